@@ -1,0 +1,87 @@
+// A config, resolved: which plugins, with which options. What the loop is built from, and what a trace records.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/config.h"
+#include "core/plugin.h"
+
+namespace draftlab {
+
+// Config section `run`: what is decoded how often, where.
+struct RunOptions {
+  std::int64_t seed = 1;
+  std::int64_t limit = 0;     // prompts; 0: all of the task's
+  std::int64_t first = 0;     // index of the first prompt
+  std::int64_t samples = 1;   // repeats of a prompt
+  std::int64_t batch = 1;
+  Machine machine;
+  void declare(OptionSet& set);
+};
+
+// Config section `trace`.
+struct TraceOptions {
+  std::string drafts = "all"; // none, span, all
+  std::int64_t unit_tokens = 20000;
+  double unit_seconds = 30;
+  void declare(OptionSet& set);
+};
+
+// Config section `certify`.
+struct CertifyOptions {
+  std::string expect = "lossless";
+  double tolerance = 1e-12;         // total variation up to which "lossless" holds
+  double visible = 1e-3;            // total variation above which "lossy" holds
+  std::int64_t most_outcomes = 20000000;
+  bool merge = true;                // merge equal states after each step
+  void declare(OptionSet& set);
+};
+
+// The plugins of one arm, bound. Models are named: "" is the target, others ("draft", "judge") as `model.NAME = plugin`.
+struct Composition {
+  std::map<std::string, Bound<Model>> models;
+  Bound<Frontier> frontier;
+  Bound<Drafter> drafter;
+  Bound<Verifier> verifier;
+  Bound<Acceptance> acceptance;
+  Bound<Router> router;
+  std::optional<Bound<Estimator>> estimator;
+  Bound<Unmasker> unmasker;
+  Bound<Task> task;
+  DecodeOptions decode;
+  RunOptions run;
+  TraceOptions trace;
+  CertifyOptions certify;
+
+  // Canonical text: every chosen plugin and every resolved option that can change a decoded token. Two configs with equal
+  // text are one arm. Can be run again as it stands.
+  std::string effective;
+  std::string id;  // hash of it, 12 hex digits
+};
+
+// Binds a config without [sweep] and [reference]. Everything wrong with it is added to `faults`: unknown sections, keys and
+// plugins with file, line and suggestion; values out of range; a part whose questions the model cannot answer, in one
+// sentence naming both sides. Sections of plugins that are not chosen are validated too; `warnings` says that they have no
+// effect here, unless `silent` names their key prefix (they are swept).
+Composition compose(const Config& config, const Registries& registries, Faults& faults, std::vector<std::string>* warnings = nullptr);
+
+// The reference of a losslessness claim: the config with its [reference] overrides applied. Throws ConfigError without any.
+Config reference_of(const Config& config);
+
+// One cell of a sweep: a config without [sweep], and the axis values that distinguish it ("drafter=self decode.draft_length=5").
+struct Cell {
+  Config config;
+  std::string label;
+  std::vector<std::pair<std::string, std::string>> axes;
+};
+
+// Expands [sweep]: a product of comma-separated axes; `zip = a, b` pairs axes of equal length; `baseline = key=value ...`
+// names the cell others are compared with (returned first). Cells whose effective configs are equal collapse into one.
+// A config without [sweep] is one cell with an empty label.
+std::vector<Cell> expand(const Config& config, const Registries& registries, Faults& faults);
+
+}  // namespace draftlab

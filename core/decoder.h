@@ -1,0 +1,71 @@
+// The loop: one sequence, from a prompt to a finished canvas (core/README.md draws it).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/composition.h"
+#include "core/parts.h"
+#include "core/task.h"
+#include "core/trace.h"
+
+namespace draftlab {
+
+// The models of a composition, loaded; index 0 is the target.
+struct Models {
+  std::vector<std::string> names;
+  std::vector<std::unique_ptr<Model>> models;
+  Model& target() const { return *models[0]; }
+};
+// Loads the target and, where named, `draft`. The judge is not part of decoding.
+Models load_models(const Composition& composition);
+
+class Decoder {
+ public:
+  // References outlive the decoder. `sequence` addresses its random sites.
+  Decoder(const Composition& composition, const Models& models, const Prompt& prompt, std::uint64_t sequence, Chance& chance);
+  ~Decoder();
+
+  bool done() const;
+  // Decodes one step; false when nothing was left to do.
+  Asking<bool> step();
+  // All steps; the finished row (texts, scores and judge are filled in by the caller).
+  Asking<SampleRow> decode();
+
+  const Canvas& canvas() const { return canvas_; }
+  // Equal states have equal futures: canvas, carry and what the parts have learnt.
+  std::string state() const;
+  std::int64_t nfe() const;   // of the target so far
+  Mailbox& mailbox() { return mailbox_; }
+  Sequence& sequence(int model) { return *sequences_[model]; }
+
+ private:
+  const Composition& composition_;
+  const Models& models_;
+  Canvas canvas_;
+  std::vector<std::unique_ptr<Sequence>> sequences_;
+  std::uint64_t sequence_;
+  Chance& chance_;
+  Mailbox mailbox_;
+  std::unique_ptr<Frontier> frontier_;
+  std::unique_ptr<Drafter> drafter_;
+  std::unique_ptr<Verifier> verifier_;
+  std::unique_ptr<Acceptance> acceptance_;
+  std::unique_ptr<Router> router_;
+  std::unique_ptr<Estimator> estimator_;
+  std::unique_ptr<Unmasker> unmasker_;
+  std::optional<Carry> carry_;
+  std::uint32_t clock_ = 0;
+  SampleRow row_;
+};
+
+// Drives decoders until all are done: answers the pending questions of one model, kind and view in one forward.
+// `finished(i)` is called once a decoder is done, in the order in which they finish.
+template <class T>
+struct Running { Asking<T> work; Mailbox& mailbox; };
+void answer_pending(const Models& models, std::vector<Decoder*>& decoders);
+// One sequence alone, to the end of one coroutine.
+template <class T>
+T drive(const Models& models, Decoder& decoder, Asking<T> work);
+
+}  // namespace draftlab

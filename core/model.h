@@ -1,0 +1,90 @@
+// The seam to models: they answer questions, keep a sequence's cache, and alone count function evaluations.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/canvas.h"
+#include "core/question.h"
+
+namespace draftlab {
+
+// Function evaluations of one kind. One answered question is one evaluation, whatever it cost.
+struct Count {
+  std::int64_t calls = 0;
+  std::int64_t rows = 0;       // batch rows: one a path (chain) or a node (branches)
+  std::int64_t positions = 0;  // token positions computed: content and query rows
+  std::int64_t ns = 0;         // wall time inside the model; a batched forward is divided evenly
+};
+
+struct Counts {
+  std::array<Count, kKinds> of;
+  Count& operator[](Kind kind) { return of[static_cast<int>(kind)]; }
+  const Count& operator[](Kind kind) const { return of[static_cast<int>(kind)]; }
+  std::int64_t nfe() const;  // prefill + draft + verify + commit: what the papers count; neither aux nor judge
+  std::int64_t ns() const;   // of the same
+};
+
+// A model's own memory of one sequence (key-value cache and the like). Holds a reference to the canvas, from which it knows
+// what became final: cached rows that the canvas contradicts are truncated at the next question.
+class Sequence {
+ public:
+  explicit Sequence(const Canvas& canvas) : canvas(canvas) {}
+  virtual ~Sequence() = default;
+  const Canvas& canvas;
+  const Counts& counts() const { return counts_; }
+
+ private:
+  friend class Model;
+  Counts counts_;
+};
+
+// One question of a batched forward. The model fills `answer` and says what it computed.
+struct Pending {
+  Sequence* sequence = nullptr;
+  const Question* question = nullptr;
+  Answer* answer = nullptr;
+  std::int64_t rows = 1, positions = 0;
+};
+
+// What a model is, known once it is loaded.
+struct ModelFacts {
+  int vocabulary = 0;
+  int longest = 0;           // longest canvas; 0: no bound
+  Token mask = kNoToken;     // never drawn
+  std::string family;        // e.g. "xlnet"
+  std::string checkpoint;    // folder; "" for models that are made, not loaded
+  std::string digest;        // of the weights; "" likewise
+  std::int64_t parameters = 0;
+};
+
+// Where a model runs.
+struct Machine {
+  std::string device = "cpu";  // cpu, cuda
+  std::string dtype = "f32";   // f32, bf16
+  int threads = 0;             // 0: as many as the affinity mask allows
+};
+
+class Model {
+ public:
+  virtual ~Model() = default;
+  // Reads the checkpoint; DataError when it cannot. Called once, before anything else.
+  virtual void load(const Machine& machine) = 0;
+  virtual ModelFacts facts() const = 0;
+  // `canvas` outlives the sequence. ConfigError when it is longer than the model can hold.
+  virtual std::unique_ptr<Sequence> open(const Canvas& canvas) = 0;
+  // Answers questions of one kind and view in one forward, and counts them.
+  void answer(std::span<Pending> batch);
+  // Adds an evaluation that needs no forward (Kind::aux).
+  static void count_aux(Sequence& sequence);
+
+ protected:
+  // Fills every answer, and rows and positions. Implementations neither count nor time.
+  virtual void evaluate(std::span<Pending> batch) = 0;
+};
+
+}  // namespace draftlab

@@ -1,0 +1,180 @@
+// The seams of the loop: what a frontier, a drafter, a verifier, an acceptance rule, a router, an estimator and an unmasker
+// see, and what they return. Data flows one way through a step:
+//   window -> proposal -> route -> verdict -> canvas.
+//
+// The methods that decide are const: a part changes only in `observe`, after a step was committed. A part that overrides
+// `observe` must override `state` too (checked when it is registered), because `certify` merges equal states.
+#pragma once
+
+#include <Eigen/Core>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/asking.h"
+#include "core/canvas.h"
+#include "core/chance.h"
+#include "core/question.h"
+
+namespace draftlab {
+
+// The positions a step may fill, in the order in which they are to be committed.
+struct Window {
+  std::vector<std::int32_t> positions;
+  int span = 0;                        // leading positions that a chain may judge
+  Stop boundary = Stop::window_end;    // why a fully accepted span ends where it does
+  int block = 0;                       // index of the block; 0 where there are none
+};
+
+// Drafted tokens as a tree over the committed state (usually one path), each with the distribution it was drawn from, after
+// temperature, top-k and top-p. `drawn_from` is empty when every draft is a point mass.
+struct Proposal {
+  std::vector<Node> nodes;
+  std::vector<Distribution> drawn_from;
+  std::vector<Distribution> raw;  // the drafter's own answer at temperature 1, where it has one: what estimators read
+  int exact = 0;                  // leading drafts that are the target's own draws and need no test (Lemma 1 of ASSD)
+};
+
+struct Commit {
+  std::int32_t position = 0;
+  Token token = kNoToken;
+  Source source = Source::accepted;
+};
+
+// What became of one drafted node. NaN where nothing was measured.
+struct Judged {
+  double target = 0;       // probability of the drafted token under the target, as drawn
+  double drawn = 0;        // probability under the distribution it was drawn from
+  double accept = 0;       // acceptance probability; 1 for exact drafts
+  bool accepted = false;
+};
+
+struct Verdict {
+  std::vector<Commit> commits;
+  std::vector<Commit> edits;      // of tentative positions
+  Stop why = Stop::complete;
+  std::optional<Carry> carry;
+  std::vector<Judged> judged;     // aligned with the proposal's nodes; shorter when the walk stopped early
+};
+
+struct Route {
+  bool verify = true;
+  double score = 0;        // NaN when the router computes none
+  double propensity = 1;   // probability with which this decision was taken
+};
+
+// What is declared once because several parts read it: config section `decode`.
+struct DecodeOptions {
+  Sampling sampling;
+  std::int64_t draft_length = 5;  // k of the papers
+  std::int64_t block_size = 0;    // 0: one block
+};
+
+// One step as a part sees it. References outlive the step.
+class Step {
+ public:
+  const Canvas& canvas;
+  const Window& window;
+  const DecodeOptions& decode;
+  const std::optional<Carry>& carry;
+  Chance& chance;
+  Mailbox& mailbox;
+  std::uint64_t sequence = 0;
+  std::uint32_t clock = 0;  // step index
+  int vocabulary = 0;
+  void (*count_aux)(void*) = nullptr;  // counts an evaluation without a forward
+  void* counter = nullptr;
+
+  Site site(std::int32_t position, Purpose purpose, std::uint32_t attempt = 0) const {
+    return {sequence, position, purpose, clock, attempt};
+  }
+  // Suspends until the model (0: the target) has answered.
+  Wait ask(Question question, int model = 0) const { return {mailbox, std::move(question), model}; }
+  Distribution drawn(const Distribution& raw) const { return shaped(raw, decode.sampling); }
+  void aux() const { if (count_aux) count_aux(counter); }
+};
+
+// What a router or estimator may see: numbers of the drafted span, never tensors. Arrays are aligned with the proposal.
+struct StepView {
+  struct Span { std::int32_t first = 0; int length = 0; } span;
+  int step = 0;
+  int length = 0;          // of the canvas
+  int masked = 0;          // positions left
+  int block_size = 0;
+  int vocabulary = 0;
+  double progress = 0;     // share of the generated positions that is committed, in [0, 1]
+  int preview = 0;         // tokens the unmasker would commit without verification (N_hi)
+  Eigen::Map<const Eigen::ArrayXd> confidence{nullptr, 0};  // raw probability of the drafted token
+  Eigen::Map<const Eigen::ArrayXd> margin{nullptr, 0};
+  Eigen::Map<const Eigen::ArrayXd> entropy{nullptr, 0};     // nats
+  Eigen::Map<const Eigen::ArrayXd> renyi2{nullptr, 0};
+  double expected = 0;     // accepted prefix that the chosen estimator expects; NaN without one
+};
+
+// Common to all parts: which questions it asks (a model that cannot answer one is refused before anything runs), and the
+// state that `certify` compares.
+class Part {
+ public:
+  virtual ~Part() = default;
+  virtual std::vector<Form> asks() const { return {}; }
+  virtual std::string state() const { return {}; }
+  virtual void observe(const Canvas&, const Route&, const Verdict&) {}
+};
+
+class Frontier : public Part {
+ public:
+  // ConfigError when this order cannot decode such a prompt.
+  virtual void check(const Canvas&) const {}
+  virtual bool done(const Canvas& canvas) const = 0;
+  virtual Window next(const Canvas& canvas) const = 0;
+};
+
+class Drafter : public Part {
+ public:
+  virtual Asking<Proposal> propose(const Step& step) const = 0;
+};
+
+// A drafted token under judgement.
+struct Trial {
+  Token token = kNoToken;
+  const Distribution& target;               // as drawn
+  const Distribution* drawn_from = nullptr; // nullptr: a point mass at `token`
+  int depth = 0;                            // 0 for the first draft of the step
+};
+
+class Acceptance : public Part {
+ public:
+  virtual double probability(const Trial& trial) const = 0;
+  // What replaces a rejected token; empty: nothing does.
+  virtual Distribution replacement(const Trial& trial) const = 0;
+};
+
+class Verifier : public Part {
+ public:
+  virtual Asking<Verdict> judge(const Step& step, const Proposal& proposal, const Acceptance& acceptance) const = 0;
+};
+
+class Router : public Part {
+ public:
+  virtual Route decide(const StepView& step) const = 0;
+};
+
+class Estimator : public Part {
+ public:
+  // Expected number of accepted drafts of the span.
+  virtual double expected(const StepView& step) const = 0;
+};
+
+class Unmasker : public Part {
+ public:
+  // What is committed without verification; at least one token.
+  virtual Verdict choose(const Step& step, const Proposal& proposal) const = 0;
+  // How many tokens `choose` would commit: a preview for routers.
+  virtual int preview(const Proposal& proposal) const = 0;
+  // Completes a verdict that fell short (quotas, empty verdicts).
+  virtual Verdict top_up(const Step& step, const Proposal& proposal, Verdict verdict) const;
+};
+
+}  // namespace draftlab

@@ -1,0 +1,55 @@
+// What parts ask a model, and what it answers: conditional distributions p(x_i | context), several at a time.
+#pragma once
+
+#include <vector>
+
+#include "core/distribution.h"
+#include "core/types.h"
+
+namespace draftlab {
+
+inline constexpr int kRoot = -1;  // the committed state itself
+
+// A drafted token placed on top of its parent's state; parents precede children.
+struct Node {
+  int parent = kRoot;
+  std::int32_t position = 0;
+  Token token = kNoToken;
+};
+
+// The positions asked at one node (kRoot: at the committed state); each is masked there.
+struct Ask {
+  int node = kRoot;
+  std::vector<std::int32_t> positions;
+};
+
+struct Question {
+  Kind kind = Kind::draft;
+  View view = View::causal;
+  std::vector<Node> nodes;
+  std::vector<Ask> asks;
+
+  Form form() const;   // committed without nodes; else chain in the causal view, branches in the bidirectional one
+  int leaves() const;  // nodes without children: the paths of a chain question
+};
+
+// Distributions at temperature 1 with the mask token removed (`raw`), in the order of the question's asks.
+class Answer {
+ public:
+  void add(int node, std::int32_t position, Distribution distribution);
+  // Fault when (node, position) was not asked.
+  const Distribution& at(int node, std::int32_t position) const;
+  bool empty() const { return rows_.empty(); }
+
+ private:
+  struct Row { int node; std::int32_t position; Distribution distribution; };
+  std::vector<Row> rows_;
+};
+
+// An answer that a later step may draft from, and the node at which the verdict stopped.
+struct Carry {
+  Answer answer;
+  int node = kRoot;
+};
+
+}  // namespace draftlab

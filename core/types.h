@@ -1,0 +1,43 @@
+// The small words that every part shares: token ids, and the closed vocabularies that are persisted in traces.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace draftlab {
+
+// Index into the model's vocabulary.
+using Token = std::int32_t;
+inline constexpr Token kNoToken = -1;
+
+// What a function evaluation was for. A forward that judged anything is `verify`; `aux` costs no forward of a model
+// (an n-gram look-up). `judge` counts the scoring model of generative perplexity, never the decoder.
+enum class Kind { prefill, draft, verify, commit, aux, judge };
+inline constexpr int kKinds = 6;
+
+// The same tokens seen bidirectionally and causally give different distributions.
+enum class View { bidirectional, causal };
+
+// The shape of a question, hence what a model must be able to do to answer it in one evaluation.
+//   committed  asked positions see exactly the committed tokens
+//   chain      paths of drafted tokens in the causal view: a position sees what precedes it on its path. One batch row a path
+//   branches   any tree of drafted tokens in the bidirectional view, one batch row a node
+enum class Form { committed, chain, branches };
+
+// Where a committed token came from.
+enum class Source { prompt, accepted, resampled, bonus, threshold, fallback, edited };
+
+// Why a step committed no more than it did.
+enum class Stop { complete, wrong_token, wrong_order, window_end, block_end, cache_refresh, budget, end_of_text, unverified };
+
+// What a random number decides. Part of its address (Site), so the values are persisted: append, never renumber.
+enum class Purpose { draft, accept, residual, bonus, choice, order, prompt, train };
+
+std::string_view name(Kind);
+std::string_view name(View);
+std::string_view name(Form);
+std::string_view name(Source);
+std::string_view name(Stop);
+std::string_view name(Purpose);
+
+}  // namespace draftlab

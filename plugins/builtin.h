@@ -1,0 +1,35 @@
+// Every plugin of the tree, one line each. A plugin that is missing here does not compile, and a line without a plugin does
+// not link; so what `draftlab list` shows is what there is.
+#pragma once
+
+#include "core/plugin.h"
+
+#define DRAFTLAB_BUILTIN_PLUGINS(X) \
+  X(table)                          \
+  X(as_arm)                         \
+  X(lattice)                        \
+  X(left_to_right)                  \
+  X(stepwise)                       \
+  X(self)                           \
+  X(ngram)                          \
+  X(chain)                          \
+  X(orders)                         \
+  X(speculative)                    \
+  X(always)                         \
+  X(never)                          \
+  X(entropy)                        \
+  X(one)                            \
+  X(all)                            \
+  X(positions)                      \
+  X(infill)                         \
+  X(prefix)                         \
+  X(story)                          \
+  X(train_as_arm)                   \
+  X(train_tokenizer)
+
+#define DRAFTLAB_DECLARE_PLUGIN(name) void register_##name(draftlab::Registries& registries);
+DRAFTLAB_BUILTIN_PLUGINS(DRAFTLAB_DECLARE_PLUGIN)
+#undef DRAFTLAB_DECLARE_PLUGIN
+
+// Registers all of them.
+void register_builtin_plugins(draftlab::Registries& registries);
