@@ -21,6 +21,8 @@
 
 namespace draftlab {
 
+class OptionSet;
+
 // The positions a step may fill, in the order in which they are to be committed.
 struct Window {
   std::vector<std::int32_t> positions;
@@ -71,6 +73,7 @@ struct DecodeOptions {
   Sampling sampling;
   std::int64_t draft_length = 5;  // k of the papers
   std::int64_t block_size = 0;    // 0: one block
+  void declare(OptionSet& set);   // core/composition.cc
 };
 
 // One step as a part sees it. References outlive the step.
