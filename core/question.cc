@@ -1,0 +1,32 @@
+#include "core/question.h"
+
+#include "core/error.h"
+
+namespace draftlab {
+
+Form Question::form() const {
+  if (nodes.empty()) return Form::committed;
+  return view == View::causal ? Form::chain : Form::branches;
+}
+
+int Question::leaves() const {
+  std::vector<char> parent(nodes.size(), 0);
+  int parents = 0;
+  for (const Node& node : nodes) {
+    if (node.parent == kRoot || parent[node.parent]) continue;
+    parent[node.parent] = 1;
+    ++parents;
+  }
+  return static_cast<int>(nodes.size()) - parents;
+}
+
+void Answer::add(int node, std::int32_t position, Distribution distribution) {
+  rows_.push_back({node, position, std::move(distribution)});
+}
+
+const Distribution& Answer::at(int node, std::int32_t position) const {
+  for (const Row& row : rows_) if (row.node == node && row.position == position) return row.distribution;
+  throw Fault("position " + std::to_string(position) + " at node " + std::to_string(node) + " was read but not asked");
+}
+
+}  // namespace draftlab
