@@ -2,6 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "core/composition.h"
@@ -22,7 +25,8 @@ Models load_models(const Composition& composition);
 
 class Decoder {
  public:
-  // References outlive the decoder. `sequence` addresses its random sites.
+  // References outlive the decoder. `sequence` addresses its random sites. ConfigError when the frontier cannot decode such a
+  // prompt or the model cannot hold it.
   Decoder(const Composition& composition, const Models& models, const Prompt& prompt, std::uint64_t sequence, Chance& chance);
   ~Decoder();
 
@@ -38,6 +42,7 @@ class Decoder {
   std::int64_t nfe() const;   // of the target so far
   Mailbox& mailbox() { return mailbox_; }
   Sequence& sequence(int model) { return *sequences_[model]; }
+  const SampleRow& row() const { return row_; }
 
  private:
   const Composition& composition_;
@@ -56,16 +61,23 @@ class Decoder {
   std::unique_ptr<Unmasker> unmasker_;
   std::optional<Carry> carry_;
   std::uint32_t clock_ = 0;
-  SampleRow row_;
+  SampleRow row_;  // grows by a StepRow a step
+
+  struct Numbers;  // of one proposal, for routers and the trace
+  void record(const Window& window, const Proposal& proposal, const Numbers& numbers, const Route& route, const Verdict& verdict,
+              StepRow& row) const;
 };
 
-// Drives decoders until all are done: answers the pending questions of one model, kind and view in one forward.
-// `finished(i)` is called once a decoder is done, in the order in which they finish.
+// Answers every pending question, those of one model, kind and view in one forward, and resumes who asked.
+void answer_pending(const Models& models, std::span<Decoder* const> decoders);
+
+// Runs one coroutine of one decoder to its end.
 template <class T>
-struct Running { Asking<T> work; Mailbox& mailbox; };
-void answer_pending(const Models& models, std::vector<Decoder*>& decoders);
-// One sequence alone, to the end of one coroutine.
-template <class T>
-T drive(const Models& models, Decoder& decoder, Asking<T> work);
+T drive(const Models& models, Decoder& decoder, Asking<T> work) {
+  Decoder* const alone[] = {&decoder};
+  work.start();
+  while (!work.done()) answer_pending(models, alone);
+  return work.take();
+}
 
 }  // namespace draftlab
