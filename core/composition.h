@@ -9,6 +9,7 @@
 
 #include "core/config.h"
 #include "core/plugin.h"
+#include "core/report_options.h"
 
 namespace draftlab {
 
@@ -56,6 +57,7 @@ struct Composition {
   RunOptions run;
   TraceOptions trace;
   CertifyOptions certify;
+  ReportOptions report;
 
   // Canonical text: every chosen plugin and every resolved option that can change a decoded token. Two configs with equal
   // text are one arm. Can be run again as it stands.

@@ -30,9 +30,12 @@ class Option {
  private:
   friend class OptionSet;
   std::string name_, help_, type_;
-  std::function<std::string(const std::string&)> set_;  // "" or what is wrong with the text
+  std::string range() const;          // "in [1, 8]"
+  bool inside(double number) const;   // false for NaN
+  std::function<bool(const std::string&, const Option&)> set_;  // false, and the field untouched, when the text is none or outside
+  std::function<bool(const std::string&)> parses_;              // is the text of the option's type at all
   std::function<std::string()> get_;
-  std::function<double()> number_;                      // empty for strings and booleans
+  std::function<std::vector<double>()> numbers_;                // empty for strings and booleans
   bool ranged_ = false;
   double low_ = 0, high_ = 0;
   std::vector<std::string> choices_;
@@ -41,6 +44,7 @@ class Option {
 class OptionSet {
  public:
   Option& add(std::string name, std::int64_t* field);
+  Option& add(std::string name, int* field);
   Option& add(std::string name, double* field);
   Option& add(std::string name, bool* field);                      // true/false
   Option& add(std::string name, std::string* field);
@@ -53,6 +57,7 @@ class OptionSet {
   void read(const Config& config, const std::string& section, Faults& faults);
 
  private:
+  template <class Codec, class Field> Option& bind(std::string name, std::string type, Field* field);
   std::vector<Option> options_;
 };
 
