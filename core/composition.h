@@ -9,6 +9,7 @@
 
 #include "core/config.h"
 #include "core/plugin.h"
+#include "core/report_options.h"
 
 namespace draftlab {
 
@@ -56,6 +57,7 @@ struct Composition {
   RunOptions run;
   TraceOptions trace;
   CertifyOptions certify;
+  ReportOptions report;
   std::optional<Bound<Trainer>> trainer;  // of a config for `draftlab train`, which need name neither model nor task
 
   // Canonical text: every chosen plugin and every resolved option that can change a decoded token. Two configs with equal
