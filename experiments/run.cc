@@ -46,12 +46,6 @@ int run(const CommandLine& line, const Registries& registries) {
   const Config config = Config::read(line.paths[0], line.overrides, faults);
   faults.raise();
   std::vector<Arm> arms = load_arms(config, registries);
-  ReportOptions report;
-  OptionSet report_set;
-  report.declare(report_set);
-  report_set.read(config, "report", faults);
-  faults.raise();
-
   const Composition& first = arms.front().composition;
   if (arms.front().models.target().facts().parameters > 0) warn_of_slow_products();
   std::vector<RunRow> runs;
@@ -66,7 +60,7 @@ int run(const CommandLine& line, const Registries& registries) {
   const std::string path = line.flag("out", trace_path(line.paths[0], resume));
   Provenance made = provenance(first.run.machine, first.run.seed);
   made.title = config.title();
-  made.config = config.text();
+  made.config = first.resolved;
   TraceWriter writer(path, made, runs, {first.trace.drafts, first.trace.unit_tokens, first.trace.unit_seconds}, resume);
 
   std::signal(SIGINT, interrupt);
@@ -105,7 +99,7 @@ int run(const CommandLine& line, const Registries& registries) {
   writer.close();
 
   const Trace trace = Trace::read(path);
-  std::cout << summary(trace.runs, trace.samples, report) << "\ntrace: " << path << "\nnext:  draftlab inspect " << path
+  std::cout << summary(trace.runs, trace.samples, first.report) << "\ntrace: " << path << "\nnext:  draftlab inspect " << path
             << " --sample 0    one trajectory, step by step\n       draftlab check-trace " << path
             << "        is it whole\n       draftlab certify configs/certify/assd-self-k3.ini    is the decoder lossless\n";
   return 0;
