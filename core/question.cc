@@ -29,4 +29,14 @@ const Distribution& Answer::at(int node, std::int32_t position) const {
   throw Fault("position " + std::to_string(position) + " at node " + std::to_string(node) + " was read but not asked");
 }
 
+std::string Answer::key() const {
+  std::string key;
+  for (const Row& row : rows_) {
+    const Eigen::ArrayXd& p = row.distribution.probabilities();
+    key += std::to_string(row.node) + "@" + std::to_string(row.position) + ":";
+    key.append(reinterpret_cast<const char*>(p.data()), sizeof(double) * static_cast<std::size_t>(p.size()));
+  }
+  return key;
+}
+
 }  // namespace draftlab
