@@ -27,16 +27,25 @@ std::int64_t model_ns(const Counts& counts) {
 
 }  // namespace
 
-Models load_models(const Composition& composition) {
-  Models loaded;
-  for (const char* name : {"", "draft"}) {
-    auto bound = composition.models.find(name);
-    if (bound == composition.models.end()) continue;
-    loaded.names.push_back(name);
-    loaded.models.push_back(bound->second.make());
-    loaded.models.back()->load(composition.run.machine);
+std::shared_ptr<Model> load(const Bound<Model>& bound, const Machine& machine, Loaded& loaded) {
+  std::string key = bound.name;
+  for (const auto& [option, value] : bound.values) key += "\n" + option + "=" + value;
+  std::shared_ptr<Model>& model = loaded[key];
+  if (!model) {
+    std::shared_ptr<Model> fresh = bound.make();
+    fresh->load(machine);
+    model = std::move(fresh);
   }
-  return loaded;
+  return model;
+}
+
+Models load_models(const Composition& composition, Loaded& loaded) {
+  Models models;
+  for (const char* name : {"", "draft"}) {
+    const auto bound = composition.models.find(name);
+    if (bound != composition.models.end()) models.models.push_back(load(bound->second, composition.run.machine, loaded));
+  }
+  return models;
 }
 
 // What estimators and the trace read of each draft. Summaries come from the model's own distribution (temperature 1) where the

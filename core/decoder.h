@@ -1,6 +1,7 @@
 // The loop: one sequence, from a prompt to a finished canvas (core/README.md draws it).
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,14 +15,18 @@
 
 namespace draftlab {
 
-// The models of a composition, loaded; index 0 is the target.
+// Models that are loaded already, by plugin name and resolved options: arms of one run share weights.
+using Loaded = std::map<std::string, std::shared_ptr<Model>>;
+
+// The loaded model that `bound` describes; loads it when `loaded` does not hold it yet.
+std::shared_ptr<Model> load(const Bound<Model>& bound, const Machine& machine, Loaded& loaded);
+
+// The models that decode: index 0 is the target, 1 the draft model where one is named.
 struct Models {
-  std::vector<std::string> names;
-  std::vector<std::unique_ptr<Model>> models;
+  std::vector<std::shared_ptr<Model>> models;
   Model& target() const { return *models[0]; }
 };
-// Loads the target and, where named, `draft`. The judge is not part of decoding.
-Models load_models(const Composition& composition);
+Models load_models(const Composition& composition, Loaded& loaded);
 
 class Decoder {
  public:

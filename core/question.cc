@@ -1,5 +1,7 @@
 #include "core/question.h"
 
+#include <cstdio>
+
 #include "core/error.h"
 
 namespace draftlab {
@@ -31,10 +33,13 @@ const Distribution& Answer::at(int node, std::int32_t position) const {
 
 std::string Answer::key() const {
   std::string key;
+  char number[32];
   for (const Row& row : rows_) {
-    const Eigen::ArrayXd& p = row.distribution.probabilities();
     key += std::to_string(row.node) + "@" + std::to_string(row.position) + ":";
-    key.append(reinterpret_cast<const char*>(p.data()), sizeof(double) * static_cast<std::size_t>(p.size()));
+    for (const double p : row.distribution.probabilities()) {
+      std::snprintf(number, sizeof number, "%.12g ", p);  // differences in the last bits are noise, not state
+      key += number;
+    }
   }
   return key;
 }

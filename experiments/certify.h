@@ -1,4 +1,4 @@
-// \`draftlab certify CONFIG\`: enumerates every outcome of a decoder against its named reference.
+// `draftlab certify CONFIG`: enumerates every outcome of a decoder against its named reference.
 #pragma once
 
 #include "core/plugin.h"
