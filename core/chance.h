@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <vector>
 
@@ -50,6 +51,9 @@ class Chance {
   struct Hash { std::size_t operator()(const Site& site) const; };
   std::unordered_set<Site, Hash> used_;
 };
+
+// Philox 4x32-10 (Salmon et al., SC 2011): 128 random bits of a counter and a key.
+std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
 
 // Counter-based (Philox 4x32-10), keyed by seed and site. One object a decode.
 class SampledChance final : public Chance {
