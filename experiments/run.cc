@@ -46,7 +46,7 @@ int run(const CommandLine& line, const Registries& registries) {
   faults.raise();
   std::vector<Arm> arms = load_arms(config, registries);
   const Composition& first = arms.front().composition;
-  if (arms.front().models.target().facts().parameters > 0) warn_of_slow_products();
+  if (!arms.front().models.target().facts().checkpoint.empty()) warn_of_slow_products();
   std::vector<RunRow> runs;
   std::int64_t total = 0;
   for (const Arm& arm : arms) {
