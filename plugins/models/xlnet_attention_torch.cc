@@ -61,7 +61,7 @@ struct Shape {
 template <class T>
 at::Tensor forward_rows(const at::Tensor& content, const at::Tensor& relative, const at::Tensor& positions, const at::Tensor& blocked, float scale) {
   const Shape shape(content);
-  const std::int64_t length = shape.length, width = 2 * length - 1;
+  const std::int64_t length = shape.length, width = 2 * length;
   at::Tensor weights = at::empty(content.sizes(), content.options());
   const T *ac = content.data_ptr<T>(), *bd = relative.data_ptr<T>();
   const std::int64_t* position = positions.data_ptr<std::int64_t>();
@@ -83,7 +83,7 @@ at::Tensor forward_rows(const at::Tensor& content, const at::Tensor& relative, c
 template <class T>
 void backward_rows(const at::Tensor& weights, const at::Tensor& gradient, const at::Tensor& positions, float scale, at::Tensor& content, at::Tensor& relative) {
   const Shape shape(weights);
-  const std::int64_t length = shape.length, width = 2 * length - 1;
+  const std::int64_t length = shape.length, width = 2 * length;
   const T *p = weights.data_ptr<T>(), *dp = gradient.data_ptr<T>();
   const std::int64_t* position = positions.data_ptr<std::int64_t>();
   T *ac = content.data_ptr<T>(), *bd = relative.data_ptr<T>();
@@ -118,7 +118,7 @@ struct RelativeSoftmax : torch::autograd::Function<RelativeSoftmax> {
     const float scale = static_cast<float>(context->saved_data["scale"].toDouble());
     const Shape shape(weights);
     at::Tensor content = at::empty(weights.sizes(), weights.options());
-    at::Tensor relative = at::empty({shape.heads, shape.batch, shape.rows, 2 * shape.length - 1}, weights.options());
+    at::Tensor relative = at::empty({shape.heads, shape.batch, shape.rows, 2 * shape.length}, weights.options());
     const at::Tensor gradient = gradients[0].contiguous();
     if (weights.scalar_type() == at::kBFloat16) backward_rows<BFloat16>(weights, gradient, positions, scale, content, relative);
     else backward_rows<float>(weights, gradient, positions, scale, content, relative);
