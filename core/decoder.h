@@ -1,7 +1,11 @@
 // The loop: one sequence, from a prompt to a finished canvas (core/README.md draws it).
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "core/composition.h"
@@ -11,18 +15,23 @@
 
 namespace draftlab {
 
-// The models of a composition, loaded; index 0 is the target.
+// Models that are loaded already, by plugin name and resolved options: arms of one run share weights.
+using Loaded = std::map<std::string, std::shared_ptr<Model>>;
+
+// The loaded model that `bound` describes; loads it when `loaded` does not hold it yet.
+std::shared_ptr<Model> load(const Bound<Model>& bound, const Machine& machine, Loaded& loaded);
+
+// The models that decode: index 0 is the target, 1 the draft model where one is named.
 struct Models {
-  std::vector<std::string> names;
-  std::vector<std::unique_ptr<Model>> models;
+  std::vector<std::shared_ptr<Model>> models;
   Model& target() const { return *models[0]; }
 };
-// Loads the target and, where named, `draft`. The judge is not part of decoding.
-Models load_models(const Composition& composition);
+Models load_models(const Composition& composition, Loaded& loaded);
 
 class Decoder {
  public:
-  // References outlive the decoder. `sequence` addresses its random sites.
+  // References outlive the decoder. `sequence` addresses its random sites. ConfigError when the frontier cannot decode such a
+  // prompt or the model cannot hold it.
   Decoder(const Composition& composition, const Models& models, const Prompt& prompt, std::uint64_t sequence, Chance& chance);
   ~Decoder();
 
@@ -38,6 +47,7 @@ class Decoder {
   std::int64_t nfe() const;   // of the target so far
   Mailbox& mailbox() { return mailbox_; }
   Sequence& sequence(int model) { return *sequences_[model]; }
+  const SampleRow& row() const { return row_; }
 
  private:
   const Composition& composition_;
@@ -56,16 +66,23 @@ class Decoder {
   std::unique_ptr<Unmasker> unmasker_;
   std::optional<Carry> carry_;
   std::uint32_t clock_ = 0;
-  SampleRow row_;
+  SampleRow row_;  // grows by a StepRow a step
+
+  struct Numbers;  // of one proposal, for routers and the trace
+  void record(const Window& window, const Proposal& proposal, const Numbers& numbers, const Route& route, const Verdict& verdict,
+              StepRow& row) const;
 };
 
-// Drives decoders until all are done: answers the pending questions of one model, kind and view in one forward.
-// `finished(i)` is called once a decoder is done, in the order in which they finish.
+// Answers every pending question, those of one model, kind and view in one forward, and resumes who asked.
+void answer_pending(const Models& models, std::span<Decoder* const> decoders);
+
+// Runs one coroutine of one decoder to its end.
 template <class T>
-struct Running { Asking<T> work; Mailbox& mailbox; };
-void answer_pending(const Models& models, std::vector<Decoder*>& decoders);
-// One sequence alone, to the end of one coroutine.
-template <class T>
-T drive(const Models& models, Decoder& decoder, Asking<T> work);
+T drive(const Models& models, Decoder& decoder, Asking<T> work) {
+  Decoder* const alone[] = {&decoder};
+  work.start();
+  while (!work.done()) answer_pending(models, alone);
+  return work.take();
+}
 
 }  // namespace draftlab

@@ -16,9 +16,12 @@
 #include "core/asking.h"
 #include "core/canvas.h"
 #include "core/chance.h"
+#include "core/model.h"
 #include "core/question.h"
 
 namespace draftlab {
+
+class OptionSet;
 
 // The positions a step may fill, in the order in which they are to be committed.
 struct Window {
@@ -70,6 +73,7 @@ struct DecodeOptions {
   Sampling sampling;
   std::int64_t draft_length = 5;  // k of the papers
   std::int64_t block_size = 0;    // 0: one block
+  void declare(OptionSet& set);   // core/composition.cc
 };
 
 // One step as a part sees it. References outlive the step.
@@ -81,11 +85,10 @@ class Step {
   const std::optional<Carry>& carry;
   Chance& chance;
   Mailbox& mailbox;
-  std::uint64_t sequence = 0;
-  std::uint32_t clock = 0;  // step index
-  int vocabulary = 0;
-  void (*count_aux)(void*) = nullptr;  // counts an evaluation without a forward
-  void* counter = nullptr;
+  std::uint64_t sequence;
+  std::uint32_t clock;  // step index
+  int vocabulary;
+  Sequence& target;  // the target's memory of this sequence
 
   Site site(std::int32_t position, Purpose purpose, std::uint32_t attempt = 0) const {
     return {sequence, position, purpose, clock, attempt};
@@ -93,7 +96,8 @@ class Step {
   // Suspends until the model (0: the target) has answered.
   Wait ask(Question question, int model = 0) const { return {mailbox, std::move(question), model}; }
   Distribution drawn(const Distribution& raw) const { return shaped(raw, decode.sampling); }
-  void aux() const { if (count_aux) count_aux(counter); }
+  // Counts an evaluation that needs no forward.
+  void aux() const { Model::count_aux(target); }
 };
 
 // What a router or estimator may see: numbers of the drafted span, never tensors. Arrays are aligned with the proposal.

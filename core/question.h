@@ -1,6 +1,7 @@
 // What parts ask a model, and what it answers: conditional distributions p(x_i | context), several at a time.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "core/distribution.h"
@@ -40,6 +41,7 @@ class Answer {
   // Fault when (node, position) was not asked.
   const Distribution& at(int node, std::int32_t position) const;
   bool empty() const { return rows_.empty(); }
+  std::string key() const;  // equal answers have equal keys
 
  private:
   struct Row { int node; std::int32_t position; Distribution distribution; };

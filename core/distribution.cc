@@ -1,0 +1,182 @@
+#include "core/distribution.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+
+namespace draftlab {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Below this a difference of two distributions is rounding.
+constexpr double kRounding = 1e-13;
+
+// What exp would give below this is nothing; Eigen's vectorised exp clamps there instead of giving zero.
+constexpr double kLowestExponent = -700;
+
+}  // namespace
+
+struct Distribution::State {
+  // Logits are kept until the first question about a probability, then normalised once.
+  std::shared_ptr<const void> owner;
+  std::span<const float> logits;
+  Token excluded = kNoToken;
+  double log_normaliser = 0;  // log of the sum of exp(logit)
+  bool normalised = false;
+  Eigen::ArrayXd p;
+
+  struct Summary { Token argmax; double max, second, entropy, renyi2; };
+  Summary summary;
+  bool summarised = false;
+
+  const Eigen::ArrayXd& normalise() {
+    if (normalised) return p;
+    p = Eigen::Map<const Eigen::ArrayXf>(logits.data(), static_cast<Eigen::Index>(logits.size())).cast<double>();
+    if (excluded != kNoToken) p[excluded] = -kInfinity;
+    const double largest = p.maxCoeff();
+    p -= largest;
+    p = (p < kLowestExponent).select(0.0, p.exp());
+    const double sum = p.sum();
+    if (!std::isfinite(largest) || !std::isfinite(sum)) throw Fault("a model answered with logits that are not finite");
+    p /= sum;
+    log_normaliser = largest + std::log(sum);
+    normalised = true;
+    return p;
+  }
+
+  double log_probability(Token token) {
+    normalise();
+    if (p[token] == 0) return -kInfinity;
+    return logits.empty() ? std::log(p[token]) : logits[token] - log_normaliser;
+  }
+
+  const Summary& summarise() {
+    if (summarised) return summary;
+    normalise();
+    summary = {0, -1, 0, 0, 0};
+    for (Token token = 0; token < p.size(); ++token) {
+      const double mass = p[token];
+      if (mass > summary.max) {
+        summary.second = std::max(summary.max, 0.0);
+        summary.max = mass;
+        summary.argmax = token;
+      } else if (mass > summary.second) {
+        summary.second = mass;
+      }
+      if (mass > 0) summary.entropy -= mass * log_probability(token);
+      summary.renyi2 += mass * mass;
+    }
+    summarised = true;
+    return summary;
+  }
+};
+
+Distribution::Distribution(Eigen::ArrayXd weights) : state_(std::make_shared<State>()) {
+  const double sum = weights.sum();
+  if (!(sum > 0) || !std::isfinite(sum) || weights.minCoeff() < 0)
+    throw Fault("weights of a distribution must be non-negative with a positive sum, which is " + std::to_string(sum));
+  state_->p = weights / sum;
+  state_->normalised = true;
+}
+
+Distribution Distribution::point(Token token, int size) {
+  if (token < 0 || token >= size) throw Fault("token " + std::to_string(token) + " lies outside a vocabulary of " + std::to_string(size));
+  Eigen::ArrayXd weights = Eigen::ArrayXd::Zero(size);
+  weights[token] = 1;
+  return Distribution(std::move(weights));
+}
+
+Distribution Distribution::uniform(int size) { return Distribution(Eigen::ArrayXd::Ones(size)); }
+
+Distribution Distribution::from_logits(std::shared_ptr<const void> owner, std::span<const float> logits, Token excluded) {
+  Distribution distribution;
+  distribution.state_ = std::make_shared<State>();
+  distribution.state_->owner = std::move(owner);
+  distribution.state_->logits = logits;
+  distribution.state_->excluded = excluded;
+  return distribution;
+}
+
+int Distribution::size() const {
+  if (!state_) return 0;
+  return static_cast<int>(state_->normalised ? static_cast<std::size_t>(state_->p.size()) : state_->logits.size());
+}
+
+double Distribution::probability(Token token) const { return state_->normalise()[token]; }
+double Distribution::log_probability(Token token) const { return state_->log_probability(token); }
+const Eigen::ArrayXd& Distribution::probabilities() const { return state_->normalise(); }
+
+Token Distribution::argmax() const { return state_->summarise().argmax; }
+double Distribution::max() const { return state_->summarise().max; }
+double Distribution::margin() const { return state_->summarise().max - state_->summarise().second; }
+double Distribution::entropy() const { return state_->summarise().entropy; }
+double Distribution::renyi2() const { return state_->summarise().renyi2; }
+
+Token Distribution::quantile(double u) const {
+  const Eigen::ArrayXd& p = probabilities();
+  double cumulative = 0;
+  Token last = 0;  // the last token of positive probability: what u takes when rounding left the sum below it
+  for (Token token = 0; token < p.size(); ++token) {
+    if (p[token] <= 0) continue;
+    cumulative += p[token];
+    last = token;
+    if (cumulative > u) break;
+  }
+  return last;
+}
+
+Distribution shaped(const Distribution& raw, const Sampling& sampling) {
+  const int size = raw.size();
+  if (sampling.temperature == 0) return Distribution::point(raw.argmax(), size);
+  const bool cut_k = sampling.top_k > 0 && sampling.top_k < size;
+  const bool cut_p = sampling.top_p < 1;
+  if (sampling.temperature == 1 && !cut_k && !cut_p) return raw;
+
+  Eigen::ArrayXd weights = raw.probabilities();
+  if (sampling.temperature != 1) {
+    // p^(1/T), scaled so that the largest weight is one: small temperatures do not underflow as a whole.
+    const double largest = std::log(raw.max());
+    for (Token token = 0; token < size; ++token) {
+      if (weights[token] > 0) weights[token] = std::exp((raw.log_probability(token) - largest) / sampling.temperature);
+    }
+  }
+  if (!cut_k && !cut_p) return Distribution(std::move(weights));
+
+  std::vector<Token> order(size);
+  std::iota(order.begin(), order.end(), 0);
+  const auto before = [&](Token a, Token b) { return weights[a] != weights[b] ? weights[a] > weights[b] : a < b; };
+  std::size_t kept = order.size();
+  if (cut_k) {
+    kept = static_cast<std::size_t>(sampling.top_k);
+    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(), before);
+  }
+  if (cut_p) {
+    const auto end = order.begin() + static_cast<std::ptrdiff_t>(kept);
+    std::sort(order.begin(), end, before);
+    const double total = std::accumulate(order.begin(), end, 0.0, [&](double sum, Token token) { return sum + weights[token]; });
+    const double wanted = (sampling.top_p - kRounding) * total;
+    double mass = 0;
+    std::size_t prefix = 0;
+    while (prefix < kept && (prefix == 0 || mass < wanted)) mass += weights[order[prefix++]];
+    kept = prefix;
+  }
+  for (std::size_t i = kept; i < order.size(); ++i) weights[order[i]] = 0;
+  return Distribution(std::move(weights));
+}
+
+Distribution residual(const Distribution& p, const Distribution& q) {
+  if (p.size() != q.size())
+    throw Fault("a residual of distributions over " + std::to_string(p.size()) + " and " + std::to_string(q.size()) + " tokens");
+  Eigen::ArrayXd excess = (p.probabilities() - q.probabilities()).max(0.0);
+  if (excess.sum() <= kRounding) return p;
+  return Distribution(std::move(excess));
+}
+
+}  // namespace draftlab

@@ -1,0 +1,80 @@
+#include "core/files.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "core/error.h"
+
+namespace draftlab {
+namespace {
+
+[[noreturn]] void fail(const std::string& path, int cause) {
+  throw OutputError("cannot write '" + path + "': " + std::strerror(cause));
+}
+
+// A file descriptor that is closed on every way out.
+struct Descriptor {
+  int fd;
+  ~Descriptor() { if (fd >= 0) ::close(fd); }
+};
+
+// Writes and syncs; errno of what failed, or 0.
+int write_all(const std::string& path, std::span<const std::byte> bytes) {
+  Descriptor file{::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
+  if (file.fd < 0) return errno;
+  constexpr std::size_t kMost = std::size_t{1} << 30;
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file.fd, bytes.data(), std::min(bytes.size(), kMost));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  if (::fsync(file.fd) != 0) return errno;
+  const int closed = ::close(std::exchange(file.fd, -1));
+  return closed == 0 ? 0 : errno;
+}
+
+// Makes a rename in the folder durable. Some file systems cannot sync a folder; that is no failure of ours.
+void sync_folder(const std::string& path) {
+  Descriptor folder{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (folder.fd >= 0) ::fsync(folder.fd);
+}
+
+}  // namespace
+
+void write_whole(const std::string& path, std::span<const std::byte> bytes) {
+  const std::string partial = path + std::string(kPartial);
+  int cause = write_all(partial, bytes);
+  if (cause == 0 && std::rename(partial.c_str(), path.c_str()) != 0) cause = errno;
+  if (cause != 0) {
+    ::unlink(partial.c_str());
+    fail(path, cause);
+  }
+  sync_folder(folder_of(path));
+}
+
+void write_whole(const std::string& path, std::string_view text) {
+  write_whole(path, std::as_bytes(std::span(text.data(), text.size())));
+}
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw OutputError("cannot create the folder '" + path + "': " + error.message());
+  if (!std::filesystem::is_directory(path, error)) throw OutputError("'" + path + "' is not a folder");
+}
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+}  // namespace draftlab

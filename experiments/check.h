@@ -1,0 +1,11 @@
+// `draftlab check CONFIG`: validates a whole sweep without running it.
+#pragma once
+
+#include "core/plugin.h"
+#include "experiments/command_line.h"
+
+namespace draftlab {
+
+int check(const CommandLine& line, const Registries& registries);
+
+}  // namespace draftlab

@@ -1,0 +1,11 @@
+// `draftlab check-trace FILE...`: validates traces against the schema.
+#pragma once
+
+#include "core/plugin.h"
+#include "experiments/command_line.h"
+
+namespace draftlab {
+
+int check_trace(const CommandLine& line, const Registries& registries);
+
+}  // namespace draftlab

@@ -1,0 +1,11 @@
+// `draftlab describe KIND.NAME`: options, defaults, ranges, source.
+#pragma once
+
+#include "core/plugin.h"
+#include "experiments/command_line.h"
+
+namespace draftlab {
+
+int describe(const CommandLine& line, const Registries& registries);
+
+}  // namespace draftlab

@@ -1,0 +1,11 @@
+// `draftlab inspect FILE --sample I`: one trajectory, step by step.
+#pragma once
+
+#include "core/plugin.h"
+#include "experiments/command_line.h"
+
+namespace draftlab {
+
+int inspect(const CommandLine& line, const Registries& registries);
+
+}  // namespace draftlab

@@ -1,0 +1,11 @@
+// `draftlab list [KIND]`: what there is.
+#pragma once
+
+#include "core/plugin.h"
+#include "experiments/command_line.h"
+
+namespace draftlab {
+
+int list(const CommandLine& line, const Registries& registries);
+
+}  // namespace draftlab

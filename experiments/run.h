@@ -1,0 +1,11 @@
+// `draftlab run CONFIG`: decodes every cell of a config, writes the trace, prints the table.
+#pragma once
+
+#include "core/plugin.h"
+#include "experiments/command_line.h"
+
+namespace draftlab {
+
+int run(const CommandLine& line, const Registries& registries);
+
+}  // namespace draftlab

@@ -1,0 +1,11 @@
+// `draftlab train CONFIG`: makes a checkpoint or a tokenizer.
+#pragma once
+
+#include "core/plugin.h"
+#include "experiments/command_line.h"
+
+namespace draftlab {
+
+int train(const CommandLine& line, const Registries& registries);
+
+}  // namespace draftlab

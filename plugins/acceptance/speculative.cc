@@ -1,0 +1,44 @@
+// The ratio test of speculative sampling: accept a draft x ~ q with probability min(1, p(x)/q(x)), else draw from
+// max(p - q, 0) (ASSD, Algorithm 1, lines 19-24). Exact for gamma = 1 and epsilon = 0.
+#include <algorithm>
+#include <cmath>
+
+#include "core/parts.h"
+#include "plugins/builtin.h"
+
+namespace draftlab {
+namespace {
+
+class Speculative final : public Acceptance {
+ public:
+  struct Options {
+    double epsilon = 0, gamma = 1;
+    void declare(OptionSet& set) {
+      set.add("epsilon", &epsilon).in(0, 1).help("Tolerance added to the ratio (ASSD, Table 8); above 0 the decoder is not lossless.");
+      set.add("gamma", &gamma).in(0.01, 100).help("Exponent of the ratio (tempering); other than 1 the decoder is not lossless.");
+    }
+  };
+  explicit Speculative(const Options& options) : options_(options) {}
+
+  double probability(const Trial& trial) const override {
+    const double p = trial.target.probability(trial.token);
+    const double q = trial.drawn_from ? trial.drawn_from->probability(trial.token) : 1.0;
+    if (p >= q) return 1;  // also where rounding put the drafter's own token a hair above the target's
+    const double ratio = options_.gamma == 1 ? p / q : std::pow(p / q, options_.gamma);
+    const double accept = std::min(1.0, ratio + options_.epsilon);
+    return accept > 1 - 1e-12 ? 1 : accept;
+  }
+  Distribution replacement(const Trial& trial) const override {
+    return residual(trial.target, trial.drawn_from ? *trial.drawn_from : Distribution::point(trial.token, trial.target.size()));
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+}  // namespace draftlab
+
+DRAFTLAB_PLUGIN(speculative) {
+  registries.acceptance.add<draftlab::Speculative>("speculative", "ratio test and residual distribution; exact unless epsilon or gamma say otherwise");
+}

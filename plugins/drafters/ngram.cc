@@ -1,0 +1,88 @@
+// Drafts from the bigrams of what is visible (ASSD, Appendix E.4): a token's successors, as counted on the canvas. Costs no
+// forward, counted as aux. A token with no visible successor drafts from the visible tokens; a block that begins at position 0
+// has no left neighbour and is drafted by the target.
+#include <algorithm>
+
+#include "core/parts.h"
+#include "plugins/builtin.h"
+
+namespace draftlab {
+namespace {
+
+class Ngram final : public Drafter {
+ public:
+  struct Options {
+    bool literal = false;
+    void declare(OptionSet& set) {
+      set.add("literal", &literal).help("Claim Eq. 23 as printed (bigram reversed) while drawing from the successors: not lossless, a negative control.");
+    }
+  };
+  explicit Ngram(const Options& options) : options_(options) {}
+  std::vector<Form> asks() const override { return {Form::committed}; }
+
+  Asking<Proposal> propose(const Step& step) const override {
+    const auto& window = step.window.positions;
+    const auto count = std::min<std::size_t>(window.size(), step.decode.draft_length);
+    Proposal proposal;
+    if (window.front() == 0) {
+      Question question{.kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = {{kRoot, {window.begin(), window.begin() + count}}}};
+      const Answer answer = co_await step.ask(std::move(question));
+      for (std::size_t i = 0; i < count; ++i) {
+        proposal.raw.push_back(answer.at(kRoot, window[i]));
+        add(step, window[i], step.drawn(proposal.raw.back()), proposal);
+      }
+      proposal.exact = 1;
+      co_return proposal;
+    }
+    step.aux();
+    for (std::size_t i = 0; i < count; ++i) {
+      Token left = step.canvas.token(window[i] - 1);
+      if (left == kNoToken && i > 0 && window[i - 1] == window[i] - 1) left = proposal.nodes.back().token;
+      add(step, window[i], successors(step, left), proposal);
+      if (options_.literal) proposal.drawn_from.back() = as_printed(step, left, proposal.drawn_from.back());
+    }
+    co_return proposal;
+  }
+
+ private:
+  static void add(const Step& step, std::int32_t position, const Distribution& drawn, Proposal& proposal) {
+    const int parent = proposal.nodes.empty() ? kRoot : static_cast<int>(proposal.nodes.size()) - 1;
+    proposal.nodes.push_back({parent, position, step.chance.draw(drawn, step.site(position, Purpose::draft))});
+    proposal.drawn_from.push_back(drawn);
+  }
+
+  // Visible tokens after `left`, by count; all visible tokens where there is none.
+  static Distribution successors(const Step& step, Token left) {
+    Eigen::ArrayXd after = Eigen::ArrayXd::Zero(step.vocabulary), visible = after;
+    bool seen = false;
+    for (std::int32_t i = 0; i < step.canvas.length(); ++i) {
+      const Token token = step.canvas.token(i);
+      if (token == kNoToken) continue;
+      visible[token] += 1;
+      if (left == kNoToken || i == 0 || step.canvas.token(i - 1) != left) continue;
+      after[token] += 1;
+      seen = true;
+    }
+    return Distribution(seen ? std::move(after) : std::move(visible));
+  }
+
+  // c(a|b) of Eq. 23 for a drafted a and its left neighbour b: bigrams "a b" over occurrences of b. A small share of the drawn
+  // distribution keeps every drafted token's claim above zero.
+  static Distribution as_printed(const Step& step, Token left, const Distribution& drawn) {
+    Eigen::ArrayXd claim = 1e-3 * drawn.probabilities();
+    for (std::int32_t i = 0; i + 1 < step.canvas.length(); ++i) {
+      const Token token = step.canvas.token(i);
+      if (left != kNoToken && token != kNoToken && step.canvas.token(i + 1) == left) claim[token] += 1;
+    }
+    return Distribution(std::move(claim));
+  }
+
+  Options options_;
+};
+
+}  // namespace
+}  // namespace draftlab
+
+DRAFTLAB_PLUGIN(ngram) {
+  registries.drafters.add<draftlab::Ngram>("ngram", "bigrams of the visible tokens draft at no forward (ASSD, Appendix E.4)");
+}

@@ -1,0 +1,55 @@
+// The model drafts for itself: the next k tokens in one forward, each conditioned on what is committed and not on one another
+// (ASSD, Algorithm 1, lines 5-8). The first of them is the target's own draw (Lemma 1) and needs no test.
+#include <algorithm>
+
+#include "core/parts.h"
+#include "plugins/builtin.h"
+
+namespace draftlab {
+namespace {
+
+class Self final : public Drafter {
+ public:
+  struct Options {
+    bool shortcut = true;
+    double temperature = -1;
+    void declare(OptionSet& set) {
+      set.add("shortcut", &shortcut).help("Take the first draft as the target's own draw (Lemma 1): it is never tested, and a lone last token needs no verification.");
+      set.add("temperature", &temperature).in(-1, 100).help("Temperature of the drafts that are tested; -1 takes decode.temperature. The target's never changes.");
+    }
+  };
+  explicit Self(const Options& options) : options_(options) {}
+  std::vector<Form> asks() const override { return {Form::committed}; }
+
+  Asking<Proposal> propose(const Step& step) const override {
+    const auto& window = step.window.positions;
+    const auto count = std::min<std::size_t>(window.size(), step.decode.draft_length);
+    Question question{.kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = {{kRoot, {window.begin(), window.begin() + count}}}};
+    const Answer answer = co_await step.ask(std::move(question));
+
+    Sampling hotter = step.decode.sampling;
+    if (options_.temperature >= 0) hotter.temperature = options_.temperature;
+    Proposal proposal;
+    proposal.exact = options_.shortcut ? 1 : 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::int32_t position = window[i];
+      const Distribution& raw = answer.at(kRoot, position);
+      const Distribution drawn = static_cast<int>(i) < proposal.exact ? step.drawn(raw) : shaped(raw, hotter);
+      const int parent = i == 0 ? kRoot : static_cast<int>(i) - 1;
+      proposal.nodes.push_back({parent, position, step.chance.draw(drawn, step.site(position, Purpose::draft))});
+      proposal.drawn_from.push_back(drawn);
+      proposal.raw.push_back(raw);
+    }
+    co_return proposal;
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+}  // namespace draftlab
+
+DRAFTLAB_PLUGIN(self) {
+  registries.drafters.add<draftlab::Self>("self", "the target drafts the next k tokens independently in one forward (ASSD, Algorithm 1)");
+}

@@ -1,0 +1,23 @@
+// The any-subset order: masked positions left to right, wherever the prompt lies (ASSD, Eq. 4).
+#include "core/parts.h"
+#include "plugins/builtin.h"
+
+namespace draftlab {
+namespace {
+
+class Lattice final : public Frontier {
+ public:
+  bool done(const Canvas& canvas) const override { return canvas.prompt_size() + canvas.committed() == canvas.length(); }
+  Window next(const Canvas& canvas) const override {
+    Window window{.positions = canvas.masked_positions()};
+    window.span = static_cast<int>(window.positions.size());
+    return window;
+  }
+};
+
+}  // namespace
+}  // namespace draftlab
+
+DRAFTLAB_PLUGIN(lattice) {
+  registries.frontiers.add<draftlab::Lattice>("lattice", "masked positions left to right around any prompt (ASSD, Eq. 4)");
+}

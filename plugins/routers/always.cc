@@ -1,0 +1,16 @@
+// Routes every step to the verifier.
+#include "core/parts.h"
+#include "plugins/builtin.h"
+
+namespace draftlab {
+namespace {
+
+class Always final : public Router {
+ public:
+  Route decide(const StepView&) const override { return {.verify = true}; }
+};
+
+}  // namespace
+}  // namespace draftlab
+
+DRAFTLAB_PLUGIN(always) { registries.routers.add<draftlab::Always>("always", "verify at every step"); }

@@ -1,0 +1,16 @@
+// Routes every step past the verifier: the unmasker alone decides what is committed.
+#include "core/parts.h"
+#include "plugins/builtin.h"
+
+namespace draftlab {
+namespace {
+
+class Never final : public Router {
+ public:
+  Route decide(const StepView&) const override { return {.verify = false}; }
+};
+
+}  // namespace
+}  // namespace draftlab
+
+DRAFTLAB_PLUGIN(never) { registries.routers.add<draftlab::Never>("never", "verify at no step; the unmasker commits"); }

@@ -1,0 +1,21 @@
+// Commits every draft: parallel sampling under an independence assumption (ASSD, Eq. 5). Not lossless beyond one draft.
+#include "core/parts.h"
+#include "plugins/builtin.h"
+
+namespace draftlab {
+namespace {
+
+class All final : public Unmasker {
+ public:
+  Verdict choose(const Step&, const Proposal& proposal) const override {
+    Verdict verdict{.commits = {}, .edits = {}, .why = Stop::unverified, .carry = {}, .judged = {}};
+    for (const Node& node : proposal.nodes) verdict.commits.push_back({node.position, node.token, Source::threshold});
+    return verdict;
+  }
+  int preview(const Proposal& proposal) const override { return static_cast<int>(proposal.nodes.size()); }
+};
+
+}  // namespace
+}  // namespace draftlab
+
+DRAFTLAB_PLUGIN(all) { registries.unmaskers.add<draftlab::All>("all", "commit every draft: independent parallel sampling (ASSD, Eq. 5)"); }
