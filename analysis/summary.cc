@@ -191,7 +191,7 @@ std::string verdict(const std::string& quantity, const std::string& unit, const 
   std::snprintf(bound, sizeof bound, "%g", margin);
   std::string line = "  " + quantity + " " + findings.at(result.finding) + " within " + bound + " " + unit + ": " + signed_fixed(result.difference.value) +
                      " [" + signed_fixed(result.difference.interval.low) + ", " + signed_fixed(result.difference.interval.high) + "]";
-  if (result.finding == Equivalence::Finding::undecided) line += "; about " + fixed(std::ceil(result.needed), 0) + " prompts would decide";
+  if (result.finding == Equivalence::Finding::undecided) line += "; needs about " + fixed(std::ceil(result.needed), 0) + " prompts";
   return line + "\n";
 }
 
@@ -208,14 +208,14 @@ std::string verdicts(const std::vector<Arm>& arms, const ReportOptions& options)
 
 std::string counted(std::size_t count, const std::string& what) { return std::to_string(count) + " " + what + (count == 1 ? "" : "s"); }
 
-// Breaks lines at blanks, so that none is longer than 110 columns; what follows is indented.
+// Breaks lines at blanks, so that none is longer than 110 columns; what follows is indented below an indented line.
 std::string wrapped(const std::string& text) {
   constexpr std::size_t kWidth = 110;
   std::string result;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     std::string line = text.substr(begin, end - begin);
-    const std::string indent(std::min(line.find_first_not_of(' '), line.size()) + 2, ' ');
+    const std::string indent(line.starts_with(' ') ? line.find_first_not_of(' ') + 2 : 0, ' ');
     while (line.size() > kWidth) {
       std::size_t blank = line.rfind(' ', kWidth);
       if (blank == std::string::npos || blank < indent.size()) break;
