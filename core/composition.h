@@ -39,6 +39,7 @@ struct CertifyOptions {
   double visible = 1e-3;            // total variation above which "lossy" holds
   std::int64_t most_outcomes = 20000000;
   bool merge = true;                // merge equal states after each step
+  std::int64_t worst_nfe = 0;       // claim on the worst case; 0: none
   void declare(OptionSet& set);
 };
 

@@ -115,10 +115,10 @@ template <> const std::vector<Column<SampleRow>>& fields<SampleRow>() {
         column(&R::generated, "generated", "1", "positions committed").in(0, kInfinity),
         column(&R::valid, "valid", "1", "generated tokens before the first end token").in(0, kInfinity),
         column(&R::seconds, "seconds", "s", "wall time of decoding; NaN in a batch").in(0, kInfinity),
-        column(&R::own_seconds, "own_seconds", "s", "of which outside the models").in(0, kInfinity),
+        column(&R::own_seconds, "own_seconds", "s", "of which outside the models"),
         column(&R::trace_seconds, "trace_seconds", "s", "of which recording").in(0, kInfinity),
-        column(&R::ar_local, "ar_local", "1", "share of tokens that are the right neighbour of the one committed before").in(0, 1),
-        column(&R::ar_global, "ar_global", "1", "share of tokens that fill the leftmost open position").in(0, 1),
+        column(&R::ar_local, "ar_local", "1", "mean of token_ar_local").in(0, 1),
+        column(&R::ar_global, "ar_global", "1", "mean of token_ar_global").in(0, 1),
         column(&R::entropy_bits, "entropy_bits", "bit", "Shannon entropy of the token frequencies of the text").in(0, kInfinity),
         column(&R::judge_nll, "judge_nll", "nat", "negative log-likelihood of the text under the judge, summed"),
         column(&R::judge_tokens, "judge_tokens", "1", "tokens that the judge scored").in(0, kInfinity),
@@ -168,8 +168,8 @@ template <> const std::vector<Column<TokenRow>>& fields<TokenRow>() {
       column(&R::confidence, "confidence", "1", "the drafter's raw probability of its token").in(0, 1).coarse(),
       column(&R::entropy, "entropy", "nat", "entropy of the drafter's raw distribution").in(0, kInfinity).coarse(),
       column(&R::margin, "margin", "1", "its largest minus second largest probability").in(0, 1).coarse(),
-      column(&R::ar_local, "ar_local", "1", "the right neighbour of the token committed before").flags(kYesNo),
-      column(&R::ar_global, "ar_global", "1", "fills the leftmost open position").flags(kYesNo),
+      column(&R::ar_local, "ar_local", "1", "local AR-ness at k = 2 (DiffuCoder), over ranks of the generated positions").flags(kYesNo),
+      column(&R::ar_global, "ar_global", "1", "global AR-ness at k = 2: among the two leftmost open positions").flags(kYesNo),
   });
   return columns;
 }
@@ -320,8 +320,7 @@ std::string schema_markdown() {
   Provenance sample;
   for (const Attribute& a : attributes()) {
     const Field field = a.field(sample);
-    const char* type = std::holds_alternative<std::string*>(field) ? "text" : std::holds_alternative<std::int32_t*>(field) ? "int32" : "int64";
-    out << "| `" << a.name << "` | " << type << " | " << a.doc << " |\n";
+    out << "| `" << a.name << "` | " << (std::holds_alternative<std::string*>(field) ? "text" : "int64") << " | " << a.doc << " |\n";
   }
   return out.str();
 }

@@ -19,9 +19,8 @@ void interrupt(int) { interrupted = 1; }
 
 // Reference BLAS multiplies forty times slower than OpenBLAS, and nothing else would say so.
 void warn_of_slow_products() {
-  constexpr double kSlow = 20;  // GFLOP/s
   const double rate = blas_gflops();
-  if (rate > 0 && rate < kSlow) {
+  if (rate > 0 && rate < kSlowBlasGflops) {
     std::cerr << "warning: matrix products run at " << rate << " GFLOP/s, which is the reference BLAS; "
               << "`apt-get install libopenblas0-pthread` makes them some forty times faster\n";
   }
@@ -47,7 +46,7 @@ int run(const CommandLine& line, const Registries& registries) {
   faults.raise();
   std::vector<Arm> arms = load_arms(config, registries);
   const Composition& first = arms.front().composition;
-  if (arms.front().models.target().facts().parameters > 0) warn_of_slow_products();
+  if (!arms.front().models.target().facts().checkpoint.empty()) warn_of_slow_products();
   std::vector<RunRow> runs;
   std::int64_t total = 0;
   for (const Arm& arm : arms) {
@@ -61,13 +60,13 @@ int run(const CommandLine& line, const Registries& registries) {
   Provenance made = provenance(first.run.machine, first.run.seed);
   made.title = config.title();
   made.config = first.resolved;
-  TraceWriter writer(path, made, runs, {first.trace.drafts, first.trace.unit_tokens, first.trace.unit_seconds}, resume);
+  TraceWriter writer(path, made, runs, first.trace, resume);
 
   std::signal(SIGINT, interrupt);
   std::signal(SIGTERM, interrupt);
   {
-    Progress progress("decoding", "samples", total, writer.finished_count());
-    std::int64_t done = writer.finished_count();
+    auto done = static_cast<std::int64_t>(writer.finished());
+    Progress progress("decoding", "samples", total, done);
     // Arms take turns on the same prompts, forwards and backwards (A B B A), so that a machine that speeds up or slows down
     // does so for all of them.
     for (std::int64_t sample = 0; sample < first.run.samples && !interrupted; ++sample) {
@@ -98,8 +97,8 @@ int run(const CommandLine& line, const Registries& registries) {
   }
   writer.close();
 
-  const Trace trace = Trace::read(path);
-  std::cout << summary(trace.runs, trace.samples, first.report) << "\ntrace: " << path << "\nnext:  draftlab inspect " << path
+  const Trace trace(path);
+  std::cout << summary(trace.runs(), trace.read(false), first.report) << "\ntrace: " << path << "\nnext:  draftlab inspect " << path
             << " --sample 0    one trajectory, step by step\n       draftlab check-trace " << path
             << "        is it whole\n       draftlab certify configs/certify/assd-self-k3.ini    is the decoder lossless\n";
   return 0;

@@ -255,7 +255,7 @@ Hidden two_stream(const Xlnet& net, const at::Tensor& ids, const at::Tensor& blo
   const at::Tensor all_blocked = at::cat({blocked_content.logical_and(eye.logical_not()), blocked_query}, 1);
   const at::Tensor all_positions = at::cat({at::arange(length, at::kLong).expand({batch, length}), targets}, 1);
   at::Tensor x = at::cat({at::embedding(net.word_embedding, ids), net.mask_emb.expand({batch, asked, d})}, 1);
-  const at::Tensor offsets = positional_rows(length - 1, 1 - length, d);
+  const at::Tensor offsets = positional_rows(length - 1, -length, d);
 
   std::int64_t dropped = 0;  // content rows that the last layer need not compute
   for (std::size_t i = 0; i < net.layers.size(); ++i) {
@@ -268,12 +268,12 @@ Hidden two_stream(const Xlnet& net, const at::Tensor& ids, const at::Tensor& blo
     const at::Tensor q = products.matmul(above, layer.q.view({d, width})).view({batch, rows, heads, head});
     const at::Tensor k = products.matmul(content, layer.k.view({d, width})).view({batch, length, heads, head});
     const at::Tensor v = products.matmul(content, layer.v.view({d, width})).view({batch, length, heads, head});
-    const at::Tensor r = products.matmul(offsets, layer.r.view({d, width})).view({2 * length - 1, heads, head});
+    const at::Tensor r = products.matmul(offsets, layer.r.view({d, width})).view({2 * length, heads, head});
 
     const at::Tensor q_content = (q + products.cast(layer.r_w_bias)).permute({0, 2, 1, 3}).reshape({batch * heads, rows, head});
     const at::Tensor q_relative = (q + products.cast(layer.r_r_bias)).permute({2, 0, 1, 3}).reshape({heads, batch * rows, head});
     at::Tensor scores = at::bmm(q_content, k.permute({0, 2, 3, 1}).reshape({batch * heads, head, length})).view({batch, heads, rows, length});
-    const at::Tensor relative = at::bmm(q_relative, r.permute({1, 2, 0})).view({heads, batch, rows, 2 * length - 1});
+    const at::Tensor relative = at::bmm(q_relative, r.permute({1, 2, 0})).view({heads, batch, rows, 2 * length});
     if (options.segments.defined()) {
       const at::Tensor own = at::cat({options.segments, options.segments.gather(1, targets)}, 1).narrow(1, dropped, rows);
       const at::Tensor differs = own.unsqueeze(2).ne(options.segments.unsqueeze(1)).unsqueeze(1);  // [B, 1, R, L]

@@ -151,6 +151,19 @@ TEST_CASE("negligible outcomes are dropped and accounted for") {
   CHECK_THROWS_AS(chance.normal({}), Fault);
 }
 
+// One outcome in two shows 2 branches and one in four each of two shows 4: three on average.
+TEST_CASE("probes estimate the number of outcomes") {
+  EnumeratedChance chance;
+  double sum = 0;
+  constexpr int trials = 4000;
+  for (int trial = 0; trial < trials; ++trial) {
+    chance.probe(static_cast<std::uint64_t>(trial));
+    if (chance.draw(pair(.25), {.position = 0}) == 0) chance.below(.01, {.position = 1});
+    sum += chance.branches();
+  }
+  CHECK(std::abs(sum / trials - 3) < 4 / std::sqrt(trials));
+}
+
 TEST_CASE("stable hashes: pinned, so that ids and random sites stay what they are") {
   CHECK(stable_hash("") == 0xefd01f60ba992926ULL);
   CHECK(stable_hash("draftlab") == 0x4c85982f03f314fdULL);

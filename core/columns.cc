@@ -1,0 +1,169 @@
+#include "core/columns.h"
+
+#include <bit>
+#include <cmath>
+#include <type_traits>
+
+#include "core/error.h"
+
+namespace draftlab {
+namespace {
+
+void push(Values& values, const Field& field, bool is_coarse) {
+  if (auto* integer = std::get_if<std::int32_t*>(&field)) return std::get<0>(values).push_back(**integer);
+  if (auto* integer = std::get_if<std::int64_t*>(&field)) return std::get<0>(values).push_back(**integer);
+  if (auto* number = std::get_if<double*>(&field)) return std::get<1>(values).push_back(is_coarse ? coarse(**number) : **number);
+  std::get<2>(values).push_back(valid_utf8(*std::get<std::string*>(field)));
+}
+
+void pull(const Values& values, std::int64_t row, const Field& field) {
+  if (auto* integer = std::get_if<std::int32_t*>(&field)) **integer = static_cast<std::int32_t>(std::get<0>(values)[row]);
+  else if (auto* wide = std::get_if<std::int64_t*>(&field)) **wide = std::get<0>(values)[row];
+  else if (auto* number = std::get_if<double*>(&field)) **number = std::get<1>(values)[row];
+  else *std::get<std::string*>(field) = std::get<2>(values)[row];
+}
+
+// Length of the valid UTF-8 sequence at `at`; 0 when there is none.
+std::size_t sequence_length(const std::string& text, std::size_t at) {
+  auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  auto follows = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
+  const unsigned first = byte(at), second = byte(at + 1);
+  if (first >= 0x01 && first < 0x80) return 1;
+  if (first >= 0xC2 && first < 0xE0) return follows(at + 1) ? 2 : 0;
+  if (first >= 0xE0 && first < 0xF0) {
+    const bool overlong = first == 0xE0 && second < 0xA0, surrogate = first == 0xED && second >= 0xA0;
+    return follows(at + 1) && follows(at + 2) && !overlong && !surrogate ? 3 : 0;
+  }
+  if (first >= 0xF0 && first < 0xF5) {
+    const bool overlong = first == 0xF0 && second < 0x90, beyond = first == 0xF4 && second >= 0x90;
+    return follows(at + 1) && follows(at + 2) && follows(at + 3) && !overlong && !beyond ? 4 : 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::int64_t size(const Values& values) {
+  return std::visit([](const auto& v) { return static_cast<std::int64_t>(v.size()); }, values);
+}
+
+Values empty_values(Type type) {
+  if (type == Type::text) return std::vector<std::string>{};
+  if (type == Type::float32 || type == Type::float64) return std::vector<double>{};
+  return std::vector<std::int64_t>{};
+}
+
+void append(Values& to, const Values& from, std::int64_t first, std::int64_t count) {
+  std::visit([&](auto& target) {
+    const auto& source = std::get<std::decay_t<decltype(target)>>(from);
+    target.insert(target.end(), source.begin() + first, source.begin() + first + count);
+  }, to);
+}
+
+Values permuted(const Values& values, const std::vector<std::int64_t>& rows) {
+  return std::visit([&](const auto& source) -> Values {
+    std::decay_t<decltype(source)> target;
+    target.reserve(rows.size());
+    for (std::int64_t row : rows) target.push_back(source[row]);
+    return target;
+  }, values);
+}
+
+Columns::Columns(Table table) : table_(table), infos_(info(table).columns) { clear(); }
+
+void Columns::clear() {
+  infos_.resize(info(table_).columns.size());
+  values_.clear();
+  for (const ColumnInfo& column : infos_) values_.push_back(empty_values(column.type));
+  rows_ = 0;
+}
+
+const std::vector<std::int64_t>& Columns::integers(const std::string& column) const {
+  for (std::size_t i = 0; i < infos_.size(); ++i) {
+    if (infos_[i].name == column) return std::get<0>(values_[i]);
+  }
+  throw Fault("there is no column '" + column + "'");
+}
+
+template <class Row>
+void Columns::add(Row& row, std::initializer_list<std::int64_t> links) {
+  std::size_t at = 0;
+  for (std::int64_t value : links) std::get<0>(values_[at++]).push_back(value);
+  for (const Column<Row>& column : fields<Row>()) push(values_[at++], column.field(row), column.info.coarse);
+  for (; at < values_.size(); ++at) std::get<1>(values_[at]).push_back(kNotMeasured);
+  ++rows_;
+}
+
+template <class Row>
+void Columns::get(std::int64_t row, Row& into) const {
+  std::size_t at = info(table_).links;
+  for (const Column<Row>& column : fields<Row>()) pull(values_[at++], row, column.field(into));
+}
+
+#define DRAFTLAB_ROW(Row)                                                        \
+  template void Columns::add<Row>(Row&, std::initializer_list<std::int64_t>);    \
+  template void Columns::get<Row>(std::int64_t, Row&) const;
+DRAFTLAB_ROW(RunRow)
+DRAFTLAB_ROW(SampleRow)
+DRAFTLAB_ROW(StepRow)
+DRAFTLAB_ROW(TokenRow)
+DRAFTLAB_ROW(DraftRow)
+DRAFTLAB_ROW(CurveRow)
+DRAFTLAB_ROW(ValidationRow)
+#undef DRAFTLAB_ROW
+
+std::size_t Columns::score_at(const std::string& column) {
+  for (std::size_t i = 0; i < infos_.size(); ++i) {
+    if (infos_[i].name == column) return i;
+  }
+  infos_.push_back(score_column(column.substr(kScorePrefix.size())));
+  values_.push_back(std::vector<double>(rows_, kNotMeasured));
+  return infos_.size() - 1;
+}
+
+void Columns::score(const std::string& name, double value) {
+  std::get<1>(values_[score_at(std::string(kScorePrefix) + name)]).back() = value;
+}
+
+void Columns::set(const ColumnInfo& column, Values values) {
+  rows_ = size(values);
+  for (std::size_t i = 0; i < infos_.size(); ++i) {
+    if (infos_[i].name == column.name) {
+      values_[i] = std::move(values);
+      return;
+    }
+  }
+  infos_.push_back(column);
+  values_.push_back(std::move(values));
+}
+
+std::vector<std::pair<std::string, double>> Columns::scores(std::int64_t row) const {
+  std::vector<std::pair<std::string, double>> result;
+  for (std::size_t i = info(table_).columns.size(); i < infos_.size(); ++i) {
+    const double value = std::get<1>(values_[i])[row];
+    if (!std::isnan(value)) result.emplace_back(infos_[i].name.substr(kScorePrefix.size()), value);
+  }
+  return result;
+}
+
+double coarse(double value) {
+  if (!std::isfinite(value)) return value;
+  constexpr std::uint32_t kDropped = 11;  // of the 23 stored bits of a float's mantissa
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  const std::uint32_t rounded = (bits + (1u << (kDropped - 1))) & ~((1u << kDropped) - 1);
+  return std::bit_cast<float>(rounded);
+}
+
+std::string valid_utf8(const std::string& text) {
+  std::string result;
+  result.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = sequence_length(text, at);
+    if (length > 0) result.append(text, at, length);
+    else result += "\xEF\xBF\xBD";
+    at += length > 0 ? length : 1;
+  }
+  return result;
+}
+
+}  // namespace draftlab

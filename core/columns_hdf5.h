@@ -1,0 +1,60 @@
+// A file of columns: 1-D datasets in the root of an HDF5 file, one pure dimension scale a table. Knows HDF5 and nothing of what
+// the columns mean. Every file is made in memory and written at one go, so HDF5 never meets a full disk.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/columns.h"
+
+namespace draftlab {
+
+class ColumnWriter {
+ public:
+  // `level` of gzip.
+  explicit ColumnWriter(int level);
+  ~ColumnWriter();
+  void attribute(const std::string& name, const std::string& value);
+  void attribute(const std::string& name, std::int64_t value);
+  // Declares a dimension; before its columns.
+  void table(Table table, std::int64_t rows);
+  // As many values as the table has rows.
+  void column(Table table, const ColumnInfo& info, const Values& values);
+  void columns(const Columns& columns);  // the table and all its columns
+  // OutputError when the file cannot be written; then no file of that name is made or changed.
+  void save(const std::string& path);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Reads only what the schema describes. Whatever is wrong with the file is a DataError: sizes are checked against each other
+// and against the size of the file before anything is allocated.
+class ColumnReader {
+ public:
+  explicit ColumnReader(const std::string& path);
+  ~ColumnReader();
+  ColumnReader(ColumnReader&&) noexcept;
+
+  const std::string& path() const;
+  std::optional<std::string> text(const std::string& attribute) const;
+  std::optional<std::int64_t> integer(const std::string& attribute) const;
+  std::optional<std::string> text(const std::string& column, const std::string& attribute) const;  // of a column
+  std::vector<std::string> names() const;     // of everything in the root, ascending
+  bool has(const std::string& name) const;
+  std::int64_t rows(Table table) const;       // of its dimension
+  // Rows [first, first + count) of a column.
+  Values read(Table table, const ColumnInfo& info, std::int64_t first, std::int64_t count) const;
+  Values read(Table table, const ColumnInfo& info) const { return read(table, info, 0, rows(table)); }
+  [[noreturn]] void fail(const std::string& what) const;  // DataError that names the file
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace draftlab

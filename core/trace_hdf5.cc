@@ -1,0 +1,427 @@
+#include "core/trace_hdf5.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <map>
+
+#include "core/columns_hdf5.h"
+#include "core/composition.h"
+#include "core/files.h"
+#include "core/provenance.h"
+
+namespace draftlab {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kUnitLevel = 1, kMergedLevel = 4;  // of gzip
+constexpr std::size_t kMostOpen = 200;           // files at a time
+
+void write_root(ColumnWriter& file, Provenance provenance, const std::vector<RunRow>& runs, const std::string& drafts) {
+  file.attribute("magic", std::string(kTraceMagic));
+  file.attribute("schema_version", std::string(kSchemaVersion));
+  file.attribute("schema", schema_text(trace_tables()));
+  file.attribute("Conventions", "CF-1.10");
+  file.attribute("comment", "contiguous ragged arrays: rows [first, first + n) of a table belong to one row of its parent");
+  file.attribute("index_base", std::int64_t{0});
+  file.attribute("drafts", drafts);
+  if (provenance.ended.empty()) provenance.ended = utc_now();
+  for (const Attribute& attribute : attributes()) {
+    const Field field = attribute.field(provenance);
+    if (auto* text = std::get_if<std::string*>(&field)) file.attribute(attribute.name, **text);
+    else if (auto* number = std::get_if<std::int32_t*>(&field)) file.attribute(attribute.name, std::int64_t{**number});
+    else file.attribute(attribute.name, *std::get<std::int64_t*>(field));
+  }
+  file.attribute("complete", std::int64_t{1});
+  Columns table(Table::run);
+  for (RunRow run : runs) table.add(run, {});
+  file.columns(table);
+}
+
+Provenance read_provenance(const ColumnReader& file) {
+  Provenance provenance;
+  for (const Attribute& attribute : attributes()) {
+    const Field field = attribute.field(provenance);
+    if (auto* text = std::get_if<std::string*>(&field)) **text = file.text(attribute.name).value_or("");
+    else if (auto* number = std::get_if<std::int32_t*>(&field)) **number = static_cast<std::int32_t>(file.integer(attribute.name).value_or(0));
+    else *std::get<std::int64_t*>(field) = file.integer(attribute.name).value_or(0);
+  }
+  return provenance;
+}
+
+// Refuses what is no trace of a version that this program reads.
+void check_root(const ColumnReader& file) {
+  const std::string magic = file.text("magic").value_or("");
+  if (magic != kTraceMagic) file.fail("is no trace: its root attribute 'magic' is not '" + std::string(kTraceMagic) + "'");
+  const std::string version = file.text("schema_version").value_or("");
+  const std::string major(kSchemaVersion.substr(0, kSchemaVersion.find('.') + 1));
+  if (version.rfind(major, 0) != 0) file.fail("is a trace of version '" + version + "', and this program reads " + major + "x");
+  if (file.integer("complete").value_or(0) != 1) file.fail("is incomplete: its root attribute 'complete' is not 1");
+}
+
+Columns load(const ColumnReader& file, Table table, const std::vector<ColumnInfo>& scores, std::int64_t first, std::int64_t count) {
+  Columns columns(table);
+  for (const ColumnInfo& column : info(table).columns) columns.set(column, file.read(table, column, first, count));
+  if (table == Table::sample) {
+    for (const ColumnInfo& column : scores) columns.set(column, file.read(table, column, first, count));
+  }
+  return columns;
+}
+
+const ColumnInfo& declared(Table table, const std::string& column) {
+  for (const ColumnInfo& c : info(table).columns) {
+    if (c.name == column) return c;
+  }
+  throw Fault("the schema has no column '" + column + "'");
+}
+
+std::vector<std::int64_t> integers(const ColumnReader& file, Table table, const std::string& column) {
+  return std::get<0>(file.read(table, declared(table, column)));
+}
+
+std::vector<ColumnInfo> scores_of(const ColumnReader& file) {
+  std::vector<ColumnInfo> scores;
+  for (const std::string& column : file.names()) {
+    if (column.rfind(kScorePrefix, 0) != 0) continue;
+    try {
+      scores.push_back(score_column(column.substr(kScorePrefix.size())));
+    } catch (const Fault&) {
+      file.fail("has a column '" + column.substr(0, 80) + "' that is no name of a score");
+    }
+  }
+  return scores;
+}
+
+// Rows of children must lie one parent after the other, and all of them in [begin, end).
+void check_ragged(const ColumnReader& file, const std::string& what, const std::vector<std::int64_t>& first, const std::vector<std::int64_t>& count,
+                  std::int64_t begin, std::int64_t end) {
+  std::int64_t next = begin;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if (first[i] != next || count[i] < 0 || count[i] > end - next) file.fail("has rows of '" + what + "' that do not lie one after the other");
+    next += count[i];
+  }
+}
+
+// Where every row of a merged table comes from, as an index into the sources' rows laid end to end, and its new links.
+struct Merge {
+  std::vector<std::shared_ptr<ColumnReader>> open;
+  const std::vector<std::string>& paths;
+  std::vector<ColumnInfo> scores;
+  std::vector<std::int64_t> samples, steps, tokens, drafts;  // source rows, in the new order
+  std::map<std::string, std::vector<std::int64_t>> links;
+
+  explicit Merge(const std::vector<std::string>& sources) : paths(sources) {
+    for (std::size_t i = 0; i < std::min(paths.size(), kMostOpen); ++i) open.push_back(std::make_shared<ColumnReader>(paths[i]));
+  }
+  std::shared_ptr<ColumnReader> source(std::size_t i) const { return i < open.size() ? open[i] : std::make_shared<ColumnReader>(paths[i]); }
+  void plan();
+  Values gather(Table table, const ColumnInfo& column) const;
+  void write(ColumnWriter& file) const;
+};
+
+void Merge::plan() {
+  struct Range { std::int64_t first, count; };
+  struct Sample { std::int64_t prompt, repeat, run, row; Range steps; };
+  std::vector<Sample> all;
+  std::vector<Range> step_tokens, step_drafts;
+  std::int64_t rows = 0, tokens_before = 0, drafts_before = 0;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const auto file = source(i);
+    for (const ColumnInfo& score : scores_of(*file)) {
+      const bool known = std::any_of(scores.begin(), scores.end(), [&](const ColumnInfo& s) { return s.name == score.name; });
+      if (!known) scores.push_back(score);
+    }
+    auto of = [&](Table table, const char* column) { return integers(*file, table, column); };
+    const auto prompt = of(Table::sample, "sample_prompt_index"), repeat = of(Table::sample, "sample_sample_index"), run = of(Table::sample, "sample_run_index");
+    const auto first = of(Table::sample, "sample_first_step"), count = of(Table::sample, "sample_n_steps");
+    const auto first_token = of(Table::step, "step_first_token"), n_tokens = of(Table::step, "step_n_tokens");
+    const auto first_draft = of(Table::step, "step_first_draft"), n_drafts = of(Table::step, "step_n_drafts");
+    check_ragged(*file, "step", first, count, 0, file->rows(Table::step));
+    check_ragged(*file, "token", first_token, n_tokens, 0, file->rows(Table::token));
+    check_ragged(*file, "draft", first_draft, n_drafts, 0, file->rows(Table::draft));
+    const std::int64_t steps_before = static_cast<std::int64_t>(step_tokens.size());
+    for (std::size_t s = 0; s < first.size(); ++s) all.push_back({prompt[s], repeat[s], run[s], rows++, {steps_before + first[s], count[s]}});
+    for (std::size_t s = 0; s < first_token.size(); ++s) {
+      step_tokens.push_back({tokens_before + first_token[s], n_tokens[s]});
+      step_drafts.push_back({drafts_before + first_draft[s], n_drafts[s]});
+    }
+    tokens_before += file->rows(Table::token);
+    drafts_before += file->rows(Table::draft);
+  }
+  std::sort(scores.begin(), scores.end(), [](const ColumnInfo& a, const ColumnInfo& b) { return a.name < b.name; });
+  auto key = [](const Sample& s) { return std::tuple(s.prompt, s.repeat, s.run); };
+  std::stable_sort(all.begin(), all.end(), [&](const Sample& a, const Sample& b) { return key(a) < key(b); });
+  all.erase(std::unique(all.begin(), all.end(), [&](const Sample& a, const Sample& b) { return key(a) == key(b); }), all.end());
+
+  auto take = [](std::vector<std::int64_t>& rows_of, const Range& range) {
+    for (std::int64_t row = range.first; row < range.first + range.count; ++row) rows_of.push_back(row);
+  };
+  for (const Sample& sample : all) {
+    links["sample_first_step"].push_back(static_cast<std::int64_t>(steps.size()));
+    links["sample_n_steps"].push_back(sample.steps.count);
+    for (std::int64_t s = sample.steps.first; s < sample.steps.first + sample.steps.count; ++s) {
+      const auto step = static_cast<std::int64_t>(steps.size());
+      links["step_sample_index"].push_back(static_cast<std::int64_t>(samples.size()));
+      links["step_first_token"].push_back(static_cast<std::int64_t>(tokens.size()));
+      links["step_n_tokens"].push_back(step_tokens[s].count);
+      links["step_first_draft"].push_back(static_cast<std::int64_t>(drafts.size()));
+      links["step_n_drafts"].push_back(step_drafts[s].count);
+      links["token_step_index"].insert(links["token_step_index"].end(), step_tokens[s].count, step);
+      links["draft_step_index"].insert(links["draft_step_index"].end(), step_drafts[s].count, step);
+      take(tokens, step_tokens[s]);
+      take(drafts, step_drafts[s]);
+      steps.push_back(s);
+    }
+    samples.push_back(sample.row);
+  }
+}
+
+Values Merge::gather(Table table, const ColumnInfo& column) const {
+  Values values = empty_values(column.type);
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const auto file = source(i);
+    const std::int64_t count = file->rows(table);
+    const bool scored = column.name.rfind(kScorePrefix, 0) == 0;
+    append(values, scored && !file->has(column.name) ? Values(std::vector<double>(count, kNotMeasured)) : file->read(table, column), 0, count);
+  }
+  return values;
+}
+
+// Column by column, so that no more than one of them is in memory.
+void Merge::write(ColumnWriter& file) const {
+  const std::pair<Table, const std::vector<std::int64_t>&> tables[] = {
+      {Table::sample, samples}, {Table::step, steps}, {Table::token, tokens}, {Table::draft, drafts}};
+  for (const auto& [table, rows] : tables) {
+    file.table(table, static_cast<std::int64_t>(rows.size()));
+    std::vector<ColumnInfo> columns = info(table).columns;
+    if (table == Table::sample) columns.insert(columns.end(), scores.begin(), scores.end());
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (static_cast<int>(i) < info(table).links) {
+        const auto made = links.find(columns[i].name);
+        file.column(table, columns[i], made == links.end() ? Values(std::vector<std::int64_t>{}) : Values(made->second));
+      } else {
+        file.column(table, columns[i], permuted(gather(table, columns[i]), rows));
+      }
+    }
+  }
+}
+
+bool is_unit(const std::string& name) { return name.starts_with("unit-") && name.ends_with(".h5"); }
+
+}  // namespace
+
+TraceWriter::TraceWriter(std::string path, Provenance provenance, std::vector<RunRow> runs, const TraceOptions& options, bool resume)
+    : path_(std::move(path)), folder_(path_ + ".units"), provenance_(std::move(provenance)), runs_(std::move(runs)), drafts_(options.drafts),
+      unit_tokens_(options.unit_tokens), unit_seconds_(options.unit_seconds), rolled_(std::chrono::steady_clock::now()) {
+  std::error_code error;
+  if (fs::is_directory(path_, error)) throw OutputError("'" + path_ + "' is a folder; name a file with --out");
+  const bool written = fs::exists(path_, error);
+  if (written && !resume) throw OutputError("'" + path_ + "' exists; continue it with --resume or name another file with --out");
+  make_folder(folder_of(path_));
+  make_folder(folder_);
+  lock_ = ::open((folder_ + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (lock_ < 0) throw OutputError("cannot write into '" + folder_ + "': " + std::strerror(errno));
+  try {
+    if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) throw OutputError("another process is writing '" + path_ + "'");
+    std::vector<std::string> units;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
+      const std::string name = entry.path().filename().string();
+      if (name.ends_with(kPartial)) fs::remove(entry.path());
+      else if (is_unit(name)) units.push_back(entry.path().string());
+    }
+    if (error) throw OutputError("cannot read '" + folder_ + "': " + error.message());
+    fs::remove(path_ + std::string(kPartial), error);
+    if (!units.empty() && !resume) {
+      throw OutputError("'" + folder_ + "' holds samples of a run that did not end; continue it with --resume or name another file with --out");
+    }
+    std::sort(units.begin(), units.end());
+    if (written) adopt(path_);
+    for (const std::string& unit : units) {
+      adopt(unit);
+      next_unit_ = std::max(next_unit_, std::atoi(fs::path(unit).filename().string().c_str() + 5) + 1);
+    }
+  } catch (...) {
+    leave_folder();
+    throw;
+  }
+}
+
+TraceWriter::~TraceWriter() {
+  if (!closed_) {
+    try {
+      flush();
+    } catch (const std::exception&) {  // was reported when it failed first
+    }
+  }
+  leave_folder();
+}
+
+// The folder goes when nothing but the lock is left in it.
+void TraceWriter::leave_folder() {
+  if (lock_ < 0) return;
+  bool empty = true;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) empty = empty && entry.path().filename() == "lock";
+  const bool ours = ::flock(lock_, LOCK_EX | LOCK_NB) == 0;
+  if (empty && ours) fs::remove_all(folder_, error);
+  ::close(lock_);
+  lock_ = -1;
+}
+
+void TraceWriter::adopt(const std::string& path) {
+  const ColumnReader file(path);
+  check_root(file);
+  auto differs = [&](const std::string& what, const std::string& there, const std::string& here) {
+    throw ConfigError("'" + path + "' cannot be continued: its " + what + " is '" + there + "' and that of this config is '" + here +
+                      "'; name another file with --out");
+  };
+  const Columns stored = load(file, Table::run, {}, 0, file.rows(Table::run));
+  if (stored.rows() != static_cast<std::int64_t>(runs_.size())) differs("number of runs", std::to_string(stored.rows()), std::to_string(runs_.size()));
+  for (std::int64_t i = 0; i < stored.rows(); ++i) {
+    RunRow run;
+    stored.get(i, run);
+    const RunRow& now = runs_[i];
+    if (run.id != now.id) differs("run " + std::to_string(i), run.id, now.id);
+    if (run.checkpoint_digest != now.checkpoint_digest) differs("checkpoint's digest", run.checkpoint_digest, now.checkpoint_digest);
+    if (run.data_digest != now.data_digest) differs("data's digest", run.data_digest, now.data_digest);
+  }
+  if (file.text("drafts").value_or("") != drafts_) differs("trace.drafts", file.text("drafts").value_or(""), drafts_);
+  const auto prompt = integers(file, Table::sample, "sample_prompt_index"), repeat = integers(file, Table::sample, "sample_sample_index"),
+             run = integers(file, Table::sample, "sample_run_index");
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    done_.insert({static_cast<std::int32_t>(prompt[i]), static_cast<std::int32_t>(repeat[i]), static_cast<std::int32_t>(run[i])});
+  }
+  const std::string started = file.text("started").value_or("");
+  if (!started.empty() && (provenance_.started.empty() || started < provenance_.started)) provenance_.started = started;
+  sources_.push_back(path);
+}
+
+void TraceWriter::sample(SampleRow row) {
+  const auto sample_row = samples_.rows();
+  const auto first_step = steps_.rows();
+  for (StepRow& step : row.steps) {
+    const auto step_row = steps_.rows(), first_token = tokens_.rows(), first_draft = drafted_.rows();
+    for (TokenRow& token : step.tokens) tokens_.add(token, {step_row});
+    for (DraftRow& draft : step.drafts) {
+      if (drafts_ == "all" || (drafts_ == "span" && draft.depth < step.span)) drafted_.add(draft, {step_row});
+    }
+    steps_.add(step, {sample_row, first_token, tokens_.rows() - first_token, first_draft, drafted_.rows() - first_draft});
+  }
+  samples_.add(row, {first_step, steps_.rows() - first_step});
+  for (const auto& [name, value] : row.scores) samples_.score(name, value);
+  buffered_.insert({row.prompt_index, row.sample_index, row.run});
+  const std::chrono::duration<double> since = std::chrono::steady_clock::now() - rolled_;
+  if (tokens_.rows() >= unit_tokens_ || since.count() >= unit_seconds_) flush();
+}
+
+void TraceWriter::flush() {
+  rolled_ = std::chrono::steady_clock::now();
+  if (samples_.rows() == 0) return;
+  ColumnWriter file(kUnitLevel);
+  write_root(file, provenance_, runs_, drafts_);
+  for (const Columns* table : {&samples_, &steps_, &tokens_, &drafted_}) file.columns(*table);
+  char name[32];
+  std::snprintf(name, sizeof name, "/unit-%06d.h5", next_unit_);
+  file.save(folder_ + name);
+  sources_.push_back(folder_ + name);
+  ++next_unit_;
+  done_.merge(buffered_);
+  buffered_.clear();
+  for (Columns* table : {&samples_, &steps_, &tokens_, &drafted_}) table->clear();
+}
+
+void TraceWriter::close() {
+  flush();
+  const bool unchanged = sources_.size() == 1 && sources_.front() == path_;
+  if (!unchanged) {
+    Merge merge(sources_);
+    merge.plan();
+    ColumnWriter file(kMergedLevel);
+    write_root(file, provenance_, runs_, drafts_);
+    merge.write(file);
+    file.save(path_);
+  }
+  closed_ = true;
+  std::error_code error;
+  for (const std::string& source : sources_) {
+    if (source != path_) fs::remove(source, error);
+  }
+  leave_folder();
+}
+
+Trace::Trace(const std::string& path) : file_(std::make_unique<ColumnReader>(path)) {
+  check_root(*file_);
+  provenance_ = read_provenance(*file_);
+  drafts_ = file_->text("drafts").value_or("");
+  scores_ = scores_of(*file_);
+  for (Table table : trace_tables()) file_->rows(table);
+  const Columns stored = columns(Table::run, 0, rows(Table::run));
+  runs_.resize(stored.rows());
+  for (std::int64_t i = 0; i < stored.rows(); ++i) stored.get(i, runs_[i]);
+  first_step_ = integers(*file_, Table::sample, "sample_first_step");
+  n_steps_ = integers(*file_, Table::sample, "sample_n_steps");
+  check_ragged(*file_, "step", first_step_, n_steps_, 0, rows(Table::step));
+}
+
+Trace::~Trace() = default;
+
+const std::string& Trace::path() const { return file_->path(); }
+
+std::int64_t Trace::rows(Table table) const { return file_->rows(table); }
+
+Columns Trace::columns(Table table, std::int64_t first, std::int64_t count) const { return load(*file_, table, scores_, first, count); }
+
+std::vector<SampleRow> Trace::read(std::int64_t first, std::int64_t count, bool with_steps) const {
+  std::vector<SampleRow> result(count);
+  const Columns samples = columns(Table::sample, first, count);
+  for (std::int64_t i = 0; i < count; ++i) {
+    samples.get(i, result[i]);
+    result[i].scores = samples.scores(i);
+    if (result[i].run < 0 || result[i].run >= static_cast<std::int32_t>(runs_.size())) file_->fail("has a sample of a run that it does not list");
+  }
+  if (!with_steps || count == 0) return result;
+
+  // All rows of a block of samples lie together in every table.
+  const std::int64_t first_step = first_step_[first], end_step = first_step_[first + count - 1] + n_steps_[first + count - 1];
+  const Columns steps = columns(Table::step, first_step, end_step - first_step);
+  auto children = [&](Table table, const char* firsts, const char* counts, std::int64_t& begin) {
+    const auto &from = steps.integers(firsts), &many = steps.integers(counts);
+    begin = from.empty() ? 0 : from.front();
+    if (begin < 0 || begin > rows(table)) file_->fail("has rows of '" + std::string(name(table)) + "' that do not lie one after the other");
+    check_ragged(*file_, std::string(name(table)), from, many, begin, rows(table));
+    return columns(table, begin, from.empty() ? 0 : from.back() + many.back() - begin);
+  };
+  std::int64_t first_token = 0, first_draft = 0;
+  const Columns tokens = children(Table::token, "step_first_token", "step_n_tokens", first_token);
+  const Columns drafts = children(Table::draft, "step_first_draft", "step_n_drafts", first_draft);
+  const auto &n_tokens = steps.integers("step_n_tokens"), &n_drafts = steps.integers("step_n_drafts");
+  std::int64_t at_token = 0, at_draft = 0, at_step = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    result[i].steps.resize(n_steps_[first + i]);
+    for (StepRow& step : result[i].steps) {
+      steps.get(at_step, step);
+      step.tokens.resize(n_tokens[at_step]);
+      step.drafts.resize(n_drafts[at_step]);
+      for (TokenRow& token : step.tokens) tokens.get(at_token++, token);
+      for (DraftRow& draft : step.drafts) drafts.get(at_draft++, draft);
+      ++at_step;
+    }
+  }
+  return result;
+}
+
+SampleRow Trace::sample(std::int64_t index) const {
+  if (index < 0 || index >= samples()) {
+    file_->fail("has samples 0 to " + std::to_string(samples() - 1) + ", and sample " + std::to_string(index) + " was asked for");
+  }
+  return std::move(read(index, 1).front());
+}
+
+}  // namespace draftlab

@@ -1,0 +1,86 @@
+// A trace on disk (analysis/TRACE_FORMAT.md): written as units of finished samples, merged into one file at the end.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/columns.h"
+#include "core/trace.h"
+
+namespace draftlab {
+
+struct TraceOptions;  // core/composition.h
+class ColumnReader;
+
+// Collects finished samples. When enough tokens or time have gathered they become a unit, PATH.units/unit-NNNNNN.h5: a whole
+// trace of those samples, whose final name is the record that they are done. close() merges the units into PATH. So whatever
+// kills the process, a finished unit is never lost and an unfinished one never half there.
+class TraceWriter final : public TraceSink {
+ public:
+  // OutputError: `path` or its units exist and `resume` is false; the folder cannot be written; another process writes there.
+  // ConfigError: `resume`, and what is there was written by other runs.
+  TraceWriter(std::string path, Provenance provenance, std::vector<RunRow> runs, const TraceOptions& options, bool resume);
+  // Without close(): what is buffered becomes a unit if it can, and the units stay for a resume.
+  ~TraceWriter() override;
+  TraceWriter(const TraceWriter&) = delete;
+
+  bool finished(int run, int prompt_index, int sample_index) const { return done_.count({prompt_index, sample_index, run}) > 0; }
+  std::size_t finished() const { return done_.size(); }
+  void sample(SampleRow row) override;
+  void flush();  // makes a unit of what is buffered
+  // Merges: rows sorted by prompt, repeat and run, so that the contents do not depend on who finished first.
+  void close();
+
+ private:
+  using Key = std::tuple<std::int32_t, std::int32_t, std::int32_t>;  // prompt, repeat, run
+  void adopt(const std::string& file);
+  void leave_folder();
+  std::string path_, folder_;
+  Provenance provenance_;
+  std::vector<RunRow> runs_;
+  std::string drafts_;
+  std::int64_t unit_tokens_;
+  double unit_seconds_;
+  std::chrono::steady_clock::time_point rolled_;
+  Columns samples_{Table::sample}, steps_{Table::step}, tokens_{Table::token}, drafted_{Table::draft};
+  std::set<Key> done_, buffered_;
+  std::vector<std::string> sources_;  // a finished PATH first, then units, in the order of their numbers
+  int next_unit_ = 0;
+  int lock_ = -1;
+  bool closed_ = false;
+};
+
+// A trace that is read. DataError from any method when the file is not one, or is damaged.
+class Trace {
+ public:
+  explicit Trace(const std::string& path);
+  ~Trace();
+
+  const std::string& path() const;
+  const Provenance& provenance() const { return provenance_; }
+  const std::string& drafts() const { return drafts_; }  // which were recorded: none, span, all
+  const std::vector<RunRow>& runs() const { return runs_; }
+  std::int64_t rows(Table table) const;
+  std::int64_t samples() const { return rows(Table::sample); }
+  // Samples [first, first + count), with or without their steps.
+  std::vector<SampleRow> read(std::int64_t first, std::int64_t count, bool steps = true) const;
+  std::vector<SampleRow> read(bool steps = true) const { return read(0, samples(), steps); }
+  SampleRow sample(std::int64_t index) const;  // DataError when there is none
+  // Rows [first, first + count) of a table.
+  Columns columns(Table table, std::int64_t first, std::int64_t count) const;
+  const ColumnReader& file() const { return *file_; }
+
+ private:
+  std::unique_ptr<ColumnReader> file_;
+  std::vector<ColumnInfo> scores_;
+  Provenance provenance_;
+  std::string drafts_;
+  std::vector<RunRow> runs_;
+  std::vector<std::int64_t> first_step_, n_steps_;
+};
+
+}  // namespace draftlab

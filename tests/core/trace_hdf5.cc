@@ -1,0 +1,205 @@
+#include "core/trace_hdf5.h"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "core/error.h"
+#include "tests/core/trace_fixture.h"
+
+namespace draftlab {
+namespace {
+
+Provenance made_provenance() {
+  Provenance made;
+  made.software = "draftlab test";
+  made.config = "model = table\n";
+  made.threads = 2;
+  made.seed = 7;
+  return made;
+}
+
+TraceOptions units_of(std::int64_t tokens) {
+  TraceOptions options;
+  options.unit_tokens = tokens;
+  return options;
+}
+
+// Prompts 0 to 4 by two runs, once in the order of the table and once backwards.
+void write(const std::string& path, bool backwards, std::int64_t unit_tokens) {
+  TraceWriter writer(path, made_provenance(), made_runs(), units_of(unit_tokens), false);
+  for (int i = 0; i < 10; ++i) {
+    const int at = backwards ? 9 - i : i;
+    writer.sample(made_sample(at % 2, at / 2, 0));
+  }
+  writer.close();
+}
+
+std::string message(const std::function<void()>& act, int status) {
+  try {
+    act();
+  } catch (const Error& error) {
+    CHECK(error.status() == status);
+    return error.what();
+  }
+  FAIL("nothing was thrown");
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("a trace comes back as it was written") {
+  const TraceFolder folder("trace");
+  write(folder / "a.h5", false, 1000000);
+  const Trace trace(folder / "a.h5");
+  CHECK(trace.samples() == 10);
+  CHECK(trace.rows(Table::step) == 40);
+  CHECK(trace.rows(Table::draft) == 120);
+  CHECK(trace.provenance().seed == 7);
+  CHECK(trace.provenance().config == "model = table\n");
+  CHECK(trace.provenance().ended.size() == 20);
+  REQUIRE(trace.runs().size() == 2);
+  CHECK(trace.runs()[1].arm == "drafter=self");
+  CHECK(trace.runs()[1].config == "drafter = self\n");
+  for (int i = 0; i < 10; ++i) CHECK(difference(trace.sample(i), made_sample(i % 2, i / 2, 0)) == "");
+  const std::vector<SampleRow> some = trace.read(3, 4);
+  for (int i = 0; i < 4; ++i) CHECK(difference(some[i], made_sample((i + 3) % 2, (i + 3) / 2, 0)) == "");
+  CHECK(trace.read(0, 2, false)[1].steps.empty());
+  CHECK(message([&] { trace.sample(10); }, 65).find("samples 0 to 9") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(folder / "a.h5.units"));
+}
+
+TEST_CASE("contents depend neither on the order of finishing nor on the size of units") {
+  const TraceFolder folder("trace");
+  write(folder / "a.h5", false, 1000000);
+  write(folder / "b.h5", true, 1);
+  write(folder / "c.h5", true, 25);
+  CHECK(difference(folder / "a.h5", folder / "b.h5") == "");
+  CHECK(difference(folder / "a.h5", folder / "c.h5") == "");
+}
+
+TEST_CASE("a trace without samples is a trace") {
+  const TraceFolder folder("trace");
+  TraceWriter(folder / "a.h5", made_provenance(), made_runs(), units_of(10), false).close();
+  const Trace trace(folder / "a.h5");
+  CHECK(trace.samples() == 0);
+  CHECK(trace.read().empty());
+  CHECK(trace.runs().size() == 2);
+}
+
+TEST_CASE("drafts are recorded as asked") {
+  const TraceFolder folder("trace");
+  for (const auto& [which, rows] : {std::pair<std::string, int>{"none", 0}, {"span", 2}, {"all", 3}}) {
+    TraceOptions options;
+    options.drafts = which;
+    TraceWriter writer(folder / which, made_provenance(), made_runs(), options, false);
+    SampleRow row = made_sample(0, 0, 0, 1);
+    row.steps[0].span = 2;
+    writer.sample(row);
+    writer.close();
+    const Trace trace(folder / which);
+    CHECK(trace.drafts() == which);
+    CHECK(trace.rows(Table::draft) == rows);
+  }
+}
+
+TEST_CASE("a run that ends early is resumed to the same contents") {
+  const TraceFolder folder("trace");
+  write(folder / "whole.h5", false, 1000000);
+  const std::string path = folder / "a.h5";
+  {
+    TraceWriter writer(path, made_provenance(), made_runs(), units_of(1), false);
+    for (int i : {7, 2, 4}) writer.sample(made_sample(i % 2, i / 2, 0));
+  }
+  CHECK_FALSE(std::filesystem::exists(path));
+  CHECK(message([&] { TraceWriter(path, made_provenance(), made_runs(), units_of(1), false); }, 73).find("--resume") != std::string::npos);
+  std::ofstream(path + ".units/unit-000009.h5.partial") << "half";
+  {
+    TraceWriter writer(path, made_provenance(), made_runs(), units_of(15), true);
+    CHECK_FALSE(std::filesystem::exists(path + ".units/unit-000009.h5.partial"));
+    CHECK(writer.finished() == 3);
+    CHECK(writer.finished(1, 3, 0));
+    for (int i = 0; i < 10; ++i) {
+      if (!writer.finished(i % 2, i / 2, 0)) writer.sample(made_sample(i % 2, i / 2, 0));
+    }
+    writer.close();
+  }
+  CHECK(difference(path, folder / "whole.h5") == "");
+  TraceWriter again(path, made_provenance(), made_runs(), units_of(15), true);
+  CHECK(again.finished() == 10);
+  again.close();
+  CHECK(difference(path, folder / "whole.h5") == "");
+  CHECK_FALSE(std::filesystem::exists(path + ".units"));
+}
+
+TEST_CASE("a finished trace grows when more is asked for") {
+  const TraceFolder folder("trace");
+  const std::string path = folder / "a.h5";
+  write(folder / "whole.h5", false, 1000000);
+  for (int upto : {4, 10}) {
+    TraceWriter writer(path, made_provenance(), made_runs(), units_of(20), true);
+    for (int i = 0; i < upto; ++i) {
+      if (!writer.finished(i % 2, i / 2, 0)) writer.sample(made_sample(i % 2, i / 2, 0));
+    }
+    writer.close();
+  }
+  CHECK(difference(path, folder / "whole.h5") == "");
+}
+
+TEST_CASE("a resume by another config is refused") {
+  const TraceFolder folder("trace");
+  { TraceWriter(folder / "a.h5", made_provenance(), made_runs(), units_of(1), false).sample(made_sample(0, 0, 0)); }
+  std::vector<RunRow> other = made_runs();
+  other[1].id = "cccccccccccc";
+  const std::string said = message([&] { TraceWriter(folder / "a.h5", made_provenance(), other, units_of(1), true); }, 78);
+  CHECK(said.find("run 1 is 'bbbbbbbbbbbb' and that of this config is 'cccccccccccc'") != std::string::npos);
+}
+
+TEST_CASE("what cannot be written is refused in one sentence, and nothing is left") {
+  const TraceFolder folder("trace");
+  auto open = [&](const std::string& path) { TraceWriter(path, made_provenance(), made_runs(), units_of(1), false); };
+  CHECK(message([&] { open(folder.path); }, 73).find("is a folder") != std::string::npos);
+  std::ofstream(folder / "file") << "x";
+  CHECK(message([&] { open(folder / "file"); }, 73).find("exists") != std::string::npos);
+  message([&] { open(folder / "file/a.h5"); }, 73);
+  TraceWriter first(folder / "a.h5", made_provenance(), made_runs(), units_of(1), false);
+  CHECK(message([&] { open(folder / "a.h5"); }, 73).find("another process") != std::string::npos);
+}
+
+// A limit on the size of files fails writes as a full disk does.
+TEST_CASE("a full disk leaves no file behind") {
+  const TraceFolder folder("trace");
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  std::string said;
+  {
+    TraceWriter writer(folder / "a.h5", made_provenance(), made_runs(), units_of(1000000), false);
+    writer.sample(made_sample(0, 0, 0));
+    const rlimit small{4096, before.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+    said = message([&] { writer.close(); }, 73);
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, handler);
+  CHECK(said.find("unit-000000.h5': File too large") != std::string::npos);
+  CHECK(std::filesystem::is_empty(folder.path));
+}
+
+TEST_CASE("text that is not UTF-8 is made so") {
+  CHECK(valid_utf8("gr\xC3\xBC\xC3\x9F") == "gr\xC3\xBC\xC3\x9F");
+  CHECK(valid_utf8(std::string("a\xFF\0b", 4)) == "a\xEF\xBF\xBD\xEF\xBF\xBD" "b");
+  CHECK(valid_utf8("\xED\xA0\x80") == "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+}
+
+TEST_CASE("coarse numbers keep 12 bits") {
+  CHECK(coarse(0.5) == 0.5);
+  CHECK(coarse(1 + 1.0 / 4096) == 1 + 1.0 / 4096);
+  CHECK(coarse(1 + 1.0 / 16384) == 1);
+  CHECK(std::isnan(coarse(kNotMeasured)));
+}
+
+}  // namespace draftlab
