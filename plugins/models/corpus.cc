@@ -4,25 +4,20 @@
 
 namespace draftlab {
 
-namespace {
-constexpr Token kEnd = 2, kClassify = 3;  // of every XLNet vocabulary
-}
-
 Corpus::Corpus(const std::vector<std::string>& documents, const Tokenizer& tokenizer) : begin_(tokenizer.begin()) {
   for (const std::string& document : documents) {
     const std::vector<Token> tokens = tokenizer.encode(document);
     if (tokens.empty()) continue;
     starts_.push_back(static_cast<std::int64_t>(stream_.size()));
     stream_.insert(stream_.end(), tokens.begin(), tokens.end());
-    stream_.insert(stream_.end(), {tokenizer.separator(), kClassify, kEnd});
+    stream_.push_back(tokenizer.separator());
   }
 }
 
-std::vector<Token> Corpus::canvas(int length, double u, bool at_document, bool begin) const {
+std::vector<Token> Corpus::canvas(int length, double u, bool at_document) const {
   const auto pick = [u](std::int64_t n) { return std::min(n - 1, static_cast<std::int64_t>(u * static_cast<double>(n))); };
   std::int64_t at = at_document ? starts_[pick(documents())] : pick(tokens());
-  std::vector<Token> canvas;
-  if (begin) canvas.push_back(begin_);
+  std::vector<Token> canvas{begin_};
   while (static_cast<int>(canvas.size()) < length) {
     canvas.push_back(stream_[at]);
     at = (at + 1) % tokens();

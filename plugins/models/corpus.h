@@ -1,5 +1,4 @@
-// The text a model is trained on, as one stream of tokens: every document ends in <sep><cls></s>, as
-// the ASSD authors join them.
+// The text a model is trained on, as one stream of tokens: every document is followed by the separator.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +17,9 @@ class Corpus {
 
   std::int64_t tokens() const { return static_cast<std::int64_t>(stream_.size()); }
   std::int64_t documents() const { return static_cast<std::int64_t>(starts_.size()); }
-  // A canvas of `length` tokens of the stream from a place that `u` in [0, 1) chooses: any place, or the beginning of any
-  // document. Near the end the stream goes on with its beginning. With `begin` the first token is <s>.
-  std::vector<Token> canvas(int length, double u, bool at_document, bool begin) const;
+  // A canvas of `length` tokens: the begin token, then the stream from a place that `u` in [0, 1) chooses: any place, or the
+  // beginning of any document. Near the end the stream goes on with its beginning.
+  std::vector<Token> canvas(int length, double u, bool at_document) const;
 
  private:
   std::vector<Token> stream_;

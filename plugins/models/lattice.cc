@@ -41,10 +41,11 @@ std::vector<char> draw_prompt(int length, int prompt, PromptShape shape, const U
   if (shape == PromptShape::prefix) {
     std::fill_n(given.begin(), prompt, 1);
   } else if (shape == PromptShape::scattered) {
-    std::vector<std::int32_t> positions(length);
-    std::iota(positions.begin(), positions.end(), 0);
-    shuffle(positions, uniform);
-    for (int i = 0; i < prompt; i++) given[positions[i]] = 1;
+    std::vector<std::int32_t> others(length - 1);
+    std::iota(others.begin(), others.end(), 1);
+    shuffle(others, uniform);
+    given[0] = 1;
+    for (int i = 0; i < prompt - 1; i++) given[others[i]] = 1;
   } else {
     const int spans = 1 + below(std::min({3, prompt, length - prompt}), uniform);
     // One visible part before each span, and one after the last that may be empty: hence the extra token that is taken back.

@@ -25,8 +25,8 @@ enum class PromptShape { scattered, prefix, spans };
 // Independent uniforms in [0, 1), one a call.
 using Uniforms = std::function<double()>;
 
-// Which positions are given: `prompt` of `length`, 1 <= prompt < length, so that no query sees nothing. Scattered: any subset.
-// Prefix: the first ones. Spans: all but one to three contiguous spans, each of which follows a given position.
+// Which positions are given: `prompt` of `length`, 1 <= prompt < length. Position 0, the begin token, always is, so no query
+// sees nothing. Scattered: any others. Prefix: the first ones. Spans: all but one to three contiguous spans.
 std::vector<char> draw_prompt(int length, int prompt, PromptShape shape, const Uniforms& uniform);
 
 // The lattice decomposition: prompt and generated positions each ascending, so that a set of visible tokens has one order

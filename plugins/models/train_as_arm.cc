@@ -22,7 +22,6 @@ void TrainAsArmOptions::declare(OptionSet& set) {
   set.add("tokenizer", &tokenizer).help("folder that holds spiece.model; empty: that of `start`");
   set.add("holdout", &holdout).in(0.0001, 0.5).help("share of the documents that only validation sees");
   set.add("align", &align).help("every canvas begins with a document instead of anywhere in the text");
-  set.add("share_begin", &share_begin).in(0, 1).help("share of canvases that begin with <s>; 1 for a judge, which reads a text after it");
   set.add("start", &start).help("checkpoint to go on from; empty: random weights of the dimensions below");
   set.add("layers", &layers).in(1, 200).help("layers of a model made from scratch");
   set.add("width", &width).in(2, 65536).help("width of its hidden states; a multiple of heads");

@@ -14,7 +14,7 @@ struct TrainAsArmOptions {
   // Corpus.
   std::string text, documents = "lines", column, tokenizer;
   std::int64_t stories = 0;
-  double holdout = 0.01, share_begin = 0;
+  double holdout = 0.01;
   bool align = false;
   // Model.
   std::string start;

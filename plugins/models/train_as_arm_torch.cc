@@ -89,7 +89,7 @@ LatticeBatch draw(const TrainAsArmOptions& o, const Corpus& corpus, std::uint64_
   LatticeBatch batch;
   for (std::int64_t i = 0; i < count; i++) {
     const Uniforms uniform = uniforms(seed, stream, step, i);
-    batch.tokens.push_back(corpus.canvas(length, uniform(), o.align, uniform() < o.share_begin));
+    batch.tokens.push_back(corpus.canvas(length, uniform(), o.align));
     const double shape = uniform();
     const double rate = masks.rate(strata[i], stream == kValidationStream ? o.mask_warmup : step);
     const std::vector<char> given = draw_prompt(length, prompt_size(rate, length),
