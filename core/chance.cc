@@ -110,6 +110,18 @@ void EnumeratedChance::begin() {
   weight_ = 1;
 }
 
+void EnumeratedChance::probe(std::uint64_t trial) {
+  path_.clear();
+  begin();
+  trial_ = trial;
+}
+
+double EnumeratedChance::branches() const {
+  double product = 1;
+  for (const Choice& choice : path_) product *= static_cast<double>(choice.live.size());
+  return product;
+}
+
 bool EnumeratedChance::next() {
   const std::size_t own = made_ > forced_.size() ? made_ - forced_.size() : 0;
   path_.resize(std::min(path_.size(), own));
@@ -139,6 +151,7 @@ int EnumeratedChance::pick(std::span<const double> probabilities) {
       }
     }
     if (choice.live.empty()) throw Fault("a choice without a possible outcome");
+    if (trial_) choice.at = mix(mix(*trial_) + depth) % choice.live.size();
     path_.push_back(std::move(choice));
   }
   const Choice& choice = path_[depth];

@@ -5,6 +5,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -79,6 +80,10 @@ class EnumeratedChance final : public Chance {
   explicit EnumeratedChance(std::vector<int> forced = {}) : forced_(std::move(forced)) {}
   void begin();
   bool next();                                          // false when every outcome has been walked
+  // Begins one outcome alone whose choices are made evenly among the possible ones, by the number of the trial. The mean of
+  // branches() over many trials estimates how many outcomes there are (Knuth, 1975).
+  void probe(std::uint64_t trial);
+  double branches() const;                              // product of the possible choices along this outcome, forced ones excluded
   double weight() const { return weight_; }             // of this outcome, given the forced choices
   std::vector<int> choices() const;                     // of this outcome, the forced ones included
   double dropped() const { return dropped_; }           // mass of what was dropped, over all outcomes walked so far
@@ -93,6 +98,7 @@ class EnumeratedChance final : public Chance {
   std::vector<Choice> path_;
   std::size_t made_ = 0;
   double weight_ = 1, dropped_ = 0;
+  std::optional<std::uint64_t> trial_;
 };
 
 // 64-bit hash for Site::sequence and config ids; stable across machines and versions.

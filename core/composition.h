@@ -39,6 +39,7 @@ struct CertifyOptions {
   double visible = 1e-3;            // total variation above which "lossy" holds
   std::int64_t most_outcomes = 20000000;
   bool merge = true;                // merge equal states after each step
+  std::int64_t worst_nfe = 0;       // claim on the worst case; 0: none
   void declare(OptionSet& set);
 };
 
@@ -58,18 +59,21 @@ struct Composition {
   TraceOptions trace;
   CertifyOptions certify;
   ReportOptions report;
+  std::optional<Bound<Trainer>> trainer;  // of a config for `draftlab train`, which need name neither model nor task
 
   // Canonical text: every chosen plugin and every resolved option that can change a decoded token. Two configs with equal
-  // text are one arm. Can be run again as it stands.
+  // text are one arm.
   std::string effective;
-  std::string id;  // hash of it, 12 hex digits
+  std::string id;        // hash of it, 12 hex digits
+  std::string resolved;  // the same with every other option (threads, batch, limit, trace): can be run again as it stands
 };
 
-// Binds a config without [sweep] and [reference]. Everything wrong with it is added to `faults`: unknown sections, keys and
-// plugins with file, line and suggestion; values out of range; a part whose questions the model cannot answer, in one
+// Binds a config without [sweep]; its [reference] is ignored. Everything wrong with it is added to `faults`: unknown sections,
+// keys and plugins with file, line and suggestion; values out of range; a part whose questions the model cannot answer, in one
 // sentence naming both sides. Sections of plugins that are not chosen are validated too; `warnings` says that they have no
-// effect here, unless `silent` names their key prefix (they are swept).
-Composition compose(const Config& config, const Registries& registries, Faults& faults, std::vector<std::string>* warnings = nullptr);
+// effect here (without_effect: in no cell of a sweep).
+Composition compose(const Config& config, const Registries& registries, Faults& faults,
+                    std::vector<std::string>* warnings = nullptr);
 
 // The reference of a losslessness claim: the config with its [reference] overrides applied. Throws ConfigError without any.
 Config reference_of(const Config& config);
@@ -81,9 +85,13 @@ struct Cell {
   std::vector<std::pair<std::string, std::string>> axes;
 };
 
-// Expands [sweep]: a product of comma-separated axes; `zip = a, b` pairs axes of equal length; `baseline = key=value ...`
-// names the cell others are compared with (returned first). Cells whose effective configs are equal collapse into one.
-// A config without [sweep] is one cell with an empty label.
+// Expands [sweep]: a product of comma-separated axes; `zip = a, b` (and `zip.2 = c, d`) pairs axes of equal length;
+// `baseline = key=value ...` names the cell others are compared with (returned first). Cells whose effective configs are equal
+// collapse into one. An axis whose key was given on the command line is dropped. A config without [sweep] is one cell with an
+// empty label. Every cell, and its reference where it has one, has been composed: what is wrong with any is in `faults`.
 std::vector<Cell> expand(const Config& config, const Registries& registries, Faults& faults);
+
+// The sections that have no effect in any cell nor in its reference, one sentence each.
+std::vector<std::string> without_effect(const std::vector<Cell>& cells, const Registries& registries);
 
 }  // namespace draftlab

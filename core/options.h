@@ -24,18 +24,18 @@ class Option {
   const std::string& help() const { return help_; }
   std::string rule() const;   // "int, in [1, 8]"
   std::string value() const;  // canonical text of the field: reading it back gives the same value
-  // Sets the field; the sentence that says what is wrong, or "".
+  // Sets the field, or leaves it and returns the rule that the text breaks: "must be in [1, 8]".
   std::string read(const std::string& text);
 
  private:
   friend class OptionSet;
+  template <class Field> void bind(Field* field);
+  std::string range() const;         // "in [1, 8]"
+  bool inside(double number) const;  // false for NaN
   std::string name_, help_, type_;
-  std::string range() const;          // "in [1, 8]"
-  bool inside(double number) const;   // false for NaN
-  std::function<bool(const std::string&, const Option&)> set_;  // false, and the field untouched, when the text is none or outside
-  std::function<bool(const std::string&)> parses_;              // is the text of the option's type at all
+  std::function<std::string(const std::string&, const Option&)> set_;  // "" or the rule that the text breaks; then no change
   std::function<std::string()> get_;
-  std::function<std::vector<double>()> numbers_;                // empty for strings and booleans
+  std::function<std::vector<double>()> numbers_;                       // of the field; none for strings and booleans
   bool ranged_ = false;
   double low_ = 0, high_ = 0;
   std::vector<std::string> choices_;
@@ -57,7 +57,7 @@ class OptionSet {
   void read(const Config& config, const std::string& section, Faults& faults);
 
  private:
-  template <class Codec, class Field> Option& bind(std::string name, std::string type, Field* field);
+  template <class Field> Option& bind(std::string name, Field* field);
   std::vector<Option> options_;
 };
 

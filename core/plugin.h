@@ -52,7 +52,13 @@ void* module_function(const std::string& module, const std::string& function);
 
 // In the tree: the name stands in plugins/builtin.h, which declares and calls it. A plugin missing from the list does not
 // compile (-Werror=missing-declarations), a listed one without a file does not link.
-#define DRAFTLAB_PLUGIN(name) void register_##name([[maybe_unused]] draftlab::Registries& registries)
+#define DRAFTLAB_PLUGIN(name)                                                             \
+  static void add_##name(draftlab::Registries& registries);                               \
+  void register_##name(draftlab::Registries& registries) {                                \
+    registries.each([](auto& registry) { registry.set_source(__FILE__); });               \
+    add_##name(registries);                                                               \
+  }                                                                                       \
+  static void add_##name([[maybe_unused]] draftlab::Registries& registries)
 
 // Out of tree, once a library.
 #define DRAFTLAB_SHARED_PLUGIN()                                                                 \

@@ -1,4 +1,4 @@
-// \`draftlab bench\`: the benchmarks.
+// `draftlab bench`: the benchmarks.
 #pragma once
 
 #include "core/plugin.h"

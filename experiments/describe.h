@@ -1,4 +1,4 @@
-// \`draftlab describe KIND.NAME\`: options, defaults, ranges, source.
+// `draftlab describe KIND.NAME`: options, defaults, ranges, source.
 #pragma once
 
 #include "core/plugin.h"

@@ -1,4 +1,4 @@
-// \`draftlab inspect FILE --sample I\`: one trajectory, step by step.
+// `draftlab inspect FILE --sample I`: one trajectory, step by step.
 #pragma once
 
 #include "core/plugin.h"

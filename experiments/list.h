@@ -1,4 +1,4 @@
-// \`draftlab list [KIND]\`: what there is.
+// `draftlab list [KIND]`: what there is.
 #pragma once
 
 #include "core/plugin.h"

@@ -1,0 +1,20 @@
+// Aligned plain text for terminals and logs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace draftlab {
+
+// The first column is aligned left and names the row, the others right. A table wider than `width` goes on below, the first
+// column repeated.
+struct Table {
+  std::vector<std::string> header;
+  std::vector<std::vector<std::string>> rows;
+  std::string print(std::size_t width = 110) const;
+};
+
+// `value` with `digits` after the point; "-" for NaN.
+std::string fixed(double value, int digits);
+
+}  // namespace draftlab

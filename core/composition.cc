@@ -1,0 +1,291 @@
+#include "core/composition.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <limits>
+#include <set>
+
+#include "core/chance.h"
+
+namespace draftlab {
+namespace {
+
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+
+// Models that a config may name beside the target.
+const std::vector<std::string> kModelRoles = {"draft", "judge"};
+
+// Sections that belong to no plugin.
+const std::vector<std::string> kSections = {"decode", "run", "trace", "certify", "report"};
+
+// Options of [run] that cannot change a decoded token: they are no part of an arm's identity.
+constexpr const char* kWithoutConsequence[] = {"limit", "first", "samples", "batch", "threads"};
+
+std::string join(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+// "; did you mean 'self'?" or "; there are: ngram, self, stepwise".
+std::string hint(const std::string& word, const std::vector<std::string>& candidates) {
+  const std::string near = nearest(word, candidates);
+  return near.empty() ? "; there are: " + join(candidates) : "; did you mean '" + near + "'?";
+}
+
+// The file a config was read from: what the place of its last entry names.
+std::string file_of(const Config& config) {
+  for (auto entry = config.entries().rbegin(); entry != config.entries().rend(); ++entry) {
+    if (entry->where.compare(0, 2, "--") != 0) return entry->where.substr(0, entry->where.rfind(':'));
+  }
+  return "the config";
+}
+
+// Options by section ("" has the names of the plugins), as they stand in a config.
+using Resolved = std::map<std::string, std::map<std::string, std::string>>;
+
+std::string to_ini(const Resolved& resolved) {
+  std::string text;
+  for (const auto& [section, options] : resolved) {
+    if (!section.empty()) text += "\n[" + section + "]\n";
+    for (const auto& [name, value] : options) text += name + (value.empty() ? " =" : " = " + value) + "\n";
+  }
+  return text;
+}
+
+// Reads one config, key by key, and remembers which it has used.
+class Composer {
+ public:
+  Composer(const Config& config, const Registries& registries, Faults& faults, std::vector<std::string>* warnings)
+      : config_(config), registries_(registries), faults_(faults), warnings_(warnings) {}
+
+  Composition compose() {
+    Composition arm;
+    const bool training = config_.find("trainer");
+    choose_models(arm, training);
+    arm.frontier = choose(registries_.frontiers, "lattice").value_or(Bound<Frontier>());
+    arm.drafter = choose(registries_.drafters, "self").value_or(Bound<Drafter>());
+    arm.verifier = choose(registries_.verifiers, "chain").value_or(Bound<Verifier>());
+    arm.acceptance = choose(registries_.acceptance, "speculative").value_or(Bound<Acceptance>());
+    arm.router = choose(registries_.routers, "always").value_or(Bound<Router>());
+    if (value_of("estimator", "none") == "none") resolved_[""]["estimator"] = "none";
+    else arm.estimator = choose(registries_.estimators, "none");
+    arm.unmasker = choose(registries_.unmaskers, "one").value_or(Bound<Unmasker>());
+    if (!training || config_.find("task")) arm.task = choose(registries_.tasks, "").value_or(Bound<Task>());
+    if (training) arm.trainer = choose(registries_.trainers, "");
+    read_section("decode", arm.decode);
+    read_section("run", arm.run);
+    read_section("trace", arm.trace);
+    read_section("certify", arm.certify);
+    read_section("report", arm.report);
+    registries_.each([&](const auto& registry) { visit_unchosen(registry); });
+    refuse_unknown();
+    construct(arm);
+    name(arm);
+    return arm;
+  }
+
+ private:
+  std::string value_of(const std::string& key, const std::string& otherwise) const {
+    const Config::Entry* const entry = config_.find(key);
+    return entry ? entry->value : otherwise;
+  }
+
+  // Binds the plugin that `key` names. Its options stand in [kind.plugin], those of an instance of its own name in [key].
+  template <class Interface>
+  std::optional<Bound<Interface>> choose(const Registry<Interface>& registry, const std::string& otherwise,
+                                         const std::string& key) {
+    const Config::Entry* const entry = config_.find(key);
+    const std::string plugin = entry ? entry->value : otherwise;
+    seen_.insert(key);
+    if (plugin.empty()) {
+      const std::string place = entry ? entry->where : file_of(config_);
+      faults_.add(place + ": no " + key + " is named; write " + key + " = NAME, there are: " + join(registry.names()));
+      return std::nullopt;
+    }
+    const auto* const found = registry.find(plugin);
+    if (!found) {
+      const std::string place = entry ? entry->where : file_of(config_);
+      faults_.add(place + ": unknown " + registry.kind() + " '" + plugin + "'" + hint(plugin, registry.names()));
+      return std::nullopt;
+    }
+    const std::string section = key == registry.kind() ? key + "." + plugin : key;
+    chosen_.insert(section);
+    Bound<Interface> bound = found->bind(config_, section, faults_);
+    resolved_[""][key] = plugin;
+    for (const auto& [name, value] : bound.values) resolved_[section][name] = value;
+    return bound;
+  }
+  template <class Interface>
+  std::optional<Bound<Interface>> choose(const Registry<Interface>& registry, const std::string& otherwise) {
+    return choose(registry, otherwise, registry.kind());
+  }
+
+  void choose_models(Composition& arm, bool training) {
+    if (!training || config_.find("model")) {
+      if (auto target = choose(registries_.models, "")) arm.models.emplace("", std::move(*target));
+    }
+    for (const std::string& role : kModelRoles) {
+      if (!config_.find("model." + role)) continue;
+      if (auto model = choose(registries_.models, "", "model." + role)) arm.models.emplace(role, std::move(*model));
+    }
+  }
+
+  template <class Options> void read_section(const std::string& section, Options& options) {
+    OptionSet set;
+    options.declare(set);
+    set.read(config_, section, faults_);
+    chosen_.insert(section);
+    for (const Option& option : set.options()) resolved_[section][option.name()] = option.value();
+  }
+
+  // Sections of plugins that are not chosen: right or wrong all the same, but without effect.
+  template <class Interface> void visit_unchosen(const Registry<Interface>& registry) {
+    std::set<std::string> visited;
+    for (const Config::Entry* entry : config_.section(registry.kind())) {
+      const std::string rest = entry->key.substr(registry.kind().size() + 1);
+      const std::size_t dot = rest.find('.');
+      if (dot == std::string::npos) continue;
+      const std::string name = rest.substr(0, dot), section = registry.kind() + "." + name;
+      if (chosen_.count(section) || !visited.insert(section).second) continue;
+      const bool role = registry.kind() == "model" && std::count(kModelRoles.begin(), kModelRoles.end(), name);
+      const auto* const plugin = registry.find(name);
+      seen_sections_.insert(section);
+      if (plugin && !role) plugin->bind(config_, section, faults_);
+      if (!plugin && !role) {
+        faults_.add(entry->where + ": [" + section + "] names an unknown " + registry.kind() + hint(name, registry.names()));
+      } else if (warnings_) {
+        const std::string why = role ? "no " + section + " is named" : registry.kind() + " is not '" + name + "'";
+        warnings_->push_back(entry->where + ": [" + section + "] has no effect: " + why);
+      }
+    }
+  }
+
+  // What no part has claimed.
+  void refuse_unknown() {
+    std::vector<std::string> kinds;
+    registries_.each([&](const auto& registry) { kinds.push_back(registry.kind()); });
+    std::vector<std::string> known = kinds;
+    known.insert(known.end(), kSections.begin(), kSections.end());
+    for (const std::string& role : kModelRoles) known.push_back("model." + role);
+    known.insert(known.end(), {"sweep", "reference", "include"});
+    for (const Config::Entry& entry : config_.entries()) {
+      const std::string& key = entry.key;
+      const std::size_t first = key.find('.'), last = key.rfind('.');
+      const std::string head = key.substr(0, first), section = key.substr(0, last == std::string::npos ? 0 : last);
+      if (seen_.count(key) || key == "estimator" || head == "reference") continue;
+      if (head == "sweep") {
+        if (!swept_) faults_.add(entry.where + ": [sweep] has several arms, and one is wanted here");
+        swept_ = true;
+        continue;
+      }
+      const auto claimed = [&](const std::set<std::string>& sections) {
+        for (std::size_t dot = first; dot != std::string::npos; dot = key.find('.', dot + 1)) {
+          if (sections.count(key.substr(0, dot))) return true;
+        }
+        return false;
+      };
+      if (claimed(chosen_) || claimed(seen_sections_)) continue;
+      const std::string word = first == std::string::npos ? key : std::count(known.begin(), known.end(), head) ? key : head;
+      const std::string near = nearest(word, known);
+      faults_.add(entry.where + ": unknown " + (word == key ? "key '" : "section '") + word + "'" +
+                  (near.empty() ? "; draftlab list shows what there is" : "; did you mean '" + near + "'?"));
+    }
+  }
+
+  // Constructors check what one option's range cannot; and the parts say what they will ask of the model.
+  void construct(const Composition& arm) {
+    if (!faults_.empty()) return;
+    check_part(arm.frontier, "frontier", arm);
+    check_part(arm.drafter, "drafter", arm);
+    check_part(arm.verifier, "verifier", arm);
+    check_part(arm.acceptance, "acceptance", arm);
+    check_part(arm.router, "router", arm);
+    if (arm.estimator) check_part(*arm.estimator, "estimator", arm);
+    check_part(arm.unmasker, "unmasker", arm);
+  }
+
+  template <class Interface> void check_part(const Bound<Interface>& bound, const std::string& kind, const Composition& arm) {
+    const Config::Entry* const entry = config_.find(kind);
+    const std::string place = entry ? entry->where : file_of(config_);
+    try {
+      const std::unique_ptr<Interface> part = bound.make();
+      const auto target = arm.models.find("");
+      if (target == arm.models.end()) return;
+      const std::vector<Form>& answered = registries_.models.find(target->second.name)->forms;
+      for (Form form : part->asks()) {
+        if (std::count(answered.begin(), answered.end(), form)) continue;
+        std::vector<std::string> forms;
+        for (Form other : answered) forms.emplace_back(draftlab::name(other));
+        faults_.add(place + ": " + kind + " '" + bound.name + "' asks '" + std::string(draftlab::name(form)) +
+                    "' questions, which model '" + target->second.name + "' does not answer (it answers " + join(forms) + ")");
+      }
+    } catch (const ConfigError& error) {
+      faults_.add(place + ": [" + kind + "." + bound.name + "] " + error.what());
+    }
+  }
+
+  void name(Composition& arm) {
+    arm.resolved = to_ini(resolved_);
+    for (const char* const section : {"trace", "certify", "report"}) resolved_.erase(section);
+    for (const char* const option : kWithoutConsequence) resolved_["run"].erase(option);
+    arm.effective = to_ini(resolved_);
+    char id[17];
+    std::snprintf(id, sizeof id, "%016" PRIx64, stable_hash(arm.effective));
+    arm.id.assign(id, 12);
+  }
+
+  const Config& config_;
+  const Registries& registries_;
+  Faults& faults_;
+  std::vector<std::string>* warnings_;
+  Resolved resolved_;
+  std::set<std::string> seen_;           // keys that name a plugin
+  std::set<std::string> chosen_;         // sections that were read
+  std::set<std::string> seen_sections_;  // sections of plugins that are not chosen
+  bool swept_ = false;
+};
+
+}  // namespace
+
+void DecodeOptions::declare(OptionSet& set) {
+  set.add("temperature", &sampling.temperature).in(0, 100).help("Divides the logits; 0 always draws the most probable token.");
+  set.add("top_k", &sampling.top_k).in(0, 1e6).help("Draw from the k most probable tokens; 0 from all.");
+  set.add("top_p", &sampling.top_p).in(1e-6, 1).help("Draw from the most probable tokens that together reach this mass.");
+  set.add("draft_length", &draft_length).in(1, 4096).help("Tokens drafted a step (k of the papers).");
+  set.add("block_size", &block_size).in(0, 1e6).help("Positions of a block; 0 makes the whole sequence one block.");
+}
+
+void RunOptions::declare(OptionSet& set) {
+  constexpr double kLargestExact = 9007199254740992;  // 2^53: seeds survive every reader of the trace
+  set.add("seed", &seed).in(0, kLargestExact).help("Every random number is a function of seed, prompt and decision.");
+  set.add("limit", &limit).in(0, kUnbounded).help("Prompts to decode; 0 for all of the task's.");
+  set.add("first", &first).in(0, kUnbounded).help("Index of the first prompt.");
+  set.add("samples", &samples).in(1, 1e6).help("Repeats of each prompt, with random numbers of their own.");
+  set.add("batch", &batch).in(1, 4096).help("Sequences decoded at once; cannot change a decoded token.");
+  set.add("device", &machine.device).one_of({"cpu", "cuda"}).help("Where models run.");
+  set.add("dtype", &machine.dtype).one_of({"f32", "bf16"}).help("Precision of a model's weights and products.");
+  set.add("threads", &machine.threads).in(0, 4096).help("Threads of a model; 0 for as many as this process may use.");
+}
+
+void TraceOptions::declare(OptionSet& set) {
+  set.add("drafts", &drafts).one_of({"none", "span", "all"}).help("Drafted positions recorded: none, those a chain judged, all.");
+  set.add("unit_tokens", &unit_tokens).in(1, 1e9).help("A unit of the trace is written after so many tokens ...");
+  set.add("unit_seconds", &unit_seconds).in(0, 86400).help("... or so many seconds: what a crash can lose.");
+}
+
+void CertifyOptions::declare(OptionSet& set) {
+  set.add("expect", &expect).one_of({"lossless", "lossy"}).help("What the config claims; exit status 1 when it does not hold.");
+  set.add("tolerance", &tolerance).in(0, 1).help("Total variation up to which 'lossless' holds.");
+  set.add("visible", &visible).in(0, 1).help("Total variation above which 'lossy' holds.");
+  set.add("most_outcomes", &most_outcomes).in(1, 1e12).help("Outcomes that may be walked; more are refused.");
+  set.add("merge", &merge).help("Merge equal states after each step: far fewer outcomes, the same numbers.");
+  set.add("worst_nfe", &worst_nfe).in(0, 1e9).help("Claim that no decode needs more evaluations of the target; 0 claims nothing.");
+}
+
+Composition compose(const Config& config, const Registries& registries, Faults& faults, std::vector<std::string>* warnings) {
+  return Composer(config, registries, faults, warnings).compose();
+}
+
+}  // namespace draftlab

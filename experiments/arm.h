@@ -1,0 +1,36 @@
+// An arm of a run: one cell of the config, its models, its task, and how one of its prompts is decoded and scored.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/decoder.h"
+#include "core/task.h"
+#include "experiments/judge.h"
+
+namespace draftlab {
+
+struct Arm {
+  std::string label;
+  Composition composition;
+  Models models;
+  std::shared_ptr<Tokenizer> tokenizer;  // null for models without text
+  std::shared_ptr<Task> task;
+  std::shared_ptr<Judge> judge;          // null where none is named
+
+  int prompts() const;  // how many the config asks for
+  // Decodes the prompts of some indices in lockstep: one at batch 1.
+  std::vector<SampleRow> decode(std::span<const int> prompt_indices, int sample_index) const;
+  RunRow row() const;
+};
+
+// Composes the cells of a config and loads what they name, each model and task once.
+std::vector<Arm> load_arms(const Config& config, const Registries& registries);
+
+// A free path for the trace of a config: out/NAME.h5, or out/NAME-2.h5 where that is taken. With `resume`, the first that is
+// not finished.
+std::string trace_path(const std::string& config_path, bool resume);
+
+}  // namespace draftlab

@@ -1,0 +1,72 @@
+#include "experiments/describe.h"
+
+#include <iostream>
+
+#include "core/composition.h"
+
+namespace draftlab {
+namespace {
+
+void print(const OptionSet& set) {
+  for (const Option& option : set.options()) {
+    std::cout << "  " << option.name() << " = " << option.value() << "  (" << option.rule() << ")\n"
+              << "      " << option.help() << "\n";
+  }
+  if (set.options().empty()) std::cout << "  no options\n";
+}
+
+template <class Interface>
+void print(const Registry<Interface>& registry, const typename Registry<Interface>::Entry& entry) {
+  std::cout << registry.kind() << "." << entry.name << ": " << entry.summary << "\n";
+  if (!entry.source.empty()) std::cout << "source: " << entry.source << "\n";
+  if (!entry.forms.empty()) {
+    std::cout << "answers questions of the form:";
+    for (Form form : entry.forms) std::cout << " " << name(form);
+    std::cout << "\n";
+  }
+  std::cout << "\n[" << registry.kind() << "." << entry.name << "]\n";
+  OptionSet set;
+  entry.with_options(set, [&] { print(set); });
+}
+
+template <class Options> bool print_section(const std::string& wanted, const std::string& section) {
+  if (wanted != section) return false;
+  Options options;
+  OptionSet set;
+  options.declare(set);
+  std::cout << "[" << section << "]\n";
+  print(set);
+  return true;
+}
+
+}  // namespace
+
+int describe(const CommandLine& line, const Registries& registries) {
+  for (const std::string& wanted : line.paths) {
+    if (&wanted != &line.paths[0]) std::cout << "\n";
+    bool found = print_section<DecodeOptions>(wanted, "decode") || print_section<RunOptions>(wanted, "run") ||
+                 print_section<TraceOptions>(wanted, "trace") || print_section<CertifyOptions>(wanted, "certify") ||
+                 print_section<ReportOptions>(wanted, "report");
+    std::vector<std::string> known = {"decode", "run", "trace", "certify", "report"};
+    registries.each([&](const auto& registry) {
+      for (const auto& entry : registry.entries()) {
+        known.push_back(registry.kind() + "." + entry.name);
+        if (wanted != known.back() && wanted != entry.name) continue;  // a bare name means every plugin of that name
+        if (found) std::cout << "\n";
+        print(registry, entry);
+        found = true;
+      }
+    });
+    if (found) continue;
+    std::string near = nearest(wanted, known);
+    for (const std::string& name : known) {
+      const std::size_t dot = name.find('.');
+      if (near.empty() && dot != std::string::npos && !nearest(wanted, {name.substr(dot + 1)}).empty()) near = name;
+    }
+    throw UsageError("there is nothing to describe by the name '" + wanted + "'; " +
+                     (near.empty() ? "draftlab list shows what there is" : "did you mean '" + near + "'?"));
+  }
+  return 0;
+}
+
+}  // namespace draftlab

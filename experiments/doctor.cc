@@ -1,0 +1,195 @@
+#include "experiments/doctor.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <spdlog/version.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <vector>
+
+#include "core/provenance.h"
+
+namespace draftlab {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The BLAS that Debian's alternatives resolve to, which is the one that libtorch loads.
+struct Blas {
+  using Product = void (*)(const char*, const char*, const int*, const int*, const int*, const float*, const float*, const int*,
+                           const float*, const int*, const float*, float*, const int*);
+  Product product = nullptr;
+  std::string path, config;
+};
+
+Blas find_blas() {
+  Blas blas;
+  void* const library = dlopen("libblas.so.3", RTLD_NOW | RTLD_LOCAL);
+  if (!library) return blas;
+  blas.product = reinterpret_cast<Blas::Product>(dlsym(library, "sgemm_"));
+  Dl_info info;
+  std::error_code error;
+  if (blas.product && dladdr(reinterpret_cast<const void*>(blas.product), &info) && info.dli_fname) {
+    blas.path = fs::canonical(info.dli_fname, error).string();
+  }
+  if (const auto config = reinterpret_cast<const char* (*)()>(dlsym(library, "openblas_get_config"))) blas.config = config();
+  return blas;
+}
+
+double measure(const Blas& blas) {
+  if (!blas.product) return 0;
+  constexpr int kRows = 32, kInner = 1024, kColumns = 4096;
+  constexpr int kMostRounds = 8;
+  constexpr double kEnough = 0.1;  // seconds
+  const float one = 1, zero = 0;
+  std::vector<float> a(kRows * kInner, 0.5f), b(static_cast<std::size_t>(kInner) * kColumns, 0.25f), c(kRows * kColumns);
+  double best = 0, spent = 0;
+  for (int round = 0; round < kMostRounds && spent < kEnough; ++round) {
+    const auto begin = std::chrono::steady_clock::now();
+    blas.product("N", "N", &kRows, &kColumns, &kInner, &one, a.data(), &kRows, b.data(), &kInner, &zero, c.data(), &kRows);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    best = std::max(best, 2.0 * kRows * kInner * kColumns / seconds / 1e9);
+    spent += seconds;
+  }
+  return best;
+}
+
+// Prints the findings, and counts those that need a hand.
+class Report {
+ public:
+  void row(const std::string& name, const std::string& text) { std::printf("%-14s %s\n", name.c_str(), text.c_str()); }
+  void note(const std::string& text) { row("  note", text); }
+  void fail(const std::string& text) {
+    row("  WRONG", text);
+    ++failed_;
+  }
+  int failed() const { return failed_; }
+
+ private:
+  int failed_ = 0;
+};
+
+std::string gib(double bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f GiB", bytes / (1024.0 * 1024 * 1024));
+  return text;
+}
+
+// A line "name: value kB" of /proc/meminfo, in bytes.
+double memory(const std::string& name) {
+  std::ifstream file("/proc/meminfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.compare(0, name.size() + 1, name + ":") == 0) return std::stod(line.substr(name.size() + 1)) * 1024;
+  }
+  return 0;
+}
+
+void report_processor(Report& report, const std::string& cpu) {
+  cpu_set_t set;
+  const int usable = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
+  std::ifstream file("/proc/cpuinfo");
+  std::string flags;
+  for (std::string line; flags.empty() && std::getline(file, line);) {
+    if (line.compare(0, 5, "flags") == 0) flags = line + " ";
+  }
+  std::string vectors;
+  for (const char* flag : {"avx2", "avx512f", "avx512_bf16", "amx_bf16"}) {
+    if (flags.find(std::string(" ") + flag + " ") == std::string::npos) continue;
+    vectors += (vectors.empty() ? "" : ", ") + std::string(flag);
+  }
+  report.row("processor", cpu + (vectors.empty() ? "" : " (" + vectors + ")"));
+  report.row("cores", std::to_string(usable) + " usable of " + std::to_string(online));
+  if (usable < online) report.note("the affinity mask leaves out the other cores; run.threads = 0 uses those that are left");
+  if (flags.find("bf16") == std::string::npos) report.note("no bf16 instructions: run.dtype = bf16 is slower than f32 here");
+  report.row("memory", gib(memory("MemAvailable")) + " free of " + gib(memory("MemTotal")));
+}
+
+void report_blas(Report& report) {
+  const Blas blas = find_blas();
+  const double rate = measure(blas);
+  if (!blas.product) return report.fail("no libblas.so.3; write: apt-get install libopenblas0-pthread");
+  char text[64];
+  std::snprintf(text, sizeof text, "%.1f GFLOP/s for 32x1024x4096", rate);
+  report.row("BLAS", blas.path + (blas.config.empty() ? "" : " (" + blas.config + ")"));
+  report.row("products", text);
+  if (rate >= kSlowBlasGflops) return;
+  if (blas.path.find("openblas") != std::string::npos || !blas.config.empty()) {
+    return report.fail("that is slow for OpenBLAS: another process is using the cores, or it was told to use one thread");
+  }
+  report.fail("this is the reference BLAS, forty times slower than it need be; write: apt-get install libopenblas0-pthread");
+}
+
+// A file in the working folder that can be written and locked, as HDF5 does with a trace.
+void report_folder(Report& report) {
+  std::error_code error;
+  const fs::path folder = fs::current_path(error);
+  const fs::space_info space = fs::space(folder, error);
+  report.row("disk", gib(static_cast<double>(space.available)) + " free in the working folder");
+  if (error || space.available < (std::uintmax_t{1} << 30)) report.fail("less than 1 GiB is free; traces need more");
+  std::string name = (folder / ".draftlab-doctor-XXXXXX").string();
+  const int file = mkstemp(name.data());
+  if (file < 0) return report.fail("the working folder cannot be written: " + std::string(std::strerror(errno)));
+  const bool locked = flock(file, LOCK_EX | LOCK_NB) == 0;
+  const std::string why = locked ? "" : std::strerror(errno);
+  close(file);
+  unlink(name.c_str());
+  report.row("file locking", locked ? "works in the working folder" : "does not work in the working folder: " + why);
+  if (!locked) report.fail("HDF5 cannot lock files here; write: export HDF5_USE_FILE_LOCKING=FALSE");
+}
+
+void report_torch(Report& report) {
+  std::error_code error;
+  const fs::path module = fs::read_symlink("/proc/self/exe", error).parent_path() / "libdraftlab_torch.so";
+  const bool built = fs::exists(module, error);
+  report.row("torch models", built ? "built" : "not built (cmake -DDRAFTLAB_WITH_TORCH=ON; needs libtorch-dev)");
+  report.row("GPU", fs::exists("/dev/nvidiactl", error) ? "an NVIDIA driver is loaded" : "none seen: run.device = cpu");
+}
+
+void report_traps(Report& report) {
+  for (const char* variable : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"}) {
+    if (const char* value = std::getenv(variable)) {
+      report.note(std::string(variable) + " = " + value + " is set; models take run.threads instead, the product above obeyed it");
+    }
+  }
+  if (const char* locking = std::getenv("HDF5_USE_FILE_LOCKING")) {
+    report.note(std::string("HDF5_USE_FILE_LOCKING = ") + locking + " is set");
+  }
+  if (const char* job = std::getenv("SLURM_JOB_ID")) {
+    report.note(std::string("inside Slurm job ") + job + ": its limits count, not the machine's");
+  }
+}
+
+}  // namespace
+
+double blas_gflops() { return measure(find_blas()); }
+
+int doctor(const CommandLine&, const Registries& registries) {
+  Report report;
+  const Provenance made = provenance({}, 0);
+  report.row("program", made.software + " (" + made.git_commit + "), " DRAFTLAB_ABI);
+  const std::string spdlog = std::to_string(SPDLOG_VER_MAJOR) + "." + std::to_string(SPDLOG_VER_MINOR);
+  report.row("libraries", made.libraries + ", spdlog " + spdlog + ", sentencepiece " DRAFTLAB_SENTENCEPIECE_VERSION);
+  std::size_t plugins = 0;
+  registries.each([&](const auto& registry) { plugins += registry.entries().size(); });
+  report.row("plugins", std::to_string(plugins));
+  report_processor(report, made.cpu);
+  report_blas(report);
+  report_folder(report);
+  report_torch(report);
+  report_traps(report);
+  std::printf("\n%s\n", report.failed() == 0 ? "All is well." : "What is marked WRONG needs a hand.");
+  return report.failed() == 0 ? 0 : 1;
+}
+
+}  // namespace draftlab

@@ -1,0 +1,220 @@
+// The program: takes the command line apart, loads plugins, runs one command, and turns errors into exit statuses.
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <iostream>
+
+#include "core/plugin.h"
+#include "core/provenance.h"
+#include "experiments/bench.h"
+#include "experiments/certify.h"
+#include "experiments/check.h"
+#include "experiments/check_trace.h"
+#include "experiments/describe.h"
+#include "experiments/doctor.h"
+#include "experiments/inspect.h"
+#include "experiments/list.h"
+#include "experiments/run.h"
+#include "experiments/train.h"
+#include "plugins/builtin.h"
+
+namespace draftlab {
+namespace {
+
+namespace po = boost::program_options;
+
+struct Flag {
+  std::string name, help;
+  bool is_switch = false;
+};
+
+struct Command {
+  std::string name, arguments, summary;
+  std::size_t fewest, most;  // positional arguments
+  std::vector<Flag> flags;
+  bool takes_config;         // and so the overrides of one
+  int (*function)(const CommandLine&, const Registries&);
+};
+
+constexpr std::size_t kAnyNumber = 1000000;
+
+const std::vector<Command>& commands() {
+  static const Flag kResume = {"resume", "continue: decode or train only what is not there yet", true};
+  static const std::vector<Command> all = {
+      {"run", "CONFIG", "decode every cell of a config, write the trace, print the table", 1, 1,
+       {{"out", "trace to write (default: out/CONFIG.h5)"}, kResume}, true, run},
+      {"certify", "CONFIG...", "the exact output distribution against its reference, expected and worst-case cost", 1, kAnyNumber,
+       {}, true, certify},
+      {"train", "CONFIG", "make a checkpoint or a tokenizer", 1, 1, {{"out", "folder of the checkpoint"}, kResume}, true, train},
+      {"list", "[KIND]", "what there is", 0, 1, {}, false, list},
+      {"describe", "KIND.NAME...", "options, defaults, ranges, source", 1, kAnyNumber, {}, false, describe},
+      {"check", "CONFIG...", "validate a config and show its cells, without running it", 1, kAnyNumber, {}, true, check},
+      {"inspect", "FILE", "one decoded sequence, step by step", 1, 1,
+       {{"sample", "row of the sample (default 0)"}, {"run", "only samples of this arm"}, {"steps", "at most so many steps"}},
+       false, inspect},
+      {"check-trace", "FILE...", "validate traces against their schema", 1, kAnyNumber, {}, false, check_trace},
+      {"doctor", "", "what on this machine makes experiments slow or wrong", 0, 0, {}, false, doctor},
+      {"bench", "[NAME...]", "the benchmarks", 0, kAnyNumber, {{"out", "file for the numbers"}}, true, bench},
+  };
+  return all;
+}
+
+// Flags without a dot that set a config key.
+const std::vector<std::pair<std::string, std::string>> kAliases = {
+    {"device", "run.device"}, {"dtype", "run.dtype"}, {"threads", "run.threads"},
+    {"batch", "run.batch"},   {"seed", "run.seed"},   {"limit", "run.limit"},
+};
+
+std::vector<std::string> kinds() {
+  std::vector<std::string> names;
+  Registries().each([&](const auto& registry) { names.push_back(registry.kind()); });
+  return names;
+}
+
+void print_help() {
+  std::cout << "draftlab " << version() << ": a laboratory for parallel decoding\n\nusage: draftlab COMMAND ...\n\n";
+  for (const Command& command : commands()) {
+    const std::string usage = command.name + (command.arguments.empty() ? "" : " " + command.arguments);
+    std::cout << "  " << usage << std::string(usage.size() < 24 ? 26 - usage.size() : 2, ' ') << command.summary << "\n";
+  }
+  std::cout << "\ndraftlab COMMAND --help says more. --plugin libmine.so loads plugins of your own, before any command.\n"
+               "Begin with: draftlab run configs/quickstart.ini\n";
+}
+
+void print_help(const Command& command) {
+  const auto row = [](const std::string& flag, const std::string& help) {
+    std::cout << "  --" << flag << std::string(flag.size() < 20 ? 20 - flag.size() : 2, ' ') << help << "\n";
+  };
+  std::cout << "usage: draftlab " << command.name << " " << command.arguments << "\n\n" << command.summary << "\n\n";
+  for (const Flag& flag : command.flags) row(flag.name + (flag.is_switch ? "" : " VALUE"), flag.help);
+  if (command.takes_config) {
+    for (const auto& [alias, key] : kAliases) row(alias + " VALUE", "sets " + key);
+    row("SECTION.KEY VALUE", "sets any key of the config, and beats the file: --drafter ngram --decode.draft_length 3");
+  }
+  row("plugin FILE", "load a shared library of plugins; repeatable");
+  std::cout << "\ndraftlab list shows the parts, draftlab describe KIND.NAME their options.\n";
+}
+
+const Command& find_command(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Command& command : commands()) {
+    if (command.name == name) return command;
+    names.push_back(command.name);
+  }
+  const std::string near = nearest(name, names);
+  const std::string hint = near.empty() ? "see draftlab --help" : "did you mean '" + near + "'?";
+  throw UsageError("there is no command '" + name + "'; " + hint);
+}
+
+// Takes `--router.hysteresis.on 2`, `--drafter=ngram` and the aliases out of `words`: every key takes exactly one value, which
+// may begin with a dash. What is left is the command's own.
+std::vector<std::pair<std::string, std::string>> take_overrides(std::vector<std::string>& words) {
+  const std::vector<std::string> parts = kinds();
+  std::vector<std::pair<std::string, std::string>> overrides;
+  std::vector<std::string> rest;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const std::size_t equals = word.find('=');
+    std::string key = word.compare(0, 2, "--") == 0 ? word.substr(2, equals == std::string::npos ? equals : equals - 2) : "";
+    const auto alias = std::find_if(kAliases.begin(), kAliases.end(), [&](const auto& pair) { return pair.first == key; });
+    if (alias != kAliases.end()) key = alias->second;
+    if (key.find('.') == std::string::npos && std::count(parts.begin(), parts.end(), key) == 0) {
+      rest.push_back(word);
+      continue;
+    }
+    if (equals == std::string::npos && i + 1 == words.size()) throw UsageError("--" + key + " needs a value");
+    overrides.emplace_back(key, equals == std::string::npos ? words[++i] : word.substr(equals + 1));
+  }
+  words = rest;
+  return overrides;
+}
+
+CommandLine parse(const Command& command, std::vector<std::string> words, std::vector<std::string>& plugins) {
+  CommandLine line;
+  line.command = command.name;
+  line.overrides = take_overrides(words);
+  if (!command.takes_config && !line.overrides.empty()) {
+    throw UsageError("draftlab " + command.name + " reads no config, so --" + line.overrides[0].first + " means nothing to it");
+  }
+  po::options_description flags;
+  flags.add_options()("help,h", "")("plugin", po::value<std::vector<std::string>>(&plugins)->composing())(
+      "paths", po::value<std::vector<std::string>>(&line.paths));
+  for (const Flag& flag : command.flags) {
+    if (flag.is_switch) flags.add_options()(flag.name.c_str(), "");
+    else flags.add_options()(flag.name.c_str(), po::value<std::string>());
+  }
+  po::positional_options_description positional;
+  positional.add("paths", -1);
+  po::variables_map values;
+  try {
+    const int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+    po::store(po::command_line_parser(words).options(flags).positional(positional).style(style).run(), values);
+  } catch (const po::unknown_option& unknown) {
+    std::vector<std::string> known = {"help", "plugin"};
+    for (const Flag& flag : command.flags) known.push_back(flag.name);
+    for (const auto& [alias, key] : kAliases) if (command.takes_config) known.push_back(alias);
+    for (const std::string& kind : kinds()) if (command.takes_config) known.push_back(kind);
+    std::string word = unknown.get_option_name();
+    word.erase(0, word.find_first_not_of('-'));
+    const std::string near = nearest(word, known);
+    throw UsageError("draftlab " + command.name + " has no flag --" + word + "; " +
+                     (near.empty() ? "see draftlab " + command.name + " --help" : "did you mean --" + near + "?"));
+  } catch (const po::error& error) {
+    throw UsageError("draftlab " + command.name + ": " + error.what());
+  }
+  po::notify(values);
+  if (values.count("help")) line.flags["help"] = "true";
+  for (const Flag& flag : command.flags) {
+    if (values.count(flag.name)) line.flags[flag.name] = flag.is_switch ? "true" : values[flag.name].as<std::string>();
+  }
+  if (!line.has("help") && (line.paths.size() < command.fewest || line.paths.size() > command.most)) {
+    throw UsageError("usage: draftlab " + command.name + (command.arguments.empty() ? "" : " " + command.arguments));
+  }
+  return line;
+}
+
+int main_of(std::vector<std::string> words) {
+  // --plugin may stand before the command.
+  std::vector<std::string> plugins;
+  while (words.size() >= 2 && words[0] == "--plugin") {
+    plugins.push_back(words[1]);
+    words.erase(words.begin(), words.begin() + 2);
+  }
+  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    if (words.size() > 1 && words[0] == "help") print_help(find_command(words[1]));
+    else print_help();
+    return words.empty() ? 64 : 0;
+  }
+  if (words[0] == "--version") {
+    std::cout << "draftlab " << version() << "\n";
+    return 0;
+  }
+  const Command& command = find_command(words[0]);
+  words.erase(words.begin());
+  std::vector<std::string> more;
+  const CommandLine line = parse(command, std::move(words), more);
+  if (line.has("help")) return print_help(command), 0;
+  Registries registries;
+  register_builtin_plugins(registries);
+  plugins.insert(plugins.end(), more.begin(), more.end());
+  for (const std::string& plugin : plugins) load_plugin(plugin, registries);
+  return command.function(line, registries);
+}
+
+}  // namespace
+}  // namespace draftlab
+
+int main(int argc, char** argv) {
+  try {
+    const int status = draftlab::main_of({argv + 1, argv + argc});
+    std::cout.flush();
+    return status;
+  } catch (const draftlab::Error& error) {
+    std::cout.flush();
+    std::cerr << error.what() << "\n";
+    return error.status();
+  } catch (const std::exception& error) {
+    std::cout.flush();
+    std::cerr << "draftlab has a fault: " << error.what() << "\n";
+    return 70;
+  }
+}

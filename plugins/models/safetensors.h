@@ -1,0 +1,54 @@
+// Reads and writes the safetensors format: u64 header length, JSON header, raw little-endian tensors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace draftlab {
+
+enum class ElementType { f32, f16, bf16, i64 };
+std::size_t element_size(ElementType type);
+
+// A tensor's bytes, owned by someone else (the mapped file, or what is about to be written). Not necessarily aligned.
+struct TensorBytes {
+  ElementType type = ElementType::f32;
+  std::vector<std::int64_t> shape;
+  std::span<const std::byte> bytes;
+};
+std::string shape_text(std::span<const std::int64_t> shape);  // "[768, 12, 64]"
+
+// A mapped file whose header was checked before anything is read through it: every tensor lies inside the file, has as many
+// bytes as its shape says, and together they cover the data without gap or overlap. DataError otherwise.
+class SafetensorsFile {
+ public:
+  explicit SafetensorsFile(const std::string& path);
+  ~SafetensorsFile();
+  SafetensorsFile(const SafetensorsFile&) = delete;
+  SafetensorsFile& operator=(const SafetensorsFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  const std::map<std::string, TensorBytes>& tensors() const { return tensors_; }
+  const TensorBytes& at(const std::string& name) const;  // DataError when there is none
+  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+  std::string digest() const;  // of all bytes, 16 hex digits
+
+ private:
+  void parse();
+  std::string path_;
+  std::span<const std::byte> file_;
+  std::map<std::string, TensorBytes> tensors_;
+  std::map<std::string, std::string> metadata_;
+};
+
+// Writes beside `path`, syncs and renames: `path` holds either what it held before or the whole new file. OutputError.
+void write_safetensors(const std::string& path, const std::vector<std::pair<std::string, TensorBytes>>& tensors,
+                       const std::map<std::string, std::string>& metadata = {});
+// The same for a small text file.
+void write_whole_file(const std::string& path, const std::vector<std::span<const std::byte>>& pieces);
+
+}  // namespace draftlab

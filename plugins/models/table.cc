@@ -1,0 +1,173 @@
+// An exact toy: a joint distribution small enough to be written down, and four ways in which a model's conditionals depend on
+// what it sees. Each hides faults of a decoder that another shows, so negative controls name the kind that catches them:
+//   joint    conditionals of one joint: consistent, and blind to order, view and prompt
+//   ordered  they depend on the prompt set and on the order of what was generated, as an AS-ARM's do
+//   views    bidirectional and causal answers differ, as a block-diffusion model's do
+//   sets     they depend on the visible set and on no joint, as a masked-diffusion model's do
+// The last three perturb the joint's conditionals: log p = log p_joint + noise * normal(key), where the key is what the
+// conditional depends on.
+#include <cmath>
+#include <map>
+#include <unordered_map>
+
+#include "core/chance.h"
+#include "core/model.h"
+#include "plugins/builtin.h"
+
+namespace draftlab {
+namespace {
+
+using Known = std::vector<std::pair<std::int32_t, Token>>;  // (position, token)
+
+class Table final : public Model {
+ public:
+  struct Options {
+    std::string kind = "ordered";
+    std::int64_t vocabulary = 3, length = 5, seed = 7, block_size = 0;
+    double noise = 0.8, concentration = 0.7;
+    bool promote = false;
+    void declare(OptionSet& set) {
+      set.add("kind", &kind).one_of({"joint", "ordered", "views", "sets"}).help("What a conditional depends on.");
+      set.add("vocabulary", &vocabulary).in(2, 8).help("Tokens.");
+      set.add("length", &length).in(2, 8).help("Positions of the canvas.");
+      set.add("seed", &seed).in(0, 1e15).help("Of the table; run.seed does not touch it.");
+      set.add("noise", &noise).in(0, 10).help("How far the conditionals stray from the joint's, in nats; joint has none.");
+      set.add("concentration", &concentration).in(0.01, 100).help("Of the Dirichlet from which the joint is drawn; small is peaked.");
+      set.add("block_size", &block_size).in(0, 8).help("Block of kind views: bidirectional answers see the whole of it. 0: the canvas.");
+      set.add("promote", &promote).help("Answer draft questions as if generated tokens were prompt (the mistake of Lemma 1's negative control).");
+    }
+  };
+  explicit Table(const Options& options) : options_(options) {}
+
+  void load(const Machine&) override {
+    std::size_t cells = 1;
+    for (std::int64_t i = 0; i < options_.length; ++i) cells *= static_cast<std::size_t>(options_.vocabulary);
+    joint_.resize(cells);
+    for (std::size_t cell = 0; cell < cells; ++cell) joint_[cell] = gamma(static_cast<std::int32_t>(cell));
+  }
+
+  ModelFacts facts() const override {
+    ModelFacts facts;
+    facts.vocabulary = static_cast<int>(options_.vocabulary);
+    facts.longest = static_cast<int>(options_.length);
+    facts.family = "table";
+    facts.parameters = static_cast<std::int64_t>(joint_.size());
+    return facts;
+  }
+
+  std::unique_ptr<Sequence> open(const Canvas& canvas) override {
+    if (canvas.length() != options_.length)
+      throw ConfigError("the prompt's canvas has " + std::to_string(canvas.length()) + " positions, but model.table.length is " +
+                        std::to_string(options_.length) + "; they must be equal");
+    for (const Token token : canvas.tokens()) {
+      if (token < options_.vocabulary) continue;
+      throw ConfigError("the prompt holds token " + std::to_string(token) + ", but model.table.vocabulary is " + std::to_string(options_.vocabulary));
+    }
+    return std::make_unique<Sequence>(canvas);
+  }
+
+ private:
+  void evaluate(std::span<Pending> batch) override {
+    for (Pending& pending : batch) {
+      const Question& question = *pending.question;
+      pending.positions = static_cast<std::int64_t>(question.nodes.size());
+      for (const Ask& ask : question.asks) {
+        for (const std::int32_t position : ask.positions) pending.answer->add(ask.node, position, conditional(pending.sequence->canvas, question, ask.node, position));
+        pending.positions += static_cast<std::int64_t>(ask.positions.size());
+      }
+      if (question.form() == Form::chain) pending.rows = question.leaves();
+      if (question.form() == Form::branches) pending.rows = static_cast<std::int64_t>(question.nodes.size());
+    }
+  }
+
+  const Distribution& conditional(const Canvas& canvas, const Question& question, int node, std::int32_t position) {
+    Known given, generated;
+    for (std::int32_t i = 0; i < canvas.length(); ++i) if (canvas.given(i)) given.emplace_back(i, canvas.token(i));
+    for (const std::int32_t i : canvas.order()) generated.emplace_back(i, canvas.token(i));
+    const auto drafted = generated.size();
+    for (int at = node; at != kRoot; at = question.nodes[at].parent)
+      generated.emplace(generated.begin() + static_cast<std::ptrdiff_t>(drafted), question.nodes[at].position, question.nodes[at].token);
+
+    const bool causal = question.view == View::causal;
+    if (options_.kind == "ordered" && !(options_.promote && question.kind == Kind::draft)) {
+      std::string key = "ordered";
+      for (const auto& [i, token] : given) key += text(i, token);
+      key += " then";
+      for (const auto& [i, token] : generated) key += text(i, token);
+      return answer(std::move(key), position, given, generated);
+    }
+    // What follows sees a set: the prompt and what was generated, in the order of positions, up to a horizon.
+    std::map<std::int32_t, Token> seen(given.begin(), given.end());
+    seen.insert(generated.begin(), generated.end());
+    if (options_.kind == "views") {
+      const auto block = static_cast<std::int32_t>(options_.block_size > 0 ? options_.block_size : options_.length);
+      seen.erase(seen.lower_bound(causal ? position : (position / block + 1) * block), seen.end());
+    }
+    std::string key = options_.kind == "views" && causal ? "causal" : "set";
+    for (const auto& [i, token] : seen) key += text(i, token);
+    return answer(std::move(key), position, Known(seen.begin(), seen.end()), {});
+  }
+
+  static std::string text(std::int32_t position, Token token) { return " " + std::to_string(position) + ":" + std::to_string(token); }
+
+  // The conditional of `position` under the joint given what is seen, perturbed by what the key says.
+  const Distribution& answer(std::string key, std::int32_t position, const Known& first, const Known& second) {
+    key += " of " + std::to_string(position);
+    Distribution& answer = answers_[key];
+    if (!answer.empty()) return answer;
+
+    std::vector<Token> fixed(static_cast<std::size_t>(options_.length), kNoToken);
+    for (const auto& [i, token] : first) fixed[i] = token;
+    for (const auto& [i, token] : second) fixed[i] = token;
+    if (fixed[position] != kNoToken) throw Fault("position " + std::to_string(position) + " was asked, but it is not masked there");
+    Eigen::ArrayXd weights(options_.vocabulary);
+    SampledChance chance(static_cast<std::uint64_t>(options_.seed));
+    for (Token token = 0; token < options_.vocabulary; ++token) {
+      fixed[position] = token;
+      weights[token] = sum(fixed, 0, 0);
+      if (options_.kind != "joint")
+        weights[token] *= std::exp(options_.noise * chance.normal({.sequence = stable_hash(key), .position = token, .purpose = Purpose::train}));
+    }
+    return answer = Distribution(std::move(weights));
+  }
+
+  // Mass of all texts that agree with `fixed` where it holds a token; `cell` is the text up to `position` in base vocabulary.
+  double sum(const std::vector<Token>& fixed, std::size_t position, std::size_t cell) const {
+    if (position == fixed.size()) return joint_[cell];
+    const auto base = cell * static_cast<std::size_t>(options_.vocabulary);
+    if (fixed[position] != kNoToken) return sum(fixed, position + 1, base + static_cast<std::size_t>(fixed[position]));
+    double mass = 0;
+    for (std::size_t token = 0; token < static_cast<std::size_t>(options_.vocabulary); ++token) mass += sum(fixed, position + 1, base + token);
+    return mass;
+  }
+
+  // A gamma variate of shape `concentration` (Marsaglia and Tsang, 2000, with their boost for shapes below one): normalised,
+  // the cells are a draw from the symmetric Dirichlet.
+  double gamma(std::int32_t cell) const {
+    const auto seed = static_cast<std::uint64_t>(options_.seed);
+    const double d = options_.concentration + 1 - 1.0 / 3, c = 1 / std::sqrt(9 * d);
+    Site site{.sequence = 0, .position = cell, .purpose = Purpose::train};
+    const double boost = std::pow(1 - SampledChance::uniform(seed, site), 1 / options_.concentration);
+    while (true) {
+      SampledChance chance(seed);
+      ++site.attempt;
+      const double x = chance.normal(site), v = std::pow(1 + c * x, 3);
+      ++site.attempt;
+      const double u = 1 - SampledChance::uniform(seed, site);
+      if (v > 0 && std::log(u) < x * x / 2 + d - d * v + d * std::log(v)) return boost * d * v;
+    }
+  }
+
+  Options options_;
+  std::vector<double> joint_;  // unnormalised; index: the text as a number in base vocabulary, first position first
+  std::unordered_map<std::string, Distribution> answers_;
+};
+
+}  // namespace
+}  // namespace draftlab
+
+DRAFTLAB_PLUGIN(table) {
+  using draftlab::Form;
+  registries.models.add<draftlab::Table>("table", "an exact toy of at most 8 tokens and 8 positions, for certificates",
+                                         {Form::committed, Form::chain, Form::branches});
+}

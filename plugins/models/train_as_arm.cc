@@ -1,0 +1,56 @@
+// Trainer `as-arm`: an any-subset autoregressive model from text (ASSD, Sec. 6 and Appendix E).
+#include "plugins/models/train_as_arm.h"
+
+#include "plugins/builtin.h"
+
+namespace draftlab {
+
+void TrainAsArmOptions::declare(OptionSet& set) {
+  set.add("text", &text).help("UTF-8 file to train on; empty: generated stories");
+  set.add("documents", &documents).one_of({"lines", "paragraphs"}).help("what one document of the text is");
+  set.add("column", &column).help("the text is a CSV file and this column holds the documents");
+  set.add("stories", &stories).in(0, 1e8).help("generated stories to train on when there is no text");
+  set.add("tokenizer", &tokenizer).help("folder that holds spiece.model; empty: that of `start`");
+  set.add("holdout", &holdout).in(0.0001, 0.5).help("share of the documents that only validation sees");
+  set.add("align", &align).help("every canvas begins with a document instead of anywhere in the text");
+  set.add("start", &start).help("checkpoint to go on from; empty: random weights of the dimensions below");
+  set.add("layers", &layers).in(1, 200).help("layers of a model made from scratch");
+  set.add("width", &width).in(2, 65536).help("width of its hidden states; a multiple of heads");
+  set.add("heads", &heads).in(1, 1024).help("its attention heads");
+  set.add("inner", &inner).in(1, 1000000).help("width inside its feed-forward blocks");
+  set.add("order", &order).one_of({"lattice", "any-permutation"}).help("generated positions ascending (the lattice), or shuffled (ablation)");
+  set.add("mask_start", &mask_start).in(0, 1).help("mask rate before the warm-up of the mask");
+  set.add("mask_min", &mask_min).in(0, 1).help("lowest share of masked positions");
+  set.add("mask_max", &mask_max).in(0, 1).help("highest share of masked positions; 1 leaves only the begin token");
+  set.add("mask_warmup", &mask_warmup).in(0, 1e12).help("steps over which the mask rates widen from mask_start");
+  set.add("share_prefix", &share_prefix).in(0, 1).help("share of canvases whose prompt is a prefix; with mask_min = mask_max = 1 a causal model");
+  set.add("share_spans", &share_spans).in(0, 1).help("share of canvases of which one to three contiguous spans are masked; the rest is scattered");
+  set.add("length", &length).in(2, 65536).help("tokens of a canvas");
+  set.add("batch", &batch).in(1, 65536).help("canvases of one forward");
+  set.add("accumulate", &accumulate).in(1, 65536).help("forwards of one optimizer step");
+  set.add("steps", &steps).in(1, 1e12).help("optimizer steps, at the end of which the learning rate reaches its floor");
+  set.add("warmup", &warmup).in(0, 1e12).help("steps of linear learning-rate warm-up");
+  set.add("rate", &rate).in(0, 10).help("highest learning rate");
+  set.add("floor", &floor).in(0, 1).help("share of the highest learning rate that is left at the end");
+  set.add("weight_decay", &weight_decay).in(0, 10).help("decoupled weight decay");
+  set.add("clip", &clip).in(0.0001, 1e9).help("largest norm of the gradient");
+  set.add("minutes", &minutes).in(0, 1e9).help("stop, saved, after so many minutes; 0: no limit");
+  set.add("log_every", &log_every).in(1, 1e12).help("steps between rows of the curve");
+  set.add("validate_every", &validate_every).in(1, 1e12).help("steps between validations");
+  set.add("validate_canvases", &validate_canvases).in(1, 1e6).help("held-out canvases of a validation loss");
+  set.add("save_every", &save_every).in(0, 1e12).help("steps between checkpoints; 0: by time alone");
+  set.add("save_minutes", &save_minutes).in(0.01, 1e9).help("minutes between checkpoints");
+  set.add("dtype", &dtype).one_of({"f32", "bf16"}).help("number format of the checkpoint's weights");
+}
+
+}  // namespace draftlab
+
+DRAFTLAB_PLUGIN(train_as_arm) {
+  registries.trainers.add_with<draftlab::TrainAsArmOptions>(
+      "as-arm", "an any-subset autoregressive model (XLNet), from text or from generated stories", {},
+      [](const draftlab::TrainAsArmOptions& options) {
+        const auto make = reinterpret_cast<draftlab::MakeAsArmTrainer>(
+            draftlab::module_function("draftlab_torch", "draftlab_make_as_arm_trainer"));
+        return std::unique_ptr<draftlab::Trainer>(make(options));
+      });
+}

@@ -1,0 +1,39 @@
+// Options of the trainer `as-arm`. The loop is in train_as_arm_torch.cc; this side is torch-free, so that `list`, `describe`
+// and `check` know the trainer without loading torch.
+#pragma once
+
+#include <string>
+
+#include "core/options.h"
+#include "core/train.h"
+
+namespace draftlab {
+
+struct TrainAsArmOptions {
+  // Corpus.
+  std::string text, documents = "lines", column, tokenizer;
+  std::int64_t stories = 0;
+  double holdout = 0.01;
+  bool align = false;
+  // Model.
+  std::string start;
+  std::int64_t layers = 6, width = 160, heads = 5, inner = 640;
+  // What is masked.
+  std::string order = "lattice";
+  double mask_start = 0.15, mask_min = 0.15, mask_max = 0.99, share_prefix = 0, share_spans = 0;
+  std::int64_t mask_warmup = 5000;
+  // Optimisation.
+  std::int64_t length = 128, batch = 32, accumulate = 1, steps = 10000, warmup = 500;
+  double rate = 1e-3, floor = 0, weight_decay = 0.01, clip = 1, minutes = 0;
+  // What is kept.
+  std::int64_t log_every = 20, validate_every = 500, validate_canvases = 64, save_every = 0;
+  double save_minutes = 5;
+  std::string dtype = "f32";
+
+  void declare(OptionSet& set);
+};
+
+// Exported by the torch module as `draftlab_make_as_arm_trainer`.
+using MakeAsArmTrainer = Trainer* (*)(const TrainAsArmOptions&);
+
+}  // namespace draftlab

@@ -1,0 +1,27 @@
+// The project's own corpus: five-sentence stories from a stochastic grammar, made from a seed (data/README.md describes it).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace draftlab {
+
+// A story belongs to one split by a hash of its own text, so no story of one split can occur in another.
+enum class Split { train, validation, test };
+Split split_named(const std::string& name);  // Fault for any other name
+
+struct Story {
+  std::array<std::string, 5> sentences;
+  std::string plot;          // "lost", "broken", ...: which part of the grammar made it
+  std::string text() const;  // joined by one space
+};
+
+// Story `index` of a split. Depends on nothing but its arguments.
+Story make_story(std::uint64_t seed, std::int64_t index, Split split = Split::train);
+std::vector<Story> make_stories(std::uint64_t seed, std::int64_t count, Split split = Split::train);
+
+Split split_of(const std::string& text);
+
+}  // namespace draftlab

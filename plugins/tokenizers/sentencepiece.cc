@@ -1,0 +1,88 @@
+#include "plugins/tokenizers/sentencepiece.h"
+
+#include <sentencepiece_processor.h>
+
+#include <cctype>
+#include <filesystem>
+
+#include "core/error.h"
+#include "plugins/tokenizers/tokenizer.h"
+#include "plugins/tokenizers/utf8.h"
+
+namespace draftlab {
+namespace {
+
+constexpr std::string_view kSpace = "\xE2\x96\x81";  // U+2581: how a piece writes a space
+
+// XLNet splits "1990," into the digits and the comma, so that numbers share their pieces.
+bool number_and_comma(const std::string& piece) {
+  return piece.size() > 1 && piece.back() == ',' && std::isdigit(static_cast<unsigned char>(piece[piece.size() - 2]));
+}
+
+}  // namespace
+
+SentencePieceTokenizer::SentencePieceTokenizer(const std::string& file)
+    : processor_(std::make_unique<sentencepiece::SentencePieceProcessor>()) {
+  if (!std::filesystem::is_regular_file(file)) throw DataError("there is no tokenizer '" + file + "'");
+  if (const auto status = processor_->Load(file); !status.ok())
+    throw DataError("'" + file + "' is not a sentencepiece model (" + status.error_message() + ")");
+  for (Token id = 0; id < static_cast<Token>(std::size(kSpecialPieces)); ++id)
+    if (id >= processor_->GetPieceSize() || processor_->IdToPiece(id) != kSpecialPieces[id])
+      throw DataError("'" + file + "' is no XLNet vocabulary: piece " + std::to_string(id) + " must be " + kSpecialPieces[id]);
+}
+
+SentencePieceTokenizer::~SentencePieceTokenizer() = default;
+
+std::vector<Token> SentencePieceTokenizer::encode(const std::string& text) const {
+  if (const std::size_t at = invalid_utf8(text); at != std::string::npos)
+    throw DataError("text to encode is not UTF-8 at byte " + std::to_string(at));
+  std::vector<std::string> pieces;
+  if (const auto status = processor_->Encode(clean_text(text), &pieces); !status.ok()) throw Fault(std::string("sentencepiece: ") + status.error_message());
+  std::vector<Token> tokens;
+  for (const std::string& piece : pieces) {
+    if (!number_and_comma(piece)) {
+      tokens.push_back(processor_->PieceToId(piece));
+      continue;
+    }
+    const bool leads = piece.starts_with(kSpace);
+    std::vector<std::string> digits;
+    if (const auto status = processor_->Encode(piece.substr(leads ? kSpace.size() : 0, piece.size() - 1 - (leads ? kSpace.size() : 0)), &digits);
+        !status.ok())
+      throw Fault(std::string("sentencepiece: ") + status.error_message());
+    // The library begins a text with a space; inside a word there is none.
+    if (!leads && !digits.empty() && digits[0].starts_with(kSpace)) digits[0].erase(0, kSpace.size());
+    for (const std::string& digit : digits) if (!digit.empty()) tokens.push_back(processor_->PieceToId(digit));
+    tokens.push_back(processor_->PieceToId(","));
+  }
+  return tokens;
+}
+
+std::string SentencePieceTokenizer::decode(const std::vector<Token>& tokens) const {
+  std::string joined;
+  for (Token token : tokens) joined += piece(token);
+  std::string text;
+  for (std::size_t at = 0; at < joined.size();) {
+    const bool space = joined.compare(at, kSpace.size(), kSpace) == 0;
+    text += space ? ' ' : joined[at];
+    at += space ? kSpace.size() : 1;
+  }
+  const std::size_t first = text.find_first_not_of(' '), last = text.find_last_not_of(' ');
+  return first == std::string::npos ? "" : text.substr(first, last - first + 1);
+}
+
+std::string SentencePieceTokenizer::piece(Token token) const {
+  if (token < 0 || token >= vocabulary())
+    throw Fault("token " + std::to_string(token) + " is outside the tokenizer's vocabulary of " + std::to_string(vocabulary()));
+  return processor_->IdToPiece(token);
+}
+
+int SentencePieceTokenizer::vocabulary() const { return processor_->GetPieceSize(); }
+
+bool has_tokenizer(const std::string& folder) { return std::filesystem::is_regular_file(std::filesystem::path(folder) / "spiece.model"); }
+
+std::unique_ptr<Tokenizer> open_tokenizer(const std::string& folder) {
+  if (!has_tokenizer(folder)) throw DataError("'" + folder + "' has no tokenizer: there is no spiece.model in it");
+  return std::make_unique<SentencePieceTokenizer>((std::filesystem::path(folder) / "spiece.model").string());
+}
+
+}  // namespace draftlab

@@ -1,0 +1,81 @@
+#include "plugins/tokenizers/utf8.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace draftlab {
+namespace {
+
+struct Read { std::uint32_t point = 0; std::size_t bytes = 0; };  // bytes 0: not well-formed
+
+Read read_point(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(at);
+  if (lead < 0x80) return {lead, 1};
+  const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || at + bytes > text.size()) return {};
+  std::uint32_t point = lead & (0x7F >> bytes);
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(at + i) & 0xC0) != 0x80) return {};
+    point = point << 6 | (byte(at + i) & 0x3F);
+  }
+  constexpr std::uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (point < kSmallest[bytes] || (point >= 0xD800 && point < 0xE000) || point > 0x10FFFF) return {};
+  return {point, bytes};
+}
+
+// U+00C0 to U+017F: the letter without its accent, '.' where there is nothing to drop.
+constexpr std::string_view kLatin =
+    "AAAAAA.CEEEEIIII"  // 00C0
+    ".NOOOOO..UUUUY.."  // 00D0
+    "aaaaaa.ceeeeiiii"  // 00E0
+    ".nooooo..uuuuy.y"  // 00F0
+    "AaAaAaCcCcCcCcDd"  // 0100
+    "..EeEeEeEeEeGgGg"  // 0110
+    "GgGgHh..IiIiIiIi"  // 0120
+    "I...JjKk.LlLlLl."  // 0130
+    "...NnNnNn...OoOo"  // 0140
+    "Oo..RrRrRrSsSsSs"  // 0150
+    "SsTtTt..UuUuUuUu"  // 0160
+    "UuUuWwYyYZzZzZz.";  // 0170
+
+bool white(std::uint32_t point) {
+  return point == ' ' || (point >= 9 && point <= 13) || point == 0x85 || point == 0xA0 || point == 0x1680 ||
+         (point >= 0x2000 && point <= 0x200A) || point == 0x2028 || point == 0x2029 || point == 0x202F || point == 0x205F || point == 0x3000;
+}
+
+}  // namespace
+
+std::size_t invalid_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const Read read = read_point(text, at);
+    if (read.bytes == 0) return at;
+    at += read.bytes;
+  }
+  return std::string_view::npos;
+}
+
+std::string clean_text(std::string_view text) {
+  std::string out;
+  bool gap = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const Read read = read_point(text, at);
+    const std::string_view bytes = text.substr(at, std::max<std::size_t>(read.bytes, 1));
+    at += bytes.size();
+    if (white(read.point)) {
+      gap = !out.empty();
+      continue;
+    }
+    if (read.point >= 0x300 && read.point <= 0x36F) continue;
+    if (gap) out += ' ';
+    gap = false;
+    const bool latin = read.point >= 0xC0 && read.point < 0xC0 + kLatin.size() && kLatin[read.point - 0xC0] != '.';
+    if (latin) out += kLatin[read.point - 0xC0];
+    else if ((read.point == '`' || read.point == '\'') && out.ends_with(static_cast<char>(read.point))) out.back() = '"';
+    else out += bytes;
+  }
+  return out;
+}
+
+}  // namespace draftlab

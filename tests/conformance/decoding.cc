@@ -1,0 +1,147 @@
+// What every part of the loop must do on an exact toy, whatever its name: decodes end, positions are filled once, counts are the
+// model's, results depend on nothing but config and seed, and batching changes nothing.
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "core/decoder.h"
+#include "plugins/builtin.h"
+
+using namespace draftlab;
+
+namespace {
+
+struct Setup {
+  Registries registries;
+  Setup() { register_builtin_plugins(registries); }
+
+  Composition compose_with(const std::string& lines) const {
+    const std::string base = "model = table\ntask = positions\n[task.positions]\nlength = 6\nprompt = 0:1,1:0\n[model.table]\nlength = 6\n";
+    Faults faults;
+    Composition composition = compose(Config::parse(lines + base, "test.ini", faults), registries, faults);
+    faults.raise();
+    return composition;
+  }
+};
+
+std::vector<SampleRow> decode(const Composition& composition, int sequences, std::uint64_t seed) {
+  Loaded loaded;
+  const Models models = load_models(composition, loaded);
+  const auto task = composition.task.make();
+  task->load(nullptr);
+  const Prompt prompt = task->prompt(0);
+  std::vector<std::unique_ptr<SampledChance>> chances;
+  std::vector<std::unique_ptr<Decoder>> decoders;
+  std::vector<Asking<SampleRow>> work;
+  for (int i = 0; i < sequences; ++i) {
+    chances.push_back(std::make_unique<SampledChance>(seed));
+    decoders.push_back(std::make_unique<Decoder>(composition, models, prompt, static_cast<std::uint64_t>(i), *chances.back()));
+    work.push_back(decoders.back()->decode());
+  }
+  for (auto& one : work) one.start();
+  for (;;) {
+    std::vector<Decoder*> waiting;
+    for (int i = 0; i < sequences; ++i) if (!work[i].done()) waiting.push_back(decoders[i].get());
+    if (waiting.empty()) break;
+    answer_pending(models, waiting);
+  }
+  std::vector<SampleRow> rows;
+  for (auto& one : work) rows.push_back(one.take());
+  return rows;
+}
+
+std::vector<std::pair<int, int>> tokens_of(const SampleRow& row) {
+  std::vector<std::pair<int, int>> tokens;
+  for (const StepRow& step : row.steps) for (const TokenRow& token : step.tokens) tokens.emplace_back(token.position, token.token);
+  return tokens;
+}
+
+void check_decoding(const Composition& composition) {
+  const std::vector<SampleRow> batch = decode(composition, 8, 3);
+  for (int i = 0; i < 8; ++i) {
+    const SampleRow& row = batch[i];
+    std::set<int> filled;
+    Counts counts;
+    for (const StepRow& step : row.steps) {
+      CHECK(step.committed == static_cast<int>(step.tokens.size()));
+      CHECK(step.committed >= 1);
+      CHECK(step.accepted <= step.drafted);
+      for (const TokenRow& token : step.tokens) {
+        CHECK(token.position >= 2);  // the prompt stands
+        CHECK(filled.insert(token.position).second);
+      }
+      for (const DraftRow& draft : step.drafts) {
+        if (draft.accepted < 0) continue;
+        CHECK(draft.accept >= 0);
+        CHECK(draft.accept <= 1);
+      }
+      for (int kind = 0; kind < kKinds; ++kind) counts.of[kind].calls += step.counts.of[kind].calls;
+    }
+    CHECK(filled.size() == 4);
+    CHECK(row.generated == 4);
+    CHECK(counts.nfe() == row.counts.nfe());
+    CHECK(row.counts.nfe() >= 1);
+  }
+  // The same alone as in a batch, and again.
+  const std::vector<SampleRow> alone = decode(composition, 1, 3);
+  CHECK(tokens_of(alone[0]) == tokens_of(batch[0]));
+  CHECK(alone[0].counts.nfe() == batch[0].counts.nfe());
+}
+
+}  // namespace
+
+TEST_CASE("every drafter decodes") {
+  const Setup setup;
+  for (const std::string& name : setup.registries.drafters.names()) {
+    CAPTURE(name);
+    check_decoding(setup.compose_with("drafter = " + name + "\n"));
+  }
+}
+
+TEST_CASE("every verifier decodes") {
+  const Setup setup;
+  for (const std::string& name : setup.registries.verifiers.names()) {
+    CAPTURE(name);
+    check_decoding(setup.compose_with("verifier = " + name + "\n"));
+  }
+}
+
+TEST_CASE("every acceptance rule, router, estimator and frontier decodes") {
+  const Setup setup;
+  for (const std::string& name : setup.registries.acceptance.names()) check_decoding(setup.compose_with("acceptance = " + name + "\n"));
+  for (const std::string& name : setup.registries.routers.names()) check_decoding(setup.compose_with("router = " + name + "\n"));
+  for (const std::string& name : setup.registries.estimators.names()) check_decoding(setup.compose_with("estimator = " + name + "\n"));
+  for (const std::string& name : setup.registries.frontiers.names()) check_decoding(setup.compose_with("frontier = " + name + "\n"));
+}
+
+TEST_CASE("every unmasker decodes without verification, and previews what it commits") {
+  const Setup setup;
+  for (const std::string& name : setup.registries.unmaskers.names()) {
+    CAPTURE(name);
+    const Composition composition = setup.compose_with("router = never\nunmasker = " + name + "\n");
+    check_decoding(composition);
+    for (const StepRow& step : decode(composition, 1, 5)[0].steps) {
+      CHECK(step.verified == 0);
+      CHECK(step.counts[Kind::verify].calls == 0);
+    }
+  }
+}
+
+TEST_CASE("a decode depends on its seed and on its sequence") {
+  const Setup setup;
+  const Composition composition = setup.compose_with("drafter = self\n");
+  std::set<std::vector<std::pair<int, int>>> texts;
+  for (const SampleRow& row : decode(composition, 64, 1)) texts.insert(tokens_of(row));
+  for (const SampleRow& row : decode(composition, 64, 2)) texts.insert(tokens_of(row));
+  CHECK(texts.size() > 20);
+}
+
+TEST_CASE("a prompt with a gap cannot be decoded from left to right") {
+  const Setup setup;
+  Faults faults;
+  const Config config = Config::parse(
+      "model = table\nfrontier = left-to-right\ntask = positions\n[task.positions]\nlength = 5\nprompt = 2:1\n", "test.ini", faults);
+  const Composition composition = compose(config, setup.registries, faults);
+  faults.raise();
+  CHECK_THROWS_WITH_AS(decode(composition, 1, 1), doctest::Contains("frontier = left-to-right needs a prompt that is a prefix"), ConfigError);
+}

@@ -1,0 +1,50 @@
+#include <doctest/doctest.h>
+
+#include "core/composition.h"
+#include "plugins/builtin.h"
+
+using namespace draftlab;
+
+namespace {
+
+// Drafts over a canvas without a model: nothing is asked unless the block begins at position 0.
+Proposal propose(const Canvas& canvas, int draft_length) {
+  Registries registries;
+  register_builtin_plugins(registries);
+  Faults faults;
+  const auto drafter = registries.drafters.find("ngram")->bind(Config::parse("", "test.ini", faults), "drafter.ngram", faults).make();
+  const Window window{.positions = canvas.masked_positions(), .span = 2};
+  DecodeOptions decode;
+  decode.draft_length = draft_length;
+  const std::optional<Carry> carry;
+  SampledChance chance(1);
+  Mailbox mailbox;
+  Sequence target(canvas);
+  const Step step{canvas, window, decode, carry, chance, mailbox, 0, 0, 4, target};
+  Asking<Proposal> asking = drafter->propose(step);
+  asking.start();
+  REQUIRE(asking.done());
+  CHECK(target.counts()[Kind::aux].calls == 1);
+  CHECK(target.counts().nfe() == 0);
+  return asking.take();
+}
+
+}  // namespace
+
+TEST_CASE("n-gram drafts follow the visible bigrams") {
+  const std::vector<std::pair<std::int32_t, Token>> prompt{{0, 0}, {1, 1}, {2, 0}};  // a b a _ _
+  const Proposal proposal = propose(Canvas(5, prompt), 2);
+  REQUIRE(proposal.nodes.size() == 2);
+  CHECK(proposal.nodes[0].token == 1);  // a is followed by b alone
+  CHECK(proposal.nodes[1].token == 0);  // and the drafted b by a
+  CHECK(proposal.drawn_from[0].probability(1) == 1);
+  CHECK(proposal.exact == 0);
+}
+
+TEST_CASE("a token without a visible successor drafts from the visible tokens") {
+  const std::vector<std::pair<std::int32_t, Token>> prompt{{0, 2}, {1, 2}, {2, 3}};  // c c d _ _
+  const Proposal proposal = propose(Canvas(5, prompt), 1);
+  CHECK(proposal.drawn_from[0].probability(2) == doctest::Approx(2.0 / 3));
+  CHECK(proposal.drawn_from[0].probability(3) == doctest::Approx(1.0 / 3));
+  CHECK(proposal.drawn_from[0].probability(0) == 0);
+}
