@@ -105,7 +105,8 @@ void report_processor(Report& report, const std::string& cpu) {
   }
   std::string vectors;
   for (const char* flag : {"avx2", "avx512f", "avx512_bf16", "amx_bf16"}) {
-    if (flags.find(std::string(" ") + flag + " ") != std::string::npos) vectors += (vectors.empty() ? "" : ", ") + std::string(flag);
+    if (flags.find(std::string(" ") + flag + " ") == std::string::npos) continue;
+    vectors += (vectors.empty() ? "" : ", ") + std::string(flag);
   }
   report.row("processor", cpu + (vectors.empty() ? "" : " (" + vectors + ")"));
   report.row("cores", std::to_string(usable) + " usable of " + std::to_string(online));

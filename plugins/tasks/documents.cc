@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "core/error.h"
 #include "plugins/tokenizers/utf8.h"
@@ -22,6 +23,60 @@ std::vector<std::string> all_lines(const std::string& text) {
   }
   return lines;
 }
+
+// Reads one row of comma-separated values at a time.
+class CsvReader {
+ public:
+  CsvReader(const std::string& text, const std::string& name) : text_(text), name_(name) {}
+  bool done() const { return at_ >= text_.size(); }
+  std::size_t line() const { return line_; }
+
+  std::vector<std::string> row() {
+    std::vector<std::string> fields;
+    do fields.push_back(peek() == '"' ? quoted() : plain());
+    while (take(','));
+    if (peek() == '\r' && at_ + 1 < text_.size() && text_[at_ + 1] == '\n') ++at_;
+    if (!done() && !take('\n')) throw DataError(here() + ": text after a closing quote");
+    return fields;
+  }
+
+ private:
+  int peek() const { return done() ? -1 : static_cast<unsigned char>(text_[at_]); }
+  bool take(char c) {
+    if (peek() != c) return false;
+    if (c == '\n') ++line_;
+    ++at_;
+    return true;
+  }
+  std::string here() const { return "'" + name_ + "' line " + std::to_string(line_); }
+
+  std::string plain() {
+    const std::size_t end = std::min(text_.find_first_of(",\n", at_), text_.size());
+    std::string field = text_.substr(at_, end - at_);
+    at_ = end;
+    if (!field.empty() && field.back() == '\r' && peek() != ',') field.pop_back();
+    return field;
+  }
+  std::string quoted() {
+    const std::string begin = here();
+    std::string field;
+    for (++at_;;) {
+      if (done()) throw DataError(begin + ": the quote that opens here is never closed");
+      if (take('"')) {
+        if (!take('"')) return field;
+        field += '"';
+      } else {
+        const char c = text_[at_];
+        field += c;
+        take(c);
+      }
+    }
+  }
+
+  const std::string& text_;
+  std::string name_;
+  std::size_t at_ = 0, line_ = 1;
+};
 
 void refuse_if_none(const std::vector<std::string>& documents, const std::string& path) {
   if (documents.empty()) throw DataError("'" + path + "' holds no text: every line is blank");
@@ -67,5 +122,55 @@ std::vector<std::string> read_paragraphs(const std::string& path) {
   refuse_if_none(paragraphs, path);
   return paragraphs;
 }
+
+bool Table::has(const std::string& column) const { return std::find(columns.begin(), columns.end(), column) != columns.end(); }
+
+std::size_t Table::column(const std::string& column) const {
+  if (!has(column)) {
+    std::string there;
+    for (const std::string& one : columns) there += (there.empty() ? "" : ", ") + one;
+    throw DataError("'" + name + "' has no column '" + column + "', only " + there);
+  }
+  return static_cast<std::size_t>(std::find(columns.begin(), columns.end(), column) - columns.begin());
+}
+
+Table parse_csv(const std::string& text, const std::string& name) {
+  CsvReader reader(text, name);
+  Table table{name, {}, {}, {}};
+  if (!reader.done()) table.columns = reader.row();
+  while (!reader.done()) {
+    const std::size_t line = reader.line();
+    std::vector<std::string> row = reader.row();
+    if (row.size() == 1 && blank(row[0])) continue;
+    if (row.size() != table.columns.size())
+      throw DataError("'" + name + "' line " + std::to_string(line) + " has " + std::to_string(row.size()) + " fields where the header has " +
+                      std::to_string(table.columns.size()));
+    table.rows.push_back(std::move(row));
+    table.lines.push_back(line);
+  }
+  if (table.rows.empty()) throw DataError("'" + name + "' holds no row below its header");
+  return table;
+}
+
+Table read_csv(const std::string& path) { return parse_csv(read_utf8(path), path); }
+
+std::vector<std::string> parse_jsonl(const std::string& text, const std::string& name, const std::string& field) {
+  std::vector<std::string> values;
+  std::size_t number = 0;
+  for (const std::string& line : all_lines(text)) {
+    ++number;
+    if (blank(line)) continue;
+    const std::string here = "'" + name + "' line " + std::to_string(number);
+    const nlohmann::json object = nlohmann::json::parse(line, nullptr, false);
+    if (object.is_discarded() || !object.is_object()) throw DataError(here + " is not a JSON object");
+    const auto found = object.find(field);
+    if (found == object.end() || !found->is_string()) throw DataError(here + " has no text under '" + field + "'");
+    values.push_back(found->get<std::string>());
+  }
+  refuse_if_none(values, name);
+  return values;
+}
+
+std::vector<std::string> read_jsonl(const std::string& path, const std::string& field) { return parse_jsonl(read_utf8(path), path, field); }
 
 }  // namespace draftlab

@@ -16,4 +16,20 @@ std::vector<std::string> read_lines(const std::string& path);
 // Paragraphs: lines between blank lines, joined by one space.
 std::vector<std::string> read_paragraphs(const std::string& path);
 
+// Comma-separated values (RFC 4180: "quoted, with ""quotes"" and line ends"), the first row naming the columns.
+struct Table {
+  std::string name;                            // of the file, for messages
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;  // each as wide as the header
+  std::vector<std::size_t> lines;              // on which each row begins
+  bool has(const std::string& column) const;
+  std::size_t column(const std::string& column) const;  // DataError naming the columns there are
+};
+Table parse_csv(const std::string& text, const std::string& name);
+Table read_csv(const std::string& path);
+
+// One JSON object a line; the string under `field` of each. Blank lines are skipped.
+std::vector<std::string> parse_jsonl(const std::string& text, const std::string& name, const std::string& field);
+std::vector<std::string> read_jsonl(const std::string& path, const std::string& field);
+
 }  // namespace draftlab

@@ -10,6 +10,7 @@ namespace draftlab {
 
 // A story belongs to one split by a hash of its own text, so no story of one split can occur in another.
 enum class Split { train, validation, test };
+Split split_named(const std::string& name);  // Fault for any other name
 
 struct Story {
   std::array<std::string, 5> sentences;

@@ -1,0 +1,69 @@
+// Task `infill`: a passage of which scattered tokens are given and all others are masked (ASSD, Table 1: 95 % masked).
+#include <algorithm>
+#include <numeric>
+
+#include "core/chance.h"
+#include "core/error.h"
+#include "core/plugin.h"
+#include "plugins/builtin.h"
+#include "plugins/tasks/passages.h"
+
+namespace draftlab {
+namespace {
+
+class Infill final : public Task {
+ public:
+  struct Options : PassageOptions {
+    double mask_rate = 0.95;
+    void declare(OptionSet& set) {
+      PassageOptions::declare(set);
+      set.add("mask_rate", &mask_rate).in(0, 1).help("share of the tokens that is masked; at least one is, and at least one is not");
+    }
+  };
+  explicit Infill(const Options& options) : options_(options) {}
+
+  void load(const Tokenizer* tokenizer) override {
+    passages_ = read_passages(options_, tokenizer, "infill");
+    tokenizer_ = tokenizer;
+  }
+  int size() const override { return static_cast<int>(passages_.items.size()); }
+  std::string digest() const override { return passages_.digest; }
+
+  Prompt prompt(int index) const override {
+    const Passage& passage = passages_.items.at(static_cast<std::size_t>(index));
+    Prompt prompt{passage.id, static_cast<int>(passage.tokens.size()), {}, passage.tokens, {}, options_.begin ? 1 : 0};
+    prompt.text = tokenizer_->decode({passage.tokens.begin() + prompt.offset, passage.tokens.end()});
+    if (options_.begin) prompt.given.emplace_back(0, passage.tokens[0]);
+    for (std::int32_t position : visible(passage)) prompt.given.emplace_back(position, passage.tokens[position]);
+    return prompt;
+  }
+  std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override { return token_scores(prompt, canvas); }
+  std::string text(const Prompt& prompt, const Canvas& canvas) const override { return decoded_text(*tokenizer_, prompt, canvas); }
+
+ private:
+  // The first of a random permutation of the text's positions, ascending. Their number is the one of the authors' code.
+  std::vector<std::int32_t> visible(const Passage& passage) const {
+    const int first = options_.begin ? 1 : 0;
+    const int length = static_cast<int>(passage.tokens.size()) - first;
+    const int count = std::clamp(static_cast<int>((1 - options_.mask_rate) * length) + 1, 1, length - 1);
+    std::vector<std::int32_t> positions(length);
+    std::iota(positions.begin(), positions.end(), first);
+    for (int i = 0; i < count; ++i) {
+      const Site site{stable_hash(passage.id), i, Purpose::prompt, 0, 0};
+      std::swap(positions[i], positions[i + static_cast<int>(SampledChance::uniform(static_cast<std::uint64_t>(options_.seed), site) * (length - i))]);
+    }
+    positions.resize(count);
+    std::sort(positions.begin(), positions.end());
+    return positions;
+  }
+  Options options_;
+  Passages passages_;
+  const Tokenizer* tokenizer_ = nullptr;
+};
+
+}  // namespace
+}  // namespace draftlab
+
+DRAFTLAB_PLUGIN(infill) {
+  registries.tasks.add<draftlab::Infill>("infill", "a text with scattered tokens given and all others masked");
+}
