@@ -288,6 +288,7 @@ void CertifyOptions::declare(OptionSet& set) {
   set.add("visible", &visible).in(0, 1).help("Total variation above which 'lossy' holds.");
   set.add("most_outcomes", &most_outcomes).in(1, 1e12).help("Outcomes that may be walked; more are refused.");
   set.add("merge", &merge).help("Merge equal states after each step: far fewer outcomes, the same numbers.");
+  set.add("worst_nfe", &worst_nfe).in(0, 1e9).help("Claim that no decode needs more evaluations of the target; 0 claims nothing.");
 }
 
 Composition compose(const Config& config, const Registries& registries, Faults& faults, std::vector<std::string>* warnings) {
