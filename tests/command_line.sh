@@ -1,6 +1,6 @@
 #!/bin/sh
 # What a user sees of the program: exit statuses, one sentence, and that commands which decode nothing load no torch.
-program=$1 modules=$2
+program=$1 modules=$2 configs=$3
 folder=$(mktemp -d) || exit 2
 trap 'rm -rf "$folder"' EXIT
 failed=0
@@ -63,6 +63,8 @@ expect 78 "does not exist" list --plugin "$folder/none.so"
 expect 0 "even-steps" --plugin "$modules/libtest_verifies_even_steps.so" list
 expect 0 "Verify one step in so many." describe even-steps --plugin "$modules/libtest_verifies_even_steps.so"
 expect 78 "draftlab-plugin-0/old" list --plugin "$modules/libtest_old_interface.so"
+# Every config that is shipped is valid; those under base/ are there to be included.
+for config in $(find "$configs" -name '*.ini' ! -path '*/base/*'); do expect 0 "cell" check "$config"; done
 if ldd "$program" | grep -qi torch; then
   echo "the program links torch, so list, describe and check pay for it"
   failed=1
