@@ -219,7 +219,7 @@ class AsArm final : public Model {
     pending.positions = 0;
     for (const int leaf : leaves) {
       // Ranks: 0 for the prompt, then the order of commitment, then the path; the rest comes after all of them.
-      std::vector<std::int64_t> rank(length, length + 1), ids(length, facts_.mask);
+      std::vector<std::int64_t> rank(length, length + 1), ids(length, std::max(facts_.mask, 0));
       std::int64_t next = 0;
       for (const Placed& row : rows_of(canvas)) {
         rank[row.position] = canvas.given(row.position) ? 0 : ++next;

@@ -104,7 +104,7 @@ XlnetConfig XlnetConfig::read(const std::string& folder) {
   config.layer_norm_eps = value<double>(json, path, "layer_norm_eps", 1e-12);
   config.tie_word_embeddings = value<bool>(json, path, "tie_word_embeddings", true);
   config.mask_token_id = value<std::int64_t>(json, path, "mask_token_id", 6);
-  if (config.mask_token_id < 0 || config.mask_token_id >= config.vocab_size) {
+  if (config.mask_token_id < -1 || config.mask_token_id >= config.vocab_size) {
     throw DataError(path + ": 'mask_token_id' is " + std::to_string(config.mask_token_id) + ", outside the vocabulary of " + std::to_string(config.vocab_size));
   }
   return config;

@@ -21,7 +21,7 @@ struct XlnetConfig {
   std::int64_t d_inner = 0;
   double layer_norm_eps = 1e-12;
   bool tie_word_embeddings = true;
-  std::int64_t mask_token_id = 6;  // ours; Hugging Face keeps it in the tokenizer
+  std::int64_t mask_token_id = 6;  // never drawn; -1: every token may be. Ours: Hugging Face keeps it in the tokenizer
 
   // DataError when the file cannot be read, is of another family, or asks for something XLNet checkpoints do not use.
   static XlnetConfig read(const std::string& folder);
