@@ -1,4 +1,4 @@
-// Task `story`: of five sentences the middle one, or the three in the middle, are to be written again (ASSD, Tables 4 and 5).
+// Task `story`: of five sentences the middle one, or the three in the middle, are to be written again (ASSD, Table 3).
 // Sentences are encoded one by one, and a hidden sentence has as many positions as the one that stood there.
 #include "core/error.h"
 #include "core/plugin.h"
