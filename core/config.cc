@@ -109,7 +109,7 @@ class Reader {
                    std::vector<Config::Entry>& includes) {
     std::string title, section;
     std::map<std::string, int> first_line;
-    bool opening = true;
+    bool opening = true, known = true;  // known: the section has a name
     int number = 0;
     for (std::size_t begin = text.compare(0, 3, "\xef\xbb\xbf") == 0 ? 3 : 0; begin < text.size();) {
       const std::size_t end = std::min(text.find('\n', begin), text.size());
@@ -130,8 +130,10 @@ class Reader {
       line = trimmed(without_comment(line));
       if (line.empty()) continue;
       if (line.front() == '[') {
-        section = line.size() > 2 && line.back() == ']' ? trimmed(line.substr(1, line.size() - 2)) : "";
-        if (!is_key(section)) faults_.add(where + ": '" + line + "' is not a section; write [part.name] in lower case");
+        const bool closed = line.back() == ']';
+        section = trimmed(line.substr(1, line.size() - (closed ? 2 : 1)));
+        known = is_key(section);
+        if (!closed || !known) faults_.add(where + ": '" + line + "' is not a section; write [part.name] in lower case");
         continue;
       }
       const std::size_t equals = line.find('=');
@@ -149,6 +151,7 @@ class Reader {
         includes.push_back(std::move(entry));
         continue;
       }
+      if (!known) continue;
       const auto [place, fresh] = first_line.emplace(entry.key, number);
       if (!fresh) faults_.add(where + ": " + entry.key + " is set twice, first in line " + std::to_string(place->second));
       else entries.push_back(std::move(entry));

@@ -22,9 +22,9 @@ struct Walk {
 };
 
 // The decoder's outcomes on the config's first prompt. `name` says in a refusal which decoder it was.
-Walk walk(const Composition& composition, const std::string& name) {
+Walk walk(const Composition& composition, const std::string& name, Loaded& loaded) {
   const CertifyOptions& options = composition.certify;
-  const Models models = load_models(composition);
+  const Models models = load_models(composition, loaded);
   const std::unique_ptr<Task> task = composition.task.make();
   task->load(nullptr);
   if (composition.run.first >= task->size())
@@ -50,7 +50,8 @@ bool certify_cell(const Cell& cell, const std::string& name, const Registries& r
   const CertifyOptions& claim = decoder.certify;
 
   const auto began = std::chrono::steady_clock::now();
-  const Walk walked = walk(decoder, name), expected = walk(reference, name + " [reference]");
+  Loaded loaded;
+  const Walk walked = walk(decoder, name, loaded), expected = walk(reference, name + " [reference]", loaded);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   const Outcomes& outcomes = walked.outcomes;
 

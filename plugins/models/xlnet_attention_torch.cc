@@ -46,6 +46,11 @@ DRAFTLAB_VECTOR void softmax_backward_row(const float* p, const float* dp, float
   for (std::int64_t j = 0; j < length; ++j) out[j] = scale * p[j] * (dp[j] - dot);
 }
 
+// scale * (content + relative), minus 1e30 where blocked.
+DRAFTLAB_VECTOR void score_row(const float* content, const float* relative, const bool* blocked, float scale, float* out, std::int64_t length) {
+  for (std::int64_t j = 0; j < length; ++j) out[j] = scale * (content[j] + relative[j]) - (blocked[j] ? 1e30f : 0.f);
+}
+
 struct Shape {
   std::int64_t batch, heads, rows, length;
   explicit Shape(const at::Tensor& content) : batch(content.size(0)), heads(content.size(1)), rows(content.size(2)), length(content.size(3)) {}
@@ -68,12 +73,11 @@ at::Tensor forward_rows(const at::Tensor& content, const at::Tensor& relative, c
   const bool* mask = blocked.data_ptr<bool>();
   T* out = weights.data_ptr<T>();
   at::parallel_for(0, shape.all(), 16, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<float> row(length), buffer(length);
+    std::vector<float> row(length), first(length), second(length);
     for (std::int64_t i = begin; i < end; ++i) {
-      const float* scores = floats(ac + i * length, row.data(), length);
-      if (scores != row.data()) std::copy(scores, scores + length, row.data());
       const T* shifted = bd + shape.relative(i) * width + length - 1 - position[shape.row(i)];
-      softmax_row(row.data(), floats(shifted, buffer.data(), length), mask + shape.row(i) * length, scale, length);
+      score_row(floats(ac + i * length, first.data(), length), floats(shifted, second.data(), length), mask + shape.row(i) * length, scale, row.data(), length);
+      normalise_row(row.data(), length);
       store(row.data(), out + i * length, length);
     }
   });
@@ -128,13 +132,8 @@ struct RelativeSoftmax : torch::autograd::Function<RelativeSoftmax> {
 
 }  // namespace
 
-DRAFTLAB_VECTOR void softmax_row(float* row, const float* relative, const bool* blocked, float scale, std::int64_t length) {
+DRAFTLAB_VECTOR void normalise_row(float* row, std::int64_t length) {
   float most = -3e38f;
-  if (blocked) {
-    for (std::int64_t j = 0; j < length; ++j) row[j] = scale * (row[j] + relative[j]) - (blocked[j] ? 1e30f : 0.f);
-  } else {
-    for (std::int64_t j = 0; j < length; ++j) row[j] = scale * (row[j] + relative[j]);
-  }
 #pragma omp simd reduction(max : most)
   for (std::int64_t j = 0; j < length; ++j) most = row[j] > most ? row[j] : most;
 

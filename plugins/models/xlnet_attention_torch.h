@@ -12,7 +12,7 @@ namespace draftlab {
 at::Tensor relative_softmax(const at::Tensor& content, const at::Tensor& relative, const at::Tensor& positions,
                             const at::Tensor& blocked, double scale);
 
-// The same on one row of f32 scores: row[j] = scale * (row[j] + relative[j]), minus 1e30 where blocked[j] (may be null).
-void softmax_row(float* row, const float* relative, const bool* blocked, float scale, std::int64_t length);
+// The softmax of one row of scores, in place.
+void normalise_row(float* row, std::int64_t length);
 
 }  // namespace draftlab

@@ -31,7 +31,9 @@ class Infill final : public Task {
 
   Prompt prompt(int index) const override {
     const Passage& passage = passages_.items.at(static_cast<std::size_t>(index));
-    Prompt prompt{passage.id, static_cast<int>(passage.tokens.size()), {}, passage.tokens, tokenizer_->decode(passage.tokens), 0};
+    Prompt prompt{passage.id, static_cast<int>(passage.tokens.size()), {}, passage.tokens, {}, options_.begin ? 1 : 0};
+    prompt.text = tokenizer_->decode({passage.tokens.begin() + prompt.offset, passage.tokens.end()});
+    if (options_.begin) prompt.given.emplace_back(0, passage.tokens[0]);
     for (std::int32_t position : visible(passage)) prompt.given.emplace_back(position, passage.tokens[position]);
     return prompt;
   }
@@ -39,12 +41,13 @@ class Infill final : public Task {
   std::string text(const Prompt& prompt, const Canvas& canvas) const override { return decoded_text(*tokenizer_, prompt, canvas); }
 
  private:
-  // The first positions of a random permutation, ascending. Their number is the one of the authors' code.
+  // The first of a random permutation of the text's positions, ascending. Their number is the one of the authors' code.
   std::vector<std::int32_t> visible(const Passage& passage) const {
-    const int length = static_cast<int>(passage.tokens.size());
+    const int first = options_.begin ? 1 : 0;
+    const int length = static_cast<int>(passage.tokens.size()) - first;
     const int count = std::clamp(static_cast<int>((1 - options_.mask_rate) * length) + 1, 1, length - 1);
     std::vector<std::int32_t> positions(length);
-    std::iota(positions.begin(), positions.end(), 0);
+    std::iota(positions.begin(), positions.end(), first);
     for (int i = 0; i < count; ++i) {
       const Site site{stable_hash(passage.id), i, Purpose::prompt, 0, 0};
       std::swap(positions[i], positions[i + static_cast<int>(SampledChance::uniform(static_cast<std::uint64_t>(options_.seed), site) * (length - i))]);

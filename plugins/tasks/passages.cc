@@ -46,8 +46,10 @@ void PassageOptions::declare(OptionSet& set) {
   set.add("path", &path).help("the file, unless the source is stories");
   set.add("field", &field).help("column of a CSV file, or key of a JSON line, that holds the text");
   set.add("documents", &documents).one_of({"lines", "paragraphs"}).help("what a document of a text file is");
-  set.add("packing", &packing).one_of({"documents", "chunks"}).help(
-      "documents: a canvas each; chunks: documents joined by <sep><cls></s> and cut every `length` tokens");
+  set.add("packing", &packing).one_of({"documents", "chunks", "chunks-xlnet"}).help(
+      "documents: a canvas each; chunks: documents joined by <sep>, as draftlab's trainer joins them, and cut to `length` tokens; "
+      "chunks-xlnet: joined by <sep><cls></s>, as the authors of ASSD do");
+  set.add("begin", &begin).help("every canvas begins with <s>, which is always given: what draftlab's trainer shows a model");
   set.add("split", &split).one_of({"train", "validation", "test"}).help("of the generated stories; they never share one");
   set.add("length", &length).in(2, 1 << 20).help("tokens of a canvas; of a document, at most");
   set.add("least", &least).in(2, 1 << 20).help("documents of fewer tokens are passed over");
@@ -63,9 +65,10 @@ Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer
     throw ConfigError("task." + task + ".count must be at least 1 where task." + task + ".source = stories: the generator has no end");
   const Documents documents(options);
   const std::size_t most = options.count ? static_cast<std::size_t>(options.count) : std::string::npos;
-  const std::size_t length = static_cast<std::size_t>(options.length);
+  const std::size_t length = static_cast<std::size_t>(options.length - (options.begin ? 1 : 0));  // of text
   Passages passages;
   const auto add = [&](std::vector<Token> tokens, std::size_t number) {
+    if (options.begin) tokens.insert(tokens.begin(), tokenizer->begin());
     passages.digest = digest_of(tokens, passages.digest);
     passages.items.push_back({documents.name() + "-" + std::to_string(number), std::move(tokens)});
   };
@@ -82,7 +85,8 @@ Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer
       continue;
     }
     packed.insert(packed.end(), tokens.begin(), tokens.end());
-    packed.insert(packed.end(), {4, 3, 2});  // <sep><cls></s>: XLNet's ids, as the authors of ASSD join documents
+    packed.push_back(tokenizer->separator());
+    if (options.packing == "chunks-xlnet") packed.insert(packed.end(), {3, 2});  // <cls></s>: XLNet's ids
     std::size_t at = 0;
     for (; packed.size() - at >= length && passages.items.size() < most; at += length)
       add({packed.begin() + static_cast<std::ptrdiff_t>(at), packed.begin() + static_cast<std::ptrdiff_t>(at + length)}, passages.items.size());

@@ -11,13 +11,14 @@ namespace draftlab {
 
 struct PassageOptions {
   std::string source = "stories", path, field = "text", documents = "lines", packing = "documents", split = "test";
-  std::int64_t length = 128, least = 16, count = 200, seed = 1;
+  std::int64_t length = 128, least = 16, count = 1000, seed = 1;
+  bool begin = true;
   void declare(OptionSet& set);
 };
 
 struct Passage {
   std::string id;
-  std::vector<Token> tokens;
+  std::vector<Token> tokens;  // with <s> in front where the options say so
 };
 
 struct Passages {

@@ -15,15 +15,17 @@ class Prefix final : public Task {
     std::int64_t prompt = 16;
     void declare(OptionSet& set) {
       PassageOptions::declare(set);
-      set.add("prompt", &prompt).in(0, 1 << 20).help("given tokens; 0: only <s>, which then stands before the text");
+      set.add("prompt", &prompt).in(0, 1 << 20).help("given tokens besides <s>; 0: <s> alone");
     }
   };
   explicit Prefix(const Options& options) : options_(options) {
-    if (options_.packing == "chunks" && options_.prompt >= options_.length)
+    const std::int64_t given = options_.prompt + (options_.begin ? 1 : 0);
+    if (given == 0) throw ConfigError("task.prefix.prompt = 0 needs task.prefix.begin = true: something must be given");
+    if (options_.packing != "documents" && given >= options_.length)
       throw ConfigError("task.prefix.prompt = " + std::to_string(options_.prompt) + " leaves nothing to decode of task.prefix.length = " +
                         std::to_string(options_.length));
     options_.least = std::max(options_.least, options_.prompt + 1);
-    options_.length = std::max(options_.length, options_.prompt + 1);
+    options_.length = std::max(options_.length, given + 1);
   }
 
   void load(const Tokenizer* tokenizer) override {
@@ -35,11 +37,8 @@ class Prefix final : public Task {
 
   Prompt prompt(int index) const override {
     const Passage& passage = passages_.items.at(static_cast<std::size_t>(index));
-    Prompt prompt{passage.id, 0, {}, passage.tokens, tokenizer_->decode(passage.tokens), 0};
-    if (options_.prompt == 0) {
-      prompt.reference.insert(prompt.reference.begin(), tokenizer_->begin());
-      prompt.offset = 1;
-    }
+    Prompt prompt{passage.id, 0, {}, passage.tokens, {}, options_.begin ? 1 : 0};
+    prompt.text = tokenizer_->decode({passage.tokens.begin() + prompt.offset, passage.tokens.end()});
     prompt.length = static_cast<int>(prompt.reference.size());
     const int given = static_cast<int>(options_.prompt) + prompt.offset;
     for (std::int32_t position = 0; position < given; ++position) prompt.given.emplace_back(position, prompt.reference[position]);

@@ -15,7 +15,8 @@ class StoryTask final : public Task {
  public:
   struct Options {
     std::string source = "stories", path, split = "test", hide = "1";
-    std::int64_t count = 200, seed = 1;
+    std::int64_t count = 1000, seed = 1;
+    bool begin = true;
     void declare(OptionSet& set) {
       set.add("source", &source).one_of({"stories", "csv", "text"}).help("where stories come from; stories are generated");
       set.add("path", &path).help("the file, unless the source is stories; a CSV file is recognised by its columns (data/README.md)");
@@ -23,6 +24,7 @@ class StoryTask final : public Task {
       set.add("hide", &hide).one_of({"1", "3"}).help("sentences to hide: 1 the third, 3 the second to the fourth");
       set.add("count", &count).in(0, 1 << 24).help("stories, at most; 0: all that the file has");
       set.add("seed", &seed).help("of the generated stories");
+      set.add("begin", &begin).help("every canvas begins with <s>, which is always given: what draftlab's trainer shows a model");
     }
   };
   explicit StoryTask(const Options& options) : options_(options) {}
@@ -73,7 +75,11 @@ class StoryTask final : public Task {
 
   Prompt hidden(const FiveSentences& story) const {
     const int first = options_.hide == "1" ? 2 : 1, last = options_.hide == "1" ? 2 : 3;
-    Prompt prompt{story.id, 0, {}, {}, {}, 0};
+    Prompt prompt{story.id, 0, {}, {}, {}, options_.begin ? 1 : 0};
+    if (options_.begin) {
+      prompt.given.emplace_back(0, tokenizer_->begin());
+      prompt.reference.push_back(tokenizer_->begin());
+    }
     for (int i = 0; i < 5; ++i)
       for (Token token : tokenizer_->encode(story.sentences[i])) {
         const auto position = static_cast<std::int32_t>(prompt.reference.size());
@@ -81,7 +87,7 @@ class StoryTask final : public Task {
         prompt.reference.push_back(token);
       }
     prompt.length = static_cast<int>(prompt.reference.size());
-    prompt.text = tokenizer_->decode(prompt.reference);
+    prompt.text = tokenizer_->decode({prompt.reference.begin() + prompt.offset, prompt.reference.end()});
     return prompt;
   }
 

@@ -60,8 +60,8 @@ TEST_CASE("too little to compare is said, not guessed") {
 }
 
 TEST_CASE("the interval of the ratio covers at its level") {
-  // Prompts differ threefold in cost (shared by both arms), the arms' own noise is 30 %; the true ratio is 2. Skewed costs, so
-  // percentiles alone would not do. 400 replicates of 40 prompts: a level of 93 % or more, three standard errors of 1.2 % below.
+  // Costs of prompts are log-normal and shared by both arms, the arms' own noise is 30 %; the true ratio is 2. Measured over
+  // 3,000 replicates: 92.3 % at 20 prompts, 93.4 % at 40, 95.2 % at 200. Here 400 of 40, within three standard errors of 93.4 %.
   constexpr int kReplicates = 400, kPrompts = 40;
   int covered = 0;
   for (int replicate = 0; replicate < kReplicates; ++replicate) {
@@ -74,8 +74,8 @@ TEST_CASE("the interval of the ratio covers at its level") {
     const Interval interval = speedup(baseline, arm, 0.95, {400, 1}).interval;
     covered += interval.low <= 2 && 2 <= interval.high;
   }
-  CHECK(covered >= 0.894 * kReplicates);
-  CHECK(covered <= 0.985 * kReplicates);
+  CHECK(covered >= 0.897 * kReplicates);
+  CHECK(covered <= 0.971 * kReplicates);
 }
 
 TEST_CASE("paired difference has Student's interval") {

@@ -85,7 +85,7 @@ TEST_CASE("infill: the number of visible tokens is int((1 - rate) L) + 1, and th
   std::string line;
   for (int i = 0; i < 100; ++i) line += "w" + std::to_string(i) + " ";
   const std::string path = file(line + "\n" + line + "\n");
-  const auto task = make("infill", "source = text\npath = " + path + "\nmask_rate = 0.95\n");
+  const auto task = make("infill", "source = text\npath = " + path + "\nbegin = false\nmask_rate = 0.95\n");
   task->load(&words);
   REQUIRE(task->size() == 2);
   const Prompt prompt = task->prompt(0), other = task->prompt(1);
@@ -101,7 +101,7 @@ TEST_CASE("infill: the number of visible tokens is int((1 - rate) L) + 1, and th
   CHECK(task->text(prompt, filled(prompt)) == prompt.text);
   CHECK(task->digest().size() == 16);
 
-  const auto all = make("infill", "source = text\npath = " + path + "\nmask_rate = 0\n"), none = make("infill", "source = text\npath = " + path + "\nmask_rate = 1\n");
+  const auto all = make("infill", "source = text\npath = " + path + "\nbegin = false\nmask_rate = 0\n"), none = make("infill", "source = text\npath = " + path + "\nbegin = false\nmask_rate = 1\n");
   all->load(&words);
   none->load(&words);
   CHECK(all->prompt(0).given.size() == 99);   // one is left to decode
@@ -110,7 +110,7 @@ TEST_CASE("infill: the number of visible tokens is int((1 - rate) L) + 1, and th
 
 TEST_CASE("infill: every position is visible in some prompt") {
   const Words words;
-  const auto task = make("infill", "length = 40\ncount = 200\n");
+  const auto task = make("infill", "length = 40\ncount = 200\nbegin = false\n");
   task->load(&words);
   std::set<std::int32_t> seen;
   for (int i = 0; i < task->size(); ++i) for (const auto& given : task->prompt(i).given) seen.insert(given.first);
@@ -119,17 +119,31 @@ TEST_CASE("infill: every position is visible in some prompt") {
 
 TEST_CASE("chunks: documents are joined by <sep><cls></s> and cut; the tail is dropped") {
   const Words words;
-  const auto task = make("infill", "source = text\npath = " + file("a b c\nd e f\ng h i\n") + "\npacking = chunks\nlength = 8\nleast = 3\n");
+  const auto task = make("infill", "source = text\npath = " + file("a b c\nd e f\ng h i\n") + "\nbegin = false\npacking = chunks-xlnet\nlength = 8\nleast = 3\n");
   task->load(&words);
   REQUIRE(task->size() == 2);  // 3 x 6 tokens
   CHECK(task->prompt(0).reference == std::vector<Token>{9, 10, 11, 4, 3, 2, 12, 13});
   CHECK(task->prompt(1).reference == std::vector<Token>{14, 4, 3, 2, 15, 16, 17, 4});
 }
 
+TEST_CASE("a canvas begins with <s>, which is given and no part of the text; chunks are joined by <sep>") {
+  const Words words;
+  const std::string path = file("a b c\nd e f\ng h i\n");
+  const auto task = make("infill", "source = text\npath = " + path + "\npacking = chunks\nlength = 6\nleast = 3\nmask_rate = 1\n");
+  task->load(&words);
+  REQUIRE(task->size() == 2);  // 3 x 4 tokens, 5 a canvas
+  const Prompt prompt = task->prompt(1);
+  CHECK(prompt.reference == std::vector<Token>{1, 13, 14, 4, 15, 16});
+  CHECK(prompt.given.size() == 2);  // <s> and one of the text
+  CHECK(prompt.given[0] == std::pair<std::int32_t, Token>{0, 1});
+  CHECK(prompt.offset == 1);
+  CHECK(task->text(prompt, filled(prompt)) == "e f <4> g h");
+}
+
 TEST_CASE("prefix: the first tokens are given; without any, <s> stands before the text") {
   const Words words;
   const std::string path = file("a b c d e f g h\nshort\n");
-  const auto task = make("prefix", "source = text\npath = " + path + "\nprompt = 3\nleast = 2\n");
+  const auto task = make("prefix", "source = text\npath = " + path + "\nbegin = false\nprompt = 3\nleast = 2\n");
   task->load(&words);
   REQUIRE(task->size() == 1);
   const Prompt prompt = task->prompt(0);
@@ -145,13 +159,14 @@ TEST_CASE("prefix: the first tokens are given; without any, <s> stands before th
   CHECK(open.length == 9);
   CHECK(open.offset == 1);
   CHECK(free->text(open, filled(open)) == "a b c d e f g h");
-  CHECK_THROWS_AS(make("prefix", "packing = chunks\nlength = 16\nprompt = 16\n"), ConfigError);
+  CHECK_THROWS_AS(make("prefix", "packing = chunks\nlength = 16\nprompt = 15\n"), ConfigError);
+  CHECK_THROWS_AS(make("prefix", "begin = false\nprompt = 0\n"), ConfigError);
 }
 
 TEST_CASE("story: one or three sentences are hidden, with the length that stood there") {
   const Words words;
   const std::string path = file("sentence1,sentence2,sentence3,sentence4,sentence5\none two.,three.,the cat sat.,five six.,end.\n");
-  const auto one = make("story", "source = csv\nhide = 1\npath = " + path + "\n"), three = make("story", "source = csv\nhide = 3\npath = " + path + "\n");
+  const auto one = make("story", "source = csv\nbegin = false\nhide = 1\npath = " + path + "\n"), three = make("story", "source = csv\nbegin = false\nhide = 3\npath = " + path + "\n");
   one->load(&words);
   three->load(&words);
   const Prompt prompt = one->prompt(0);

@@ -1,0 +1,73 @@
+#include "plugins/models/row_kernels_torch.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+
+#include "plugins/models/xlnet_attention_torch.h"
+
+#pragma GCC diagnostic ignored "-Wpsabi"  // vectors stay inside this file
+
+namespace draftlab {
+namespace {
+
+struct RowKernels {
+  using Multiply = void (*)(const PackedView&, const float* x, std::int64_t rows, float* y, std::int64_t begin, std::int64_t end);
+  Multiply multiply_f32, multiply_bf16;
+  void (*attend)(const HeadView&, float* scores, float* out);
+};
+
+#if defined(__x86_64__)
+namespace avx512 {
+constexpr int kRows = 10, kPanels = 2;
+#pragma GCC push_options
+#pragma GCC target("arch=skylake-avx512")
+#include "plugins/models/row_kernels.inc"
+#pragma GCC pop_options
+}  // namespace avx512
+namespace avx2 {
+constexpr int kRows = 5, kPanels = 1;
+#pragma GCC push_options
+#pragma GCC target("arch=haswell")
+#include "plugins/models/row_kernels.inc"
+#pragma GCC pop_options
+}  // namespace avx2
+#endif
+namespace plain {
+constexpr int kRows = 2, kPanels = 1;
+#include "plugins/models/row_kernels.inc"
+}  // namespace plain
+
+const RowKernels& kernels() {
+#if defined(__x86_64__)
+  static const RowKernels& chosen = __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") ? avx512::kKernels
+                                    : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? avx2::kKernels
+                                                                                                      : plain::kKernels;
+  return chosen;
+#else
+  return plain::kKernels;
+#endif
+}
+
+}  // namespace
+
+PackedLinear::PackedLinear(const at::Tensor& weight, const at::Tensor& bias, bool bf16) : bf16_(bf16) {
+  const std::int64_t out = weight.size(0), in = weight.size(1), panels = (out + 15) / 16;
+  bias_ = at::zeros({panels * 16});
+  if (bias.defined()) bias_.narrow(0, 0, out).copy_(bias);
+  at::Tensor padded = at::zeros({panels * 16, in}, bf16 ? at::kBFloat16 : at::kFloat);
+  padded.narrow(0, 0, out).copy_(weight);
+  panels_ = padded.view({panels, 16, in}).transpose(1, 2).contiguous();
+  view_ = {in, out, panels_.data_ptr(), bias_.data_ptr<float>()};
+}
+
+void PackedLinear::apply(const float* x, std::int64_t rows, float* y) const {
+  if (rows == 0) return;
+  const auto multiply = bf16_ ? kernels().multiply_bf16 : kernels().multiply_f32;
+  at::parallel_for(0, panels_.size(0), 4, [&](std::int64_t begin, std::int64_t end) { multiply(view_, x, rows, y, begin, end); });
+}
+
+void attend(const HeadView& head, float* scores, float* out) { kernels().attend(head, scores, out); }
+
+}  // namespace draftlab

@@ -1,0 +1,49 @@
+// Products and attention for a handful of rows, where reading the weights once is the whole cost. A general matrix product
+// copies its weights at every call, which takes several times as long as using them.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace draftlab {
+
+// Weights in panels of 16 outputs: [panel][in][16], f32 or bf16; bias padded to whole panels.
+struct PackedView {
+  std::int64_t in = 0, out = 0;
+  const void* panels = nullptr;
+  const float* bias = nullptr;
+};
+
+// y = x W^T + b with W packed once.
+class PackedLinear {
+ public:
+  PackedLinear() = default;
+  PackedLinear(const at::Tensor& weight, const at::Tensor& bias, bool bf16);  // [out, in]; bias [out] or undefined
+  // x [rows, in] to y [rows, out], in parallel over outputs. Sums are f32 whatever the weights are.
+  void apply(const float* x, std::int64_t rows, float* y) const;
+
+ private:
+  at::Tensor panels_, bias_;
+  PackedView view_;
+  bool bf16_ = false;
+};
+
+// One head of one row and the keys it sees: the first `limit` and then `extras`. `width` is the head's, padded with zeros to a
+// multiple of 16; so are the rows of keys, values and relative.
+struct HeadView {
+  const float *q_content, *q_relative;  // query plus r_w_bias, plus r_r_bias
+  const float *keys, *values;           // [*, width]
+  const float* relative;                // at offset 0 of a table [offsets, width]
+  const std::int32_t* positions;        // of the keys
+  std::int64_t position;                // of the row
+  std::int64_t limit;
+  const std::int32_t* extras;
+  std::int64_t extra_count;
+  std::int64_t width;
+  float scale;
+};
+// out [width] = softmax of the scores, times the values; `scores` has room for every key seen.
+void attend(const HeadView& head, float* scores, float* out);
+
+}  // namespace draftlab

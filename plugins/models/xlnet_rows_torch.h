@@ -1,0 +1,71 @@
+// The same network, computed for a few rows at a time: content rows leave their keys and values in a cache, query rows read it.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/types.h"
+#include "plugins/models/row_kernels_torch.h"
+#include "plugins/models/xlnet_torch.h"
+
+namespace draftlab {
+
+// Keys and values of one sequence's content rows, layer by layer, in the order in which they were computed.
+class RowCache {
+ public:
+  RowCache(const XlnetConfig& config, std::int64_t capacity);
+  std::int64_t size() const { return static_cast<std::int64_t>(positions_.size()); }
+  void truncate(std::int64_t size) { positions_.resize(size); }
+  void move(std::int64_t from, std::int64_t to);  // row `from` takes the place of row `to`
+  std::int64_t append(std::int32_t position);     // room for one more row: its index
+
+ private:
+  friend class XlnetRows;
+  float* keys(std::size_t layer, std::int64_t head) { return keys_[layer].data() + head * capacity_ * width_; }
+  float* values(std::size_t layer, std::int64_t head) { return values_[layer].data() + head * capacity_ * width_; }
+  std::int64_t heads_, width_, capacity_;
+  std::vector<std::vector<float>> keys_, values_;  // [layer][head][capacity][width]
+  std::vector<std::int32_t> positions_;
+};
+
+// One row of a forward. It attends the first `limit` cached rows and then `extras`.
+struct Row {
+  RowCache* cache = nullptr;
+  std::int32_t position = 0;
+  Token token = kNoToken;   // content rows
+  std::int64_t index = 0;   // content rows: where their keys and values go
+  std::int64_t limit = 0;
+  std::vector<std::int32_t> extras;
+};
+
+class XlnetRows {
+ public:
+  XlnetRows(const Xlnet& net, bool bf16);
+  // Makes room for canvases of `length`: relative-position terms depend on weights and offsets alone, so they are computed once.
+  void prepare(std::int64_t length);
+  // One forward; content rows may attend one another as their limits say. Logits of the query rows, [queries, V].
+  at::Tensor forward(std::span<const Row> content, std::span<const Row> queries) const;
+
+ private:
+  struct Layer {
+    PackedLinear q, kv, o, inner, outer;
+    at::Tensor content_bias, relative_bias;  // r_w_bias, r_r_bias
+    at::Tensor attention_norm, attention_norm_bias, ff_norm, ff_norm_bias;
+    at::Tensor r;                            // W_r, [d, H dh]
+    at::Tensor relative;                     // W_r PE(o) at row N-1+o, [H, 2N-1, width]
+  };
+  void store(const Row& row, std::size_t layer, const float* kv) const;
+  void attend_row(const Row& row, std::size_t layer, std::int64_t head, const float* q, float* out) const;
+
+  XlnetConfig config_;
+  std::int64_t width_;     // of a head, padded to a multiple of 16
+  std::int64_t length_ = 0;
+  at::Tensor embedding_, mask_;
+  std::vector<Layer> layers_;
+  PackedLinear head_;
+};
+
+}  // namespace draftlab
