@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/columns.h"
@@ -19,6 +20,8 @@ class ColumnWriter {
   ~ColumnWriter();
   void attribute(const std::string& name, const std::string& value);
   void attribute(const std::string& name, std::int64_t value);
+  // What every file says of itself: magic, version, schema, provenance, complete.
+  void root(std::string_view magic, const std::vector<Table>& tables, Provenance provenance);
   // Declares a dimension; before its columns.
   void table(Table table, std::int64_t rows);
   // As many values as the table has rows.
@@ -33,10 +36,12 @@ class ColumnWriter {
 };
 
 // Reads only what the schema describes. Whatever is wrong with the file is a DataError: sizes are checked against each other
-// and against the size of the file before anything is allocated.
+// and against the size of the file before anything is allocated, and since HDF5 itself crashes on some damaged files, a file
+// that this process did not write is first read to its end in a child process.
 class ColumnReader {
  public:
-  explicit ColumnReader(const std::string& path);
+  enum class Trust { foreign, own };
+  explicit ColumnReader(const std::string& path, Trust trust = Trust::foreign);
   ~ColumnReader();
   ColumnReader(ColumnReader&&) noexcept;
 
@@ -44,6 +49,7 @@ class ColumnReader {
   std::optional<std::string> text(const std::string& attribute) const;
   std::optional<std::int64_t> integer(const std::string& attribute) const;
   std::optional<std::string> text(const std::string& column, const std::string& attribute) const;  // of a column
+  Provenance provenance() const;              // empty where attributes are missing
   std::vector<std::string> names() const;     // of everything in the root, ascending
   bool has(const std::string& name) const;
   std::int64_t rows(Table table) const;       // of its dimension

@@ -25,35 +25,13 @@ constexpr int kUnitLevel = 1, kMergedLevel = 4;  // of gzip
 constexpr std::size_t kMostOpen = 200;           // files at a time
 
 void write_root(ColumnWriter& file, Provenance provenance, const std::vector<RunRow>& runs, const std::string& drafts) {
-  file.attribute("magic", std::string(kTraceMagic));
-  file.attribute("schema_version", std::string(kSchemaVersion));
-  file.attribute("schema", schema_text(trace_tables()));
-  file.attribute("Conventions", "CF-1.10");
-  file.attribute("comment", "contiguous ragged arrays: rows [first, first + n) of a table belong to one row of its parent");
-  file.attribute("index_base", std::int64_t{0});
-  file.attribute("drafts", drafts);
   if (provenance.ended.empty()) provenance.ended = utc_now();
-  for (const Attribute& attribute : attributes()) {
-    const Field field = attribute.field(provenance);
-    if (auto* text = std::get_if<std::string*>(&field)) file.attribute(attribute.name, **text);
-    else if (auto* number = std::get_if<std::int32_t*>(&field)) file.attribute(attribute.name, std::int64_t{**number});
-    else file.attribute(attribute.name, *std::get<std::int64_t*>(field));
-  }
-  file.attribute("complete", std::int64_t{1});
+  file.root(kTraceMagic, trace_tables(), provenance);
+  file.attribute("comment", std::string("contiguous ragged arrays: rows [first, first + n) of a table belong to one row of its parent"));
+  file.attribute("drafts", drafts);
   Columns table(Table::run);
   for (RunRow run : runs) table.add(run, {});
   file.columns(table);
-}
-
-Provenance read_provenance(const ColumnReader& file) {
-  Provenance provenance;
-  for (const Attribute& attribute : attributes()) {
-    const Field field = attribute.field(provenance);
-    if (auto* text = std::get_if<std::string*>(&field)) **text = file.text(attribute.name).value_or("");
-    else if (auto* number = std::get_if<std::int32_t*>(&field)) **number = static_cast<std::int32_t>(file.integer(attribute.name).value_or(0));
-    else *std::get<std::int64_t*>(field) = file.integer(attribute.name).value_or(0);
-  }
-  return provenance;
 }
 
 // Refuses what is no trace of a version that this program reads.
@@ -118,9 +96,9 @@ struct Merge {
   std::map<std::string, std::vector<std::int64_t>> links;
 
   explicit Merge(const std::vector<std::string>& sources) : paths(sources) {
-    for (std::size_t i = 0; i < std::min(paths.size(), kMostOpen); ++i) open.push_back(std::make_shared<ColumnReader>(paths[i]));
+    for (std::size_t i = 0; i < std::min(paths.size(), kMostOpen); ++i) open.push_back(std::make_shared<ColumnReader>(paths[i], ColumnReader::Trust::own));
   }
-  std::shared_ptr<ColumnReader> source(std::size_t i) const { return i < open.size() ? open[i] : std::make_shared<ColumnReader>(paths[i]); }
+  std::shared_ptr<ColumnReader> source(std::size_t i) const { return i < open.size() ? open[i] : std::make_shared<ColumnReader>(paths[i], ColumnReader::Trust::own); }
   void plan();
   Values gather(Table table, const ColumnInfo& column) const;
   void write(ColumnWriter& file) const;
@@ -358,7 +336,7 @@ void TraceWriter::close() {
 
 Trace::Trace(const std::string& path) : file_(std::make_unique<ColumnReader>(path)) {
   check_root(*file_);
-  provenance_ = read_provenance(*file_);
+  provenance_ = file_->provenance();
   drafts_ = file_->text("drafts").value_or("");
   scores_ = scores_of(*file_);
   for (Table table : trace_tables()) file_->rows(table);

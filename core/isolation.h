@@ -1,0 +1,14 @@
+// Libraries that crash on damaged files are tried out in a process of their own first.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace draftlab {
+
+// Runs `act` in a forked child that may use `bytes` of memory more and `seconds` of time. False when the child died of it: a
+// crash, a hang, or memory without end. What `act` throws or returns does not matter. `act` must not take locks that another
+// thread may hold.
+bool survives(const std::function<void()>& act, std::uint64_t bytes, unsigned seconds);
+
+}  // namespace draftlab
