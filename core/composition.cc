@@ -154,7 +154,8 @@ class Composer {
       seen_sections_.insert(section);
       if (plugin && !role) plugin->bind(config_, section, faults_);
       if (!plugin && !role) {
-        faults_.add(entry->where + ": [" + section + "] names an unknown " + registry.kind() + hint(name, registry.names()));
+        faults_.add(entry->where + ": [" + section + "] names an unknown " + registry.kind() +
+                    hint(name, registry.names()));
       } else if (warnings_) {
         const std::string why = role ? "no " + section + " is named" : registry.kind() + " is not '" + name + "'";
         warnings_->push_back(entry->where + ": [" + section + "] has no effect: " + why);
@@ -194,7 +195,8 @@ class Composer {
     }
   }
 
-  // Constructors check what one option's range cannot; and the parts say what they will ask of the model.
+  // Constructors check what one option's range cannot; and the parts say what they will ask of the model. Models are not made
+  // here: that can load a library.
   void construct(const Composition& arm) {
     if (!faults_.empty()) return;
     check_part(arm.frontier, "frontier", arm);
@@ -204,6 +206,7 @@ class Composer {
     check_part(arm.router, "router", arm);
     if (arm.estimator) check_part(*arm.estimator, "estimator", arm);
     check_part(arm.unmasker, "unmasker", arm);
+    if (arm.task.make) check_part(arm.task, "task", arm);
   }
 
   template <class Interface> void check_part(const Bound<Interface>& bound, const std::string& kind, const Composition& arm) {
@@ -211,18 +214,22 @@ class Composer {
     const std::string place = entry ? entry->where : file_of(config_);
     try {
       const std::unique_ptr<Interface> part = bound.make();
-      const auto target = arm.models.find("");
-      if (target == arm.models.end()) return;
-      const std::vector<Form>& answered = registries_.models.find(target->second.name)->forms;
-      for (Form form : part->asks()) {
-        if (std::count(answered.begin(), answered.end(), form)) continue;
-        std::vector<std::string> forms;
-        for (Form other : answered) forms.emplace_back(draftlab::name(other));
-        faults_.add(place + ": " + kind + " '" + bound.name + "' asks '" + std::string(draftlab::name(form)) +
-                    "' questions, which model '" + target->second.name + "' does not answer (it answers " + join(forms) + ")");
-      }
+      if constexpr (std::is_base_of_v<Part, Interface>) check_asks(part->asks(), kind + " '" + bound.name + "'", place, arm);
     } catch (const ConfigError& error) {
-      faults_.add(place + ": [" + kind + "." + bound.name + "] " + error.what());
+      faults_.add(place + ": " + kind + " '" + bound.name + "': " + error.what());
+    }
+  }
+
+  void check_asks(const std::vector<Form>& asks, const std::string& part, const std::string& place, const Composition& arm) {
+    const auto target = arm.models.find("");
+    if (target == arm.models.end()) return;
+    const std::vector<Form>& answered = registries_.models.find(target->second.name)->forms;
+    for (Form form : asks) {
+      if (std::count(answered.begin(), answered.end(), form)) continue;
+      std::vector<std::string> forms;
+      for (Form other : answered) forms.emplace_back(draftlab::name(other));
+      faults_.add(place + ": " + part + " asks '" + std::string(draftlab::name(form)) + "' questions, which model '" +
+                  target->second.name + "' does not answer (it answers " + join(forms) + ")");
     }
   }
 

@@ -37,7 +37,7 @@ struct CertifyOptions {
   std::string expect = "lossless";
   double tolerance = 1e-12;         // total variation up to which "lossless" holds
   double visible = 1e-3;            // total variation above which "lossy" holds
-  std::int64_t most_outcomes = 20000000;
+  std::int64_t most_outcomes = 2000000;  // about a minute
   bool merge = true;                // merge equal states after each step
   std::int64_t worst_nfe = 0;       // claim on the worst case; 0: none
   void declare(OptionSet& set);

@@ -133,9 +133,13 @@ Option& Option::help(std::string sentence) {
 bool Option::inside(double number) const { return number >= low_ && number <= high_; }
 
 std::string Option::range() const {
-  if (std::isinf(high_)) return "at least " + print(low_);
-  if (std::isinf(low_)) return "at most " + print(high_);
-  return "in [" + print(low_) + ", " + print(high_) + "]";
+  const auto text = [](double bound) {  // 1000000, not 1e+06
+    const bool whole = bound == std::floor(bound) && std::abs(bound) < 1e15;
+    return whole ? print(static_cast<std::int64_t>(bound)) : print(bound);
+  };
+  if (std::isinf(high_)) return "at least " + text(low_);
+  if (std::isinf(low_)) return "at most " + text(high_);
+  return "in [" + text(low_) + ", " + text(high_) + "]";
 }
 
 std::string Option::rule() const {

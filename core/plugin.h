@@ -61,8 +61,8 @@ void* module_function(const std::string& module, const std::string& function);
   static void add_##name([[maybe_unused]] draftlab::Registries& registries)
 
 // Out of tree, once a library.
-#define DRAFTLAB_SHARED_PLUGIN()                                                                 \
-  extern "C" __attribute__((visibility("default"))) const char* draftlab_plugin_abi() {          \
-    return DRAFTLAB_ABI;                                                                         \
-  }                                                                                              \
-  extern "C" __attribute__((visibility("default"))) void draftlab_plugin_register(draftlab::Registries& registries)
+#define DRAFTLAB_SHARED_PLUGIN()                                                                                     \
+  extern "C" __attribute__((visibility("default"))) const char* draftlab_plugin_abi();                               \
+  extern "C" __attribute__((visibility("default"))) void draftlab_plugin_register(draftlab::Registries& registries); \
+  const char* draftlab_plugin_abi() { return DRAFTLAB_ABI; }                                                         \
+  void draftlab_plugin_register([[maybe_unused]] draftlab::Registries& registries)

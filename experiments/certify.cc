@@ -1,14 +1,20 @@
 #include "experiments/certify.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
+#include <optional>
 
 #include "core/composition.h"
+#include "core/progress.h"
 #include "experiments/enumeration.h"
 
 namespace draftlab {
 namespace {
+
+// Outcomes that take more than a few seconds: worth a progress line.
+constexpr std::int64_t kLongWalk = 200000;
 
 std::string text(const char* format, double number) {
   char buffer[64];
@@ -37,7 +43,12 @@ Walk walk(const Composition& composition, const std::string& name, Loaded& loade
     throw ConfigError(name + " has about " + text("%.2g", walk.estimate) + " outcomes to walk, more than certify.most_outcomes = " +
                       std::to_string(options.most_outcomes) + "; use fewer tokens or unknown positions, or raise it");
   }
-  walk.outcomes = enumerate(composition, models, prompt, options.merge, options.most_outcomes);
+  const auto about = static_cast<std::int64_t>(walk.estimate);
+  std::optional<Progress> progress;
+  if (about > kLongWalk) progress.emplace("certifying", "outcomes", about);
+  walk.outcomes = enumerate(composition, models, prompt, options.merge, options.most_outcomes, [&](std::int64_t walked) {
+    if (progress) progress->at(std::min(walked, about));
+  });
   return walk;
 }
 

@@ -115,19 +115,30 @@ void report_processor(Report& report, const std::string& cpu) {
   report.row("memory", gib(memory("MemAvailable")) + " free of " + gib(memory("MemTotal")));
 }
 
+// "" when products are fast. OpenBLAS and its like are slow only while something else uses the cores.
+std::string complaint(const Blas& blas, double rate, bool& reference) {
+  reference = blas.config.empty() && blas.path.find("openblas") == std::string::npos && blas.path.find("mkl") == std::string::npos &&
+              blas.path.find("blis") == std::string::npos;
+  if (!blas.product) return "there is no libblas.so.3; write: apt-get install libopenblas0-pthread";
+  if (rate >= kSlowBlasGflops) return {};
+  char text[64];
+  std::snprintf(text, sizeof text, "matrix products run at %.1f GFLOP/s: ", rate);
+  if (!reference) return std::string(text) + "another process uses the cores, or the BLAS was told to use one thread";
+  return text + std::string("this is the reference BLAS, forty times slower than it need be; ") +
+         "write: apt-get install libopenblas0-pthread";
+}
+
 void report_blas(Report& report) {
   const Blas blas = find_blas();
   const double rate = measure(blas);
-  if (!blas.product) return report.fail("no libblas.so.3; write: apt-get install libopenblas0-pthread");
   char text[64];
   std::snprintf(text, sizeof text, "%.1f GFLOP/s for 32x1024x4096", rate);
   report.row("BLAS", blas.path + (blas.config.empty() ? "" : " (" + blas.config + ")"));
   report.row("products", text);
-  if (rate >= kSlowBlasGflops) return;
-  if (blas.path.find("openblas") != std::string::npos || !blas.config.empty()) {
-    return report.fail("that is slow for OpenBLAS: another process is using the cores, or it was told to use one thread");
-  }
-  report.fail("this is the reference BLAS, forty times slower than it need be; write: apt-get install libopenblas0-pthread");
+  bool reference = false;
+  const std::string wrong = complaint(blas, rate, reference);
+  if (!wrong.empty() && reference) report.fail(wrong);
+  else if (!wrong.empty()) report.note(wrong);
 }
 
 // A file in the working folder that can be written and locked, as HDF5 does with a trace.
@@ -159,7 +170,7 @@ void report_torch(Report& report) {
 void report_traps(Report& report) {
   for (const char* variable : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"}) {
     if (const char* value = std::getenv(variable)) {
-      report.note(std::string(variable) + " = " + value + " is set; models take run.threads instead, the product above obeyed it");
+      report.note(std::string(variable) + " = " + value + " is set; models take run.threads, the product above obeyed it");
     }
   }
   if (const char* locking = std::getenv("HDF5_USE_FILE_LOCKING")) {
@@ -173,6 +184,12 @@ void report_traps(Report& report) {
 }  // namespace
 
 double blas_gflops() { return measure(find_blas()); }
+
+std::string blas_warning() {
+  const Blas blas = find_blas();
+  bool reference = false;
+  return complaint(blas, measure(blas), reference);
+}
 
 int doctor(const CommandLine&, const Registries& registries) {
   Report report;

@@ -10,6 +10,8 @@ namespace draftlab {
 double blas_gflops();
 // Below this it is the reference BLAS, forty times slower than it need be.
 inline constexpr double kSlowBlasGflops = 20;
+// What to say at the start of a run: one sentence when products are slow, "" when they are not.
+std::string blas_warning();
 
 int doctor(const CommandLine& line, const Registries& registries);
 

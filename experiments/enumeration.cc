@@ -44,7 +44,8 @@ double possible_states(const Decoder& decoder, int vocabulary) {
 
 }  // namespace
 
-Outcomes enumerate(const Composition& composition, const Models& models, const Prompt& prompt, bool merge, std::int64_t most) {
+Outcomes enumerate(const Composition& composition, const Models& models, const Prompt& prompt, bool merge, std::int64_t most,
+                   const std::function<void(std::int64_t)>& progress) {
   Outcomes outcomes;
   std::map<std::string, State> states;
   states[""] = {.choices = {}, .probability = 1, .worst_nfe = 0, .dust = false};
@@ -60,7 +61,8 @@ Outcomes enumerate(const Composition& composition, const Models& models, const P
         drive(models, decoder, decoder.step());
 
         if (++outcomes.walked > most)
-          throw ConfigError("certify.most_outcomes = " + std::to_string(most) + " outcomes have been walked and there are more, against the estimate; raise it");
+          throw ConfigError("certify.most_outcomes = " + std::to_string(most) + " outcomes have been walked, against the estimate, and there are more; raise it");
+        if (progress) progress(outcomes.walked);
         const double probability = state.probability * chance.weight();
         const std::int64_t nfe = state.worst_nfe + decoder.nfe() - before;
         outcomes.expected_nfe += probability * static_cast<double>(decoder.nfe() - before);

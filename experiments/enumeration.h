@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -23,8 +24,9 @@ struct Outcomes {
 inline constexpr double kDust = 1e-12;
 
 // Walks step by step: each state reached by one step is continued once, whatever led to it, when `merge` says so. ConfigError
-// beyond `most` outcomes; Fault unless the probabilities sum to one within 1e-9.
-Outcomes enumerate(const Composition& composition, const Models& models, const Prompt& prompt, bool merge, std::int64_t most);
+// beyond `most` outcomes; Fault unless the probabilities sum to one within 1e-9. `progress` hears how many have been walked.
+Outcomes enumerate(const Composition& composition, const Models& models, const Prompt& prompt, bool merge, std::int64_t most,
+                   const std::function<void(std::int64_t)>& progress = {});
 
 // About how many outcomes enumerate() would walk, from random probes: right to a small factor, at the cost of a few hundred
 // decodes.

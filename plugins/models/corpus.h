@@ -17,7 +17,6 @@ class Corpus {
 
   std::int64_t tokens() const { return static_cast<std::int64_t>(stream_.size()); }
   std::int64_t documents() const { return static_cast<std::int64_t>(starts_.size()); }
-  bool holds(int length) const { return tokens() >= length; }
   // A canvas of `length` tokens: the begin token, then the stream from a place that `u` in [0, 1) chooses: any place, or the
   // beginning of any document. Near the end the stream goes on with its beginning.
   std::vector<Token> canvas(int length, double u, bool at_document) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -21,7 +22,7 @@ void shuffle(std::vector<std::int32_t>& items, const Uniforms& uniform) {
 // `total` as `parts` positive summands: cut points are a random subset.
 std::vector<int> composition(int total, int parts, const Uniforms& uniform) {
   std::vector<std::int32_t> cuts(total - 1);
-  for (int i = 0; i < total - 1; i++) cuts[i] = i + 1;
+  std::iota(cuts.begin(), cuts.end(), 1);
   shuffle(cuts, uniform);
   cuts.resize(parts - 1);
   std::sort(cuts.begin(), cuts.end());
@@ -41,7 +42,7 @@ std::vector<char> draw_prompt(int length, int prompt, PromptShape shape, const U
     std::fill_n(given.begin(), prompt, 1);
   } else if (shape == PromptShape::scattered) {
     std::vector<std::int32_t> others(length - 1);
-    for (int i = 0; i < length - 1; i++) others[i] = i + 1;
+    std::iota(others.begin(), others.end(), 1);
     shuffle(others, uniform);
     given[0] = 1;
     for (int i = 0; i < prompt - 1; i++) given[others[i]] = 1;

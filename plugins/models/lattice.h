@@ -19,14 +19,14 @@ struct Arrangement {
 inline std::int32_t content_limit(std::int32_t rank, std::int32_t prompt) { return rank < prompt ? prompt : rank + 1; }
 inline std::int32_t query_limit(std::int32_t rank, std::int32_t prompt) { return rank < prompt ? prompt : rank; }
 
-// How prompts lie. Position 0 (the begin token) always belongs to the prompt, so no query sees nothing.
+// How prompts lie.
 enum class PromptShape { scattered, prefix, spans };
 
 // Independent uniforms in [0, 1), one a call.
 using Uniforms = std::function<double()>;
 
-// `prompt` positions of `length`, 1 <= prompt < length. Scattered: any subset. Prefix: the first ones. Spans: all but one to
-// three contiguous spans, the first token of which follows a visible one.
+// Which positions are given: `prompt` of `length`, 1 <= prompt < length. Position 0, the begin token, always is, so no query
+// sees nothing. Scattered: any others. Prefix: the first ones. Spans: all but one to three contiguous spans.
 std::vector<char> draw_prompt(int length, int prompt, PromptShape shape, const Uniforms& uniform);
 
 // The lattice decomposition: prompt and generated positions each ascending, so that a set of visible tokens has one order

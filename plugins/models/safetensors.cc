@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/files.h"
 
 namespace draftlab {
 namespace {
@@ -165,51 +166,26 @@ std::string SafetensorsFile::digest() const {
   return text;
 }
 
-void write_whole_file(const std::string& path, const std::vector<std::span<const std::byte>>& pieces) {
-  const std::string temporary = path + "." + std::to_string(::getpid()) + ".part";
-  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  const auto fail = [&](bool opened) {
-    const int reason = errno;
-    if (opened) ::unlink(temporary.c_str());
-    throw OutputError(path + ": cannot be written (" + std::strerror(reason) + ")");
-  };
-  if (descriptor < 0) fail(false);
-  bool written = true;
-  for (std::span<const std::byte> piece : pieces) {
-    while (written && !piece.empty()) {
-      const ssize_t count = ::write(descriptor, piece.data(), std::min<std::size_t>(piece.size(), 1u << 30));
-      if (count > 0) piece = piece.subspan(count);
-      else if (errno != EINTR) written = false;
-    }
-  }
-  written = written && ::fsync(descriptor) == 0;
-  written = ::close(descriptor) == 0 && written;
-  if (!written || ::rename(temporary.c_str(), path.c_str()) != 0) fail(true);
-  const std::size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  if (const int parent = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); parent >= 0) {
-    ::fsync(parent);
-    ::close(parent);
-  }
-}
-
 void write_safetensors(const std::string& path, const std::vector<std::pair<std::string, TensorBytes>>& tensors,
                        const std::map<std::string, std::string>& metadata) {
   Json header = Json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
-  std::vector<std::span<const std::byte>> pieces(2);
-  std::uint64_t at = 0;
+  std::uint64_t size = 0;
   for (const auto& [name, tensor] : tensors) {
-    header[name] = {{"dtype", type_name(tensor.type)}, {"shape", tensor.shape}, {"data_offsets", {at, at + tensor.bytes.size()}}};
-    at += tensor.bytes.size();
-    pieces.push_back(tensor.bytes);
+    header[name] = {{"dtype", type_name(tensor.type)}, {"shape", tensor.shape}, {"data_offsets", {size, size + tensor.bytes.size()}}};
+    size += tensor.bytes.size();
   }
   std::string text = header.dump();
   text.append((8 - text.size() % 8) % 8, ' ');  // data begins at a multiple of 8
   const std::uint64_t length = text.size();
-  pieces[0] = std::as_bytes(std::span(&length, 1));
-  pieces[1] = std::as_bytes(std::span(text));
-  write_whole_file(path, pieces);
+
+  std::vector<std::byte> file;
+  file.reserve(8 + length + size);
+  const auto append = [&](std::span<const std::byte> bytes) { file.insert(file.end(), bytes.begin(), bytes.end()); };
+  append(std::as_bytes(std::span(&length, 1)));
+  append(std::as_bytes(std::span(text)));
+  for (const auto& [name, tensor] : tensors) append(tensor.bytes);
+  write_whole(path, file);
 }
 
 }  // namespace draftlab

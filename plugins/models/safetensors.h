@@ -45,10 +45,8 @@ class SafetensorsFile {
   std::map<std::string, std::string> metadata_;
 };
 
-// Writes beside `path`, syncs and renames: `path` holds either what it held before or the whole new file. OutputError.
+// Whole or not at all (core/files.h); OutputError.
 void write_safetensors(const std::string& path, const std::vector<std::pair<std::string, TensorBytes>>& tensors,
                        const std::map<std::string, std::string>& metadata = {});
-// The same for a small text file.
-void write_whole_file(const std::string& path, const std::vector<std::span<const std::byte>>& pieces);
 
 }  // namespace draftlab

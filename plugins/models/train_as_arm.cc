@@ -1,7 +1,16 @@
 // Trainer `as-arm`: an any-subset autoregressive model from text (ASSD, Sec. 6 and Appendix E).
 #include "plugins/models/train_as_arm.h"
 
+#include <cmath>
+#include <filesystem>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "core/plugin.h"
 #include "plugins/builtin.h"
+#include "plugins/tasks/documents.h"
+#include "plugins/tasks/stories.h"
+#include "plugins/tokenizers/tokenizer.h"
 
 namespace draftlab {
 
@@ -43,14 +52,54 @@ void TrainAsArmOptions::declare(OptionSet& set) {
   set.add("dtype", &dtype).one_of({"f32", "bf16"}).help("number format of the checkpoint's weights");
 }
 
+namespace {
+
+class AsArmTrainer final : public Trainer {
+ public:
+  using Options = TrainAsArmOptions;
+  explicit AsArmTrainer(const Options& options) : options_(options) {}
+
+  void run(const TrainContext& context) override {
+    const std::string folder = options_.tokenizer.empty() ? options_.start : options_.tokenizer;
+    if (folder.empty()) throw ConfigError("trainer.as-arm.tokenizer must name a folder that holds spiece.model");
+    if (options_.width % options_.heads != 0)
+      throw ConfigError("trainer.as-arm.width = " + std::to_string(options_.width) + " must be a multiple of trainer.as-arm.heads = " +
+                        std::to_string(options_.heads));
+    const auto tokenizer = open_tokenizer(folder);
+    auto [corpus, held_out] = split_corpus(documents(context.seed), std::llround(1 / options_.holdout), *tokenizer);
+    for (const Corpus* half : {&corpus, &held_out})
+      if (half->tokens() < options_.length)
+        throw DataError((options_.text.empty() ? "the stories have " : "'" + options_.text + "' has ") + std::to_string(corpus.tokens()) +
+                        " tokens and " + std::to_string(held_out.tokens()) + " held-out ones: each must be at least trainer.as-arm.length = " +
+                        std::to_string(options_.length));
+    const auto train = reinterpret_cast<TrainAsArm>(module_function("draftlab_torch", "draftlab_train_as_arm"));
+    make_folder(context.out);
+    copy_tokenizer(folder, context.out);
+    train({options_, std::move(corpus), std::move(held_out), tokenizer->vocabulary()}, context);
+  }
+
+ private:
+  std::vector<std::string> documents(std::uint64_t seed) const {
+    if (!options_.text.empty()) return options_.documents == "lines" ? read_lines(options_.text) : read_paragraphs(options_.text);
+    if (options_.stories < 2)
+      throw ConfigError("trainer.as-arm needs a corpus: trainer.as-arm.text names a file, or trainer.as-arm.stories is at least 2");
+    std::vector<std::string> texts;
+    for (const Story& story : make_stories(seed, options_.stories)) texts.push_back(story.text());
+    return texts;
+  }
+  static void copy_tokenizer(const std::string& from, const std::string& to) {
+    const std::filesystem::path source = std::filesystem::path(from) / "spiece.model", target = std::filesystem::path(to) / "spiece.model";
+    std::error_code error;
+    if (std::filesystem::equivalent(source, target, error)) return;
+    std::filesystem::copy_file(source, target, std::filesystem::copy_options::overwrite_existing, error);
+    if (error) throw OutputError("cannot copy '" + source.string() + "' to '" + target.string() + "': " + error.message());
+  }
+  Options options_;
+};
+
+}  // namespace
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(train_as_arm) {
-  registries.trainers.add_with<draftlab::TrainAsArmOptions>(
-      "as-arm", "an any-subset autoregressive model (XLNet), from text or from generated stories", {},
-      [](const draftlab::TrainAsArmOptions& options) {
-        const auto make = reinterpret_cast<draftlab::MakeAsArmTrainer>(
-            draftlab::module_function("draftlab_torch", "draftlab_make_as_arm_trainer"));
-        return std::unique_ptr<draftlab::Trainer>(make(options));
-      });
+  registries.trainers.add<draftlab::AsArmTrainer>("as-arm", "an any-subset autoregressive model (XLNet), from text or from generated stories");
 }

@@ -6,6 +6,7 @@
 
 #include "core/options.h"
 #include "core/train.h"
+#include "plugins/models/corpus.h"
 
 namespace draftlab {
 
@@ -33,7 +34,15 @@ struct TrainAsArmOptions {
   void declare(OptionSet& set);
 };
 
-// Exported by the torch module as `draftlab_make_as_arm_trainer`.
-using MakeAsArmTrainer = Trainer* (*)(const TrainAsArmOptions&);
+// What the torch module is handed: it must not depend on the tokenizer's library, whose copy of protobuf would clash with the
+// one that torch loads.
+struct TrainAsArmJob {
+  TrainAsArmOptions options;
+  Corpus corpus, held_out;
+  int vocabulary = 0;
+};
+
+// Exported by the torch module as `draftlab_train_as_arm`.
+using TrainAsArm = void (*)(const TrainAsArmJob&, const TrainContext&);
 
 }  // namespace draftlab

@@ -89,21 +89,21 @@ XlnetRows::XlnetRows(const Xlnet& net, bool bf16) : config_(net.config), width_(
     layer.attention_norm_bias = from.attention_norm_bias.detach();
     layer.ff_norm = from.ff_norm.detach();
     layer.ff_norm_bias = from.ff_norm_bias.detach();
+    layer.r = from.r.detach().view({d, all});
     layers_.push_back(std::move(layer));
   }
   head_ = PackedLinear(net.lm_weight.detach(), net.lm_bias.detach(), bf16);
 }
 
-void XlnetRows::prepare(const Xlnet& net, std::int64_t length) {
+void XlnetRows::prepare(std::int64_t length) {
   if (length <= length_) return;
   const at::NoGradGuard no_grad;
   const std::int64_t d = config_.d_model, heads = config_.n_head, head = config_.d_head;
   const at::Tensor offsets = positional_rows(length - 1, 1 - length, d).flip(0);
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    const at::Tensor rows = at::matmul(offsets, net.layers[i].r.detach().view({d, heads * head})).view({2 * length - 1, heads, head});
-    at::Tensor table = at::zeros({heads, 2 * length - 1, width_});
-    table.narrow(2, 0, head).copy_(rows.transpose(0, 1));
-    layers_[i].relative = table;
+  for (Layer& layer : layers_) {
+    const at::Tensor rows = at::matmul(offsets, layer.r).view({2 * length - 1, heads, head});
+    layer.relative = at::zeros({heads, 2 * length - 1, width_});
+    layer.relative.narrow(2, 0, head).copy_(rows.transpose(0, 1));
   }
   length_ = length;
 }

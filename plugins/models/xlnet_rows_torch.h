@@ -45,7 +45,7 @@ class XlnetRows {
  public:
   XlnetRows(const Xlnet& net, bool bf16);
   // Makes room for canvases of `length`: relative-position terms depend on weights and offsets alone, so they are computed once.
-  void prepare(const Xlnet& net, std::int64_t length);
+  void prepare(std::int64_t length);
   // One forward; content rows may attend one another as their limits say. Logits of the query rows, [queries, V].
   at::Tensor forward(std::span<const Row> content, std::span<const Row> queries) const;
 
@@ -54,7 +54,8 @@ class XlnetRows {
     PackedLinear q, kv, o, inner, outer;
     at::Tensor content_bias, relative_bias;  // r_w_bias, r_r_bias
     at::Tensor attention_norm, attention_norm_bias, ff_norm, ff_norm_bias;
-    at::Tensor relative;                     // [H, 2N-1, width], row N-1+o for offset o
+    at::Tensor r;                            // W_r, [d, H dh]
+    at::Tensor relative;                     // W_r PE(o) at row N-1+o, [H, 2N-1, width]
   };
   void store(const Row& row, std::size_t layer, const float* kv) const;
   void attend_row(const Row& row, std::size_t layer, std::int64_t head, const float* q, float* out) const;

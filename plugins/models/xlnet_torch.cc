@@ -21,12 +21,12 @@
 #include <ATen/ops/zeros.h>
 
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/files.h"
 #include "plugins/models/safetensors.h"
 #include "plugins/models/xlnet_attention_torch.h"
 
@@ -116,8 +116,7 @@ void XlnetConfig::write(const std::string& folder) const {
                   {"vocab_size", vocab_size}, {"d_model", d_model}, {"n_layer", n_layer}, {"n_head", n_head}, {"d_head", d_head},
                   {"d_inner", d_inner}, {"layer_norm_eps", layer_norm_eps}, {"tie_word_embeddings", tie_word_embeddings},
                   {"mask_token_id", mask_token_id}, {"bos_token_id", 1}, {"eos_token_id", 2}, {"pad_token_id", 5}};
-  const std::string text = json.dump(2) + "\n";
-  write_whole_file(folder + "/config.json", {std::as_bytes(std::span(text))});
+  write_whole(folder + "/config.json", json.dump(2) + "\n");
 }
 
 Xlnet::Xlnet(const XlnetConfig& config) : config(config) {
@@ -219,9 +218,7 @@ Xlnet Xlnet::load(const std::string& folder) {
 }
 
 void Xlnet::save(const std::string& folder, bool bf16) const {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw OutputError(folder + ": cannot be created (" + error.message() + ")");
+  make_folder(folder);
   const at::NoGradGuard no_grad;
   std::vector<at::Tensor> kept;
   std::vector<std::pair<std::string, TensorBytes>> tensors;

@@ -33,19 +33,22 @@ class CsvReader {
 
   std::vector<std::string> row() {
     std::vector<std::string> fields;
-    do fields.push_back(peek() == '"' ? quoted() : plain());
+    do fields.push_back(sees('"') ? quoted() : plain());
     while (take(','));
-    if (peek() == '\r' && at_ + 1 < text_.size() && text_[at_ + 1] == '\n') ++at_;
+    if (sees('\r') && at_ + 1 < text_.size() && text_[at_ + 1] == '\n') ++at_;
     if (!done() && !take('\n')) throw DataError(here() + ": text after a closing quote");
     return fields;
   }
 
  private:
-  int peek() const { return done() ? -1 : static_cast<unsigned char>(text_[at_]); }
+  bool sees(char c) const { return !done() && text_[at_] == c; }
+  char next() {
+    if (text_[at_] == '\n') ++line_;
+    return text_[at_++];
+  }
   bool take(char c) {
-    if (peek() != c) return false;
-    if (c == '\n') ++line_;
-    ++at_;
+    if (!sees(c)) return false;
+    next();
     return true;
   }
   std::string here() const { return "'" + name_ + "' line " + std::to_string(line_); }
@@ -54,7 +57,7 @@ class CsvReader {
     const std::size_t end = std::min(text_.find_first_of(",\n", at_), text_.size());
     std::string field = text_.substr(at_, end - at_);
     at_ = end;
-    if (!field.empty() && field.back() == '\r' && peek() != ',') field.pop_back();
+    if (!field.empty() && field.back() == '\r' && !sees(',')) field.pop_back();
     return field;
   }
   std::string quoted() {
@@ -66,9 +69,7 @@ class CsvReader {
         if (!take('"')) return field;
         field += '"';
       } else {
-        const char c = text_[at_];
-        field += c;
-        take(c);
+        field += next();
       }
     }
   }

@@ -1,4 +1,4 @@
-// Task `infill`: a passage of which scattered tokens are given and all others are masked (ASSD, Table 1: 95 % masked).
+// Task `infill`: a passage of which scattered tokens are given and all others are masked (95 % of them in Table 1 of ASSD).
 #include <algorithm>
 #include <numeric>
 

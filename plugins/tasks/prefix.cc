@@ -1,4 +1,4 @@
-// Task `prefix`: the beginning of a passage is given, the rest is to be completed (ASSD, Table 11c, left to right).
+// Task `prefix`: the beginning of a passage is given, the rest is to be completed (ASSD, Table 9).
 #include <algorithm>
 
 #include "core/error.h"

@@ -1,12 +1,12 @@
 #include "plugins/tokenizers/sentencepiece.h"
 
 #include <sentencepiece_processor.h>
+#include <sentencepiece_trainer.h>
 
 #include <cctype>
 #include <filesystem>
 
 #include "core/error.h"
-#include "plugins/tokenizers/tokenizer.h"
 #include "plugins/tokenizers/utf8.h"
 
 namespace draftlab {
@@ -78,11 +78,41 @@ std::string SentencePieceTokenizer::piece(Token token) const {
 
 int SentencePieceTokenizer::vocabulary() const { return processor_->GetPieceSize(); }
 
-bool has_tokenizer(const std::string& folder) { return std::filesystem::is_regular_file(std::filesystem::path(folder) / "spiece.model"); }
+// What the module exports (tokenizer.h).
+extern "C" __attribute__((visibility("default"))) Tokenizer* draftlab_open_tokenizer(const std::string& file);
+extern "C" Tokenizer* draftlab_open_tokenizer(const std::string& file) { return new SentencePieceTokenizer(file); }
 
-std::unique_ptr<Tokenizer> open_tokenizer(const std::string& folder) {
-  if (!has_tokenizer(folder)) throw DataError("'" + folder + "' has no tokenizer: there is no spiece.model in it");
-  return std::make_unique<SentencePieceTokenizer>((std::filesystem::path(folder) / "spiece.model").string());
+namespace {
+
+// Hands the library its lines.
+class Lines final : public sentencepiece::SentenceIterator {
+ public:
+  explicit Lines(const std::vector<std::string>& lines) : lines_(lines) {}
+  bool done() const override { return at_ >= lines_.size(); }
+  void Next() override { ++at_; }
+  const std::string& value() const override { return lines_[at_]; }
+  sentencepiece::util::Status status() const override { return {}; }
+
+ private:
+  const std::vector<std::string>& lines_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) void draftlab_train_tokenizer(const std::vector<std::string>& lines, std::int64_t vocabulary,
+                                                                                double coverage, const std::string& required, std::string* model, std::string* error);
+extern "C" void draftlab_train_tokenizer(const std::vector<std::string>& lines, std::int64_t vocabulary, double coverage,
+                                         const std::string& required, std::string* model, std::string* error) {
+  std::string controls;
+  for (int id = 3; id < 9; ++id) controls += std::string(id > 3 ? "," : "") + kSpecialPieces[id];
+  Lines iterator(lines);
+  const auto status = sentencepiece::SentencePieceTrainer::Train(
+      {{"model_type", "unigram"}, {"vocab_size", std::to_string(vocabulary)}, {"hard_vocab_limit", "false"},
+       {"character_coverage", std::to_string(coverage)}, {"unk_id", "0"}, {"bos_id", "1"}, {"eos_id", "2"}, {"pad_id", "-1"},
+       {"control_symbols", controls}, {"required_chars", required}, {"normalization_rule_name", "identity"}, {"max_sentence_length", "1000000"}, {"num_threads", "4"}, {"minloglevel", "2"}},
+      &iterator, model);
+  if (!status.ok()) *error = status.error_message();
 }
 
 }  // namespace draftlab

@@ -1,8 +1,10 @@
-// A tokenizer is a file in the folder of the checkpoint that was trained with it.
+// A tokenizer is a file in the folder of the checkpoint that was trained with it. The sentencepiece library is reached through a
+// module of its own (sentencepiece.cc): its copy of protobuf and the one that torch loads must not see each other.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/task.h"
 
@@ -11,5 +13,9 @@ namespace draftlab {
 // Reads `folder`/spiece.model; DataError when it is missing, cannot be read, or has not XLNet's special pieces at 0 to 8.
 std::unique_ptr<Tokenizer> open_tokenizer(const std::string& folder);
 bool has_tokenizer(const std::string& folder);
+
+// A sentencepiece unigram model of `lines`, as the bytes of its file; each of the characters `required` becomes a piece. DataError when they do not suffice.
+std::string train_tokenizer(const std::vector<std::string>& lines, std::int64_t vocabulary, double coverage,
+                            const std::string& required);
 
 }  // namespace draftlab

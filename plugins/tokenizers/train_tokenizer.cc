@@ -1,7 +1,5 @@
 // Trainer `tokenizer`: a sentencepiece unigram vocabulary with XLNet's nine special ids, from text or from the generated
 // stories. The same input gives the same file on any machine.
-#include <sentencepiece_trainer.h>
-
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -16,25 +14,11 @@
 #include "plugins/builtin.h"
 #include "plugins/tasks/documents.h"
 #include "plugins/tasks/stories.h"
-#include "plugins/tokenizers/sentencepiece.h"
+#include "plugins/tokenizers/tokenizer.h"
 #include "plugins/tokenizers/utf8.h"
 
 namespace draftlab {
 namespace {
-
-// Hands the library cleaned lines.
-class Lines final : public sentencepiece::SentenceIterator {
- public:
-  explicit Lines(const std::vector<std::string>& lines) : lines_(lines) {}
-  bool done() const override { return at_ >= lines_.size(); }
-  void Next() override { ++at_; }
-  const std::string& value() const override { return lines_[at_]; }
-  sentencepiece::util::Status status() const override { return {}; }
-
- private:
-  const std::vector<std::string>& lines_;
-  std::size_t at_ = 0;
-};
 
 // Every word once more, on a line of its own. The library proposes as pieces only strings that are followed by more than one
 // character somewhere, and in a small corpus many a word is always followed by a space.
@@ -93,20 +77,8 @@ class TokenizerTrainer final : public Trainer {
     std::vector<std::string> lines = options_.text.empty() ? from_stories(context.seed) : from_text();
     const std::size_t read = lines.size();
     add_words(lines);
-    std::string controls;
-    for (int id = 3; id < 9; ++id) controls += std::string(id > 3 ? "," : "") + kSpecialPieces[id];
-    Lines iterator(lines);
-    std::string model;
-    const auto status = sentencepiece::SentencePieceTrainer::Train(
-        {{"model_type", "unigram"}, {"vocab_size", std::to_string(options_.vocabulary)}, {"hard_vocab_limit", "false"},
-         {"character_coverage", std::to_string(options_.coverage)}, {"unk_id", "0"}, {"bos_id", "1"}, {"eos_id", "2"}, {"pad_id", "-1"},
-         {"control_symbols", controls}, {"required_chars", printable()}, {"max_sentence_length", "1000000"}, {"num_threads", "4"}, {"minloglevel", "2"}},
-        &iterator, &model);
-    if (!status.ok())
-      throw DataError("cannot train a tokenizer of " + std::to_string(options_.vocabulary) + " pieces on " +
-                      (options_.text.empty() ? "the stories" : "'" + options_.text + "'") + ": " + status.error_message());
-    write(context.out, model);
-    std::cout << "wrote " << context.out << "/spiece.model: " << SentencePieceTokenizer(context.out + "/spiece.model").vocabulary()
+    write(context.out, train_tokenizer(lines, options_.vocabulary, options_.coverage, printable()));
+    std::cout << "wrote " << context.out << "/spiece.model: " << open_tokenizer(context.out)->vocabulary()
               << " pieces from " << read << " lines\n";
   }
 

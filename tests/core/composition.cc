@@ -162,7 +162,7 @@ TEST_CASE("a part whose questions the model cannot answer is refused") {
 
 TEST_CASE("what a constructor refuses is a fault of the config") {
   CHECK(faults_of(kSmall + "router = hysteresis\n[router.hysteresis]\non = 0\noff = 1\n") ==
-        std::vector<std::string>{"a.ini:3: [router.hysteresis] off must not be above on"});
+        std::vector<std::string>{"a.ini:3: router 'hysteresis': off must not be above on"});
 }
 
 TEST_CASE("models are instances with sections of their own") {

@@ -37,6 +37,10 @@ TEST_CASE("CSV: quotes hold commas, quotes and line ends") {
   CHECK(table.column("b") == 1);
 }
 
+TEST_CASE("CSV: letters beyond ASCII inside quotes") {
+  CHECK(parse_csv("a\n\"caf\xC3\xA9\"\n", "t.csv").rows == Rows{{"caf\xC3\xA9"}});
+}
+
 TEST_CASE("CSV: what is wrong is said with the line") {
   CHECK_THROWS_WITH_AS(parse_csv("a,b\n1,2\n3\n", "t.csv"), "'t.csv' line 3 has 1 fields where the header has 2", DataError);
   CHECK_THROWS_WITH_AS(parse_csv("a\n\"x\ny", "t.csv"), "'t.csv' line 2: the quote that opens here is never closed", DataError);

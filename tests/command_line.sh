@@ -1,0 +1,72 @@
+#!/bin/sh
+# What a user sees of the program: exit statuses, one sentence, and that commands which decode nothing load no torch.
+program=$1 modules=$2 configs=$3
+folder=$(mktemp -d) || exit 2
+trap 'rm -rf "$folder"' EXIT
+failed=0
+# expect STATUS TEXT ARGUMENT...: exits so, and says so on either stream.
+expect() {
+  status=$1 text=$2
+  shift 2
+  said=$("$program" "$@" 2>&1)
+  got=$?
+  if [ $got -ne "$status" ] || ! printf '%s' "$said" | grep -qF -- "$text"; then
+    printf 'draftlab %s: exit %s, wanted %s and "%s"; it said:\n%s\n' "$*" $got "$status" "$text" "$said"
+    failed=1
+  fi
+}
+cat > "$folder/good.ini" <<INI
+# Is it lossless?
+model = table
+task = positions
+[sweep]
+drafter = self, ngram
+baseline = drafter=stepwise
+[reference]
+drafter = stepwise
+INI
+cat > "$folder/bad.ini" <<INI
+model = tabel
+task = positions
+[drafter.self]
+shortcot = 1
+[decode]
+draft_length = 0
+INI
+expect 64 "usage: draftlab"
+expect 0 "usage: draftlab" --help
+expect 0 "usage: draftlab run" run --help
+expect 0 "--resume" help run
+expect 64 "did you mean 'list'" lsit
+expect 0 "draftlab " --version
+expect 0 "stepwise" list
+expect 0 "stepwise" list drafter
+expect 64 "did you mean 'drafter'" list draftr
+expect 64 "usage: draftlab describe" describe
+expect 0 "shortcut = true  (bool)" describe drafter.self
+expect 0 "draft_length = 5  (int, in [1, 4096])" describe decode
+expect 0 "answers questions of the form: committed chain" describe as-arm
+expect 64 "did you mean 'drafter.self'" describe drafter.slef
+expect 0 "3 cells" check "$folder/good.ini"
+expect 0 "drafter=stepwise  (baseline)" check "$folder/good.ini"
+expect 0 "1 cell" check "$folder/good.ini" --sweep.drafter self --sweep.baseline "drafter=self"
+expect 0 "drafter=self decode.draft_length=2" check "$folder/good.ini" --sweep.decode.draft_length=2,3
+expect 0 "warning: --drafter.ngram.literal" check "$folder/good.ini" --drafter self --drafter.ngram.literal true
+expect 78 "unknown model 'tabel'; did you mean 'table'?" check "$folder/bad.ini"
+expect 78 "bad.ini:4: [drafter.self] unknown option 'shortcot'; did you mean 'shortcut'?" check "$folder/bad.ini"
+expect 78 "bad.ini:6: [decode] draft_length = 0 must be in [1, 4096]" check "$folder/bad.ini"
+expect 78 "--run.threads: [run] threads = -1 must be in [0, 4096]" check "$folder/good.ini" --threads -1
+expect 64 "did you mean --resume" run "$folder/good.ini" --resum
+expect 64 "needs a value" check "$folder/good.ini" --decode.top_k
+expect 65 "does not exist" check "$folder/none.ini"
+expect 78 "does not exist" list --plugin "$folder/none.so"
+expect 0 "even-steps" --plugin "$modules/libtest_verifies_even_steps.so" list
+expect 0 "Verify one step in so many." describe even-steps --plugin "$modules/libtest_verifies_even_steps.so"
+expect 78 "draftlab-plugin-0/old" list --plugin "$modules/libtest_old_interface.so"
+# Every config that is shipped is valid; those under base/ are there to be included.
+for config in $(find "$configs" -name '*.ini' ! -path '*/base/*'); do expect 0 "cell" check "$config"; done
+if ldd "$program" | grep -qi torch; then
+  echo "the program links torch, so list, describe and check pay for it"
+  failed=1
+fi
+exit $failed
