@@ -72,6 +72,8 @@ class AsArmTrainer final : public Trainer {
         throw DataError((options_.text.empty() ? "the stories have " : "'" + options_.text + "' has ") + std::to_string(corpus.tokens()) +
                         " tokens and " + std::to_string(held_out.tokens()) + " held-out ones: each must be at least trainer.as-arm.length = " +
                         std::to_string(options_.length));
+    if (!context.resume && std::filesystem::exists(context.out + "/training.safetensors"))
+      throw OutputError("'" + context.out + "' holds a training already: --resume goes on with it, or --out names another folder");
     const auto train = reinterpret_cast<TrainAsArm>(module_function("draftlab_torch", "draftlab_train_as_arm"));
     make_folder(context.out);
     copy_tokenizer(folder, context.out);
