@@ -5,6 +5,7 @@
 
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <bit>
 #include <cmath>
 #include <cstdint>
