@@ -22,7 +22,7 @@ void TrainAsArmOptions::declare(OptionSet& set) {
   set.add("tokenizer", &tokenizer).help("folder that holds spiece.model; empty: that of `start`");
   set.add("holdout", &holdout).in(0.0001, 0.5).help("share of the documents of a text that only validation sees, every n-th; generated stories have a validation split of their own");
   set.add("align", &align).help("every canvas begins with a document instead of anywhere in the text");
-  set.add("start", &start).help("checkpoint to go on from; empty: random weights of the dimensions below");
+  set.add("start", &start).help("checkpoint to go on from; empty or none: random weights of the dimensions below");
   set.add("layers", &layers).in(1, 200).help("layers of a model made from scratch");
   set.add("width", &width).in(2, 65536).help("width of its hidden states; a multiple of heads");
   set.add("heads", &heads).in(1, 1024).help("its attention heads");
@@ -59,7 +59,9 @@ constexpr std::int64_t kValidationStories = 500;
 class AsArmTrainer final : public Trainer {
  public:
   using Options = TrainAsArmOptions;
-  explicit AsArmTrainer(const Options& options) : options_(options) {}
+  explicit AsArmTrainer(const Options& options) : options_(options) {
+    if (options_.start == "none") options_.start.clear();  // a value that a list of an axis can hold
+  }
 
   void run(const TrainContext& context) override {
     const std::string folder = options_.tokenizer.empty() ? options_.start : options_.tokenizer;

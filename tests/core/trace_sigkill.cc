@@ -46,10 +46,16 @@ Outcome run_for(const std::string& path, std::chrono::microseconds time) {
   const pid_t child = ::fork();
   if (child == 0) decode(path, ends[1]);
   ::close(ends[1]);
-  std::this_thread::sleep_for(time);
-  ::kill(child, SIGKILL);
   int status = 0;
-  ::waitpid(child, &status, 0);
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() >= end) {
+      ::kill(child, SIGKILL);
+      ::waitpid(child, &status, 0);
+      break;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
   int reported = 0;
   for (char done = 0; ::read(ends[0], &done, 1) == 1;) reported = done;
   ::close(ends[0]);
@@ -65,6 +71,9 @@ TEST_SUITE("sigkill") {
     const std::string whole = folder / "whole.h5", path = folder / "a.h5";
     write_made(whole, kSamples);
     std::mt19937 random(1);
+    const auto start = std::chrono::steady_clock::now();  // kills fall within the time that a run takes here and now
+    CHECK_FALSE(run_for(path, std::chrono::seconds(60)).killed);
+    const auto usual = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count();
     int kills = 0, rounds = 0;
     const auto began = std::chrono::steady_clock::now();
     auto time_left = [&] { return std::chrono::steady_clock::now() - began < std::chrono::seconds(15); };
@@ -72,7 +81,7 @@ TEST_SUITE("sigkill") {
       std::filesystem::remove_all(path);
       std::filesystem::remove_all(path + ".units");
       for (bool killed = true; killed;) {
-        const Outcome outcome = run_for(path, std::chrono::microseconds(time_left() ? 2000 + random() % 300000 : 60000000));
+        const Outcome outcome = run_for(path, std::chrono::microseconds(time_left() ? 1 + random() % usual : 60000000));
         killed = outcome.killed;
         kills += killed;
         CHECK(TraceWriter(path, {}, made_runs(), TraceOptions{}, true).finished() >= static_cast<std::size_t>(outcome.reported));
