@@ -148,6 +148,8 @@ LatticeBatch draw(const TrainAsArmOptions& o, const Corpus& corpus, std::uint64_
                                                                                            : PromptShape::scattered,
                                                 uniform);
     batch.arrangements.push_back(arrange(given, o.order == "any-permutation", uniform));
+    if (stream == kTrainingStream && o.share_ahead > 0)
+      ask_ahead(batch.arrangements.back(), o.share_ahead, static_cast<int>(o.most_ahead), uniform);
   }
   return batch;
 }
