@@ -124,7 +124,9 @@ void ColumnWriter::table(Table table, std::int64_t rows) {
   const hsize_t extent = static_cast<hsize_t>(rows);
   Handle space(H5Screate_simple(1, &extent, nullptr), H5Sclose);
   const std::string word(name(table));
-  Handle scale(H5Dcreate2(state_->file, word.c_str(), H5T_IEEE_F32BE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+  Handle layout(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_obj_track_times(layout, false);
+  Handle scale(H5Dcreate2(state_->file, word.c_str(), H5T_IEEE_F32BE, space, H5P_DEFAULT, layout, H5P_DEFAULT), H5Dclose);
   char label[96];  // by which netCDF knows a dimension that is no variable
   std::snprintf(label, sizeof label, "This is a netCDF dimension but not a netCDF variable.%10d", static_cast<int>(rows));
   State::check(scale.good() && H5DSset_scale(scale, label) >= 0);
@@ -137,6 +139,7 @@ void ColumnWriter::column(Table table, const ColumnInfo& info, const Values& val
   Handle string = text_type();
   const hid_t type = info.type == Type::text ? static_cast<hid_t>(string) : stored(info.type);
   Handle layout(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_obj_track_times(layout, false);  // equal contents, equal bytes
   if (info.type != Type::text && extent * width(info.type) > kSmall) {
     const hsize_t chunk = std::min(extent, kChunk);
     State::check(H5Pset_chunk(layout, 1, &chunk) >= 0 && H5Pset_shuffle(layout) >= 0 && H5Pset_deflate(layout, state_->level) >= 0);
@@ -259,7 +262,7 @@ ColumnReader::ColumnReader(const std::string& path, Trust trust) : state_(std::m
   if (!std::filesystem::exists(path, error)) throw DataError("there is no file '" + path + "'");
   if (!std::filesystem::is_regular_file(path, error)) throw DataError("'" + path + "' is not a file");
   state_->bytes = std::filesystem::file_size(path, error);
-  if (trust == Trust::foreign && !survives([&] { read_all(path); }, (1u << 28) + 64 * state_->bytes, 10 + static_cast<unsigned>(state_->bytes >> 20))) {
+  if (trust == Trust::foreign && !survives([&] { read_all(path); }, (1u << 28) + 64 * state_->bytes, 2 + static_cast<unsigned>(state_->bytes >> 20))) {
     fail("is damaged: HDF5 breaks down when it reads it");
   }
   Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
@@ -273,7 +276,12 @@ ColumnReader::ColumnReader(ColumnReader&&) noexcept = default;
 
 const std::string& ColumnReader::path() const { return state_->path; }
 
-void ColumnReader::fail(const std::string& what) const { throw DataError("'" + state_->path + "' " + what); }
+// What a file says may hold anything; a message is printable.
+void ColumnReader::fail(const std::string& what) const {
+  std::string sentence = "'" + state_->path + "' " + what;
+  std::replace_if(sentence.begin(), sentence.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
+  throw DataError(sentence);
+}
 
 std::optional<std::string> ColumnReader::text(const std::string& attribute) const { return state_->text(state_->file, attribute); }
 

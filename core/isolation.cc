@@ -21,7 +21,7 @@ std::uint64_t memory_in_use() {
 
 // In the child: nothing of its end is to be seen but the status.
 [[noreturn]] void run(const std::function<void()>& act, std::uint64_t most_memory, unsigned seconds) {
-  for (int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM}) ::signal(signal, SIG_DFL);
+  for (int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM, SIGXCPU}) ::signal(signal, SIG_DFL);
   const int nowhere = ::open("/dev/null", O_WRONLY);
   ::dup2(nowhere, STDERR_FILENO);
   const rlimit no_core{0, 0};
@@ -32,7 +32,9 @@ std::uint64_t memory_in_use() {
 #else
   (void)most_memory;
 #endif
-  ::alarm(seconds);
+  const rlimit time{seconds, seconds + 1};
+  ::setrlimit(RLIMIT_CPU, &time);
+  ::alarm(10 * seconds);
   try {
     act();
   } catch (const std::bad_alloc&) {

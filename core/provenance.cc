@@ -45,7 +45,7 @@ Provenance provenance(const Machine& machine, std::int64_t seed) {
   made.git_commit = DRAFTLAB_COMMIT;
   made.host = host;
   made.cpu = processor();
-  made.libraries = std::string("g++ ") + __VERSION__ + ", HDF5 " + H5_VERS_INFO + ", Boost " + BOOST_LIB_VERSION + ", Eigen " +
+  made.libraries = std::string("g++ ") + __VERSION__ + ", HDF5 " + std::to_string(H5_VERS_MAJOR) + "." + std::to_string(H5_VERS_MINOR) + "." + std::to_string(H5_VERS_RELEASE) + ", Boost " + BOOST_LIB_VERSION + ", Eigen " +
                    std::to_string(EIGEN_WORLD_VERSION) + "." + std::to_string(EIGEN_MAJOR_VERSION) + "." + std::to_string(EIGEN_MINOR_VERSION);
   made.started = utc_now();
   made.threads = machine.threads > 0 ? machine.threads : usable_threads();

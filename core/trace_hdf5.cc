@@ -40,13 +40,27 @@ void check_root(const ColumnReader& file) {
   if (magic != kTraceMagic) file.fail("is no trace: its root attribute 'magic' is not '" + std::string(kTraceMagic) + "'");
   const std::string version = file.text("schema_version").value_or("");
   const std::string major(kSchemaVersion.substr(0, kSchemaVersion.find('.') + 1));
-  if (version.rfind(major, 0) != 0) file.fail("is a trace of version '" + version + "', and this program reads " + major + "x");
+  if (version.rfind(major, 0) != 0) file.fail("is a trace of version '" + version.substr(0, 20) + "', and this program reads " + major + "x");
   if (file.integer("complete").value_or(0) != 1) file.fail("is incomplete: its root attribute 'complete' is not 1");
+}
+
+// Readers name an enumeration's value without another look.
+void check_flags(const ColumnReader& file, const ColumnInfo& column, const Values& values) {
+  if (column.flags.empty()) return;
+  for (std::int64_t value : std::get<0>(values)) {
+    if (value < column.flags.front().first || value > column.flags.back().first) {
+      file.fail("has the value " + std::to_string(value) + " in column '" + column.name + "', which is none of its flag_values");
+    }
+  }
 }
 
 Columns load(const ColumnReader& file, Table table, const std::vector<ColumnInfo>& scores, std::int64_t first, std::int64_t count) {
   Columns columns(table);
-  for (const ColumnInfo& column : info(table).columns) columns.set(column, file.read(table, column, first, count));
+  for (const ColumnInfo& column : info(table).columns) {
+    Values values = file.read(table, column, first, count);
+    check_flags(file, column, values);
+    columns.set(column, std::move(values));
+  }
   if (table == Table::sample) {
     for (const ColumnInfo& column : scores) columns.set(column, file.read(table, column, first, count));
   }

@@ -6,6 +6,7 @@
 
 #include "core/config.h"
 #include "core/model.h"
+#include "core/trace.h"
 
 namespace draftlab {
 
@@ -18,12 +19,15 @@ struct TrainContext {
   std::uint64_t seed = 0;
   std::string out;          // folder of the checkpoint
   bool resume = false;
+  // Decodes held-out prompts with a checkpoint and scores them; step, seconds and loss are the caller's. Empty when the config
+  // names no task.
+  std::function<ValidationRow(const std::string& checkpoint)> generate = {};
 };
 
 class Trainer {
  public:
   virtual ~Trainer() = default;
-  // Trains and writes `out`. Long: shows progress, saves checkpoints, stops cleanly on SIGTERM and SIGINT after saving one.
+  // Trains and writes `out`. Long: shows progress, saves checkpoints, dies of SIGTERM and SIGINT only after saving one.
   virtual void run(const TrainContext& context) = 0;
 };
 

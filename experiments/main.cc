@@ -49,9 +49,10 @@ const std::vector<Command>& commands() {
       {"describe", "KIND.NAME...", "options, defaults, ranges, source", 1, kAnyNumber, {}, false, describe},
       {"check", "CONFIG...", "validate a config and show its cells, without running it", 1, kAnyNumber, {}, true, check},
       {"inspect", "FILE", "one decoded sequence, step by step", 1, 1,
-       {{"sample", "row of the sample (default 0)"}, {"run", "only samples of this arm"}, {"steps", "at most so many steps"}},
+       {{"sample", "row of the sample (default 0)"}, {"run", "only samples of this arm"}, {"steps", "A:B, or the first N"}},
        false, inspect},
-      {"check-trace", "FILE...", "validate traces against their schema", 1, kAnyNumber, {}, false, check_trace},
+      {"check-trace", "FILE...", "validate traces against their schema", 0, kAnyNumber,
+       {{"schema", "print the tables of analysis/TRACE_FORMAT.md", true}}, false, check_trace},
       {"doctor", "", "what on this machine makes experiments slow or wrong", 0, 0, {}, false, doctor},
       {"bench", "[NAME...]", "the benchmarks", 0, kAnyNumber, {{"out", "file for the numbers"}}, true, bench},
   };

@@ -17,15 +17,6 @@ namespace {
 volatile std::sig_atomic_t interrupted = 0;
 void interrupt(int) { interrupted = 1; }
 
-// Reference BLAS multiplies forty times slower than OpenBLAS, and nothing else would say so.
-void warn_of_slow_products() {
-  const double rate = blas_gflops();
-  if (rate > 0 && rate < kSlowBlasGflops) {
-    std::cerr << "warning: matrix products run at " << rate << " GFLOP/s, which is the reference BLAS; "
-              << "`apt-get install libopenblas0-pthread` makes them some forty times faster\n";
-  }
-}
-
 // The prompts that an arm still has to decode, in groups that share their forwards.
 std::vector<std::vector<int>> groups(const Arm& arm, int run, int sample, const TraceWriter& writer) {
   std::vector<std::vector<int>> groups;
@@ -46,7 +37,9 @@ int run(const CommandLine& line, const Registries& registries) {
   faults.raise();
   std::vector<Arm> arms = load_arms(config, registries);
   const Composition& first = arms.front().composition;
-  if (!arms.front().models.target().facts().checkpoint.empty()) warn_of_slow_products();
+  if (!arms.front().models.target().facts().checkpoint.empty()) {
+    if (const std::string warning = blas_warning(); !warning.empty()) std::cerr << warning << "\n";
+  }
   std::vector<RunRow> runs;
   std::int64_t total = 0;
   for (const Arm& arm : arms) {

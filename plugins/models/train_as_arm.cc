@@ -16,13 +16,13 @@ namespace draftlab {
 
 void TrainAsArmOptions::declare(OptionSet& set) {
   set.add("text", &text).help("UTF-8 file to train on; empty: generated stories");
-  set.add("documents", &documents).one_of({"lines", "paragraphs"}).help("what one document of the text is");
-  set.add("column", &column).help("the text is a CSV file and this column holds the documents");
+  set.add("documents", &documents).one_of({"lines", "paragraphs", "csv", "jsonl"}).help("what a document of the text is: a line, a paragraph, a row of a CSV file, a line of JSON");
+  set.add("field", &field).help("column of the CSV file, or key of the JSON lines, that holds the documents");
   set.add("stories", &stories).in(0, 1e8).help("generated stories to train on when there is no text");
   set.add("tokenizer", &tokenizer).help("folder that holds spiece.model; empty: that of `start`");
-  set.add("holdout", &holdout).in(0.0001, 0.5).help("share of the documents that only validation sees");
+  set.add("holdout", &holdout).in(0.0001, 0.5).help("share of the documents of a text that only validation sees, every n-th; generated stories have a validation split of their own");
   set.add("align", &align).help("every canvas begins with a document instead of anywhere in the text");
-  set.add("start", &start).help("checkpoint to go on from; empty: random weights of the dimensions below");
+  set.add("start", &start).help("checkpoint to go on from; empty or none: random weights of the dimensions below");
   set.add("layers", &layers).in(1, 200).help("layers of a model made from scratch");
   set.add("width", &width).in(2, 65536).help("width of its hidden states; a multiple of heads");
   set.add("heads", &heads).in(1, 1024).help("its attention heads");
@@ -54,10 +54,14 @@ void TrainAsArmOptions::declare(OptionSet& set) {
 
 namespace {
 
+constexpr std::int64_t kValidationStories = 500;
+
 class AsArmTrainer final : public Trainer {
  public:
   using Options = TrainAsArmOptions;
-  explicit AsArmTrainer(const Options& options) : options_(options) {}
+  explicit AsArmTrainer(const Options& options) : options_(options) {
+    if (options_.start == "none") options_.start.clear();  // a value that a list of an axis can hold
+  }
 
   void run(const TrainContext& context) override {
     const std::string folder = options_.tokenizer.empty() ? options_.start : options_.tokenizer;
@@ -66,26 +70,42 @@ class AsArmTrainer final : public Trainer {
       throw ConfigError("trainer.as-arm.width = " + std::to_string(options_.width) + " must be a multiple of trainer.as-arm.heads = " +
                         std::to_string(options_.heads));
     const auto tokenizer = open_tokenizer(folder);
-    auto [corpus, held_out] = split_corpus(documents(context.seed), std::llround(1 / options_.holdout), *tokenizer);
+    const auto [corpus, held_out] = corpora(*tokenizer, context.seed);
     for (const Corpus* half : {&corpus, &held_out})
       if (half->tokens() < options_.length)
         throw DataError((options_.text.empty() ? "the stories have " : "'" + options_.text + "' has ") + std::to_string(corpus.tokens()) +
                         " tokens and " + std::to_string(held_out.tokens()) + " held-out ones: each must be at least trainer.as-arm.length = " +
                         std::to_string(options_.length));
+    if (!context.resume && std::filesystem::exists(context.out + "/training.safetensors"))
+      throw OutputError("'" + context.out + "' holds a training already: --resume goes on with it, or --out names another folder");
     const auto train = reinterpret_cast<TrainAsArm>(module_function("draftlab_torch", "draftlab_train_as_arm"));
     make_folder(context.out);
     copy_tokenizer(folder, context.out);
-    train({options_, std::move(corpus), std::move(held_out), tokenizer->vocabulary()}, context);
+    train({options_, corpus, held_out, tokenizer->vocabulary()}, context);
   }
 
  private:
-  std::vector<std::string> documents(std::uint64_t seed) const {
-    if (!options_.text.empty()) return options_.documents == "lines" ? read_lines(options_.text) : read_paragraphs(options_.text);
-    if (options_.stories < 2)
-      throw ConfigError("trainer.as-arm needs a corpus: trainer.as-arm.text names a file, or trainer.as-arm.stories is at least 2");
-    std::vector<std::string> texts;
-    for (const Story& story : make_stories(seed, options_.stories)) texts.push_back(story.text());
-    return texts;
+  // What is trained on, and what validates.
+  std::pair<Corpus, Corpus> corpora(const Tokenizer& tokenizer, std::uint64_t seed) const {
+    if (!options_.text.empty()) return split_corpus(documents(), std::llround(1 / options_.holdout), tokenizer);
+    if (options_.stories == 0)
+      throw ConfigError("trainer.as-arm needs a corpus: trainer.as-arm.text names a file, or trainer.as-arm.stories is more than 0");
+    const auto texts = [&](std::int64_t count, Split split) {
+      std::vector<std::string> all;
+      for (const Story& story : make_stories(seed, count, split)) all.push_back(story.text());
+      return Corpus(all, tokenizer);
+    };
+    return {texts(options_.stories, Split::train), texts(kValidationStories, Split::validation)};
+  }
+  std::vector<std::string> documents() const {
+    if (options_.documents == "lines") return read_lines(options_.text);
+    if (options_.documents == "paragraphs") return read_paragraphs(options_.text);
+    if (options_.documents == "jsonl") return read_jsonl(options_.text, options_.field);
+    const Table table = read_csv(options_.text);
+    const std::size_t column = table.column(options_.field);
+    std::vector<std::string> documents;
+    for (const auto& row : table.rows) documents.push_back(row[column]);
+    return documents;
   }
   static void copy_tokenizer(const std::string& from, const std::string& to) {
     const std::filesystem::path source = std::filesystem::path(from) / "spiece.model", target = std::filesystem::path(to) / "spiece.model";

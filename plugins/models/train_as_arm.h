@@ -12,7 +12,7 @@ namespace draftlab {
 
 struct TrainAsArmOptions {
   // Corpus.
-  std::string text, documents = "lines", column, tokenizer;
+  std::string text, documents = "lines", field = "text", tokenizer;
   std::int64_t stories = 0;
   double holdout = 0.01;
   bool align = false;

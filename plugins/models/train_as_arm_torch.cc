@@ -4,19 +4,22 @@
 #include <ATen/Parallel.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
-#include <memory>
 #include <span>
 #include <sstream>
 
 #include "core/chance.h"
+#include "core/curves.h"
 #include "core/error.h"
 #include "core/progress.h"
+#include "core/provenance.h"
 #include "plugins/models/adamw.h"
 #include "plugins/models/corpus.h"
 #include "plugins/models/lattice_loss_torch.h"
@@ -28,7 +31,8 @@ namespace draftlab {
 
 namespace {
 
-volatile std::sig_atomic_t stop_asked = 0;
+volatile std::sig_atomic_t signal_caught = 0;
+void note(int signal) { signal_caught = signal; }
 
 // Uniforms of one canvas: the site's position counts the draws. Validation has clocks of its own.
 constexpr std::uint64_t kTrainingStream = 0, kValidationStream = 1;
@@ -41,16 +45,38 @@ Uniforms uniforms(std::uint64_t seed, std::uint64_t stream, std::int64_t step, s
   };
 }
 
-// The network's parameters and gradients as views of two flat arrays, which the optimizer and the checkpoint see.
-struct Flat {
-  std::vector<float> values, gradient;
-  std::vector<std::pair<std::string, at::Tensor>> named;
+struct Stopwatch {
+  double before = 0;  // seconds of the runs that this one resumes
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  double seconds() const { return before + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); }
+};
 
-  explicit Flat(const Xlnet& net) : named(net.named_parameters()) {
+void say(const std::string& line) { std::cout << line << std::endl; }
+std::string number(double value) {
+  std::ostringstream text;
+  text.precision(4);
+  text << value;
+  return text.str();
+}
+
+constexpr const char* kStateFile = "training.safetensors";
+
+// What a resumed run needs. The network's parameters and gradients become views of two flat arrays, which the optimizer and
+// the checkpoint see.
+struct State {
+  std::vector<float> values, gradient;
+  AdamW optimizer;
+  double seconds = 0;
+
+  State(const Xlnet& net, double weight_decay) {
+    auto named = net.named_parameters();
     std::int64_t total = 0;
     for (const auto& [name, parameter] : named) total += parameter.numel();
     values.resize(total);
     gradient.resize(total);
+    optimizer.first.resize(total);
+    optimizer.second.resize(total);
+    optimizer.weight_decay = weight_decay;
     std::int64_t at = 0;
     for (auto& [name, parameter] : named) {
       const auto view = [&](std::vector<float>& flat) { return at::from_blob(flat.data() + at, parameter.sizes(), at::kFloat); };
@@ -61,11 +87,35 @@ struct Flat {
       at += parameter.numel();
     }
   }
-};
+  std::int64_t step() const { return optimizer.steps; }
 
-TensorBytes bytes_of(const std::vector<float>& values) {
-  return {ElementType::f32, {static_cast<std::int64_t>(values.size())}, std::as_bytes(std::span(values))};
-}
+  void write(const std::string& path) const {
+    const auto bytes = [](const std::vector<float>& flat) {
+      return TensorBytes{ElementType::f32, {static_cast<std::int64_t>(flat.size())}, std::as_bytes(std::span(flat))};
+    };
+    write_safetensors(path, {{"first_moment", bytes(optimizer.first)}, {"parameters", bytes(values)}, {"second_moment", bytes(optimizer.second)}},
+                      {{"step", std::to_string(step())}, {"seconds", std::to_string(seconds)}});
+  }
+  void read(const std::string& path) {
+    const SafetensorsFile file(path);
+    const auto take = [&](const std::string& name, std::vector<float>& flat) {
+      const TensorBytes& stored = file.at(name);
+      if (stored.type != ElementType::f32 || stored.bytes.size() != flat.size() * sizeof(float))
+        throw DataError("'" + path + "' is of a model with other dimensions than the config's: --resume needs the config it began with");
+      std::memcpy(flat.data(), stored.bytes.data(), stored.bytes.size());
+    };
+    take("first_moment", optimizer.first);
+    take("parameters", values);
+    take("second_moment", optimizer.second);
+    const auto attribute = [&](const std::string& name) {
+      const auto found = file.metadata().find(name);
+      if (found == file.metadata().end()) throw DataError("'" + path + "' does not say its " + name + ": it is no state of a training");
+      return std::strtod(found->second.c_str(), nullptr);
+    };
+    optimizer.steps = static_cast<std::int64_t>(attribute("step"));
+    seconds = attribute("seconds");
+  }
+};
 
 Xlnet network(const TrainAsArmJob& job, std::uint64_t seed) {
   const TrainAsArmOptions& o = job.options;
@@ -119,7 +169,7 @@ double held_out_loss(const TrainAsArmJob& job, const Xlnet& net, std::uint64_t s
 }
 
 void train_as_arm(const TrainAsArmJob& job, const TrainContext& context) {
-  const auto& [o, corpus, held_out, vocabulary] = job;
+  const TrainAsArmOptions& o = job.options;
   // Activations are large and short-lived: keep their pages instead of giving them back to the kernel after each step.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 2000000000);
@@ -127,81 +177,98 @@ void train_as_arm(const TrainAsArmJob& job, const TrainContext& context) {
   const bool bf16 = context.machine.dtype == "bf16";
 
   const Xlnet net = network(job, context.seed);
-  Flat flat(net);
-  AdamW optimizer;
-  optimizer.weight_decay = o.weight_decay;
-  const RateSchedule rates{o.rate, o.floor, o.warmup, o.steps};
-  const std::string state = context.out + "/training.safetensors";
-  std::int64_t step = 0;
-  double before = 0;  // seconds of earlier runs
-  if (context.resume && std::filesystem::exists(state)) {
-    const SafetensorsFile file(state);
-    const auto take = [&](const std::string& name, std::vector<float>& to) {
-      const TensorBytes& tensor = file.at(name);
-      if (tensor.type != ElementType::f32 || tensor.bytes.size() != flat.values.size() * sizeof(float))
-        throw DataError("'" + state + "' is of a model with other dimensions than the config's");
-      to.resize(flat.values.size());
-      std::memcpy(to.data(), tensor.bytes.data(), tensor.bytes.size());
-    };
-    take("parameters", flat.values);
-    take("first_moment", optimizer.first);
-    take("second_moment", optimizer.second);
-    step = optimizer.steps = std::stoll(file.metadata().at("step"));
-    before = std::stod(file.metadata().at("seconds"));
-  }
-  std::cout << "as-arm: " << flat.values.size() << " parameters, " << corpus.tokens() << " tokens of " << corpus.documents()
-            << " documents, " << held_out.tokens() << " held out" << (step ? ", goes on at step " + std::to_string(step) : "") << std::endl;
+  State state(net, o.weight_decay);
+  const std::string state_file = context.out + "/" + kStateFile;
+  if (context.resume && std::filesystem::exists(state_file)) state.read(state_file);
+  Provenance made = provenance(context.machine, static_cast<std::int64_t>(context.seed));
+  made.title = context.config.title();
+  CurveWriter curves(context.out + "/curves.h5", made, context.resume);
+  curves.forget_after(state.step());
+  say("as-arm: " + std::to_string(state.values.size()) + " parameters, " + std::to_string(job.corpus.tokens()) + " tokens in " +
+      std::to_string(job.corpus.documents()) + " documents, " + std::to_string(job.held_out.tokens()) + " held out" +
+      (state.step() > 0 ? "; goes on at step " + std::to_string(state.step()) : ""));
 
-  const auto clock = [start = std::chrono::steady_clock::now(), before] {
-    return before + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
-  double saved = clock();
+  const Stopwatch clock{state.seconds};
   const auto save = [&] {
-    write_safetensors(state, {{"parameters", bytes_of(flat.values)}, {"first_moment", bytes_of(optimizer.first)}, {"second_moment", bytes_of(optimizer.second)}},
-                      {{"step", std::to_string(step)}, {"seconds", std::to_string(clock())}});
+    state.seconds = clock.seconds();
+    curves.flush();
     net.save(context.out, o.dtype == "bf16");
-    saved = clock();
+    state.write(state_file);  // last: what resumes is never newer than what it goes with
   };
-  stop_asked = 0;
-  std::signal(SIGTERM, [](int) { stop_asked = 1; });
-  std::signal(SIGINT, [](int) { stop_asked = 1; });
-  Progress progress("training", "steps", o.steps, step);
-  double logged = clock(), loss = 0, norm = 0;
-  std::int64_t tokens = 0;
-  const auto out_of_time = [&, begun = clock()] { return o.minutes > 0 && clock() - begun > 60 * o.minutes; };
-  while (step < o.steps && !stop_asked && !out_of_time()) {
-    const LatticeBatch batch = draw(o, corpus, context.seed, kTrainingStream, step, o.batch * o.accumulate);
-    std::fill(flat.gradient.begin(), flat.gradient.end(), 0.0f);
-    for (std::int64_t i = 0; i < o.accumulate; i++) {
-      const at::Tensor nll = lattice_nll(net, part(batch, i * o.batch, o.batch), bf16).sum() / static_cast<double>(batch.scored());
-      nll.backward();
-      loss += nll.item<double>();
+  const auto validate = [&](Progress& progress) {
+    ValidationRow row;
+    row.loss = held_out_loss(job, net, context.seed, bf16);
+    std::string line = "held-out loss " + number(row.loss);
+    if (context.generate) {
+      net.save(context.out, o.dtype == "bf16");
+      const ValidationRow generated = context.generate(context.out);
+      row = {0, 0, row.loss, generated.perplexity, generated.entropy_bits, generated.nfe, generated.nfe_per_token};
+      line += ", perplexity " + number(row.perplexity) + ", entropy " + number(row.entropy_bits) + " bits, NFE per token " + number(row.nfe_per_token);
     }
-    norm = draftlab::clip(flat.gradient, o.clip);
-    optimizer.step(flat.values, flat.gradient, rates.rate(step));
-    step++;
-    tokens += o.batch * o.accumulate * o.length;
-    if (step % o.log_every == 0) {
-      const double seconds = clock() - logged;
-      std::ostringstream note;
-      note.precision(4);
-      note << "loss " << loss / o.log_every << "  norm " << norm << "  " << static_cast<std::int64_t>(tokens / seconds) << " tokens/s";
-      progress.at(step, note.str());
-      logged = clock();
-      loss = tokens = 0;
+    row.step = state.step();
+    row.seconds = clock.seconds();
+    curves.add(row);
+    progress.clear();
+    say("step " + std::to_string(row.step) + ", " + duration(row.seconds) + ": " + line);
+  };
+
+  signal_caught = 0;
+  const auto on_term = std::signal(SIGTERM, note), on_int = std::signal(SIGINT, note);
+  const RateSchedule rates{o.rate, o.floor, o.warmup, o.steps};
+  const double begun = clock.seconds();
+  double saved = begun, logged = begun, loss = 0, masked = 0, tokens = 0;
+  std::int64_t since = 0;  // steps since the last row
+  {
+    Progress progress("training", "steps", o.steps, state.step());
+    while (state.step() < o.steps && !signal_caught && (o.minutes == 0 || clock.seconds() - begun < 60 * o.minutes)) {
+      const LatticeBatch batch = draw(o, job.corpus, context.seed, kTrainingStream, state.step(), o.batch * o.accumulate);
+      const auto scored = static_cast<double>(batch.scored());
+      std::fill(state.gradient.begin(), state.gradient.end(), 0.0f);
+      for (std::int64_t i = 0; i < o.accumulate; i++) {
+        const at::Tensor nll = lattice_nll(net, part(batch, i * o.batch, o.batch), bf16).sum() / scored;
+        nll.backward();
+        loss += nll.item<double>();
+      }
+      if (!std::isfinite(loss))
+        throw DataError("the training loss is no number any more at step " + std::to_string(state.step()) + ": lower trainer.as-arm.rate; " +
+                        context.out + " holds the last checkpoint");
+      CurveRow row;
+      row.learning_rate = rates.rate(state.step());
+      row.grad_norm = clip(state.gradient, o.clip);
+      state.optimizer.step(state.values, state.gradient, row.learning_rate);
+      const auto positions = static_cast<double>(o.batch * o.accumulate * o.length);
+      masked += scored / positions;
+      tokens += positions;
+      since++;
+      if (state.step() % o.log_every == 0) {
+        row.step = state.step();
+        row.seconds = clock.seconds();
+        row.loss = loss / static_cast<double>(since);
+        row.mask_rate = masked / static_cast<double>(since);
+        row.tokens_per_second = tokens / (row.seconds - logged);
+        curves.add(row);
+        progress.at(row.step, "loss " + number(row.loss) + ", " + std::to_string(std::llround(row.tokens_per_second)) + " tokens/s");
+        logged = row.seconds;
+        loss = masked = tokens = 0;
+        since = 0;
+      }
+      if (state.step() % o.validate_every == 0 || state.step() == o.steps) {
+        validate(progress);
+        logged = clock.seconds();
+        tokens = 0;
+      }
+      if ((o.save_every > 0 && state.step() % o.save_every == 0) || clock.seconds() - saved > 60 * o.save_minutes) {
+        save();
+        saved = clock.seconds();
+      }
     }
-    if (step % o.validate_every == 0 || step == o.steps) {
-      const double held = held_out_loss(job, net, context.seed, bf16);
-      progress.clear();
-      std::cout << "step " << step << "  " << duration(clock()) << "  held-out loss " << held << " nats/token" << std::endl;
-      logged = clock();
-      tokens = 0;
-    }
-    if ((o.save_every && step % o.save_every == 0) || clock() - saved > 60 * o.save_minutes) save();
   }
   save();
-  progress.clear();
-  std::cout << (step == o.steps ? "finished" : "stopped") << " at step " << step << ", saved in " << context.out << std::endl;
+  std::signal(SIGTERM, on_term);
+  std::signal(SIGINT, on_int);
+  if (state.step() == o.steps) return say("finished: " + context.out + " holds the checkpoint and its curves");
+  say("stopped at step " + std::to_string(state.step()) + " of " + std::to_string(o.steps) + ", saved; the same command with --resume goes on");
+  if (signal_caught) std::raise(signal_caught);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "core/columns_hdf5.h"
@@ -95,6 +96,34 @@ inline SampleRow made_sample(int run, int prompt, int repeat, int steps = 4) {
   row.scores = {{"exact_match", static_cast<double>(next(2))}};
   if (prompt % 2 == 0) row.scores.emplace_back("rouge_1", share());
   return row;
+}
+
+// Writes a trace of samples that lie in the order in which readers find them.
+inline void write_made(const std::string& path, int samples, int steps = 4, const std::string& ended = "") {
+  Provenance made;
+  made.software = "draftlab test", made.started = made.ended = ended;
+  TraceWriter writer(path, made, made_runs(), TraceOptions{}, false);
+  for (int i = 0; i < samples; ++i) writer.sample(made_sample(i % 2, i / 2, 0, steps));
+  writer.close();
+}
+
+// Copies a trace, column by column, after `edit` has seen each: the way to traces that are wrong in one place.
+inline void rewrite(const std::string& from, const std::string& to, const std::function<void(ColumnInfo&, Values&)>& edit) {
+  const Trace trace(from);
+  ColumnWriter file(1);
+  file.root(kTraceMagic, trace_tables(), trace.provenance());
+  file.attribute("drafts", trace.drafts());
+  for (Table table : trace_tables()) {
+    const Columns columns = trace.columns(table, 0, trace.rows(table));
+    file.table(table, columns.rows());
+    for (std::size_t i = 0; i < columns.infos().size(); ++i) {
+      ColumnInfo column = columns.infos()[i];
+      Values values = columns.values(i);
+      edit(column, values);
+      if (!column.name.empty()) file.column(table, column, values);
+    }
+  }
+  file.save(to);
 }
 
 inline bool equal(const Values& a, const Values& b) {

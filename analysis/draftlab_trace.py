@@ -1,0 +1,86 @@
+"""Reads draftlab traces (TRACE_FORMAT.md) with h5py and numpy alone.
+
+    trace = Trace("out/quickstart.h5")
+    trace.runs                        # one dict an arm
+    trace["sample_nfe_verify"]        # a column, as an array; texts as str
+    for sample in trace:              # one dict a sample, its steps, tokens and drafts within
+        for step in sample["steps"]:
+            print(step["accepted"], [token["id"] for token in step["tokens"]])
+
+With pandas: pandas.DataFrame(trace.table("step")).
+"""
+
+import h5py
+import numpy as np
+
+TABLES = ("run", "sample", "step", "token", "draft")
+
+
+class Trace:
+    def __init__(self, path):
+        self.file = h5py.File(path, "r")
+        self.attributes = dict(self.file.attrs)
+        if self.attributes.get("magic") != "draftlab-trace":
+            raise ValueError(f"{path} is no draftlab trace")
+        if not str(self.attributes["schema_version"]).startswith("1."):
+            raise ValueError(f"{path} has schema {self.attributes['schema_version']}; this reader knows 1.x")
+        self.rows = {name: self.file[name].shape[0] for name in TABLES}
+        # Columns of a table begin with its name; dimension scales bear a table's name alone.
+        self.columns = {table: [name for name in self.file if name.startswith(table + "_")] for table in TABLES}
+        self._cache = {}
+
+    def __getitem__(self, column):
+        """A whole column."""
+        if column not in self._cache:
+            data = self.file[column]
+            self._cache[column] = data.asstr()[:] if h5py.check_string_dtype(data.dtype) else data[:]
+        return self._cache[column]
+
+    def table(self, table):
+        """{field: array} of a table, names without the table's."""
+        return {name[len(table) + 1:]: self[name] for name in self.columns[table]}
+
+    def meanings(self, column):
+        """{value: meaning} of an enumeration, e.g. step_stop."""
+        attributes = self.file[column].attrs
+        return dict(zip(attributes["flag_values"].tolist(), attributes["flag_meanings"].split()))
+
+    @property
+    def runs(self):
+        return [self._row("run", i) for i in range(self.rows["run"])]
+
+    def __len__(self):
+        return self.rows["sample"]
+
+    def __iter__(self):
+        return (self.sample(i) for i in range(len(self)))
+
+    def sample(self, index):
+        """One decoded prompt with all that happened to it."""
+        sample = self._row("sample", index)
+        sample["steps"] = [self._step(i) for i in self._children(sample, "step")]
+        return sample
+
+    def _step(self, index):
+        step = self._row("step", index)
+        step["tokens"] = [self._row("token", i) for i in self._children(step, "token")]
+        step["drafts"] = [self._row("draft", i) for i in self._children(step, "draft")]
+        return step
+
+    def _row(self, table, index):
+        return {name[len(table) + 1:]: self[name][index] for name in self.columns[table]}
+
+    @staticmethod
+    def _children(row, table):
+        first = int(row[f"first_{table}"])
+        return range(first, first + int(row[f"n_{table}s"]))
+
+    def per_step(self, column, reduce=np.add):
+        """Sums (or maxima, ...) of a token or draft column over each step; 0 for steps without rows."""
+        table = column.split("_")[0]
+        count, values = self[f"step_n_{table}s"], np.asarray(self[column])
+        result = np.zeros(len(count), dtype=np.result_type(values, np.int64))
+        some = count > 0
+        if some.any():
+            result[some] = reduce.reduceat(values, self[f"step_first_{table}"][some])
+        return result
