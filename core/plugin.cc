@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Libraries are never closed: what they registered points into them.
-void* open_library(const std::string& path, int binding = 0) { return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | binding); }
+void* open_library(const std::string& path) { return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL); }
 
 std::string last_error() {
   const char* const message = dlerror();
@@ -58,9 +58,9 @@ void* module_function(const std::string& module, const std::string& function) {
   const std::string name = "lib" + module + ".so";
   for (const fs::path& folder : module_folders()) {
     if (!fs::exists(folder / name)) continue;
-    // Debian's torch and sentencepiece each bring a protobuf of their own: without RTLD_DEEPBIND the first one's would answer for
-    // the second's, and crash.
-    void* const library = open_library((folder / name).string(), RTLD_DEEPBIND);
+    // Debian's torch and sentencepiece each bring a protobuf of their own, so each has a module, and neither is linked into the
+    // program: local scopes keep them apart. (RTLD_DEEPBIND would too, but then a module's std::cout is not the program's.)
+    void* const library = open_library((folder / name).string());
     if (!library) throw ConfigError((folder / name).string() + " cannot be loaded: " + last_error());
     void* const found = dlsym(library, function.c_str());
     if (!found) throw ConfigError((folder / name).string() + " has no function " + function + "; rebuild it");

@@ -97,7 +97,11 @@ class Registry {
     for (const Entry& entry : entries_) names.push_back(entry.name);
     return names;
   }
-  void set_source(std::string source) { source_ = std::move(source); }  // of what is added next
+  // The file of what is added next, shown from the folder `plugins` on where it lies below one.
+  void set_source(const std::string& file) {
+    const auto from = file.find("plugins/");
+    source_ = from == std::string::npos ? file : file.substr(from);
+  }
 
  private:
   void insert(Entry entry) {

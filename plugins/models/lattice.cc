@@ -64,11 +64,28 @@ std::vector<char> draw_prompt(int length, int prompt, PromptShape shape, const U
 Arrangement arrange(const std::vector<char>& given, bool any_permutation, const Uniforms& uniform) {
   std::vector<std::int32_t> order, generated;
   for (std::size_t i = 0; i < given.size(); i++) (given[i] ? order : generated).push_back(static_cast<std::int32_t>(i));
-  Arrangement arrangement{std::vector<std::int32_t>(given.size()), static_cast<std::int32_t>(order.size())};
+  Arrangement arrangement{std::vector<std::int32_t>(given.size()), static_cast<std::int32_t>(order.size()), {}};
   if (any_permutation) shuffle(generated, uniform);
   order.insert(order.end(), generated.begin(), generated.end());
   for (std::size_t rank = 0; rank < order.size(); rank++) arrangement.rank[order[rank]] = static_cast<std::int32_t>(rank);
   return arrangement;
+}
+
+void ask_ahead(Arrangement& arrangement, double share, int most, const Uniforms& uniform) {
+  arrangement.ahead.assign(arrangement.rank.size(), 0);
+  for (std::size_t i = 0; i < arrangement.rank.size(); i++) {
+    if (arrangement.rank[i] >= arrangement.prompt && uniform() < share) arrangement.ahead[i] = 1 + below(most, uniform);
+  }
+}
+
+std::int32_t content_limit(const Arrangement& arrangement, std::int32_t position) {
+  const std::int32_t rank = arrangement.rank[position];
+  return rank < arrangement.prompt ? arrangement.prompt : rank + 1;
+}
+
+std::int32_t query_limit(const Arrangement& arrangement, std::int32_t position) {
+  const std::int32_t ahead = arrangement.ahead.empty() ? 0 : arrangement.ahead[position];
+  return std::max(arrangement.prompt, arrangement.rank[position] - ahead);
 }
 
 std::vector<double> low_discrepancy(double u, int n) {

@@ -12,12 +12,13 @@ namespace draftlab {
 struct Arrangement {
   std::vector<std::int32_t> rank;
   std::int32_t prompt = 0;
+  std::vector<std::int32_t> ahead = {};  // ranks before its own that each position's query does not see; empty: none
 };
 
 // The first rank that the content of a position does not see, and the same for the query that predicts the position. A query
 // of a prompt position is never scored; its limit only keeps its row from being empty.
-inline std::int32_t content_limit(std::int32_t rank, std::int32_t prompt) { return rank < prompt ? prompt : rank + 1; }
-inline std::int32_t query_limit(std::int32_t rank, std::int32_t prompt) { return rank < prompt ? prompt : rank; }
+std::int32_t content_limit(const Arrangement& arrangement, std::int32_t position);
+std::int32_t query_limit(const Arrangement& arrangement, std::int32_t position);
 
 // How prompts lie.
 enum class PromptShape { scattered, prefix, spans };
@@ -32,6 +33,11 @@ std::vector<char> draw_prompt(int length, int prompt, PromptShape shape, const U
 // The lattice decomposition: prompt and generated positions each ascending, so that a set of visible tokens has one order
 // (Eq. 4). With `any_permutation` the generated positions are shuffled (the ablation of Fig. 3).
 Arrangement arrange(const std::vector<char>& given, bool any_permutation, const Uniforms& uniform);
+
+// Lets a `share` of the generated positions be asked 1 to `most` ranks early: the question of a draft, p(x_i | prompt, ranks
+// before n) with n < i. On the lattice alone a query always sees everything to its left, so a model trained from scratch on
+// nothing else never learns to draft; the authors' model had it from XLNet's permutations.
+void ask_ahead(Arrangement& arrangement, double share, int most, const Uniforms& uniform);
 
 // n numbers in [0, 1), one in each stratum [i/n, (i+1)/n): a batch covers all mask rates evenly.
 std::vector<double> low_discrepancy(double u, int n);

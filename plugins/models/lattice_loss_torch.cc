@@ -32,13 +32,13 @@ at::Tensor lattice_nll(const Xlnet& net, const LatticeBatch& batch, bool bf16) {
   at::Tensor ids = at::empty({n, length}, at::kLong), rank = at::empty({n, length}, at::kInt), limit = at::empty({n, 2 * length}, at::kInt);
   std::vector<std::int64_t> scored;
   for (std::int64_t b = 0; b < n; b++) {
-    const auto& [ranks, prompt] = batch.arrangements[b];
+    const Arrangement& arrangement = batch.arrangements[b];
     for (std::int64_t i = 0; i < length; i++) {
       ids.data_ptr<std::int64_t>()[b * length + i] = batch.tokens[b][i];
-      rank.data_ptr<std::int32_t>()[b * length + i] = ranks[i];
-      limit.data_ptr<std::int32_t>()[b * 2 * length + i] = content_limit(ranks[i], prompt);
-      limit.data_ptr<std::int32_t>()[b * 2 * length + length + i] = query_limit(ranks[i], prompt);
-      if (ranks[i] >= prompt) scored.push_back(b * length + i);
+      rank.data_ptr<std::int32_t>()[b * length + i] = arrangement.rank[i];
+      limit.data_ptr<std::int32_t>()[b * 2 * length + i] = content_limit(arrangement, static_cast<std::int32_t>(i));
+      limit.data_ptr<std::int32_t>()[b * 2 * length + length + i] = query_limit(arrangement, static_cast<std::int32_t>(i));
+      if (arrangement.rank[i] >= arrangement.prompt) scored.push_back(b * length + i);
     }
   }
   const auto compute = [bf16](const at::Tensor& x) { return bf16 ? x.to(at::kBFloat16) : x; };

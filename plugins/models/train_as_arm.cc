@@ -34,6 +34,8 @@ void TrainAsArmOptions::declare(OptionSet& set) {
   set.add("mask_warmup", &mask_warmup).in(0, 1e12).help("steps over which the mask rates widen from mask_start");
   set.add("share_prefix", &share_prefix).in(0, 1).help("share of canvases whose prompt is a prefix; with mask_min = mask_max = 1 a causal model");
   set.add("share_spans", &share_spans).in(0, 1).help("share of canvases of which one to three contiguous spans are masked; the rest is scattered");
+  set.add("share_ahead", &share_ahead).in(0, 1).help("share of the scored tokens that are asked early, as a draft asks them; a model from scratch needs it to draft well");
+  set.add("most_ahead", &most_ahead).in(1, 65536).help("ranks by which such a token is asked early, at most: draft_length - 1");
   set.add("length", &length).in(2, 65536).help("tokens of a canvas");
   set.add("batch", &batch).in(1, 65536).help("canvases of one forward");
   set.add("accumulate", &accumulate).in(1, 65536).help("forwards of one optimizer step");

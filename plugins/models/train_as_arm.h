@@ -21,8 +21,8 @@ struct TrainAsArmOptions {
   std::int64_t layers = 6, width = 160, heads = 5, inner = 640;
   // What is masked.
   std::string order = "lattice";
-  double mask_start = 0.15, mask_min = 0.15, mask_max = 0.99, share_prefix = 0, share_spans = 0;
-  std::int64_t mask_warmup = 5000;
+  double mask_start = 0.15, mask_min = 0.15, mask_max = 0.99, share_prefix = 0, share_spans = 0, share_ahead = 0;
+  std::int64_t mask_warmup = 5000, most_ahead = 4;
   // Optimisation.
   std::int64_t length = 128, batch = 32, accumulate = 1, steps = 10000, warmup = 500;
   double rate = 1e-3, floor = 0, weight_decay = 0.01, clip = 1, minutes = 0;

@@ -148,6 +148,8 @@ LatticeBatch draw(const TrainAsArmOptions& o, const Corpus& corpus, std::uint64_
                                                                                            : PromptShape::scattered,
                                                 uniform);
     batch.arrangements.push_back(arrange(given, o.order == "any-permutation", uniform));
+    if (stream == kTrainingStream && o.share_ahead > 0)
+      ask_ahead(batch.arrangements.back(), o.share_ahead, static_cast<int>(o.most_ahead), uniform);
   }
   return batch;
 }
@@ -203,7 +205,8 @@ void train_as_arm(const TrainAsArmJob& job, const TrainContext& context) {
       net.save(context.out, o.dtype == "bf16");
       const ValidationRow generated = context.generate(context.out);
       row = {0, 0, row.loss, generated.perplexity, generated.entropy_bits, generated.nfe, generated.nfe_per_token};
-      line += ", perplexity " + number(row.perplexity) + ", entropy " + number(row.entropy_bits) + " bits, NFE per token " + number(row.nfe_per_token);
+      if (std::isfinite(row.perplexity)) line += ", perplexity " + number(row.perplexity);
+      line += ", entropy " + number(row.entropy_bits) + " bits, NFE per token " + number(row.nfe_per_token);
     }
     row.step = state.step();
     row.seconds = clock.seconds();
@@ -266,7 +269,7 @@ void train_as_arm(const TrainAsArmJob& job, const TrainContext& context) {
   save();
   std::signal(SIGTERM, on_term);
   std::signal(SIGINT, on_int);
-  if (state.step() == o.steps) return say("finished: " + context.out + " holds the checkpoint and its curves");
+  if (state.step() >= o.steps) return say("finished: " + context.out + " holds the checkpoint and its curves");
   say("stopped at step " + std::to_string(state.step()) + " of " + std::to_string(o.steps) + ", saved; the same command with --resume goes on");
   if (signal_caught) std::raise(signal_caught);
 }

@@ -6,6 +6,7 @@
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>

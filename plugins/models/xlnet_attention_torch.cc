@@ -8,7 +8,7 @@
 #include <vector>
 
 #if defined(__x86_64__)
-#define DRAFTLAB_VECTOR __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+#define DRAFTLAB_VECTOR __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define DRAFTLAB_VECTOR
 #endif

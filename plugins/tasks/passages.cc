@@ -51,7 +51,7 @@ void PassageOptions::declare(OptionSet& set) {
       "chunks-xlnet: joined by <sep><cls></s>, as the authors of ASSD do");
   set.add("begin", &begin).help("every canvas begins with <s>, which is always given: what draftlab's trainer shows a model");
   set.add("split", &split).one_of({"train", "validation", "test"}).help("of the generated stories; they never share one");
-  set.add("length", &length).in(2, 1 << 20).help("tokens of a canvas; of a document, at most");
+  set.add("length", &length).in(3, 1 << 20).help("tokens of a canvas, <s> included; of a document, at most");
   set.add("least", &least).in(2, 1 << 20).help("documents of fewer tokens are passed over");
   set.add("count", &count).in(0, 1 << 24).help("prompts, at most; 0: as many as the file yields");
   set.add("seed", &seed).help("of generated stories and of masks; no other seed changes a prompt");

@@ -68,10 +68,27 @@ TEST_CASE("the lattice ranks prompt and generated positions ascending") {
   CHECK(lattice.prompt == 2);
   CHECK(lattice.rank == std::vector<std::int32_t>{0, 2, 1, 3, 4});
   // Content of the prompt sees both prompt positions, generated content what was before it and itself, a query only what was.
-  CHECK(content_limit(lattice.rank[0], 2) == 2);
-  CHECK(content_limit(lattice.rank[1], 2) == 3);
-  CHECK(query_limit(lattice.rank[1], 2) == 2);
-  CHECK(query_limit(lattice.rank[4], 2) == 4);
+  CHECK(content_limit(lattice, 0) == 2);
+  CHECK(content_limit(lattice, 1) == 3);
+  CHECK(query_limit(lattice, 1) == 2);
+  CHECK(query_limit(lattice, 4) == 4);
+}
+
+TEST_CASE("queries asked ahead see as much as a draft of that depth") {
+  Arrangement lattice = arrange({1, 0, 0, 0, 0, 0, 0, 0}, false, uniforms(6));
+  ask_ahead(lattice, 0.5, 3, uniforms(7));
+  int early = 0;
+  for (std::int32_t i = 0; i < 8; i++) {
+    CHECK(query_limit(lattice, i) >= 1);
+    CHECK(query_limit(lattice, i) <= std::max(1, i));
+    CHECK(query_limit(lattice, i) >= i - 3);
+    CHECK(content_limit(lattice, i) == std::max(1, i + 1));
+    early += query_limit(lattice, i) < i;
+  }
+  CHECK(early >= 1);
+  CHECK(early <= 6);
+  ask_ahead(lattice, 0, 3, uniforms(7));
+  for (std::int32_t i = 1; i < 8; i++) CHECK(query_limit(lattice, i) == i);
 }
 
 TEST_CASE("any permutation shuffles the generated positions only") {

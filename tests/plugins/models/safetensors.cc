@@ -2,6 +2,9 @@
 #include "plugins/models/safetensors.h"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>

@@ -62,7 +62,7 @@ LatticeBatch batch() {
 at::Tensor stepwise_nll(const Xlnet& net, const LatticeBatch& batch) {
   std::vector<at::Tensor> nll;
   for (std::size_t b = 0; b < batch.tokens.size(); b++) {
-    const auto& [rank, prompt] = batch.arrangements[b];
+    const auto& [rank, prompt, ahead] = batch.arrangements[b];
     for (std::int64_t target = 0; target < kLength; target++) {
       if (rank[target] < prompt) continue;
       at::Tensor ids = at::empty({1, kLength}, at::kLong);
