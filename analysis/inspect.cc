@@ -89,11 +89,10 @@ class Picture {
   const Marks& marks_;
 };
 
-std::string kinds(const Counts& counts, const char* between, const char* whose = "") {
+std::string kinds(const Counts& counts) {
   std::string text;
   for (Kind kind : {Kind::prefill, Kind::draft, Kind::verify, Kind::commit, Kind::aux}) {
-    if (counts[kind].calls == 0) continue;
-    text += (text.empty() ? "" : between) + std::to_string(counts[kind].calls) + " " + whose + std::string(name(kind));
+    if (counts[kind].calls > 0) text += (text.empty() ? "" : ", ") + std::to_string(counts[kind].calls) + " " + std::string(name(kind));
   }
   return text;
 }
@@ -115,8 +114,8 @@ std::string Picture::header(std::int64_t index) const {
   char numbers[160];
   std::snprintf(numbers, sizeof numbers, "%d positions, %d given, %d decoded in %zu steps; NFE %lld (", sample_.length, sample_.prompt_tokens,
                 sample_.generated, sample_.steps.size(), static_cast<long long>(nfe));
-  std::string cost = numbers + kinds(sample_.counts, ", ") + ")";
-  if (sample_.drafter_counts.nfe() > 0) cost += "; draft model: " + kinds(sample_.drafter_counts, ", ");
+  std::string cost = numbers + kinds(sample_.counts) + ")";
+  if (sample_.drafter_counts.nfe() > 0) cost += "; draft model: " + kinds(sample_.drafter_counts);
   if (nfe > 0) {
     std::snprintf(numbers, sizeof numbers, "; %.3f tokens per forward", static_cast<double>(sample_.generated) / static_cast<double>(nfe));
     cost += numbers;
@@ -136,10 +135,25 @@ std::string Picture::header(std::int64_t index) const {
          paragraph("cost   ", cost) + (scores.empty() ? "" : paragraph("scores ", scores));
 }
 
+// Forwards of a step by the first letter of their kind, "d+v"; a draft model's in brackets.
+std::string short_cost(const StepRow& step) {
+  auto letters = [](const Counts& counts) {
+    std::string text;
+    for (Kind kind : {Kind::prefill, Kind::draft, Kind::verify, Kind::commit, Kind::aux}) {
+      const std::int64_t calls = counts[kind].calls;
+      if (calls > 0) text += (text.empty() ? "" : "+") + (calls > 1 ? std::to_string(calls) : "") + std::string(name(kind).substr(0, 1));
+    }
+    return text;
+  };
+  const std::string drafter = letters(step.drafter_counts);
+  const std::string text = letters(step.counts) + (drafter.empty() ? "" : "(" + drafter + ")");
+  return text.empty() ? "-" : text;
+}
+
 // One draft after the other, in the order of drafting; then what was committed at positions that no draft had.
 std::string Picture::step(const StepRow& step) const {
-  char head[32];
-  std::snprintf(head, sizeof head, "%5d  ", step.step);
+  char head[64];
+  std::snprintf(head, sizeof head, "%5d %4d  %-6s ", step.step, step.committed, short_cost(step).c_str());
   Paragraph line(head, options_.width);
   std::map<std::int32_t, const TokenRow*> committed;
   for (const TokenRow& token : step.tokens) committed[token.position] = &token;
@@ -162,11 +176,7 @@ std::string Picture::step(const StepRow& step) const {
     line.add(std::to_string(token.position) + ":" + piece(token.token) +
              (accepted ? std::string(marks_.accepted) : "(" + std::string(name(static_cast<Source>(token.source))) + ")"));
   }
-  std::string cost = kinds(step.counts, "+");
-  const std::string drafter = kinds(step.drafter_counts, "+", "drafter's ");
-  if (!drafter.empty()) cost += (cost.empty() ? "" : "+") + drafter;
-  line.add("|");
-  line.add(std::to_string(step.committed) + " committed, " + (cost.empty() ? "no forward" : cost) + ", " + std::string(name(static_cast<Stop>(step.stop))));
+  line.add("| " + std::string(name(static_cast<Stop>(step.stop))));
   return line.line();
 }
 
@@ -221,7 +231,7 @@ std::string inspect(const Trace& trace, std::int64_t index, const InspectOptions
   const Picture picture(trace, sample, options);
   const Marks& marks = options.ascii ? kAsciiMarks : kUtf8Marks;
   std::string out = picture.header(index) + "\n";
-  out += std::string(" step  position:token, drafted: ") + marks.exact + " the target's own draw  " + marks.accepted + " accepted  " + marks.rejected + marks.becomes +
+  out += std::string(" step  new  nfe    position:token  ") + marks.exact + " target's own  " + marks.accepted + " accepted  " + marks.rejected + marks.becomes +
          "token replaced  " + marks.unjudged + " not judged\n";
   for (const StepRow& step : sample.steps) {
     if (step.step >= options.first_step && step.step < options.end_step) out += picture.step(step);

@@ -45,7 +45,7 @@ TEST_CASE("a step is drawn: what was drafted, accepted, replaced") {
   InspectOptions options;
   options.width = 200;
   std::string picture = inspect(trace, 0, options);
-  CHECK(picture.find("    0  3:10\u00B7 4:11\u2713 5:12\u2717\u219299 | 3 committed, 1 draft+1 verify, wrong_token\n") != std::string::npos);
+  CHECK(picture.find("    0    3  d+v    3:10\u00B7 4:11\u2713 5:12\u2717\u219299 | wrong_token\n") != std::string::npos);
   CHECK(picture.find("canvas \u2026 10/0 11/0 99/0 \u2026\n") != std::string::npos);
   CHECK(picture.find("8 positions, 3 given, 3 decoded in 1 steps; NFE 3 (1 prefill, 1 draft, 1 verify); 1.000 tokens per forward") != std::string::npos);
   options.ascii = true;
@@ -66,11 +66,11 @@ TEST_CASE("a picture is as wide as asked, and shows the steps asked for") {
   options.width = 60;
   read_steps("3:5", options);
   const std::string picture = inspect(trace, 0, options);
-  CHECK(picture.find("\n    3  ") != std::string::npos);
-  CHECK(picture.find("\n    4  ") != std::string::npos);
-  CHECK(picture.find("\n    5  ") == std::string::npos);
-  std::istringstream lines(picture.substr(0, picture.find("step  position")));
-  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 60);
+  CHECK(picture.find("\n    3 ") != std::string::npos);
+  CHECK(picture.find("\n    4 ") != std::string::npos);
+  CHECK(picture.find("\n    5 ") == std::string::npos);
+  std::istringstream lines(picture);
+  for (std::string line; std::getline(lines, line);) CHECK((line.size() <= 60 || line.find("position") != std::string::npos || line.find("tokens by") != std::string::npos));
   read_steps("7", options);
   CHECK(options.end_step == 7);
   for (const char* wrong : {"", "a:b", "1:2:3", "-1"}) CHECK_THROWS_AS(read_steps(wrong, options), UsageError);
