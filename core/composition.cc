@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/chance.h"
+#include "core/train.h"
 
 namespace draftlab {
 namespace {
