@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/chance.h"
+#include "core/train.h"
 
 namespace draftlab {
 namespace {
@@ -207,6 +208,7 @@ class Composer {
     if (arm.estimator) check_part(*arm.estimator, "estimator", arm);
     check_part(arm.unmasker, "unmasker", arm);
     if (arm.task.make) check_part(arm.task, "task", arm);
+    if (arm.trainer) check_part(*arm.trainer, "trainer", arm);
   }
 
   template <class Interface> void check_part(const Bound<Interface>& bound, const std::string& kind, const Composition& arm) {

@@ -63,14 +63,17 @@ class AsArmTrainer final : public Trainer {
   using Options = TrainAsArmOptions;
   explicit AsArmTrainer(const Options& options) : options_(options) {
     if (options_.start == "none") options_.start.clear();  // a value that a list of an axis can hold
+    const auto require = [](bool holds, const std::string& rule) { if (!holds) throw ConfigError(rule); };
+    require(!options_.text.empty() || options_.stories > 0, "a corpus is needed: text names a file, or stories is more than 0");
+    require(!options_.tokenizer.empty() || !options_.start.empty(), "tokenizer must name a folder that holds spiece.model");
+    require(options_.width % options_.heads == 0, "width = " + std::to_string(options_.width) + " must be a multiple of heads = " + std::to_string(options_.heads));
+    require(options_.mask_min <= options_.mask_max, "mask_min must not exceed mask_max");
+    require(options_.share_prefix + options_.share_spans <= 1, "share_prefix and share_spans must not exceed 1 together");
   }
 
   void run(const TrainContext& context) override {
     const std::string folder = options_.tokenizer.empty() ? options_.start : options_.tokenizer;
-    if (folder.empty()) throw ConfigError("trainer.as-arm.tokenizer must name a folder that holds spiece.model");
-    if (options_.width % options_.heads != 0)
-      throw ConfigError("trainer.as-arm.width = " + std::to_string(options_.width) + " must be a multiple of trainer.as-arm.heads = " +
-                        std::to_string(options_.heads));
+    if (context.machine.device != "cpu") throw ConfigError("run.device = " + context.machine.device + ": trainer.as-arm runs on cpu only");
     const auto tokenizer = open_tokenizer(folder);
     const auto [corpus, held_out] = corpora(*tokenizer, context.seed);
     for (const Corpus* half : {&corpus, &held_out})
@@ -90,8 +93,6 @@ class AsArmTrainer final : public Trainer {
   // What is trained on, and what validates.
   std::pair<Corpus, Corpus> corpora(const Tokenizer& tokenizer, std::uint64_t seed) const {
     if (!options_.text.empty()) return split_corpus(documents(), std::llround(1 / options_.holdout), tokenizer);
-    if (options_.stories == 0)
-      throw ConfigError("trainer.as-arm needs a corpus: trainer.as-arm.text names a file, or trainer.as-arm.stories is more than 0");
     const auto texts = [&](std::int64_t count, Split split) {
       std::vector<std::string> all;
       for (const Story& story : make_stories(seed, count, split)) all.push_back(story.text());

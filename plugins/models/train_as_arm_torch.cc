@@ -119,7 +119,12 @@ struct State {
 
 Xlnet network(const TrainAsArmJob& job, std::uint64_t seed) {
   const TrainAsArmOptions& o = job.options;
-  if (!o.start.empty()) return Xlnet::load(o.start);
+  if (!o.start.empty()) {
+    Xlnet net = Xlnet::load(o.start);
+    if (net.config.vocab_size != job.vocabulary)
+      throw DataError("'" + o.start + "' has a vocabulary of " + std::to_string(net.config.vocab_size) + ", the tokenizer one of " + std::to_string(job.vocabulary));
+    return net;
+  }
   XlnetConfig config;
   config.vocab_size = job.vocabulary;
   config.d_model = o.width;
