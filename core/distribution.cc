@@ -29,21 +29,73 @@ constexpr double kLowestExponent = -700;
 #define DRAFTLAB_VECTOR
 #endif
 
-// x = exp(x) for x <= 0, to the last bit or two; a plain loop that compilers vectorise, because a row of a large vocabulary is
-// normalised several times a step. exp(x) = 2^n e^r with |r| <= ln(2) / 2, and e^r by its Taylor polynomial.
-DRAFTLAB_VECTOR void exponentials(double* x, std::int64_t size) {
+// A row of a large vocabulary is normalised and summarised several times a step. These loops make one pass each, in lanes that
+// compilers turn into vectors: a sum over doubles is kept in order otherwise.
+constexpr int kLanes = 8;
+
+// exp(x) for x <= 0, to the last bit or two: 2^n e^r with |r| <= ln(2) / 2, and e^r by its Taylor polynomial.
+inline __attribute__((always_inline)) double exponential(double x) {
   constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer, which its low bits then hold
-  for (std::int64_t i = 0; i < size; ++i) {
-    const bool nothing = x[i] < kLowestExponent;  // false for NaN, which stays what it is
-    const double value = nothing ? 0.0 : x[i];
-    const double shifted = value * 1.4426950408889634074 + kRound, n = shifted - kRound;
-    const double r = (value - n * 6.93145751953125e-1) - n * 1.42860682030941723212e-6;
-    const double low = 1 + r * (1 + r * (1.0 / 2 + r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120)))));
-    const double high = 1.0 / 720 + r * (1.0 / 5040 + r * (1.0 / 40320 + r * (1.0 / 362880 + r * (1.0 / 3628800 + r * (1.0 / 39916800 + r / 479001600)))));
-    const double e = low + (r * r * r) * (r * r * r) * high;
-    const auto power = std::bit_cast<double>((std::bit_cast<std::uint64_t>(shifted) + 1023) << 52);
-    x[i] = nothing ? 0.0 : e * power;
+  const bool nothing = x < kLowestExponent;      // false for NaN, which stays what it is
+  const double value = nothing ? 0.0 : x;
+  const double shifted = value * 1.4426950408889634074 + kRound, n = shifted - kRound;
+  const double r = (value - n * 6.93145751953125e-1) - n * 1.42860682030941723212e-6;
+  const double low = 1 + r * (1 + r * (1.0 / 2 + r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120)))));
+  const double high = 1.0 / 720 + r * (1.0 / 5040 + r * (1.0 / 40320 + r * (1.0 / 362880 + r * (1.0 / 3628800 + r * (1.0 / 39916800 + r / 479001600)))));
+  const double e = low + (r * r * r) * (r * r * r) * high;
+  const auto power = std::bit_cast<double>((std::bit_cast<std::uint64_t>(shifted) + 1023) << 52);
+  return nothing ? 0.0 : e * power;
+}
+
+DRAFTLAB_VECTOR double sum_of(const double* lanes) {
+  double sum = 0;
+  for (int j = 0; j < kLanes; ++j) sum += lanes[j];
+  return sum;
+}
+
+// p = exp(x - largest); their sum.
+DRAFTLAB_VECTOR double exponentials(const float* x, double largest, double* p, std::int64_t size) {
+  double lanes[kLanes] = {};
+  std::int64_t i = 0;
+  for (; i + kLanes <= size; i += kLanes) {
+    for (int j = 0; j < kLanes; ++j) lanes[j] += p[i + j] = exponential(x[i + j] - largest);
   }
+  double sum = sum_of(lanes);
+  for (; i < size; ++i) sum += p[i] = exponential(x[i] - largest);
+  return sum;
+}
+
+// The largest and the second largest of p, the sum of squares, and the sum of p x where p is positive (x may be -inf elsewhere).
+struct Moments { double largest = -1, second = -1, squares = 0, mean = 0; };
+
+inline __attribute__((always_inline)) void rank(double p, double& largest, double& second) {
+  second = std::max(second, std::min(largest, p));
+  largest = std::max(largest, p);
+}
+
+DRAFTLAB_VECTOR Moments moments(const double* p, const float* x, std::int64_t size) {
+  double squares[kLanes] = {}, means[kLanes] = {}, largest[kLanes], second[kLanes];
+  std::fill_n(largest, kLanes, -1.0);
+  std::fill_n(second, kLanes, -1.0);
+  std::int64_t i = 0;
+  for (; i + kLanes <= size; i += kLanes) {
+    for (int j = 0; j < kLanes; ++j) {
+      squares[j] += p[i + j] * p[i + j];
+      means[j] += p[i + j] > 0 ? p[i + j] * x[i + j] : 0.0;
+      rank(p[i + j], largest[j], second[j]);
+    }
+  }
+  Moments all{-1, -1, sum_of(squares), sum_of(means)};
+  for (int j = 0; j < kLanes; ++j) {
+    rank(largest[j], all.largest, all.second);
+    rank(second[j], all.largest, all.second);
+  }
+  for (; i < size; ++i) {
+    all.squares += p[i] * p[i];
+    if (p[i] > 0) all.mean += p[i] * x[i];
+    rank(p[i], all.largest, all.second);
+  }
+  return all;
 }
 
 }  // namespace
@@ -63,15 +115,22 @@ struct Distribution::State {
 
   const Eigen::ArrayXd& normalise() {
     if (normalised) return p;
-    p = Eigen::Map<const Eigen::ArrayXf>(logits.data(), static_cast<Eigen::Index>(logits.size())).cast<double>();
-    if (excluded != kNoToken) p[excluded] = -kInfinity;
-    const double largest = p.maxCoeff();
+    const auto size = static_cast<Eigen::Index>(logits.size());
+    const Eigen::Map<const Eigen::ArrayXf> x(logits.data(), size);
+    double largest = x.maxCoeff();
+    if (excluded != kNoToken && x[excluded] == largest) {
+      largest = -kInfinity;
+      for (Eigen::Index i = 0; i < size; ++i) if (i != excluded) largest = std::max<double>(largest, x[i]);
+    }
     if (!std::isfinite(largest)) throw Fault("a model answered with logits that are not finite");
-    p -= largest;
-    exponentials(p.data(), p.size());
-    const double sum = p.sum();
+    p.resize(size);
+    double sum = exponentials(logits.data(), largest, p.data(), size);
+    if (excluded != kNoToken) {
+      sum -= p[excluded];
+      p[excluded] = 0;
+    }
     if (!std::isfinite(sum)) throw Fault("a model answered with logits that are not finite");
-    p /= sum;
+    p *= 1 / sum;
     log_normaliser = largest + std::log(sum);
     normalised = true;
     return p;
@@ -86,18 +145,18 @@ struct Distribution::State {
   const Summary& summarise() {
     if (summarised) return summary;
     normalise();
-    summary = {};
-    summary.max = p.maxCoeff();
+    // Without logits the entropy is summed from the probabilities themselves.
+    const std::vector<float> none(logits.empty() ? static_cast<std::size_t>(p.size()) : 0);
+    const Moments all = moments(p.data(), logits.empty() ? none.data() : logits.data(), p.size());
+    summary.max = all.largest;
     summary.argmax = static_cast<Token>(std::find(p.data(), p.data() + p.size(), summary.max) - p.data());
-    const Eigen::Index after = p.size() - summary.argmax - 1;
-    if (summary.argmax > 0) summary.second = p.head(summary.argmax).maxCoeff();
-    if (after > 0) summary.second = std::max(summary.second, p.tail(after).maxCoeff());
-    summary.renyi2 = p.square().sum();
+    summary.second = std::max(all.second, 0.0);
+    summary.renyi2 = all.squares;
+    summary.entropy = 0;
     if (logits.empty()) {
       for (const double mass : p) if (mass > 0) summary.entropy -= mass * std::log(mass);
     } else {
-      const Eigen::Map<const Eigen::ArrayXf> x(logits.data(), p.size());
-      summary.entropy = std::max(0.0, log_normaliser - (p > 0).select(p * x.cast<double>(), 0.0).sum());
+      summary.entropy = std::max(0.0, log_normaliser - all.mean);
     }
     summarised = true;
     return summary;
