@@ -308,20 +308,26 @@ void TraceWriter::sample(SampleRow row) {
   }
   samples_.add(row, {first_step, steps_.rows() - first_step});
   for (const auto& [name, value] : row.scores) samples_.score(name, value);
-  buffered_.insert({row.prompt_index, row.sample_index, row.run});
+  const Key key{row.prompt_index, row.sample_index, row.run};
+  in_order_ = in_order_ && (buffered_.empty() || *buffered_.rbegin() < key);
+  buffered_.insert(key);
   const std::chrono::duration<double> since = std::chrono::steady_clock::now() - rolled_;
   if (tokens_.rows() >= unit_tokens_ || since.count() >= unit_seconds_) flush();
+}
+
+void TraceWriter::save(const std::string& file, int level) const {
+  ColumnWriter writer(level);
+  write_root(writer, provenance_, runs_, drafts_);
+  for (const Columns* table : {&samples_, &steps_, &tokens_, &drafted_}) writer.columns(*table);
+  writer.save(file);
 }
 
 void TraceWriter::flush() {
   rolled_ = std::chrono::steady_clock::now();
   if (samples_.rows() == 0) return;
-  ColumnWriter file(kUnitLevel);
-  write_root(file, provenance_, runs_, drafts_);
-  for (const Columns* table : {&samples_, &steps_, &tokens_, &drafted_}) file.columns(*table);
   char name[32];
   std::snprintf(name, sizeof name, "/unit-%06d.h5", next_unit_);
-  file.save(folder_ + name);
+  save(folder_ + name, kUnitLevel);
   sources_.push_back(folder_ + name);
   ++next_unit_;
   done_.merge(buffered_);
@@ -330,6 +336,12 @@ void TraceWriter::flush() {
 }
 
 void TraceWriter::close() {
+  if (sources_.empty() && in_order_) {  // what was never split needs no merge
+    save(path_, kMergedLevel);
+    closed_ = true;
+    leave_folder();
+    return;
+  }
   flush();
   const bool unchanged = sources_.size() == 1 && sources_.front() == path_;
   if (!unchanged) {

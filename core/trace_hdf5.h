@@ -38,6 +38,7 @@ class TraceWriter final : public TraceSink {
  private:
   using Key = std::tuple<std::int32_t, std::int32_t, std::int32_t>;  // prompt, repeat, run
   void adopt(const std::string& file);
+  void save(const std::string& file, int level) const;  // what is buffered
   void leave_folder();
   std::string path_, folder_;
   Provenance provenance_;
@@ -50,6 +51,7 @@ class TraceWriter final : public TraceSink {
   std::set<Key> done_, buffered_;
   std::vector<std::string> sources_;  // a finished PATH first, then units, in the order of their numbers
   int next_unit_ = 0;
+  bool in_order_ = true;  // what is buffered is sorted as a merge would sort it
   int lock_ = -1;
   bool closed_ = false;
 };

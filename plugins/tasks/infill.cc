@@ -35,6 +35,7 @@ class Infill final : public Task {
     prompt.text = tokenizer_->decode({passage.tokens.begin() + prompt.offset, passage.tokens.end()});
     if (options_.begin) prompt.given.emplace_back(0, passage.tokens[0]);
     for (std::int32_t position : visible(passage)) prompt.given.emplace_back(position, passage.tokens[position]);
+    prompt.id = prompt_id(passage.id, prompt);
     return prompt;
   }
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override { return token_scores(prompt, canvas); }

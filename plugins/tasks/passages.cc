@@ -96,6 +96,12 @@ Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer
   return passages;
 }
 
+std::string prompt_id(const std::string& name, const Prompt& prompt) {
+  std::vector<Token> parts = prompt.reference;
+  for (const auto& given : prompt.given) parts.push_back(given.first);
+  return name + "-" + digest_of(parts, {}).substr(0, 8);
+}
+
 std::vector<Score> token_scores(const Prompt& prompt, const Canvas& canvas) {
   int equal = 0, generated = 0;
   for (std::int32_t position = 0; position < canvas.length(); ++position) {

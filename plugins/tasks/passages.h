@@ -29,6 +29,10 @@ struct Passages {
 // ConfigError when there is no tokenizer or no path where one is needed; DataError when the data yields no passage.
 Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer, const std::string& task);
 
+// The name with a hash of what is given and what stood there: prompts that differ have different names, so arms that decode
+// different ones are never paired.
+std::string prompt_id(const std::string& name, const Prompt& prompt);
+
 // Share of the generated tokens that are what stood there, and whether all are.
 std::vector<Score> token_scores(const Prompt& prompt, const Canvas& canvas);
 

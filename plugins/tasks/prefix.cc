@@ -42,6 +42,7 @@ class Prefix final : public Task {
     prompt.length = static_cast<int>(prompt.reference.size());
     const int given = static_cast<int>(options_.prompt) + prompt.offset;
     for (std::int32_t position = 0; position < given; ++position) prompt.given.emplace_back(position, prompt.reference[position]);
+    prompt.id = prompt_id(passage.id, prompt);
     return prompt;
   }
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override { return token_scores(prompt, canvas); }

@@ -88,6 +88,7 @@ class StoryTask final : public Task {
       }
     prompt.length = static_cast<int>(prompt.reference.size());
     prompt.text = tokenizer_->decode({prompt.reference.begin() + prompt.offset, prompt.reference.end()});
+    prompt.id = prompt_id(story.id, prompt);
     return prompt;
   }
 

@@ -186,11 +186,13 @@ TEST_CASE("story: one or three sentences are hidden, with the length that stood 
 
 TEST_CASE("story: generated stories are told apart by their split") {
   const Words words;
-  const auto test = make("story", "count = 3\n"), validation = make("story", "count = 3\nsplit = validation\n");
+  const auto test = make("story", "count = 3\n"), validation = make("story", "count = 3\nsplit = validation\n"), hidden = make("story", "count = 3\nhide = 3\n");
+  hidden->load(&words);
   test->load(&words);
   validation->load(&words);
   CHECK(test->size() == 3);
-  CHECK(test->prompt(2).id == "stories-test-2");
+  CHECK(test->prompt(2).id.rfind("stories-test-2-", 0) == 0);
+  CHECK(test->prompt(2).id != hidden->prompt(2).id);  // the same story, another prompt
   CHECK(test->digest() != validation->digest());
   CHECK(test->prompt(0).text != validation->prompt(0).text);
 }
