@@ -124,7 +124,7 @@ Table costs(const std::vector<Arm>& arms) {
   const bool drafter = std::any_of(arms.begin(), arms.end(), [](const Arm& arm) { return arm.mean_drafter_calls() > 0; });
   Table table{{"arm"}, {}};
   for (const Column& column : kinds) table.header.push_back(column.name);
-  table.header.insert(table.header.end(), {"NFE", "tokens/NFE"});
+  table.header.insert(table.header.end(), {"NFE", "tokens/NFE", "tokens/step"});
   if (drafter) table.header.push_back("draft model");
   table.header.insert(table.header.end(), {"fewer NFE", "seconds", "speedup"});
   for (const Arm& arm : arms) {
@@ -132,6 +132,7 @@ Table costs(const std::vector<Arm>& arms) {
     for (const Column& column : kinds) row.push_back(fixed(arm.mean_calls(column.kind), 1));
     row.push_back(fixed(arm.mean(forwards), 1));
     row.push_back(fixed(tokens_per_forward(arm.samples), 2));
+    row.push_back(fixed(tokens_per_iteration(arm.samples), 2));
     if (drafter) row.push_back(fixed(arm.mean_drafter_calls(), 1));
     const bool baseline = &arm == &arms.front();
     row.push_back(baseline ? "1" : ratio_cell(arms.front(), arm, forwards));

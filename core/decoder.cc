@@ -228,6 +228,7 @@ Asking<SampleRow> Decoder::decode() {
   row_.counts = sequences_[0]->counts();
   if (sequences_.size() > 1) row_.drafter_counts = sequences_[1]->counts();
   row_.status = "done";
+  row_.iterations = static_cast<std::int64_t>(row_.steps.size());
   co_return std::move(row_);
 }
 

@@ -175,6 +175,15 @@ double mean_committed(std::span<const SampleRow> samples) {
   return ratio(static_cast<double>(committed), static_cast<double>(steps));
 }
 
+double tokens_per_iteration(std::span<const SampleRow> samples) {
+  std::int64_t tokens = 0, iterations = 0;
+  for (const SampleRow& sample : samples) {
+    tokens += sample.generated;
+    iterations += sample.iterations;
+  }
+  return ratio(static_cast<double>(tokens), static_cast<double>(iterations));
+}
+
 double tokens_per_forward(std::span<const SampleRow> samples) {
   std::int64_t tokens = 0, forwards = 0;
   for (const SampleRow& sample : samples) {

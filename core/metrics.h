@@ -54,6 +54,7 @@ double acceptance_rate(std::span<const SampleRow> samples, bool structural = tru
 double mean_accepted_prefix(std::span<const SampleRow> samples);  // over verified steps, without the replacement
 double mean_committed(std::span<const SampleRow> samples);        // over all steps, with it
 double tokens_per_forward(std::span<const SampleRow> samples);    // generated / target NFE, sums
+double tokens_per_iteration(std::span<const SampleRow> samples);  // generated / steps, sums
 double valid_per_forward(std::span<const SampleRow> samples);     // the same of tokens before the first end token
 
 double perplexity(std::span<const SampleRow> samples);            // exp(sum of judge nats / sum of judge tokens)

@@ -70,6 +70,7 @@ struct SampleRow {
   double judge_nll = kNotMeasured;        // nats, summed
   std::int64_t judge_tokens = 0;
   std::vector<std::pair<std::string, double>> scores;  // the task's
+  std::int64_t iterations = 0;                         // steps, also where they were not read
   std::vector<StepRow> steps;
 };
 

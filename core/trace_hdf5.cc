@@ -388,6 +388,7 @@ std::vector<SampleRow> Trace::read(std::int64_t first, std::int64_t count, bool 
   for (std::int64_t i = 0; i < count; ++i) {
     samples.get(i, result[i]);
     result[i].scores = samples.scores(i);
+    result[i].iterations = n_steps_[first + i];
     if (result[i].run < 0 || result[i].run >= static_cast<std::int32_t>(runs_.size())) file_->fail("has a sample of a run that it does not list");
   }
   if (!with_steps || count == 0) return result;
