@@ -120,7 +120,8 @@ TEST_CASE("every unmasker decodes without verification, and previews what it com
     CAPTURE(name);
     const Composition composition = setup.compose_with("router = never\nunmasker = " + name + "\n");
     check_decoding(composition);
-    for (const StepRow& step : decode(composition, 1, 5)[0].steps) {
+    const std::vector<SampleRow> rows = decode(composition, 1, 5);
+    for (const StepRow& step : rows[0].steps) {
       CHECK(step.verified == 0);
       CHECK(step.counts[Kind::verify].calls == 0);
     }
