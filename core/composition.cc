@@ -263,7 +263,6 @@ void DecodeOptions::declare(OptionSet& set) {
   set.add("top_k", &sampling.top_k).in(0, 1e6).help("Draw from the k most probable tokens; 0 from all.");
   set.add("top_p", &sampling.top_p).in(1e-6, 1).help("Draw from the most probable tokens that together reach this mass.");
   set.add("draft_length", &draft_length).in(1, 4096).help("Tokens drafted a step (k of the papers).");
-  set.add("block_size", &block_size).in(0, 1e6).help("Positions of a block; 0 makes the whole sequence one block.");
 }
 
 void RunOptions::declare(OptionSet& set) {

@@ -123,7 +123,6 @@ Asking<bool> Decoder::step() {
   view.step = static_cast<int>(clock_);
   view.length = canvas_.length();
   view.masked = canvas_.length() - canvas_.prompt_size() - canvas_.committed();
-  view.block_size = static_cast<int>(composition_.decode.block_size);
   view.vocabulary = step.vocabulary;
   view.progress = static_cast<double>(canvas_.committed()) / (canvas_.length() - canvas_.prompt_size());
   view.preview = unmasker_->preview(proposal);

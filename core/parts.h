@@ -72,7 +72,6 @@ struct Route {
 struct DecodeOptions {
   Sampling sampling;
   std::int64_t draft_length = 5;  // k of the papers
-  std::int64_t block_size = 0;    // 0: one block
   void declare(OptionSet& set);   // core/composition.cc
 };
 
@@ -106,7 +105,6 @@ struct StepView {
   int step = 0;
   int length = 0;          // of the canvas
   int masked = 0;          // positions left
-  int block_size = 0;
   int vocabulary = 0;
   double progress = 0;     // share of the generated positions that is committed, in [0, 1]
   int preview = 0;         // tokens the unmasker would commit without verification (N_hi)
