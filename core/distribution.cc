@@ -23,7 +23,8 @@ constexpr double kRounding = 1e-13;
 // What exp would give below this is nothing.
 constexpr double kLowestExponent = -700;
 
-#if defined(__x86_64__)
+// Not under the thread sanitizer: clones are chosen before its runtime is there, which crashes.
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 #define DRAFTLAB_VECTOR __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define DRAFTLAB_VECTOR
