@@ -209,9 +209,9 @@ std::string verdicts(const std::vector<Arm>& arms, const ReportOptions& options)
 
 std::string counted(std::size_t count, const std::string& what) { return std::to_string(count) + " " + what + (count == 1 ? "" : "s"); }
 
-// Breaks lines at blanks, so that none is longer than 110 columns; what follows is indented below an indented line.
+// Breaks lines at blanks, so that none is longer than 120 columns; what follows is indented below an indented line.
 std::string wrapped(const std::string& text) {
-  constexpr std::size_t kWidth = 110;
+  constexpr std::size_t kWidth = 120;
   std::string result;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());

@@ -11,7 +11,7 @@ namespace draftlab {
 struct Table {
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;
-  std::string print(std::size_t width = 110) const;
+  std::string print(std::size_t width = 120) const;
 };
 
 // `value` with `digits` after the point; "-" for NaN.
