@@ -58,7 +58,7 @@ std::vector<SampleRow> Arm::decode(std::span<const int> prompt_indices, int samp
     const Canvas& canvas = slots[i].decoder->canvas();
     row.prompt_index = prompt_indices[i];
     row.sample_index = sample_index;
-    if (slots.size() > 1) row.seconds = row.own_seconds = kNotMeasured;  // a forward was shared
+    if (composition.run.batch > 1) row.seconds = row.own_seconds = kNotMeasured;  // forwards are shared
     row.text = task->text(slots[i].prompt, canvas);
     row.reference = slots[i].prompt.text;
     for (const Score& score : task->score(slots[i].prompt, canvas)) row.scores.emplace_back(score.name, score.value);

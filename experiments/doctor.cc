@@ -115,6 +115,9 @@ void report_processor(Report& report, const std::string& cpu) {
   report.row("memory", gib(memory("MemAvailable")) + " free of " + gib(memory("MemTotal")));
 }
 
+// Below this it is the reference BLAS, or a busy machine.
+constexpr double kSlowBlasGflops = 20;
+
 // "" when products are fast. OpenBLAS and its like are slow only while something else uses the cores.
 std::string complaint(const Blas& blas, double rate, bool& reference) {
   reference = blas.config.empty() && blas.path.find("openblas") == std::string::npos && blas.path.find("mkl") == std::string::npos &&
@@ -182,8 +185,6 @@ void report_traps(Report& report) {
 }
 
 }  // namespace
-
-double blas_gflops() { return measure(find_blas()); }
 
 std::string blas_warning() {
   const Blas blas = find_blas();

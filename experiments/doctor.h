@@ -6,10 +6,6 @@
 
 namespace draftlab {
 
-// Rate of a 32x1024x4096 single-precision product in the BLAS that the torch models would use; 0 when there is none.
-double blas_gflops();
-// Below this it is the reference BLAS, forty times slower than it need be.
-inline constexpr double kSlowBlasGflops = 20;
 // What to say at the start of a run: one sentence when products are slow, "" when they are not.
 std::string blas_warning();
 
