@@ -20,7 +20,7 @@ struct Forward {
 struct Measured {
   std::int64_t batch, tokens = 0;
   double seconds = 0;
-  std::vector<Forward> forwards;
+  std::vector<Forward> forwards = {};
   double rate() const { return static_cast<double>(tokens) / seconds; }
 };
 
