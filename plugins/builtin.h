@@ -9,9 +9,11 @@
   X(as_arm)                         \
   X(lattice)                        \
   X(left_to_right)                  \
+  X(blocks)                         \
   X(stepwise)                       \
   X(self)                           \
   X(ngram)                          \
+  X(denoise)                        \
   X(chain)                          \
   X(orders)                         \
   X(speculative)                    \
@@ -20,6 +22,9 @@
   X(entropy)                        \
   X(one)                            \
   X(all)                            \
+  X(static_quota)                   \
+  X(threshold)                      \
+  X(entropy_bound)                  \
   X(positions)                      \
   X(infill)                         \
   X(prefix)                         \
