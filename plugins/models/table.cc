@@ -81,6 +81,8 @@ class Table final : public Model {
     return question;
   }
 
+  bool mixes() const override { return true; }
+
  private:
   // What a block-diffusion model would have cached: whole blocks, from the left.
   struct Cached final : Sequence {
