@@ -19,7 +19,17 @@
   X(speculative)                    \
   X(always)                         \
   X(never)                          \
+  X(min_span)                       \
+  X(score)                          \
+  X(hysteresis)                     \
+  X(ucb)                            \
+  X(explore)                        \
   X(entropy)                        \
+  X(confidence)                     \
+  X(renyi2)                         \
+  X(hard_entropy)                   \
+  X(hard_margin)                    \
+  X(random)                         \
   X(one)                            \
   X(all)                            \
   X(static_quota)                   \
