@@ -4,10 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/blocks.h"
 #include "core/canvas.h"
 #include "core/question.h"
 
@@ -56,6 +58,7 @@ struct ModelFacts {
   int vocabulary = 0;
   int longest = 0;           // longest canvas; 0: no bound
   Token mask = kNoToken;     // never drawn
+  std::vector<Token> stops;  // end-of-text tokens
   std::string family;        // e.g. "xlnet"
   std::string checkpoint;    // folder; "" for models that are made, not loaded
   std::string digest;        // of the weights; "" likewise
@@ -75,12 +78,18 @@ class Model {
   // Reads the checkpoint; DataError when it cannot. Called once, before anything else.
   virtual void load(const Machine& machine) = 0;
   virtual ModelFacts facts() const = 0;
-  // `canvas` outlives the sequence. ConfigError when it is longer than the model can hold.
-  virtual std::unique_ptr<Sequence> open(const Canvas& canvas) = 0;
+  // `canvas` outlives the sequence; `blocks` is how decoding cuts it. ConfigError when it is longer than the model can hold.
+  virtual std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks& blocks = {}) = 0;
+  // The forward that the sequence's cache needs before anything else is asked, where it costs one of its own: the prompt's
+  // (Kind::prefill), or that of a block which became final (Kind::commit). The loop asks until none is due. A model that gets
+  // the next position's distribution along with it asks that position; the answer becomes the step's carry.
+  virtual std::optional<Question> due(const Sequence&) const { return std::nullopt; }
   // Answers questions of one kind and view in one forward, and counts them.
   void answer(std::span<Pending> batch);
   // Adds an evaluation that needs no forward (Kind::aux).
   static void count_aux(Sequence& sequence);
+  // Takes back what was counted since: of a verification that only observes.
+  static void uncount(Sequence& sequence, const Counts& before) { sequence.counts_ = before; }
 
  protected:
   // Fills every answer, and rows and positions. Implementations neither count nor time.

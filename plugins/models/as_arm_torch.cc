@@ -139,7 +139,7 @@ class AsArm final : public Model {
 
   ModelFacts facts() const override { return facts_; }
 
-  std::unique_ptr<Sequence> open(const Canvas& canvas) override {
+  std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {
     if (canvas.length() > kLongest) {
       throw ConfigError("a canvas of " + std::to_string(canvas.length()) + " positions is longer than the " + std::to_string(kLongest) + " that as-arm can hold");
     }
