@@ -328,10 +328,12 @@ void answer_pending(const Models& models, std::span<Decoder* const> decoders) {
   for (std::size_t first = 0; first < waiting.size(); ++first) {
     if (answered[first]) continue;
     const Mailbox& like = *waiting[first];
+    const bool mixes = models.models[like.model]->mixes();
     std::vector<Pending> batch;
     for (std::size_t i = first; i < waiting.size(); ++i) {
       const Mailbox& box = *waiting[i];
-      if (answered[i] || box.model != like.model || box.question->kind != like.question->kind || box.question->view != like.question->view) continue;
+      const bool alike = box.question->kind == like.question->kind && box.question->view == like.question->view;
+      if (answered[i] || box.model != like.model || !(alike || mixes)) continue;
       batch.push_back({sequences[i], box.question, &waiting[i]->answer});
       answered[i] = 1;
     }

@@ -85,7 +85,8 @@ class Decoder {
               StepRow& row) const;
 };
 
-// Answers every pending question, those of one model, kind and view in one forward, and resumes who asked.
+// Answers every pending question, those of one model, kind and view in one forward (all of one model where it mixes them), and
+// resumes who asked.
 void answer_pending(const Models& models, std::span<Decoder* const> decoders);
 
 // Runs one coroutine of one decoder to its end.

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -70,6 +71,7 @@ struct Machine {
   std::string device = "cpu";  // cpu, cuda
   std::string dtype = "f32";   // f32, bf16
   int threads = 0;             // 0: as many as the affinity mask allows
+  bool fixed_shape = false;    // a row's result must not depend on what else its forward computes
 };
 
 class Model {
@@ -84,8 +86,12 @@ class Model {
   // (Kind::prefill), or that of a block which became final (Kind::commit). The loop asks until none is due. A model that gets
   // the next position's distribution along with it asks that position; the answer becomes the step's carry.
   virtual std::optional<Question> due(const Sequence&) const { return std::nullopt; }
-  // Answers questions of one kind and view in one forward, and counts them.
+  // Whether one forward can answer questions of different kinds and views: batches need not wait for their like.
+  virtual bool mixes() const { return false; }
+  // Answers questions in one forward, of one kind and view unless the model mixes them, and counts them.
   void answer(std::span<Pending> batch);
+  // Calls `watcher` after every forward: token positions computed in it, and its wall time in nanoseconds.
+  void watch(std::function<void(std::int64_t positions, std::int64_t ns)> watcher) { watcher_ = std::move(watcher); }
   // Adds an evaluation that needs no forward (Kind::aux).
   static void count_aux(Sequence& sequence);
   // Takes back what was counted since: of a verification that only observes.
@@ -94,6 +100,9 @@ class Model {
  protected:
   // Fills every answer, and rows and positions. Implementations neither count nor time.
   virtual void evaluate(std::span<Pending> batch) = 0;
+
+ private:
+  std::function<void(std::int64_t, std::int64_t)> watcher_;
 };
 
 }  // namespace draftlab

@@ -138,10 +138,10 @@ void Merge::plan() {
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const auto file = source(i);
     for (const auto& [table, columns] : named_of(*file)) {
-      std::vector<ColumnInfo>& all = named[table];
+      std::vector<ColumnInfo>& merged = named[table];
       for (const ColumnInfo& column : columns) {
-        const bool known = std::any_of(all.begin(), all.end(), [&](const ColumnInfo& c) { return c.name == column.name; });
-        if (!known) all.push_back(column);
+        const bool known = std::any_of(merged.begin(), merged.end(), [&](const ColumnInfo& c) { return c.name == column.name; });
+        if (!known) merged.push_back(column);
       }
     }
     auto of = [&](Table table, const char* column) { return integers(*file, table, column); };
@@ -161,7 +161,7 @@ void Merge::plan() {
     tokens_before += file->rows(Table::token);
     drafts_before += file->rows(Table::draft);
   }
-  for (auto& [table, columns] : named) std::sort(columns.begin(), columns.end(), [](const ColumnInfo& a, const ColumnInfo& b) { return a.name < b.name; });
+  for (auto& [of_table, columns] : named) std::sort(columns.begin(), columns.end(), [](const ColumnInfo& a, const ColumnInfo& b) { return a.name < b.name; });
   auto key = [](const Sample& s) { return std::tuple(s.prompt, s.repeat, s.run); };
   std::stable_sort(all.begin(), all.end(), [&](const Sample& a, const Sample& b) { return key(a) < key(b); });
   all.erase(std::unique(all.begin(), all.end(), [&](const Sample& a, const Sample& b) { return key(a) == key(b); }), all.end());

@@ -66,6 +66,8 @@ class Table final : public Model {
     return std::make_unique<Sequence>(canvas);
   }
 
+  bool mixes() const override { return true; }
+
  private:
   void evaluate(std::span<Pending> batch) override {
     for (Pending& pending : batch) {
