@@ -7,6 +7,7 @@
 #define DRAFTLAB_BUILTIN_PLUGINS(X) \
   X(table)                          \
   X(as_arm)                         \
+  X(block_diffusion)                \
   X(lattice)                        \
   X(left_to_right)                  \
   X(blocks)                         \
