@@ -29,7 +29,7 @@ class OptionSet;
 struct Window {
   std::vector<std::int32_t> positions; // empty in a step that can only edit
   int span = 0;                        // leading positions that a chain may judge
-  Stop boundary = Stop::window_end;    // why a fully accepted span ends where it does
+  Stop boundary = Stop::complete;      // why a fully accepted span ends where it does
   int block = 0;                       // index of the block; 0 where there are none
 };
 
@@ -142,6 +142,8 @@ class Part {
  public:
   virtual ~Part() = default;
   virtual std::vector<Form> asks() const { return {}; }
+  // Called once, before anything else: how the canvas is cut, and what every part reads.
+  virtual void begin(const Blocks&, const DecodeOptions&) {}
   virtual std::string state() const { return {}; }
   virtual void observe(const Canvas&, const Route&, const Verdict&) {}
 };
@@ -150,8 +152,6 @@ class Frontier : public Part {
  public:
   // ConfigError when this order cannot decode such a prompt.
   virtual void check(const Canvas&) const {}
-  // Called once, before anything else: how this canvas is cut, and what every part reads.
-  virtual void begin(const Blocks&, const DecodeOptions&) {}
   virtual bool done(const Canvas& canvas) const = 0;
   virtual Window next(const Canvas& canvas) const = 0;
   // Tentative positions that nothing will edit any more.
@@ -207,7 +207,7 @@ class Unmasker : public Part {
  public:
   // What is committed without verification; at least one token.
   virtual Verdict choose(const Step& step, const Proposal& proposal) const = 0;
-  // N_hi: how many drafts are so confident that `choose` would commit them; its quota is not counted.
+  // N_hi: how many drafts are so confident that `choose` would commit them; what its quota alone makes it commit does not count.
   virtual int preview(const Step& step, const Proposal& proposal) const = 0;
   // Completes a verdict that fell short (quotas, empty verdicts).
   virtual Verdict top_up(const Step& step, const Proposal& proposal, Verdict verdict) const;

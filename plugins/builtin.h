@@ -7,11 +7,14 @@
 #define DRAFTLAB_BUILTIN_PLUGINS(X) \
   X(table)                          \
   X(as_arm)                         \
+  X(block_diffusion)                \
   X(lattice)                        \
   X(left_to_right)                  \
+  X(blocks)                         \
   X(stepwise)                       \
   X(self)                           \
   X(ngram)                          \
+  X(denoise)                        \
   X(chain)                          \
   X(orders)                         \
   X(speculative)                    \
@@ -30,6 +33,9 @@
   X(random)                         \
   X(one)                            \
   X(all)                            \
+  X(static_quota)                   \
+  X(threshold)                      \
+  X(entropy_bound)                  \
   X(positions)                      \
   X(infill)                         \
   X(prefix)                         \
