@@ -173,6 +173,11 @@ Asking<bool> Decoder::step() {
   const bool undecided = proposal.exact < static_cast<int>(proposal.nodes.size());
   Route route{.verify = !proposal.nodes.empty(), .score = kNotMeasured, .propensity = 1};
   if (undecided) route = router_->decide(view);
+  if (route.flip > 0) {
+    const bool flipped = chance_.below(route.flip, step.site(window.positions.front(), Purpose::route));
+    route.verify = route.verify != flipped;
+    route.propensity = flipped ? route.flip : 1 - route.flip;
+  }
   row.routed = undecided ? route.verify : -1;
   if (decode.shadow == "commit" && undecided) route.verify = true;
 
@@ -217,6 +222,7 @@ Asking<bool> Decoder::step() {
 
 StepView Decoder::look(const Step& step, const Proposal& proposal, const Numbers& numbers) const {
   StepView view;
+  view.sequence = sequence_;
   const std::vector<std::int32_t>& open = step.window.positions;
   if (!open.empty()) {
     view.span = {open.front(), step.window.span};

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -68,6 +69,8 @@ struct Route {
   bool verify = true;
   double score = 0;        // NaN when the router computes none
   double propensity = 1;   // probability with which this decision was taken
+  double flip = 0;         // the loop reverses the decision with this probability, and then says so in `propensity`
+  int context = 0;         // for the router itself, in `observe`: where what it learns belongs
 };
 
 // What is declared once because several parts read it: config section `decode`.
@@ -114,6 +117,7 @@ class Step {
 
 // What a router or estimator may see: numbers of the drafted span, never tensors. Arrays are aligned with the proposal.
 struct StepView {
+  std::uint64_t sequence = 0;  // of the decode's random sites
   struct Span { std::int32_t first = 0; int length = 0; } span;
   struct Block { int index = 0, size = 0, given = 0, masked = 0; } block;  // positions of the current one
   int step = 0;
@@ -127,6 +131,9 @@ struct StepView {
   Eigen::Map<const Eigen::ArrayXd> entropy{nullptr, 0};     // nats
   Eigen::Map<const Eigen::ArrayXd> renyi2{nullptr, 0};
   double expected = 0;     // accepted prefix that the chosen estimator expects; NaN without one
+
+  // Drafts of the span: the leading ones of each array.
+  Eigen::Index drafts() const { return std::min<Eigen::Index>(span.length, entropy.size()); }
 };
 
 // Common to all parts: which questions it asks (a model that cannot answer one is refused before anything runs), and the
@@ -178,6 +185,8 @@ class Verifier : public Part {
 
 class Router : public Part {
  public:
+  // Whether it reads StepView::expected; a config that then names no estimator is refused.
+  virtual bool reads_expected() const { return false; }
   virtual Route decide(const StepView& step) const = 0;
 };
 
@@ -185,6 +194,13 @@ class Estimator : public Part {
  public:
   // Expected number of accepted drafts of the span.
   virtual double expected(const StepView& step) const = 0;
+};
+
+// One that guesses for each draft of the span how probably it is accepted, given that those before it were.
+class TokenEstimator : public Estimator {
+ public:
+  virtual Eigen::ArrayXd alpha(const StepView& step) const = 0;  // step.drafts() of them, in [0, 1]
+  double expected(const StepView& step) const final;              // K-hat of S2D2's Eq. 5
 };
 
 class Unmasker : public Part {

@@ -7,6 +7,7 @@
 #define DRAFTLAB_BUILTIN_PLUGINS(X) \
   X(table)                          \
   X(as_arm)                         \
+  X(block_diffusion)                \
   X(lattice)                        \
   X(left_to_right)                  \
   X(blocks)                         \
@@ -19,7 +20,17 @@
   X(speculative)                    \
   X(always)                         \
   X(never)                          \
+  X(min_span)                       \
+  X(score)                          \
+  X(hysteresis)                     \
+  X(ucb)                            \
+  X(explore)                        \
   X(entropy)                        \
+  X(confidence)                     \
+  X(renyi2)                         \
+  X(hard_entropy)                   \
+  X(hard_margin)                    \
+  X(random)                         \
   X(one)                            \
   X(all)                            \
   X(static_quota)                   \
