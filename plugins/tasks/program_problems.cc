@@ -14,7 +14,7 @@
 namespace draftlab {
 namespace {
 
-constexpr int kMostWords = 63;  // of a solution, so that with the end of text it fits 64 positions
+constexpr int kMostTokens = 63;  // of a solution, so that with the end of text it fits 64 positions
 
 // A value as the language writes it, and how tightly its outermost operator binds.
 struct Code {
@@ -280,7 +280,8 @@ class Maker {
   ProgramProblem ladder() {
     integers_ = 2;
     const std::string name = one_of({"a", "b"});
-    const Condition first = condition("a"), second = condition(name);
+    const bool same = name == "a";  // then of two sorts, so that neither decides the other
+    const Condition first = same ? divides() : condition("a"), second = same ? compares("a") : condition(name);
     const auto [one, one_code] = expression();
     const auto [two, two_code] = expression();
     const auto [three, three_code] = expression();
@@ -429,25 +430,30 @@ class Maker {
   int integers_ = 0;  // parameters a and b in use
 };
 
-int words_of(const std::string& text) { return static_cast<int>(std::count(text.begin(), text.end(), ' ')) + 1; }
+// A token a word and one a digit: what a vocabulary that writes digits one by one takes at most.
+int most_tokens(const std::string& text) {
+  return 1 + static_cast<int>(std::count_if(text.begin(), text.end(), [](unsigned char c) { return c == ' ' || std::isdigit(c); }));
+}
 
 // --- tests -------------------------------------------------------------------------------------------------------------------
 
 class Arguments {
  public:
   explicit Arguments(const std::string& answer)
-      : choices_(stable_hash(answer), 0, 0, 0), names_(Program::parse(answer).parameters("f")) {
+      : choices_(stable_hash(answer), 0, 0, 0),
+        names_(Program::parse(answer).parameters("f")),
+        digits_(answer.find("% 10") != std::string::npos) {
     std::istringstream words(answer);
     for (std::string word; words >> word;)
       if (std::isdigit(static_cast<unsigned char>(word[0]))) constants_.push_back(std::stoi(word));
-    if (constants_.empty()) constants_.push_back(0);
   }
   std::vector<ProgramValue> next() {
+    near_ = constants_;
     const int length = choices_.between(0, choices_.below(3) == 0 ? 2 : 6);  // of all lists
     std::vector<ProgramValue> values;
     for (const std::string& name : names_) {
       if (name.size() == 1) {
-        values.push_back(ProgramValue::of(choices_.below(12) == 0 ? choices_.between(100, 999) : integer()));
+        values.push_back(ProgramValue::of(choices_.below(digits_ ? 2 : 12) == 0 ? choices_.between(100, 999) : integer()));
       } else {
         ProgramList list;
         for (int i = 0; i < length; ++i) list.push_back(integer());
@@ -458,13 +464,16 @@ class Arguments {
   }
 
  private:
+  // Often a constant of the solution or another argument of the call, or one beside it.
   int integer() {
-    if (choices_.below(2) == 0) return choices_.between(-9, 20);
-    return choices_.of(constants_) + choices_.between(-1, 1);
+    const bool free = near_.empty() || choices_.below(2) == 0;
+    near_.push_back(free ? choices_.between(-9, 20) : choices_.of(near_) + choices_.between(-1, 1));
+    return near_.back();
   }
   Choices choices_;
   std::vector<std::string> names_;
-  std::vector<int> constants_;
+  bool digits_;  // the solution takes a number apart
+  std::vector<int> constants_, near_;
 };
 
 }  // namespace
@@ -484,7 +493,7 @@ ProgramSplit program_split_of(const std::string& answer) {
 ProgramProblem make_program_problem(std::uint64_t seed, std::int64_t index, ProgramSplit split) {
   for (std::uint32_t attempt = 0;; ++attempt) {
     ProgramProblem problem = Maker(Choices(seed, index, static_cast<std::uint32_t>(split), attempt)).make();
-    if (words_of(problem.answer) <= kMostWords && program_split_of(problem.answer) == split) return problem;
+    if (most_tokens(problem.answer) <= kMostTokens && program_split_of(problem.answer) == split) return problem;
   }
 }
 

@@ -3,8 +3,7 @@
 #include "core/error.h"
 #include "core/plugin.h"
 #include "plugins/builtin.h"
-#include "plugins/tasks/generated_answer.h"
-#include "plugins/tasks/passages.h"
+#include "plugins/tasks/answers.h"
 #include "plugins/tasks/program_problems.h"
 
 namespace draftlab {
@@ -14,7 +13,7 @@ class Programs final : public Task {
  public:
   struct Options {
     std::string split = "test";
-    std::int64_t count = 1000, seed = 1, answer_tokens = 64, tests = 20, steps = 20000, elements = 20000;
+    std::int64_t count = 1000, seed = 1, answer_tokens = 64, tests = 40, steps = 20000, elements = 20000;
     bool begin = true;
     void declare(OptionSet& set) {
       set.add("split", &split).one_of({"train", "tune", "test"}).help("of the generated problems; they never share one: choose arms on tune, report on test");
@@ -43,10 +42,7 @@ class Programs final : public Task {
   int size() const override { return static_cast<int>(prompts_.size()); }
   Prompt prompt(int index) const override { return prompts_.at(static_cast<std::size_t>(index)); }
   std::string digest() const override { return digest_; }
-  std::string text(const Prompt&, const Canvas& canvas) const override {
-    return tokenizer_->decode(generated_answer(canvas, tokenizer_->separator()));
-  }
-
+  std::string text(const Prompt& prompt, const Canvas& canvas) const override { return answer_text(*tokenizer_, prompt, canvas); }
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
     const Program program = Program::parse(text(prompt, canvas));
     if (!program.ok()) return {{"correct", 0}, {"parses", 0}};
@@ -56,20 +52,13 @@ class Programs final : public Task {
 
  private:
   Prompt asked(const ProgramProblem& problem, std::size_t number) const {
-    Prompt prompt;
-    if (options_.begin) prompt.reference.push_back(tokenizer_->begin());
-    prompt.offset = options_.begin ? 1 : 0;
-    for (const Token token : tokenizer_->encode(problem.question)) prompt.reference.push_back(token);
-    for (const Token token : prompt.reference) prompt.given.emplace_back(static_cast<std::int32_t>(prompt.given.size()), token);
-    const std::vector<Token> answer = tokenizer_->encode(problem.answer);
-    if (answer.size() >= static_cast<std::size_t>(options_.answer_tokens))
-      throw ConfigError("task.programs.answer_tokens = " + std::to_string(options_.answer_tokens) + " must be at least " + std::to_string(answer.size() + 1) +
+    const std::size_t least = tokenizer_->encode(problem.answer).size() + 1;
+    if (least > static_cast<std::size_t>(options_.answer_tokens))
+      throw ConfigError("task.programs.answer_tokens = " + std::to_string(options_.answer_tokens) + " must be at least " + std::to_string(least) +
                         ": so many has '" + problem.answer + "' with the end of text");
-    prompt.reference.insert(prompt.reference.end(), answer.begin(), answer.end());
-    prompt.length = static_cast<int>(prompt.given.size() + static_cast<std::size_t>(options_.answer_tokens));
-    prompt.reference.resize(static_cast<std::size_t>(prompt.length), tokenizer_->separator());
-    prompt.text = problem.answer;  // the tests are made of it
-    prompt.id = prompt_id("programs-" + options_.split + "-" + std::to_string(number), prompt);
+    Prompt prompt = question_prompt("programs-" + options_.split + "-" + std::to_string(number), problem.question, problem.answer, *tokenizer_,
+                                    options_.answer_tokens, options_.begin);
+    prompt.text = problem.answer;  // as it was written, whatever the vocabulary makes of it: the tests come from it
     return prompt;
   }
 
