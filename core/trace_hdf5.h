@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -78,7 +79,7 @@ class Trace {
 
  private:
   std::unique_ptr<ColumnReader> file_;
-  std::vector<ColumnInfo> scores_;
+  std::map<Table, std::vector<ColumnInfo>> named_;
   Provenance provenance_;
   std::string drafts_;
   std::vector<RunRow> runs_;

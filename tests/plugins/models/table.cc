@@ -22,6 +22,8 @@ struct Toy {
     model->load({});
   }
 
+  Blocks blocks = {};
+
   // p(token at `position` | committed), asked at the committed state.
   Distribution committed(const Canvas& canvas, std::int32_t position, View view = View::causal, Kind kind = Kind::draft) const {
     return at(canvas, {}, position, view, kind);
@@ -33,7 +35,7 @@ struct Toy {
     for (const auto& [i, token] : path) question.nodes.push_back({static_cast<int>(question.nodes.size()) - 1, i, token});
     const int node = static_cast<int>(path.size()) - 1;
     question.asks.push_back({node, {position}});
-    const auto sequence = model->open(canvas);
+    const auto sequence = model->open(canvas, blocks);
     Answer answer;
     Pending pending{sequence.get(), &question, &answer};
     model->answer(std::span(&pending, 1));
@@ -86,7 +88,8 @@ TEST_CASE("ordered with promote: draft questions, and they alone, take generated
 }
 
 TEST_CASE("views: the causal view sees what is left of a position, the bidirectional one all of its block") {
-  const Toy toy("kind = views\nblock_size = 2");
+  Toy toy("kind = views");
+  toy.blocks = {.size = 2, .origin = 0};
   const Canvas state = canvas({{0, 1}, {3, 2}}), other = canvas({{0, 1}, {3, 0}}), left = canvas({{0, 2}, {3, 2}});
   CHECK(distance(toy.committed(state, 2), toy.committed(state, 2, View::bidirectional)) > 1e-3);
   CHECK(distance(toy.committed(state, 2), toy.committed(other, 2)) == 0);
