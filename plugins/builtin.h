@@ -41,6 +41,7 @@
   X(prefix)                         \
   X(story)                          \
   X(arithmetic)                     \
+  X(programs)                       \
   X(train_as_arm)                   \
   X(train_block_diffusion)          \
   X(train_tokenizer)
