@@ -40,6 +40,7 @@
   X(infill)                         \
   X(prefix)                         \
   X(story)                          \
+  X(programs)                       \
   X(train_as_arm)                   \
   X(train_tokenizer)
 
