@@ -99,7 +99,9 @@ void Checker::check_table(const ColumnReader& file, Table table) {
   } catch (const DataError& error) {
     return found(true, std::string(name(table)), error.what());
   }
-  for (const ColumnInfo& column : info(table).columns) check_column(file, table, column);
+  for (const ColumnInfo& column : info(table).columns) {
+    if (column.since == 0 || file.has(column.name)) check_column(file, table, column);
+  }
 }
 
 void Checker::check_links(const ColumnReader& file, Table table, const std::string& first, const std::string& count, Table child, const std::string& parent) {
@@ -220,8 +222,13 @@ void Checker::run() {
     for (const ColumnInfo& column : info(table).columns) known.insert(column.name);
   }
   for (const std::string& column : file.names()) {
-    if (column.starts_with(kScorePrefix) && !curves) check_column(file, Table::sample, score_column(column.substr(kScorePrefix.size())));
-    else should(known.count(column) > 0, column.substr(0, 80), "is a column of schema " + std::string(kSchemaVersion));
+    bool named = false;
+    for (Table table : {Table::sample, Table::step}) {
+      if (curves || !column.starts_with(named_prefix(table))) continue;
+      check_column(file, table, named_column(table, column.substr(named_prefix(table).size())));
+      named = true;
+    }
+    if (!named) should(known.count(column) > 0, column.substr(0, 80), "is a column of schema " + std::string(kSchemaVersion));
   }
   if (!curves) drafts_ = file.text("drafts").value_or("");
   if (!curves) must(drafts_ == "none" || drafts_ == "span" || drafts_ == "all", "drafts", "is none, span or all", -1, "'" + drafts_.substr(0, 40) + "'");

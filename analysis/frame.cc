@@ -129,6 +129,12 @@ void Frame::add(const std::string& path, bool in_folder, std::map<std::string, i
   files_.push_back(std::move(file));
 }
 
+Frame Frame::restricted(const std::vector<char>& keep) const {
+  Frame frame = *this;
+  for (std::size_t i = 0; i < frame.samples_.size(); ++i) frame.samples_[i].counts = frame.samples_[i].counts && keep[i];
+  return frame;
+}
+
 std::shared_ptr<const Trace> Frame::open(int file) const {
   const auto found = open_.find(file);
   return found != open_.end() ? found->second : std::make_shared<const Trace>(files_[file].path, true);

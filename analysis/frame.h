@@ -41,6 +41,9 @@ class Frame {
   // Files, and folders whose traces (*.h5, also below) are taken. DataError when there is none, or one is damaged.
   explicit Frame(const std::vector<std::string>& paths);
 
+  // The same traces, of which only some samples count.
+  Frame restricted(const std::vector<char>& keep) const;
+
   const std::vector<Arm>& arms() const { return arms_; }
   const std::vector<File>& files() const { return files_; }
   const std::vector<Sample>& samples() const { return samples_; }

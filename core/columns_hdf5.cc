@@ -272,7 +272,9 @@ void read_all(const std::string& path) {
     }
   }
   for (const std::string& column : file.names()) {
-    if (column.starts_with(kScorePrefix)) read(Table::sample, {.name = column, .type = Type::float64, .unit = "1", .doc = ""});
+    for (Table table : {Table::sample, Table::step}) {
+      if (column.starts_with(named_prefix(table))) read(table, {.name = column, .type = Type::float64, .unit = "1", .doc = ""});
+    }
   }
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/asking.h"
+#include "core/blocks.h"
 #include "core/canvas.h"
 #include "core/chance.h"
 #include "core/model.h"
@@ -25,10 +26,16 @@ class OptionSet;
 
 // The positions a step may fill, in the order in which they are to be committed.
 struct Window {
-  std::vector<std::int32_t> positions;
+  std::vector<std::int32_t> positions; // empty in a step that can only edit
   int span = 0;                        // leading positions that a chain may judge
   Stop boundary = Stop::window_end;    // why a fully accepted span ends where it does
   int block = 0;                       // index of the block; 0 where there are none
+};
+
+struct Commit {
+  std::int32_t position = 0;
+  Token token = kNoToken;
+  Source source = Source::accepted;
 };
 
 // Drafted tokens as a tree over the committed state (usually one path), each with the distribution it was drawn from, after
@@ -38,12 +45,7 @@ struct Proposal {
   std::vector<Distribution> drawn_from;
   std::vector<Distribution> raw;  // the drafter's own answer at temperature 1, where it has one: what estimators read
   int exact = 0;                  // leading drafts that are the target's own draws and need no test (Lemma 1 of ASSD)
-};
-
-struct Commit {
-  std::int32_t position = 0;
-  Token token = kNoToken;
-  Source source = Source::accepted;
+  std::vector<Commit> edits = {}; // of tentative positions, made before anything is judged (token editing of LLaDA2.1)
 };
 
 // What became of one drafted node. NaN where nothing was measured.
@@ -56,7 +58,7 @@ struct Judged {
 
 struct Verdict {
   std::vector<Commit> commits;
-  std::vector<Commit> edits;      // of tentative positions
+  std::vector<Commit> edits;      // those of the proposal
   Stop why = Stop::complete;
   std::optional<Carry> carry;
   std::vector<Judged> judged;     // aligned with the proposal's nodes; shorter when the walk stopped early
@@ -72,6 +74,16 @@ struct Route {
 struct DecodeOptions {
   Sampling sampling;
   std::int64_t draft_length = 5;  // k of the papers
+  std::int64_t block_size = 0;    // B; 0: the whole canvas is one block
+  std::int64_t sub_block = 0;     // blocks are decoded in parts of so many positions, left to right; 0: whole
+  std::string align = "position"; // where blocks begin: at multiples of B, or at the end of the prompt
+  double threshold = 0.9;         // tau: a draft of at least this raw probability is a confident one
+  std::int64_t steps = 0;         // S: steps a block, hence the quota of each; 0: as many as it has positions
+  double edit_threshold = 1;      // tau_edit: a tentative token is replaced by one more probable than this; 1: nothing is edited
+  std::int64_t post_steps = 0;    // steps that may still edit a block without masks
+  std::string stop = "block";     // after an end-of-text token: off (go on), token, block (finish its block)
+  std::string shadow = "off";     // commit, observe: verify at every step, and commit that or what was routed
+  Blocks blocks(const Canvas& canvas) const;
   void declare(OptionSet& set);   // core/composition.cc
 };
 
@@ -80,6 +92,7 @@ class Step {
  public:
   const Canvas& canvas;
   const Window& window;
+  const Blocks& blocks;
   const DecodeOptions& decode;
   const std::optional<Carry>& carry;
   Chance& chance;
@@ -102,12 +115,13 @@ class Step {
 // What a router or estimator may see: numbers of the drafted span, never tensors. Arrays are aligned with the proposal.
 struct StepView {
   struct Span { std::int32_t first = 0; int length = 0; } span;
+  struct Block { int index = 0, size = 0, given = 0, masked = 0; } block;  // positions of the current one
   int step = 0;
   int length = 0;          // of the canvas
   int masked = 0;          // positions left
   int vocabulary = 0;
   double progress = 0;     // share of the generated positions that is committed, in [0, 1]
-  int preview = 0;         // tokens the unmasker would commit without verification (N_hi)
+  int preview = 0;         // confident drafts, which the unmasker would commit without verification (N_hi)
   Eigen::Map<const Eigen::ArrayXd> confidence{nullptr, 0};  // raw probability of the drafted token
   Eigen::Map<const Eigen::ArrayXd> margin{nullptr, 0};
   Eigen::Map<const Eigen::ArrayXd> entropy{nullptr, 0};     // nats
@@ -129,8 +143,12 @@ class Frontier : public Part {
  public:
   // ConfigError when this order cannot decode such a prompt.
   virtual void check(const Canvas&) const {}
+  // Called once, before anything else: how this canvas is cut, and what every part reads.
+  virtual void begin(const Blocks&, const DecodeOptions&) {}
   virtual bool done(const Canvas& canvas) const = 0;
   virtual Window next(const Canvas& canvas) const = 0;
+  // Tentative positions that nothing will edit any more.
+  virtual std::vector<std::int32_t> settled(const Canvas&) const { return {}; }
 };
 
 class Drafter : public Part {
@@ -173,8 +191,8 @@ class Unmasker : public Part {
  public:
   // What is committed without verification; at least one token.
   virtual Verdict choose(const Step& step, const Proposal& proposal) const = 0;
-  // How many tokens `choose` would commit: a preview for routers.
-  virtual int preview(const Proposal& proposal) const = 0;
+  // N_hi: how many drafts are so confident that `choose` would commit them; its quota is not counted.
+  virtual int preview(const Step& step, const Proposal& proposal) const = 0;
   // Completes a verdict that fell short (quotas, empty verdicts).
   virtual Verdict top_up(const Step& step, const Proposal& proposal, Verdict verdict) const;
 };

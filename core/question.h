@@ -40,6 +40,7 @@ class Answer {
   void add(int node, std::int32_t position, Distribution distribution);
   // Fault when (node, position) was not asked.
   const Distribution& at(int node, std::int32_t position) const;
+  const Distribution* find(int node, std::int32_t position) const;  // nullptr when it was not asked
   bool empty() const { return rows_.empty(); }
   std::string key() const;  // equal answers have equal keys
 

@@ -54,16 +54,25 @@ void check_flags(const ColumnReader& file, const ColumnInfo& column, const Value
   }
 }
 
-Columns load(const ColumnReader& file, Table table, const std::vector<ColumnInfo>& scores, std::int64_t first, std::int64_t count) {
+// What stands in for a column that an older file, or another task, does not have.
+Values absent(const ColumnInfo& column, std::int64_t count) {
+  if (column.type == Type::float32 || column.type == Type::float64) return std::vector<double>(count, kNotMeasured);
+  if (column.type == Type::text) return std::vector<std::string>(count);
+  return std::vector<std::int64_t>(count, column.flags.empty() ? 0 : column.flags.front().first);
+}
+
+using Named = std::map<Table, std::vector<ColumnInfo>>;
+
+Columns load(const ColumnReader& file, Table table, const Named& named, std::int64_t first, std::int64_t count) {
   Columns columns(table);
   if (info(table).optional && !file.has(std::string(name(table)))) return columns;
   for (const ColumnInfo& column : info(table).columns) {
-    Values values = file.read(table, column, first, count);
+    Values values = column.since > 0 && !file.has(column.name) ? absent(column, count) : file.read(table, column, first, count);
     check_flags(file, column, values);
     columns.set(column, std::move(values));
   }
-  if (table == Table::sample) {
-    for (const ColumnInfo& column : scores) columns.set(column, file.read(table, column, first, count));
+  if (named.count(table)) {
+    for (const ColumnInfo& column : named.at(table)) columns.set(column, file.read(table, column, first, count));
   }
   return columns;
 }
@@ -79,17 +88,19 @@ std::vector<std::int64_t> integers(const ColumnReader& file, Table table, const 
   return std::get<0>(file.read(table, declared(table, column)));
 }
 
-std::vector<ColumnInfo> scores_of(const ColumnReader& file) {
-  std::vector<ColumnInfo> scores;
+Named named_of(const ColumnReader& file) {
+  Named named;
   for (const std::string& column : file.names()) {
-    if (column.rfind(kScorePrefix, 0) != 0) continue;
-    try {
-      scores.push_back(score_column(column.substr(kScorePrefix.size())));
-    } catch (const Fault&) {
-      file.fail("has a column '" + column.substr(0, 80) + "' that is no name of a score");
+    for (Table table : {Table::sample, Table::step}) {
+      if (!column.starts_with(named_prefix(table))) continue;
+      try {
+        named[table].push_back(named_column(table, column.substr(named_prefix(table).size())));
+      } catch (const Fault&) {
+        file.fail("has a column '" + column.substr(0, 80) + "' whose name is not lower_case");
+      }
     }
   }
-  return scores;
+  return named;
 }
 
 // Rows of children must lie one parent after the other, and all of them in [begin, end).
@@ -106,7 +117,7 @@ void check_ragged(const ColumnReader& file, const std::string& what, const std::
 struct Merge {
   std::vector<std::shared_ptr<ColumnReader>> open;
   const std::vector<std::string>& paths;
-  std::vector<ColumnInfo> scores;
+  Named named;
   std::vector<std::int64_t> samples, steps, tokens, drafts;  // source rows, in the new order
   std::map<std::string, std::vector<std::int64_t>> links;
   std::map<std::pair<std::int32_t, std::int32_t>, PieceRow> pieces;  // by run and token
@@ -128,9 +139,12 @@ void Merge::plan() {
   std::int64_t rows = 0, tokens_before = 0, drafts_before = 0;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const auto file = source(i);
-    for (const ColumnInfo& score : scores_of(*file)) {
-      const bool known = std::any_of(scores.begin(), scores.end(), [&](const ColumnInfo& s) { return s.name == score.name; });
-      if (!known) scores.push_back(score);
+    for (const auto& [table, columns] : named_of(*file)) {
+      std::vector<ColumnInfo>& merged = named[table];
+      for (const ColumnInfo& column : columns) {
+        const bool known = std::any_of(merged.begin(), merged.end(), [&](const ColumnInfo& c) { return c.name == column.name; });
+        if (!known) merged.push_back(column);
+      }
     }
     auto of = [&](Table table, const char* column) { return integers(*file, table, column); };
     const auto prompt = of(Table::sample, "sample_prompt_index"), repeat = of(Table::sample, "sample_sample_index"), run = of(Table::sample, "sample_run_index");
@@ -155,7 +169,7 @@ void Merge::plan() {
     tokens_before += file->rows(Table::token);
     drafts_before += file->rows(Table::draft);
   }
-  std::sort(scores.begin(), scores.end(), [](const ColumnInfo& a, const ColumnInfo& b) { return a.name < b.name; });
+  for (auto& [of_table, columns] : named) std::sort(columns.begin(), columns.end(), [](const ColumnInfo& a, const ColumnInfo& b) { return a.name < b.name; });
   auto key = [](const Sample& s) { return std::tuple(s.prompt, s.repeat, s.run); };
   std::stable_sort(all.begin(), all.end(), [&](const Sample& a, const Sample& b) { return key(a) < key(b); });
   all.erase(std::unique(all.begin(), all.end(), [&](const Sample& a, const Sample& b) { return key(a) == key(b); }), all.end());
@@ -188,8 +202,8 @@ Values Merge::gather(Table table, const ColumnInfo& column) const {
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const auto file = source(i);
     const std::int64_t count = file->rows(table);
-    const bool scored = column.name.rfind(kScorePrefix, 0) == 0;
-    append(values, scored && !file->has(column.name) ? Values(std::vector<double>(count, kNotMeasured)) : file->read(table, column), 0, count);
+    const bool optional = column.since > 0 || (!named_prefix(table).empty() && column.name.starts_with(named_prefix(table)));
+    append(values, optional && !file->has(column.name) ? absent(column, count) : file->read(table, column), 0, count);
   }
   return values;
 }
@@ -201,7 +215,7 @@ void Merge::write(ColumnWriter& file) const {
   for (const auto& [table, rows] : tables) {
     file.table(table, static_cast<std::int64_t>(rows.size()));
     std::vector<ColumnInfo> columns = info(table).columns;
-    if (table == Table::sample) columns.insert(columns.end(), scores.begin(), scores.end());
+    if (const auto found = named.find(table); found != named.end()) columns.insert(columns.end(), found->second.begin(), found->second.end());
     for (std::size_t i = 0; i < columns.size(); ++i) {
       if (static_cast<int>(i) < info(table).links) {
         const auto made = links.find(columns[i].name);
@@ -316,6 +330,7 @@ void TraceWriter::sample(SampleRow row) {
       if (drafts_ == "all" || (drafts_ == "span" && draft.depth < step.span)) drafted_.add(draft, {step_row});
     }
     steps_.add(step, {sample_row, first_token, tokens_.rows() - first_token, first_draft, drafted_.rows() - first_draft});
+    for (const auto& [name, value] : step.estimates) steps_.named(name, value);
   }
   samples_.add(row, {first_step, steps_.rows() - first_step});
   if (spell_) {
@@ -325,7 +340,7 @@ void TraceWriter::sample(SampleRow row) {
       for (const DraftRow& draft : step.drafts) occurring_.insert({speller, draft.token});
     }
   }
-  for (const auto& [name, value] : row.scores) samples_.score(name, value);
+  for (const auto& [name, value] : row.scores) samples_.named(name, value);
   const Key key{row.prompt_index, row.sample_index, row.run};
   in_order_ = in_order_ && (buffered_.empty() || *buffered_.rbegin() < key);
   buffered_.insert(key);
@@ -395,7 +410,7 @@ Trace::Trace(const std::string& path, bool lazily)
   check_root(*file_);
   provenance_ = file_->provenance();
   drafts_ = file_->text("drafts").value_or("");
-  scores_ = scores_of(*file_);
+  named_ = named_of(*file_);
   for (Table table : trace_tables()) file_->rows(table);
   file_->probe(Table::run, info(Table::run).columns);
   const Columns stored = columns(Table::run, 0, rows(Table::run));
@@ -412,14 +427,14 @@ const std::string& Trace::path() const { return file_->path(); }
 
 std::int64_t Trace::rows(Table table) const { return file_->rows(table); }
 
-Columns Trace::columns(Table table, std::int64_t first, std::int64_t count) const { return load(*file_, table, scores_, first, count); }
+Columns Trace::columns(Table table, std::int64_t first, std::int64_t count) const { return load(*file_, table, named_, first, count); }
 
 std::vector<SampleRow> Trace::read(std::int64_t first, std::int64_t count, bool with_steps) const {
   std::vector<SampleRow> result(count);
   const Columns samples = columns(Table::sample, first, count);
   for (std::int64_t i = 0; i < count; ++i) {
     samples.get(i, result[i]);
-    result[i].scores = samples.scores(i);
+    result[i].scores = samples.named(i);
     result[i].iterations = n_steps_[first + i];
     if (result[i].run < 0 || result[i].run >= static_cast<std::int32_t>(runs_.size())) file_->fail("has a sample of a run that it does not list");
   }
@@ -444,6 +459,7 @@ std::vector<SampleRow> Trace::read(std::int64_t first, std::int64_t count, bool 
     result[i].steps.resize(n_steps_[first + i]);
     for (StepRow& step : result[i].steps) {
       steps.get(at_step, step);
+      step.estimates = steps.named(at_step);
       step.tokens.resize(n_tokens[at_step]);
       step.drafts.resize(n_drafts[at_step]);
       for (TokenRow& token : step.tokens) tokens.get(at_token++, token);

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -85,7 +86,7 @@ class Trace {
 
  private:
   std::unique_ptr<ColumnReader> file_;
-  std::vector<ColumnInfo> scores_;
+  std::map<Table, std::vector<ColumnInfo>> named_;
   Provenance provenance_;
   std::string drafts_;
   std::vector<RunRow> runs_;

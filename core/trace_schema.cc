@@ -140,7 +140,9 @@ template <> const std::vector<Column<StepRow>>& fields<StepRow>() {
         column(&R::span, "span", "1", "leading positions that a chain may judge").in(0, kInfinity),
         column(&R::drafted, "drafted", "1", "tokens drafted").in(0, kInfinity),
         column(&R::exact, "exact", "1", "leading drafts that are the target's own draws and need no test").in(0, kInfinity),
-        column(&R::verified, "verified", "1", "routed to the verifier").flags(kYesNo),
+        column(&R::verified, "verified", "1", "the verifier judged, and its verdict was committed").flags(kYesNo),
+        column(&R::routed, "routed", "1", "what the router decided; it may differ from `verified` where a shadow verifies at every step")
+            .flags({{-1, "nothing to decide"}, {0, "no"}, {1, "yes"}}).since(1),
         column(&R::accepted, "accepted", "1", "accepted prefix, without the replacement token").in(0, kInfinity),
         column(&R::committed, "committed", "1", "tokens committed, with it").in(0, kInfinity),
         column(&R::stop, "stop", "1", "why the step committed no more").flags(meanings(Stop::unverified)),
@@ -263,11 +265,16 @@ const std::vector<Table>& curve_tables() {
   return tables;
 }
 
-ColumnInfo score_column(const std::string& score) {
-  const bool fits = !score.empty() && score.size() <= 64 &&
-                    score.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
-  if (!fits) throw Fault("a score is called '" + score + "', and a score's name is lower_case letters, digits and underscores");
-  return {.name = std::string(kScorePrefix) + score, .type = Type::float64, .unit = "1", .doc = "the task's score `" + score + "`"};
+std::string_view named_prefix(Table table) {
+  return table == Table::sample ? "sample_score_" : table == Table::step ? "step_expected_" : "";
+}
+
+ColumnInfo named_column(Table table, const std::string& name) {
+  const bool fits = !name.empty() && name.size() <= 64 &&
+                    name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
+  if (!fits) throw Fault("'" + name + "' cannot name a column of the trace: names are lower_case letters, digits and underscores");
+  const std::string doc = table == Table::sample ? "the task's score `" + name + "`" : "accepted prefix that the attached estimator `" + name + "` expected";
+  return {.name = std::string(named_prefix(table)) + name, .type = Type::float64, .unit = "1", .doc = doc};
 }
 
 const std::vector<Attribute>& attributes() {
@@ -309,6 +316,7 @@ std::string meaning(const ColumnInfo& c) {
   std::string text = c.doc;
   if (c.role == Role::count) text += "; `sample_dimension` is `" + std::string(name(c.other)) + "`";
   if (c.coarse) text += "; 12 bits of mantissa";
+  if (c.since > 0) text += "; since 1." + std::to_string(c.since);
   return text;
 }
 
@@ -323,7 +331,8 @@ std::string schema_markdown() {
       for (const ColumnInfo& c : info(table).columns) {
         out << "| `" << c.name << "` | " << name(c.type) << " | " << c.unit << " | " << range(c) << " | " << meaning(c) << " |\n";
       }
-      if (table == Table::sample) out << "| `" << kScorePrefix << "NAME` | float64 | 1 |  | the task's score NAME; as many as the task has |\n";
+      if (table == Table::sample) out << "| `" << named_prefix(table) << "NAME` | float64 | 1 |  | the task's score NAME; as many as the task has |\n";
+      if (table == Table::step) out << "| `" << named_prefix(table) << "NAME` | float64 | 1 |  | accepted prefix that the attached estimator NAME expected; as many as the config attaches |\n";
       out << "\n";
     }
   }

@@ -55,7 +55,7 @@ class Table final : public Model {
     return facts;
   }
 
-  std::unique_ptr<Sequence> open(const Canvas& canvas) override {
+  std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {
     if (canvas.length() != options_.length)
       throw ConfigError("the prompt's canvas has " + std::to_string(canvas.length()) + " positions, but model.table.length is " +
                         std::to_string(options_.length) + "; they must be equal");
@@ -65,6 +65,8 @@ class Table final : public Model {
     }
     return std::make_unique<Sequence>(canvas);
   }
+
+  bool mixes() const override { return true; }
 
  private:
   void evaluate(std::span<Pending> batch) override {

@@ -11,7 +11,7 @@ class One final : public Unmasker {
     const Node& first = proposal.nodes.front();
     return {.commits = {{first.position, first.token, Source::threshold}}, .edits = {}, .why = Stop::unverified, .carry = {}, .judged = {}};
   }
-  int preview(const Proposal&) const override { return 1; }
+  int preview(const Step&, const Proposal&) const override { return 1; }
 };
 
 }  // namespace

@@ -124,7 +124,7 @@ TEST_CASE("curves are checked too") {
   writer.flush();
   const TraceCheck check = check_trace(folder / "curves.h5");
   CHECK(check.findings.empty());
-  CHECK(check.summary == "valid, schema 1.0, 1 curve, 0 validations");
+  CHECK(check.summary == "valid, schema 1.1, 1 curve, 0 validations");
 }
 
 }  // namespace draftlab
