@@ -106,6 +106,7 @@ struct CurveRow {
 struct ValidationRow {
   std::int64_t step = 0;
   double seconds = 0, loss = kNotMeasured, perplexity = kNotMeasured, entropy_bits = kNotMeasured, nfe = kNotMeasured, nfe_per_token = kNotMeasured;
+  double loss_sequential = kNotMeasured, accuracy = kNotMeasured;
 };
 
 }  // namespace draftlab

@@ -375,12 +375,14 @@ void TraceWriter::close() {
   leave_folder();
 }
 
-Trace::Trace(const std::string& path) : file_(std::make_unique<ColumnReader>(path)) {
+Trace::Trace(const std::string& path, bool lazily)
+    : file_(std::make_unique<ColumnReader>(path, lazily ? ColumnReader::Trust::lazy : ColumnReader::Trust::foreign)) {
   check_root(*file_);
   provenance_ = file_->provenance();
   drafts_ = file_->text("drafts").value_or("");
   named_ = named_of(*file_);
   for (Table table : trace_tables()) file_->rows(table);
+  file_->probe(Table::run, info(Table::run).columns);
   const Columns stored = columns(Table::run, 0, rows(Table::run));
   runs_.resize(stored.rows());
   for (std::int64_t i = 0; i < stored.rows(); ++i) stored.get(i, runs_[i]);

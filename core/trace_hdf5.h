@@ -60,7 +60,8 @@ class TraceWriter final : public TraceSink {
 // A trace that is read. DataError from any method when the file is not one, or is damaged.
 class Trace {
  public:
-  explicit Trace(const std::string& path);
+  // `lazily`: columns are tried out when they are first read, not all of them now.
+  explicit Trace(const std::string& path, bool lazily = false);
   ~Trace();
 
   const std::string& path() const;
