@@ -83,8 +83,8 @@ Course course(std::span<const SampleRow> samples, int parts) {
 }
 
 std::string trajectories(const std::vector<RunRow>& runs, const std::vector<SampleRow>& samples) {
-  Table ar{{"AR-ness, k = 1 2 3 4", "local, DiffuCoder", "local, S2D2", "global", "Kendall's tau", "samples"}, {}};
-  Table steps{{"course, in tenths of the steps", "of"}, {}};
+  TextTable ar{{"AR-ness, k = 1 2 3 4", "local, DiffuCoder", "local, S2D2", "global", "Kendall's tau", "samples"}, {}};
+  TextTable steps{{"course, in tenths of the steps", "of"}, {}};
   for (int part = 1; part <= kParts; ++part) steps.header.push_back(std::to_string(part));
   for (std::size_t run = 0; run < runs.size(); ++run) {
     std::vector<SampleRow> own;
