@@ -42,6 +42,8 @@
   X(story)                          \
   X(arithmetic)                     \
   X(programs)                       \
+  X(gsm8k)                          \
+  X(mbpp)                           \
   X(train_as_arm)                   \
   X(train_block_diffusion)          \
   X(train_tokenizer)

@@ -15,7 +15,7 @@ namespace draftlab {
 struct TrainBlockDiffusionOptions : TrainingOptions {
   // Corpus.
   std::string tokenizer;
-  std::int64_t problems = 100000;
+  std::int64_t problems = 100000, programs = 0;
   // Model.
   std::string start;
   std::int64_t layers = 5, width = 160, heads = 5, groups = 5, head = 32, inner = 448;
@@ -36,15 +36,22 @@ struct WorkedExample {
   int prompt = 0;
 };
 
+// Examples of one task that only validation sees.
+struct HeldOut {
+  std::string task;
+  std::vector<WorkedExample> examples;
+  // Whether an answer, up to its end token, to an example's prompt is right.
+  std::function<bool(std::size_t example, const std::vector<Token>& answer)> right;
+};
+
 // What the torch module is handed: it must not depend on the tokenizer's library, whose copy of protobuf would clash with the
 // one that torch loads.
 struct TrainBlockDiffusionJob {
   TrainBlockDiffusionOptions options;
-  std::vector<WorkedExample> examples, held_out;
+  std::vector<WorkedExample> examples;
+  std::vector<HeldOut> held_out;
   int vocabulary = 0;
   Token mask = 0, end = 0;
-  // Whether an answer, up to its end token, to a held-out prompt is right.
-  std::function<bool(std::size_t held_out, const std::vector<Token>& answer)> right;
 };
 
 // Exported by the torch module as `draftlab_train_block_diffusion`.

@@ -107,38 +107,42 @@ double held_out_loss(const TrainBlockDiffusionJob& job, const Transformer& net, 
   o.inverse_weight = true;
   const at::NoGradGuard guard;
   double sum = 0, answers = 0;
-  for (std::int64_t first = 0; first < o.validate_canvases; first += o.batch) {
-    std::vector<const WorkedExample*> examples;
-    for (std::int64_t i = first; i < std::min(first + o.batch, o.validate_canvases); i++) examples.push_back(&job.held_out[i]);
-    const std::size_t length = common_length(examples);
-    std::vector<NoisyCanvas> canvases;
-    for (std::size_t i = 0; i < examples.size(); i++) {
-      canvases.push_back(canvas_of(*examples[i], job.end, length));
-      add_noise(canvases.back(), examples[i]->prompt, block, o, uniforms(seed, kValidationStream, 0, first + static_cast<std::int64_t>(i)));
-      std::fill(canvases.back().weight.begin() + static_cast<std::ptrdiff_t>(examples[i]->tokens.size()), canvases.back().weight.end(), 0.0f);
-      answers += static_cast<double>(examples[i]->tokens.size()) - examples[i]->prompt;
+  std::int64_t number = 0;
+  for (const HeldOut& held_out : job.held_out)
+    for (std::size_t first = 0; first < held_out.examples.size(); first += static_cast<std::size_t>(o.batch)) {
+      std::vector<const WorkedExample*> examples;
+      for (std::size_t i = first; i < std::min(first + static_cast<std::size_t>(o.batch), held_out.examples.size()); i++) examples.push_back(&held_out.examples[i]);
+      const std::size_t length = common_length(examples);
+      std::vector<NoisyCanvas> canvases;
+      for (const WorkedExample* example : examples) {
+        canvases.push_back(canvas_of(*example, job.end, length));
+        add_noise(canvases.back(), example->prompt, block, o, uniforms(seed, kValidationStream, 0, number++));
+        // What follows the end is masked like the rest, so that it tells nothing, and does not count.
+        std::fill(canvases.back().weight.begin() + static_cast<std::ptrdiff_t>(example->tokens.size()), canvases.back().weight.end(), 0.0f);
+        answers += static_cast<double>(example->tokens.size()) - example->prompt;
+      }
+      const NoisyBatch batch = noisy_batch(canvases, job.mask);
+      sum += (masked_nll(net, batch, bf16) * batch.weight).sum().item<double>();
     }
-    const NoisyBatch batch = noisy_batch(canvases, job.mask);
-    sum += (masked_nll(net, batch, bf16) * batch.weight).sum().item<double>();
-  }
   return sum / answers;
 }
 
-// Answers the held-out problems one token at a time, all together, each forward whole: greedily, or from the distribution.
-double accuracy(const TrainBlockDiffusionJob& job, const Transformer& net, std::uint64_t seed, bool sampled, bool bf16) {
+// Share of held-out examples that are answered rightly, one token at a time, all together, each forward whole: greedily, or from
+// the distribution.
+double accuracy(const TrainBlockDiffusionJob& job, const HeldOut& held_out, const Transformer& net, std::uint64_t seed, bool sampled, bool bf16) {
   const at::NoGradGuard guard;
-  const auto count = static_cast<std::size_t>(job.options.validate_answers);
+  const auto count = std::min(static_cast<std::size_t>(job.options.validate_answers), held_out.examples.size());
   std::vector<std::vector<Token>> written(count);
   std::vector<std::size_t> open(count);
   std::iota(open.begin(), open.end(), 0);
   double right = 0;
   for (std::size_t step = 0; step < kLongestAnswer && !open.empty(); step++) {
     std::size_t length = 0;
-    for (std::size_t i : open) length = std::max(length, job.held_out[i].prompt + step + 1);
+    for (std::size_t i : open) length = std::max(length, held_out.examples[i].prompt + step + 1);
     std::vector<NoisyCanvas> canvases;
     for (std::size_t i : open) {
       // One masked token: the next one. What fills the canvas up is not seen by it.
-      const WorkedExample& example = job.held_out[i];
+      const WorkedExample& example = held_out.examples[i];
       NoisyCanvas canvas{{example.tokens.begin(), example.tokens.begin() + example.prompt}, std::vector<char>(length, 0), 1, std::vector<float>(length, 1.0f)};
       canvas.tokens.insert(canvas.tokens.end(), written[i].begin(), written[i].end());
       canvas.masked[canvas.tokens.size()] = 1;
@@ -161,7 +165,7 @@ double accuracy(const TrainBlockDiffusionJob& job, const Transformer& net, std::
         token = static_cast<Token>(std::min<std::ptrdiff_t>(std::upper_bound(line, line + cumulative.size(1), u) - line, cumulative.size(1) - 1));
       }
       if (token == job.end) {
-        right += job.right(i, written[i]);
+        right += held_out.right(i, written[i]);
       } else {
         written[i].push_back(token);
         still.push_back(i);
@@ -178,7 +182,7 @@ void train_block_diffusion(const TrainBlockDiffusionJob& job, const TrainContext
   const Transformer net = network(job, context.seed);
   Training training;
   training.name = "block-diffusion";
-  training.data = std::to_string(job.examples.size()) + " examples, " + std::to_string(job.held_out.size()) + " held out";
+  training.data = std::to_string(job.examples.size()) + " examples";
   training.parameters = net.named_parameters();
   training.gradient = [&](std::int64_t step) { return gradient(job, net, context.seed, bf16, step); };
   training.save = [&](const std::string& folder) { net.save(folder, o.dtype == "bf16"); };
@@ -191,8 +195,13 @@ void train_block_diffusion(const TrainBlockDiffusionJob& job, const TrainContext
     row.loss_sequential = held_out_loss(job, net, context.seed, 1, bf16);
     std::string line = "held-out loss " + short_number(row.loss) + ", one token at a time " + short_number(row.loss_sequential);
     if (o.validate_answers > 0) {
-      row.accuracy = accuracy(job, net, context.seed, false, bf16);
-      line += ", accuracy " + short_number(row.accuracy) + " greedy, " + short_number(accuracy(job, net, context.seed, true, bf16)) + " sampled";
+      row.accuracy = 0;
+      for (const HeldOut& held_out : job.held_out) {
+        const double greedy = accuracy(job, held_out, net, context.seed, false, bf16);
+        row.accuracy += greedy / static_cast<double>(job.held_out.size());
+        line += ", " + held_out.task + " " + short_number(greedy) + " right (sampled " +
+                short_number(accuracy(job, held_out, net, context.seed, true, bf16)) + ")";
+      }
     }
     return line;
   };
