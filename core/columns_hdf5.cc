@@ -357,6 +357,7 @@ std::int64_t ColumnReader::rows(Table table) const {
   const auto known = state_->rows.find(table);
   if (known != state_->rows.end()) return known->second;
   const std::string word(name(table));
+  if (info(table).optional && !has(word)) return state_->rows[table] = 0;
   const Handle scale = state_->dataset(word);
   Handle space(scale.good() ? H5Dget_space(scale) : -1, H5Sclose);
   hsize_t extent = 0;

@@ -14,6 +14,7 @@
 #include "experiments/export.h"
 #include "experiments/inspect.h"
 #include "experiments/list.h"
+#include "experiments/plot.h"
 #include "experiments/replay.h"
 #include "experiments/report.h"
 #include "experiments/run.h"
@@ -74,8 +75,19 @@ const std::vector<Command>& commands() {
        true, replay},
       {"export", "FILE", "a trace as text files", 1, 1, {{"csv", "folder for run.csv, sample.csv, step.csv, token.csv, draft.csv"}}, false, export_trace},
       {"inspect", "FILE", "one decoded sequence, step by step", 1, 1,
-       {{"sample", "row of the sample (default 0)"}, {"run", "only samples of this arm"}, {"steps", "A:B, or the first N"}},
+       {{"sample", "row of the sample (default 0)"}, {"run", "only samples of this arm"}, {"steps", "A:B, or the first N"},
+        {"ar", "all samples instead: AR-ness, and the course of confidence, entropy and tokens a step", true}},
        false, inspect},
+      {"plot", "PATH...", "figures of traces, sweeps and trainings, drawn by gnuplot", 1, kAnyNumber,
+       {{"figure", "pareto, acceptance, ar, calibration, router, cost, heat, training, or all (default)"},
+        {"out", "folder for pictures, data and scripts (default: PATH-figures)"},
+        {"format", "svg, png, or both (default)"},
+        {"score", "metric upwards in pareto, in the cells of heat"},
+        {"speed", "metric across in pareto (default nfe)"},
+        {"axes", "KEY,KEY of heat"},
+        {"by", "config keys whose values make a series, KEY,..."},
+        {"baseline", "the arm that others are compared with, \"key=value ...\""}},
+       false, plot},
       {"check-trace", "FILE...", "validate traces against their schema", 0, kAnyNumber,
        {{"schema", "print the tables of analysis/TRACE_FORMAT.md", true}}, false, check_trace},
       {"doctor", "", "what on this machine makes experiments slow or wrong", 0, 0, {}, false, doctor},

@@ -13,7 +13,7 @@
 import h5py
 import numpy as np
 
-TABLES = ("run", "sample", "step", "token", "draft")
+TABLES = ("run", "sample", "step", "token", "draft", "piece")
 
 
 class Trace:
@@ -25,7 +25,8 @@ class Trace:
             raise ValueError(f"{path} is no draftlab trace")
         if not str(self.attributes["schema_version"]).startswith("1."):
             raise ValueError(f"{path} has schema {self.attributes['schema_version']}; this reader knows 1.x")
-        self.rows = {name: self.file[name].shape[0] for name in TABLES}
+        # "piece" came with version 1.1.
+        self.rows = {name: self.file[name].shape[0] if name in self.file else 0 for name in TABLES}
         # Columns of a table begin with its name; dimension scales bear a table's name alone.
         self.columns = {table: [name for name in self.file if name.startswith(table + "_")] for table in TABLES}
         self._cache = {}
@@ -75,13 +76,13 @@ class Trace:
         return frame
 
     def dataset(self):
-        """Everything as an xarray Dataset: dimensions run, sample, step, token, draft."""
+        """Everything as an xarray Dataset: one dimension a table."""
         import xarray
 
         attributes = ("units", "long_name", "instance_dimension", "sample_dimension")
         variables = {
             name: (table, self[name], {a: self.file[name].attrs[a] for a in attributes if a in self.file[name].attrs})
-            for table in TABLES
+            for table in self.rows
             for name in self.columns[table]
         }
         return xarray.Dataset(variables, attrs={k: v for k, v in self.attributes.items() if k != "schema"})
@@ -91,6 +92,15 @@ class Trace:
     @property
     def runs(self):
         return [self._row("run", i) for i in range(self.rows["run"])]
+
+    def pieces(self, run):
+        """{token id: text} of the tokenizer of an arm; empty where the trace carries none."""
+        checkpoints = list(self["run_checkpoint"])
+        first = checkpoints.index(checkpoints[run])
+        return {int(row[1]): row[2] for row in self._pieces() if row[0] == first}
+
+    def _pieces(self):
+        return zip(self["piece_run_index"], self["piece_id"], self["piece_text"]) if self.rows["piece"] else ()
 
     def __len__(self):
         return self.rows["sample"]
