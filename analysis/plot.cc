@@ -138,7 +138,7 @@ std::string chosen_score(const PlotData& data) {
   if (!data.request.score.empty()) return data.request.score;
   // A score in which samples differ at all.
   for (const std::string& score : data.frame.scores()) {
-    std::vector<double> values = data.frame.numbers(std::string(kScorePrefix) + score);
+    std::vector<double> values = data.frame.numbers(std::string(named_prefix(Table::sample)) + score);
     std::erase_if(values, [](double value) { return value != value; });
     if (std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) != values.end()) return score;
   }
