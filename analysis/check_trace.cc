@@ -34,6 +34,7 @@ class Checker {
   void check_table(const ColumnReader& file, Table table);
   void check_column(const ColumnReader& file, Table table, const ColumnInfo& column);
   void check_links(const ColumnReader& file, Table table, const std::string& first, const std::string& count, Table child, const std::string& parent);
+  void check_pieces(const Trace& trace);
   void check_sample(const SampleRow& sample, std::int64_t row);
   void check_step(const SampleRow& sample, const StepRow& step, std::set<std::int32_t>& filled);
   void check_counts(const SampleRow& sample, std::int64_t row, Counts SampleRow::*whole, Counts StepRow::*part, const std::string& prefix);
@@ -92,6 +93,7 @@ void Checker::check_column(const ColumnReader& file, Table table, const ColumnIn
 }
 
 void Checker::check_table(const ColumnReader& file, Table table) {
+  if (info(table).optional && !file.has(std::string(name(table)))) return;
   try {
     file.rows(table);
   } catch (const DataError& error) {
@@ -190,6 +192,24 @@ void Checker::check_sample(const SampleRow& sample, std::int64_t row) {
   check_counts(sample, row, &SampleRow::drafter_counts, &StepRow::drafter_counts, "sample_drafter_");
 }
 
+void Checker::check_pieces(const Trace& trace) {
+  const Columns pieces = trace.columns(Table::piece, 0, trace.rows(Table::piece));
+  std::pair<std::int32_t, std::int32_t> before(-1, -1);
+  for (std::int64_t row = 0; row < pieces.rows(); ++row) {
+    PieceRow piece;
+    pieces.get(row, piece);
+    must(before < std::pair(piece.run, piece.token), "piece_id", "ascends within its arm, each once", row, std::to_string(piece.token));
+    before = {piece.run, piece.token};
+    if (piece.run >= static_cast<std::int32_t>(trace.runs().size())) {
+      found(true, "piece_run_index", "is a row of the run table", row, std::to_string(piece.run));
+      continue;
+    }
+    const auto end = trace.runs().begin() + piece.run;
+    const bool first = std::none_of(trace.runs().begin(), end, [&](const RunRow& run) { return run.checkpoint == end->checkpoint; });
+    must(first, "piece_run_index", "is the first arm of its checkpoint", row, std::to_string(piece.run));
+  }
+}
+
 void Checker::run() {
   const ColumnReader file(result_.path);
   const bool curves = file.text("magic") == std::string(kCurvesMagic);
@@ -219,6 +239,7 @@ void Checker::run() {
   }
   if (!curves && result_.valid()) {
     const Trace trace(result_.path);
+    check_pieces(trace);
     std::tuple<std::int32_t, std::int32_t, std::int32_t> before(-1, -1, -1);
     for (std::int64_t first = 0; first < trace.samples(); first += kBlock) {
       std::int64_t row = first;

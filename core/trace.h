@@ -82,6 +82,13 @@ struct RunRow {
   std::string model_family, checkpoint, checkpoint_digest, data_digest;
 };
 
+// How a tokenizer spells a token that occurs.
+struct PieceRow {
+  std::int32_t run = 0;                   // the first arm of its checkpoint; other arms of that checkpoint share its tokenizer
+  std::int32_t token = 0;
+  std::string text;
+};
+
 // Attributes of the file's root.
 struct Provenance {
   std::string software, git_commit, host, cpu, libraries, config, title;
@@ -106,6 +113,7 @@ struct CurveRow {
 struct ValidationRow {
   std::int64_t step = 0;
   double seconds = 0, loss = kNotMeasured, perplexity = kNotMeasured, entropy_bits = kNotMeasured, nfe = kNotMeasured, nfe_per_token = kNotMeasured;
+  double loss_sequential = kNotMeasured, accuracy = kNotMeasured;
 };
 
 }  // namespace draftlab

@@ -65,6 +65,7 @@ using Named = std::map<Table, std::vector<ColumnInfo>>;
 
 Columns load(const ColumnReader& file, Table table, const Named& named, std::int64_t first, std::int64_t count) {
   Columns columns(table);
+  if (info(table).optional && !file.has(std::string(name(table)))) return columns;
   for (const ColumnInfo& column : info(table).columns) {
     Values values = column.since > 0 && !file.has(column.name) ? absent(column, count) : file.read(table, column, first, count);
     check_flags(file, column, values);
@@ -119,6 +120,7 @@ struct Merge {
   Named named;
   std::vector<std::int64_t> samples, steps, tokens, drafts;  // source rows, in the new order
   std::map<std::string, std::vector<std::int64_t>> links;
+  std::map<std::pair<std::int32_t, std::int32_t>, PieceRow> pieces;  // by run and token
 
   explicit Merge(const std::vector<std::string>& sources) : paths(sources) {
     for (std::size_t i = 0; i < std::min(paths.size(), kMostOpen); ++i) open.push_back(std::make_shared<ColumnReader>(paths[i], ColumnReader::Trust::own));
@@ -157,6 +159,12 @@ void Merge::plan() {
     for (std::size_t s = 0; s < first_token.size(); ++s) {
       step_tokens.push_back({tokens_before + first_token[s], n_tokens[s]});
       step_drafts.push_back({drafts_before + first_draft[s], n_drafts[s]});
+    }
+    const Columns spelled = load(*file, Table::piece, {}, 0, file->rows(Table::piece));
+    for (std::int64_t s = 0; s < spelled.rows(); ++s) {
+      PieceRow piece;
+      spelled.get(s, piece);
+      pieces[{piece.run, piece.token}] = piece;
     }
     tokens_before += file->rows(Table::token);
     drafts_before += file->rows(Table::draft);
@@ -217,6 +225,9 @@ void Merge::write(ColumnWriter& file) const {
       }
     }
   }
+  Columns spelled(Table::piece);
+  for (auto [key, piece] : pieces) spelled.add(piece, {});
+  file.columns(spelled);
 }
 
 bool is_unit(const std::string& name) { return name.starts_with("unit-") && name.ends_with(".h5"); }
@@ -322,6 +333,13 @@ void TraceWriter::sample(SampleRow row) {
     for (const auto& [name, value] : step.estimates) steps_.named(name, value);
   }
   samples_.add(row, {first_step, steps_.rows() - first_step});
+  if (spell_) {
+    const std::int32_t speller = speller_of(row.run);
+    for (const StepRow& step : row.steps) {
+      for (const TokenRow& token : step.tokens) occurring_.insert({speller, token.token});
+      for (const DraftRow& draft : step.drafts) occurring_.insert({speller, draft.token});
+    }
+  }
   for (const auto& [name, value] : row.scores) samples_.named(name, value);
   const Key key{row.prompt_index, row.sample_index, row.run};
   in_order_ = in_order_ && (buffered_.empty() || *buffered_.rbegin() < key);
@@ -330,10 +348,21 @@ void TraceWriter::sample(SampleRow row) {
   if (tokens_.rows() >= unit_tokens_ || since.count() >= unit_seconds_) flush();
 }
 
+std::int32_t TraceWriter::speller_of(std::int32_t run) const {
+  const auto shares = [&](const RunRow& other) { return other.checkpoint == runs_[run].checkpoint; };
+  return static_cast<std::int32_t>(std::find_if(runs_.begin(), runs_.end(), shares) - runs_.begin());
+}
+
 void TraceWriter::save(const std::string& file, int level) const {
   ColumnWriter writer(level);
   write_root(writer, provenance_, runs_, drafts_);
   for (const Columns* table : {&samples_, &steps_, &tokens_, &drafted_}) writer.columns(*table);
+  Columns pieces(Table::piece);
+  for (const auto& [run, token] : occurring_) {
+    PieceRow piece{run, token, spell_(run, token)};
+    if (!piece.text.empty()) pieces.add(piece, {});
+  }
+  writer.columns(pieces);
   writer.save(file);
 }
 
@@ -348,6 +377,7 @@ void TraceWriter::flush() {
   done_.merge(buffered_);
   buffered_.clear();
   for (Columns* table : {&samples_, &steps_, &tokens_, &drafted_}) table->clear();
+  occurring_.clear();
 }
 
 void TraceWriter::close() {
@@ -375,12 +405,14 @@ void TraceWriter::close() {
   leave_folder();
 }
 
-Trace::Trace(const std::string& path) : file_(std::make_unique<ColumnReader>(path)) {
+Trace::Trace(const std::string& path, bool lazily)
+    : file_(std::make_unique<ColumnReader>(path, lazily ? ColumnReader::Trust::lazy : ColumnReader::Trust::foreign)) {
   check_root(*file_);
   provenance_ = file_->provenance();
   drafts_ = file_->text("drafts").value_or("");
   named_ = named_of(*file_);
   for (Table table : trace_tables()) file_->rows(table);
+  file_->probe(Table::run, info(Table::run).columns);
   const Columns stored = columns(Table::run, 0, rows(Table::run));
   runs_.resize(stored.rows());
   for (std::int64_t i = 0; i < stored.rows(); ++i) stored.get(i, runs_[i]);

@@ -63,8 +63,8 @@ ColumnInfo link(const char* name, Role role, Table other, const char* doc) {
 }
 
 template <class Row>
-TableInfo describe(Table table, const char* doc, std::vector<ColumnInfo> links) {
-  TableInfo result{table, doc, {}, static_cast<int>(links.size())};
+TableInfo describe(Table table, const char* doc, std::vector<ColumnInfo> links, bool optional = false) {
+  TableInfo result{table, doc, {}, static_cast<int>(links.size()), optional};
   for (ColumnInfo& l : links) {
     l.name = std::string(name(table)) + "_" + l.name;
     result.columns.push_back(std::move(l));
@@ -76,7 +76,7 @@ TableInfo describe(Table table, const char* doc, std::vector<ColumnInfo> links) 
 }  // namespace
 
 std::string_view name(Table table) {
-  constexpr std::string_view names[] = {"run", "sample", "step", "token", "draft", "curve", "validation"};
+  constexpr std::string_view names[] = {"run", "sample", "step", "token", "draft", "piece", "curve", "validation"};
   return names[static_cast<int>(table)];
 }
 
@@ -194,6 +194,16 @@ template <> const std::vector<Column<DraftRow>>& fields<DraftRow>() {
   return columns;
 }
 
+template <> const std::vector<Column<PieceRow>>& fields<PieceRow>() {
+  using R = PieceRow;
+  static const auto columns = named<R>(Table::piece, {
+      column(&R::run, "run_index", "1", "row of the run table: the first arm of its checkpoint").in(0, kInfinity).leads_to(Table::run),
+      column(&R::token, "id", "1", "token id").in(0, kInfinity),
+      column(&R::text, "text", "", "how the tokenizer of that checkpoint spells it"),
+  });
+  return columns;
+}
+
 template <> const std::vector<Column<CurveRow>>& fields<CurveRow>() {
   using R = CurveRow;
   static const auto columns = named<R>(Table::curve, {
@@ -218,6 +228,8 @@ template <> const std::vector<Column<ValidationRow>>& fields<ValidationRow>() {
       column(&R::entropy_bits, "entropy_bits", "bit", "Shannon entropy of the token frequencies of the generated text").in(0, kInfinity),
       column(&R::nfe, "nfe", "1", "function evaluations a sample, mean").in(0, kInfinity),
       column(&R::nfe_per_token, "nfe_per_token", "1", "function evaluations a generated token").in(0, kInfinity),
+      column(&R::loss_sequential, "loss_sequential", "nat", "validation loss a target token, one token at a time"),
+      column(&R::accuracy, "accuracy", "1", "share of problems solved, one token at a time, greedily").in(0, 1),
   });
   return columns;
 }
@@ -238,6 +250,7 @@ const TableInfo& info(Table table) {
           link("step_index", Role::parent, Table::step, "row of the step table")})},
       {Table::draft, describe<DraftRow>(Table::draft, "One drafted position, in the order of drafting.", {
           link("step_index", Role::parent, Table::step, "row of the step table")})},
+      {Table::piece, describe<PieceRow>(Table::piece, "One token that occurs, as text. A file may lack this table.", {}, true)},
       {Table::curve, describe<CurveRow>(Table::curve, "Training: one logged step of the optimiser.", {})},
       {Table::validation, describe<ValidationRow>(Table::validation, "Training: one validation.", {})},
   };
@@ -245,7 +258,7 @@ const TableInfo& info(Table table) {
 }
 
 const std::vector<Table>& trace_tables() {
-  static const std::vector<Table> tables = {Table::run, Table::sample, Table::step, Table::token, Table::draft};
+  static const std::vector<Table> tables = {Table::run, Table::sample, Table::step, Table::token, Table::draft, Table::piece};
   return tables;
 }
 

@@ -55,6 +55,10 @@ int run(const CommandLine& line, const Registries& registries) {
   made.title = config.title();
   made.config = first.resolved;
   TraceWriter writer(path, made, runs, first.trace, resume);
+  writer.spell_with([&](int run, Token token) {
+    const Tokenizer* tokenizer = arms[run].tokenizer.get();
+    return tokenizer && token >= 0 && token < tokenizer->vocabulary() ? tokenizer->piece(token) : std::string();
+  });
 
   std::signal(SIGINT, interrupt);
   std::signal(SIGTERM, interrupt);
