@@ -35,6 +35,7 @@ class Checker {
   void check_column(const ColumnReader& file, Table table, const ColumnInfo& column);
   void check_links(const ColumnReader& file, Table table, const std::string& first, const std::string& count, Table child, const std::string& parent);
   void check_manifest(const Trace& trace);
+  void check_pieces(const Trace& trace);
   void check_sample(const SampleRow& sample, std::int64_t row);
   void check_step(const SampleRow& sample, const StepRow& step, std::set<std::int32_t>& filled);
   void check_counts(const SampleRow& sample, std::int64_t row, Counts SampleRow::*whole, Counts StepRow::*part, const std::string& prefix);
@@ -93,12 +94,15 @@ void Checker::check_column(const ColumnReader& file, Table table, const ColumnIn
 }
 
 void Checker::check_table(const ColumnReader& file, Table table) {
+  if (info(table).optional && !file.has(std::string(name(table)))) return;
   try {
     file.rows(table);
   } catch (const DataError& error) {
     return found(true, std::string(name(table)), error.what());
   }
-  for (const ColumnInfo& column : info(table).columns) check_column(file, table, column);
+  for (const ColumnInfo& column : info(table).columns) {
+    if (column.since == 0 || file.has(column.name)) check_column(file, table, column);
+  }
 }
 
 void Checker::check_links(const ColumnReader& file, Table table, const std::string& first, const std::string& count, Table child, const std::string& parent) {
@@ -210,6 +214,24 @@ void Checker::check_manifest(const Trace& trace) {
   must(led_to.size() == samples.size(), "cell_run_index", "leads to every run");
 }
 
+void Checker::check_pieces(const Trace& trace) {
+  const Columns pieces = trace.columns(Table::piece, 0, trace.rows(Table::piece));
+  std::pair<std::int32_t, std::int32_t> before(-1, -1);
+  for (std::int64_t row = 0; row < pieces.rows(); ++row) {
+    PieceRow piece;
+    pieces.get(row, piece);
+    must(before < std::pair(piece.run, piece.token), "piece_id", "ascends within its arm, each once", row, std::to_string(piece.token));
+    before = {piece.run, piece.token};
+    if (piece.run >= static_cast<std::int32_t>(trace.runs().size())) {
+      found(true, "piece_run_index", "is a row of the run table", row, std::to_string(piece.run));
+      continue;
+    }
+    const auto end = trace.runs().begin() + piece.run;
+    const bool first = std::none_of(trace.runs().begin(), end, [&](const RunRow& run) { return run.checkpoint == end->checkpoint; });
+    must(first, "piece_run_index", "is the first arm of its checkpoint", row, std::to_string(piece.run));
+  }
+}
+
 void Checker::run() {
   const ColumnReader file(result_.path);
   const bool curves = file.text("magic") == std::string(kCurvesMagic);
@@ -227,8 +249,13 @@ void Checker::run() {
     for (const ColumnInfo& column : info(Table::cell).columns) known.insert(column.name);
   }
   for (const std::string& column : file.names()) {
-    if (column.starts_with(kScorePrefix) && !curves) check_column(file, Table::sample, score_column(column.substr(kScorePrefix.size())));
-    else should(known.count(column) > 0, column.substr(0, 80), "is a column of schema " + std::string(kSchemaVersion));
+    bool named = false;
+    for (Table table : {Table::sample, Table::step}) {
+      if (curves || !column.starts_with(named_prefix(table))) continue;
+      check_column(file, table, named_column(table, column.substr(named_prefix(table).size())));
+      named = true;
+    }
+    if (!named) should(known.count(column) > 0, column.substr(0, 80), "is a column of schema " + std::string(kSchemaVersion));
   }
   if (!curves) drafts_ = file.text("drafts").value_or("");
   if (!curves) must(drafts_ == "none" || drafts_ == "span" || drafts_ == "all", "drafts", "is none, span or all", -1, "'" + drafts_.substr(0, 40) + "'");
@@ -240,6 +267,7 @@ void Checker::run() {
   if (!curves && result_.valid()) {
     const Trace trace(result_.path);
     check_manifest(trace);
+    check_pieces(trace);
     std::tuple<std::int32_t, std::int32_t, std::int32_t> before(-1, -1, -1);
     for (std::int64_t first = 0; first < trace.samples(); first += kBlock) {
       std::int64_t row = first;

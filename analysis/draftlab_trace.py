@@ -13,7 +13,7 @@ With pandas: pandas.DataFrame(trace.table("step")).
 import h5py
 import numpy as np
 
-TABLES = ("run", "sample", "step", "token", "draft")
+TABLES = ("run", "sample", "step", "token", "draft", "piece")
 
 
 class Trace:
@@ -24,7 +24,8 @@ class Trace:
             raise ValueError(f"{path} is no draftlab trace")
         if not str(self.attributes["schema_version"]).startswith("1."):
             raise ValueError(f"{path} has schema {self.attributes['schema_version']}; this reader knows 1.x")
-        self.rows = {name: self.file[name].shape[0] for name in TABLES}
+        # "piece" came with version 1.1.
+        self.rows = {name: self.file[name].shape[0] if name in self.file else 0 for name in TABLES}
         # Columns of a table begin with its name; dimension scales bear a table's name alone.
         self.columns = {table: [name for name in self.file if name.startswith(table + "_")] for table in TABLES}
         self._cache = {}
@@ -48,6 +49,15 @@ class Trace:
     @property
     def runs(self):
         return [self._row("run", i) for i in range(self.rows["run"])]
+
+    def pieces(self, run):
+        """{token id: text} of the tokenizer of an arm; empty where the trace carries none."""
+        checkpoints = list(self["run_checkpoint"])
+        first = checkpoints.index(checkpoints[run])
+        return {int(row[1]): row[2] for row in self._pieces() if row[0] == first}
+
+    def _pieces(self):
+        return zip(self["piece_run_index"], self["piece_id"], self["piece_text"]) if self.rows["piece"] else ()
 
     def __len__(self):
         return self.rows["sample"]

@@ -1,6 +1,7 @@
 #include "analysis/statistics.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
@@ -30,6 +31,11 @@ double standard_deviation(std::span<const double> values) {
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
+std::array<std::uint32_t, 4> random_bits(std::uint64_t counter, std::uint64_t seed) {
+  return philox({static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32), 0, static_cast<std::uint32_t>(Purpose::choice)},
+                {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
+}
+
 void check_paired(std::span<const double> baseline, std::span<const double> arm) {
   if (baseline.size() != arm.size()) {
     throw Fault("a paired comparison got " + std::to_string(baseline.size()) + " prompts of the baseline and " +
@@ -44,9 +50,30 @@ std::vector<double> differences(std::span<const double> baseline, std::span<cons
   return result;
 }
 
-Site draw_site(int draw, std::size_t index) {
-  return {.position = draw, .purpose = Purpose::choice, .clock = static_cast<std::uint32_t>(index)};
-}
+// Prompts of every draw, one draw after the other. Tables compare many arms on the same prompts, so the last are kept.
+class Resamples {
+ public:
+  static const Resamples& of(std::size_t prompts, const Bootstrap& bootstrap) {
+    static thread_local Resamples last;
+    if (last.prompts_ != prompts || last.draws_ != bootstrap.draws || last.seed_ != bootstrap.seed) last = Resamples(prompts, bootstrap);
+    return last;
+  }
+  std::span<const std::uint32_t> draw(int number) const { return std::span(rows_).subspan(static_cast<std::size_t>(number) * prompts_, prompts_); }
+
+ private:
+  Resamples() = default;
+  Resamples(std::size_t prompts, const Bootstrap& bootstrap)
+      : prompts_(prompts), draws_(bootstrap.draws), seed_(bootstrap.seed), rows_(prompts * static_cast<std::size_t>(bootstrap.draws)) {
+    for (std::size_t at = 0; at < rows_.size(); at += 4) {
+      const auto bits = random_bits(at / 4, seed_);
+      for (std::size_t i = at; i < std::min(at + 4, rows_.size()); ++i) rows_[i] = static_cast<std::uint32_t>((std::uint64_t{bits[i - at]} * prompts) >> 32);
+    }
+  }
+  std::size_t prompts_ = 0;
+  int draws_ = 0;
+  std::uint64_t seed_ = 0;
+  std::vector<std::uint32_t> rows_;
+};
 
 // Of sorted values, linear between neighbours.
 double sample_quantile(const std::vector<double>& sorted, double p) {
@@ -89,25 +116,41 @@ Interval bca(double estimate, std::vector<double> draws, const std::vector<doubl
 
 }  // namespace
 
+Estimate cluster_bootstrap(std::span<const std::vector<double>> columns, const Statistic& statistic, double confidence, Bootstrap bootstrap) {
+  const std::size_t n = columns.front().size(), width = columns.size();
+  std::vector<double> totals(width), sums(width), jackknife, draws;
+  for (std::size_t c = 0; c < width; ++c) {
+    check_paired(columns.front(), columns[c]);
+    totals[c] = sum(columns[c]);
+  }
+  const double estimate = n > 0 ? statistic(totals) : kNaN;
+  if (n < 2 || !std::isfinite(estimate)) return {estimate, kNoInterval};
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t c = 0; c < width; ++c) sums[c] = totals[c] - columns[c][i];
+    if (const double value = statistic(sums); std::isfinite(value)) jackknife.push_back(value);
+  }
+  const Resamples& resamples = Resamples::of(n, bootstrap);
+  for (int draw = 0; draw < bootstrap.draws; ++draw) {
+    const auto prompts = resamples.draw(draw);
+    for (std::size_t c = 0; c < width; ++c) {
+      const double* const values = columns[c].data();
+      double total = 0;
+      for (const std::uint32_t prompt : prompts) total += values[prompt];
+      sums[c] = total;
+    }
+    if (const double value = statistic(sums); std::isfinite(value)) draws.push_back(value);
+  }
+  constexpr double kEnough = 0.9;  // of few prompts some draws may leave nothing to divide by
+  if (jackknife.size() < 2 || static_cast<double>(draws.size()) < kEnough * bootstrap.draws) return {estimate, kNoInterval};
+  return {estimate, bca(estimate, std::move(draws), jackknife, confidence)};
+}
+
 Estimate speedup(std::span<const double> baseline, std::span<const double> arm, double confidence, Bootstrap bootstrap) {
   check_paired(baseline, arm);
-  const std::size_t n = arm.size();
-  const double top = sum(baseline), bottom = sum(arm);
-  if (!(top > 0 && bottom > 0)) return {kNaN, kNoInterval};
-  if (n < 2) return {top / bottom, kNoInterval};
-  std::vector<double> jackknife(n), draws(bootstrap.draws);
-  for (std::size_t i = 0; i < n; ++i) jackknife[i] = std::log((top - baseline[i]) / (bottom - arm[i]));
-  for (int draw = 0; draw < bootstrap.draws; ++draw) {
-    double above = 0, below = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      const auto prompt = static_cast<std::size_t>(SampledChance::uniform(bootstrap.seed, draw_site(draw, i)) * static_cast<double>(n));
-      above += baseline[prompt];
-      below += arm[prompt];
-    }
-    draws[draw] = std::log(above / below);
-  }
-  const Interval logs = bca(std::log(top / bottom), std::move(draws), jackknife, confidence);
-  return {top / bottom, {std::exp(logs.low), std::exp(logs.high)}};
+  const std::vector<double> columns[] = {{baseline.begin(), baseline.end()}, {arm.begin(), arm.end()}};
+  const auto log_ratio = [](std::span<const double> sums) { return sums[0] > 0 && sums[1] > 0 ? std::log(sums[0] / sums[1]) : kNaN; };
+  const Estimate logs = cluster_bootstrap(columns, log_ratio, confidence, bootstrap);
+  return {std::exp(logs.value), {std::exp(logs.interval.low), std::exp(logs.interval.high)}};
 }
 
 Estimate difference(std::span<const double> baseline, std::span<const double> arm, double confidence) {
@@ -130,6 +173,18 @@ Equivalence equivalence(std::span<const double> baseline, std::span<const double
   return result;
 }
 
+NonInferiority non_inferiority(std::span<const double> baseline, std::span<const double> arm, double margin, int sign, double alpha) {
+  const Estimate gain = difference(baseline, arm, 1 - 2 * alpha);
+  const double bound = sign > 0 ? -gain.interval.low : gain.interval.high;
+  return {bound < margin, bound, arm.size() < 2 ? kNaN : prompts_for_non_inferiority(paired_sd(baseline, arm), margin, alpha)};
+}
+
+double paired_sd(std::span<const double> baseline, std::span<const double> arm) { return standard_deviation(differences(baseline, arm)); }
+
+double prompts_for_difference(double sd, double difference, double alpha, double power) {
+  return std::pow((normal_quantile(1 - alpha / 2) + normal_quantile(power)) * sd / difference, 2);
+}
+
 double prompts_for_equivalence(double sd, double margin, double alpha, double power) {
   return std::pow((normal_quantile(1 - alpha) + normal_quantile((1 + power) / 2)) * sd / margin, 2);
 }
@@ -146,16 +201,45 @@ double sign_flip_p(std::span<const double> differences, Bootstrap bootstrap) {
   const bool exact = n <= 14;
   const int flips = exact ? 1 << n : bootstrap.draws;
   int extreme = 0;
+  std::uint64_t counter = 0;
   for (int flip = 0; flip < flips; ++flip) {
     double total = 0;
+    std::array<std::uint32_t, 4> bits{static_cast<std::uint32_t>(flip), 0, 0, 0};
     for (std::size_t i = 0; i < n; ++i) {
-      const bool negative = exact ? (flip >> i) & 1 : SampledChance::uniform(bootstrap.seed, draw_site(flip, i)) < 0.5;
-      total += negative ? -differences[i] : differences[i];
+      const std::size_t bit = i % 128;
+      if (!exact && bit == 0) bits = random_bits(counter++, bootstrap.seed);
+      total += (bits[bit / 32] >> (bit % 32)) & 1 ? -differences[i] : differences[i];
     }
     extreme += std::abs(total) >= enough;
   }
   // The observed signs are one of the random ones, so p is never zero.
   return exact ? static_cast<double>(extreme) / flips : (extreme + 1.0) / (flips + 1.0);
+}
+
+Line fit_line(std::span<const double> x, std::span<const double> y, double confidence) {
+  check_paired(x, y);
+  Line line{{kNaN, kNoInterval}, {kNaN, kNoInterval}, kNaN};
+  const double n = static_cast<double>(x.size());
+  if (x.empty()) return line;
+  const double x_mean = mean(x), y_mean = mean(y);
+  double xx = 0, xy = 0, yy = 0, residual = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xx += (x[i] - x_mean) * (x[i] - x_mean);
+    xy += (x[i] - x_mean) * (y[i] - y_mean);
+    yy += (y[i] - y_mean) * (y[i] - y_mean);
+  }
+  if (!(xx > 0)) return line;
+  line.slope.value = xy / xx;
+  line.intercept.value = y_mean - line.slope.value * x_mean;
+  for (std::size_t i = 0; i < x.size(); ++i) residual += std::pow(y[i] - line.intercept.value - line.slope.value * x[i], 2);
+  line.r2 = yy > 0 ? 1 - residual / yy : 1;
+  if (x.size() < 3) return line;
+  const double t = boost::math::quantile(boost::math::students_t(n - 2), (1 + confidence) / 2);
+  const double spread = std::sqrt(residual / (n - 2));
+  const double slope_reach = t * spread / std::sqrt(xx), intercept_reach = t * spread * std::sqrt(1 / n + x_mean * x_mean / xx);
+  line.slope.interval = {line.slope.value - slope_reach, line.slope.value + slope_reach};
+  line.intercept.interval = {line.intercept.value - intercept_reach, line.intercept.value + intercept_reach};
+  return line;
 }
 
 std::vector<double> holm(std::span<const double> p) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -21,6 +22,12 @@ struct Bootstrap {
   int draws = 2000;
   std::uint64_t seed = 1;
 };
+
+// A statistic of sums over prompts, with the BCa interval of resampled prompts: `columns` have one number a prompt each, of which
+// `statistic` is given the sums (so every column takes the same draws). BCa (Efron 1987) is expanded for few prompts
+// (Hesterberg 2015). NaN where there are fewer than two prompts, or the statistic of too many draws is not finite.
+using Statistic = std::function<double(std::span<const double> sums)>;
+Estimate cluster_bootstrap(std::span<const std::vector<double>> columns, const Statistic& statistic, double confidence = 0.95, Bootstrap bootstrap = {});
 
 // Ratio of sums, baseline / arm: how many times less the arm costs. One number a prompt and arm, samples summed beforehand,
 // all positive. The interval is BCa on the logarithm, from resampled prompts, the same draw for both arms: resampling the arms
@@ -42,6 +49,20 @@ struct Equivalence {
 };
 Equivalence equivalence(std::span<const double> baseline, std::span<const double> arm, double margin, double alpha = 0.05);
 
+// One-sided: is the arm no worse than the baseline by the margin? `sign` is 1 where more is better, -1 where less is.
+struct NonInferiority {
+  bool shown = false;
+  double bound = 0;   // the arm is worse by at most this, at confidence 1 - alpha; negative: it is better
+  double needed = 0;  // prompts for 80 % power at this spread and a true difference of zero
+};
+NonInferiority non_inferiority(std::span<const double> baseline, std::span<const double> arm, double margin, int sign = 1, double alpha = 0.05);
+
+// Prompts needed to see a true difference by a two-sided paired test: (z_{1-alpha/2} + z_{power})^2 sd^2 / difference^2.
+double prompts_for_difference(double sd, double difference, double alpha = 0.05, double power = 0.8);
+
+// Sample standard deviation of arm - baseline.
+double paired_sd(std::span<const double> baseline, std::span<const double> arm);
+
 // Prompts needed to show equivalence when there is none to find: (z_{1-alpha} + z_{1-beta/2})^2 sd^2 / margin^2, which is
 // 8.56 sd^2 / margin^2 at alpha = 0.05 and 80 % power; and to show "no worse" one-sidedly, 6.18 sd^2 / margin^2.
 double prompts_for_equivalence(double sd, double margin, double alpha = 0.05, double power = 0.8);
@@ -49,6 +70,13 @@ double prompts_for_non_inferiority(double sd, double margin, double alpha = 0.05
 
 // Two-sided p value of the mean of paired differences under random signs: exact up to 14 prompts, else from `bootstrap.draws`.
 double sign_flip_p(std::span<const double> differences, Bootstrap bootstrap = {10000, 1});
+
+// Least squares y = intercept + slope x, with Student's intervals of both.
+struct Line {
+  Estimate intercept, slope;
+  double r2 = 0;  // share of the variance that the line explains
+};
+Line fit_line(std::span<const double> x, std::span<const double> y, double confidence = 0.95);
 
 // Holm's adjusted p values, in the order given: for all arms of one metric against one declared baseline.
 std::vector<double> holm(std::span<const double> p);

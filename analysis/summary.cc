@@ -114,7 +114,7 @@ std::string ratio_cell(const Arm& baseline, const Arm& arm, Measure measure) {
 }
 
 // What each arm cost, a sample.
-Table costs(const std::vector<Arm>& arms) {
+TextTable costs(const std::vector<Arm>& arms) {
   struct Column { std::string name; Kind kind; bool always; };
   std::vector<Column> kinds = {{"prefill", Kind::prefill, false}, {"draft", Kind::draft, true}, {"verify", Kind::verify, true},
                                {"commit", Kind::commit, false}, {"aux", Kind::aux, true}};
@@ -122,7 +122,7 @@ Table costs(const std::vector<Arm>& arms) {
     return !column.always && std::all_of(arms.begin(), arms.end(), [&](const Arm& arm) { return arm.mean_calls(column.kind) == 0; });
   });
   const bool drafter = std::any_of(arms.begin(), arms.end(), [](const Arm& arm) { return arm.mean_drafter_calls() > 0; });
-  Table table{{"arm"}, {}};
+  TextTable table{{"arm"}, {}};
   for (const Column& column : kinds) table.header.push_back(column.name);
   table.header.insert(table.header.end(), {"NFE", "tokens/NFE", "tokens/step"});
   if (drafter) table.header.push_back("draft model");
@@ -161,7 +161,7 @@ double mean_score(const Arm& arm, const std::string& name) {
 }
 
 // What each arm was worth.
-Table worth(const std::vector<Arm>& arms) {
+TextTable worth(const std::vector<Arm>& arms) {
   std::vector<std::string> scores;
   for (const Arm& arm : arms) {
     for (const SampleRow& sample : arm.samples) {
@@ -170,7 +170,7 @@ Table worth(const std::vector<Arm>& arms) {
       }
     }
   }
-  Table table{{"arm", "judge perplexity", "entropy, bits"}, {}};
+  TextTable table{{"arm", "judge perplexity", "entropy, bits"}, {}};
   table.header.insert(table.header.end(), scores.begin(), scores.end());
   for (const Arm& arm : arms) {
     std::vector<std::string> row{arm.row_name(), fixed(perplexity(arm.samples), 2), fixed(arm.mean(entropy_bits), 3)};

@@ -16,7 +16,7 @@ std::size_t columns(const std::string& text) {
 
 }  // namespace
 
-std::string Table::print(std::size_t width) const {
+std::string TextTable::print(std::size_t width) const {
   std::vector<std::size_t> widths;
   for (std::size_t column = 0; column < header.size(); ++column) {
     widths.push_back(columns(header[column]));

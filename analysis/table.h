@@ -8,7 +8,7 @@ namespace draftlab {
 
 // The first column is aligned left and names the row, the others right. A table wider than `width` goes on below, the first
 // column repeated.
-struct Table {
+struct TextTable {
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;
   std::string print(std::size_t width = 120) const;

@@ -33,6 +33,7 @@ class Canvas {
 
   void commit(std::int32_t position, Token token, bool tentative = false);  // Fault unless masked
   void edit(std::int32_t position, Token token);                            // Fault unless tentative
+  void finish(std::int32_t position) { tentative_[position] = false; }      // it will not be edited any more
   // What two canvases of one prompt must share for every later question to have the same answer.
   std::string key() const;
 

@@ -109,21 +109,23 @@ DRAFTLAB_ROW(StepRow)
 DRAFTLAB_ROW(TokenRow)
 DRAFTLAB_ROW(DraftRow)
 DRAFTLAB_ROW(CellRow)
+DRAFTLAB_ROW(PieceRow)
 DRAFTLAB_ROW(CurveRow)
 DRAFTLAB_ROW(ValidationRow)
 #undef DRAFTLAB_ROW
 
-std::size_t Columns::score_at(const std::string& column) {
-  for (std::size_t i = 0; i < infos_.size(); ++i) {
-    if (infos_[i].name == column) return i;
+std::size_t Columns::named_at(const std::string& name) {
+  const std::string_view prefix = named_prefix(table_);
+  for (std::size_t i = info(table_).columns.size(); i < infos_.size(); ++i) {
+    if (std::string_view(infos_[i].name).substr(prefix.size()) == name) return i;
   }
-  infos_.push_back(score_column(column.substr(kScorePrefix.size())));
+  infos_.push_back(named_column(table_, name));
   values_.push_back(std::vector<double>(rows_, kNotMeasured));
   return infos_.size() - 1;
 }
 
-void Columns::score(const std::string& name, double value) {
-  std::get<1>(values_[score_at(std::string(kScorePrefix) + name)]).back() = value;
+void Columns::named(const std::string& name, double value) {
+  std::get<1>(values_[named_at(name)]).back() = value;
 }
 
 void Columns::set(const ColumnInfo& column, Values values) {
@@ -138,11 +140,11 @@ void Columns::set(const ColumnInfo& column, Values values) {
   values_.push_back(std::move(values));
 }
 
-std::vector<std::pair<std::string, double>> Columns::scores(std::int64_t row) const {
+std::vector<std::pair<std::string, double>> Columns::named(std::int64_t row) const {
   std::vector<std::pair<std::string, double>> result;
   for (std::size_t i = info(table_).columns.size(); i < infos_.size(); ++i) {
     const double value = std::get<1>(values_[i])[row];
-    if (!std::isnan(value)) result.emplace_back(infos_[i].name.substr(kScorePrefix.size()), value);
+    if (!std::isnan(value)) result.emplace_back(infos_[i].name.substr(named_prefix(table_).size()), value);
   }
   return result;
 }

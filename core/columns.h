@@ -29,25 +29,25 @@ class Columns {
 
   Table table() const { return table_; }
   std::int64_t rows() const { return rows_; }
-  // The declared columns, then scores.
+  // The declared columns, then those that the run named.
   const std::vector<ColumnInfo>& infos() const { return infos_; }
   const Values& values(std::size_t column) const { return values_[column]; }
   const std::vector<std::int64_t>& integers(const std::string& column) const;
 
   // `links` are the table's link columns, in the order of its declaration.
   template <class Row> void add(Row& row, std::initializer_list<std::int64_t> links);
-  // After add(): the score of the row just added. Rows without one hold NaN.
-  void score(const std::string& name, double value);
+  // After add(): a named value of the row just added. Rows without one hold NaN.
+  void named(const std::string& name, double value);
 
-  // Reading: replaces one column; adds it when it is a score.
+  // Reading: replaces one column; adds it when it is a named one.
   void set(const ColumnInfo& info, Values values);
   template <class Row> void get(std::int64_t row, Row& into) const;
-  std::vector<std::pair<std::string, double>> scores(std::int64_t row) const;  // NaN means: has none
+  std::vector<std::pair<std::string, double>> named(std::int64_t row) const;  // NaN means: has none
 
   void clear();
 
  private:
-  std::size_t score_at(const std::string& column);
+  std::size_t named_at(const std::string& name);
   Table table_;
   std::vector<ColumnInfo> infos_;
   std::vector<Values> values_;

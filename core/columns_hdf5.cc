@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "core/error.h"
@@ -198,6 +200,8 @@ struct ColumnReader::State {
   Handle file;
   hsize_t bytes = 0;
   std::map<Table, std::int64_t> rows;
+  bool lazy = false;
+  std::set<std::string> probed;  // columns that a child has read to their end
 
   // A dataset of the root, not something that a link leads to in another file.
   Handle dataset(const std::string& name) const {
@@ -230,11 +234,30 @@ std::optional<std::string> ColumnReader::State::text(hid_t object, const std::st
 
 namespace {
 
+constexpr const char* kDamaged = "is damaged: HDF5 breaks down when it reads it";
+
+bool survives_in_child(hsize_t bytes, const std::function<void()>& act) {
+  return survives(act, (1u << 28) + 64 * bytes, 2 + static_cast<unsigned>(bytes >> 20));
+}
+
+void read_root(const ColumnReader& file) {
+  for (const Attribute& attribute : attributes()) file.text(attribute.name), file.integer(attribute.name);
+  for (const char* attribute : {"magic", "schema_version", "schema", "drafts"}) file.text(attribute);
+  file.names();
+  for (const auto* tables : {&trace_tables(), &curve_tables()}) {
+    for (Table table : *tables) {
+      try {
+        file.rows(table);
+      } catch (const DataError&) {
+      }
+    }
+  }
+}
+
 // Reads all that could ever be read of a file.
 void read_all(const std::string& path) {
   const ColumnReader file(path, ColumnReader::Trust::own);
-  for (const Attribute& attribute : attributes()) file.text(attribute.name), file.integer(attribute.name);
-  for (const char* attribute : {"magic", "schema_version", "schema", "drafts"}) file.text(attribute);
+  read_root(file);
   auto read = [&](Table table, const ColumnInfo& column) {
     try {
       file.text(column.name, "units");
@@ -249,7 +272,9 @@ void read_all(const std::string& path) {
     }
   }
   for (const std::string& column : file.names()) {
-    if (column.starts_with(kScorePrefix)) read(Table::sample, {.name = column, .type = Type::float64, .unit = "1", .doc = ""});
+    for (Table table : {Table::sample, Table::step}) {
+      if (column.starts_with(named_prefix(table))) read(table, {.name = column, .type = Type::float64, .unit = "1", .doc = ""});
+    }
   }
 }
 
@@ -262,9 +287,9 @@ ColumnReader::ColumnReader(const std::string& path, Trust trust) : state_(std::m
   if (!std::filesystem::exists(path, error)) throw DataError("there is no file '" + path + "'");
   if (!std::filesystem::is_regular_file(path, error)) throw DataError("'" + path + "' is not a file");
   state_->bytes = std::filesystem::file_size(path, error);
-  if (trust == Trust::foreign && !survives([&] { read_all(path); }, (1u << 28) + 64 * state_->bytes, 2 + static_cast<unsigned>(state_->bytes >> 20))) {
-    fail("is damaged: HDF5 breaks down when it reads it");
-  }
+  state_->lazy = trust == Trust::lazy;
+  if (trust == Trust::foreign && !survives_in_child(state_->bytes, [&] { read_all(path); })) fail(kDamaged);
+  if (trust == Trust::lazy && !survives_in_child(state_->bytes, [&] { read_root(ColumnReader(path, Trust::own)); })) fail(kDamaged);
   Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_file_locking(access, false, true);  // files appear whole and never change
   state_->file = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose);
@@ -332,6 +357,7 @@ std::int64_t ColumnReader::rows(Table table) const {
   const auto known = state_->rows.find(table);
   if (known != state_->rows.end()) return known->second;
   const std::string word(name(table));
+  if (info(table).optional && !has(word)) return state_->rows[table] = 0;
   const Handle scale = state_->dataset(word);
   Handle space(scale.good() ? H5Dget_space(scale) : -1, H5Sclose);
   hsize_t extent = 0;
@@ -342,7 +368,28 @@ std::int64_t ColumnReader::rows(Table table) const {
   return state_->rows[table] = static_cast<std::int64_t>(extent);
 }
 
+void ColumnReader::probe(Table table, const std::vector<ColumnInfo>& columns) const {
+  if (!state_->lazy) return;
+  std::vector<ColumnInfo> fresh;
+  for (const ColumnInfo& column : columns) if (state_->probed.insert(column.name).second) fresh.push_back(column);
+  if (fresh.empty()) return;
+  constexpr std::int64_t kBlock = 1 << 20;  // rows: what is read is thrown away
+  const auto read_through = [&] {
+    const ColumnReader file(path(), Trust::own);
+    for (const ColumnInfo& column : fresh) {
+      try {
+        for (std::int64_t first = 0; first < file.rows(table); first += kBlock) {
+          file.read(table, column, first, std::min(kBlock, file.rows(table) - first));
+        }
+      } catch (const DataError&) {  // will be found again by whoever needs this column
+      }
+    }
+  };
+  if (!survives_in_child(state_->bytes, read_through)) fail(kDamaged);
+}
+
 Values ColumnReader::read(Table table, const ColumnInfo& info, std::int64_t first, std::int64_t count) const {
+  probe(table, {info});
   const auto extent = static_cast<hsize_t>(rows(table));
   const Handle data = state_->dataset(info.name);
   if (!data.good()) fail("has no column '" + info.name + "'");

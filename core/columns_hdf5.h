@@ -37,10 +37,11 @@ class ColumnWriter {
 
 // Reads only what the schema describes. Whatever is wrong with the file is a DataError: sizes are checked against each other
 // and against the size of the file before anything is allocated, and since HDF5 itself crashes on some damaged files, a file
-// that this process did not write is first read to its end in a child process.
+// that this process did not write is first read in a child process: all of it when it is opened (`foreign`), or each column when
+// it is first wanted (`lazy`: few columns of many rows).
 class ColumnReader {
  public:
-  enum class Trust { foreign, own };
+  enum class Trust { foreign, lazy, own };
   explicit ColumnReader(const std::string& path, Trust trust = Trust::foreign);
   ~ColumnReader();
   ColumnReader(ColumnReader&&) noexcept;
@@ -56,6 +57,8 @@ class ColumnReader {
   // Rows [first, first + count) of a column.
   Values read(Table table, const ColumnInfo& info, std::int64_t first, std::int64_t count) const;
   Values read(Table table, const ColumnInfo& info) const { return read(table, info, 0, rows(table)); }
+  // Of a lazy reader: tries several columns in one child, which is quicker than one at a time. DataError when HDF5 breaks down.
+  void probe(Table table, const std::vector<ColumnInfo>& columns) const;
   [[noreturn]] void fail(const std::string& what) const;  // DataError that names the file
 
  private:

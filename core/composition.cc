@@ -21,7 +21,7 @@ const std::vector<std::string> kModelRoles = {"draft", "judge"};
 const std::vector<std::string> kSections = {"decode", "run", "trace", "certify", "report", "slurm"};
 
 // Options of [run] that cannot change a decoded token: they are no part of an arm's identity.
-constexpr const char* kWithoutConsequence[] = {"limit", "first", "samples", "batch", "threads"};
+constexpr const char* kWithoutConsequence[] = {"limit", "first", "samples", "batch", "fixed_shape", "threads"};
 
 std::string join(const std::vector<std::string>& words) {
   std::string text;
@@ -73,6 +73,7 @@ class Composer {
     arm.router = choose(registries_.routers, "always").value_or(Bound<Router>());
     if (value_of("estimator", "none") == "none") resolved_[""]["estimator"] = "none";
     else arm.estimator = choose(registries_.estimators, "none");
+    attach_estimators(arm);
     arm.unmasker = choose(registries_.unmaskers, "one").value_or(Bound<Unmasker>());
     if (!training || config_.find("task")) arm.task = choose(registries_.tasks, "").value_or(Bound<Task>());
     if (training) arm.trainer = choose(registries_.trainers, "");
@@ -115,7 +116,7 @@ class Composer {
     }
     const std::string section = key == registry.kind() ? key + "." + plugin : key;
     chosen_.insert(section);
-    Bound<Interface> bound = found->bind(config_, section, faults_);
+    Bound<Interface> bound = found->bind(config_, section, faults_, &registry);
     resolved_[""][key] = plugin;
     for (const auto& [name, value] : bound.values) resolved_[section][name] = value;
     return bound;
@@ -132,6 +133,17 @@ class Composer {
     for (const std::string& role : kModelRoles) {
       if (!config_.find("model." + role)) continue;
       if (auto model = choose(registries_.models, "", "model." + role)) arm.models.emplace(role, std::move(*model));
+    }
+  }
+
+  // `estimator.NAME = plugin`, with its options in [estimator.NAME].
+  void attach_estimators(Composition& arm) {
+    for (const Config::Entry* const entry : config_.section("estimator")) {
+      const std::string name = entry->key.substr(entry->key.find('.') + 1);
+      if (name.find('.') != std::string::npos) continue;
+      const bool plain = !name.empty() && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
+      if (!plain) faults_.add(entry->where + ": '" + name + "' cannot name a column of the trace; use a-z, 0-9 and _");
+      else if (auto estimator = choose(registries_.estimators, "", entry->key)) arm.attached.emplace_back(name, std::move(*estimator));
     }
   }
 
@@ -155,7 +167,7 @@ class Composer {
       const bool role = registry.kind() == "model" && std::count(kModelRoles.begin(), kModelRoles.end(), name);
       const auto* const plugin = registry.find(name);
       seen_sections_.insert(section);
-      if (plugin && !role) plugin->bind(config_, section, faults_);
+      if (plugin && !role) plugin->bind(config_, section, faults_, &registry);
       if (!plugin && !role) {
         faults_.add(entry->where + ": [" + section + "] names an unknown " + registry.kind() +
                     hint(name, registry.names()));
@@ -208,7 +220,9 @@ class Composer {
     check_part(arm.verifier, "verifier", arm);
     check_part(arm.acceptance, "acceptance", arm);
     check_part(arm.router, "router", arm);
+    check_estimate(arm);
     if (arm.estimator) check_part(*arm.estimator, "estimator", arm);
+    for (const auto& [name, estimator] : arm.attached) check_part(estimator, "estimator." + name, arm);
     check_part(arm.unmasker, "unmasker", arm);
     if (arm.task.make) check_part(arm.task, "task", arm);
     if (arm.trainer) check_part(*arm.trainer, "trainer", arm);
@@ -223,6 +237,13 @@ class Composer {
     } catch (const ConfigError& error) {
       faults_.add(place + ": " + kind + " '" + bound.name + "': " + error.what());
     }
+  }
+
+  void check_estimate(const Composition& arm) {
+    if (arm.estimator || !faults_.empty() || !arm.router.make()->reads_expected()) return;
+    const Config::Entry* const entry = config_.find("router");
+    faults_.add((entry ? entry->where : file_of(config_)) + ": router '" + arm.router.name +
+                "' reads the expected accepted prefix; write estimator = NAME, there are: " + join(registries_.estimators.names()));
   }
 
   void check_asks(const std::vector<Form>& asks, const std::string& part, const std::string& place, const Composition& arm) {
@@ -243,6 +264,7 @@ class Composer {
     arm.resolved = to_ini(resolved_);
     for (const char* const section : {"trace", "certify", "report"}) resolved_.erase(section);
     for (const char* const option : kWithoutConsequence) resolved_["run"].erase(option);
+    for (const auto& [name, estimator] : arm.attached) resolved_[""].erase("estimator." + name), resolved_.erase("estimator." + name);
     arm.effective = to_ini(resolved_);
     arm.id = id_of(arm.effective);
   }
@@ -260,11 +282,25 @@ class Composer {
 
 }  // namespace
 
+Blocks DecodeOptions::blocks(const Canvas& canvas) const {
+  const auto size = static_cast<std::int32_t>(block_size);
+  return {size, size > 0 && align == "prompt" ? canvas.prompt_size() % size : 0};
+}
+
 void DecodeOptions::declare(OptionSet& set) {
   set.add("temperature", &sampling.temperature).in(0, 100).help("Divides the logits; 0 always draws the most probable token.");
   set.add("top_k", &sampling.top_k).in(0, 1e6).help("Draw from the k most probable tokens; 0 from all.");
   set.add("top_p", &sampling.top_p).in(1e-6, 1).help("Draw from the most probable tokens that together reach this mass.");
   set.add("draft_length", &draft_length).in(1, 4096).help("Tokens drafted a step (k of the papers).");
+  set.add("block_size", &block_size).in(0, 4096).help("B: positions decoded together before the next block begins; 0 takes the whole canvas as one.");
+  set.add("sub_block", &sub_block).in(0, 4096).help("Decode a block in parts of so many positions, left to right; 0 takes it whole.");
+  set.add("align", &align).one_of({"position", "prompt"}).help("Blocks begin at multiples of block_size, or at the end of the prompt.");
+  set.add("threshold", &threshold).in(0, 1).help("tau: drafts more probable than this are confident (dynamic decoding, N_hi).");
+  set.add("steps", &steps).in(0, 4096).help("S: steps a block, hence how many tokens each must commit; 0 for as many as block_size.");
+  set.add("edit_threshold", &edit_threshold).in(0, 1).help("tau_edit: tokens of the current block are replaced by others more probable than this (LLaDA2.1); 1 edits nothing.");
+  set.add("post_steps", &post_steps).in(0, 4096).help("Steps that may still edit a block without masks.");
+  set.add("stop", &stop).one_of({"off", "token", "block"}).help("After an end-of-text token: go on, stop at once, or finish its block first.");
+  set.add("shadow", &shadow).one_of({"off", "commit", "observe"}).help("Verify at every step, to learn what it would have given: commit it, or only record it (then it is no NFE).");
 }
 
 void RunOptions::declare(OptionSet& set) {
@@ -274,6 +310,7 @@ void RunOptions::declare(OptionSet& set) {
   set.add("first", &first).in(0, kUnbounded).help("Index of the first prompt.");
   set.add("samples", &samples).in(1, 1e6).help("Repeats of each prompt, with random numbers of their own.");
   set.add("batch", &batch).in(1, 4096).help("Sequences decoded at once; cannot change a decoded token.");
+  set.add("fixed_shape", &machine.fixed_shape).help("Only products whose result for a row is the same in every batch: decisions are then exactly those of batch 1.");
   set.add("device", &machine.device).one_of({"cpu", "cuda"}).help("Where models run.");
   set.add("dtype", &machine.dtype).one_of({"f32", "bf16"}).help("Precision of a model's weights and products.");
   set.add("threads", &machine.threads).in(0, 4096).help("Threads of a model; 0 for as many as this process may use.");

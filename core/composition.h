@@ -52,7 +52,8 @@ struct Composition {
   Bound<Verifier> verifier;
   Bound<Acceptance> acceptance;
   Bound<Router> router;
-  std::optional<Bound<Estimator>> estimator;
+  std::optional<Bound<Estimator>> estimator;                          // whose expectation routers read
+  std::vector<std::pair<std::string, Bound<Estimator>>> attached;     // `estimator.NAME = plugin`: recorded, nothing more
   Bound<Unmasker> unmasker;
   Bound<Task> task;
   DecodeOptions decode;

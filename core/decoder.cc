@@ -73,6 +73,7 @@ Decoder::Decoder(const Composition& composition, const Models& models, const Pro
     : composition_(composition),
       models_(models),
       canvas_(prompt.length, prompt.given),
+      blocks_(composition.decode.blocks(canvas_)),
       sequence_(sequence),
       chance_(chance),
       frontier_(composition.frontier.make()),
@@ -81,9 +82,13 @@ Decoder::Decoder(const Composition& composition, const Models& models, const Pro
       acceptance_(composition.acceptance.make()),
       router_(composition.router.make()),
       estimator_(composition.estimator ? composition.estimator->make() : nullptr),
-      unmasker_(composition.unmasker.make()) {
+      unmasker_(composition.unmasker.make()),
+      vocabulary_(models.target().facts().vocabulary),
+      stops_(models.target().facts().stops) {
+  for (const auto& [name, estimator] : composition.attached) attached_.emplace_back(name, estimator.make());
+  for (Part* const part : parts()) part->begin(blocks_, composition.decode);
   frontier_->check(canvas_);
-  for (const auto& model : models_.models) sequences_.push_back(model->open(canvas_));
+  for (const auto& model : models_.models) sequences_.push_back(model->open(canvas_, blocks_));
   row_.prompt_id = prompt.id;
   row_.length = prompt.length;
   row_.prompt_tokens = canvas_.prompt_size();
@@ -91,69 +96,120 @@ Decoder::Decoder(const Composition& composition, const Models& models, const Pro
 
 Decoder::~Decoder() = default;
 
-bool Decoder::done() const { return frontier_->done(canvas_); }
+bool Decoder::done() const {
+  if (frontier_->done(canvas_)) return true;
+  if (composition_.decode.stop == "off") return false;
+  const std::int32_t end = end_of_text();
+  if (end < 0 || composition_.decode.stop == "token") return end >= 0;
+  for (std::int32_t i = end; i < blocks_.end(end, canvas_.length()); ++i) if (canvas_.masked(i) || canvas_.tentative(i)) return false;
+  return true;
+}
+
+std::int32_t Decoder::end_of_text() const {
+  if (stops_.empty()) return -1;
+  for (std::int32_t i = 0; i < canvas_.length() && !canvas_.masked(i); ++i) {
+    if (!canvas_.given(i) && std::count(stops_.begin(), stops_.end(), canvas_.token(i))) return i;
+  }
+  return -1;
+}
+
+std::vector<Token> Decoder::text() const {
+  std::vector<Token> tokens = canvas_.tokens();
+  const std::int32_t end = composition_.decode.stop == "off" ? -1 : end_of_text();
+  if (end >= 0) std::fill(tokens.begin() + end + 1, tokens.end(), kNoToken);
+  return tokens;
+}
 
 std::int64_t Decoder::nfe() const { return sequences_[0]->counts().nfe(); }
 
 std::string Decoder::state() const {
   std::string key = canvas_.key();
   if (carry_) key += "|carry " + std::to_string(carry_->node) + " " + carry_->answer.key();
-  for (const Part* part : {static_cast<const Part*>(frontier_.get()), static_cast<const Part*>(drafter_.get()),
-                           static_cast<const Part*>(verifier_.get()), static_cast<const Part*>(acceptance_.get()),
-                           static_cast<const Part*>(router_.get()), static_cast<const Part*>(unmasker_.get())}) {
-    key += "|" + part->state();
-  }
+  for (const Part* const part : parts()) key += "|" + part->state();
   return key;
+}
+
+std::vector<Part*> Decoder::parts() const {
+  return {frontier_.get(), drafter_.get(), verifier_.get(), acceptance_.get(), router_.get(), unmasker_.get()};
+}
+
+Asking<bool> Decoder::refresh() {
+  for (std::size_t model = 0; model < sequences_.size(); ++model) {
+    while (std::optional<Question> due = models_.models[model]->due(*sequences_[model])) {
+      const int index = static_cast<int>(model);
+      Wait wait{mailbox_, std::move(*due), index};
+      Answer answer = co_await wait;
+      if (model == 0 && !answer.empty()) carry_ = Carry{std::move(answer), kRoot};
+    }
+  }
+  co_return true;
 }
 
 Asking<bool> Decoder::step() {
   if (done()) co_return false;
+  if (clock_ == 0) {  // the prompt's forward belongs to the sample, not to a step
+    Asking<bool> refreshed = refresh();
+    co_await refreshed;
+  }
   const std::int64_t began = now_ns();
   const Counts target_before = sequences_[0]->counts();
   const Counts drafter_before = sequences_.size() > 1 ? sequences_[1]->counts() : Counts{};
+  const DecodeOptions& decode = composition_.decode;
 
   const Window window = frontier_->next(canvas_);
-  const Step step{canvas_, window, composition_.decode, carry_, chance_, mailbox_, sequence_, clock_,
-                  models_.target().facts().vocabulary, *sequences_[0]};
+  const Step step{canvas_, window, blocks_, decode, carry_, chance_, mailbox_, sequence_, clock_, vocabulary_, *sequences_[0]};
   const Proposal proposal = co_await drafter_->propose(step);
-
-  const Numbers numbers(proposal);
-  StepView view;
-  view.span = {window.positions.front(), window.span};
-  view.step = static_cast<int>(clock_);
-  view.length = canvas_.length();
-  view.masked = canvas_.length() - canvas_.prompt_size() - canvas_.committed();
-  view.vocabulary = step.vocabulary;
-  view.progress = static_cast<double>(canvas_.committed()) / (canvas_.length() - canvas_.prompt_size());
-  view.preview = unmasker_->preview(proposal);
-  new (&view.confidence) Eigen::Map<const Eigen::ArrayXd>(numbers.confidence.data(), numbers.confidence.size());
-  new (&view.margin) Eigen::Map<const Eigen::ArrayXd>(numbers.margin.data(), numbers.margin.size());
-  new (&view.entropy) Eigen::Map<const Eigen::ArrayXd>(numbers.entropy.data(), numbers.entropy.size());
-  new (&view.renyi2) Eigen::Map<const Eigen::ArrayXd>(numbers.renyi2.data(), numbers.renyi2.size());
-  view.expected = estimator_ ? estimator_->expected(view) : kNotMeasured;
-  const Route route = router_->decide(view);
-
-  Verdict verdict;
-  if (route.verify) {
-    verdict = co_await verifier_->judge(step, proposal, *acceptance_);
-  } else {
-    verdict = unmasker_->choose(step, proposal);
-  }
-  verdict = unmasker_->top_up(step, proposal, std::move(verdict));
-  if (verdict.commits.empty() && verdict.edits.empty()) throw Fault("step " + std::to_string(clock_) + " commits nothing; decoding would not end");
+  for (const Commit& edit : proposal.edits) canvas_.edit(edit.position, edit.token);
 
   StepRow row;
   row.step = static_cast<std::int32_t>(clock_);
+  const Numbers numbers(proposal);
+  const StepView view = look(step, proposal, numbers);
   row.masked = view.masked;
   row.expected = view.expected;
-  for (const Commit& commit : verdict.commits) canvas_.commit(commit.position, commit.token);
-  for (const Commit& edit : verdict.edits) canvas_.edit(edit.position, edit.token);
+  for (const auto& [name, estimator] : attached_) row.estimates.emplace_back(name, estimator->expected(view));
+
+  // Drafts that are all the target's own draws need no decision: verifying them costs nothing.
+  const bool undecided = proposal.exact < static_cast<int>(proposal.nodes.size());
+  Route route{.verify = !proposal.nodes.empty(), .score = kNotMeasured, .propensity = 1};
+  if (undecided) route = router_->decide(view);
+  if (route.flip > 0) {
+    const bool flipped = chance_.below(route.flip, step.site(window.positions.front(), Purpose::route));
+    route.verify = route.verify != flipped;
+    route.propensity = flipped ? route.flip : 1 - route.flip;
+  }
+  row.routed = undecided ? route.verify : -1;
+  if (decode.shadow == "commit" && undecided) route.verify = true;
+
+  Verdict verdict;
+  std::vector<Judged> observed;
+  if (route.verify) {
+    verdict = co_await verifier_->judge(step, proposal, *acceptance_);
+  } else if (!proposal.nodes.empty()) {
+    if (decode.shadow == "observe") {
+      const Counts counted = sequences_[0]->counts();
+      const Verdict shadow = co_await verifier_->judge(step, proposal, *acceptance_);
+      observed = shadow.judged;
+      Model::uncount(*sequences_[0], counted);
+    }
+    verdict = unmasker_->choose(step, proposal);
+  }
+  if (!proposal.nodes.empty()) verdict = unmasker_->top_up(step, proposal, std::move(verdict));
+  if (!observed.empty()) verdict.judged = std::move(observed);
+  verdict.edits = proposal.edits;
+  if (verdict.commits.empty() && !window.positions.empty())
+    throw Fault("step " + std::to_string(clock_) + " commits nothing; decoding would not end");
+
+  for (const Commit& commit : verdict.commits) canvas_.commit(commit.position, commit.token, decode.edit_threshold < 1);
   carry_ = std::move(verdict.carry);
   verdict.carry.reset();
-  for (Part* part : {static_cast<Part*>(frontier_.get()), static_cast<Part*>(drafter_.get()), static_cast<Part*>(verifier_.get()),
-                     static_cast<Part*>(acceptance_.get()), static_cast<Part*>(router_.get()), static_cast<Part*>(unmasker_.get())}) {
-    part->observe(canvas_, route, verdict);
+  for (Part* const part : parts()) {
+    if (part != router_.get() || undecided) part->observe(canvas_, route, verdict);
   }
+  for (const std::int32_t position : frontier_->settled(canvas_)) canvas_.finish(position);
+  Asking<bool> refreshed = refresh();
+  co_await refreshed;
+
   record(window, proposal, numbers, route, verdict, row);
   row.counts = since(target_before, sequences_[0]->counts());
   if (sequences_.size() > 1) row.drafter_counts = since(drafter_before, sequences_[1]->counts());
@@ -162,6 +218,30 @@ Asking<bool> Decoder::step() {
   row_.steps.push_back(std::move(row));
   ++clock_;
   co_return true;
+}
+
+StepView Decoder::look(const Step& step, const Proposal& proposal, const Numbers& numbers) const {
+  StepView view;
+  view.sequence = sequence_;
+  const std::vector<std::int32_t>& open = step.window.positions;
+  if (!open.empty()) {
+    view.span = {open.front(), step.window.span};
+    const std::int32_t first = blocks_.first(open.front()), end = blocks_.end(open.front(), canvas_.length());
+    view.block = {blocks_.index(open.front()), end - first, 0, 0};
+    for (std::int32_t i = first; i < end; ++i) view.block.given += canvas_.given(i), view.block.masked += canvas_.masked(i);
+  }
+  view.step = static_cast<int>(clock_);
+  view.length = canvas_.length();
+  view.masked = canvas_.length() - canvas_.prompt_size() - canvas_.committed();
+  view.vocabulary = step.vocabulary;
+  view.progress = static_cast<double>(canvas_.committed()) / (canvas_.length() - canvas_.prompt_size());
+  view.preview = proposal.nodes.empty() ? 0 : unmasker_->preview(step, proposal);
+  new (&view.confidence) Eigen::Map<const Eigen::ArrayXd>(numbers.confidence.data(), numbers.confidence.size());
+  new (&view.margin) Eigen::Map<const Eigen::ArrayXd>(numbers.margin.data(), numbers.margin.size());
+  new (&view.entropy) Eigen::Map<const Eigen::ArrayXd>(numbers.entropy.data(), numbers.entropy.size());
+  new (&view.renyi2) Eigen::Map<const Eigen::ArrayXd>(numbers.renyi2.data(), numbers.renyi2.size());
+  view.expected = estimator_ ? estimator_->expected(view) : kNotMeasured;
+  return view;
 }
 
 void Decoder::record(const Window& window, const Proposal& proposal, const Numbers& numbers, const Route& route,
@@ -196,8 +276,10 @@ void Decoder::record(const Window& window, const Proposal& proposal, const Numbe
     }
     row.drafts.push_back(draft);
   }
-  for (std::size_t rank = 0; rank < verdict.commits.size(); ++rank) {
-    const Commit& commit = verdict.commits[rank];
+  std::vector<Commit> written = verdict.edits;
+  written.insert(written.end(), verdict.commits.begin(), verdict.commits.end());
+  for (std::size_t rank = 0; rank < written.size(); ++rank) {
+    const Commit& commit = written[rank];
     TokenRow token;
     token.position = commit.position;
     token.token = commit.token;
@@ -224,6 +306,10 @@ Asking<SampleRow> Decoder::decode() {
   }
   row_.seconds = 1e-9 * static_cast<double>(now_ns() - began);
   row_.generated = row_.valid = canvas_.committed();
+  if (const std::int32_t end = end_of_text(); end >= 0) {
+    row_.valid = 0;
+    for (std::int32_t i = 0; i < end; ++i) row_.valid += !canvas_.given(i);
+  }
   row_.counts = sequences_[0]->counts();
   if (sequences_.size() > 1) row_.drafter_counts = sequences_[1]->counts();
   row_.status = "done";
@@ -246,10 +332,12 @@ void answer_pending(const Models& models, std::span<Decoder* const> decoders) {
   for (std::size_t first = 0; first < waiting.size(); ++first) {
     if (answered[first]) continue;
     const Mailbox& like = *waiting[first];
+    const bool mixes = models.models[like.model]->mixes();
     std::vector<Pending> batch;
     for (std::size_t i = first; i < waiting.size(); ++i) {
       const Mailbox& box = *waiting[i];
-      if (answered[i] || box.model != like.model || box.question->kind != like.question->kind || box.question->view != like.question->view) continue;
+      const bool alike = box.question->kind == like.question->kind && box.question->view == like.question->view;
+      if (answered[i] || box.model != like.model || !(alike || mixes)) continue;
       batch.push_back({sequences[i], box.question, &waiting[i]->answer});
       answered[i] = 1;
     }

@@ -45,6 +45,8 @@ class Decoder {
   // Equal states have equal futures: canvas, carry and what the parts have learnt.
   std::string state() const;
   std::int64_t nfe() const;   // of the target so far
+  // Every token up to the first generated end-of-text token; kNoToken where none is.
+  std::vector<Token> text() const;
   Mailbox& mailbox() { return mailbox_; }
   Sequence& sequence(int model) { return *sequences_[model]; }
   const SampleRow& row() const { return row_; }
@@ -53,6 +55,7 @@ class Decoder {
   const Composition& composition_;
   const Models& models_;
   Canvas canvas_;
+  Blocks blocks_;
   std::vector<std::unique_ptr<Sequence>> sequences_;
   std::uint64_t sequence_;
   Chance& chance_;
@@ -63,17 +66,28 @@ class Decoder {
   std::unique_ptr<Acceptance> acceptance_;
   std::unique_ptr<Router> router_;
   std::unique_ptr<Estimator> estimator_;
+  std::vector<std::pair<std::string, std::unique_ptr<Estimator>>> attached_;
   std::unique_ptr<Unmasker> unmasker_;
+  int vocabulary_;
+  std::vector<Token> stops_;  // end-of-text tokens
   std::optional<Carry> carry_;
   std::uint32_t clock_ = 0;
   SampleRow row_;  // grows by a StepRow a step
 
+  std::vector<Part*> parts() const;  // those that learn
+  // The first generated end-of-text token with no mask before it; -1 while there is none.
+  std::int32_t end_of_text() const;
+  // Asks the forwards that the models' caches need; what the target answers along with them is the next step's carry.
+  Asking<bool> refresh();
+
   struct Numbers;  // of one proposal, for routers and the trace
+  StepView look(const Step& step, const Proposal& proposal, const Numbers& numbers) const;
   void record(const Window& window, const Proposal& proposal, const Numbers& numbers, const Route& route, const Verdict& verdict,
               StepRow& row) const;
 };
 
-// Answers every pending question, those of one model, kind and view in one forward, and resumes who asked.
+// Answers every pending question, those of one model, kind and view in one forward (all of one model where it mixes them), and
+// resumes who asked.
 void answer_pending(const Models& models, std::span<Decoder* const> decoders);
 
 // Runs one coroutine of one decoder to its end.

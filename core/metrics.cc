@@ -36,8 +36,10 @@ std::vector<char> among_leftmost(std::span<const std::int32_t> order, int k) {
   return result;
 }
 
+int judged_drafts(const StepRow& step) { return step.span > 0 ? std::min(step.span, step.drafted) : step.drafted; }
+
 bool judged(const StepRow& step, const DraftRow& draft, bool structural) {
-  return step.verified && (structural || draft.depth >= step.exact);
+  return step.verified && (step.span == 0 || draft.depth < step.span) && (structural || draft.depth >= step.exact);
 }
 
 }  // namespace
@@ -123,6 +125,79 @@ double expected_committed(std::span<const double> accept) {
     survival *= a;
   }
   return expected;
+}
+
+void AcceptanceSums::add(const StepRow& step) {
+  ++steps;
+  committed += step.committed;
+  forwards += step.counts.nfe();
+  verify_forwards += step.counts[Kind::verify].calls;
+  if (!step.verified) return;
+  const int judged_here = judged_drafts(step);
+  ++verified;
+  drafted += judged_here;
+  accepted += step.accepted;
+  structural_drafted += std::min(step.exact, judged_here);
+  structural_accepted += std::min(step.exact, step.accepted);
+  verified_committed += step.committed;
+}
+
+void AcceptanceSums::add(const AcceptanceSums& other) {
+  steps += other.steps, verified += other.verified;
+  drafted += other.drafted, accepted += other.accepted;
+  structural_drafted += other.structural_drafted, structural_accepted += other.structural_accepted;
+  committed += other.committed, verified_committed += other.verified_committed;
+  forwards += other.forwards, verify_forwards += other.verify_forwards;
+}
+
+double AcceptanceSums::rate(bool structural) const {
+  return structural ? ratio(static_cast<double>(accepted), static_cast<double>(drafted))
+                    : ratio(static_cast<double>(accepted - structural_accepted), static_cast<double>(drafted - structural_drafted));
+}
+double AcceptanceSums::length() const { return ratio(static_cast<double>(accepted), static_cast<double>(verified)); }
+double AcceptanceSums::committed_length() const { return ratio(static_cast<double>(verified_committed), static_cast<double>(verified)); }
+double AcceptanceSums::tokens_per_step() const { return ratio(static_cast<double>(committed), static_cast<double>(steps)); }
+double AcceptanceSums::tokens_per_forward() const { return ratio(static_cast<double>(committed), static_cast<double>(forwards)); }
+
+AcceptanceSums acceptance_sums(std::span<const SampleRow> samples) {
+  AcceptanceSums sums;
+  for (const SampleRow& sample : samples) for (const StepRow& step : sample.steps) sums.add(step);
+  return sums;
+}
+
+std::vector<Term> acceptance_terms(const AcceptanceSums& sums, std::span<const AtDepth> depths, Dialect dialect) {
+  const auto number = [](std::int64_t count) { return static_cast<double>(count); };
+  std::vector<Term> terms;
+  switch (dialect) {
+    case Dialect::own:
+      terms = {{"acceptance rate", sums.rate(), "accepted / drafted, in verified steps"},
+               {"acceptance rate, drafts only", sums.rate(false), "the same without drafts that are the target's own draws"},
+               {"accepted length", sums.length(), "accepted / verified steps, without the replacement token"},
+               {"committed length", sums.committed_length(), "tokens committed in verified steps / verified steps"},
+               {"tokens a step", sums.tokens_per_step(), "tokens / steps"},
+               {"tokens a forward", sums.tokens_per_forward(), "tokens / function evaluations of the target during steps"}};
+      for (std::size_t d = 0; d < depths.size(); ++d) {
+        terms.push_back({"rate at depth " + std::to_string(d), depths[d].rate(), "accepted here / verified steps that drafted so deep"});
+        terms.push_back({"conditional rate at depth " + std::to_string(d), depths[d].conditional(), "accepted here / verified steps that reached it"});
+      }
+      break;
+    case Dialect::vllm:
+      terms = {{"draft acceptance rate", sums.rate(), "accepted / drafted tokens"},
+               {"mean acceptance length", 1 + ratio(number(sums.accepted), number(sums.verified)), "1 + accepted / drafts (verifications)"}};
+      for (std::size_t d = 0; d < depths.size(); ++d) {
+        terms.push_back({"acceptance rate at position " + std::to_string(d), ratio(number(depths[d].accepted), number(sums.verified)),
+                         "accepted here / all drafts, shorter ones included"});
+      }
+      break;
+    case Dialect::spec_bench:
+      terms = {{"mean accepted tokens", sums.tokens_per_step(), "tokens generated / decoding steps, verified or not"}};
+      break;
+    case Dialect::sglang:
+      terms = {{"accept length", ratio(number(sums.committed), number(sums.verify_forwards)), "completion tokens / verification passes"},
+               {"accept rate", sums.rate(), "accepted / drafted tokens"}};
+      break;
+  }
+  return terms;
 }
 
 double AtDepth::rate() const { return ratio(static_cast<double>(accepted), static_cast<double>(drafted)); }

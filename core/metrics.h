@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/trace.h"
@@ -39,10 +40,29 @@ void mark_ar(SampleRow& sample);
 double expected_accepted(std::span<const double> accept);
 double expected_committed(std::span<const double> accept);
 
-// Of the verified steps of some samples. Structural acceptances are drafts that are the target's own draws (slot 0 of
-// self-drafting): with them the rate says what a step yields, without them how good the drafts are.
+// The acceptance vocabulary. What some steps drafted and kept, in sums; everything that is called acceptance anywhere is a ratio
+// of two of these. Only verified steps judge drafts, and of those the ones that a chain may judge (step_span; all where a step
+// names no span). Structural acceptances are drafts that are the target's own draws (slot 0 of self-drafting, head 1 of block
+// parallel decoding): with them the rate says what a step yields, without them how good the drafts are.
+struct AcceptanceSums {
+  std::int64_t steps = 0, verified = 0;               // of which judged by the verifier
+  std::int64_t drafted = 0, accepted = 0;             // in verified steps: judged drafts; the accepted prefix, no replacement token
+  std::int64_t structural_drafted = 0, structural_accepted = 0;  // of which
+  std::int64_t committed = 0, verified_committed = 0; // tokens of all steps; of verified ones: with replacement or bonus token
+  std::int64_t forwards = 0, verify_forwards = 0;     // of the target: all kinds; of kind `verify`
+
+  void add(const StepRow& step);
+  void add(const AcceptanceSums& other);
+  double rate(bool structural = true) const;  // accepted / drafted
+  double length() const;                      // accepted / verified: without the replacement token
+  double committed_length() const;            // committed in verified steps / verified: with it
+  double tokens_per_step() const;             // committed / steps
+  double tokens_per_forward() const;          // committed / target NFE
+};
+AcceptanceSums acceptance_sums(std::span<const SampleRow> samples);
+
 struct AtDepth {
-  std::int64_t drafted = 0;   // steps that drafted this deep
+  std::int64_t drafted = 0;   // verified steps that drafted this deep
   std::int64_t reached = 0;   // of which the walk arrived here
   std::int64_t accepted = 0;  // of which this draft was accepted
   double rate() const;         // accepted / drafted
@@ -50,6 +70,20 @@ struct AtDepth {
 };
 std::vector<AtDepth> acceptance_by_depth(std::span<const SampleRow> samples, bool structural = true);
 double acceptance_rate(std::span<const SampleRow> samples, bool structural = true);  // accepted / drafted, sums over all depths
+
+// The same run in the words of others. Names and formulas are theirs, and equal names mean different things:
+//   vllm        metrics of its engine: a draft is one verification. The acceptance rate of a position divides by all drafts, the
+//               shorter ones included; the mean acceptance length is 1 + accepted / drafts, the bonus token counted even where
+//               none was committed.
+//   spec_bench  mean accepted tokens: tokens generated a decoding step, over every step of every answer, verified or not.
+//   sglang      accept length: completion tokens / verification passes, whoever generated them; accept rate: accepted / drafted.
+enum class Dialect { own, vllm, spec_bench, sglang };
+struct Term {
+  std::string name;
+  double value;
+  std::string definition;
+};
+std::vector<Term> acceptance_terms(const AcceptanceSums& sums, std::span<const AtDepth> depths, Dialect dialect);
 
 double mean_accepted_prefix(std::span<const SampleRow> samples);  // over verified steps, without the replacement
 double mean_committed(std::span<const SampleRow> samples);        // over all steps, with it

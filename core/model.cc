@@ -28,7 +28,7 @@ void Model::answer(std::span<Pending> batch) {
   if (batch.empty()) return;
   const Question& first = *batch.front().question;
   for (const Pending& pending : batch) {
-    if (pending.question->kind == first.kind && pending.question->view == first.view) continue;
+    if (mixes() || (pending.question->kind == first.kind && pending.question->view == first.view)) continue;
     throw Fault("one forward was given questions of two kinds or views: " + std::string(name(first.kind)) + "/" +
                 std::string(name(first.view)) + " and " + std::string(name(pending.question->kind)) + "/" +
                 std::string(name(pending.question->view)));
@@ -38,13 +38,16 @@ void Model::answer(std::span<Pending> batch) {
   evaluate(batch);
   const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin).count();
 
+  std::int64_t positions = 0;
   for (const Pending& pending : batch) {
-    Count& count = pending.sequence->counts_[first.kind];
+    positions += pending.positions;
+    Count& count = pending.sequence->counts_[pending.question->kind];
     ++count.calls;
     count.rows += pending.rows;
     count.positions += pending.positions;
     count.ns += ns / static_cast<std::int64_t>(batch.size());
   }
+  if (watcher_) watcher_(positions, ns);
 }
 
 void Model::count_aux(Sequence& sequence) { ++sequence.counts_[Kind::aux].calls; }

@@ -3,11 +3,14 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/blocks.h"
 #include "core/canvas.h"
 #include "core/question.h"
 
@@ -56,6 +59,7 @@ struct ModelFacts {
   int vocabulary = 0;
   int longest = 0;           // longest canvas; 0: no bound
   Token mask = kNoToken;     // never drawn
+  std::vector<Token> stops;  // end-of-text tokens
   std::string family;        // e.g. "xlnet"
   std::string checkpoint;    // folder; "" for models that are made, not loaded
   std::string digest;        // of the weights; "" likewise
@@ -67,6 +71,7 @@ struct Machine {
   std::string device = "cpu";  // cpu, cuda
   std::string dtype = "f32";   // f32, bf16
   int threads = 0;             // 0: as many as the affinity mask allows
+  bool fixed_shape = false;    // a row's result must not depend on what else its forward computes
 };
 
 class Model {
@@ -75,16 +80,30 @@ class Model {
   // Reads the checkpoint; DataError when it cannot. Called once, before anything else.
   virtual void load(const Machine& machine) = 0;
   virtual ModelFacts facts() const = 0;
-  // `canvas` outlives the sequence. ConfigError when it is longer than the model can hold.
-  virtual std::unique_ptr<Sequence> open(const Canvas& canvas) = 0;
-  // Answers questions of one kind and view in one forward, and counts them.
+  // `canvas` outlives the sequence; `blocks` is how decoding cuts it: a bidirectional answer sees the whole of its position's
+  // block, hence in a block of one position both views are one. ConfigError when it is longer than the model can hold.
+  virtual std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks& blocks = {}) = 0;
+  // The forward that the sequence's cache needs before anything else is asked, where it costs one of its own: the prompt's
+  // (Kind::prefill), or that of a block which became final (Kind::commit). The loop asks until none is due. A model that gets
+  // the next position's distribution along with it asks that position; the answer becomes the step's carry.
+  virtual std::optional<Question> due(const Sequence&) const { return std::nullopt; }
+  // Whether one forward can answer questions of different kinds and views: batches need not wait for their like.
+  virtual bool mixes() const { return false; }
+  // Answers questions in one forward, of one kind and view unless the model mixes them, and counts them.
   void answer(std::span<Pending> batch);
+  // Calls `watcher` after every forward: token positions computed in it, and its wall time in nanoseconds.
+  void watch(std::function<void(std::int64_t positions, std::int64_t ns)> watcher) { watcher_ = std::move(watcher); }
   // Adds an evaluation that needs no forward (Kind::aux).
   static void count_aux(Sequence& sequence);
+  // Takes back what was counted since: of a verification that only observes.
+  static void uncount(Sequence& sequence, const Counts& before) { sequence.counts_ = before; }
 
  protected:
   // Fills every answer, and rows and positions. Implementations neither count nor time.
   virtual void evaluate(std::span<Pending> batch) = 0;
+
+ private:
+  std::function<void(std::int64_t, std::int64_t)> watcher_;
 };
 
 }  // namespace draftlab

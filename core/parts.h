@@ -7,6 +7,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "core/asking.h"
+#include "core/blocks.h"
 #include "core/canvas.h"
 #include "core/chance.h"
 #include "core/model.h"
@@ -25,10 +27,16 @@ class OptionSet;
 
 // The positions a step may fill, in the order in which they are to be committed.
 struct Window {
-  std::vector<std::int32_t> positions;
+  std::vector<std::int32_t> positions; // empty in a step that can only edit
   int span = 0;                        // leading positions that a chain may judge
-  Stop boundary = Stop::window_end;    // why a fully accepted span ends where it does
+  Stop boundary = Stop::complete;      // why a fully accepted span ends where it does
   int block = 0;                       // index of the block; 0 where there are none
+};
+
+struct Commit {
+  std::int32_t position = 0;
+  Token token = kNoToken;
+  Source source = Source::accepted;
 };
 
 // Drafted tokens as a tree over the committed state (usually one path), each with the distribution it was drawn from, after
@@ -38,12 +46,7 @@ struct Proposal {
   std::vector<Distribution> drawn_from;
   std::vector<Distribution> raw;  // the drafter's own answer at temperature 1, where it has one: what estimators read
   int exact = 0;                  // leading drafts that are the target's own draws and need no test (Lemma 1 of ASSD)
-};
-
-struct Commit {
-  std::int32_t position = 0;
-  Token token = kNoToken;
-  Source source = Source::accepted;
+  std::vector<Commit> edits = {}; // of tentative positions, made before anything is judged (token editing of LLaDA2.1)
 };
 
 // What became of one drafted node. NaN where nothing was measured.
@@ -56,7 +59,7 @@ struct Judged {
 
 struct Verdict {
   std::vector<Commit> commits;
-  std::vector<Commit> edits;      // of tentative positions
+  std::vector<Commit> edits;      // those of the proposal
   Stop why = Stop::complete;
   std::optional<Carry> carry;
   std::vector<Judged> judged;     // aligned with the proposal's nodes; shorter when the walk stopped early
@@ -66,12 +69,24 @@ struct Route {
   bool verify = true;
   double score = 0;        // NaN when the router computes none
   double propensity = 1;   // probability with which this decision was taken
+  double flip = 0;         // the loop reverses the decision with this probability, and then says so in `propensity`
+  int context = 0;         // for the router itself, in `observe`: where what it learns belongs
 };
 
 // What is declared once because several parts read it: config section `decode`.
 struct DecodeOptions {
   Sampling sampling;
   std::int64_t draft_length = 5;  // k of the papers
+  std::int64_t block_size = 0;    // B; 0: the whole canvas is one block
+  std::int64_t sub_block = 0;     // blocks are decoded in parts of so many positions, left to right; 0: whole
+  std::string align = "position"; // where blocks begin: at multiples of B, or at the end of the prompt
+  double threshold = 0.9;         // tau: a draft of at least this raw probability is a confident one
+  std::int64_t steps = 0;         // S: steps a block, hence the quota of each; 0: as many as it has positions
+  double edit_threshold = 1;      // tau_edit: a tentative token is replaced by one more probable than this; 1: nothing is edited
+  std::int64_t post_steps = 0;    // steps that may still edit a block without masks
+  std::string stop = "block";     // after an end-of-text token: off (go on), token, block (finish its block)
+  std::string shadow = "off";     // commit, observe: verify at every step, and commit that or what was routed
+  Blocks blocks(const Canvas& canvas) const;
   void declare(OptionSet& set);   // core/composition.cc
 };
 
@@ -80,6 +95,7 @@ class Step {
  public:
   const Canvas& canvas;
   const Window& window;
+  const Blocks& blocks;
   const DecodeOptions& decode;
   const std::optional<Carry>& carry;
   Chance& chance;
@@ -101,18 +117,23 @@ class Step {
 
 // What a router or estimator may see: numbers of the drafted span, never tensors. Arrays are aligned with the proposal.
 struct StepView {
+  std::uint64_t sequence = 0;  // of the decode's random sites
   struct Span { std::int32_t first = 0; int length = 0; } span;
+  struct Block { int index = 0, size = 0, given = 0, masked = 0; } block;  // positions of the current one
   int step = 0;
   int length = 0;          // of the canvas
   int masked = 0;          // positions left
   int vocabulary = 0;
   double progress = 0;     // share of the generated positions that is committed, in [0, 1]
-  int preview = 0;         // tokens the unmasker would commit without verification (N_hi)
+  int preview = 0;         // confident drafts, which the unmasker would commit without verification (N_hi)
   Eigen::Map<const Eigen::ArrayXd> confidence{nullptr, 0};  // raw probability of the drafted token
   Eigen::Map<const Eigen::ArrayXd> margin{nullptr, 0};
   Eigen::Map<const Eigen::ArrayXd> entropy{nullptr, 0};     // nats
   Eigen::Map<const Eigen::ArrayXd> renyi2{nullptr, 0};
   double expected = 0;     // accepted prefix that the chosen estimator expects; NaN without one
+
+  // Drafts of the span: the leading ones of each array.
+  Eigen::Index drafts() const { return std::min<Eigen::Index>(span.length, entropy.size()); }
 };
 
 // Common to all parts: which questions it asks (a model that cannot answer one is refused before anything runs), and the
@@ -121,6 +142,8 @@ class Part {
  public:
   virtual ~Part() = default;
   virtual std::vector<Form> asks() const { return {}; }
+  // Called once, before anything else: how the canvas is cut, and what every part reads.
+  virtual void begin(const Blocks&, const DecodeOptions&) {}
   virtual std::string state() const { return {}; }
   virtual void observe(const Canvas&, const Route&, const Verdict&) {}
 };
@@ -131,6 +154,8 @@ class Frontier : public Part {
   virtual void check(const Canvas&) const {}
   virtual bool done(const Canvas& canvas) const = 0;
   virtual Window next(const Canvas& canvas) const = 0;
+  // Tentative positions that nothing will edit any more.
+  virtual std::vector<std::int32_t> settled(const Canvas&) const { return {}; }
 };
 
 class Drafter : public Part {
@@ -160,6 +185,8 @@ class Verifier : public Part {
 
 class Router : public Part {
  public:
+  // Whether it reads StepView::expected; a config that then names no estimator is refused.
+  virtual bool reads_expected() const { return false; }
   virtual Route decide(const StepView& step) const = 0;
 };
 
@@ -169,12 +196,19 @@ class Estimator : public Part {
   virtual double expected(const StepView& step) const = 0;
 };
 
+// One that guesses for each draft of the span how probably it is accepted, given that those before it were.
+class TokenEstimator : public Estimator {
+ public:
+  virtual Eigen::ArrayXd alpha(const StepView& step) const = 0;  // step.drafts() of them, in [0, 1]
+  double expected(const StepView& step) const final;              // K-hat of S2D2's Eq. 5
+};
+
 class Unmasker : public Part {
  public:
   // What is committed without verification; at least one token.
   virtual Verdict choose(const Step& step, const Proposal& proposal) const = 0;
-  // How many tokens `choose` would commit: a preview for routers.
-  virtual int preview(const Proposal& proposal) const = 0;
+  // N_hi: how many drafts are so confident that `choose` would commit them; what its quota alone makes it commit does not count.
+  virtual int preview(const Step& step, const Proposal& proposal) const = 0;
   // Completes a verdict that fell short (quotas, empty verdicts).
   virtual Verdict top_up(const Step& step, const Proposal& proposal, Verdict verdict) const;
 };

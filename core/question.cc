@@ -26,8 +26,13 @@ void Answer::add(int node, std::int32_t position, Distribution distribution) {
   rows_.push_back({node, position, std::move(distribution)});
 }
 
+const Distribution* Answer::find(int node, std::int32_t position) const {
+  for (const Row& row : rows_) if (row.node == node && row.position == position) return &row.distribution;
+  return nullptr;
+}
+
 const Distribution& Answer::at(int node, std::int32_t position) const {
-  for (const Row& row : rows_) if (row.node == node && row.position == position) return row.distribution;
+  if (const Distribution* const found = find(node, position)) return *found;
   throw Fault("position " + std::to_string(position) + " at node " + std::to_string(node) + " was read but not asked");
 }
 

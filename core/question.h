@@ -18,7 +18,8 @@ struct Node {
   Token token = kNoToken;
 };
 
-// The positions asked at one node (kRoot: at the committed state); each is masked there.
+// The positions asked at one node (kRoot: at the committed state); each is masked there, or tentative: what a bidirectional
+// model would write instead.
 struct Ask {
   int node = kRoot;
   std::vector<std::int32_t> positions;
@@ -40,6 +41,7 @@ class Answer {
   void add(int node, std::int32_t position, Distribution distribution);
   // Fault when (node, position) was not asked.
   const Distribution& at(int node, std::int32_t position) const;
+  const Distribution* find(int node, std::int32_t position) const;  // nullptr when it was not asked
   bool empty() const { return rows_.empty(); }
   std::string key() const;  // equal answers have equal keys
 

@@ -135,8 +135,8 @@ struct Piece {
 };
 
 // Collects cells, one for each effective config. To compose a cell whole takes far longer than to look up what its groups
-// resolve to, so a cell is composed only when it shows a group in a new state, or in a new one beside its model: nothing else
-// can be wrong with it that was not found before.
+// resolve to, so a cell is composed only when it shows a kind of plugin in a new state, or two kinds in a new pair of states:
+// what parts ask of each other concerns no more than two of them, so nothing else can be wrong that was not found before.
 class Cells {
  public:
   Cells(const Sweep& sweep, const Registries& registries, Faults& faults) : sweep_(sweep), registries_(registries), faults_(faults) {
@@ -154,7 +154,8 @@ class Cells {
       }
       ++axis_number;
     }
-    groups_["model"];
+    for (const auto& [name, group] : groups_) if (name.find('.') == std::string::npos) kinds_.push_back(&group);
+    pairs_.resize(kinds_.size() * kinds_.size());
   }
 
   // A cell outside the product.
@@ -220,15 +221,16 @@ class Cells {
   }
 
   void compose_if_new(const Config& config, const std::vector<std::size_t>& rows, const std::vector<std::shared_ptr<const Config::Entry>>& set) {
-    const std::size_t model = groups_["model"].state(rows);
     bool fresh = pieces_.empty();
+    for (std::size_t i = 0; i < kinds_.size(); ++i) {
+      const std::size_t state = kinds_[i]->state(rows);
+      for (std::size_t j = i; j < kinds_.size(); ++j) {
+        fresh |= pairs_[i * kinds_.size() + j].insert(state * kinds_[j]->states + kinds_[j]->state(rows)).second;
+      }
+    }
     for (const auto& [name, group] : groups_) {
       const std::size_t state = group.state(rows);
-      if (name.find('.') == std::string::npos) {
-        fresh |= pairs_[name].insert(state * groups_["model"].states + model).second;
-      } else if (!pieces_[name].count(state)) {
-        pieces_[name][state] = option(name, set);
-      }
+      if (name.find('.') != std::string::npos && !pieces_[name].count(state)) pieces_[name][state] = option(name, set);
     }
     if (fresh) harvest(composed(config).effective, rows);
   }
@@ -324,7 +326,8 @@ class Cells {
   std::vector<bool> varies_;                                            // of every axis key, in their order
   std::map<std::string, Group> groups_;
   std::map<std::string, std::unordered_map<std::size_t, Piece>> pieces_;  // by group and its state
-  std::map<std::string, std::unordered_set<std::size_t>> pairs_;        // states of a kind beside states of the model
+  std::vector<const Group*> kinds_;                                     // of plugins that axes touch
+  std::vector<std::unordered_set<std::size_t>> pairs_;                  // states seen, of every two of them
   std::unordered_set<std::string> seen_;
   std::set<std::string> told_;
   std::string effective_;                                               // of the cell in hand

@@ -43,11 +43,13 @@ struct StepRow {
   std::int32_t masked = 0;     // positions left before the step
   std::int32_t span = 0;       // leading positions a chain may judge
   std::int32_t drafted = 0, exact = 0;
-  std::int32_t verified = 0;   // 1 when routed to the verifier
+  std::int32_t verified = 0;   // 1 when the verifier judged and its verdict was committed
   std::int32_t accepted = 0;   // accepted prefix length, without the replacement token
   std::int32_t committed = 0;  // with it
   std::int32_t stop = 0;       // Stop
+  std::int32_t routed = -1;    // 1 to the verifier, 0 not, -1: there was nothing to decide
   double score = kNotMeasured, expected = kNotMeasured, propensity = 1;
+  std::vector<std::pair<std::string, double>> estimates;  // expected accepted prefix, of each attached estimator
   Counts counts;               // of the target, this step alone
   Counts drafter_counts;       // of a draft model; zero without one
   std::int64_t ns = 0;         // the whole step
@@ -90,6 +92,13 @@ struct CellRow {
   std::int64_t samples = 0;                    // that are here
 };
 
+// How a tokenizer spells a token that occurs.
+struct PieceRow {
+  std::int32_t run = 0;                   // the first arm of its checkpoint; other arms of that checkpoint share its tokenizer
+  std::int32_t token = 0;
+  std::string text;
+};
+
 // Attributes of the file's root.
 struct Provenance {
   std::string software, git_commit, host, cpu, gpu, libraries, config, title;
@@ -114,6 +123,7 @@ struct CurveRow {
 struct ValidationRow {
   std::int64_t step = 0;
   double seconds = 0, loss = kNotMeasured, perplexity = kNotMeasured, entropy_bits = kNotMeasured, nfe = kNotMeasured, nfe_per_token = kNotMeasured;
+  double loss_sequential = kNotMeasured, accuracy = kNotMeasured;
 };
 
 }  // namespace draftlab

@@ -54,15 +54,25 @@ void check_flags(const ColumnReader& file, const ColumnInfo& column, const Value
   }
 }
 
-Columns load(const ColumnReader& file, Table table, const std::vector<ColumnInfo>& scores, std::int64_t first, std::int64_t count) {
+// What stands in for a column that an older file, or another task, does not have.
+Values absent(const ColumnInfo& column, std::int64_t count) {
+  if (column.type == Type::float32 || column.type == Type::float64) return std::vector<double>(count, kNotMeasured);
+  if (column.type == Type::text) return std::vector<std::string>(count);
+  return std::vector<std::int64_t>(count, column.flags.empty() ? 0 : column.flags.front().first);
+}
+
+using Named = std::map<Table, std::vector<ColumnInfo>>;
+
+Columns load(const ColumnReader& file, Table table, const Named& named, std::int64_t first, std::int64_t count) {
   Columns columns(table);
+  if (info(table).optional && !file.has(std::string(name(table)))) return columns;
   for (const ColumnInfo& column : info(table).columns) {
-    Values values = file.read(table, column, first, count);
+    Values values = column.since > 0 && !file.has(column.name) ? absent(column, count) : file.read(table, column, first, count);
     check_flags(file, column, values);
     columns.set(column, std::move(values));
   }
-  if (table == Table::sample) {
-    for (const ColumnInfo& column : scores) columns.set(column, file.read(table, column, first, count));
+  if (named.count(table)) {
+    for (const ColumnInfo& column : named.at(table)) columns.set(column, file.read(table, column, first, count));
   }
   return columns;
 }
@@ -78,17 +88,19 @@ std::vector<std::int64_t> integers(const ColumnReader& file, Table table, const 
   return std::get<0>(file.read(table, declared(table, column)));
 }
 
-std::vector<ColumnInfo> scores_of(const ColumnReader& file) {
-  std::vector<ColumnInfo> scores;
+Named named_of(const ColumnReader& file) {
+  Named named;
   for (const std::string& column : file.names()) {
-    if (column.rfind(kScorePrefix, 0) != 0) continue;
-    try {
-      scores.push_back(score_column(column.substr(kScorePrefix.size())));
-    } catch (const Fault&) {
-      file.fail("has a column '" + column.substr(0, 80) + "' that is no name of a score");
+    for (Table table : {Table::sample, Table::step}) {
+      if (!column.starts_with(named_prefix(table))) continue;
+      try {
+        named[table].push_back(named_column(table, column.substr(named_prefix(table).size())));
+      } catch (const Fault&) {
+        file.fail("has a column '" + column.substr(0, 80) + "' whose name is not lower_case");
+      }
     }
   }
-  return scores;
+  return named;
 }
 
 // Rows of children must lie one parent after the other, and all of them in [begin, end).
@@ -114,15 +126,17 @@ struct Merge {
   struct Source {
     std::string path;
     std::int64_t run = -1;  // the new index; -1: as it stands in the file
+    std::int32_t speller = -1;  // likewise: the first run of its checkpoint
     std::int64_t first = 0, prompts = 0, samples = 0;
     bool wants(std::int64_t prompt, std::int64_t repeat) const { return run < 0 || (prompt >= first && prompt < first + prompts && repeat < samples); }
   };
   std::vector<std::shared_ptr<ColumnReader>> open;
   std::vector<Source> sources;
-  std::vector<ColumnInfo> scores;
+  Named named;
   std::vector<std::int64_t> samples, steps, tokens, drafts;  // source rows, in the new order
   std::vector<std::int64_t> runs;                            // of the samples
   std::map<std::string, std::vector<std::int64_t>> links;
+  std::map<std::pair<std::int32_t, std::int32_t>, PieceRow> pieces;  // by run and token
 
   explicit Merge(std::vector<Source> all) : sources(std::move(all)) {
     for (std::size_t i = 0; i < std::min(sources.size(), kMostOpen); ++i) open.push_back(opened(i));
@@ -142,9 +156,12 @@ void Merge::plan() {
   std::int64_t rows = 0, tokens_before = 0, drafts_before = 0;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const auto file = source(i);
-    for (const ColumnInfo& score : scores_of(*file)) {
-      const bool known = std::any_of(scores.begin(), scores.end(), [&](const ColumnInfo& s) { return s.name == score.name; });
-      if (!known) scores.push_back(score);
+    for (const auto& [table, columns] : named_of(*file)) {
+      std::vector<ColumnInfo>& merged = named[table];
+      for (const ColumnInfo& column : columns) {
+        const bool known = std::any_of(merged.begin(), merged.end(), [&](const ColumnInfo& c) { return c.name == column.name; });
+        if (!known) merged.push_back(column);
+      }
     }
     auto of = [&](Table table, const char* column) { return integers(*file, table, column); };
     const auto prompt = of(Table::sample, "sample_prompt_index"), repeat = of(Table::sample, "sample_sample_index"), run = of(Table::sample, "sample_run_index");
@@ -163,10 +180,17 @@ void Merge::plan() {
       step_tokens.push_back({tokens_before + first_token[s], n_tokens[s]});
       step_drafts.push_back({drafts_before + first_draft[s], n_drafts[s]});
     }
+    const Columns spelled = load(*file, Table::piece, {}, 0, file->rows(Table::piece));
+    for (std::int64_t s = 0; s < spelled.rows(); ++s) {
+      PieceRow piece;
+      spelled.get(s, piece);
+      if (sources[i].speller >= 0) piece.run = sources[i].speller;
+      pieces[{piece.run, piece.token}] = piece;
+    }
     tokens_before += file->rows(Table::token);
     drafts_before += file->rows(Table::draft);
   }
-  std::sort(scores.begin(), scores.end(), [](const ColumnInfo& a, const ColumnInfo& b) { return a.name < b.name; });
+  for (auto& [of_table, columns] : named) std::sort(columns.begin(), columns.end(), [](const ColumnInfo& a, const ColumnInfo& b) { return a.name < b.name; });
   auto key = [](const Sample& s) { return std::tuple(s.prompt, s.repeat, s.run); };
   std::stable_sort(all.begin(), all.end(), [&](const Sample& a, const Sample& b) { return key(a) < key(b); });
   all.erase(std::unique(all.begin(), all.end(), [&](const Sample& a, const Sample& b) { return key(a) == key(b); }), all.end());
@@ -200,8 +224,8 @@ Values Merge::gather(Table table, const ColumnInfo& column) const {
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const auto file = source(i);
     const std::int64_t count = file->rows(table);
-    const bool scored = column.name.rfind(kScorePrefix, 0) == 0;
-    append(values, scored && !file->has(column.name) ? Values(std::vector<double>(count, kNotMeasured)) : file->read(table, column), 0, count);
+    const bool optional = column.since > 0 || (!named_prefix(table).empty() && column.name.starts_with(named_prefix(table)));
+    append(values, optional && !file->has(column.name) ? absent(column, count) : file->read(table, column), 0, count);
   }
   return values;
 }
@@ -213,7 +237,7 @@ void Merge::write(ColumnWriter& file) const {
   for (const auto& [table, rows] : tables) {
     file.table(table, static_cast<std::int64_t>(rows.size()));
     std::vector<ColumnInfo> columns = info(table).columns;
-    if (table == Table::sample) columns.insert(columns.end(), scores.begin(), scores.end());
+    if (const auto found = named.find(table); found != named.end()) columns.insert(columns.end(), found->second.begin(), found->second.end());
     for (std::size_t i = 0; i < columns.size(); ++i) {
       if (static_cast<int>(i) < info(table).links) {
         const auto made = links.find(columns[i].name);
@@ -225,6 +249,9 @@ void Merge::write(ColumnWriter& file) const {
       }
     }
   }
+  Columns spelled(Table::piece);
+  for (auto [key, piece] : pieces) spelled.add(piece, {});
+  file.columns(spelled);
 }
 
 bool is_unit(const std::string& name) { return name.starts_with("unit-") && name.ends_with(".h5"); }
@@ -328,9 +355,17 @@ void TraceWriter::sample(SampleRow row) {
       if (drafts_ == "all" || (drafts_ == "span" && draft.depth < step.span)) drafted_.add(draft, {step_row});
     }
     steps_.add(step, {sample_row, first_token, tokens_.rows() - first_token, first_draft, drafted_.rows() - first_draft});
+    for (const auto& [name, value] : step.estimates) steps_.named(name, value);
   }
   samples_.add(row, {first_step, steps_.rows() - first_step});
-  for (const auto& [name, value] : row.scores) samples_.score(name, value);
+  if (spell_) {
+    const std::int32_t speller = speller_of(row.run);
+    for (const StepRow& step : row.steps) {
+      for (const TokenRow& token : step.tokens) occurring_.insert({speller, token.token});
+      for (const DraftRow& draft : step.drafts) occurring_.insert({speller, draft.token});
+    }
+  }
+  for (const auto& [name, value] : row.scores) samples_.named(name, value);
   const Key key{row.prompt_index, row.sample_index, row.run};
   in_order_ = in_order_ && (buffered_.empty() || *buffered_.rbegin() < key);
   buffered_.insert(key);
@@ -338,10 +373,21 @@ void TraceWriter::sample(SampleRow row) {
   if (std::max(tokens_.rows(), steps_.rows()) >= unit_tokens_ || since.count() >= unit_seconds_) flush();
 }
 
+std::int32_t TraceWriter::speller_of(std::int32_t run) const {
+  const auto shares = [&](const RunRow& other) { return other.checkpoint == runs_[run].checkpoint; };
+  return static_cast<std::int32_t>(std::find_if(runs_.begin(), runs_.end(), shares) - runs_.begin());
+}
+
 void TraceWriter::save(const std::string& file, int level) const {
   ColumnWriter writer(level);
   write_root(writer, provenance_, runs_, drafts_);
   for (const Columns* table : {&samples_, &steps_, &tokens_, &drafted_}) writer.columns(*table);
+  Columns pieces(Table::piece);
+  for (const auto& [run, token] : occurring_) {
+    PieceRow piece{run, token, spell_(run, token)};
+    if (!piece.text.empty()) pieces.add(piece, {});
+  }
+  writer.columns(pieces);
   writer.save(file);
 }
 
@@ -357,6 +403,7 @@ void TraceWriter::flush() {
   done_.merge(buffered_);
   buffered_.clear();
   for (Columns* table : {&samples_, &steps_, &tokens_, &drafted_}) table->clear();
+  occurring_.clear();
 }
 
 void TraceWriter::close() {
@@ -401,7 +448,8 @@ void gather(const std::string& path, Provenance provenance, const std::vector<Ga
     const std::string recorded = file.text("drafts").value_or("");
     if (!drafts.empty() && recorded != drafts) file.fail("records '" + recorded + "' of the drafts and other cells record '" + drafts + "'; give trace.drafts one value");
     drafts = recorded;
-    sources.push_back({cell.path, static_cast<std::int64_t>(runs.size()), cell.first, cell.prompts, cell.samples});
+    const auto speller = std::find_if(runs.begin(), runs.end(), [&](const RunRow& other) { return other.checkpoint == run.checkpoint; }) - runs.begin();
+    sources.push_back({cell.path, static_cast<std::int64_t>(runs.size()), static_cast<std::int32_t>(speller), cell.first, cell.prompts, cell.samples});
     runs.push_back(std::move(run));
   }
   Merge merge(std::move(sources));
@@ -427,12 +475,14 @@ std::vector<CellRow> manifest(const Trace& trace) {
   return rows;
 }
 
-Trace::Trace(const std::string& path) : file_(std::make_unique<ColumnReader>(path)) {
+Trace::Trace(const std::string& path, bool lazily)
+    : file_(std::make_unique<ColumnReader>(path, lazily ? ColumnReader::Trust::lazy : ColumnReader::Trust::foreign)) {
   check_root(*file_);
   provenance_ = file_->provenance();
   drafts_ = file_->text("drafts").value_or("");
-  scores_ = scores_of(*file_);
+  named_ = named_of(*file_);
   for (Table table : trace_tables()) file_->rows(table);
+  file_->probe(Table::run, info(Table::run).columns);
   const Columns stored = columns(Table::run, 0, rows(Table::run));
   runs_.resize(stored.rows());
   for (std::int64_t i = 0; i < stored.rows(); ++i) stored.get(i, runs_[i]);
@@ -447,14 +497,14 @@ const std::string& Trace::path() const { return file_->path(); }
 
 std::int64_t Trace::rows(Table table) const { return file_->rows(table); }
 
-Columns Trace::columns(Table table, std::int64_t first, std::int64_t count) const { return load(*file_, table, scores_, first, count); }
+Columns Trace::columns(Table table, std::int64_t first, std::int64_t count) const { return load(*file_, table, named_, first, count); }
 
 std::vector<SampleRow> Trace::read(std::int64_t first, std::int64_t count, bool with_steps) const {
   std::vector<SampleRow> result(count);
   const Columns samples = columns(Table::sample, first, count);
   for (std::int64_t i = 0; i < count; ++i) {
     samples.get(i, result[i]);
-    result[i].scores = samples.scores(i);
+    result[i].scores = samples.named(i);
     result[i].iterations = n_steps_[first + i];
     if (result[i].run < 0 || result[i].run >= static_cast<std::int32_t>(runs_.size())) file_->fail("has a sample of a run that it does not list");
   }
@@ -479,6 +529,7 @@ std::vector<SampleRow> Trace::read(std::int64_t first, std::int64_t count, bool 
     result[i].steps.resize(n_steps_[first + i]);
     for (StepRow& step : result[i].steps) {
       steps.get(at_step, step);
+      step.estimates = steps.named(at_step);
       step.tokens.resize(n_tokens[at_step]);
       step.drafts.resize(n_drafts[at_step]);
       for (TokenRow& token : step.tokens) tokens.get(at_token++, token);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -31,6 +33,8 @@ class TraceWriter final : public TraceSink {
 
   bool finished(int run, int prompt_index, int sample_index) const { return done_.count({prompt_index, sample_index, run}) > 0; }
   std::size_t finished() const { return done_.size(); }
+  // From here on the trace carries the text of every token that occurs. "" is: not known.
+  void spell_with(std::function<std::string(int run, Token token)> spell) { spell_ = std::move(spell); }
   void sample(SampleRow row) override;
   void flush();  // makes a unit of what is buffered
   // Merges: rows sorted by prompt, repeat and run, so that the contents do not depend on who finished first.
@@ -41,6 +45,7 @@ class TraceWriter final : public TraceSink {
   void adopt(const std::string& file);
   void save(const std::string& file, int level) const;  // what is buffered
   void leave_folder();
+  std::int32_t speller_of(std::int32_t run) const;
   std::string path_, folder_;
   Provenance provenance_;
   std::vector<RunRow> runs_;
@@ -49,6 +54,8 @@ class TraceWriter final : public TraceSink {
   double unit_seconds_;
   std::chrono::steady_clock::time_point rolled_;
   Columns samples_{Table::sample}, steps_{Table::step}, tokens_{Table::token}, drafted_{Table::draft};
+  std::function<std::string(int, Token)> spell_;
+  std::set<std::pair<std::int32_t, Token>> occurring_;  // in what is buffered
   std::set<Key> done_, buffered_;
   std::string writer_;                // of our units
   std::vector<std::string> sources_;  // a finished PATH first, then units, in the order of their numbers
@@ -71,7 +78,8 @@ void gather(const std::string& path, Provenance provenance, const std::vector<Ga
 // A trace that is read. DataError from any method when the file is not one, or is damaged.
 class Trace {
  public:
-  explicit Trace(const std::string& path);
+  // `lazily`: columns are tried out when they are first read, not all of them now.
+  explicit Trace(const std::string& path, bool lazily = false);
   ~Trace();
 
   const std::string& path() const;
@@ -90,7 +98,7 @@ class Trace {
 
  private:
   std::unique_ptr<ColumnReader> file_;
-  std::vector<ColumnInfo> scores_;
+  std::map<Table, std::vector<ColumnInfo>> named_;
   Provenance provenance_;
   std::string drafts_;
   std::vector<RunRow> runs_;

@@ -63,8 +63,8 @@ ColumnInfo link(const char* name, Role role, Table other, const char* doc) {
 }
 
 template <class Row>
-TableInfo describe(Table table, const char* doc, std::vector<ColumnInfo> links) {
-  TableInfo result{table, doc, {}, static_cast<int>(links.size())};
+TableInfo describe(Table table, const char* doc, std::vector<ColumnInfo> links, bool optional = false) {
+  TableInfo result{table, doc, {}, static_cast<int>(links.size()), optional};
   for (ColumnInfo& l : links) {
     l.name = std::string(name(table)) + "_" + l.name;
     result.columns.push_back(std::move(l));
@@ -76,7 +76,7 @@ TableInfo describe(Table table, const char* doc, std::vector<ColumnInfo> links) 
 }  // namespace
 
 std::string_view name(Table table) {
-  constexpr std::string_view names[] = {"run", "sample", "step", "token", "draft", "cell", "curve", "validation"};
+  constexpr std::string_view names[] = {"run", "sample", "step", "token", "draft", "piece", "cell", "curve", "validation"};
   return names[static_cast<int>(table)];
 }
 
@@ -140,7 +140,9 @@ template <> const std::vector<Column<StepRow>>& fields<StepRow>() {
         column(&R::span, "span", "1", "leading positions that a chain may judge").in(0, kInfinity),
         column(&R::drafted, "drafted", "1", "tokens drafted").in(0, kInfinity),
         column(&R::exact, "exact", "1", "leading drafts that are the target's own draws and need no test").in(0, kInfinity),
-        column(&R::verified, "verified", "1", "routed to the verifier").flags(kYesNo),
+        column(&R::verified, "verified", "1", "the verifier judged, and its verdict was committed").flags(kYesNo),
+        column(&R::routed, "routed", "1", "what the router decided; it may differ from `verified` where a shadow verifies at every step")
+            .flags({{-1, "nothing to decide"}, {0, "no"}, {1, "yes"}}).since(1),
         column(&R::accepted, "accepted", "1", "accepted prefix, without the replacement token").in(0, kInfinity),
         column(&R::committed, "committed", "1", "tokens committed, with it").in(0, kInfinity),
         column(&R::stop, "stop", "1", "why the step committed no more").flags(meanings(Stop::unverified)),
@@ -211,6 +213,16 @@ template <> const std::vector<Column<CellRow>>& fields<CellRow>() {
   return columns;
 }
 
+template <> const std::vector<Column<PieceRow>>& fields<PieceRow>() {
+  using R = PieceRow;
+  static const auto columns = named<R>(Table::piece, {
+      column(&R::run, "run_index", "1", "row of the run table: the first arm of its checkpoint").in(0, kInfinity).leads_to(Table::run),
+      column(&R::token, "id", "1", "token id").in(0, kInfinity),
+      column(&R::text, "text", "", "how the tokenizer of that checkpoint spells it"),
+  });
+  return columns;
+}
+
 template <> const std::vector<Column<CurveRow>>& fields<CurveRow>() {
   using R = CurveRow;
   static const auto columns = named<R>(Table::curve, {
@@ -235,6 +247,8 @@ template <> const std::vector<Column<ValidationRow>>& fields<ValidationRow>() {
       column(&R::entropy_bits, "entropy_bits", "bit", "Shannon entropy of the token frequencies of the generated text").in(0, kInfinity),
       column(&R::nfe, "nfe", "1", "function evaluations a sample, mean").in(0, kInfinity),
       column(&R::nfe_per_token, "nfe_per_token", "1", "function evaluations a generated token").in(0, kInfinity),
+      column(&R::loss_sequential, "loss_sequential", "nat", "validation loss a target token, one token at a time"),
+      column(&R::accuracy, "accuracy", "1", "share of problems solved, one token at a time, greedily").in(0, 1),
   });
   return columns;
 }
@@ -255,7 +269,8 @@ const TableInfo& info(Table table) {
           link("step_index", Role::parent, Table::step, "row of the step table")})},
       {Table::draft, describe<DraftRow>(Table::draft, "One drafted position, in the order of drafting.", {
           link("step_index", Role::parent, Table::step, "row of the step table")})},
-      {Table::cell, describe<CellRow>(Table::cell, "One cell of a sweep: the manifest. Only traces that `draftlab sweep` gathered have this table.", {})},
+      {Table::piece, describe<PieceRow>(Table::piece, "One token that occurs, as text. A file may lack this table.", {}, true)},
+      {Table::cell, describe<CellRow>(Table::cell, "One cell of a sweep: the manifest. Only traces that `draftlab sweep` gathered have this table.", {}, true)},
       {Table::curve, describe<CurveRow>(Table::curve, "Training: one logged step of the optimiser.", {})},
       {Table::validation, describe<ValidationRow>(Table::validation, "Training: one validation.", {})},
   };
@@ -263,7 +278,7 @@ const TableInfo& info(Table table) {
 }
 
 const std::vector<Table>& trace_tables() {
-  static const std::vector<Table> tables = {Table::run, Table::sample, Table::step, Table::token, Table::draft};
+  static const std::vector<Table> tables = {Table::run, Table::sample, Table::step, Table::token, Table::draft, Table::piece};
   return tables;
 }
 
@@ -277,11 +292,16 @@ const std::vector<Table>& curve_tables() {
   return tables;
 }
 
-ColumnInfo score_column(const std::string& score) {
-  const bool fits = !score.empty() && score.size() <= 64 &&
-                    score.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
-  if (!fits) throw Fault("a score is called '" + score + "', and a score's name is lower_case letters, digits and underscores");
-  return {.name = std::string(kScorePrefix) + score, .type = Type::float64, .unit = "1", .doc = "the task's score `" + score + "`"};
+std::string_view named_prefix(Table table) {
+  return table == Table::sample ? "sample_score_" : table == Table::step ? "step_expected_" : "";
+}
+
+ColumnInfo named_column(Table table, const std::string& name) {
+  const bool fits = !name.empty() && name.size() <= 64 &&
+                    name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
+  if (!fits) throw Fault("'" + name + "' cannot name a column of the trace: names are lower_case letters, digits and underscores");
+  const std::string doc = table == Table::sample ? "the task's score `" + name + "`" : "accepted prefix that the attached estimator `" + name + "` expected";
+  return {.name = std::string(named_prefix(table)) + name, .type = Type::float64, .unit = "1", .doc = doc};
 }
 
 const std::vector<Attribute>& attributes() {
@@ -324,6 +344,7 @@ std::string meaning(const ColumnInfo& c) {
   std::string text = c.doc;
   if (c.role == Role::count) text += "; `sample_dimension` is `" + std::string(name(c.other)) + "`";
   if (c.coarse) text += "; 12 bits of mantissa";
+  if (c.since > 0) text += "; since 1." + std::to_string(c.since);
   return text;
 }
 
@@ -338,7 +359,8 @@ std::string schema_markdown() {
       for (const ColumnInfo& c : info(table).columns) {
         out << "| `" << c.name << "` | " << name(c.type) << " | " << c.unit << " | " << range(c) << " | " << meaning(c) << " |\n";
       }
-      if (table == Table::sample) out << "| `" << kScorePrefix << "NAME` | float64 | 1 |  | the task's score NAME; as many as the task has |\n";
+      if (table == Table::sample) out << "| `" << named_prefix(table) << "NAME` | float64 | 1 |  | the task's score NAME; as many as the task has |\n";
+      if (table == Table::step) out << "| `" << named_prefix(table) << "NAME` | float64 | 1 |  | accepted prefix that the attached estimator NAME expected; as many as the config attaches |\n";
       out << "\n";
     }
   }

@@ -19,7 +19,7 @@ inline constexpr std::string_view kCurvesMagic = "draftlab-curves";
 inline constexpr std::string_view kSchemaVersion = "1.1";  // major.minor; readers accept every minor of their major
 
 // A table is a dimension of the file; its columns begin with its name.
-enum class Table { run, sample, step, token, draft, cell, curve, validation };
+enum class Table { run, sample, step, token, draft, piece, cell, curve, validation };
 std::string_view name(Table);
 
 enum class Type { int8, int32, int64, float32, float64, text };
@@ -39,6 +39,7 @@ struct ColumnInfo {
   double low = -std::numeric_limits<double>::infinity();  // inclusive; NaN (not measured) is always allowed
   double high = std::numeric_limits<double>::infinity();
   bool coarse = false;                                    // stored with 12 bits of mantissa
+  int since = 0;                                          // minor version that added it; older files lack it
 };
 
 // Where a row keeps a column's value; serves writing and reading.
@@ -53,10 +54,11 @@ struct Column {
   Column&& flags(std::vector<std::pair<int, std::string>> values) && { info.type = Type::int8, info.flags = std::move(values); return std::move(*this); }
   Column&& single() && { info.type = Type::float32; return std::move(*this); }
   Column&& coarse() && { info.type = Type::float32, info.coarse = true; return std::move(*this); }
+  Column&& since(int minor) && { info.since = minor; return std::move(*this); }
   Column&& leads_to(Table other) && { info.role = Role::parent, info.other = other; return std::move(*this); }
 };
 
-// The columns that are fields of a row. Row: RunRow, SampleRow, StepRow, TokenRow, DraftRow, CellRow, CurveRow, ValidationRow.
+// The columns that are fields of a row. Row: RunRow, SampleRow, StepRow, TokenRow, DraftRow, PieceRow, CellRow, CurveRow, ValidationRow.
 template <class Row> const std::vector<Column<Row>>& fields();
 
 struct TableInfo {
@@ -64,15 +66,18 @@ struct TableInfo {
   std::string doc;
   std::vector<ColumnInfo> columns;  // links (which are no fields of a row) first, then fields()
   int links = 0;
+  bool optional = false;            // a file may lack it, which reads as no rows
 };
 const TableInfo& info(Table table);
-const std::vector<Table>& trace_tables();   // run, sample, step, token, draft
+const std::vector<Table>& trace_tables();   // run, sample, step, token, draft, piece
 const std::vector<Table>& sweep_tables();   // cell: what the trace of a sweep has besides
 const std::vector<Table>& curve_tables();   // curve, validation
 
-// A task's score: the column sample_score_NAME. Fault unless the name is lower_case.
-ColumnInfo score_column(const std::string& score);
-inline constexpr std::string_view kScorePrefix = "sample_score_";
+// Columns that a run names: sample_score_NAME, the task's scores, and step_expected_NAME, the accepted prefix that each
+// attached estimator expected. Empty for tables that have none.
+std::string_view named_prefix(Table table);
+// Fault unless the name is lower_case.
+ColumnInfo named_column(Table table, const std::string& name);
 
 // Attributes of the file's root. Each has a field of Provenance.
 struct Attribute {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <list>
+#include <optional>
 
 #include "core/metrics.h"
 #include "plugins/tokenizers/tokenizer.h"
@@ -25,53 +27,59 @@ int Arm::prompts() const {
   return composition.run.limit > 0 ? std::min<int>(all, static_cast<int>(composition.run.limit)) : all;
 }
 
-std::vector<SampleRow> Arm::decode(std::span<const int> prompt_indices, int sample_index) const {
+void Arm::decode(std::span<const Job> jobs, const std::function<bool(SampleRow)>& finished) const {
   struct Slot {
+    Job job;
     Prompt prompt;
-    std::unique_ptr<SampledChance> chance;
-    std::unique_ptr<Decoder> decoder;
-    std::unique_ptr<Asking<SampleRow>> work;
-  };
-  std::vector<Slot> slots;
-  for (const int index : prompt_indices) {
-    Slot slot;
-    slot.prompt = task->prompt(index);
-    slot.chance = std::make_unique<SampledChance>(static_cast<std::uint64_t>(composition.run.seed));
-    const std::uint64_t sequence = stable_hash(slot.prompt.id + "/" + std::to_string(sample_index));
-    slots.push_back(std::move(slot));
-    slots.back().decoder = std::make_unique<Decoder>(composition, models, slots.back().prompt, sequence, *slots.back().chance);
-  }
-  for (Slot& slot : slots) {
-    slot.work = std::make_unique<Asking<SampleRow>>(slot.decoder->decode());
-    slot.work->start();
-  }
-  for (std::vector<Decoder*> waiting;;) {
-    waiting.clear();
-    for (const Slot& slot : slots) if (!slot.work->done()) waiting.push_back(slot.decoder.get());
-    if (waiting.empty()) break;
-    answer_pending(models, waiting);
-  }
+    SampledChance chance;
+    std::optional<Decoder> decoder;
+    std::optional<Asking<SampleRow>> work;
 
-  std::vector<SampleRow> rows;
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    SampleRow row = slots[i].work->take();
-    const Canvas& canvas = slots[i].decoder->canvas();
-    row.prompt_index = prompt_indices[i];
-    row.sample_index = sample_index;
-    if (composition.run.batch > 1) row.seconds = row.own_seconds = kNotMeasured;  // forwards are shared
-    row.text = task->text(slots[i].prompt, canvas);
-    row.reference = slots[i].prompt.text;
-    for (const Score& score : task->score(slots[i].prompt, canvas)) row.scores.emplace_back(score.name, score.value);
-    row.entropy_bits = token_entropy_bits(canvas.tokens());
-    if (judge && !row.text.empty()) {
-      const Judge::Score judged = judge->score(row.text);
-      row.judge_nll = judged.nll;
-      row.judge_tokens = judged.tokens;
+    Slot(const Arm& arm, const Job& job)
+        : job(job), prompt(arm.task->prompt(job.prompt)), chance(static_cast<std::uint64_t>(arm.composition.run.seed)) {
+      const std::uint64_t sequence = stable_hash(prompt.id + "/" + std::to_string(job.sample));
+      decoder.emplace(arm.composition, arm.models, prompt, sequence, chance);
+      work.emplace(decoder->decode());
+      work->start();
     }
-    mark_ar(row);
-    rows.push_back(std::move(row));
+  };
+  const auto batch = static_cast<std::size_t>(composition.run.batch);
+  std::list<Slot> slots;
+  std::size_t next = 0;
+  for (bool wanted = true; wanted;) {
+    while (slots.size() < batch && next < jobs.size()) slots.emplace_back(*this, jobs[next++]);
+    if (slots.empty()) return;
+    std::vector<Decoder*> waiting;
+    for (auto slot = slots.begin(); slot != slots.end();) {
+      if (!slot->work->done()) {
+        waiting.push_back(&*slot++->decoder);
+        continue;
+      }
+      wanted = finished(finish(slot->work->take(), slot->job, slot->prompt, *slot->decoder)) && wanted;
+      slot = slots.erase(slot);
+    }
+    if (slots.size() < batch && next < jobs.size()) continue;  // a place that became free is filled before the next forward
+    if (wanted && !waiting.empty()) answer_pending(models, waiting);
   }
-  return rows;
+}
+
+SampleRow Arm::finish(SampleRow row, const Job& job, const Prompt& prompt, const Decoder& decoder) const {
+  row.prompt_index = job.prompt;
+  row.sample_index = job.sample;
+  if (composition.run.batch > 1) row.seconds = row.own_seconds = kNotMeasured;  // forwards are shared
+  row.text = task->text(prompt, decoder.canvas());
+  row.reference = prompt.text;
+  for (const Score& score : task->score(prompt, decoder.canvas())) row.scores.emplace_back(score.name, score.value);
+  std::vector<Token> tokens = decoder.text();
+  std::erase(tokens, kNoToken);
+  row.entropy_bits = token_entropy_bits(tokens);
+  if (judge && !row.text.empty()) {
+    const Judge::Score judged = judge->score(row.text);
+    row.judge_nll = judged.nll;
+    row.judge_tokens = judged.tokens;
+  }
+  mark_ar(row);
+  return row;
 }
 
 RunRow Arm::row() const {

@@ -1,6 +1,7 @@
 // An arm of a run: one cell of the config, its models, its task, and how one of its prompts is decoded and scored.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -12,6 +13,11 @@
 
 namespace draftlab {
 
+// One sample to decode.
+struct Job {
+  int prompt = 0, sample = 0;
+};
+
 struct Arm {
   std::string label;
   Composition composition;
@@ -21,9 +27,14 @@ struct Arm {
   std::shared_ptr<Judge> judge;          // null where none is named
 
   int prompts() const;  // how many the config asks for
-  // Decodes the prompts of some indices in lockstep: one at batch 1.
-  std::vector<SampleRow> decode(std::span<const int> prompt_indices, int sample_index) const;
+  // Decodes `run.batch` samples at a time in lockstep; each that finishes is handed over and replaced at once. When `finished`
+  // returns false the others are dropped.
+  void decode(std::span<const Job> jobs, const std::function<bool(SampleRow)>& finished) const;
   RunRow row() const;
+
+ private:
+  // What is known of a sample once it is decoded: text, scores, judge.
+  SampleRow finish(SampleRow row, const Job& job, const Prompt& prompt, const Decoder& decoder) const;
 };
 
 // Arms, and what several of them share: models, tokenizers, tasks and judges are loaded once.

@@ -108,7 +108,9 @@ double rows_each(const Counts& counts) {
 }  // namespace
 
 int bench(const CommandLine& line, const Registries& registries) {
-  for (const std::string& name : line.paths) if (name != "as-arm") throw UsageError("there is no benchmark '" + name + "', only as-arm");
+  if (line.paths.size() == 2 && line.paths[0] == "batch") return bench_batch(line, registries);
+  if (!line.paths.empty() && line.paths != std::vector<std::string>{"as-arm"})
+    throw UsageError("draftlab bench takes nothing or 'as-arm', or 'batch CONFIG', and not '" + line.paths[0] + "'");
   Faults faults;
   Config own = Config::parse("", "bench", faults);
   for (const auto& [key, value] : line.overrides) if (key.rfind("bench.", 0) == 0) own.set({key, value, "--" + key});

@@ -6,6 +6,9 @@
 
 namespace draftlab {
 
+// Tokens a second against batch size: `draftlab bench batch CONFIG`.
+int bench_batch(const CommandLine& line, const Registries& registries);
+
 int bench(const CommandLine& line, const Registries& registries);
 
 }  // namespace draftlab

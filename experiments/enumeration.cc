@@ -67,7 +67,7 @@ Outcomes enumerate(const Composition& composition, const Models& models, const P
         const std::int64_t nfe = state.worst_nfe + decoder.nfe() - before;
         outcomes.expected_nfe += probability * static_cast<double>(decoder.nfe() - before);
         if (decoder.done()) {
-          outcomes.probability[decoder.canvas().tokens()] += probability;
+          outcomes.probability[decoder.text()] += probability;
           if (probability > kDust) outcomes.worst_nfe = std::max(outcomes.worst_nfe, nfe);
           continue;
         }

@@ -14,6 +14,8 @@
 #include "experiments/doctor.h"
 #include "experiments/inspect.h"
 #include "experiments/list.h"
+#include "experiments/plot.h"
+#include "experiments/report.h"
 #include "experiments/run.h"
 #include "experiments/sweep.h"
 #include "experiments/train.h"
@@ -64,21 +66,47 @@ const std::vector<Command>& commands() {
       {"list", "[KIND]", "what there is", 0, 1, {}, false, list},
       {"describe", "KIND.NAME...", "options, defaults, ranges, source", 1, kAnyNumber, {}, false, describe},
       {"check", "CONFIG...", "validate a config and show its cells, without running it", 1, kAnyNumber, {}, true, check},
+      {"report", "PATH...", "tables of traces, or of all traces of a folder: intervals, tests, several formats", 1, kAnyNumber,
+       {{"by", "config keys that group the arms, comma separated (default: every arm is a row)"},
+        {"metric", "what to show, comma separated; `help` lists all"},
+        {"pivot", "a key of --by whose values become columns"},
+        {"format", "markdown (default), csv, latex or json"},
+        {"baseline", "key=value of the group that others are compared with"},
+        {"choose", "a metric: report of each group the arm that is best in it ..."},
+        {"tune", "... on these traces, comma separated, or on the first N prompts"},
+        {"dialect", "acceptance in the words of vllm, spec-bench, sglang, or own"},
+        {"out", "file to write instead of standard output"}},
+       false, report},
       {"inspect", "FILE", "one decoded sequence, step by step", 1, 1,
-       {{"sample", "row of the sample (default 0)"}, {"run", "only samples of this arm"}, {"steps", "A:B, or the first N"}},
+       {{"sample", "row of the sample (default 0)"}, {"run", "only samples of this arm"}, {"steps", "A:B, or the first N"},
+        {"ar", "all samples instead: AR-ness, and the course of confidence, entropy and tokens a step", true}},
        false, inspect},
+      {"plot", "PATH...", "figures of traces, sweeps and trainings, drawn by gnuplot", 1, kAnyNumber,
+       {{"figure", "pareto, acceptance, ar, calibration, router, cost, heat, training, or all (default)"},
+        {"out", "folder for pictures, data and scripts (default: PATH-figures)"},
+        {"format", "svg, png, or both (default)"},
+        {"score", "metric upwards in pareto, in the cells of heat"},
+        {"speed", "metric across in pareto (default nfe)"},
+        {"axes", "KEY,KEY of heat"},
+        {"by", "config keys whose values make a series, KEY,..."},
+        {"baseline", "the arm that others are compared with, \"key=value ...\""}},
+       false, plot},
       {"check-trace", "FILE...", "validate traces against their schema", 0, kAnyNumber,
        {{"schema", "print the tables of analysis/TRACE_FORMAT.md", true}}, false, check_trace},
       {"doctor", "", "what on this machine makes experiments slow or wrong", 0, 0, {}, false, doctor},
-      {"bench", "[NAME...]", "the benchmarks; trace: writing and merging", 0, kAnyNumber, {{"out", "file for the numbers"}}, true, bench_any},
+      {"bench", "[as-arm | batch CONFIG | trace]", "the benchmarks: cached rows; tokens per second against batch size; writing and merging a trace", 0, kAnyNumber, {{"out", "file for the numbers"}}, true, bench_any},
   };
   return all;
 }
 
 // Flags without a dot that set a config key.
-const std::vector<std::pair<std::string, std::string>> kAliases = {
-    {"device", "run.device"}, {"dtype", "run.dtype"}, {"threads", "run.threads"},
-    {"batch", "run.batch"},   {"seed", "run.seed"},   {"limit", "run.limit"},
+struct Alias {
+  std::string flag, key;
+  std::string value = "";  // of a switch; others take theirs from the command line
+};
+const std::vector<Alias> kAliases = {
+    {"device", "run.device"}, {"dtype", "run.dtype"}, {"threads", "run.threads"}, {"batch", "run.batch"},
+    {"seed", "run.seed"},     {"limit", "run.limit"}, {"fixed-shape", "run.fixed_shape", "true"},
 };
 
 std::vector<std::string> kinds() {
@@ -104,7 +132,7 @@ void print_help(const Command& command) {
   std::cout << "usage: draftlab " << command.name << " " << command.arguments << "\n\n" << command.summary << "\n\n";
   for (const Flag& flag : command.flags) row(flag.name + (flag.is_switch ? "" : " VALUE"), flag.help);
   if (command.takes_config) {
-    for (const auto& [alias, key] : kAliases) row(alias + " VALUE", "sets " + key);
+    for (const Alias& alias : kAliases) row(alias.flag + (alias.value.empty() ? " VALUE" : ""), "sets " + alias.key);
     row("SECTION.KEY VALUE", "sets any key of the config, and beats the file: --drafter ngram --decode.draft_length 3");
   }
   if (command.name == "sweep") row("slurm [SBATCH OPTION]...", "submit to Slurm; comes last, what follows goes to sbatch");
@@ -133,10 +161,14 @@ std::vector<std::pair<std::string, std::string>> take_overrides(std::vector<std:
     const std::string& word = words[i];
     const std::size_t equals = word.find('=');
     std::string key = word.compare(0, 2, "--") == 0 ? word.substr(2, equals == std::string::npos ? equals : equals - 2) : "";
-    const auto alias = std::find_if(kAliases.begin(), kAliases.end(), [&](const auto& pair) { return pair.first == key; });
-    if (alias != kAliases.end()) key = alias->second;
+    const auto alias = std::find_if(kAliases.begin(), kAliases.end(), [&](const Alias& a) { return a.flag == key; });
+    if (alias != kAliases.end()) key = alias->key;
     if (key.find('.') == std::string::npos && std::count(parts.begin(), parts.end(), key) == 0) {
       rest.push_back(word);
+      continue;
+    }
+    if (alias != kAliases.end() && !alias->value.empty() && equals == std::string::npos) {
+      overrides.emplace_back(key, alias->value);
       continue;
     }
     if (equals == std::string::npos && i + 1 == words.size()) throw UsageError("--" + key + " needs a value");
@@ -175,7 +207,7 @@ CommandLine parse(const Command& command, std::vector<std::string> words, std::v
   } catch (const po::unknown_option& unknown) {
     std::vector<std::string> known = {"help", "plugin"};
     for (const Flag& flag : command.flags) known.push_back(flag.name);
-    for (const auto& [alias, key] : kAliases) if (command.takes_config) known.push_back(alias);
+    for (const Alias& alias : kAliases) if (command.takes_config) known.push_back(alias.flag);
     for (const std::string& kind : kinds()) if (command.takes_config) known.push_back(kind);
     std::string word = unknown.get_option_name();
     word.erase(0, word.find_first_not_of('-'));

@@ -17,15 +17,16 @@ namespace {
 volatile std::sig_atomic_t interrupted = 0;
 void interrupt(int) { interrupted = 1; }
 
-// The prompts that an arm still has to decode, in groups that share their forwards.
-std::vector<std::vector<int>> groups(const Arm& arm, int run, int sample, const TraceWriter& writer) {
-  std::vector<std::vector<int>> groups;
-  for (int i = 0; i < arm.prompts(); ++i) {
-    const int prompt = static_cast<int>(arm.composition.run.first) + i;
-    if (groups.empty() || groups.back().size() == static_cast<std::size_t>(arm.composition.run.batch)) groups.emplace_back();
-    if (!writer.finished(run, prompt, sample)) groups.back().push_back(prompt);
+// What an arm still has to decode.
+std::vector<Job> missing(const Arm& arm, int run, const TraceWriter& writer) {
+  std::vector<Job> jobs;
+  for (int sample = 0; sample < static_cast<int>(arm.composition.run.samples); ++sample) {
+    for (int i = 0; i < arm.prompts(); ++i) {
+      const int prompt = static_cast<int>(arm.composition.run.first) + i;
+      if (!writer.finished(run, prompt, sample)) jobs.push_back({prompt, sample});
+    }
   }
-  return groups;
+  return jobs;
 }
 
 }  // namespace
@@ -54,32 +55,33 @@ int run(const CommandLine& line, const Registries& registries) {
   made.title = config.title();
   made.config = first.resolved;
   TraceWriter writer(path, made, runs, first.trace, resume);
+  writer.spell_with([&](int run, Token token) {
+    const Tokenizer* tokenizer = arms[run].tokenizer.get();
+    return tokenizer && token >= 0 && token < tokenizer->vocabulary() ? tokenizer->piece(token) : std::string();
+  });
 
   std::signal(SIGINT, interrupt);
   std::signal(SIGTERM, interrupt);
   {
     auto done = static_cast<std::int64_t>(writer.finished());
     Progress progress("decoding", "samples", total, done);
-    // Arms take turns on the same prompts, forwards and backwards (A B B A), so that a machine that speeds up or slows down
-    // does so for all of them.
-    for (std::int64_t sample = 0; sample < first.run.samples && !interrupted; ++sample) {
-      std::vector<std::vector<std::vector<int>>> work;
-      std::size_t most = 0;
-      for (std::size_t arm = 0; arm < arms.size(); ++arm) {
-        work.push_back(sample < arms[arm].composition.run.samples ? groups(arms[arm], static_cast<int>(arm), static_cast<int>(sample), writer)
-                                                                  : std::vector<std::vector<int>>{});
-        most = std::max(most, work.back().size());
-      }
-      for (std::size_t group = 0; group < most && !interrupted; ++group) {
-        for (std::size_t turn = 0; turn < arms.size() && !interrupted; ++turn) {
-          const std::size_t arm = group % 2 == 0 ? turn : arms.size() - 1 - turn;
-          if (group >= work[arm].size() || work[arm][group].empty()) continue;
-          for (SampleRow& row : arms[arm].decode(work[arm][group], static_cast<int>(sample))) {
-            row.run = static_cast<std::int32_t>(arm);
-            writer.sample(std::move(row));
-            progress.at(++done, arms[arm].label);
-          }
-        }
+    // At batch 1 arms take turns on the same prompts, forwards and backwards (A B B A), so that a machine that speeds up or
+    // slows down does so for all of them. In a batch samples have no times of their own, and each arm decodes all of its own.
+    std::vector<std::vector<Job>> work;
+    for (std::size_t arm = 0; arm < arms.size(); ++arm) work.push_back(missing(arms[arm], static_cast<int>(arm), writer));
+    std::size_t most = 0;
+    for (const std::vector<Job>& jobs : work) most = std::max(most, jobs.size());
+    const std::size_t together = first.run.batch > 1 ? std::max<std::size_t>(most, 1) : 1;
+    for (std::size_t turn = 0; turn * together < most && !interrupted; ++turn) {
+      for (std::size_t place = 0; place < arms.size() && !interrupted; ++place) {
+        const std::size_t arm = turn % 2 == 0 ? place : arms.size() - 1 - place;
+        const std::size_t begin = std::min(turn * together, work[arm].size()), end = std::min(begin + together, work[arm].size());
+        arms[arm].decode(std::span(work[arm]).subspan(begin, end - begin), [&](SampleRow row) {
+          row.run = static_cast<std::int32_t>(arm);
+          writer.sample(std::move(row));
+          progress.at(++done, arms[arm].label);
+          return !interrupted;
+        });
       }
     }
   }

@@ -136,38 +136,43 @@ bool Worker::try_claim(std::size_t index) {
 
 bool Worker::decode_prompts(const Arm& arm, const SweepCell& cell, std::size_t index) {
   Progress progress("decoding", "samples", cell.wanted(), static_cast<std::int64_t>(writer_->finished()), {&std::cerr, false, Progress::Screen::standard().seconds});
-  const std::int64_t batch = arm.composition.run.batch;
-  double longest = 0;
-  for (std::int64_t sample = 0; sample < cell.samples; ++sample) {
-    for (std::int64_t from = cell.first; from < cell.first + cell.prompts; from += batch) {
-      std::vector<int> group;
-      for (std::int64_t prompt = from; prompt < std::min(from + batch, cell.first + cell.prompts); ++prompt) {
-        if (!writer_->finished(0, static_cast<int>(prompt), static_cast<int>(sample))) group.push_back(static_cast<int>(prompt));
-      }
-      if (group.empty()) continue;
-      if (stopping || folder_.cancelled()) return false;
-      if (options_.seconds_left > 0 && left() < 1.5 * longest + options_.grace) {
-        std::cerr << "no time is left for another sample\n";
-        stopping = true;
-        return false;
-      }
-      if (!claims_.holds()) {
-        std::cerr << "another process has taken over, because this one slept longer than its lease\n";
-        return false;
-      }
-      const auto began = Clock::now();
-      std::vector<SampleRow> rows = arm.decode(group, static_cast<int>(sample));
-      longest = std::max(longest, since(began));
-      const std::lock_guard lock(writing_);
-      for (SampleRow& row : rows) {
-        row.run = 0;
-        writer_->sample(std::move(row));
-        progress.add();
-        report("sample", index);
-      }
+  std::vector<Job> jobs;
+  for (int sample = 0; sample < static_cast<int>(cell.samples); ++sample) {
+    for (auto prompt = static_cast<int>(cell.first); prompt < static_cast<int>(cell.first + cell.prompts); ++prompt) {
+      if (!writer_->finished(0, prompt, sample)) jobs.push_back({prompt, sample});
     }
   }
-  return true;
+  double longest = 0;
+  const auto may_go_on = [&] {
+    if (stopping || folder_.cancelled()) return false;
+    if (options_.seconds_left > 0 && left() < 1.5 * longest + options_.grace) {
+      std::cerr << "no time is left for another sample\n";
+      stopping = true;
+      return false;
+    }
+    if (claims_.holds()) return true;
+    std::cerr << "another process has taken over, because this one slept longer than its lease\n";
+    return false;
+  };
+  // In a batch a sample that ends is replaced at once; else each is decoded on its own.
+  const std::size_t together = arm.composition.run.batch > 1 ? jobs.size() : 1;
+  bool whole = true;
+  std::size_t open = jobs.size();
+  for (std::size_t at = 0; at < jobs.size() && (whole = may_go_on()); at += together) {
+    auto began = Clock::now();
+    arm.decode(std::span(jobs).subspan(at, together), [&](SampleRow row) {
+      longest = std::max(longest, since(began));
+      began = Clock::now();
+      const std::lock_guard lock(writing_);
+      row.run = 0;
+      writer_->sample(std::move(row));
+      progress.add();
+      report("sample", index);
+      return together == 1 || (whole = --open == 0 || may_go_on());
+    });
+    if (!whole) break;
+  }
+  return whole;
 }
 
 Worker::Result Worker::decode(std::size_t index) {
@@ -207,6 +212,10 @@ Worker::Result Worker::decode(std::size_t index) {
     {
       const std::lock_guard lock(writing_);
       writer_ = std::make_unique<TraceWriter>(folder_.trace(cell), made, std::vector<RunRow>{arm.row()}, arm.composition.trace, true);
+      writer_->spell_with([&arm](int, Token token) {
+        const Tokenizer* const tokenizer = arm.tokenizer.get();
+        return tokenizer && token >= 0 && token < tokenizer->vocabulary() ? tokenizer->piece(token) : std::string();
+      });
     }
     if (!decode_prompts(arm, cell, index)) return end(AttemptState::interrupted, kTryAgain, "interrupted");
     const std::lock_guard lock(writing_);

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
-#include <numeric>
 
 #include "core/train.h"
 #include "experiments/arm.h"
@@ -29,18 +28,17 @@ ValidationRow generate(Config config, const Registries& registries, const std::s
   config.set({"model." + config.find("model")->value + ".checkpoint", checkpoint, "draftlab train"});
   const std::vector<Arm> arms = load_arms(config, registries);
   const Arm& arm = arms.front();
-  std::vector<int> prompts(arm.prompts());
-  std::iota(prompts.begin(), prompts.end(), static_cast<int>(arm.composition.run.first));
+  std::vector<Job> jobs;
+  for (int i = 0; i < arm.prompts(); ++i) jobs.push_back({static_cast<int>(arm.composition.run.first) + i, 0});
   double perplexity = 0, entropy = 0, nfe = 0, generated = 0;
-  for (int prompt : prompts) {
-    for (const SampleRow& row : arm.decode({&prompt, 1}, 0)) {
-      perplexity += row.judge_tokens > 0 ? std::exp(row.judge_nll / static_cast<double>(row.judge_tokens)) : kNotMeasured;
-      entropy += row.entropy_bits;
-      nfe += static_cast<double>(row.counts.nfe());
-      generated += row.generated;
-    }
-  }
-  const auto n = static_cast<double>(prompts.size());
+  arm.decode(jobs, [&](const SampleRow& row) {
+    perplexity += row.judge_tokens > 0 ? std::exp(row.judge_nll / static_cast<double>(row.judge_tokens)) : kNotMeasured;
+    entropy += row.entropy_bits;
+    nfe += static_cast<double>(row.counts.nfe());
+    generated += row.generated;
+    return true;
+  });
+  const auto n = static_cast<double>(jobs.size());
   ValidationRow row;
   row.perplexity = perplexity / n;
   row.entropy_bits = entropy / n;

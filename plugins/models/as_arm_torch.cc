@@ -138,8 +138,9 @@ class AsArm final : public Model {
   }
 
   ModelFacts facts() const override { return facts_; }
+  bool mixes() const override { return rows_.has_value(); }
 
-  std::unique_ptr<Sequence> open(const Canvas& canvas) override {
+  std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {
     if (canvas.length() > kLongest) {
       throw ConfigError("a canvas of " + std::to_string(canvas.length()) + " positions is longer than the " + std::to_string(kLongest) + " that as-arm can hold");
     }

@@ -12,7 +12,7 @@ class All final : public Unmasker {
     for (const Node& node : proposal.nodes) verdict.commits.push_back({node.position, node.token, Source::threshold});
     return verdict;
   }
-  int preview(const Proposal& proposal) const override { return static_cast<int>(proposal.nodes.size()); }
+  int preview(const Step&, const Proposal& proposal) const override { return static_cast<int>(proposal.nodes.size()); }
 };
 
 }  // namespace

@@ -40,7 +40,7 @@ TEST_CASE("a good trace has no findings") {
   std::ostringstream out;
   CHECK(print(check_trace(folder / "a.h5"), out) == 0);
   const Trace trace(folder / "a.h5");
-  CHECK(out.str() == folder / "a.h5: valid, schema 1.0, 2 runs, 6 samples, 24 steps, " + std::to_string(trace.rows(Table::token)) + " tokens, 72 drafts\n");
+  CHECK(out.str() == folder / "a.h5: valid, schema 1.1, 2 runs, 6 samples, 24 steps, " + std::to_string(trace.rows(Table::token)) + " tokens, 72 drafts, 0 pieces\n");
   CHECK(found([](ColumnInfo&, Values&) {}).find("MUST") == std::string::npos);
 }
 
@@ -74,6 +74,30 @@ TEST_CASE("a column that is missing or of another type is named") {
   CHECK(has(found([](ColumnInfo& info, Values&) { if (info.name == "step_ns") info.unit = "s"; }), "SHOULD: step_ns has the units 'ns'"));
 }
 
+TEST_CASE("a trace without pieces is whole, one with pieces in disorder is not") {
+  const TraceFolder folder("check");
+  {
+    Provenance made;
+    made.software = "draftlab test", made.started = made.ended = "2026-01-01T00:00:00Z";
+    TraceWriter writer(folder / "spelled.h5", made, made_runs(), TraceOptions{}, false);
+    writer.spell_with([](int, Token token) { return "t" + std::to_string(token); });
+    writer.sample(made_sample(0, 0, 0));
+    writer.close();
+  }
+  auto changed = [&](const std::string& column, std::int64_t row, std::int64_t value) {
+    rewrite(folder / "spelled.h5", folder / "changed.h5", [&](ColumnInfo& info, Values& values) {
+      if (info.name == column) integers(values)[row] = value;
+    });
+    std::ostringstream out;
+    print(check_trace(folder / "changed.h5"), out);
+    return out.str();
+  };
+  CHECK(check_trace(folder / "spelled.h5").findings.empty());
+  CHECK(has(changed("piece_id", 1, 0), "MUST: piece_id row 1 ascends within its arm, each once, not 0"));
+  CHECK(has(changed("piece_run_index", 0, 2), "MUST: piece_run_index row 0 is a row of the run table, not 2"));
+  CHECK(has(changed("piece_run_index", Trace(folder / "spelled.h5").rows(Table::piece) - 1, 1), "is the first arm of its checkpoint, not 1"));
+}
+
 TEST_CASE("many rows of one rule are counted, not listed") {
   const std::string text = found([](ColumnInfo& info, Values& values) {
     if (info.name == "draft_q") std::fill(numbers(values).begin(), numbers(values).end(), 2.0);
@@ -100,7 +124,7 @@ TEST_CASE("curves are checked too") {
   writer.flush();
   const TraceCheck check = check_trace(folder / "curves.h5");
   CHECK(check.findings.empty());
-  CHECK(check.summary == "valid, schema 1.0, 1 curve, 0 validations");
+  CHECK(check.summary == "valid, schema 1.1, 1 curve, 0 validations");
 }
 
 }  // namespace draftlab

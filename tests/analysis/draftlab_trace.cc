@@ -56,7 +56,7 @@ TEST_CASE("xarray and netCDF4 read a trace") {
       "for engine in 'h5netcdf', 'netcdf4':\n"
       "    data = xarray.open_dataset('" + folder / "a.h5" + "', engine=engine).load()\n"
       "    assert dict(data.sizes)['step'] == 24 and data.token_p.dims == ('token',) and data.token_p.dtype == 'float32'\n"
-      "    assert set(data.sizes) == {'run', 'sample', 'step', 'token', 'draft'}\n"
+      "    assert set(data.sizes) == {'run', 'sample', 'step', 'token', 'draft', 'piece'}\n"
       "    assert data.run_arm.values[1] == 'drafter=self' and data.step_ns.attrs['units'] == 'ns'\n"
       "    assert xarray.open_dataset('" + folder / "empty.h5" + "', engine=engine).load().sizes['token'] == 0\n"
       "data = netCDF4.Dataset('" + folder / "a.h5" + "')\n"

@@ -48,7 +48,7 @@ bool has(std::string text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("tables align and go on below when they are too wide") {
-  const Table table{{"arm", "NFE", "seconds"}, {{"sequential", "20.0", "1.5"}, {"self", "9.5", "-"}}};
+  const TextTable table{{"arm", "NFE", "seconds"}, {{"sequential", "20.0", "1.5"}, {"self", "9.5", "-"}}};
   CHECK(table.print() == "arm          NFE  seconds\nsequential  20.0      1.5\nself         9.5        -\n");
   CHECK(table.print(18) == "arm          NFE\nsequential  20.0\nself         9.5\n\narm         seconds\nsequential      1.5\nself              -\n");
 }

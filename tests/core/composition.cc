@@ -22,7 +22,7 @@ struct NoModel final : Model {
   explicit NoModel(const Options&) { throw Fault("compose must make no model"); }
   void load(const Machine&) override {}
   ModelFacts facts() const override { return {}; }
-  std::unique_ptr<Sequence> open(const Canvas&) override { return nullptr; }
+  std::unique_ptr<Sequence> open(const Canvas&, const Blocks&) override { return nullptr; }
   void evaluate(std::span<Pending>) override {}
 };
 struct NoFrontier final : Frontier {
@@ -66,7 +66,7 @@ struct Hysteresis final : Router {
 };
 struct NoUnmasker final : Unmasker {
   Verdict choose(const Step&, const Proposal&) const override { return {}; }
-  int preview(const Proposal&) const override { return 1; }
+  int preview(const Step&, const Proposal&) const override { return 1; }
 };
 struct NoTask final : Task {
   void load(const Tokenizer*) override {}

@@ -17,7 +17,7 @@ class Uniform final : public Model {
     facts.vocabulary = 2;
     return facts;
   }
-  std::unique_ptr<Sequence> open(const Canvas& canvas) override { return std::make_unique<Sequence>(canvas); }
+  std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks& = {}) override { return std::make_unique<Sequence>(canvas); }
 
  private:
   void evaluate(std::span<Pending> batch) override {

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <set>
 
 #include "core/error.h"
 #include "tests/core/trace_fixture.h"
@@ -70,6 +71,39 @@ TEST_CASE("a trace comes back as it was written") {
   CHECK(trace.read(0, 2, false)[1].steps.empty());
   CHECK(message([&] { trace.sample(10); }, 65).find("samples 0 to 9") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(folder / "a.h5.units"));
+}
+
+TEST_CASE("a trace carries the text of the tokens that occur") {
+  const TraceFolder folder("trace");
+  auto write_spelled = [&](const std::string& path, std::int64_t unit_tokens) {
+    TraceWriter writer(path, made_provenance(), made_runs(), units_of(unit_tokens), false);
+    writer.spell_with([](int run, Token token) { return token % 10 == 7 ? "" : std::to_string(run) + ":" + std::to_string(token); });
+    for (int i = 0; i < 10; ++i) writer.sample(made_sample(i % 2, i / 2, 0));
+    writer.close();
+  };
+  write_spelled(folder / "a.h5", 1000000);
+  write_spelled(folder / "b.h5", 10);
+  std::set<Token> expected;
+  for (int i = 0; i < 10; ++i) {
+    for (const StepRow& step : made_sample(i % 2, i / 2, 0).steps) {
+      for (const TokenRow& token : step.tokens) expected.insert(token.token);
+      for (const DraftRow& draft : step.drafts) expected.insert(draft.token);
+    }
+  }
+  std::erase_if(expected, [](Token token) { return token % 10 == 7; });  // without a known text
+  for (const char* name : {"a.h5", "b.h5"}) {
+    const Trace trace(folder / name);
+    const Columns pieces = trace.columns(Table::piece, 0, trace.rows(Table::piece));
+    REQUIRE(pieces.rows() == static_cast<std::int64_t>(expected.size()));
+    auto token = expected.begin();
+    for (std::int64_t row = 0; row < pieces.rows(); ++row, ++token) {
+      PieceRow piece;
+      pieces.get(row, piece);
+      CHECK(piece.token == *token);
+      CHECK(piece.run == 0);  // both arms have one checkpoint
+      CHECK(piece.text == "0:" + std::to_string(*token));
+    }
+  }
 }
 
 TEST_CASE("contents depend neither on the order of finishing nor on the size of units") {

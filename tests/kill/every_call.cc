@@ -165,7 +165,7 @@ void kill_at_every_call(bool tear) {
     CHECK(difference(path, whole) == "");
     CHECK_FALSE(std::filesystem::exists(path + ".units"));
   }
-  MESSAGE(call - 1, " calls");
+  MESSAGE("calls: ", call);
   CHECK(call > 30);
 }
 

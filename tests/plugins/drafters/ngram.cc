@@ -20,7 +20,8 @@ Proposal propose(const Canvas& canvas, int draft_length) {
   SampledChance chance(1);
   Mailbox mailbox;
   Sequence target(canvas);
-  const Step step{canvas, window, decode, carry, chance, mailbox, 0, 0, 4, target};
+  const Blocks blocks;
+  const Step step{canvas, window, blocks, decode, carry, chance, mailbox, 0, 0, 4, target};
   Asking<Proposal> asking = drafter->propose(step);
   asking.start();
   REQUIRE(asking.done());

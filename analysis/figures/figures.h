@@ -1,0 +1,45 @@
+// The figures of `draftlab plot`, a function each. DataError: what the traces lack for it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/figures/sheet.h"
+#include "analysis/grouping.h"
+
+namespace draftlab {
+
+struct PlotRequest {
+  std::vector<std::string> by;    // config keys; empty: every arm is a series
+  std::string baseline;           // "key=value ..."
+  std::string score;              // quantity upwards in `pareto`, in the cells of `heat`; empty: a task's score, else perplexity
+  std::string speed = "nfe";      // quantity across in `pareto`
+  std::vector<std::string> axes;  // the two keys of `heat`; empty: those with most values
+};
+
+// What the figures are made from.
+struct PlotData {
+  const Frame& frame;
+  const Quantities& quantities;
+  const Grouping& grouping;
+  const PlotRequest& request;
+  std::vector<std::string> names;  // of the series
+
+  int series_of(std::int64_t sample) const;  // -1: the sample does not count
+};
+
+Picture pareto_figure(const PlotData& data);       // worth against speed, with the Pareto front
+Picture acceptance_figure(const PlotData& data);   // by depth
+Picture ar_figure(const PlotData& data);           // AR-ness, confidence and tokens a step as decoding goes on
+Picture calibration_figure(const PlotData& data);  // expected against true prefix; confidence against acceptance
+Picture router_figure(const PlotData& data);       // decisions over a block
+Picture cost_figure(const PlotData& data);         // forwards and seconds by kind
+Picture heat_figure(const PlotData& data);         // two axes of a sweep
+Picture training_figure(const std::vector<std::string>& paths);  // curves.h5 of trainings
+
+// The quantity that a figure shows as worth.
+std::string chosen_score(const PlotData& data);
+// The sentence that every caption ends with.
+std::string sampling_note(const PlotData& data, std::size_t prompts, const std::string& intervals);
+
+}  // namespace draftlab

@@ -1,0 +1,69 @@
+// The curves of trainings: what `draftlab train` writes into curves.h5.
+#include <cmath>
+#include <filesystem>
+
+#include "analysis/figures/figures.h"
+#include "core/curves.h"
+#include "core/error.h"
+
+namespace draftlab {
+namespace {
+
+struct Plotted {
+  std::string file, title, label;
+  double ValidationRow::*validation = nullptr;
+  double CurveRow::*curve = nullptr;
+  bool logarithmic = false;
+};
+
+}  // namespace
+
+Picture training_figure(const std::vector<std::string>& paths) {
+  if (paths.empty()) throw DataError("the figure 'training' needs the curves.h5 of a training; name one, or its folder");
+  std::vector<Curves> curves;
+  std::vector<std::string> names;
+  for (const std::string& path : paths) {
+    curves.push_back(read_curves(path));
+    names.push_back(std::filesystem::absolute(path).parent_path().filename().string());
+  }
+  const Plotted all[] = {
+      {.file = "training_loss.dat", .title = "training loss", .label = "nats a token", .curve = &CurveRow::loss},
+      {.file = "training_validation.dat", .title = "validation loss", .label = "nats a token", .validation = &ValidationRow::loss},
+      {.file = "training_perplexity.dat", .title = "generative perplexity (judge)", .label = "perplexity", .validation = &ValidationRow::perplexity, .logarithmic = true},
+      {.file = "training_entropy.dat", .title = "entropy of the generated text", .label = "bits", .validation = &ValidationRow::entropy_bits},
+      {.file = "training_nfe.dat", .title = "function evaluations a token", .label = "NFE a token", .validation = &ValidationRow::nfe_per_token},
+      {.file = "training_rate.dat", .title = "learning rate", .label = "rate", .curve = &CurveRow::learning_rate},
+  };
+  Sheet sheet("training", {.columns = 2, .rows = 3, .panel_width = 420, .panel_height = 250, .left = 80});
+  sheet.legend(names);
+  bool any = false;
+  for (const Plotted& plotted : all) {
+    std::string table, commands = plotted.logarithmic ? "set logscale y\n" : "unset logscale y\n";
+    commands += plotted.curve ? "set format y '%g'\n" : "set format y '%g'\n";
+    std::string lines;
+    for (std::size_t i = 0; i < curves.size(); ++i) {
+      table += (i ? "\n\n" : "") + std::string("# ") + paths[i] + "\n# step value\n";
+      std::size_t points = 0;
+      const auto add = [&](const auto& rows, auto member) {
+        for (const auto& row : rows) {
+          if (!std::isfinite(row.*member)) continue;
+          table += std::to_string(row.step) + " " + number_text(row.*member) + "\n";
+          ++points;
+        }
+      };
+      if (plotted.curve) add(curves[i].steps, plotted.curve);
+      else add(curves[i].validations, plotted.validation);
+      if (points == 0) table += "NaN NaN\n";
+      else lines += (lines.empty() ? "" : ", ") + quoted(plotted.file) + " index " + std::to_string(i) + " using 1:2 with " + (points > 60 ? "lines " : "linespoints ") +
+                    line_style(i) + " ps 0.6 lw 1.5";
+    }
+    if (lines.empty()) continue;
+    any = true;
+    sheet.data(plotted.file, table);
+    sheet.panel(plotted.title, "step of the optimiser", plotted.label, commands + "plot " + lines);
+  }
+  if (!any) throw DataError("'" + paths.front() + "' holds no rows of a training");
+  return sheet.picture("Curves as recorded, not smoothed; a training each, so no intervals.");
+}
+
+}  // namespace draftlab

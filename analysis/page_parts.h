@@ -1,0 +1,10 @@
+// The files of analysis/page, which the build embeds.
+#pragma once
+
+namespace draftlab {
+
+extern const char* const kPageFrame;   // HTML with {{title}}, {{style}}, {{data}} and {{script}}
+extern const char* const kPageStyle;
+extern const char* const kPageScript;
+
+}  // namespace draftlab

@@ -1,0 +1,224 @@
+#include "analysis/quantity.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/columns_hdf5.h"
+#include "core/error.h"
+
+namespace draftlab {
+namespace {
+
+using Compare = Quantity::Compare;
+
+const std::vector<std::string> kKindNames = {"prefill", "draft", "verify", "commit", "aux"};
+const std::vector<std::string> kForwards = {"prefill", "draft", "verify", "commit"};  // aux costs no forward
+
+std::vector<Quantity> declared() {
+  std::vector<Quantity> list = {
+      {"nfe", "NFE", "1", "function evaluations of the target, a sample", Compare::cost, -1, 1},
+      {"nfe_per_valid", "NFE/valid token", "1", "function evaluations of the target, a token before the first end token", Compare::cost, -1, 3},
+      {"drafter_nfe", "draft model NFE", "1", "function evaluations of the draft model, a sample", Compare::cost, -1, 1},
+      {"rows", "rows", "1", "batch rows of the target, a sample", Compare::cost, -1, 1},
+      {"positions", "positions", "1", "token positions that the target computed, a sample", Compare::cost, -1, 0},
+      {"steps", "steps", "1", "turns of the loop, a sample", Compare::cost, -1, 1},
+      {"seconds", "seconds", "s", "wall time of decoding a sample", Compare::cost, -1, 3, true},
+      {"model_seconds", "model s", "s", "wall time inside the target, a sample", Compare::cost, -1, 3, true},
+      {"own_seconds", "own s", "s", "wall time outside the models, a sample", Compare::cost, -1, 4, true},
+      {"tokens_per_forward", "tokens/NFE", "1", "generated tokens a function evaluation of the target", Compare::rate, 1, 2},
+      {"valid_per_forward", "valid tokens/NFE", "1", "the same of tokens before the first end token", Compare::rate, 1, 2},
+      {"tokens_per_step", "tokens/step", "1", "generated tokens a step", Compare::rate, 1, 2},
+      {"tokens_per_second", "tokens/s", "s-1", "generated tokens a second", Compare::rate, 1, 1, true},
+      {"valid_per_second", "valid tokens/s", "s-1", "tokens before the first end token, a second", Compare::rate, 1, 1, true},
+      {"generated", "generated", "1", "tokens committed, a sample", Compare::difference, 0, 1},
+      {"valid", "valid", "1", "generated tokens before the first end token, a sample", Compare::difference, 0, 1},
+      {"acceptance_rate", "acceptance", "1", "accepted / drafted in verified steps", Compare::difference, 1, 3},
+      {"drafts_acceptance_rate", "acceptance, drafts", "1", "the same without drafts that are the target's own draws", Compare::difference, 1, 3},
+      {"accepted_length", "accepted length", "1", "accepted prefix of a verified step, without the replacement token", Compare::difference, 1, 2},
+      {"committed_length", "committed length", "1", "tokens that a verified step commits", Compare::difference, 1, 2},
+      {"verified_share", "verified", "1", "share of the steps that went to the verifier", Compare::difference, 0, 3},
+      {"perplexity", "judge perplexity", "1", "exp of judge nats a token", Compare::difference, -1, 2, false, "margin_nll", true},
+      {"nll", "judge nats/token", "nat", "negative log-likelihood under the judge, a token", Compare::difference, -1, 4, false, "margin_nll"},
+      {"entropy_bits", "entropy, bits", "bit", "Shannon entropy of the token frequencies of a text", Compare::difference, 0, 3, false, "margin_entropy"},
+      {"ar_local", "AR-ness local", "1", "local AR-ness at k = 2, a token", Compare::difference, 0, 3},
+      {"ar_global", "AR-ness global", "1", "global AR-ness at k = 2, a token", Compare::difference, 0, 3},
+  };
+  for (const std::string& kind : kKindNames) {
+    list.push_back({"nfe_" + kind, kind + " NFE", "1", "function evaluations of the target of kind `" + kind + "`, a sample", Compare::cost, -1, 1});
+    list.push_back({"seconds_" + kind, kind + " s", "s", "wall time inside the target for kind `" + kind + "`, a sample", Compare::cost, -1, 3, true});
+  }
+  return list;
+}
+
+std::vector<double> ones_where_measured(const std::vector<double>& values) {
+  std::vector<double> ones;
+  for (double value : values) ones.push_back(std::isnan(value) ? kNotMeasured : 1);
+  return ones;
+}
+
+}  // namespace
+
+const std::vector<Quantity>& Quantities::all() const {
+  if (!all_.empty()) return all_;
+  all_ = declared();
+  for (const std::string& score : frame_.scores()) {
+    all_.push_back({score, score, "1", "the task's score `" + score + "`, a sample", Compare::difference, 1, 3, false, "margin_score"});
+  }
+  return all_;
+}
+
+const Quantity& Quantities::find(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const Quantity& quantity : all()) {
+    if (quantity.name == name) return quantity;
+    names.push_back(quantity.name);
+  }
+  const std::string near = nearest(name, names);
+  throw UsageError("there is no metric '" + name + "' in these traces; " + (near.empty() ? "--metric help lists them" : "did you mean '" + near + "'?"));
+}
+
+const Measured& Quantities::of(const Quantity& quantity) const {
+  const auto found = measured_.find(quantity.name);
+  return found != measured_.end() ? found->second : measured_.emplace(quantity.name, measure(quantity.name)).first->second;
+}
+
+const std::vector<double>& Quantities::column(const std::string& name) const {
+  const auto found = columns_.find(name);
+  return found != columns_.end() ? found->second : columns_.emplace(name, frame_.numbers(name)).first->second;
+}
+
+// Sums of a part of the counts (nfe, rows, positions, ns) over kinds.
+std::vector<double> Quantities::counted(const std::string& part, const std::vector<std::string>& kinds, const std::string& whose) const {
+  std::vector<double> sums(frame_.samples().size(), 0.0);
+  for (const std::string& kind : kinds) {
+    const std::vector<double>& values = column("sample_" + whose + part + "_" + kind);
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += values[i];
+  }
+  return sums;
+}
+
+Measured Quantities::measure(const std::string& name) const {
+  const auto alone = [](std::vector<double> values) { return Measured{values, ones_where_measured(values)}; };
+  const auto seconds_of = [&](const std::vector<std::string>& kinds) {
+    std::vector<double> ns = counted("ns", kinds, "");
+    for (std::size_t i = 0; i < ns.size(); ++i) ns[i] = std::isnan(column("sample_seconds")[i]) ? kNotMeasured : 1e-9 * ns[i];
+    return ns;
+  };
+  const auto sums = [&](auto above, auto below) {
+    Measured result;
+    for (const AcceptanceSums& sample : acceptance()) {
+      result.above.push_back(static_cast<double>(above(sample)));
+      result.below.push_back(static_cast<double>(below(sample)));
+    }
+    return result;
+  };
+  const auto nfe = [&] { return counted("nfe", kForwards, ""); };
+  if (name == "nfe") return alone(nfe());
+  if (name == "nfe_per_valid") return {nfe(), column("sample_valid")};
+  if (name == "drafter_nfe") return alone(counted("nfe", kForwards, "drafter_"));
+  if (name == "rows" || name == "positions") return alone(counted(name, kForwards, ""));
+  if (name == "steps") return alone(column("sample_n_steps"));
+  if (name == "seconds" || name == "own_seconds" || name == "generated" || name == "valid" || name == "entropy_bits") return alone(column("sample_" + name));
+  if (name == "model_seconds") return alone(seconds_of(kForwards));
+  if (name == "tokens_per_forward") return {column("sample_generated"), nfe()};
+  if (name == "valid_per_forward") return {column("sample_valid"), nfe()};
+  if (name == "tokens_per_step") return {column("sample_generated"), column("sample_n_steps")};
+  if (name == "tokens_per_second") return {column("sample_generated"), column("sample_seconds")};
+  if (name == "valid_per_second") return {column("sample_valid"), column("sample_seconds")};
+  using Sums = AcceptanceSums;
+  if (name == "acceptance_rate") return sums([](const Sums& s) { return s.accepted; }, [](const Sums& s) { return s.drafted; });
+  if (name == "drafts_acceptance_rate") {
+    return sums([](const Sums& s) { return s.accepted - s.structural_accepted; }, [](const Sums& s) { return s.drafted - s.structural_drafted; });
+  }
+  if (name == "accepted_length") return sums([](const Sums& s) { return s.accepted; }, [](const Sums& s) { return s.verified; });
+  if (name == "committed_length") return sums([](const Sums& s) { return s.verified_committed; }, [](const Sums& s) { return s.verified; });
+  if (name == "verified_share") return sums([](const Sums& s) { return s.verified; }, [](const Sums& s) { return s.steps; });
+  if (name == "perplexity" || name == "nll") {
+    Measured nats{column("sample_judge_nll"), column("sample_judge_tokens")};
+    for (std::size_t i = 0; i < nats.below.size(); ++i) if (nats.below[i] == 0) nats.above[i] = nats.below[i] = kNotMeasured;
+    return nats;
+  }
+  if (name == "ar_local" || name == "ar_global") {
+    Measured mean{column("sample_" + name), column("sample_generated")};
+    for (std::size_t i = 0; i < mean.above.size(); ++i) mean.above[i] *= mean.below[i];
+    return mean;
+  }
+  for (const std::string& kind : kKindNames) {
+    if (name == "nfe_" + kind) return alone(counted("nfe", {kind}, ""));
+    if (name == "seconds_" + kind) return alone(seconds_of({kind}));
+  }
+  return alone(column(std::string(named_prefix(Table::sample)) + name));
+}
+
+const std::vector<AcceptanceSums>& Quantities::acceptance() const {
+  if (!acceptance_.empty()) return acceptance_;
+  acceptance_.resize(frame_.samples().size());
+  frame_.walk({"step_verified", "step_accepted", "step_drafted", "step_span", "step_exact", "step_committed"}, [&](const Frame::Block& block) {
+    StepRow step;
+    for (std::size_t i = 0; i < block.samples.size(); ++i) {
+      AcceptanceSums& sums = acceptance_[block.samples[i]];
+      for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
+        step.verified = static_cast<std::int32_t>(block.steps[0][s]), step.accepted = static_cast<std::int32_t>(block.steps[1][s]);
+        step.drafted = static_cast<std::int32_t>(block.steps[2][s]), step.span = static_cast<std::int32_t>(block.steps[3][s]);
+        step.exact = static_cast<std::int32_t>(block.steps[4][s]), step.committed = static_cast<std::int32_t>(block.steps[5][s]);
+        sums.add(step);
+      }
+    }
+  });
+  // Forwards of the steps: the sample's, but for the prefill, which belongs to no step.
+  const std::vector<double> forwards = counted("nfe", {"draft", "verify", "commit"}, "");
+  const std::vector<double>& verify = column("sample_nfe_verify");
+  for (std::size_t i = 0; i < acceptance_.size(); ++i) {
+    acceptance_[i].forwards = static_cast<std::int64_t>(forwards[i]);
+    acceptance_[i].verify_forwards = static_cast<std::int64_t>(verify[i]);
+  }
+  return acceptance_;
+}
+
+std::vector<AtDepth> Quantities::by_depth(const std::vector<char>& wanted) const {
+  std::vector<AtDepth> depths;
+  if (std::any_of(frame_.files().begin(), frame_.files().end(), [](const Frame::File& file) { return file.drafts == "none"; })) return depths;
+  frame_.walk({"step_verified", "step_span"}, Table::draft, {"draft_depth", "draft_accepted"}, [&](const Frame::Block& block) {
+    for (std::size_t i = 0; i < block.samples.size(); ++i) {
+      if (!wanted[block.samples[i]]) continue;
+      for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
+        if (block.steps[0][s] == 0) continue;
+        for (std::int64_t d = block.row_begin[s]; d < block.row_begin[s + 1]; ++d) {
+          const auto depth = static_cast<std::size_t>(block.rows[0][d]);
+          if ((block.steps[1][s] > 0 && block.rows[0][d] >= block.steps[1][s]) || depth > 100000) continue;
+          if (depths.size() <= depth) depths.resize(depth + 1);
+          ++depths[depth].drafted;
+          depths[depth].reached += block.rows[1][d] >= 0;
+          depths[depth].accepted += block.rows[1][d] == 1;
+        }
+      }
+    }
+  });
+  return depths;
+}
+
+std::vector<std::string> Quantities::usual() const {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name, bool also_zero = true) {
+    const Measured& measured = of(find(name));
+    double sum = 0;
+    bool any = false;
+    for (std::size_t i = 0; i < measured.above.size(); ++i) {
+      if (std::isnan(measured.above[i]) || std::isnan(measured.below[i]) || measured.below[i] == 0) continue;
+      any = true;
+      sum += std::abs(measured.above[i]);
+    }
+    if (any && (also_zero || sum > 0)) names.push_back(name);
+  };
+  const bool ends = column("sample_valid") != column("sample_generated");
+  for (const char* name : {"nfe", "tokens_per_forward"}) add(name);
+  if (ends) add("valid_per_forward");
+  add("seconds");
+  add("acceptance_rate");
+  add("perplexity");
+  add("entropy_bits", false);
+  for (const std::string& score : frame_.scores()) add(score);
+  return names;
+}
+
+}  // namespace draftlab

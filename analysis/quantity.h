@@ -1,0 +1,60 @@
+// What can be asked of a trace: each quantity as two numbers a sample, of which a table shows the ratio of the sums. So means,
+// rates and perplexities are treated alike, and resampling prompts is resampling pairs of numbers.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/frame.h"
+#include "core/metrics.h"
+
+namespace draftlab {
+
+struct Quantity {
+  enum class Compare {
+    cost,        // ratio of sums baseline / arm: how many times less
+    rate,        // arm / baseline: how many times more
+    difference,  // mean over prompts of arm - baseline
+  };
+  std::string name, title, unit, doc;
+  Compare compare = Compare::difference;
+  int better = 0;             // 1 where more is better, -1 where less is
+  int digits = 2;
+  bool timing = false;        // depends on the machine and on what else it did
+  std::string margin = {};    // key of [report] that says what counts as equal; empty: none does
+  bool exponential = false;   // the table shows exp of the ratio; arms are compared before that
+};
+
+// Two numbers a sample of the frame, NaN where it was not measured.
+struct Measured {
+  std::vector<double> above, below;
+};
+
+class Quantities {
+ public:
+  explicit Quantities(const Frame& frame) : frame_(frame) {}
+  // Everything there is, the tasks' scores last.
+  const std::vector<Quantity>& all() const;
+  // UsageError with a suggestion when there is none of that name.
+  const Quantity& find(const std::string& name) const;
+  const Measured& of(const Quantity& quantity) const;
+  // What each sample's steps drafted and kept.
+  const std::vector<AcceptanceSums>& acceptance() const;
+  // Sums by depth over some samples of the frame; empty unless every file recorded drafts.
+  std::vector<AtDepth> by_depth(const std::vector<char>& wanted) const;
+  // The quantities a reader wants to see first, of those that were measured.
+  std::vector<std::string> usual() const;
+
+ private:
+  const std::vector<double>& column(const std::string& name) const;
+  std::vector<double> counted(const std::string& part, const std::vector<std::string>& kinds, const std::string& whose) const;
+  Measured measure(const std::string& name) const;
+  const Frame& frame_;
+  mutable std::vector<Quantity> all_;
+  mutable std::map<std::string, std::vector<double>> columns_;
+  mutable std::map<std::string, Measured> measured_;
+  mutable std::vector<AcceptanceSums> acceptance_;
+};
+
+}  // namespace draftlab

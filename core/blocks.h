@@ -1,0 +1,32 @@
+// How a canvas is cut into blocks: semi-autoregressive decoding finishes one before it begins the next.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace draftlab {
+
+// Blocks of `size` positions; one of them begins at `origin`, in [0, size). What lies before it is a shorter block of its own.
+// Size 0: one block, the whole canvas.
+struct Blocks {
+  std::int32_t size = 0;
+  std::int32_t origin = 0;
+
+  // 0 for the first block of the canvas.
+  int index(std::int32_t position) const {
+    if (size == 0) return 0;
+    return position < origin ? 0 : (position - origin) / size + (origin > 0 ? 1 : 0);
+  }
+  // The first position of the block that holds `position`.
+  std::int32_t first(std::int32_t position) const {
+    if (size == 0 || position < origin) return 0;
+    return position - (position - origin) % size;
+  }
+  // One past its last, on a canvas of `length` positions.
+  std::int32_t end(std::int32_t position, std::int32_t length) const {
+    if (size == 0) return length;
+    return std::min(length, position < origin ? origin : first(position) + size);
+  }
+};
+
+}  // namespace draftlab

@@ -1,0 +1,11 @@
+// `draftlab plot PATH...`: figures.
+#pragma once
+
+#include "core/plugin.h"
+#include "experiments/command_line.h"
+
+namespace draftlab {
+
+int plot(const CommandLine& line, const Registries& registries);
+
+}  // namespace draftlab
