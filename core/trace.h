@@ -80,6 +80,8 @@ struct SampleRow {
 struct RunRow {
   std::string id, arm, config;            // hash; short label of what distinguishes it; the resolved config
   std::string model_family, checkpoint, checkpoint_digest, data_digest;
+  std::int32_t vocabulary = 0;            // of the target
+  std::int64_t parameters = 0;            // of the target; 0: unknown
 };
 
 // One cell of a sweep: what became of it. Rows of the manifest, in the order of the sweep.
