@@ -16,6 +16,9 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostOpen = 200;         // files at a time
 constexpr std::int64_t kBlockRows = 1 << 20;
 
+// Columns that runs name (scores, estimates) and that not every file has.
+bool is_named(Table table, const std::string& column) { return !named_prefix(table).empty() && column.starts_with(named_prefix(table)); }
+
 const ColumnInfo* declared(Table table, const std::string& column) {
   for (const ColumnInfo& c : info(table).columns) if (c.name == column) return &c;
   return nullptr;
@@ -23,7 +26,7 @@ const ColumnInfo* declared(Table table, const std::string& column) {
 
 ColumnInfo column_of(Table table, const std::string& column) {
   if (const ColumnInfo* found = declared(table, column)) return *found;
-  if (table == Table::sample && column.starts_with(kScorePrefix)) return score_column(column.substr(kScorePrefix.size()));
+  if (is_named(table, column)) return named_column(table, column.substr(named_prefix(table).size()));
   throw Fault("the trace's schema has no column '" + column + "'");
 }
 
@@ -37,6 +40,13 @@ std::vector<double> as_doubles(Values values) {
   if (auto* numbers = std::get_if<1>(&values)) return std::move(*numbers);
   const auto& integers = std::get<0>(values);
   return {integers.begin(), integers.end()};
+}
+
+// Numbers of a column; what an older file, or a run that names others, lacks was not measured.
+std::vector<double> numbers_of(const ColumnReader& file, Table table, const ColumnInfo& column, std::int64_t first, std::int64_t count) {
+  const bool optional = column.since > 0 || is_named(table, column.name);
+  if (optional && !file.has(column.name)) return std::vector<double>(count, kNotMeasured);
+  return as_doubles(file.read(table, column, first, count));
 }
 
 std::vector<std::int64_t> integers(const Trace& trace, Table table, const std::string& column, std::int64_t first, std::int64_t count) {
@@ -156,11 +166,15 @@ std::vector<std::string> Frame::varying() const {
   return {result.begin(), result.end()};
 }
 
-std::vector<std::string> Frame::scores() const {
+std::vector<std::string> Frame::scores() const { return named(Table::sample); }
+
+std::vector<std::string> Frame::estimators() const { return named(Table::step); }
+
+std::vector<std::string> Frame::named(Table table) const {
   std::set<std::string> names;
   for (std::size_t file = 0; file < files_.size(); ++file) {
     for (const std::string& column : open(static_cast<int>(file))->file().names()) {
-      if (column.starts_with(kScorePrefix)) names.insert(column.substr(kScorePrefix.size()));
+      if (is_named(table, column)) names.insert(column.substr(named_prefix(table).size()));
     }
   }
   return {names.begin(), names.end()};
@@ -171,9 +185,7 @@ std::vector<double> Frame::numbers(const std::string& name) const {
   std::vector<double> result;
   for (std::size_t file = 0; file < files_.size(); ++file) {
     const auto trace = open(static_cast<int>(file));
-    const bool absent = name.starts_with(kScorePrefix) && !trace->file().has(name);
-    const std::vector<double> part = absent ? std::vector<double>(files_[file].samples, kNotMeasured)
-                                            : as_doubles(trace->file().read(Table::sample, column));
+    const std::vector<double> part = numbers_of(trace->file(), Table::sample, column, 0, files_[file].samples);
     result.insert(result.end(), part.begin(), part.end());
   }
   return result;
@@ -214,7 +226,7 @@ void Frame::walk(const std::vector<std::string>& step_names, Table lower, const 
         block.samples.push_back(files_[f].first + end);
         block.step_begin.push_back(block.step_count() + n_steps[end]);
       }
-      for (const ColumnInfo& column : step_columns) block.steps.push_back(as_doubles(file.read(Table::step, column, block.first_step, block.step_count())));
+      for (const ColumnInfo& column : step_columns) block.steps.push_back(numbers_of(file, Table::step, column, block.first_step, block.step_count()));
       if (two) {
         const auto from = integers(*trace, Table::step, firsts, block.first_step, block.step_count());
         const auto many = integers(*trace, Table::step, counts, block.first_step, block.step_count());
@@ -225,7 +237,7 @@ void Frame::walk(const std::vector<std::string>& step_names, Table lower, const 
           if (!follows) file.fail("has rows of '" + std::string(name(lower)) + "' that do not lie one after the other");
           block.row_begin.push_back(block.row_begin.back() + many[step]);
         }
-        for (const ColumnInfo& column : lower_columns) block.rows.push_back(as_doubles(file.read(lower, column, block.first_row, block.row_begin.back())));
+        for (const ColumnInfo& column : lower_columns) block.rows.push_back(numbers_of(file, lower, column, block.first_row, block.row_begin.back()));
       }
       visit(block);
     }

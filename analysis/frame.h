@@ -51,9 +51,10 @@ class Frame {
   std::string key(int arm, const std::string& key) const;              // value of a config key; "" where the arm has none
   std::vector<std::string> varying() const;                            // config keys in which arms differ, sorted
   std::vector<std::string> scores() const;                             // of the tasks, sorted
+  std::vector<std::string> estimators() const;                         // attached ones: step_expected_NAME, sorted
 
-  // A column of the sample table ("sample_nfe_draft", "sample_score_rouge1"), aligned with samples(); NaN where the file of a
-  // sample has no such score.
+  // A column of the sample table ("sample_nfe_draft", "sample_score_rouge1"), aligned with samples(); NaN where a file
+  // lacks a score, or is older than the column. So are steps and their rows below.
   std::vector<double> numbers(const std::string& column) const;
   std::vector<std::string> texts(const std::string& column) const;
 
@@ -75,6 +76,7 @@ class Frame {
   std::shared_ptr<const Trace> open(int file) const;  // the whole trace, for whoever shows single samples
 
  private:
+  std::vector<std::string> named(Table table) const;
   void add(const std::string& path, bool in_folder, std::map<std::string, int>& seen);
   std::vector<File> files_;
   std::vector<Arm> arms_;

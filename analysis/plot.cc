@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
+#include <sstream>
 
 #include "core/columns_hdf5.h"
 #include "core/error.h"
@@ -33,6 +35,7 @@ const std::vector<Figure>& all_figures() {
       {{"router", "the router's decisions over a block"}, router_figure},
       {{"cost", "forwards and seconds by kind"}, cost_figure},
       {{"heat", "one quantity over two axes of a sweep"}, heat_figure},
+      {{"axis", "one quantity along one axis of a sweep"}, axis_figure},
       {{"training", "curves of trainings (curves.h5)"}, {}},
   };
   return all;
@@ -134,11 +137,42 @@ int PlotData::series_of(std::int64_t sample) const {
   return s.counts ? grouping.group_of[static_cast<std::size_t>(s.arm)] : -1;
 }
 
+std::vector<std::string> swept_keys(const Frame& frame) {
+  std::vector<std::string> keys;
+  for (const Frame::Arm& arm : frame.arms()) {
+    std::istringstream words(arm.run.arm);
+    for (std::string word; words >> word;) {
+      const std::string key = word.substr(0, word.find('='));
+      const bool known = std::any_of(frame.arms().begin(), frame.arms().end(), [&](const Frame::Arm& other) { return other.find(key); });
+      if (known && std::count(keys.begin(), keys.end(), key) == 0) keys.push_back(key);
+    }
+  }
+  return keys.empty() ? frame.varying() : keys;
+}
+
+std::optional<double> number_of(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  return text.empty() || *end != 0 ? std::nullopt : std::optional(value);
+}
+
+std::vector<std::string> values_of(const Frame& frame, const std::string& key) {
+  std::set<std::string> values;
+  for (std::size_t arm = 0; arm < frame.arms().size(); ++arm) values.insert(frame.key(static_cast<int>(arm), key));
+  values.erase("");
+  std::vector<std::string> sorted(values.begin(), values.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const std::string& a, const std::string& b) {
+    const auto x = number_of(a), y = number_of(b);
+    return x && y ? *x < *y : x.has_value() && !y;
+  });
+  return sorted;
+}
+
 std::string chosen_score(const PlotData& data) {
   if (!data.request.score.empty()) return data.request.score;
   // A score in which samples differ at all.
   for (const std::string& score : data.frame.scores()) {
-    std::vector<double> values = data.frame.numbers(std::string(kScorePrefix) + score);
+    std::vector<double> values = data.quantities.of(data.quantities.find(score)).above;
     std::erase_if(values, [](double value) { return value != value; });
     if (std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) != values.end()) return score;
   }

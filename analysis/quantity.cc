@@ -147,7 +147,7 @@ Measured Quantities::measure(const std::string& name) const {
     if (name == "nfe_" + kind) return alone(counted("nfe", {kind}, ""));
     if (name == "seconds_" + kind) return alone(seconds_of({kind}));
   }
-  return alone(column(std::string(kScorePrefix) + name));
+  return alone(column(std::string(named_prefix(Table::sample)) + name));
 }
 
 const std::vector<AcceptanceSums>& Quantities::acceptance() const {

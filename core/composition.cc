@@ -114,7 +114,7 @@ class Composer {
     }
     const std::string section = key == registry.kind() ? key + "." + plugin : key;
     chosen_.insert(section);
-    Bound<Interface> bound = found->bind(config_, section, faults_);
+    Bound<Interface> bound = found->bind(config_, section, faults_, &registry);
     resolved_[""][key] = plugin;
     for (const auto& [name, value] : bound.values) resolved_[section][name] = value;
     return bound;
@@ -165,7 +165,7 @@ class Composer {
       const bool role = registry.kind() == "model" && std::count(kModelRoles.begin(), kModelRoles.end(), name);
       const auto* const plugin = registry.find(name);
       seen_sections_.insert(section);
-      if (plugin && !role) plugin->bind(config_, section, faults_);
+      if (plugin && !role) plugin->bind(config_, section, faults_, &registry);
       if (!plugin && !role) {
         faults_.add(entry->where + ": [" + section + "] names an unknown " + registry.kind() +
                     hint(name, registry.names()));
@@ -217,6 +217,7 @@ class Composer {
     check_part(arm.verifier, "verifier", arm);
     check_part(arm.acceptance, "acceptance", arm);
     check_part(arm.router, "router", arm);
+    check_estimate(arm);
     if (arm.estimator) check_part(*arm.estimator, "estimator", arm);
     for (const auto& [name, estimator] : arm.attached) check_part(estimator, "estimator." + name, arm);
     check_part(arm.unmasker, "unmasker", arm);
@@ -233,6 +234,13 @@ class Composer {
     } catch (const ConfigError& error) {
       faults_.add(place + ": " + kind + " '" + bound.name + "': " + error.what());
     }
+  }
+
+  void check_estimate(const Composition& arm) {
+    if (arm.estimator || !faults_.empty() || !arm.router.make()->reads_expected()) return;
+    const Config::Entry* const entry = config_.find("router");
+    faults_.add((entry ? entry->where : file_of(config_)) + ": router '" + arm.router.name +
+                "' reads the expected accepted prefix; write estimator = NAME, there are: " + join(registries_.estimators.names()));
   }
 
   void check_asks(const std::vector<Form>& asks, const std::string& part, const std::string& place, const Composition& arm) {

@@ -86,7 +86,7 @@ Decoder::Decoder(const Composition& composition, const Models& models, const Pro
       vocabulary_(models.target().facts().vocabulary),
       stops_(models.target().facts().stops) {
   for (const auto& [name, estimator] : composition.attached) attached_.emplace_back(name, estimator.make());
-  frontier_->begin(blocks_, composition.decode);
+  for (Part* const part : parts()) part->begin(blocks_, composition.decode);
   frontier_->check(canvas_);
   for (const auto& model : models_.models) sequences_.push_back(model->open(canvas_, blocks_));
   row_.prompt_id = prompt.id;
@@ -125,12 +125,12 @@ std::int64_t Decoder::nfe() const { return sequences_[0]->counts().nfe(); }
 std::string Decoder::state() const {
   std::string key = canvas_.key();
   if (carry_) key += "|carry " + std::to_string(carry_->node) + " " + carry_->answer.key();
-  for (const Part* part : {static_cast<const Part*>(frontier_.get()), static_cast<const Part*>(drafter_.get()),
-                           static_cast<const Part*>(verifier_.get()), static_cast<const Part*>(acceptance_.get()),
-                           static_cast<const Part*>(router_.get()), static_cast<const Part*>(unmasker_.get())}) {
-    key += "|" + part->state();
-  }
+  for (const Part* const part : parts()) key += "|" + part->state();
   return key;
+}
+
+std::vector<Part*> Decoder::parts() const {
+  return {frontier_.get(), drafter_.get(), verifier_.get(), acceptance_.get(), router_.get(), unmasker_.get()};
 }
 
 Asking<bool> Decoder::refresh() {
@@ -173,6 +173,11 @@ Asking<bool> Decoder::step() {
   const bool undecided = proposal.exact < static_cast<int>(proposal.nodes.size());
   Route route{.verify = !proposal.nodes.empty(), .score = kNotMeasured, .propensity = 1};
   if (undecided) route = router_->decide(view);
+  if (route.flip > 0) {
+    const bool flipped = chance_.below(route.flip, step.site(window.positions.front(), Purpose::route));
+    route.verify = route.verify != flipped;
+    route.propensity = flipped ? route.flip : 1 - route.flip;
+  }
   row.routed = undecided ? route.verify : -1;
   if (decode.shadow == "commit" && undecided) route.verify = true;
 
@@ -198,11 +203,9 @@ Asking<bool> Decoder::step() {
   for (const Commit& commit : verdict.commits) canvas_.commit(commit.position, commit.token, decode.edit_threshold < 1);
   carry_ = std::move(verdict.carry);
   verdict.carry.reset();
-  for (Part* part : {static_cast<Part*>(frontier_.get()), static_cast<Part*>(drafter_.get()), static_cast<Part*>(verifier_.get()),
-                     static_cast<Part*>(acceptance_.get()), static_cast<Part*>(unmasker_.get())}) {
-    part->observe(canvas_, route, verdict);
+  for (Part* const part : parts()) {
+    if (part != router_.get() || undecided) part->observe(canvas_, route, verdict);
   }
-  if (undecided) router_->observe(canvas_, route, verdict);
   for (const std::int32_t position : frontier_->settled(canvas_)) canvas_.finish(position);
   Asking<bool> refreshed = refresh();
   co_await refreshed;
@@ -219,6 +222,7 @@ Asking<bool> Decoder::step() {
 
 StepView Decoder::look(const Step& step, const Proposal& proposal, const Numbers& numbers) const {
   StepView view;
+  view.sequence = sequence_;
   const std::vector<std::int32_t>& open = step.window.positions;
   if (!open.empty()) {
     view.span = {open.front(), step.window.span};

@@ -74,6 +74,7 @@ class Decoder {
   std::uint32_t clock_ = 0;
   SampleRow row_;  // grows by a StepRow a step
 
+  std::vector<Part*> parts() const;  // those that learn
   // The first generated end-of-text token with no mask before it; -1 while there is none.
   std::int32_t end_of_text() const;
   // Asks the forwards that the models' caches need; what the target answers along with them is the next step's carry.

@@ -80,7 +80,8 @@ class Model {
   // Reads the checkpoint; DataError when it cannot. Called once, before anything else.
   virtual void load(const Machine& machine) = 0;
   virtual ModelFacts facts() const = 0;
-  // `canvas` outlives the sequence; `blocks` is how decoding cuts it. ConfigError when it is longer than the model can hold.
+  // `canvas` outlives the sequence; `blocks` is how decoding cuts it: a bidirectional answer sees the whole of its position's
+  // block, hence in a block of one position both views are one. ConfigError when it is longer than the model can hold.
   virtual std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks& blocks = {}) = 0;
   // The forward that the sequence's cache needs before anything else is asked, where it costs one of its own: the prompt's
   // (Kind::prefill), or that of a block which became final (Kind::commit). The loop asks until none is due. A model that gets

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,7 +29,7 @@ class OptionSet;
 struct Window {
   std::vector<std::int32_t> positions; // empty in a step that can only edit
   int span = 0;                        // leading positions that a chain may judge
-  Stop boundary = Stop::window_end;    // why a fully accepted span ends where it does
+  Stop boundary = Stop::complete;      // why a fully accepted span ends where it does
   int block = 0;                       // index of the block; 0 where there are none
 };
 
@@ -68,6 +69,8 @@ struct Route {
   bool verify = true;
   double score = 0;        // NaN when the router computes none
   double propensity = 1;   // probability with which this decision was taken
+  double flip = 0;         // the loop reverses the decision with this probability, and then says so in `propensity`
+  int context = 0;         // for the router itself, in `observe`: where what it learns belongs
 };
 
 // What is declared once because several parts read it: config section `decode`.
@@ -114,6 +117,7 @@ class Step {
 
 // What a router or estimator may see: numbers of the drafted span, never tensors. Arrays are aligned with the proposal.
 struct StepView {
+  std::uint64_t sequence = 0;  // of the decode's random sites
   struct Span { std::int32_t first = 0; int length = 0; } span;
   struct Block { int index = 0, size = 0, given = 0, masked = 0; } block;  // positions of the current one
   int step = 0;
@@ -127,6 +131,9 @@ struct StepView {
   Eigen::Map<const Eigen::ArrayXd> entropy{nullptr, 0};     // nats
   Eigen::Map<const Eigen::ArrayXd> renyi2{nullptr, 0};
   double expected = 0;     // accepted prefix that the chosen estimator expects; NaN without one
+
+  // Drafts of the span: the leading ones of each array.
+  Eigen::Index drafts() const { return std::min<Eigen::Index>(span.length, entropy.size()); }
 };
 
 // Common to all parts: which questions it asks (a model that cannot answer one is refused before anything runs), and the
@@ -135,6 +142,8 @@ class Part {
  public:
   virtual ~Part() = default;
   virtual std::vector<Form> asks() const { return {}; }
+  // Called once, before anything else: how the canvas is cut, and what every part reads.
+  virtual void begin(const Blocks&, const DecodeOptions&) {}
   virtual std::string state() const { return {}; }
   virtual void observe(const Canvas&, const Route&, const Verdict&) {}
 };
@@ -143,8 +152,6 @@ class Frontier : public Part {
  public:
   // ConfigError when this order cannot decode such a prompt.
   virtual void check(const Canvas&) const {}
-  // Called once, before anything else: how this canvas is cut, and what every part reads.
-  virtual void begin(const Blocks&, const DecodeOptions&) {}
   virtual bool done(const Canvas& canvas) const = 0;
   virtual Window next(const Canvas& canvas) const = 0;
   // Tentative positions that nothing will edit any more.
@@ -178,6 +185,8 @@ class Verifier : public Part {
 
 class Router : public Part {
  public:
+  // Whether it reads StepView::expected; a config that then names no estimator is refused.
+  virtual bool reads_expected() const { return false; }
   virtual Route decide(const StepView& step) const = 0;
 };
 
@@ -187,11 +196,18 @@ class Estimator : public Part {
   virtual double expected(const StepView& step) const = 0;
 };
 
+// One that guesses for each draft of the span how probably it is accepted, given that those before it were.
+class TokenEstimator : public Estimator {
+ public:
+  virtual Eigen::ArrayXd alpha(const StepView& step) const = 0;  // step.drafts() of them, in [0, 1]
+  double expected(const StepView& step) const final;              // K-hat of S2D2's Eq. 5
+};
+
 class Unmasker : public Part {
  public:
   // What is committed without verification; at least one token.
   virtual Verdict choose(const Step& step, const Proposal& proposal) const = 0;
-  // N_hi: how many drafts are so confident that `choose` would commit them; its quota is not counted.
+  // N_hi: how many drafts are so confident that `choose` would commit them; what its quota alone makes it commit does not count.
   virtual int preview(const Step& step, const Proposal& proposal) const = 0;
   // Completes a verdict that fell short (quotas, empty verdicts).
   virtual Verdict top_up(const Step& step, const Proposal& proposal, Verdict verdict) const;

@@ -1,12 +1,14 @@
 // Names of plugins: what there is, how it is configured, how it is made.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "core/config.h"
 #include "core/error.h"
 #include "core/model.h"
 #include "core/options.h"
@@ -49,7 +51,12 @@ class Registry {
     std::string name, summary, source;
     std::vector<Form> forms;  // models: the questions it answers in one evaluation
     std::function<void(OptionSet&, const std::function<void()>&)> with_options;  // declares defaults, calls back while they live
-    std::function<Bound<Interface>(const Config&, const std::string& section, Faults&)> bind;
+    std::function<Bound<Interface>(const Config&, const std::string& section, Faults&, const Registry*)> reads;
+
+    // `others`: where a plugin that wraps another of its kind finds it.
+    Bound<Interface> bind(const Config& config, const std::string& section, Faults& faults, const Registry* others = nullptr) const {
+      return reads(config, section, faults, others);
+    }
   };
 
   explicit Registry(std::string kind) : kind_(std::move(kind)) {}
@@ -74,13 +81,51 @@ class Registry {
       options.declare(set);
       use();
     };
-    entry.bind = [name, make](const Config& config, const std::string& section, Faults& faults) {
+    entry.reads = [name, make](const Config& config, const std::string& section, Faults& faults, const Registry*) {
       auto options = std::make_shared<Options>();
       OptionSet set;
       options->declare(set);
       set.read(config, section, faults);
       Bound<Interface> bound{name, {}, [options, make] { return make(*options); }};
       for (const Option& option : set.options()) bound.values.emplace_back(option.name(), option.value());
+      return bound;
+    };
+    insert(std::move(entry));
+  }
+
+  // T(const T::Options&, std::unique_ptr<Interface>) around another of its kind, which T::Options::of names. The options of both
+  // stand in one section.
+  template <class T>
+  void add_around(std::string name, std::string summary) {
+    using Options = typename T::Options;
+    Entry entry{name, std::move(summary), source_, {}, {}, {}};
+    entry.with_options = [](OptionSet& set, const std::function<void()>& use) {
+      Options options;
+      options.declare(set);
+      use();
+    };
+    entry.reads = [name, kind = kind_](const Config& config, const std::string& section, Faults& faults, const Registry* others) {
+      auto options = std::make_shared<Options>();
+      OptionSet set;
+      options->declare(set);
+      Config own, rest;
+      for (const Config::Entry* const one : config.section(section)) {
+        const bool is_own = std::any_of(set.options().begin(), set.options().end(),
+                                        [&](const Option& option) { return one->key == section + "." + option.name(); });
+        (is_own ? own : rest).set(*one);
+      }
+      set.read(own, section, faults);
+      Bound<Interface> bound{name, {}, {}};
+      for (const Option& option : set.options()) bound.values.emplace_back(option.name(), option.value());
+      const Entry* const inner = others && options->of != name ? others->find(options->of) : nullptr;
+      if (!inner) {
+        const Config::Entry* const place = config.find(section + ".of");
+        faults.add((place ? place->where : section) + ": of = " + options->of + " is no other " + kind);
+        return bound;
+      }
+      const Bound<Interface> wrapped = inner->bind(rest, section, faults, others);
+      bound.values.insert(bound.values.end(), wrapped.values.begin(), wrapped.values.end());
+      bound.make = [options, make = wrapped.make]() -> std::unique_ptr<Interface> { return std::make_unique<T>(*options, make()); };
       return bound;
     };
     insert(std::move(entry));

@@ -70,6 +70,7 @@ std::string_view name(Purpose purpose) {
     case Purpose::order: return "order";
     case Purpose::prompt: return "prompt";
     case Purpose::train: return "train";
+    case Purpose::route: return "route";
   }
   return "unknown";
 }

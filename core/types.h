@@ -31,7 +31,7 @@ enum class Source { prompt, accepted, resampled, bonus, threshold, fallback, edi
 enum class Stop { complete, wrong_token, wrong_order, window_end, block_end, cache_refresh, budget, end_of_text, unverified };
 
 // What a random number decides. Part of its address (Site), so the values are persisted: append, never renumber.
-enum class Purpose { draft, accept, residual, bonus, choice, order, prompt, train };
+enum class Purpose { draft, accept, residual, bonus, choice, order, prompt, train, route };
 
 std::string_view name(Kind);
 std::string_view name(View);

@@ -14,6 +14,7 @@
 #include "experiments/inspect.h"
 #include "experiments/list.h"
 #include "experiments/plot.h"
+#include "experiments/report.h"
 #include "experiments/run.h"
 #include "experiments/train.h"
 #include "plugins/builtin.h"
@@ -49,16 +50,28 @@ const std::vector<Command>& commands() {
       {"list", "[KIND]", "what there is", 0, 1, {}, false, list},
       {"describe", "KIND.NAME...", "options, defaults, ranges, source", 1, kAnyNumber, {}, false, describe},
       {"check", "CONFIG...", "validate a config and show its cells, without running it", 1, kAnyNumber, {}, true, check},
+      {"report", "PATH...", "tables of traces, or of all traces of a folder: intervals, tests, several formats", 1, kAnyNumber,
+       {{"by", "config keys that group the arms, comma separated (default: every arm is a row)"},
+        {"metric", "what to show, comma separated; `help` lists all"},
+        {"pivot", "a key of --by whose values become columns"},
+        {"format", "markdown (default), csv, latex or json"},
+        {"baseline", "key=value of the group that others are compared with"},
+        {"choose", "a metric: report of each group the arm that is best in it ..."},
+        {"tune", "... on these traces, comma separated, or on the first N prompts"},
+        {"dialect", "acceptance in the words of vllm, spec-bench, sglang, or own"},
+        {"out", "file to write instead of standard output"},
+        {"html", "one self-contained page to write: table, trade-offs and trajectories"}},
+       false, report},
       {"inspect", "FILE", "one decoded sequence, step by step", 1, 1,
        {{"sample", "row of the sample (default 0)"}, {"run", "only samples of this arm"}, {"steps", "A:B, or the first N"}},
        false, inspect},
       {"plot", "PATH...", "figures of traces, sweeps and trainings, drawn by gnuplot", 1, kAnyNumber,
-       {{"figure", "pareto, acceptance, ar, calibration, router, cost, heat, training, or all (default)"},
+       {{"figure", "pareto, acceptance, ar, calibration, router, cost, heat, axis, training, or all (default)"},
         {"out", "folder for pictures, data and scripts (default: PATH-figures)"},
         {"format", "svg, png, or both (default)"},
-        {"score", "metric upwards in pareto, in the cells of heat"},
+        {"score", "metric upwards in pareto and axis, in the cells of heat"},
         {"speed", "metric across in pareto (default nfe)"},
-        {"axes", "KEY,KEY of heat"},
+        {"axes", "KEY,KEY of heat; KEY of axis"},
         {"by", "config keys whose values make a series, KEY,..."},
         {"baseline", "the arm that others are compared with, \"key=value ...\""}},
        false, plot},

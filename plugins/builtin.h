@@ -7,23 +7,40 @@
 #define DRAFTLAB_BUILTIN_PLUGINS(X) \
   X(table)                          \
   X(as_arm)                         \
+  X(block_diffusion)                \
   X(lattice)                        \
   X(left_to_right)                  \
+  X(blocks)                         \
   X(stepwise)                       \
   X(self)                           \
   X(ngram)                          \
+  X(denoise)                        \
   X(chain)                          \
   X(orders)                         \
   X(speculative)                    \
   X(always)                         \
   X(never)                          \
+  X(min_span)                       \
+  X(score)                          \
+  X(hysteresis)                     \
+  X(ucb)                            \
+  X(explore)                        \
   X(entropy)                        \
+  X(confidence)                     \
+  X(renyi2)                         \
+  X(hard_entropy)                   \
+  X(hard_margin)                    \
+  X(random)                         \
   X(one)                            \
   X(all)                            \
+  X(static_quota)                   \
+  X(threshold)                      \
+  X(entropy_bound)                  \
   X(positions)                      \
   X(infill)                         \
   X(prefix)                         \
   X(story)                          \
+  X(programs)                       \
   X(train_as_arm)                   \
   X(train_tokenizer)
 

@@ -19,7 +19,9 @@ struct Picture {
 
 // Okabe and Ito's colours, which the colour-blind tell apart; their yellow last, since it is faint on white.
 std::string colour(std::size_t series);
-// "lc rgb '#0072B2' pt 7 dt 1": colours repeat after eight series, with another shape and dash.
+// "lc rgb '#0072B2' pt 7": colours repeat after eight series, with another shape.
+std::string point_style(std::size_t series);
+// The same with a dash, which changes as well.
 std::string line_style(std::size_t series);
 
 // Text in gnuplot's single quotes.

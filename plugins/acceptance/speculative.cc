@@ -1,5 +1,5 @@
 // The ratio test of speculative sampling: accept a draft x ~ q with probability min(1, p(x)/q(x)), else draw from
-// max(p - q, 0) (ASSD, Algorithm 1, lines 19-24). Exact for gamma = 1 and epsilon = 0.
+// max(p - q, 0) (ASSD, Algorithm 1, lines 19-24). Exact for gamma = 1, epsilon = 0 and resample = true.
 #include <algorithm>
 #include <cmath>
 
@@ -13,9 +13,11 @@ class Speculative final : public Acceptance {
  public:
   struct Options {
     double epsilon = 0, gamma = 1;
+    std::string resample = "true";
     void declare(OptionSet& set) {
       set.add("epsilon", &epsilon).in(0, 1).help("Tolerance added to the ratio (ASSD, Table 8); above 0 the decoder is not lossless.");
       set.add("gamma", &gamma).in(0.01, 100).help("Exponent of the ratio (tempering); other than 1 the decoder is not lossless.");
+      set.add("resample", &resample).one_of({"true", "false", "draft"}).help("Where a draft is rejected: draw from the residual, leave the position masked, or commit the draft all the same; only true is lossless.");
     }
   };
   explicit Speculative(const Options& options) : options_(options) {}
@@ -29,6 +31,8 @@ class Speculative final : public Acceptance {
     return accept > 1 - 1e-12 ? 1 : accept;
   }
   Distribution replacement(const Trial& trial) const override {
+    if (options_.resample == "false") return {};
+    if (options_.resample == "draft") return Distribution::point(trial.token, trial.target.size());
     return residual(trial.target, trial.drawn_from ? *trial.drawn_from : Distribution::point(trial.token, trial.target.size()));
   }
 

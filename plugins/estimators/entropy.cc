@@ -1,5 +1,4 @@
-// Expected accepted prefix from entropy alone: a draft passes with probability exp(-H / log V), and the prefix is the sum of the
-// running products (S2D2, Sec. 4.2).
+// A draft passes with probability exp(-beta H~), H~ = H / ln V in [0, 1] (S2D2, Sec. 4.3).
 #include <cmath>
 
 #include "core/parts.h"
@@ -8,19 +7,28 @@
 namespace draftlab {
 namespace {
 
-class Entropy final : public Estimator {
+class Entropy final : public TokenEstimator {
  public:
-  double expected(const StepView& step) const override {
-    double prefix = 0, survival = 1;
-    for (Eigen::Index i = 0; i < step.entropy.size() && i < step.span.length; ++i) {
-      survival *= std::exp(-step.entropy[i] / std::log(step.vocabulary));
-      prefix += survival;
+  struct Options {
+    double beta = 1;
+    std::int64_t width = 0;
+    void declare(OptionSet& set) {
+      set.add("beta", &beta).in(0, 1e6).help("How fast acceptance falls with entropy; 0 expects every draft to pass.");
+      set.add("width", &width).in(0, 1e9).help("V of the normalised entropy; 0 for the model's vocabulary (as wide as its logits).");
     }
-    return prefix;
+  };
+  explicit Entropy(const Options& options) : options_(options) {}
+
+  Eigen::ArrayXd alpha(const StepView& step) const override {
+    const double width = static_cast<double>(options_.width > 0 ? options_.width : step.vocabulary);
+    return (-options_.beta / std::log(width) * step.entropy.head(step.drafts())).exp();
   }
+
+ private:
+  Options options_;
 };
 
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(entropy) { registries.estimators.add<draftlab::Entropy>("entropy", "a draft passes with probability exp(-H / log V)"); }
+DRAFTLAB_PLUGIN(entropy) { registries.estimators.add<draftlab::Entropy>("entropy", "a draft passes with probability exp(-beta H / ln V)"); }

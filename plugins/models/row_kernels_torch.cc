@@ -16,6 +16,7 @@ struct RowKernels {
   using Multiply = void (*)(const PackedView&, const float* x, std::int64_t rows, float* y, std::int64_t begin, std::int64_t end);
   Multiply multiply_f32, multiply_bf16;
   void (*attend)(const HeadView&, float* scores, float* out);
+  void (*gated)(const float* gate, const float* up, std::int64_t count, float* out);
 };
 
 #if defined(__x86_64__)
@@ -59,7 +60,7 @@ PackedLinear::PackedLinear(const at::Tensor& weight, const at::Tensor& bias, boo
   at::Tensor padded = at::zeros({panels * 16, in}, bf16 ? at::kBFloat16 : at::kFloat);
   padded.narrow(0, 0, out).copy_(weight);
   panels_ = padded.view({panels, 16, in}).transpose(1, 2).contiguous();
-  view_ = {in, out, panels_.data_ptr(), bias_.data_ptr<float>()};
+  view_ = {in, out, panels_.data_ptr(), bias_.data_ptr<float>(), 16 * in};
 }
 
 void PackedLinear::apply(const float* x, std::int64_t rows, float* y) const {
@@ -68,6 +69,12 @@ void PackedLinear::apply(const float* x, std::int64_t rows, float* y) const {
   at::parallel_for(0, panels_.size(0), 4, [&](std::int64_t begin, std::int64_t end) { multiply(view_, x, rows, y, begin, end); });
 }
 
+void product(const PackedView& linear, const float* x, std::int64_t rows, float* y) {
+  kernels().multiply_f32(linear, x, rows, y, 0, (linear.out + 15) / 16);
+}
+
 void attend(const HeadView& head, float* scores, float* out) { kernels().attend(head, scores, out); }
+
+void gated(const float* gate, const float* up, std::int64_t count, float* out) { kernels().gated(gate, up, count, out); }
 
 }  // namespace draftlab

@@ -8,12 +8,16 @@
 
 namespace draftlab {
 
-// Weights in panels of 16 outputs: [panel][in][16], f32 or bf16; bias padded to whole panels.
+// Weights in panels of 16 outputs: [panel][in][16], f32 or bf16; bias padded to whole panels, or none.
 struct PackedView {
   std::int64_t in = 0, out = 0;
   const void* panels = nullptr;
   const float* bias = nullptr;
+  std::int64_t stride = 0;  // numbers from one panel to the next: 16 times as many inputs as there is room for
 };
+// y [rows, out] = x [rows, in] times f32 panels, on the calling thread. An output's sum runs over the inputs in their order,
+// whatever rows and outputs are computed beside it.
+void product(const PackedView& linear, const float* x, std::int64_t rows, float* y);
 
 // y = x W^T + b with W packed once.
 class PackedLinear {
@@ -45,5 +49,8 @@ struct HeadView {
 };
 // out [width] = softmax of the scores, times the values; `scores` has room for every key seen.
 void attend(const HeadView& head, float* scores, float* out);
+
+// out [count] = silu(gate) * up.
+void gated(const float* gate, const float* up, std::int64_t count, float* out);
 
 }  // namespace draftlab

@@ -2,10 +2,11 @@
 // what it sees. Each hides faults of a decoder that another shows, so negative controls name the kind that catches them:
 //   joint    conditionals of one joint: consistent, and blind to order, view and prompt
 //   ordered  they depend on the prompt set and on the order of what was generated, as an AS-ARM's do
-//   views    bidirectional and causal answers differ, as a block-diffusion model's do
+//   views    bidirectional answers see the whole block and differ from causal ones, as a block-diffusion model's do
 //   sets     they depend on the visible set and on no joint, as a masked-diffusion model's do
 // The last three perturb the joint's conditionals: log p = log p_joint + noise * normal(key), where the key is what the
-// conditional depends on.
+// conditional depends on. `cache` and `commit` say what a block-diffusion model's cache of finished blocks does to both answers
+// and costs.
 #include <cmath>
 #include <map>
 #include <unordered_map>
@@ -23,9 +24,10 @@ class Table final : public Model {
  public:
   struct Options {
     std::string kind = "ordered";
-    std::int64_t vocabulary = 3, length = 5, seed = 7, block_size = 0;
+    std::int64_t vocabulary = 3, length = 5, seed = 7, end = -1;
     double noise = 0.8, concentration = 0.7;
-    bool promote = false;
+    bool promote = false, shifted = false;
+    std::string cache = "causal", commit = "none";
     void declare(OptionSet& set) {
       set.add("kind", &kind).one_of({"joint", "ordered", "views", "sets"}).help("What a conditional depends on.");
       set.add("vocabulary", &vocabulary).in(2, 8).help("Tokens.");
@@ -33,7 +35,10 @@ class Table final : public Model {
       set.add("seed", &seed).in(0, 1e15).help("Of the table; run.seed does not touch it.");
       set.add("noise", &noise).in(0, 10).help("How far the conditionals stray from the joint's, in nats; joint has none.");
       set.add("concentration", &concentration).in(0.01, 100).help("Of the Dirichlet from which the joint is drawn; small is peaked.");
-      set.add("block_size", &block_size).in(0, 8).help("Block of kind views: bidirectional answers see the whole of it. 0: the canvas.");
+      set.add("cache", &cache).one_of({"causal", "prompt", "block"}).help("Kind views: finished blocks are cached causally; or the prompt's, or all, with a view of their whole block, which changes every later answer.");
+      set.add("commit", &commit).one_of({"none", "ride", "separate"}).help("Forwards counted for a cache: none; one for the prompt's blocks, generated ones riding on later forwards; one a block too.");
+      set.add("shifted", &shifted).help("As right-shifted models do, answer the next position along with a forward for the cache.");
+      set.add("end", &end).in(-1, 7).help("The token that ends a text; -1: none does.");
       set.add("promote", &promote).help("Answer draft questions as if generated tokens were prompt (the mistake of Lemma 1's negative control).");
     }
   };
@@ -50,12 +55,13 @@ class Table final : public Model {
     ModelFacts facts;
     facts.vocabulary = static_cast<int>(options_.vocabulary);
     facts.longest = static_cast<int>(options_.length);
+    if (options_.end >= 0) facts.stops = {static_cast<Token>(options_.end)};
     facts.family = "table";
     facts.parameters = static_cast<std::int64_t>(joint_.size());
     return facts;
   }
 
-  std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {
+  std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks& blocks) override {
     if (canvas.length() != options_.length)
       throw ConfigError("the prompt's canvas has " + std::to_string(canvas.length()) + " positions, but model.table.length is " +
                         std::to_string(options_.length) + "; they must be equal");
@@ -63,26 +69,70 @@ class Table final : public Model {
       if (token < options_.vocabulary) continue;
       throw ConfigError("the prompt holds token " + std::to_string(token) + ", but model.table.vocabulary is " + std::to_string(options_.vocabulary));
     }
-    return std::make_unique<Sequence>(canvas);
+    return std::make_unique<Cached>(canvas, blocks);
+  }
+
+  std::optional<Question> due(const Sequence& sequence) const override {
+    const auto& cached = static_cast<const Cached&>(sequence);
+    const std::int32_t ready = cacheable(cached);
+    if (ready == cached.until) return std::nullopt;
+    Question question{.kind = of_prompt(cached) ? Kind::prefill : Kind::commit, .view = View::causal, .nodes = {}, .asks = {}};
+    if (options_.shifted && ready < cached.canvas.length() && cached.canvas.masked(ready)) question.asks.push_back({kRoot, {ready}});
+    return question;
   }
 
   bool mixes() const override { return true; }
 
  private:
+  // What a block-diffusion model would have cached: whole blocks, from the left.
+  struct Cached final : Sequence {
+    Cached(const Canvas& its, const Blocks& cut) : Sequence(its), blocks(cut) {}
+    const Blocks blocks;
+    std::int32_t until = 0;
+    std::int32_t end(std::int32_t position) const { return blocks.end(position, canvas.length()); }
+  };
+
+  static bool all_given(const Cached& cached, std::int32_t first) {
+    for (std::int32_t i = first; i < cached.end(first); ++i) if (!cached.canvas.given(i)) return false;
+    return true;
+  }
+  static bool of_prompt(const Cached& cached) { return cached.until == 0 && all_given(cached, 0); }
+
+  // How far the next forward for the cache would take it: over the blocks that are all prompt in one, then block by block.
+  std::int32_t cacheable(const Cached& cached) const {
+    const int length = cached.canvas.length();
+    std::int32_t until = cached.until;
+    if (options_.commit == "none" || until == length) return until;
+    if (of_prompt(cached)) {
+      while (until < length && all_given(cached, until)) until = cached.end(until);
+      return until;
+    }
+    if (options_.commit == "ride") return until;
+    for (std::int32_t i = until; i < cached.end(until); ++i) if (cached.canvas.masked(i) || cached.canvas.tentative(i)) return until;
+    return cached.end(until);
+  }
+
   void evaluate(std::span<Pending> batch) override {
     for (Pending& pending : batch) {
       const Question& question = *pending.question;
+      auto& cached = static_cast<Cached&>(*pending.sequence);
       pending.positions = static_cast<std::int64_t>(question.nodes.size());
       for (const Ask& ask : question.asks) {
-        for (const std::int32_t position : ask.positions) pending.answer->add(ask.node, position, conditional(pending.sequence->canvas, question, ask.node, position));
+        for (const std::int32_t position : ask.positions) pending.answer->add(ask.node, position, conditional(cached, question, ask.node, position));
         pending.positions += static_cast<std::int64_t>(ask.positions.size());
       }
       if (question.form() == Form::chain) pending.rows = question.leaves();
       if (question.form() == Form::branches) pending.rows = static_cast<std::int64_t>(question.nodes.size());
+      if (question.kind == Kind::prefill || question.kind == Kind::commit) {
+        const std::int32_t ready = cacheable(cached);
+        pending.positions += ready - cached.until;
+        cached.until = ready;
+      }
     }
   }
 
-  const Distribution& conditional(const Canvas& canvas, const Question& question, int node, std::int32_t position) {
+  const Distribution& conditional(const Cached& cached, const Question& question, int node, std::int32_t position) {
+    const Canvas& canvas = cached.canvas;
     Known given, generated;
     for (std::int32_t i = 0; i < canvas.length(); ++i) if (canvas.given(i)) given.emplace_back(i, canvas.token(i));
     for (const std::int32_t i : canvas.order()) generated.emplace_back(i, canvas.token(i));
@@ -90,7 +140,6 @@ class Table final : public Model {
     for (int at = node; at != kRoot; at = question.nodes[at].parent)
       generated.emplace(generated.begin() + static_cast<std::ptrdiff_t>(drafted), question.nodes[at].position, question.nodes[at].token);
 
-    const bool causal = question.view == View::causal;
     if (options_.kind == "ordered" && !(options_.promote && question.kind == Kind::draft)) {
       std::string key = "ordered";
       for (const auto& [i, token] : given) key += text(i, token);
@@ -101,12 +150,17 @@ class Table final : public Model {
     // What follows sees a set: the prompt and what was generated, in the order of positions, up to a horizon.
     std::map<std::int32_t, Token> seen(given.begin(), given.end());
     seen.insert(generated.begin(), generated.end());
+    std::string key = "set";
     if (options_.kind == "views") {
-      const auto block = static_cast<std::int32_t>(options_.block_size > 0 ? options_.block_size : options_.length);
-      seen.erase(seen.lower_bound(causal ? position : (position / block + 1) * block), seen.end());
+      const std::int32_t first = cached.blocks.first(position), end = cached.end(position);
+      const bool causal = question.view == View::causal || end - first == 1;  // one position sees no other
+      seen.erase(seen.lower_bound(causal ? position : end), seen.end());
+      key = causal ? "causal" : "set";
+      if (first > 0 && cached.blocks.size > 1 && (options_.cache == "block" || (options_.cache == "prompt" && all_given(cached, 0)))) key += " on " + options_.cache;
     }
-    std::string key = options_.kind == "views" && causal ? "causal" : "set";
     for (const auto& [i, token] : seen) key += text(i, token);
+    // A tentative position sees its own token in the key, and is answered as if it were masked.
+    if (canvas.tentative(position)) seen.erase(position);
     return answer(std::move(key), position, Known(seen.begin(), seen.end()), {});
   }
 

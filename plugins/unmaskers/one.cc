@@ -1,4 +1,4 @@
-// Commits the first draft alone.
+// Commits a single draft: the first of the window, or the most confident one (stepwise decoding of a masked-diffusion model).
 #include "core/parts.h"
 #include "plugins/builtin.h"
 
@@ -7,14 +7,35 @@ namespace {
 
 class One final : public Unmasker {
  public:
+  struct Options {
+    std::string which = "first";
+    void declare(OptionSet& set) {
+      set.add("which", &which).one_of({"first", "confident"}).help("The window's first draft, or the most probable one under the model (the leftmost among equals).");
+    }
+  };
+  explicit One(const Options& options) : confident_(options.which == "confident") {}
+
   Verdict choose(const Step&, const Proposal& proposal) const override {
-    const Node& first = proposal.nodes.front();
-    return {.commits = {{first.position, first.token, Source::threshold}}, .edits = {}, .why = Stop::unverified, .carry = {}, .judged = {}};
+    std::size_t best = 0;
+    for (std::size_t i = 1; confident_ && i < proposal.nodes.size(); ++i) {
+      const double gain = confidence(proposal, i) - confidence(proposal, best);
+      if (gain > 0 || (gain == 0 && proposal.nodes[i].position < proposal.nodes[best].position)) best = i;
+    }
+    const Node& node = proposal.nodes[best];
+    return {.commits = {{node.position, node.token, Source::threshold}}, .edits = {}, .why = Stop::unverified, .carry = {}, .judged = {}};
   }
-  int preview(const Step&, const Proposal&) const override { return 1; }
+  int preview(const Step&, const Proposal&) const override { return 0; }
+
+ private:
+  static double confidence(const Proposal& proposal, std::size_t i) {
+    const std::vector<Distribution>& read = proposal.raw.empty() ? proposal.drawn_from : proposal.raw;
+    return read.empty() || read[i].empty() ? 1 : read[i].probability(proposal.nodes[i].token);
+  }
+
+  bool confident_;
 };
 
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(one) { registries.unmaskers.add<draftlab::One>("one", "commit the first draft alone"); }
+DRAFTLAB_PLUGIN(one) { registries.unmaskers.add<draftlab::One>("one", "commit one draft: the first, or the most confident"); }

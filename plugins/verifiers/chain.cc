@@ -35,7 +35,7 @@ class Chain final : public Verifier {
       answer = co_await step.ask(std::move(question));
     }
 
-    Verdict verdict{.commits = {}, .edits = {}, .why = length < drafted ? step.window.boundary : Stop::complete, .carry = {}, .judged = {}};
+    Verdict verdict{.commits = {}, .edits = {}, .why = length == step.window.span ? step.window.boundary : Stop::complete, .carry = {}, .judged = {}};
     for (int i = 0; i < length; ++i) {
       const Node& node = proposal.nodes[i];
       const Distribution* drawn_from = proposal.drawn_from.empty() ? nullptr : &proposal.drawn_from[i];

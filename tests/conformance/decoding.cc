@@ -109,7 +109,7 @@ TEST_CASE("every verifier decodes") {
 TEST_CASE("every acceptance rule, router, estimator and frontier decodes") {
   const Setup setup;
   for (const std::string& name : setup.registries.acceptance.names()) check_decoding(setup.compose_with("acceptance = " + name + "\n"));
-  for (const std::string& name : setup.registries.routers.names()) check_decoding(setup.compose_with("router = " + name + "\n"));
+  for (const std::string& name : setup.registries.routers.names()) check_decoding(setup.compose_with("estimator = entropy\nrouter = " + name + "\n"));
   for (const std::string& name : setup.registries.estimators.names()) check_decoding(setup.compose_with("estimator = " + name + "\n"));
   for (const std::string& name : setup.registries.frontiers.names()) check_decoding(setup.compose_with("frontier = " + name + "\n"));
 }

@@ -65,10 +65,10 @@ TEST_CASE("every plugin binds with its defaults, and again with what it then say
       const std::string section = registry.kind() + "." + entry.name;
       CAPTURE(section);
       Faults faults;
-      const auto bound = entry.bind(Config(), section, faults);
+      const auto bound = entry.bind(Config(), section, faults, &registry);
       std::string text = "[" + section + "]\n";
       for (const auto& [name, value] : bound.values) text += name + " = " + value + "\n";
-      const auto again = entry.bind(Config::parse(text, "a.ini", faults), section, faults);
+      const auto again = entry.bind(Config::parse(text, "a.ini", faults), section, faults, &registry);
       CHECK(faults.empty());
       CHECK(again.values == bound.values);
     }
@@ -81,7 +81,7 @@ TEST_CASE("every part can be made with its defaults") {
     for (const auto& entry : registry.entries()) {
       CAPTURE(registry.kind() + "." + entry.name);
       Faults faults;
-      CHECK(entry.bind(Config(), "", faults).make() != nullptr);
+      CHECK(entry.bind(Config(), "", faults, &registry).make() != nullptr);
     }
   };
   made(registries().frontiers);
@@ -101,7 +101,7 @@ struct Decoded {
 
   Decoded(const std::string& kind, const std::string& name, std::uint64_t seed) {
     Faults faults;
-    const Config config = Config::parse("model = table\ntask = positions\n" + kind + " = " + name +
+    const Config config = Config::parse(std::string("model = table\ntask = positions\n") + (kind == "estimator" ? "" : "estimator = entropy\n") + kind + " = " + name +
                                         "\n[task.positions]\nprompt = 0:1\n[decode]\ndraft_length = 3\n", "a.ini", faults);
     const Composition arm = compose(config, registries(), faults);
     faults.raise();

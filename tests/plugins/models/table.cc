@@ -15,12 +15,14 @@ struct Toy {
     Registries registries;
     register_table(registries);
     Faults faults;
-    const Config config = Config::parse("[model.table]\nvocabulary = 3\nlength = 4\n" + options, "test", faults);
+    const Config config = Config::parse("[model.table]\nvocabulary = 3\n" + (options.find("length") == std::string::npos ? "length = 4\n" : "") + options, "test", faults);
     const auto bound = registries.models.find("table")->bind(config, "model.table", faults);
     faults.raise();
     model = bound.make();
     model->load({});
   }
+
+  Blocks blocks = {};
 
   // p(token at `position` | committed), asked at the committed state.
   Distribution committed(const Canvas& canvas, std::int32_t position, View view = View::causal, Kind kind = Kind::draft) const {
@@ -33,7 +35,7 @@ struct Toy {
     for (const auto& [i, token] : path) question.nodes.push_back({static_cast<int>(question.nodes.size()) - 1, i, token});
     const int node = static_cast<int>(path.size()) - 1;
     question.asks.push_back({node, {position}});
-    const auto sequence = model->open(canvas);
+    const auto sequence = model->open(canvas, blocks);
     Answer answer;
     Pending pending{sequence.get(), &question, &answer};
     model->answer(std::span(&pending, 1));
@@ -86,13 +88,83 @@ TEST_CASE("ordered with promote: draft questions, and they alone, take generated
 }
 
 TEST_CASE("views: the causal view sees what is left of a position, the bidirectional one all of its block") {
-  const Toy toy("kind = views\nblock_size = 2");
+  Toy toy("kind = views");
+  toy.blocks = {.size = 2, .origin = 0};
   const Canvas state = canvas({{0, 1}, {3, 2}}), other = canvas({{0, 1}, {3, 0}}), left = canvas({{0, 2}, {3, 2}});
   CHECK(distance(toy.committed(state, 2), toy.committed(state, 2, View::bidirectional)) > 1e-3);
   CHECK(distance(toy.committed(state, 2), toy.committed(other, 2)) == 0);
   CHECK(distance(toy.committed(state, 2, View::bidirectional), toy.committed(other, 2, View::bidirectional)) > 1e-3);
   CHECK(distance(toy.committed(state, 1, View::bidirectional), toy.committed(other, 1, View::bidirectional)) == 0);  // next block
   CHECK(distance(toy.committed(state, 2), toy.committed(left, 2)) > 1e-3);
+}
+
+TEST_CASE("views: in a block of one position both views are one") {
+  Toy toy("kind = views");
+  toy.blocks = {.size = 1, .origin = 0};
+  const Canvas state = canvas({{0, 1}, {3, 2}});
+  CHECK(distance(toy.committed(state, 2), toy.committed(state, 2, View::bidirectional)) == 0);
+  Toy wide("kind = views");
+  wide.blocks = {.size = 2, .origin = 0};
+  CHECK(distance(toy.committed(state, 2), wide.committed(state, 2)) == 0);  // the causal view knows no blocks
+}
+
+TEST_CASE("views: a cache with a view of whole blocks changes what lies behind it") {
+  const Canvas of_prompt = canvas({{0, 1}, {1, 2}}), generated = canvas({{0, 1}}, {{1, 2}});
+  const auto moved = [&](const std::string& cache, const Canvas& state, std::int32_t size, std::int32_t position) {
+    Toy causal("kind = views"), other("kind = views\ncache = " + cache);
+    causal.blocks = other.blocks = {.size = size, .origin = 0};
+    return distance(causal.committed(state, position), other.committed(state, position));
+  };
+  CHECK(moved("block", of_prompt, 2, 2) > 1e-3);
+  CHECK(moved("block", generated, 2, 2) > 1e-3);
+  CHECK(moved("prompt", of_prompt, 2, 2) > 1e-3);
+  CHECK(moved("prompt", generated, 2, 2) == 0);
+  CHECK(moved("block", of_prompt, 4, 2) == 0);  // nothing is cached before the first block
+  CHECK(moved("block", of_prompt, 1, 2) == 0);  // a block of one is cached causally
+}
+
+TEST_CASE("views: a tentative position is answered with its own token in sight") {
+  const Toy toy("kind = views");
+  Canvas one(4, {}), other(4, {});
+  one.commit(0, 1, true);
+  other.commit(0, 2, true);
+  CHECK(distance(toy.committed(one, 0, View::bidirectional), toy.committed(other, 0, View::bidirectional)) > 1e-3);
+}
+
+// What the caches of six positions, two of them prompt, make due while they are filled.
+std::string dues(const std::string& options, int block) {
+  Toy toy("kind = views\nlength = 6\n" + options);
+  const Given given{{0, 1}, {1, 2}};
+  Canvas state(6, given);
+  const auto sequence = toy.model->open(state, {.size = block, .origin = 0});
+  std::string due;
+  const auto refresh = [&] {
+    while (const std::optional<Question> question = toy.model->due(*sequence)) {
+      due += question->kind == Kind::prefill ? "P" : "C";
+      for (const Ask& ask : question->asks) due += std::to_string(ask.positions.front());
+      Answer answer;
+      Pending pending{sequence.get(), &*question, &answer};
+      toy.model->answer(std::span(&pending, 1));
+    }
+  };
+  refresh();
+  for (const std::int32_t i : {3, 2, 4, 5}) {
+    state.commit(i, 0, i == 5);
+    due += ".";
+    refresh();
+  }
+  state.finish(5);
+  refresh();
+  return due;
+}
+
+TEST_CASE("forwards for the cache: the prompt's whole blocks, then each block that is final") {
+  CHECK(dues("", 2) == "....");
+  CHECK(dues("commit = ride", 2) == "P....");
+  CHECK(dues("commit = separate", 2) == "P..C..C");  // 5 is tentative at first
+  CHECK(dues("commit = separate", 1) == "P..CC.C.C");
+  CHECK(dues("commit = separate", 4) == "..C..C");   // no block is all prompt
+  CHECK(dues("commit = separate\nshifted = true", 2) == "P2..C4..C");
 }
 
 TEST_CASE("sets: one answer a visible set, and no joint behind the answers") {

@@ -1,0 +1,57 @@
+#include "experiments/report.h"
+
+#include <iostream>
+#include <sstream>
+
+#include "analysis/html.h"
+#include "analysis/report_print.h"
+#include "core/error.h"
+#include "core/files.h"
+
+namespace draftlab {
+namespace {
+
+std::vector<std::string> list(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream stream(text);
+  for (std::string word; std::getline(stream, word, ',');) if (!word.empty()) words.push_back(word);
+  return words;
+}
+
+// [report] choose and tune_prompts of the config that the traces were made with; flags beat them.
+void read_declared(const Frame& frame, ReportRequest& request) {
+  const auto& config = frame.files()[0].config;
+  const auto choose = config.find("report.choose"), prompts = config.find("report.tune_prompts");
+  if (request.choose.empty() && choose != config.end()) request.choose = choose->second;
+  if (!request.choose.empty() && request.tune.empty() && prompts != config.end() && prompts->second != "0") request.tune = {prompts->second};
+}
+
+}  // namespace
+
+int report(const CommandLine& line, const Registries&) {
+  ReportRequest request;
+  request.by = list(line.flag("by"));
+  request.metrics = list(line.flag("metric"));
+  request.pivot = line.flag("pivot");
+  request.baseline = line.flag("baseline");
+  request.choose = line.flag("choose");
+  request.tune = list(line.flag("tune"));
+  const ReportFormat format = report_format_of(line.flag("format", "markdown"));
+  const Frame frame(line.paths);
+  std::string text;
+  if (line.flag("metric") == "help") {
+    text = metric_help(frame);
+  } else if (line.has("dialect")) {
+    text = acceptance_table(frame, request, dialect_of(line.flag("dialect")));
+  } else {
+    read_declared(frame, request);
+    const Report made = make_report(frame, request);
+    text = print(made, format);
+    if (line.has("html")) write_whole(line.flag("html"), html_page(frame, made));
+  }
+  if (line.has("out")) write_whole(line.flag("out"), text);
+  else std::cout << text;
+  return 0;
+}
+
+}  // namespace draftlab

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "core/plugin.h"
+#include "experiments/command_line.h"
+
+namespace draftlab {
+
+// draftlab report PATH...: the table of an experiment, from its traces.
+int report(const CommandLine& line, const Registries& registries);
+
+}  // namespace draftlab

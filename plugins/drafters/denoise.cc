@@ -1,0 +1,78 @@
+// The model denoises the current block: every mask of the window is drawn independently from one bidirectional forward (S2D2,
+// Sec. 3), and tokens written earlier in the block may be edited from the same answer (LLaDA2.1).
+#include "core/parts.h"
+#include "plugins/builtin.h"
+
+namespace draftlab {
+namespace {
+
+class Denoise final : public Drafter {
+ public:
+  struct Options {
+    bool greedy = false;
+    void declare(OptionSet& set) {
+      set.add("greedy", &greedy).help("Take the most probable token, yet claim the distribution it tops (the published code's temperature 0); not lossless.");
+    }
+  };
+  explicit Denoise(const Options& options) : options_(options) {}
+  std::vector<Form> asks() const override { return {Form::committed}; }
+
+  Asking<Proposal> propose(const Step& step) const override {
+    const std::vector<std::int32_t>& window = step.window.positions;
+    Proposal proposal;
+    // A right-shifted model gave the block's first position along with the forward that cached what precedes it, hence causally.
+    if (step.carry && step.carry->node == kRoot && !window.empty()) {
+      if (const Distribution* const known = step.carry->answer.find(kRoot, window.front())) {
+        add(step, window.front(), *known, proposal);
+        proposal.exact = options_.greedy ? 0 : 1;
+        co_return proposal;
+      }
+    }
+
+    const std::vector<std::int32_t> editable = step.decode.edit_threshold < 1 ? tentative(step) : std::vector<std::int32_t>();
+    Question question{.kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, window}}};
+    question.asks.front().positions.insert(question.asks.front().positions.end(), editable.begin(), editable.end());
+    const Answer answer = co_await step.ask(std::move(question));
+
+    for (const std::int32_t position : window) add(step, position, answer.at(kRoot, position), proposal);
+    for (const std::int32_t position : editable) {
+      const Distribution& raw = answer.at(kRoot, position);
+      if (raw.max() > step.decode.edit_threshold && raw.argmax() != step.canvas.token(position))
+        proposal.edits.push_back({position, raw.argmax(), Source::edited});
+    }
+    proposal.exact = !options_.greedy && alone(step) ? 1 : 0;
+    co_return proposal;
+  }
+
+ private:
+  void add(const Step& step, std::int32_t position, const Distribution& raw, Proposal& proposal) const {
+    const Distribution drawn = step.drawn(raw);
+    const Token token = options_.greedy ? raw.argmax() : step.chance.draw(drawn, step.site(position, Purpose::draft));
+    proposal.nodes.push_back({static_cast<int>(proposal.nodes.size()) - 1, position, token});
+    proposal.drawn_from.push_back(drawn);
+    proposal.raw.push_back(raw);
+  }
+
+  // In a block of one position both views are one: the draft is the target's own draw.
+  static bool alone(const Step& step) {
+    if (step.window.positions.empty()) return false;
+    const std::int32_t position = step.window.positions.front();
+    return step.blocks.end(position, step.canvas.length()) - step.blocks.first(position) == 1;
+  }
+
+  // Positions of the current block whose tokens may be edited: no other block has any.
+  static std::vector<std::int32_t> tentative(const Step& step) {
+    std::vector<std::int32_t> positions;
+    for (std::int32_t i = 0; i < step.canvas.length(); ++i) if (step.canvas.tentative(i)) positions.push_back(i);
+    return positions;
+  }
+
+  Options options_;
+};
+
+}  // namespace
+}  // namespace draftlab
+
+DRAFTLAB_PLUGIN(denoise) {
+  registries.drafters.add<draftlab::Denoise>("denoise", "every mask of the block independently from one bidirectional forward (S2D2)");
+}

@@ -1,0 +1,79 @@
+// Semi-autoregressive blocks: one is finished before the next begins, inside it any order goes (S2D2, Sec. 3). A chain may judge
+// the first contiguous run of masks, since what lies right of a committed token has been drawn with that token in sight.
+#include "core/error.h"
+#include "core/parts.h"
+#include "plugins/builtin.h"
+
+namespace draftlab {
+namespace {
+
+class BlockwiseOrder final : public Frontier {
+ public:
+  void begin(const Blocks& blocks, const DecodeOptions& decode) override {
+    blocks_ = blocks;
+    sub_block_ = static_cast<std::int32_t>(decode.sub_block);
+    post_steps_ = decode.edit_threshold < 1 ? decode.post_steps : 0;
+    if (sub_block_ > 0 && blocks.size > 0 && sub_block_ > blocks.size)
+      throw ConfigError("decode.sub_block = " + std::to_string(sub_block_) + ", but must be at most decode.block_size = " + std::to_string(blocks.size));
+  }
+
+  bool done(const Canvas& canvas) const override { return current(canvas) == canvas.length(); }
+
+  Window next(const Canvas& canvas) const override {
+    const std::int32_t open = current(canvas), first = blocks_.first(open), end = blocks_.end(open, canvas.length());
+    Window window{.positions = masks(canvas, first, end), .boundary = Stop::window_end, .block = blocks_.index(open)};
+    if (window.positions.empty()) return window;
+    if (sub_block_ > 0) {
+      const std::int32_t from = first + (window.positions.front() - first) / sub_block_ * sub_block_;
+      window.positions = masks(canvas, from, std::min(end, from + sub_block_));
+    }
+    const auto& open_positions = window.positions;
+    window.span = 1;
+    while (window.span < static_cast<int>(open_positions.size()) && open_positions[window.span] == open_positions[window.span - 1] + 1) ++window.span;
+    if (open_positions[window.span - 1] + 1 == end) window.boundary = Stop::block_end;
+    return window;
+  }
+
+  // A block without masks may still be edited until a step changes nothing or its steps for that are used up (LLaDA2.1).
+  std::vector<std::int32_t> settled(const Canvas& canvas) const override {
+    const std::int32_t open = current(canvas);
+    std::vector<std::int32_t> positions;
+    if (open == canvas.length()) return positions;
+    const std::int32_t first = blocks_.first(open), end = blocks_.end(open, canvas.length());
+    if (!masks(canvas, first, end).empty() || (!idle_ && steps_without_masks_ < post_steps_)) return positions;
+    for (std::int32_t i = first; i < end; ++i) if (canvas.tentative(i)) positions.push_back(i);
+    return positions;
+  }
+
+  void observe(const Canvas&, const Route&, const Verdict& verdict) override {
+    const bool without_masks = verdict.commits.empty();  // a step with masks commits something
+    steps_without_masks_ = without_masks ? steps_without_masks_ + 1 : 0;
+    idle_ = without_masks && verdict.edits.empty();
+  }
+  std::string state() const override { return steps_without_masks_ == 0 ? "" : std::to_string(steps_without_masks_); }
+
+ private:
+  // The first position that is masked or may still be edited; the canvas's length when none is.
+  static std::int32_t current(const Canvas& canvas) {
+    std::int32_t position = 0;
+    while (position < canvas.length() && !canvas.masked(position) && !canvas.tentative(position)) ++position;
+    return position;
+  }
+  static std::vector<std::int32_t> masks(const Canvas& canvas, std::int32_t first, std::int32_t end) {
+    std::vector<std::int32_t> positions;
+    for (std::int32_t i = first; i < end; ++i) if (canvas.masked(i)) positions.push_back(i);
+    return positions;
+  }
+
+  Blocks blocks_;
+  std::int32_t sub_block_ = 0;
+  std::int64_t post_steps_ = 0, steps_without_masks_ = 0;
+  bool idle_ = false;  // the last step had no mask to fill and edited nothing
+};
+
+}  // namespace
+}  // namespace draftlab
+
+DRAFTLAB_PLUGIN(blocks) {
+  registries.frontiers.add<draftlab::BlockwiseOrder>("blocks", "one block (decode.block_size) after the other, any order inside it (S2D2)");
+}

@@ -1,0 +1,141 @@
+// `block-diffusion` on libtorch: the rows of all questions of a batch go through the network together.
+#include <ATen/Parallel.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <optional>
+#include <thread>
+
+#include "core/error.h"
+#include "plugins/models/block_diffusion.h"
+#include "plugins/models/block_rows_torch.h"
+#include "plugins/models/safetensors.h"
+
+namespace draftlab {
+namespace {
+
+constexpr std::size_t kMostRows = 256;  // of prompts and finished blocks that go through one forward of the network
+
+class BlockDiffusion final : public Model {
+ public:
+  explicit BlockDiffusion(const BlockDiffusionOptions& options) : options_(options) {
+    if (options_.checkpoint.empty()) throw ConfigError("model.checkpoint must name a folder with config.json and model.safetensors");
+  }
+
+  void load(const Machine& machine) override {
+    if (machine.device != "cpu") throw ConfigError("run.device is " + machine.device + ": the model block-diffusion runs on cpu");
+    at::set_num_threads(machine.threads > 0 ? machine.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    const bool bf16 = machine.dtype == "bf16";
+    Transformer net = Transformer::load(options_.checkpoint, bf16 ? at::kBFloat16 : at::kFloat);
+    config_ = net.config;
+    rules_.causal_cache = options_.cache == "causal";
+    rules_.causal_draft = options_.draft_mask == "causal";
+    rules_.ride = options_.commit == "ride";
+    rules_.whole_block = options_.verify_rows == "block";
+    rules_.shifted = options_.shifted == "auto" ? config_.right_shifted() : options_.shifted == "right";
+    rules_.mask = static_cast<Token>(config_.mask_token_id);
+    if (rules_.mask < 0) throw DataError(options_.checkpoint + "/config.json: has no 'mask_token_id'");
+
+    facts_.vocabulary = static_cast<int>(config_.vocab_size);
+    facts_.longest = static_cast<int>(options_.longest > 0 ? options_.longest : config_.max_position_embeddings);
+    facts_.mask = rules_.mask;
+    for (const std::int64_t stop : config_.eos_token_id) facts_.stops.push_back(static_cast<Token>(stop));
+    facts_.family = config_.model_type;
+    facts_.checkpoint = options_.checkpoint;
+    for (const std::string& file : weight_files(options_.checkpoint)) facts_.digest += (facts_.digest.empty() ? "" : "+") + SafetensorsFile(file).digest();
+    for (const auto& [name, tensor] : net.named_parameters()) facts_.parameters += tensor.numel();
+    rows_.emplace(std::move(net), bf16);
+  }
+
+  ModelFacts facts() const override { return facts_; }
+
+  std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks& blocks) override {
+    if (canvas.length() > facts_.longest) {
+      throw ConfigError("a canvas of " + std::to_string(canvas.length()) + " positions is longer than the " + std::to_string(facts_.longest) + " that block-diffusion can hold");
+    }
+    for (const Token token : canvas.tokens()) {
+      if (token >= facts_.vocabulary) {
+        throw ConfigError("prompt token " + std::to_string(token) + " lies outside the model's vocabulary of " + std::to_string(facts_.vocabulary));
+      }
+    }
+    if (rules_.shifted && canvas.masked(0)) throw ConfigError("a model with right-shifted logits needs a prompt token at position 0");
+    rows_->prepare(canvas.length());
+    return std::make_unique<BlockSequence>(canvas, blocks, rules_, config_);
+  }
+
+  std::optional<Question> due(const Sequence& sequence) const override {
+    const auto& own = static_cast<const BlockSequence&>(sequence);
+    const std::optional<BlockSequence::Due> due = own.due();
+    if (!due) return std::nullopt;
+    Question question{.kind = due->kind, .view = View::causal, .nodes = {}, .asks = {}};
+    if (rules_.shifted && due->end < own.canvas.length() && own.canvas.masked(due->end)) question.asks.push_back({kRoot, {due->end}});
+    return question;
+  }
+
+ protected:
+  void evaluate(std::span<Pending> batch) override {
+    const at::NoGradGuard no_grad;
+    Gathered gathered;
+    for (Pending& pending : batch) {
+      auto& sequence = static_cast<BlockSequence&>(*pending.sequence);
+      const std::int32_t end = sequence.begin(*pending.question);
+      pending.positions = 0;
+      for (std::size_t before = gathered.rows.size(); sequence.add_final_rows(end, gathered.rows); before = gathered.rows.size()) {
+        pending.positions += static_cast<std::int64_t>(gathered.rows.size() - before);
+        if (gathered.rows.back().asked) gathered.boundaries.emplace_back(&sequence, gathered.rows.size() - 1);
+        if (gathered.rows.size() >= kMostRows) forward(gathered);
+      }
+    }
+    std::vector<std::vector<AnswerRow>> answers(batch.size());
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const std::size_t before = gathered.rows.size();
+      static_cast<BlockSequence*>(batch[i].sequence)->add_question_rows(*batch[i].question, gathered.rows, answers[i]);
+      batch[i].rows = std::max(1, batch[i].question->leaves());
+      batch[i].positions += static_cast<std::int64_t>(gathered.rows.size() - before);
+    }
+    const std::vector<Distribution> distributions = forward(gathered);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      for (const AnswerRow& from : answers[i]) {
+        const bool boundary = from.row == AnswerRow::kBoundary;
+        const Distribution& distribution = boundary ? static_cast<BlockSequence*>(batch[i].sequence)->boundary : distributions[from.row];
+        if (distribution.empty()) throw Fault("position " + std::to_string(from.position) + " was asked, but the row before it was never computed");
+        batch[i].answer->add(from.node, from.position, distribution);
+      }
+    }
+  }
+
+ private:
+  struct Gathered {
+    std::vector<MemoryRow> rows;
+    std::vector<std::pair<BlockSequence*, std::size_t>> boundaries;  // rows that are the last cached ones of their sequences
+  };
+
+  // Computes what was gathered; the asked rows' distributions, by row.
+  std::vector<Distribution> forward(Gathered& gathered) const {
+    std::vector<Distribution> distributions(gathered.rows.size());
+    if (gathered.rows.empty()) return distributions;
+    const auto logits = std::make_shared<at::Tensor>(rows_->forward(gathered.rows));
+    const auto size = static_cast<std::size_t>(facts_.vocabulary);
+    const float* from = logits->data_ptr<float>();
+    for (std::size_t row = 0; row < distributions.size(); ++row) {
+      if (!gathered.rows[row].asked) continue;
+      distributions[row] = Distribution::from_logits(logits, {from, size}, facts_.mask);
+      from += size;
+    }
+    for (const auto& [sequence, row] : gathered.boundaries) sequence->boundary = distributions[row];
+    gathered = {};
+    return distributions;
+  }
+
+  BlockDiffusionOptions options_;
+  BlockRules rules_;
+  ModelFacts facts_;
+  TransformerConfig config_;
+  std::optional<TransformerRows> rows_;
+};
+
+}  // namespace
+}  // namespace draftlab
+
+draftlab::Model* draftlab_make_block_diffusion(const draftlab::BlockDiffusionOptions* options) { return new draftlab::BlockDiffusion(*options); }

@@ -1,0 +1,85 @@
+// The decoder-only transformer of the Qwen line: RMSNorm, rotary positions, grouped-query attention, SwiGLU. SDAR, Fast-dLLM v2,
+// Qwen2 and Qwen3 are configurations of it. Weights, files, and the full forward, differentiable; block_diffusion_torch.cc
+// decodes with it incrementally.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace draftlab {
+
+// config.json in Hugging Face's keys.
+struct TransformerConfig {
+  std::string model_type = "sdar";  // sdar, Fast_dLLM_Qwen, qwen2, qwen3
+  std::int64_t vocab_size = 0;
+  std::int64_t hidden_size = 0;
+  std::int64_t num_hidden_layers = 0;
+  std::int64_t num_attention_heads = 0;
+  std::int64_t num_key_value_heads = 0;
+  std::int64_t head_dim = 0;
+  std::int64_t intermediate_size = 0;
+  double rms_norm_eps = 1e-6;
+  double rope_theta = 1e6;
+  std::int64_t max_position_embeddings = 32768;
+  bool tie_word_embeddings = false;
+  bool attention_bias = false;             // on all four projections; Qwen2's line has biases on q, k and v whatever this says
+  std::int64_t block_size = 0;             // `bd_size` in Fast_dLLM_Qwen; 0: not a block-diffusion model
+  std::int64_t mask_token_id = -1;         // -1: none
+  std::vector<std::int64_t> eos_token_id;
+
+  // What the family decides.
+  bool qk_norm() const { return model_type == "sdar" || model_type == "qwen3"; }  // an RMSNorm a head, before the rotation
+  bool qkv_bias() const { return attention_bias || model_type == "Fast_dLLM_Qwen" || model_type == "qwen2"; }
+  // The logits for position i stand in row i - 1.
+  bool right_shifted() const { return model_type != "sdar"; }
+
+  // DataError when the file cannot be read, is of another family, or asks for something that is not implemented.
+  static TransformerConfig read(const std::string& folder);
+  void write(const std::string& folder) const;
+};
+
+struct TransformerLayer {
+  at::Tensor input_layernorm, post_attention_layernorm;  // [d]
+  at::Tensor q, k, v;                                    // [heads dh, d], [kv dh, d] twice
+  at::Tensor q_bias, k_bias, v_bias;                     // undefined without qkv_bias()
+  at::Tensor q_norm, k_norm;                             // [dh]; undefined without qk_norm()
+  at::Tensor o, o_bias;                                  // [d, heads dh]; o_bias undefined without attention_bias
+  at::Tensor gate, up, down;                             // [inner, d] twice, [d, inner]
+};
+
+struct Transformer {
+  TransformerConfig config;
+  at::Tensor embed_tokens;  // [V, d]
+  at::Tensor norm;          // [d]
+  at::Tensor lm_head;       // [V, d]; the same tensor as embed_tokens when tied
+  std::vector<TransformerLayer> layers;
+
+  explicit Transformer(const TransformerConfig& config);  // f32; zeros, norms one
+  static Transformer random(const TransformerConfig& config, std::uint64_t seed, double spread = 0.02);  // N(0, spread), biases zero
+  // FOLDER/config.json and FOLDER/model.safetensors, or the files that FOLDER/model.safetensors.index.json names, as `type`.
+  // DataError names a missing, extra or misshapen tensor.
+  static Transformer load(const std::string& folder, at::ScalarType type = at::kFloat);
+  // Both files, each written whole or not at all; `bf16`: halves the size.
+  void save(const std::string& folder, bool bf16) const;
+  // Hugging Face's names; handles that share storage with the fields. A tied lm_head.weight is not listed.
+  std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
+};
+
+// The weight files of a checkpoint folder, in the order of their names.
+std::vector<std::string> weight_files(const std::string& folder);
+
+// The rotation of `positions` (int64, any shape): cosines and sines [..., dh / 2], f32.
+std::pair<at::Tensor, at::Tensor> rotary(const at::Tensor& positions, const TransformerConfig& config);
+
+// The full forward. `ids` and `positions` [B, L]; `allowed` is boolean, [L, L] or [B, 1, L, L], true where row i may attend row j.
+// The input of every layer, and last the output after the final norm: n + 1 tensors [B, L, d].
+std::vector<at::Tensor> transformer_hidden(const Transformer& net, const at::Tensor& ids, const at::Tensor& positions,
+                                           const at::Tensor& allowed);
+// Its logits, [B, L, V], as they stand: row i is row i, shifted or not.
+at::Tensor transformer_logits(const Transformer& net, const at::Tensor& ids, const at::Tensor& positions, const at::Tensor& allowed);
+
+}  // namespace draftlab

@@ -1,0 +1,41 @@
+// Entropy-bounded unmasking (Ben-Hamu et al., 2025): drafts of rising entropy while their summed entropy without the largest, which
+// bounds what drawing them independently can cost, stays within a bound.
+#include <algorithm>
+
+#include "plugins/builtin.h"
+#include "plugins/unmaskers/quota.h"
+
+namespace draftlab {
+namespace {
+
+class EntropyBound final : public QuotaUnmasker {
+ public:
+  struct Options : QuotaUnmasker::Options {
+    double bound = 0.1;
+    void declare(OptionSet& set) {
+      set.add("bound", &bound).in(0, 1000).help("Nats that the entropies of what one step commits may sum to, the largest left out.");
+      QuotaUnmasker::Options::declare(set);
+    }
+  };
+  explicit EntropyBound(const Options& options) : QuotaUnmasker(options), bound_(options.bound) {}
+
+ private:
+  int sure(const DecodeOptions&, std::vector<Draft>& drafts) const override {
+    std::sort(drafts.begin(), drafts.end(), [](const Draft& a, const Draft& b) {
+      return a.entropy != b.entropy ? a.entropy < b.entropy : a.position < b.position;
+    });
+    int count = 0;
+    double sum = 0;  // of those before the one in question: it has the largest entropy so far
+    while (count < static_cast<int>(drafts.size()) && sum <= bound_) sum += drafts[count++].entropy;
+    return count;
+  }
+
+  double bound_;
+};
+
+}  // namespace
+}  // namespace draftlab
+
+DRAFTLAB_PLUGIN(entropy_bound) {
+  registries.unmaskers.add<draftlab::EntropyBound>("entropy-bound", "drafts of rising entropy while their sum stays within a bound (EB-sampler)");
+}

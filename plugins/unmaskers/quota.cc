@@ -1,0 +1,75 @@
+#include "plugins/unmaskers/quota.h"
+
+#include <algorithm>
+
+#include "core/options.h"
+
+namespace draftlab {
+
+void QuotaUnmasker::Options::declare(OptionSet& set) {
+  set.add("reads", &reads).one_of({"raw", "drawn"}).help("Read confidence and entropy from the model's distribution, or from what was drawn from after temperature, top-k and top-p.");
+}
+
+void QuotaUnmasker::begin(const Blocks& blocks, const DecodeOptions& decode) {
+  blocks_ = blocks;
+  steps_ = decode.steps;
+}
+
+std::vector<QuotaUnmasker::Draft> QuotaUnmasker::drafts(const Proposal& proposal, const Verdict& committed) const {
+  std::vector<Draft> drafts;
+  for (std::size_t i = 0; i < proposal.nodes.size(); ++i) {
+    const auto& [parent, position, token] = proposal.nodes[i];
+    if (std::any_of(committed.commits.begin(), committed.commits.end(), [at = position](const Commit& commit) { return commit.position == at; })) continue;
+    Draft draft{.position = position, .token = token};
+    const auto& read = reads_raw_ && !proposal.raw.empty() ? proposal.raw : proposal.drawn_from;
+    if (!read.empty() && !read[i].empty()) draft.confidence = read[i].probability(token), draft.entropy = read[i].entropy();
+    drafts.push_back(draft);
+  }
+  std::sort(drafts.begin(), drafts.end(), [](const Draft& a, const Draft& b) {
+    return a.confidence != b.confidence ? a.confidence > b.confidence : a.position < b.position;
+  });
+  return drafts;
+}
+
+// B div S tokens, and one more in the first B mod S steps of the block; never none.
+int QuotaUnmasker::quota(const Step& step) const {
+  if (steps_ == 0) return 1;
+  const std::int32_t position = step.window.positions.front();
+  const std::int64_t size = blocks_.end(position, step.canvas.length()) - blocks_.first(position);
+  const int made = step.window.block == block_ ? step_ : 0;
+  return static_cast<int>(std::max<std::int64_t>(1, size / steps_ + (made < size % steps_)));
+}
+
+Verdict QuotaUnmasker::choose(const Step& step, const Proposal& proposal) const {
+  Verdict verdict{.commits = {}, .edits = {}, .why = Stop::unverified, .carry = {}, .judged = {}};
+  std::vector<Draft> left = drafts(proposal, verdict);
+  const int chosen = std::min(static_cast<int>(left.size()), std::max(sure(step.decode, left), quota(step)));
+  for (int i = 0; i < chosen; ++i) verdict.commits.push_back({left[i].position, left[i].token, Source::threshold});
+  return verdict;
+}
+
+// The step's quota is met by what is left: if it commits anything more at all, then all that is sure.
+Verdict QuotaUnmasker::top_up(const Step& step, const Proposal& proposal, Verdict verdict) const {
+  const int owed = quota(step) - static_cast<int>(verdict.commits.size());
+  if (verdict.why == Stop::unverified || owed <= 0) return verdict;
+  std::vector<Draft> left = drafts(proposal, verdict);
+  const int chosen = std::min(static_cast<int>(left.size()), std::max(sure(step.decode, left), owed));
+  for (int i = 0; i < chosen; ++i) verdict.commits.push_back({left[i].position, left[i].token, Source::fallback});
+  return verdict;
+}
+
+int QuotaUnmasker::preview(const Step& step, const Proposal& proposal) const {
+  std::vector<Draft> all = drafts(proposal, {});
+  return sure(step.decode, all);
+}
+
+void QuotaUnmasker::observe(const Canvas&, const Route&, const Verdict& verdict) {
+  if (verdict.commits.empty()) return;  // a step that could only edit
+  const int block = blocks_.index(verdict.commits.front().position);
+  step_ = block == block_ ? step_ + 1 : 1;
+  block_ = block;
+}
+
+std::string QuotaUnmasker::state() const { return steps_ == 0 ? "" : std::to_string(block_) + "/" + std::to_string(step_); }
+
+}  // namespace draftlab

@@ -1,0 +1,50 @@
+// What `static`, `threshold` and `entropy-bound` share: decoding a block in S steps makes each step owe a number of tokens, and a
+// verified step that commits fewer is topped up from the drafts that are left.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/parts.h"
+
+namespace draftlab {
+
+class OptionSet;
+
+class QuotaUnmasker : public Unmasker {
+ public:
+  struct Options {
+    std::string reads = "raw";  // where a draft's confidence and entropy are read
+    void declare(OptionSet& set);
+  };
+  void begin(const Blocks& blocks, const DecodeOptions& decode) final;
+  Verdict choose(const Step& step, const Proposal& proposal) const final;
+  Verdict top_up(const Step& step, const Proposal& proposal, Verdict verdict) const final;
+  int preview(const Step& step, const Proposal& proposal) const final;
+  void observe(const Canvas& canvas, const Route& route, const Verdict& verdict) final;
+  std::string state() const final;
+
+ protected:
+  // A draft that may be committed.
+  struct Draft {
+    std::int32_t position = 0;
+    Token token = kNoToken;
+    double confidence = 1;  // probability of the token; 1 where the drafter gave no distribution
+    double entropy = 0;     // nats
+  };
+  explicit QuotaUnmasker(const Options& options) : reads_raw_(options.reads == "raw") {}
+  // Puts `drafts`, which come most confident first and by position among equals, in the order in which they would be committed;
+  // how many of them are sure enough to be, whatever the quota.
+  virtual int sure(const DecodeOptions& decode, std::vector<Draft>& drafts) const = 0;
+
+ private:
+  std::vector<Draft> drafts(const Proposal& proposal, const Verdict& committed) const;
+  int quota(const Step& step) const;
+
+  bool reads_raw_;
+  Blocks blocks_;
+  std::int64_t steps_ = 0;    // S; 0: one token a step
+  int block_ = 0, step_ = 0;  // how many steps were made in which block
+};
+
+}  // namespace draftlab

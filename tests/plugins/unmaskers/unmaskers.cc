@@ -1,0 +1,105 @@
+// Which drafts are committed without verification, of five whose numbers can be checked by hand.
+#include <doctest/doctest.h>
+
+#include "tests/plugins/scripted_step.h"
+
+namespace draftlab {
+namespace {
+
+using testing::of;
+using Positions = std::vector<std::int32_t>;
+
+struct Unmasking {
+  testing::ScriptedStep scripted{Canvas(5, {})};
+  Proposal proposal;
+  std::unique_ptr<Unmasker> unmasker;
+
+  // Token 0 is drafted everywhere, with probability .9, .5, .95, .5 and .7, halved where it is drawn from.
+  explicit Unmasking(const std::string& name, const std::string& options = "", std::int64_t steps = 0, double threshold = 0.6) {
+    unmasker = testing::part(&Registries::unmaskers, name, options);
+    scripted.window = {.positions = {0, 1, 2, 3, 4}, .span = 5};
+    scripted.decode.steps = steps;
+    scripted.decode.threshold = threshold;
+    for (std::int32_t i = 0; const double p : {.9, .5, .95, .5, .7}) {
+      proposal.nodes.push_back({i - 1, i, 0});
+      proposal.raw.push_back(of({p, 1 - p, 0}));
+      proposal.drawn_from.push_back(of({p / 2, 1 - p / 2, 0}));
+      ++i;
+    }
+    unmasker->begin(scripted.blocks, scripted.decode);
+  }
+  static Positions positions(const Verdict& verdict) {
+    Positions positions;
+    for (const Commit& commit : verdict.commits) positions.push_back(commit.position);
+    return positions;
+  }
+  Positions choose() { return positions(unmasker->choose(scripted.step(), proposal)); }
+  Positions top_up(std::initializer_list<Commit> commits) {
+    const Verdict verdict = unmasker->top_up(scripted.step(), proposal, {.commits = commits, .edits = {}, .why = Stop::wrong_token, .carry = {}, .judged = {}});
+    for (std::size_t i = commits.size(); i < verdict.commits.size(); ++i) CHECK(verdict.commits[i].source == Source::fallback);
+    return positions(verdict);
+  }
+  int preview() { return unmasker->preview(scripted.step(), proposal); }
+};
+
+TEST_CASE("one: the first, or the most confident and of equals the leftmost") {
+  CHECK(Unmasking("one").choose() == Positions{0});
+  CHECK(Unmasking("one", "which = confident").choose() == Positions{2});
+  Unmasking tied("one", "which = confident");
+  tied.proposal.raw[2] = tied.proposal.raw[0];
+  CHECK(tied.choose() == Positions{0});
+  CHECK(tied.preview() == 0);
+  CHECK(tied.top_up({{3, 1}}) == Positions{3});
+  CHECK(tied.top_up({}) == Positions{0});
+}
+
+TEST_CASE("static: the quota's most confident") {
+  CHECK(Unmasking("static").choose() == Positions{2});
+  CHECK(Unmasking("static", "", 2).choose() == Positions{2, 0, 4});  // 5 div 2, one more in the first 5 mod 2 steps
+  CHECK(Unmasking("static", "", 1).choose() == Positions{2, 0, 4, 1, 3});
+  CHECK(Unmasking("static", "", 9).choose() == Positions{2});
+  CHECK(Unmasking("static", "", 2).preview() == 0);
+}
+
+TEST_CASE("the quota falls when the block's first steps are over, and is new in the next block") {
+  Unmasking unmasking("static", "", 2);
+  const auto commit = [](std::int32_t position) { return Verdict{.commits = {{position, 0}}, .edits = {}, .why = Stop::unverified, .carry = {}, .judged = {}}; };
+  unmasking.unmasker->observe(unmasking.scripted.canvas, {}, commit(2));
+  CHECK(unmasking.choose() == Positions{2, 0});
+  CHECK(unmasking.unmasker->state() == "0/1");
+  unmasking.unmasker->observe(unmasking.scripted.canvas, {}, Verdict());  // a step that could only edit
+  CHECK(unmasking.unmasker->state() == "0/1");
+  unmasking.scripted.window.block = 1;
+  CHECK(unmasking.choose().size() == 3);
+}
+
+TEST_CASE("threshold: all that is more probable, at least the quota") {
+  CHECK(Unmasking("threshold", "", 0, .6).choose() == Positions{2, 0, 4});
+  CHECK(Unmasking("threshold", "", 0, .6).preview() == 3);
+  CHECK(Unmasking("threshold", "", 0, .9).choose() == Positions{2});  // strictly more
+  CHECK(Unmasking("threshold", "", 0, .99).choose() == Positions{2});
+  CHECK(Unmasking("threshold", "", 0, .99).preview() == 0);
+  CHECK(Unmasking("threshold", "", 2, .9).choose() == Positions{2, 0, 4});
+  CHECK(Unmasking("threshold", "reads = drawn", 0, .4).choose() == Positions{2, 0});  // .475, .45, .35
+}
+
+TEST_CASE("a verified step that owes nothing is left alone, another is topped up from the drafts that are left") {
+  CHECK(Unmasking("threshold").top_up({{1, 2}}) == Positions{1});
+  CHECK(Unmasking("threshold").top_up({}) == Positions{2, 0, 4});           // nothing was committed
+  CHECK(Unmasking("threshold", "", 2, .99).top_up({{2, 0}}) == Positions{2, 0, 4});  // two of three are owed
+  CHECK(Unmasking("threshold", "", 2).top_up({{1, 0}, {3, 0}}) == Positions{1, 3, 2, 0, 4});  // one is owed, three are sure
+  CHECK(Unmasking("static", "", 2).top_up({{1, 0}, {3, 0}}) == Positions{1, 3, 2});
+  CHECK(Unmasking("static", "", 1).top_up({{0, 0}, {1, 0}, {2, 0}, {3, 0}}) == Positions{0, 1, 2, 3, 4});
+}
+
+// Entropies: .325, .693, .199, .693, .611 nats.
+TEST_CASE("entropy-bound: rising entropy while the sum without the largest stays within the bound") {
+  CHECK(Unmasking("entropy-bound", "bound = 0").choose() == Positions{2});
+  CHECK(Unmasking("entropy-bound", "bound = 0.3").choose() == Positions{2, 0});       // .199; then .524
+  CHECK(Unmasking("entropy-bound", "bound = 0.6").choose() == Positions{2, 0, 4});    // then 1.135
+  CHECK(Unmasking("entropy-bound", "bound = 1.2").choose() == Positions{2, 0, 4, 1});
+  CHECK(Unmasking("entropy-bound", "bound = 9").preview() == 5);
+}
+
+}  // namespace
+}  // namespace draftlab
