@@ -40,7 +40,7 @@ Picture acceptance_figure(const PlotData& data) {
     for (std::size_t series = 0; series < data.names.size(); ++series) if (!rate.empty(series, depth)) deepest = depth + 1;
   }
   Sheet sheet("acceptance", {.columns = 2, .rows = 1});
-  sheet.legend(data.names);
+  sheet.legend(marked_empty(data.names, rate));
   sheet.data("acceptance_rate.dat", rate.table(data.names, depths));
   sheet.data("acceptance_conditional.dat", conditional.table(data.names, depths));
   const std::string axes = "set yrange [0:1.03]\nset xrange [0.7:" + std::to_string(deepest) + ".3]\nset xtics " + std::to_string(std::max<std::size_t>(1, deepest / 8)) + "\n";

@@ -44,8 +44,7 @@ Picture axis_figure(const PlotData& data) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     table += (i ? "\n\n" : "") + std::string("# ") + names[i] + "\n# " + along + " value low high\n";
     for (const auto& [x, cell] : lines[names[i]]) {
-      const Interval& interval = cell->value.interval;
-      table += number_text(x) + " " + estimate_text({cell->value.value, std::isfinite(interval.low) ? interval : Interval{cell->value.value, cell->value.value}}) + "\n";
+      table += number_text(x) + " " + estimate_text(bounded(cell->value)) + "\n";
     }
     const std::string block = (i ? ", \\\n  " : "") + std::string("'axis.dat' index ") + std::to_string(i);
     commands += block + " using 1:2 with lines lc rgb '" + colour(i) + "' dt " + std::to_string(1 + i / 8 % 4) + " lw 1.5, 'axis.dat' index " + std::to_string(i) +

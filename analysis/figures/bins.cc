@@ -48,6 +48,11 @@ std::string Bins::table(const std::vector<std::string>& names, const std::vector
   return text;
 }
 
+std::vector<std::string> marked_empty(std::vector<std::string> names, const Bins& bins) {
+  for (std::size_t series = 0; series < names.size(); ++series) if (bins.empty(series)) names[series] += " (none)";
+  return names;
+}
+
 std::string curves(const std::string& file, const Bins& bins, const std::string& more) {
   std::string bands, lines;
   for (std::size_t series = 0; series < bins.series(); ++series) {

@@ -45,7 +45,6 @@ Picture pareto_figure(const PlotData& data) {
   std::sort(front.begin(), front.end(), [](const Point& a, const Point& b) { return a.x.value < b.x.value; });
 
   std::string table, stairs = "# the Pareto front\n";
-  const auto bounded = [](const Estimate& e) { return Estimate{e.value, std::isfinite(e.interval.low) ? e.interval : Interval{e.value, e.value}}; };
   for (std::size_t i = 0; i < points.size(); ++i) {
     table += (i ? "\n\n" : "") + std::string("# ") + names[i] + "\n# x low high  y low high\n";
     table += estimate_text(bounded(points[i].x)) + " " + estimate_text(bounded(points[i].y)) + "\n";

@@ -60,6 +60,11 @@ std::string estimate_text(const Estimate& estimate) {
   return number_text(estimate.value) + " " + number_text(estimate.interval.low) + " " + number_text(estimate.interval.high);
 }
 
+Estimate bounded(const Estimate& estimate) {
+  const bool known = std::isfinite(estimate.interval.low) && std::isfinite(estimate.interval.high);
+  return {estimate.value, known ? estimate.interval : Interval{estimate.value, estimate.value}};
+}
+
 std::string shortened(const std::string& text, std::size_t most) {
   if (columns_of(text) <= most) return text;
   std::size_t end = 0;
@@ -107,7 +112,7 @@ Picture Sheet::picture(const std::string& caption) const {
     const double left = layout_.right + entry * static_cast<double>(i % across) + 10;
     const double top = rows * layout_.panel_height + 12 + (static_cast<double>(i / across) + 0.5) * kLegendRow;
     const std::string mark = marks_ == Legend::points ? point_style(i) : "lc rgb '" + colour(i) + "' pt 5";
-    out << "set label " << i + 1 << " " << quoted(legend_[i]) << " at screen " << x(left) << "," << y(top) << " left point " << mark << " ps 1.1 offset 1.3,0\n";
+    out << "set label " << i + 1 << " " << quoted(legend_[i]) << " at screen " << x(left) << "," << y(top) << " left point " << mark << " ps 1.1 offset 1.3,-0.15\n";
   }
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const double top = height - 8 - (static_cast<double>(lines.size() - i) - 0.5) * kCaptionRow;

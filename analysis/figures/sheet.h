@@ -30,6 +30,8 @@ std::string quoted(const std::string& text);
 std::string number_text(double value);
 // "value low high" for a data file.
 std::string estimate_text(const Estimate& estimate);
+// Without an interval, the value stands for it: a point without a bar.
+Estimate bounded(const Estimate& estimate);
 // At most `most` characters, the rest an ellipsis.
 std::string shortened(const std::string& text, std::size_t most);
 
