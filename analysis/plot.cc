@@ -24,15 +24,18 @@ namespace fs = std::filesystem;
 struct Figure {
   FigureInfo info;
   std::function<Picture(const PlotData&)> make;  // empty: from curves
+  std::size_t most = 1000;                       // series that can be told apart
 };
+
+constexpr std::size_t kFew = 12;
 
 const std::vector<Figure>& all_figures() {
   static const std::vector<Figure> all = {
       {{"pareto", "a score against speed, with the Pareto front"}, pareto_figure},
-      {{"acceptance", "acceptance by depth, of those drafted and of those reached"}, acceptance_figure},
-      {{"ar", "AR-ness, confidence and tokens a step as decoding goes on"}, ar_figure},
-      {{"calibration", "expected against true prefix, confidence against acceptance"}, calibration_figure},
-      {{"router", "the router's decisions over a block"}, router_figure},
+      {{"acceptance", "acceptance by depth, of those drafted and of those reached"}, acceptance_figure, kFew},
+      {{"ar", "AR-ness, confidence and tokens a step as decoding goes on"}, ar_figure, kFew},
+      {{"calibration", "expected against true prefix, confidence against acceptance"}, calibration_figure, kFew},
+      {{"router", "the router's decisions over a block"}, router_figure, kFew},
       {{"cost", "forwards and seconds by kind"}, cost_figure},
       {{"heat", "one quantity over two axes of a sweep"}, heat_figure},
       {{"axis", "one quantity along one axis of a sweep"}, axis_figure},
@@ -134,7 +137,8 @@ void draw(const std::vector<Picture>& pictures, const std::string& folder, const
 
 int PlotData::series_of(std::int64_t sample) const {
   const Frame::Sample& s = frame.samples()[static_cast<std::size_t>(sample)];
-  return s.counts ? grouping.group_of[static_cast<std::size_t>(s.arm)] : -1;
+  const int group = grouping.group_of[static_cast<std::size_t>(s.arm)];
+  return s.counts && group < static_cast<int>(names.size()) ? group : -1;
 }
 
 std::vector<std::string> swept_keys(const Frame& frame) {
@@ -181,8 +185,11 @@ std::string chosen_score(const PlotData& data) {
 
 std::string sampling_note(const PlotData& data, std::size_t prompts, const std::string& intervals) {
   std::size_t samples = 0;
-  for (const Frame::Sample& sample : data.frame.samples()) samples += sample.counts;
-  return std::to_string(prompts) + (prompts == 1 ? " prompt, " : " prompts, ") + std::to_string(samples) + " samples; " + intervals + ".";
+  for (std::size_t i = 0; i < data.frame.samples().size(); ++i) samples += data.series_of(static_cast<std::int64_t>(i)) >= 0;
+  const std::size_t series = data.grouping.groups.size();
+  const std::string left_out = data.names.size() == series ? "" : "The first " + std::to_string(data.names.size()) + " of " + std::to_string(series) + " arms; --by KEY,... takes arms together. ";
+  return left_out + std::to_string(prompts) + (prompts == 1 ? " prompt, " : " prompts, ") + std::to_string(samples) + " samples; " +
+         (prompts < 2 ? "a single prompt gives no intervals" : intervals) + ".";
 }
 
 Plotted plot(const PlotFiles& files, const PlotRequest& request) {
@@ -206,7 +213,13 @@ Plotted plot(const PlotFiles& files, const PlotRequest& request) {
     if (!all && std::count(files.figures.begin(), files.figures.end(), figure.info.name) == 0) continue;
     try {
       if (figure.make && !data) throw DataError("the figure '" + figure.info.name + "' needs a trace, and only curves of trainings were named");
-      plotted.pictures.push_back(figure.make ? figure.make(*data) : training_figure(curves));
+      if (!figure.make) {
+        plotted.pictures.push_back(training_figure(curves));
+        continue;
+      }
+      PlotData shown = *data;
+      if (shown.names.size() > figure.most) shown.names.resize(figure.most);
+      plotted.pictures.push_back(figure.make(shown));
     } catch (const DataError& lacking) {
       if (!all) throw;
       plotted.left_out.push_back(lacking.what());

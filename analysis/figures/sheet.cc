@@ -124,7 +124,7 @@ Picture Sheet::picture(const std::string& caption) const {
     out << "\n# " << panel.title << "\n"
         << "set lmargin at screen " << x(column * layout_.panel_width + layout_.left) << "\nset rmargin at screen " << x((column + 1) * layout_.panel_width - layout_.right)
         << "\nset tmargin at screen " << y(row * layout_.panel_height + kAbove) << "\nset bmargin at screen " << y((row + 1) * layout_.panel_height - kBelow) << "\n"
-        << "set title " << quoted(panel.title) << " offset 0,-0.4\nset xlabel " << quoted(panel.x_label) << " offset 0,0.3\nset ylabel " << quoted(panel.y_label) << " offset 1,0\n"
+        << "set title " << quoted(panel.title) << " offset 0,-0.4\nset xlabel " << quoted(panel.x_label) << " offset 0,0.3\nset ylabel " << quoted(panel.y_label) << " offset 0,0\n"
         << panel.commands << "\n";
     if (i == 0) out << "unset label\n";
   }
