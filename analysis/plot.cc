@@ -130,7 +130,7 @@ void draw(const std::vector<Picture>& pictures, const std::string& folder, const
       }
       if (status != 0) throw OutputError("gnuplot failed on '" + folder + "/" + picture.name + ".gp' and says why in '" + log + "'");
       std::error_code error;
-      if (fs::is_empty(log, error)) fs::remove(log, error);
+      fs::remove(log, error);
     }
   }
 }
@@ -158,6 +158,16 @@ std::optional<double> number_of(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
   return text.empty() || *end != 0 ? std::nullopt : std::optional(value);
+}
+
+std::string short_name(const std::string& name) {
+  std::string text;
+  std::istringstream words(name);
+  for (std::string word; words >> word;) {
+    const std::size_t equals = word.find('='), dot = equals == std::string::npos ? equals : word.rfind('.', equals);
+    text += (text.empty() ? "" : " ") + (dot == std::string::npos ? word : word.substr(dot + 1));
+  }
+  return text.empty() ? "all" : text;
 }
 
 std::vector<std::string> values_of(const Frame& frame, const std::string& key) {
@@ -205,7 +215,7 @@ Plotted plot(const PlotFiles& files, const PlotRequest& request) {
     quantities.emplace(*frame);
     grouping.emplace(*frame, request.by);
     data.emplace(PlotData{*frame, *quantities, *grouping, request, {}});
-    for (const Grouping::Group& group : grouping->groups) data->names.push_back(group.name.empty() ? "all" : group.name);
+    for (const Grouping::Group& group : grouping->groups) data->names.push_back(short_name(group.name));
   }
   const bool all = std::count(files.figures.begin(), files.figures.end(), "all") > 0;
   Plotted plotted;

@@ -35,6 +35,7 @@ Picture axis_figure(const PlotData& data) {
     if (!x || !std::isfinite(group.cells[0].value.value)) continue;
     std::string name;
     for (std::size_t k = 0; k + 1 < group.keys.size(); ++k) name += (k ? " " : "") + request.by[k] + "=" + group.keys[k];
+    name = short_name(name);
     if (!lines.contains(name)) names.push_back(name);
     lines[name][*x] = &group.cells[0];
     prompts = std::max(prompts, static_cast<std::size_t>(group.cells[0].prompts));

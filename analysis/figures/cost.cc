@@ -56,7 +56,7 @@ Picture cost_figure(const PlotData& data) {
   std::size_t longest = 4;
   std::string tics;
   for (std::size_t s = 0; s < n; ++s) {
-    const std::string name = shortened(data.names[s], 34);
+    const std::string name = shortened(data.names[s], 48);
     longest = std::max(longest, name.size());
     tics += (s ? ", " : "") + quoted(name) + " " + std::to_string(n - 1 - s);
   }

@@ -44,6 +44,8 @@ std::vector<std::string> swept_keys(const Frame& frame);
 // The values of a key, numbers by size.
 std::vector<std::string> values_of(const Frame& frame, const std::string& key);
 std::optional<double> number_of(const std::string& text);
+// "decode.draft_length=5 drafter=self" without the sections: "draft_length=5 drafter=self".
+std::string short_name(const std::string& name);
 
 // The quantity that a figure shows as worth.
 std::string chosen_score(const PlotData& data);

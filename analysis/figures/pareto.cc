@@ -25,7 +25,7 @@ Picture pareto_figure(const PlotData& data) {
   for (const Report::Group& group : report.groups) {
     const auto& versus = group.cells[0].versus;
     points.push_back({!ratio ? group.cells[0].value : versus ? versus->ratio : Estimate{1, {1, 1}}, group.cells[1].value});
-    names.push_back(group.name);
+    names.push_back(short_name(group.name));
     prompts = std::max(prompts, group.cells[1].prompts);
   }
   if (std::none_of(points.begin(), points.end(), [](const Point& p) { return std::isfinite(p.x.value) && std::isfinite(p.y.value); })) {

@@ -34,7 +34,7 @@ Picture training_figure(const std::vector<std::string>& paths) {
       {.file = "training_nfe.dat", .title = "function evaluations a token", .label = "NFE a token", .validation = &ValidationRow::nfe_per_token},
       {.file = "training_rate.dat", .title = "learning rate", .label = "rate", .curve = &CurveRow::learning_rate},
   };
-  Sheet sheet("training", {.columns = 2, .rows = 3, .panel_width = 420, .panel_height = 250, .left = 80});
+  Sheet sheet("training", {.columns = 2, .rows = 3, .panel_width = 420, .panel_height = 250, .left = 96});
   sheet.legend(names);
   bool any = false;
   for (const Plotted& plotted : all) {
