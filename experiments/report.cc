@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "analysis/cost.h"
+#include "analysis/html.h"
 #include "analysis/report_print.h"
 #include "core/error.h"
 #include "core/files.h"
@@ -64,7 +65,9 @@ int report(const CommandLine& line, const Registries&) {
     text = acceptance_table(frame, request, dialect_of(line.flag("dialect")));
   } else {
     read_declared(frame, request);
-    text = print(make_report(frame, request), format);
+    const Report made = make_report(frame, request);
+    text = print(made, format);
+    if (line.has("html")) write_whole(line.flag("html"), html_page(frame, made));
   }
   if (line.has("out")) write_whole(line.flag("out"), text);
   else std::cout << text;
