@@ -76,7 +76,7 @@ TableInfo describe(Table table, const char* doc, std::vector<ColumnInfo> links, 
 }  // namespace
 
 std::string_view name(Table table) {
-  constexpr std::string_view names[] = {"run", "sample", "step", "token", "draft", "piece", "curve", "validation"};
+  constexpr std::string_view names[] = {"run", "sample", "step", "token", "draft", "piece", "cell", "curve", "validation"};
   return names[static_cast<int>(table)];
 }
 
@@ -95,6 +95,8 @@ template <> const std::vector<Column<RunRow>>& fields<RunRow>() {
       column(&R::checkpoint, "checkpoint", "", "folder of the target's weights; empty for models that are made, not loaded"),
       column(&R::checkpoint_digest, "checkpoint_digest", "", "digest of the weights"),
       column(&R::data_digest, "data_digest", "", "digest of the task's data"),
+      column(&R::vocabulary, "vocabulary", "1", "token ids of the target").in(0, kInfinity).since(1),
+      column(&R::parameters, "parameters", "1", "parameters of the target; 0 when unknown").in(0, kInfinity).since(1),
   });
   return columns;
 }
@@ -142,7 +144,7 @@ template <> const std::vector<Column<StepRow>>& fields<StepRow>() {
         column(&R::exact, "exact", "1", "leading drafts that are the target's own draws and need no test").in(0, kInfinity),
         column(&R::verified, "verified", "1", "the verifier judged, and its verdict was committed").flags(kYesNo),
         column(&R::routed, "routed", "1", "what the router decided; it may differ from `verified` where a shadow verifies at every step")
-            .flags({{-1, "nothing to decide"}, {0, "no"}, {1, "yes"}}).since(1),
+            .flags({{-1, "nothing_to_decide"}, {0, "no"}, {1, "yes"}}).since(1),
         column(&R::accepted, "accepted", "1", "accepted prefix, without the replacement token").in(0, kInfinity),
         column(&R::committed, "committed", "1", "tokens committed, with it").in(0, kInfinity),
         column(&R::stop, "stop", "1", "why the step committed no more").flags(meanings(Stop::unverified)),
@@ -184,12 +186,31 @@ template <> const std::vector<Column<DraftRow>>& fields<DraftRow>() {
       column(&R::token, "id", "1", "token id").in(0, kInfinity),
       column(&R::p, "p", "1", "probability under the target, as drawn; NaN: not judged").in(0, 1).single(),
       column(&R::q, "q", "1", "probability under the distribution it was drawn from").in(0, 1).single(),
-      column(&R::accept, "accept", "1", "acceptance probability; NaN: not judged").in(0, 1).single(),
+      column(&R::accept, "accept", "1", "acceptance probability, given the drafts before it; NaN: not measured. A shadow measures it past the first rejection too").in(0, 1).single(),
       column(&R::accepted, "accepted", "1", "what became of it").flags({{-1, "not_judged"}, {0, "no"}, {1, "yes"}}),
       column(&R::confidence, "confidence", "1", "the drafter's raw probability of the token").in(0, 1).coarse(),
       column(&R::margin, "margin", "1", "largest minus second largest raw probability").in(0, 1).coarse(),
       column(&R::entropy, "entropy", "nat", "entropy of the raw distribution").in(0, kInfinity).coarse(),
       column(&R::renyi2, "renyi2", "1", "sum of the squares of the raw distribution").in(0, 1).coarse(),
+  });
+  return columns;
+}
+
+template <> const std::vector<Column<CellRow>>& fields<CellRow>() {
+  using R = CellRow;
+  static const auto columns = named<R>(Table::cell, {
+      column(&R::id, "id", "", "hash of its resolved config, and one of its checkpoint and data where it has any"),
+      column(&R::arm, "arm", "", "what distinguishes it from the others"),
+      column(&R::status, "status", "", "`done`, `failed`, `quarantined` (failed three times), `running` or `missing`"),
+      column(&R::host, "host", "", "machine of the last attempt"),
+      column(&R::started, "started", "", "of the last attempt; ISO 8601, UTC"),
+      column(&R::seconds, "seconds", "s", "wall time of all attempts that ended, loading included").in(0, kInfinity),
+      column(&R::attempts, "attempts", "1", "how often it was begun").in(0, kInfinity),
+      column(&R::exit_status, "exit_status", "1", "of the last attempt; 0 when it is done"),
+      column(&R::signal, "signal", "1", "that ended the last attempt; 0: none").in(0, kInfinity),
+      column(&R::reason, "reason", "", "why the last attempt failed; empty when it is done"),
+      column(&R::run, "run_index", "1", "row of the run table; -1: no sample of it is here").in(-1, kInfinity).leads_to(Table::run),
+      column(&R::samples, "samples", "1", "its samples that are here").in(0, kInfinity),
   });
   return columns;
 }
@@ -251,6 +272,7 @@ const TableInfo& info(Table table) {
       {Table::draft, describe<DraftRow>(Table::draft, "One drafted position, in the order of drafting.", {
           link("step_index", Role::parent, Table::step, "row of the step table")})},
       {Table::piece, describe<PieceRow>(Table::piece, "One token that occurs, as text. A file may lack this table.", {}, true)},
+      {Table::cell, describe<CellRow>(Table::cell, "One cell of a sweep: the manifest. Only traces that `draftlab sweep` gathered have this table.", {}, true)},
       {Table::curve, describe<CurveRow>(Table::curve, "Training: one logged step of the optimiser.", {})},
       {Table::validation, describe<ValidationRow>(Table::validation, "Training: one validation.", {})},
   };
@@ -259,6 +281,11 @@ const TableInfo& info(Table table) {
 
 const std::vector<Table>& trace_tables() {
   static const std::vector<Table> tables = {Table::run, Table::sample, Table::step, Table::token, Table::draft, Table::piece};
+  return tables;
+}
+
+const std::vector<Table>& sweep_tables() {
+  static const std::vector<Table> tables = {Table::cell};
   return tables;
 }
 
@@ -289,6 +316,7 @@ const std::vector<Attribute>& attributes() {
       {"config", "the config as it was given, overrides applied", of(&P::config)},
       {"host", "name of the machine", of(&P::host)},
       {"cpu", "its processor", of(&P::cpu)},
+      {"gpu", "its GPUs and their driver; empty without", of(&P::gpu)},
       {"device", "where the model ran", of(&P::device)},
       {"dtype", "its arithmetic", of(&P::dtype)},
       {"libraries", "names and versions", of(&P::libraries)},
@@ -326,7 +354,7 @@ std::string meaning(const ColumnInfo& c) {
 
 std::string schema_markdown() {
   std::ostringstream out;
-  for (const auto* tables : {&trace_tables(), &curve_tables()}) {
+  for (const auto* tables : {&trace_tables(), &sweep_tables(), &curve_tables()}) {
     for (Table table : *tables) {
       out << "### `" << name(table) << "`\n\n" << info(table).doc << "\n\n";
       out << "| column | type | unit | range | meaning |\n|---|---|---|---|---|\n";

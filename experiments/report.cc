@@ -3,6 +3,8 @@
 #include <iostream>
 #include <sstream>
 
+#include "analysis/cost.h"
+#include "analysis/html.h"
 #include "analysis/report_print.h"
 #include "core/error.h"
 #include "core/files.h"
@@ -25,6 +27,23 @@ void read_declared(const Frame& frame, ReportRequest& request) {
   if (!request.choose.empty() && request.tune.empty() && prompts != config.end() && prompts->second != "0") request.tune = {prompts->second};
 }
 
+double number(const CommandLine& line, const std::string& flag) {
+  if (!line.has(flag)) return 0;
+  char* end = nullptr;
+  const double value = std::strtod(line.flag(flag).c_str(), &end);
+  if (*end != '\0' || !(value > 0)) throw UsageError("--" + flag + " " + line.flag(flag) + " must be a number above 0");
+  return value;
+}
+
+CostRequest cost_request(const CommandLine& line, const ReportRequest& request) {
+  CostRequest cost{request.by, request.baseline};
+  cost.bandwidth = 1e9 * number(line, "bandwidth");
+  cost.flops = 1e12 * number(line, "flops");
+  cost.parameters = number(line, "parameters");
+  if ((cost.bandwidth > 0) != (cost.flops > 0)) throw UsageError("a machine is two numbers: --bandwidth GB/s and --flops TFLOP/s");
+  return cost;
+}
+
 }  // namespace
 
 int report(const CommandLine& line, const Registries&) {
@@ -40,11 +59,15 @@ int report(const CommandLine& line, const Registries&) {
   std::string text;
   if (line.flag("metric") == "help") {
     text = metric_help(frame);
+  } else if (line.has("cost")) {
+    text = cost_tables(frame, cost_request(line, request));
   } else if (line.has("dialect")) {
     text = acceptance_table(frame, request, dialect_of(line.flag("dialect")));
   } else {
     read_declared(frame, request);
-    text = print(make_report(frame, request), format);
+    const Report made = make_report(frame, request);
+    text = print(made, format);
+    if (line.has("html")) write_whole(line.flag("html"), html_page(frame, made));
   }
   if (line.has("out")) write_whole(line.flag("out"), text);
   else std::cout << text;
