@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "analysis/page_parts.h"
+#include "core/columns_hdf5.h"
 
 namespace draftlab {
 namespace {

@@ -345,7 +345,8 @@ Report make_report(const Frame& frame, const ReportRequest& request) {
 
 std::string metric_help(const Frame& frame) {
   TextTable table{{"metric", "unit", "better", "meaning"}, {}};
-  for (const Quantity& quantity : Quantities(frame).all()) {
+  const Quantities quantities(frame);
+  for (const Quantity& quantity : quantities.all()) {
     table.rows.push_back({quantity.name, quantity.unit, quantity.better > 0 ? "more" : quantity.better < 0 ? "less" : "-", quantity.doc});
   }
   return table.print(200);

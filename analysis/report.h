@@ -12,12 +12,12 @@
 namespace draftlab {
 
 struct ReportRequest {
-  std::vector<std::string> by;       // config keys; empty: every arm is a group, seeds taken together
-  std::vector<std::string> metrics;  // names of quantities; empty: the usual ones
-  std::string pivot;                 // a key of `by` whose values become columns
-  std::string baseline;              // "key=value ..."; empty: the stepwise drafter where there is one, else the first group
-  std::string choose;                // a quantity: of each group only the arm that is best in it ...
-  std::vector<std::string> tune;     // ... on these traces, or on the first N prompts of the traces themselves ("200")
+  std::vector<std::string> by = {};       // config keys; empty: every arm is a group, seeds taken together
+  std::vector<std::string> metrics = {};  // names of quantities; empty: the usual ones
+  std::string pivot = {};                 // a key of `by` whose values become columns
+  std::string baseline = {};              // "key=value ..."; empty: the stepwise drafter where there is one, else the first group
+  std::string choose = {};                // a quantity: of each group only the arm that is best in it ...
+  std::vector<std::string> tune = {};     // ... on these traces, or on the first N prompts of the traces themselves ("200")
   double confidence = 0.95;
 };
 

@@ -272,7 +272,7 @@ void Decoder::record(const Window& window, const Proposal& proposal, const Numbe
     if (i < verdict.judged.size()) {
       draft.p = verdict.judged[i].target;
       draft.accept = verdict.judged[i].accept;
-      draft.accepted = verdict.judged[i].accepted;
+      draft.accepted = verdict.judged[i].reached ? verdict.judged[i].accepted : -1;
     }
     row.drafts.push_back(draft);
   }

@@ -55,6 +55,7 @@ struct Judged {
   double drawn = 0;        // probability under the distribution it was drawn from
   double accept = 0;       // acceptance probability; 1 for exact drafts
   bool accepted = false;
+  bool reached = true;     // false: measured past the first rejection, where the walk did not go (shadow mode)
 };
 
 struct Verdict {
@@ -62,7 +63,7 @@ struct Verdict {
   std::vector<Commit> edits;      // those of the proposal
   Stop why = Stop::complete;
   std::optional<Carry> carry;
-  std::vector<Judged> judged;     // aligned with the proposal's nodes; shorter when the walk stopped early
+  std::vector<Judged> judged;     // aligned with the proposal's nodes; shorter when the walk stopped early and no shadow went on
 };
 
 struct Route {

@@ -80,6 +80,8 @@ struct SampleRow {
 struct RunRow {
   std::string id, arm, config;            // hash; short label of what distinguishes it; the resolved config
   std::string model_family, checkpoint, checkpoint_digest, data_digest;
+  std::int32_t vocabulary = 0;            // of the target
+  std::int64_t parameters = 0;            // of the target; 0: unknown
 };
 
 // How a tokenizer spells a token that occurs.
@@ -113,6 +115,7 @@ struct CurveRow {
 struct ValidationRow {
   std::int64_t step = 0;
   double seconds = 0, loss = kNotMeasured, perplexity = kNotMeasured, entropy_bits = kNotMeasured, nfe = kNotMeasured, nfe_per_token = kNotMeasured;
+  double loss_sequential = kNotMeasured, accuracy = kNotMeasured;
 };
 
 }  // namespace draftlab

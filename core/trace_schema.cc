@@ -95,6 +95,8 @@ template <> const std::vector<Column<RunRow>>& fields<RunRow>() {
       column(&R::checkpoint, "checkpoint", "", "folder of the target's weights; empty for models that are made, not loaded"),
       column(&R::checkpoint_digest, "checkpoint_digest", "", "digest of the weights"),
       column(&R::data_digest, "data_digest", "", "digest of the task's data"),
+      column(&R::vocabulary, "vocabulary", "1", "token ids of the target").in(0, kInfinity).since(1),
+      column(&R::parameters, "parameters", "1", "parameters of the target; 0 when unknown").in(0, kInfinity).since(1),
   });
   return columns;
 }
@@ -142,7 +144,7 @@ template <> const std::vector<Column<StepRow>>& fields<StepRow>() {
         column(&R::exact, "exact", "1", "leading drafts that are the target's own draws and need no test").in(0, kInfinity),
         column(&R::verified, "verified", "1", "the verifier judged, and its verdict was committed").flags(kYesNo),
         column(&R::routed, "routed", "1", "what the router decided; it may differ from `verified` where a shadow verifies at every step")
-            .flags({{-1, "nothing to decide"}, {0, "no"}, {1, "yes"}}).since(1),
+            .flags({{-1, "nothing_to_decide"}, {0, "no"}, {1, "yes"}}).since(1),
         column(&R::accepted, "accepted", "1", "accepted prefix, without the replacement token").in(0, kInfinity),
         column(&R::committed, "committed", "1", "tokens committed, with it").in(0, kInfinity),
         column(&R::stop, "stop", "1", "why the step committed no more").flags(meanings(Stop::unverified)),
@@ -184,7 +186,7 @@ template <> const std::vector<Column<DraftRow>>& fields<DraftRow>() {
       column(&R::token, "id", "1", "token id").in(0, kInfinity),
       column(&R::p, "p", "1", "probability under the target, as drawn; NaN: not judged").in(0, 1).single(),
       column(&R::q, "q", "1", "probability under the distribution it was drawn from").in(0, 1).single(),
-      column(&R::accept, "accept", "1", "acceptance probability; NaN: not judged").in(0, 1).single(),
+      column(&R::accept, "accept", "1", "acceptance probability, given the drafts before it; NaN: not measured. A shadow measures it past the first rejection too").in(0, 1).single(),
       column(&R::accepted, "accepted", "1", "what became of it").flags({{-1, "not_judged"}, {0, "no"}, {1, "yes"}}),
       column(&R::confidence, "confidence", "1", "the drafter's raw probability of the token").in(0, 1).coarse(),
       column(&R::margin, "margin", "1", "largest minus second largest raw probability").in(0, 1).coarse(),
@@ -228,6 +230,8 @@ template <> const std::vector<Column<ValidationRow>>& fields<ValidationRow>() {
       column(&R::entropy_bits, "entropy_bits", "bit", "Shannon entropy of the token frequencies of the generated text").in(0, kInfinity),
       column(&R::nfe, "nfe", "1", "function evaluations a sample, mean").in(0, kInfinity),
       column(&R::nfe_per_token, "nfe_per_token", "1", "function evaluations a generated token").in(0, kInfinity),
+      column(&R::loss_sequential, "loss_sequential", "nat", "validation loss a target token, one token at a time"),
+      column(&R::accuracy, "accuracy", "1", "share of problems solved, one token at a time, greedily").in(0, 1),
   });
   return columns;
 }

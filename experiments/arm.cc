@@ -92,6 +92,8 @@ RunRow Arm::row() const {
   row.checkpoint = facts.checkpoint;
   row.checkpoint_digest = facts.digest;
   row.data_digest = task->digest();
+  row.vocabulary = facts.vocabulary;
+  row.parameters = facts.parameters;
   return row;
 }
 

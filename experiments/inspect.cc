@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "analysis/inspect.h"
+#include "analysis/trajectories.h"
 #include "core/error.h"
 #include "core/task.h"
 #include "plugins/tokenizers/tokenizer.h"
@@ -35,6 +36,10 @@ std::int64_t row_in_run(const Trace& trace, std::int64_t run, std::int64_t wante
 int inspect(const CommandLine& line, const Registries&) {
   if (line.paths.size() != 1) throw UsageError("draftlab inspect takes one trace");
   const Trace trace(line.paths[0]);
+  if (line.has("ar")) {
+    std::cout << trajectories(trace.runs(), trace.read());
+    return 0;
+  }
   InspectOptions options;
   options.ascii = !terminal_shows_utf8();
   if (line.has("steps")) read_steps(line.flag("steps"), options);

@@ -11,9 +11,11 @@
 #include "experiments/check_trace.h"
 #include "experiments/describe.h"
 #include "experiments/doctor.h"
+#include "experiments/export.h"
 #include "experiments/inspect.h"
 #include "experiments/list.h"
 #include "experiments/plot.h"
+#include "experiments/replay.h"
 #include "experiments/report.h"
 #include "experiments/run.h"
 #include "experiments/train.h"
@@ -59,11 +61,23 @@ const std::vector<Command>& commands() {
         {"choose", "a metric: report of each group the arm that is best in it ..."},
         {"tune", "... on these traces, comma separated, or on the first N prompts"},
         {"dialect", "acceptance in the words of vllm, spec-bench, sglang, or own"},
+        {"cost", "forwards, rows, positions and times: when does a step pay, and what would it cost elsewhere", true},
+        {"bandwidth", "with --cost: of a machine, GB/s"},
+        {"flops", "with --cost: of that machine, TFLOP/s"},
+        {"parameters", "with --cost: of the model, where the traces do not say; 25e6"},
         {"out", "file to write instead of standard output"},
         {"html", "one self-contained page to write: table, trade-offs and trajectories"}},
        false, report},
+      {"replay", "FILE...", "other estimators and routers on stored traces; configs (*.ini) may name them", 1, kAnyNumber,
+       {{"reliability", "what each estimator said of drafts, and what they were", true},
+        {"verify-cost", "forwards of a verified step (default 2)"},
+        {"skip-cost", "forwards of any other (default 1)"},
+        {"vocabulary", "tokens that the model knows, where the trace does not say"}},
+       true, replay},
+      {"export", "FILE", "a trace as text files", 1, 1, {{"csv", "folder for run.csv, sample.csv, step.csv, token.csv, draft.csv"}}, false, export_trace},
       {"inspect", "FILE", "one decoded sequence, step by step", 1, 1,
-       {{"sample", "row of the sample (default 0)"}, {"run", "only samples of this arm"}, {"steps", "A:B, or the first N"}},
+       {{"sample", "row of the sample (default 0)"}, {"run", "only samples of this arm"}, {"steps", "A:B, or the first N"},
+        {"ar", "all samples instead: AR-ness, and the course of confidence, entropy and tokens a step", true}},
        false, inspect},
       {"plot", "PATH...", "figures of traces, sweeps and trainings, drawn by gnuplot", 1, kAnyNumber,
        {{"figure", "pareto, acceptance, ar, calibration, router, cost, heat, axis, training, or all (default)"},

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "analysis/cost.h"
 #include "analysis/html.h"
 #include "analysis/report_print.h"
 #include "core/error.h"
@@ -26,6 +27,23 @@ void read_declared(const Frame& frame, ReportRequest& request) {
   if (!request.choose.empty() && request.tune.empty() && prompts != config.end() && prompts->second != "0") request.tune = {prompts->second};
 }
 
+double number(const CommandLine& line, const std::string& flag) {
+  if (!line.has(flag)) return 0;
+  char* end = nullptr;
+  const double value = std::strtod(line.flag(flag).c_str(), &end);
+  if (*end != '\0' || !(value > 0)) throw UsageError("--" + flag + " " + line.flag(flag) + " must be a number above 0");
+  return value;
+}
+
+CostRequest cost_request(const CommandLine& line, const ReportRequest& request) {
+  CostRequest cost{request.by, request.baseline};
+  cost.bandwidth = 1e9 * number(line, "bandwidth");
+  cost.flops = 1e12 * number(line, "flops");
+  cost.parameters = number(line, "parameters");
+  if ((cost.bandwidth > 0) != (cost.flops > 0)) throw UsageError("a machine is two numbers: --bandwidth GB/s and --flops TFLOP/s");
+  return cost;
+}
+
 }  // namespace
 
 int report(const CommandLine& line, const Registries&) {
@@ -36,11 +54,16 @@ int report(const CommandLine& line, const Registries&) {
   request.baseline = line.flag("baseline");
   request.choose = line.flag("choose");
   request.tune = list(line.flag("tune"));
+  if (line.has("html") && (line.has("cost") || line.has("dialect") || line.flag("metric") == "help")) {
+    throw UsageError("--html writes the table of arms, and --cost, --dialect and --metric help print others; leave one out");
+  }
   const ReportFormat format = report_format_of(line.flag("format", "markdown"));
   const Frame frame(line.paths);
   std::string text;
   if (line.flag("metric") == "help") {
     text = metric_help(frame);
+  } else if (line.has("cost")) {
+    text = cost_tables(frame, cost_request(line, request));
   } else if (line.has("dialect")) {
     text = acceptance_table(frame, request, dialect_of(line.flag("dialect")));
   } else {

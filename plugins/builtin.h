@@ -40,8 +40,12 @@
   X(infill)                         \
   X(prefix)                         \
   X(story)                          \
+  X(arithmetic)                     \
   X(programs)                       \
+  X(gsm8k)                          \
+  X(mbpp)                           \
   X(train_as_arm)                   \
+  X(train_block_diffusion)          \
   X(train_tokenizer)
 
 #define DRAFTLAB_DECLARE_PLUGIN(name) void register_##name(draftlab::Registries& registries);

@@ -37,21 +37,8 @@ void TrainAsArmOptions::declare(OptionSet& set) {
   set.add("share_ahead", &share_ahead).in(0, 1).help("share of the scored tokens that are asked early, as a draft asks them; a model from scratch needs it to draft well");
   set.add("most_ahead", &most_ahead).in(1, 65536).help("ranks by which such a token is asked early, at most: draft_length - 1");
   set.add("length", &length).in(2, 65536).help("tokens of a canvas");
-  set.add("batch", &batch).in(1, 65536).help("canvases of one forward");
-  set.add("accumulate", &accumulate).in(1, 65536).help("forwards of one optimizer step");
-  set.add("steps", &steps).in(1, 1e12).help("optimizer steps, at the end of which the learning rate reaches its floor");
-  set.add("warmup", &warmup).in(0, 1e12).help("steps of linear learning-rate warm-up");
-  set.add("rate", &rate).in(0, 10).help("highest learning rate");
-  set.add("floor", &floor).in(0, 1).help("share of the highest learning rate that is left at the end");
-  set.add("weight_decay", &weight_decay).in(0, 10).help("decoupled weight decay");
-  set.add("clip", &clip).in(0.0001, 1e9).help("largest norm of the gradient");
-  set.add("minutes", &minutes).in(0, 1e9).help("stop, saved, after so many minutes; 0: no limit");
-  set.add("log_every", &log_every).in(1, 1e12).help("steps between rows of the curve");
-  set.add("validate_every", &validate_every).in(1, 1e12).help("steps between validations");
   set.add("validate_canvases", &validate_canvases).in(1, 1e6).help("held-out canvases of a validation loss");
-  set.add("save_every", &save_every).in(0, 1e12).help("steps between checkpoints; 0: by time alone");
-  set.add("save_minutes", &save_minutes).in(0.01, 1e9).help("minutes between checkpoints");
-  set.add("dtype", &dtype).one_of({"f32", "bf16"}).help("number format of the checkpoint's weights");
+  TrainingOptions::declare(set);
 }
 
 namespace {
@@ -109,13 +96,6 @@ class AsArmTrainer final : public Trainer {
     std::vector<std::string> documents;
     for (const auto& row : table.rows) documents.push_back(row[column]);
     return documents;
-  }
-  static void copy_tokenizer(const std::string& from, const std::string& to) {
-    const std::filesystem::path source = std::filesystem::path(from) / "spiece.model", target = std::filesystem::path(to) / "spiece.model";
-    std::error_code error;
-    if (std::filesystem::equivalent(source, target, error)) return;
-    std::filesystem::copy_file(source, target, std::filesystem::copy_options::overwrite_existing, error);
-    if (error) throw OutputError("cannot copy '" + source.string() + "' to '" + target.string() + "': " + error.message());
   }
   Options options_;
 };

@@ -7,10 +7,11 @@
 #include "core/options.h"
 #include "core/train.h"
 #include "plugins/models/corpus.h"
+#include "plugins/models/training.h"
 
 namespace draftlab {
 
-struct TrainAsArmOptions {
+struct TrainAsArmOptions : TrainingOptions {
   // Corpus.
   std::string text, documents = "lines", field = "text", tokenizer;
   std::int64_t stories = 0;
@@ -23,13 +24,8 @@ struct TrainAsArmOptions {
   std::string order = "lattice";
   double mask_start = 0.15, mask_min = 0.15, mask_max = 0.99, share_prefix = 0, share_spans = 0, share_ahead = 0;
   std::int64_t mask_warmup = 5000, most_ahead = 4;
-  // Optimisation.
-  std::int64_t length = 128, batch = 32, accumulate = 1, steps = 10000, warmup = 500;
-  double rate = 1e-3, floor = 0, weight_decay = 0.01, clip = 1, minutes = 0;
-  // What is kept.
-  std::int64_t log_every = 20, validate_every = 500, validate_canvases = 64, save_every = 0;
-  double save_minutes = 5;
-  std::string dtype = "f32";
+  // Sizes.
+  std::int64_t length = 128, validate_canvases = 64;
 
   void declare(OptionSet& set);
 };

@@ -1,121 +1,19 @@
-// Trainer `as-arm`: the loop. Every random number is addressed by (seed, step, canvas), so a resumed run is the uninterrupted
-// one.
+// Trainer `as-arm`: what a step is made of; training_torch.cc runs the loop.
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
-#include <malloc.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <csignal>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <iostream>
-#include <span>
-#include <sstream>
 
-#include "core/chance.h"
-#include "core/curves.h"
 #include "core/error.h"
-#include "core/progress.h"
-#include "core/provenance.h"
-#include "plugins/models/adamw.h"
 #include "plugins/models/corpus.h"
 #include "plugins/models/lattice_loss_torch.h"
-#include "plugins/models/safetensors.h"
 #include "plugins/models/train_as_arm.h"
+#include "plugins/models/training_torch.h"
 #include "plugins/models/xlnet_torch.h"
 
 namespace draftlab {
 
 namespace {
-
-volatile std::sig_atomic_t signal_caught = 0;
-void note(int signal) { signal_caught = signal; }
-
-// Uniforms of one canvas: the site's position counts the draws. Validation has clocks of its own.
-constexpr std::uint64_t kTrainingStream = 0, kValidationStream = 1;
-Uniforms uniforms(std::uint64_t seed, std::uint64_t stream, std::int64_t step, std::int64_t canvas) {
-  Site site{stream, 0, Purpose::train, static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(canvas)};
-  return [seed, site]() mutable {
-    const double u = SampledChance::uniform(seed, site);
-    site.position++;
-    return u;
-  };
-}
-
-struct Stopwatch {
-  double before = 0;  // seconds of the runs that this one resumes
-  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-  double seconds() const { return before + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); }
-};
-
-void say(const std::string& line) { std::cout << line << std::endl; }
-std::string number(double value) {
-  std::ostringstream text;
-  text.precision(4);
-  text << value;
-  return text.str();
-}
-
-constexpr const char* kStateFile = "training.safetensors";
-
-// What a resumed run needs. The network's parameters and gradients become views of two flat arrays, which the optimizer and
-// the checkpoint see.
-struct State {
-  std::vector<float> values, gradient;
-  AdamW optimizer;
-  double seconds = 0;
-
-  State(const Xlnet& net, double weight_decay) {
-    auto named = net.named_parameters();
-    std::int64_t total = 0;
-    for (const auto& [name, parameter] : named) total += parameter.numel();
-    values.resize(total);
-    gradient.resize(total);
-    optimizer.first.resize(total);
-    optimizer.second.resize(total);
-    optimizer.weight_decay = weight_decay;
-    std::int64_t at = 0;
-    for (auto& [name, parameter] : named) {
-      const auto view = [&](std::vector<float>& flat) { return at::from_blob(flat.data() + at, parameter.sizes(), at::kFloat); };
-      view(values).copy_(parameter);
-      parameter.set_data(view(values));
-      parameter.set_requires_grad(true);
-      parameter.mutable_grad() = view(gradient);
-      at += parameter.numel();
-    }
-  }
-  std::int64_t step() const { return optimizer.steps; }
-
-  void write(const std::string& path) const {
-    const auto bytes = [](const std::vector<float>& flat) {
-      return TensorBytes{ElementType::f32, {static_cast<std::int64_t>(flat.size())}, std::as_bytes(std::span(flat))};
-    };
-    write_safetensors(path, {{"first_moment", bytes(optimizer.first)}, {"parameters", bytes(values)}, {"second_moment", bytes(optimizer.second)}},
-                      {{"step", std::to_string(step())}, {"seconds", std::to_string(seconds)}});
-  }
-  void read(const std::string& path) {
-    const SafetensorsFile file(path);
-    const auto take = [&](const std::string& name, std::vector<float>& flat) {
-      const TensorBytes& stored = file.at(name);
-      if (stored.type != ElementType::f32 || stored.bytes.size() != flat.size() * sizeof(float))
-        throw DataError("'" + path + "' is of a model with other dimensions than the config's: --resume needs the config it began with");
-      std::memcpy(flat.data(), stored.bytes.data(), stored.bytes.size());
-    };
-    take("first_moment", optimizer.first);
-    take("parameters", values);
-    take("second_moment", optimizer.second);
-    const auto attribute = [&](const std::string& name) {
-      const auto found = file.metadata().find(name);
-      if (found == file.metadata().end()) throw DataError("'" + path + "' does not say its " + name + ": it is no state of a training");
-      return std::strtod(found->second.c_str(), nullptr);
-    };
-    optimizer.steps = static_cast<std::int64_t>(attribute("step"));
-    seconds = attribute("seconds");
-  }
-};
 
 Xlnet network(const TrainAsArmJob& job, std::uint64_t seed) {
   const TrainAsArmOptions& o = job.options;
@@ -175,108 +73,45 @@ double held_out_loss(const TrainAsArmJob& job, const Xlnet& net, std::uint64_t s
   return sum / static_cast<double>(all.scored());
 }
 
+StepResult gradient(const TrainAsArmJob& job, const Xlnet& net, std::uint64_t seed, bool bf16, std::int64_t step) {
+  const TrainAsArmOptions& o = job.options;
+  const LatticeBatch batch = draw(o, job.corpus, seed, kTrainingStream, step, o.batch * o.accumulate);
+  const auto scored = static_cast<double>(batch.scored());
+  StepResult result;
+  for (std::int64_t i = 0; i < o.accumulate; i++) {
+    const at::Tensor nll = lattice_nll(net, part(batch, i * o.batch, o.batch), bf16).sum() / scored;
+    nll.backward();
+    result.loss += nll.item<double>();
+  }
+  result.tokens = static_cast<double>(o.batch * o.accumulate * o.length);
+  result.mask_rate = scored / result.tokens;
+  return result;
+}
+
 void train_as_arm(const TrainAsArmJob& job, const TrainContext& context) {
   const TrainAsArmOptions& o = job.options;
-  // Activations are large and short-lived: keep their pages instead of giving them back to the kernel after each step.
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  mallopt(M_TRIM_THRESHOLD, 2000000000);
-  if (context.machine.threads > 0) at::set_num_threads(context.machine.threads);
   const bool bf16 = context.machine.dtype == "bf16";
-
   const Xlnet net = network(job, context.seed);
-  State state(net, o.weight_decay);
-  const std::string state_file = context.out + "/" + kStateFile;
-  if (context.resume && std::filesystem::exists(state_file)) state.read(state_file);
-  Provenance made = provenance(context.machine, static_cast<std::int64_t>(context.seed));
-  made.title = context.config.title();
-  CurveWriter curves(context.out + "/curves.h5", made, context.resume);
-  curves.forget_after(state.step());
-  say("as-arm: " + std::to_string(state.values.size()) + " parameters, " + std::to_string(job.corpus.tokens()) + " tokens in " +
-      std::to_string(job.corpus.documents()) + " documents, " + std::to_string(job.held_out.tokens()) + " held out" +
-      (state.step() > 0 ? "; goes on at step " + std::to_string(state.step()) : ""));
-
-  const Stopwatch clock{state.seconds};
-  const auto save = [&] {
-    state.seconds = clock.seconds();
-    curves.flush();
-    net.save(context.out, o.dtype == "bf16");
-    state.write(state_file);  // last: what resumes is never newer than what it goes with
-  };
-  const auto validate = [&](Progress& progress) {
-    ValidationRow row;
-    row.loss = held_out_loss(job, net, context.seed, bf16);
-    std::string line = "held-out loss " + number(row.loss);
+  Training training;
+  training.name = "as-arm";
+  training.data = std::to_string(job.corpus.tokens()) + " tokens in " + std::to_string(job.corpus.documents()) + " documents, " +
+                  std::to_string(job.held_out.tokens()) + " held out";
+  training.parameters = net.named_parameters();
+  training.gradient = [&](std::int64_t step) { return gradient(job, net, context.seed, bf16, step); };
+  training.save = [&](const std::string& folder) { net.save(folder, o.dtype == "bf16"); };
+  training.validate = [&](ValidationRow& row) {
+    const double loss = held_out_loss(job, net, context.seed, bf16);
+    std::string line = "held-out loss " + short_number(loss);
     if (context.generate) {
-      net.save(context.out, o.dtype == "bf16");
-      const ValidationRow generated = context.generate(context.out);
-      row = {0, 0, row.loss, generated.perplexity, generated.entropy_bits, generated.nfe, generated.nfe_per_token};
-      if (std::isfinite(row.perplexity)) line += ", perplexity " + number(row.perplexity);
-      line += ", entropy " + number(row.entropy_bits) + " bits, NFE per token " + number(row.nfe_per_token);
+      training.save(context.out);
+      row = context.generate(context.out);
+      if (std::isfinite(row.perplexity)) line += ", perplexity " + short_number(row.perplexity);
+      line += ", entropy " + short_number(row.entropy_bits) + " bits, NFE per token " + short_number(row.nfe_per_token);
     }
-    row.step = state.step();
-    row.seconds = clock.seconds();
-    curves.add(row);
-    progress.clear();
-    say("step " + std::to_string(row.step) + ", " + duration(row.seconds) + ": " + line);
+    row.loss = loss;
+    return line;
   };
-
-  signal_caught = 0;
-  const auto on_term = std::signal(SIGTERM, note), on_int = std::signal(SIGINT, note);
-  const RateSchedule rates{o.rate, o.floor, o.warmup, o.steps};
-  const double begun = clock.seconds();
-  double saved = begun, logged = begun, loss = 0, masked = 0, tokens = 0;
-  std::int64_t since = 0;  // steps since the last row
-  {
-    Progress progress("training", "steps", o.steps, state.step());
-    while (state.step() < o.steps && !signal_caught && (o.minutes == 0 || clock.seconds() - begun < 60 * o.minutes)) {
-      const LatticeBatch batch = draw(o, job.corpus, context.seed, kTrainingStream, state.step(), o.batch * o.accumulate);
-      const auto scored = static_cast<double>(batch.scored());
-      std::fill(state.gradient.begin(), state.gradient.end(), 0.0f);
-      for (std::int64_t i = 0; i < o.accumulate; i++) {
-        const at::Tensor nll = lattice_nll(net, part(batch, i * o.batch, o.batch), bf16).sum() / scored;
-        nll.backward();
-        loss += nll.item<double>();
-      }
-      if (!std::isfinite(loss))
-        throw DataError("the training loss is no number any more at step " + std::to_string(state.step()) + ": lower trainer.as-arm.rate; " +
-                        context.out + " holds the last checkpoint");
-      CurveRow row;
-      row.learning_rate = rates.rate(state.step());
-      row.grad_norm = clip(state.gradient, o.clip);
-      state.optimizer.step(state.values, state.gradient, row.learning_rate);
-      const auto positions = static_cast<double>(o.batch * o.accumulate * o.length);
-      masked += scored / positions;
-      tokens += positions;
-      since++;
-      if (state.step() % o.log_every == 0) {
-        row.step = state.step();
-        row.seconds = clock.seconds();
-        row.loss = loss / static_cast<double>(since);
-        row.mask_rate = masked / static_cast<double>(since);
-        row.tokens_per_second = tokens / (row.seconds - logged);
-        curves.add(row);
-        progress.at(row.step, "loss " + number(row.loss) + ", " + std::to_string(std::llround(row.tokens_per_second)) + " tokens/s");
-        logged = row.seconds;
-        loss = masked = tokens = 0;
-        since = 0;
-      }
-      if (state.step() % o.validate_every == 0 || state.step() == o.steps) {
-        validate(progress);
-        logged = clock.seconds();
-        tokens = 0;
-      }
-      if ((o.save_every > 0 && state.step() % o.save_every == 0) || clock.seconds() - saved > 60 * o.save_minutes) {
-        save();
-        saved = clock.seconds();
-      }
-    }
-  }
-  save();
-  std::signal(SIGTERM, on_term);
-  std::signal(SIGINT, on_int);
-  if (state.step() >= o.steps) return say("finished: " + context.out + " holds the checkpoint and its curves");
-  say("stopped at step " + std::to_string(state.step()) + " of " + std::to_string(o.steps) + ", saved; the same command with --resume goes on");
-  if (signal_caught) std::raise(signal_caught);
+  run_training(training, o, context);
 }
 
 }  // namespace

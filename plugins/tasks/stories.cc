@@ -5,29 +5,13 @@
 
 #include "core/chance.h"
 #include "core/error.h"
+#include "plugins/tasks/choices.h"
 #include "plugins/tasks/story_plots.h"
 
 namespace draftlab {
 namespace {
 
 using Slots = std::map<std::string, std::string>;
-
-// The choices of one story, in the order in which they are made.
-class Choices {
- public:
-  Choices(std::uint64_t seed, std::int64_t index, Split split, std::uint32_t attempt)
-      : seed_(seed), site_{static_cast<std::uint64_t>(index), 0, Purpose::train, static_cast<std::uint32_t>(split), attempt} {}
-  std::size_t below(std::size_t count) {
-    const double u = SampledChance::uniform(seed_, site_);
-    ++site_.position;
-    return static_cast<std::size_t>(u * static_cast<double>(count));
-  }
-  template <class T> const T& of(const std::vector<T>& items) { return items[below(items.size())]; }
-
- private:
-  std::uint64_t seed_;
-  Site site_;
-};
 
 std::vector<std::string> split_at(const std::string& text, const std::string& separator) {
   std::vector<std::string> parts;
@@ -133,7 +117,7 @@ Split split_of(const std::string& text) {
 
 Story make_story(std::uint64_t seed, std::int64_t index, Split split) {
   for (std::uint32_t attempt = 0;; ++attempt) {
-    Story story = tell(Choices(seed, index, split, attempt));
+    Story story = tell(Choices(seed, index, static_cast<std::uint32_t>(split), attempt));
     if (split_of(story.text()) == split) return story;
   }
 }

@@ -14,8 +14,12 @@ namespace draftlab {
 std::unique_ptr<Tokenizer> open_tokenizer(const std::string& folder);
 bool has_tokenizer(const std::string& folder);
 
-// A sentencepiece unigram model of `lines`, as the bytes of its file; each of the characters `required` becomes a piece. DataError when they do not suffice.
+// Copies it; OutputError when it cannot. Nothing to do when both are one folder.
+void copy_tokenizer(const std::string& from, const std::string& to);
+
+// A sentencepiece unigram model of `lines`, as the bytes of its file; each of the characters `required` becomes a piece, and
+// with `split_digits` every digit is one, too. DataError when they do not suffice.
 std::string train_tokenizer(const std::vector<std::string>& lines, std::int64_t vocabulary, double coverage,
-                            const std::string& required);
+                            const std::string& required, bool split_digits = false);
 
 }  // namespace draftlab

@@ -1,5 +1,5 @@
-// Trainer `tokenizer`: a sentencepiece unigram vocabulary with XLNet's nine special ids, from text or from the generated
-// stories. The same input gives the same file on any machine.
+// Trainer `tokenizer`: a sentencepiece unigram vocabulary with XLNet's nine special ids, from text, from the generated
+// stories or from arithmetic problems and programs. The same input gives the same file on any machine.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -12,7 +12,9 @@
 #include "core/plugin.h"
 #include "core/train.h"
 #include "plugins/builtin.h"
+#include "plugins/tasks/arithmetic_problems.h"
 #include "plugins/tasks/documents.h"
+#include "plugins/tasks/program_problems.h"
 #include "plugins/tasks/stories.h"
 #include "plugins/tokenizers/tokenizer.h"
 #include "plugins/tokenizers/utf8.h"
@@ -61,11 +63,15 @@ class TokenizerTrainer final : public Trainer {
  public:
   struct Options {
     std::string text;
-    std::int64_t stories = 20000, vocabulary = 1000, most_lines = 1000000;
+    std::int64_t stories = 20000, problems = 0, programs = 0, vocabulary = 1000, most_lines = 1000000;
     double coverage = 0.9995;
+    bool split_digits = false;
     void declare(OptionSet& set) {
       set.add("text", &text).help("UTF-8 file to train on, one line a sentence; empty: generated stories");
       set.add("stories", &stories).in(1, 10000000).help("generated stories to train on when there is no text");
+      set.add("problems", &problems).in(0, 10000000).help("arithmetic problems to train on, instead of stories, when there is no text");
+      set.add("programs", &programs).in(0, 10000000).help("programs with their questions, likewise");
+      set.add("split_digits", &split_digits).help("every digit is a piece of its own");
       set.add("vocabulary", &vocabulary).in(16, 250000).help("most pieces, the nine special ones included; fewer where the text yields no more");
       set.add("coverage", &coverage).in(0.9, 1).help("share of characters that get a piece of their own; the rest is <unk>");
       set.add("most_lines", &most_lines).in(1, 100000000).help("lines taken from the text, evenly spaced");
@@ -74,10 +80,10 @@ class TokenizerTrainer final : public Trainer {
   explicit TokenizerTrainer(const Options& options) : options_(options) {}
 
   void run(const TrainContext& context) override {
-    std::vector<std::string> lines = options_.text.empty() ? from_stories(context.seed) : from_text();
+    std::vector<std::string> lines = !options_.text.empty() ? from_text() : options_.problems + options_.programs > 0 ? from_problems(context.seed) : from_stories(context.seed);
     const std::size_t read = lines.size();
     add_words(lines);
-    write(context.out, train_tokenizer(lines, options_.vocabulary, options_.coverage, printable()));
+    write(context.out, train_tokenizer(lines, options_.vocabulary, options_.coverage, printable(), options_.split_digits));
     std::cout << "wrote " << context.out << "/spiece.model: " << open_tokenizer(context.out)->vocabulary()
               << " pieces from " << read << " lines\n";
   }
@@ -86,6 +92,19 @@ class TokenizerTrainer final : public Trainer {
   std::vector<std::string> from_stories(std::uint64_t seed) const {
     std::vector<std::string> lines;
     for (std::int64_t i = 0; i < options_.stories; ++i) lines.push_back(clean_text(make_story(seed, i).text()));
+    return lines;
+  }
+  std::vector<std::string> from_problems(std::uint64_t seed) const {
+    std::vector<std::string> lines;
+    for (std::int64_t i = 0; i < options_.problems; ++i) {
+      const Problem problem = make_problem(seed, i, ProblemSplit::train);
+      lines.push_back(clean_text(problem.question));
+      lines.push_back(clean_text(problem.worked));
+    }
+    for (const ProgramProblem& problem : make_program_problems(seed, options_.programs)) {
+      lines.push_back(clean_text(problem.question));
+      lines.push_back(clean_text(problem.answer));
+    }
     return lines;
   }
   std::vector<std::string> from_text() const {
@@ -102,5 +121,5 @@ class TokenizerTrainer final : public Trainer {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(train_tokenizer) {
-  registries.trainers.add<draftlab::TokenizerTrainer>("tokenizer", "a sentencepiece unigram vocabulary with XLNet's special ids, from text or from generated stories");
+  registries.trainers.add<draftlab::TokenizerTrainer>("tokenizer", "a sentencepiece unigram vocabulary with XLNet's special ids, from text, stories or problems");
 }

@@ -36,7 +36,9 @@ class Chain final : public Verifier {
     }
 
     Verdict verdict{.commits = {}, .edits = {}, .why = length == step.window.span ? step.window.boundary : Stop::complete, .carry = {}, .judged = {}};
-    for (int i = 0; i < length; ++i) {
+    const bool shadow = step.decode.shadow != "off";  // what would have become of the drafts after a rejection is wanted too
+    bool rejected = false;
+    for (int i = 0; i < length && (!rejected || shadow); ++i) {
       const Node& node = proposal.nodes[i];
       const Distribution* drawn_from = proposal.drawn_from.empty() ? nullptr : &proposal.drawn_from[i];
       const double q = drawn_from ? drawn_from->probability(node.token) : 1.0;
@@ -48,6 +50,10 @@ class Chain final : public Verifier {
       const Distribution target = step.drawn(answer.at(i - 1, node.position));
       const Trial trial{node.token, target, drawn_from, i};
       const double accept = acceptance.probability(trial);
+      if (rejected) {
+        verdict.judged.push_back({target.probability(node.token), q, accept, false, false});
+        continue;
+      }
       const bool accepted = step.chance.below(accept, step.site(node.position, Purpose::accept));
       verdict.judged.push_back({target.probability(node.token), q, accept, accepted});
       if (accepted) {
@@ -60,9 +66,9 @@ class Chain final : public Verifier {
         const Token token = step.chance.draw(replacement, step.site(node.position, Purpose::residual));
         verdict.commits.push_back({node.position, token, Source::resampled});
       }
-      co_return verdict;
+      rejected = true;
     }
-    if (bonus) {
+    if (bonus && !rejected) {
       const std::int32_t position = step.window.positions[length];
       const Distribution target = step.drawn(answer.at(length - 1, position));
       verdict.commits.push_back({position, step.chance.draw(target, step.site(position, Purpose::bonus)), Source::bonus});

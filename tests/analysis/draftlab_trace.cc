@@ -13,7 +13,7 @@ namespace {
 // Exit status of a Python program; the interpreter of the system, which has the system's packages.
 int python(const TraceFolder& folder, const std::string& program) {
   std::ofstream(folder / "program.py") << program;
-  const std::string command = "PYTHONPATH='" DRAFTLAB_SOURCE_DIR "/analysis' PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 '" + folder / "program.py" + "'";
+  const std::string command = "PYTHONPATH='" DRAFTLAB_SOURCE_DIR "/analysis/python' PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 '" + folder / "program.py" + "'";
   return std::system(command.c_str());
 }
 
@@ -43,6 +43,27 @@ TEST_CASE("h5py reads a trace") {
       "assert abs(trace['token_p'][0] - " + std::to_string(made_sample(0, 0, 0).steps[0].tokens[0].p) + ") < 1e-6\n"
       "assert sum(len(s['steps']) for s in trace) == trace.rows['step'] == 24\n"
       "assert len(Trace('" + folder / "empty.h5" + "')) == 0\n";
+  CHECK(python(folder, program) == 0);
+}
+
+TEST_CASE("pandas frames and an xarray dataset of a trace") {
+  const TraceFolder folder("python");
+  if (skipped(folder, "h5py pandas xarray")) return;
+  write_made(folder / "a.h5", 6);
+  const SampleRow sample = made_sample(1, 0, 0);
+  const std::string program =
+      "from draftlab_trace import Trace\n"
+      "trace = Trace('" + folder / "a.h5" + "')\n"
+      "steps = trace.frame('step', words=True)\n"
+      "assert len(steps) == 24 and steps.index.name == 'step' and steps.stop.isin(['complete', 'wrong_token']).all()\n"
+      "samples = trace.samples()\n"
+      "assert list(samples.drafter) == ['stepwise', 'self'] * 3 and samples.arm[1] == 'drafter=self'\n"
+      "assert samples.groupby('drafter').generated.sum()['self'] == trace['sample_generated'][1::2].sum()\n"
+      "assert samples.text[1] == '" + sample.text + "' and samples.score_rouge_1.isna().sum() == 2\n"
+      "data = trace.dataset()\n"
+      "assert {'run': 2, 'sample': 6, 'step': 24, 'token': trace.rows['token'], 'draft': 72}.items() <= dict(data.sizes).items()\n"
+      "assert data.step_ns.attrs['units'] == 'ns' and data.token_p.dtype == 'float32' and data.attrs['magic'] == 'draftlab-trace'\n"
+      "assert (data.step_committed.groupby(data.step_sample_index).sum() == data.sample_generated.values).all()\n";
   CHECK(python(folder, program) == 0);
 }
 

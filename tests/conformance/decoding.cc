@@ -16,9 +16,9 @@ struct Setup {
   Setup() { register_builtin_plugins(registries); }
 
   Composition compose_with(const std::string& lines) const {
-    const std::string base = "model = table\ntask = positions\n[task.positions]\nlength = 6\nprompt = 0:1,1:0\n[model.table]\nlength = 6\n";
+    const std::string named = "model = table\ntask = positions\n", toy = "[task.positions]\nlength = 6\nprompt = 0:1,1:0\n[model.table]\nlength = 6\n";
     Faults faults;
-    Composition composition = compose(Config::parse(lines + base, "test.ini", faults), registries, faults);
+    Composition composition = compose(Config::parse(named + lines + toy, "test.ini", faults), registries, faults);
     faults.raise();
     return composition;
   }
@@ -122,10 +122,65 @@ TEST_CASE("every unmasker decodes without verification, and previews what it com
     check_decoding(composition);
     const std::vector<SampleRow> rows = decode(composition, 1, 5);
     for (const StepRow& step : rows[0].steps) {
-      CHECK(step.verified == 0);
+      CHECK(step.routed < 1);  // a draft that is the target's own draw needs no decision, and no forward
       CHECK(step.counts[Kind::verify].calls == 0);
     }
   }
+}
+
+// Blocks of two on a model whose cache costs forwards and gives a token along with them; four unknowns in two blocks.
+TEST_CASE("every drafter, router, unmasker and acceptance rule decodes blocks") {
+  const Setup setup;
+  const std::string blocks = "frontier = blocks\n[decode]\nblock_size = 2\nsteps = 1\n[model.table]\nkind = views\ncommit = separate\n";
+  const auto check = [&](const std::string& parts, const std::string& rest = "") {
+    CAPTURE(parts);
+    for (const char* shifted : {"false", "true"}) {
+      const Composition composition = setup.compose_with(parts + blocks + "shifted = " + shifted + "\n" + rest);
+      for (const SampleRow& row : decode(composition, 8, 3)) {
+        Counts counts;
+        std::int32_t before = 0;
+        for (const StepRow& step : row.steps) {
+          CHECK(step.committed >= 1);
+          CHECK(step.committed <= 2);
+          for (const TokenRow& token : step.tokens) CHECK(token.position / 2 >= before);
+          before = step.tokens.back().position / 2;
+          for (int kind = 0; kind < kKinds; ++kind) counts.of[kind].calls += step.counts.of[kind].calls;
+        }
+        CHECK(row.generated == 4);
+        CHECK(row.counts[Kind::prefill].calls == 1);
+        CHECK(row.counts[Kind::commit].calls == 2);
+        CHECK(counts.nfe() + 1 == row.counts.nfe());
+      }
+    }
+  };
+  for (const std::string& name : setup.registries.drafters.names()) check("drafter = " + name + "\n");
+  for (const std::string& name : setup.registries.routers.names()) check("drafter = denoise\nestimator = entropy\nunmasker = threshold\nrouter = " + name + "\n");
+  for (const std::string& name : setup.registries.unmaskers.names()) {
+    check("drafter = denoise\nrouter = never\nunmasker = " + name + "\n");
+    check("drafter = denoise\nunmasker = " + name + "\n");
+    check("drafter = denoise\nunmasker = " + name + "\n", "[acceptance.speculative]\nresample = false\n");
+  }
+  for (const std::string& name : setup.registries.acceptance.names()) check("drafter = denoise\nacceptance = " + name + "\n");
+}
+
+TEST_CASE("tokens of a block may be edited; each position is committed once") {
+  const Setup setup;
+  const Composition composition = setup.compose_with("frontier = blocks\ndrafter = denoise\nunmasker = threshold\nrouter = never\n"
+      "[decode]\nblock_size = 4\nthreshold = 0.3\nedit_threshold = 0.5\npost_steps = 2\n[model.table]\nkind = views\ncommit = separate\n");
+  int edited = 0;
+  for (const SampleRow& row : decode(composition, 40, 3)) {
+    std::set<int> committed;
+    for (const StepRow& step : row.steps) {
+      for (const TokenRow& token : step.tokens) {
+        const bool edit = token.source == static_cast<int>(Source::edited);
+        CHECK(committed.insert(token.position).second != edit);
+        edited += edit;
+      }
+    }
+    CHECK(committed.size() == 4);
+    CHECK(row.counts[Kind::commit].calls == 2);  // 2-3 beside the prompt, 4-5
+  }
+  CHECK(edited > 0);
 }
 
 TEST_CASE("a decode depends on its seed and on its sequence") {

@@ -11,11 +11,11 @@ namespace {
 struct Toy {
   std::unique_ptr<Model> model;
 
-  explicit Toy(const std::string& options) {
+  explicit Toy(const std::string& options, int length = 4) {
     Registries registries;
     register_table(registries);
     Faults faults;
-    const Config config = Config::parse("[model.table]\nvocabulary = 3\n" + (options.find("length") == std::string::npos ? "length = 4\n" : "") + options, "test", faults);
+    const Config config = Config::parse("[model.table]\nvocabulary = 3\nlength = " + std::to_string(length) + "\n" + options, "test", faults);
     const auto bound = registries.models.find("table")->bind(config, "model.table", faults);
     faults.raise();
     model = bound.make();
@@ -132,8 +132,8 @@ TEST_CASE("views: a tentative position is answered with its own token in sight")
 }
 
 // What the caches of six positions, two of them prompt, make due while they are filled.
-std::string dues(const std::string& options, int block) {
-  Toy toy("kind = views\nlength = 6\n" + options);
+static std::string dues(const std::string& options, int block) {
+  const Toy toy("kind = views\n" + options, 6);
   const Given given{{0, 1}, {1, 2}};
   Canvas state(6, given);
   const auto sequence = toy.model->open(state, {.size = block, .origin = 0});

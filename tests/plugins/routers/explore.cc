@@ -43,7 +43,7 @@ TEST_CASE("the options of both routers stand in one section, and are what the ar
 TEST_CASE("an option of neither, and a router that cannot be explored, are refused") {
   CHECK_THROWS_WITH_AS(composed("router = explore\nrouter.explore.onn = 2\nrouter.explore.of = hysteresis"), doctest::Contains("onn"), ConfigError);
   CHECK_THROWS_WITH_AS(composed("router = explore\nrouter.explore.of = explore"), doctest::Contains("of = explore is no other router"), ConfigError);
-  CHECK_THROWS_WITH_AS(composed("router = explore\nrouter.explore.of = nobody"), doctest::Contains("a.ini:5: of = nobody is no other router"), ConfigError);
+  CHECK_THROWS_WITH_AS(composed("router = explore\nrouter.explore.of = nobody"), doctest::Contains("a.ini:6: of = nobody is no other router"), ConfigError);
 }
 
 TEST_CASE("one decision in so many is reversed, and each says how probable it was") {

@@ -98,7 +98,7 @@ TEST_CASE("tests tell a solution from its neighbours") {
       passed += passes(Program::parse(text), made.tests);
     }
   }
-  MESSAGE(passed << " of " << changed << " changed solutions pass");
+  INFO(passed << " of " << changed << " changed solutions pass");
   CHECK(changed > 500);
   CHECK(passed < changed / 10);  // many of these are the same function, as >= for > where max decides
 }

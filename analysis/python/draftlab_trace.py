@@ -1,13 +1,13 @@
-"""Reads draftlab traces (TRACE_FORMAT.md) with h5py and numpy alone.
+"""Reads draftlab traces (analysis/TRACE_FORMAT.md) with h5py and numpy; pandas and xarray are imported when they are asked for.
 
     trace = Trace("out/quickstart.h5")
-    trace.runs                        # one dict an arm
     trace["sample_nfe_verify"]        # a column, as an array; texts as str
+    trace.frame("step")               # a table as a pandas DataFrame, its rows numbered as the file numbers them
+    trace.samples()                   # samples with the config of their arm: one column a key that differs
+    trace.dataset()                   # everything as an xarray Dataset
     for sample in trace:              # one dict a sample, its steps, tokens and drafts within
         for step in sample["steps"]:
             print(step["accepted"], [token["id"] for token in step["tokens"]])
-
-With pandas: pandas.DataFrame(trace.table("step")).
 """
 
 import h5py
@@ -18,6 +18,7 @@ TABLES = ("run", "sample", "step", "token", "draft", "piece")
 
 class Trace:
     def __init__(self, path):
+        self.path = path
         self.file = h5py.File(path, "r")
         self.attributes = dict(self.file.attrs)
         if self.attributes.get("magic") != "draftlab-trace":
@@ -45,6 +46,48 @@ class Trace:
         """{value: meaning} of an enumeration, e.g. step_stop."""
         attributes = self.file[column].attrs
         return dict(zip(attributes["flag_values"].tolist(), attributes["flag_meanings"].split()))
+
+    # pandas
+
+    def frame(self, table, words=False):
+        """A table as a DataFrame. With words, enumerations are categories of their meanings."""
+        import pandas
+
+        frame = pandas.DataFrame(self.table(table))
+        frame.index.name = table
+        for name in frame.columns if words else ():
+            if "flag_values" in self.file[f"{table}_{name}"].attrs:
+                frame[name] = frame[name].map(self.meanings(f"{table}_{name}")).astype("category")
+        return frame
+
+    def configs(self):
+        """One row an arm, one column a dotted config key."""
+        import pandas
+
+        return pandas.DataFrame([config_keys(text) for text in self["run_config"]]).rename_axis(index="run")
+
+    def samples(self):
+        """The sample table, the arm's name, and each config key in which arms differ."""
+        frame, configs = self.frame("sample"), self.configs()
+        frame.insert(0, "arm", self["run_arm"][frame["run_index"]])
+        for key in configs.columns:
+            if configs[key].nunique(dropna=False) > 1:
+                frame[key] = configs[key].to_numpy()[frame["run_index"]]
+        return frame
+
+    def dataset(self):
+        """Everything as an xarray Dataset: one dimension a table."""
+        import xarray
+
+        attributes = ("units", "long_name", "instance_dimension", "sample_dimension")
+        variables = {
+            name: (table, self[name], {a: self.file[name].attrs[a] for a in attributes if a in self.file[name].attrs})
+            for table in self.rows
+            for name in self.columns[table]
+        }
+        return xarray.Dataset(variables, attrs={k: v for k, v in self.attributes.items() if k != "schema"})
+
+    # sample by sample
 
     @property
     def runs(self):
@@ -94,3 +137,16 @@ class Trace:
         if some.any():
             result[some] = reduce.reduceat(values, self[f"step_first_{table}"][some])
         return result
+
+
+def config_keys(text):
+    """{dotted key: value} of a resolved config."""
+    keys, section = {}, ""
+    for line in text.splitlines():
+        line = line.strip()
+        if line.startswith("["):
+            section = line.strip("[]").strip() + "."
+        elif "=" in line and line[0] not in "#;":
+            key, value = line.split("=", 1)
+            keys[section + key.strip()] = value.strip()
+    return keys

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "core/plugin.h"
+#include "experiments/command_line.h"
+
+namespace draftlab {
+
+// draftlab export FILE --csv DIR: a trace as text files.
+int export_trace(const CommandLine& line, const Registries& registries);
+
+}  // namespace draftlab

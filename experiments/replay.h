@@ -1,0 +1,11 @@
+#pragma once
+
+#include "core/plugin.h"
+#include "experiments/command_line.h"
+
+namespace draftlab {
+
+// draftlab replay FILE...: other estimators and routers on stored traces, without a model.
+int replay(const CommandLine& line, const Registries& registries);
+
+}  // namespace draftlab

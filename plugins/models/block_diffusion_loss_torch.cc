@@ -1,0 +1,104 @@
+#include "plugins/models/block_diffusion_loss_torch.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "plugins/models/decoder_kernels_torch.h"
+
+namespace draftlab {
+
+NoisyBatch noisy_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t mask_token) {
+  const auto n = static_cast<std::int64_t>(canvases.size()), length = static_cast<std::int64_t>(canvases[0].tokens.size());
+  std::vector<std::int64_t> first(n);  // of the noisy rows
+  std::int64_t rows = 1;
+  for (std::int64_t b = 0; b < n; b++) {
+    const NoisyCanvas& canvas = canvases[b];
+    const auto masked = std::find(canvas.masked.begin(), canvas.masked.end(), 1) - canvas.masked.begin();
+    first[b] = std::min<std::int64_t>(masked, length - 1) / canvas.block * canvas.block;
+    rows = std::max(rows, length - first[b]);
+  }
+  NoisyBatch batch;
+  batch.clean = at::empty({n, length}, at::kLong);
+  batch.noisy = at::full({n, rows}, mask_token, at::kLong);
+  batch.position = at::zeros({n, length + rows}, at::kLong);
+  batch.seen = at::empty({n, length + rows, 3}, at::kInt);
+  std::vector<std::int64_t> scored, target;
+  std::vector<float> weight;
+  for (std::int64_t b = 0; b < n; b++) {
+    const NoisyCanvas& canvas = canvases[b];
+    const auto see = [&](std::int64_t row, std::int64_t before, std::int64_t own, std::int64_t end) {
+      std::int32_t* seen = batch.seen.data_ptr<std::int32_t>() + (b * (length + rows) + row) * 3;
+      seen[0] = static_cast<std::int32_t>(before);
+      seen[1] = static_cast<std::int32_t>(own);
+      seen[2] = static_cast<std::int32_t>(end);
+    };
+    std::int64_t* position = batch.position.data_ptr<std::int64_t>() + b * (length + rows);
+    for (std::int64_t i = 0; i < length; i++) {
+      batch.clean.data_ptr<std::int64_t>()[b * length + i] = canvas.tokens[i];
+      position[i] = i;
+      const std::int64_t end = std::min(length, (i / canvas.block + 1) * canvas.block);
+      see(i, end, end, end);
+    }
+    for (std::int64_t r = 0; r < rows; r++) {
+      const std::int64_t i = first[b] + r, row = length + r;
+      if (i >= length) {  // beyond the canvas: it sees itself alone
+        see(row, 0, row, row + 1);
+        continue;
+      }
+      const std::int64_t begin = i / canvas.block * canvas.block, end = std::min(length, begin + canvas.block);
+      see(row, begin, length + begin - first[b], length + end - first[b]);
+      position[row] = i;
+      if (canvas.masked[i]) {
+        scored.push_back(b * rows + r);
+        target.push_back(canvas.tokens[i]);
+        weight.push_back(canvas.weight[i]);
+      } else {
+        batch.noisy.data_ptr<std::int64_t>()[b * rows + r] = canvas.tokens[i];
+      }
+    }
+  }
+  const auto count = static_cast<std::int64_t>(scored.size());
+  batch.scored = at::from_blob(scored.data(), {count}, at::kLong).clone();
+  batch.target = at::from_blob(target.data(), {count}, at::kLong).clone();
+  batch.weight = at::from_blob(weight.data(), {count}, at::kFloat).clone();
+  return batch;
+}
+
+at::Tensor noisy_hidden(const Transformer& net, const NoisyBatch& batch, bool bf16) {
+  const TransformerConfig& config = net.config;
+  const std::int64_t n = batch.clean.size(0), length = batch.clean.size(1), rows = batch.noisy.size(1);
+  const at::ScalarType type = bf16 ? at::kBFloat16 : at::kFloat;
+  const auto compute = [type](const at::Tensor& x) { return x.to(type); };
+  const auto linear = [&](const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias = {}) {
+    return bias.defined() ? at::linear(x, compute(weight), compute(bias)) : at::linear(x, compute(weight));
+  };
+  const auto [cosine, sine] = rotary(batch.position, config);
+  const double epsilon = config.rms_norm_eps, scale = 1 / std::sqrt(static_cast<double>(config.head_dim));
+
+  // Rows of one canvas: the clean ones, then the noisy ones. Nobody needs the clean rows' last output.
+  at::Tensor x = at::embedding(net.embed_tokens, at::cat({batch.clean, batch.noisy}, 1));
+  for (std::size_t l = 0; l < net.layers.size(); ++l) {
+    const TransformerLayer& layer = net.layers[l];
+    const std::int64_t skipped = l + 1 == net.layers.size() ? length : 0, kept = length + rows - skipped;
+    const auto asking = [&](const at::Tensor& all) { return skipped ? all.narrow(1, skipped, kept) : all; };
+    const at::Tensor a = rms_norm(x, layer.input_layernorm, epsilon, type);
+    const at::Tensor q = turned_heads(linear(asking(a), layer.q, layer.q_bias), layer.q_norm, asking(cosine), asking(sine), epsilon, scale);
+    const at::Tensor k = turned_heads(linear(a, layer.k, layer.k_bias), layer.k_norm, cosine, sine, epsilon, 1);
+    const at::Tensor v = linear(a, layer.v, layer.v_bias).view({n, length + rows, -1, config.head_dim}).transpose(1, 2).contiguous();
+    x = asking(x) + linear(interval_attention(q, k, v, asking(batch.seen).contiguous()), layer.o, layer.o_bias);
+    const at::Tensor b = rms_norm(x, layer.post_attention_layernorm, epsilon, type);
+    x = x + linear(gated(linear(b, layer.gate), linear(b, layer.up)), layer.down);
+  }
+  return rms_norm(x, net.norm, epsilon, at::kFloat);
+}
+
+at::Tensor masked_nll(const Transformer& net, const NoisyBatch& batch, bool bf16) {
+  const auto compute = [bf16](const at::Tensor& x) { return bf16 ? x.to(at::kBFloat16) : x; };
+  const at::Tensor rows = noisy_hidden(net, batch, bf16).flatten(0, 1).index_select(0, batch.scored);
+  const at::Tensor logits = at::linear(compute(rows), compute(net.lm_head)).to(at::kFloat);
+  return at::nll_loss(at::log_softmax(logits, -1), batch.target, {}, at::Reduction::None);
+}
+
+}  // namespace draftlab
