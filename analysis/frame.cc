@@ -76,7 +76,7 @@ std::map<std::string, std::string> config_keys(const std::string& text) {
   Faults ignored;  // a config that a trace holds was read before
   std::map<std::string, std::string> keys;
   const Config config = Config::parse(text, "the trace's config", ignored);
-  for (const Config::Entry& entry : config.entries()) keys[entry.key] = entry.value;
+  for (const Config::Entry* const entry : config.entries()) keys[entry->key] = entry->value;
   return keys;
 }
 

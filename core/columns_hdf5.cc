@@ -265,7 +265,7 @@ void read_all(const std::string& path) {
     } catch (const DataError&) {  // will be found again by whoever needs this column
     }
   };
-  for (const auto* tables : {&trace_tables(), &curve_tables()}) {
+  for (const auto* tables : {&trace_tables(), &sweep_tables(), &curve_tables()}) {
     for (Table table : *tables) {
       if (!file.has(std::string(name(table)))) continue;
       for (const ColumnInfo& column : info(table).columns) read(table, column);
