@@ -310,7 +310,7 @@ void RunOptions::declare(OptionSet& set) {
   set.add("first", &first).in(0, kUnbounded).help("Index of the first prompt.");
   set.add("samples", &samples).in(1, 1e6).help("Repeats of each prompt, with random numbers of their own.");
   set.add("batch", &batch).in(1, 4096).help("Sequences decoded at once; cannot change a decoded token.");
-  set.add("fixed_shape", &machine.fixed_shape).help("Only products whose result for a row is the same in every batch: decisions are then exactly those of batch 1.");
+  set.add("fixed_shape", &machine.fixed_shape).help("Refuse a model whose answers may depend on what shares its forward: decisions are then exactly those of batch 1.");
   set.add("device", &machine.device).one_of({"cpu", "cuda"}).help("Where models run.");
   set.add("dtype", &machine.dtype).one_of({"f32", "bf16"}).help("Precision of a model's weights and products.");
   set.add("threads", &machine.threads).in(0, 4096).help("Threads of a model; 0 for as many as this process may use.");

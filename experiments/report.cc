@@ -54,6 +54,9 @@ int report(const CommandLine& line, const Registries&) {
   request.baseline = line.flag("baseline");
   request.choose = line.flag("choose");
   request.tune = list(line.flag("tune"));
+  if (line.has("html") && (line.has("cost") || line.has("dialect") || line.flag("metric") == "help")) {
+    throw UsageError("--html writes the table of arms, and --cost, --dialect and --metric help print others; leave one out");
+  }
   const ReportFormat format = report_format_of(line.flag("format", "markdown"));
   const Frame frame(line.paths);
   std::string text;
