@@ -198,18 +198,21 @@ void Merge::plan() {
   auto take = [](std::vector<std::int64_t>& rows_of, const Range& range) {
     for (std::int64_t row = range.first; row < range.first + range.count; ++row) rows_of.push_back(row);
   };
+  auto &first_step = links["sample_first_step"], &n_steps = links["sample_n_steps"], &sample_index = links["step_sample_index"];
+  auto &first_token = links["step_first_token"], &n_tokens = links["step_n_tokens"], &first_draft = links["step_first_draft"], &n_drafts = links["step_n_drafts"];
+  auto &step_of_token = links["token_step_index"], &step_of_draft = links["draft_step_index"];
   for (const Sample& sample : all) {
-    links["sample_first_step"].push_back(static_cast<std::int64_t>(steps.size()));
-    links["sample_n_steps"].push_back(sample.steps.count);
+    first_step.push_back(static_cast<std::int64_t>(steps.size()));
+    n_steps.push_back(sample.steps.count);
     for (std::int64_t s = sample.steps.first; s < sample.steps.first + sample.steps.count; ++s) {
       const auto step = static_cast<std::int64_t>(steps.size());
-      links["step_sample_index"].push_back(static_cast<std::int64_t>(samples.size()));
-      links["step_first_token"].push_back(static_cast<std::int64_t>(tokens.size()));
-      links["step_n_tokens"].push_back(step_tokens[s].count);
-      links["step_first_draft"].push_back(static_cast<std::int64_t>(drafts.size()));
-      links["step_n_drafts"].push_back(step_drafts[s].count);
-      links["token_step_index"].insert(links["token_step_index"].end(), step_tokens[s].count, step);
-      links["draft_step_index"].insert(links["draft_step_index"].end(), step_drafts[s].count, step);
+      sample_index.push_back(static_cast<std::int64_t>(samples.size()));
+      first_token.push_back(static_cast<std::int64_t>(tokens.size()));
+      n_tokens.push_back(step_tokens[s].count);
+      first_draft.push_back(static_cast<std::int64_t>(drafts.size()));
+      n_drafts.push_back(step_drafts[s].count);
+      step_of_token.insert(step_of_token.end(), step_tokens[s].count, step);
+      step_of_draft.insert(step_of_draft.end(), step_drafts[s].count, step);
       take(tokens, step_tokens[s]);
       take(drafts, step_drafts[s]);
       steps.push_back(s);
@@ -221,6 +224,7 @@ void Merge::plan() {
 
 Values Merge::gather(Table table, const ColumnInfo& column) const {
   Values values = empty_values(column.type);
+  if (table == Table::step) std::visit([&](auto& all) { all.reserve(steps.size()); }, values);
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const auto file = source(i);
     const std::int64_t count = file->rows(table);

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 
 #include "core/composition.h"
@@ -15,7 +16,22 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-double since(Clock::time_point time) { return std::chrono::duration<double>(Clock::now() - time).count(); }
+// Wall time, and the processor's: on a machine that others use, only the latter says what the work is.
+struct Took {
+  double seconds = 0, processor = 0;
+};
+
+class Watch {
+ public:
+  void stop(Took& took) const {
+    took.seconds += std::chrono::duration<double>(Clock::now() - began_).count();
+    took.processor += static_cast<double>(std::clock() - clock_) / CLOCKS_PER_SEC;
+  }
+
+ private:
+  Clock::time_point began_ = Clock::now();
+  std::clock_t clock_ = std::clock();
+};
 
 struct TraceBenchOptions {
   std::int64_t steps = 5000000, tokens = 0, drafts = 0;
@@ -105,7 +121,7 @@ int bench_trace(const CommandLine& line) {
   const double rows = static_cast<double>(samples * kSteps) * static_cast<double>(1 + options.tokens + options.drafts);
   RunRow run;
   run.id = "bench";
-  double making = 0, writing = 0, merging = 0;
+  Took making, writing, merging, reading;
   std::uintmax_t unit_bytes = 0, bytes = 0;
   std::size_t units = 0;
   std::int64_t seen = 0;
@@ -113,37 +129,40 @@ int bench_trace(const CommandLine& line) {
     TraceWriter writer(path, {}, {run}, TraceOptions{}, false);
     Numbers numbers;
     for (std::int64_t i = 0; i < samples; ++i) {
-      auto began = Clock::now();
+      const Watch made;
       SampleRow row = sample(options, static_cast<int>(i), numbers);
-      making += since(began);
-      began = Clock::now();
+      made.stop(making);
+      const Watch watch;
       writer.sample(std::move(row));
-      writing += since(began);
+      watch.stop(writing);
     }
-    const auto began = Clock::now();
+    const Watch flushing;
     writer.flush();
-    writing += since(began);
+    flushing.stop(writing);
     for (const auto& unit : fs::directory_iterator(path + ".units")) {
       if (unit.path().extension() != ".h5") continue;
       if (++units % 50 == 1) seen += Trace(unit.path().string()).samples();  // while the run goes on
     }
     unit_bytes = bytes_of(path + ".units");
-    const auto closing = Clock::now();
+    const Watch watch;
     writer.close();
-    merging = since(closing);
+    watch.stop(merging);
   }
   bytes = fs::file_size(path);
-  const auto reading = Clock::now();
+  const Watch watch;
   const Trace trace(path);
   const auto column = trace.columns(Table::step, 0, trace.rows(Table::step)).rows();
-  const double read = since(reading);
-  std::printf("%.0f rows (%lld steps, %lld tokens and %lld drafts each), default columns\n"
-              "  written as %zu synced units  %8.3f s  %10.0f rows a second  %6.1f bytes a row\n"
-              "  merged                       %8.3f s  %10.0f rows a second  %6.1f bytes a row\n"
-              "  step table read back         %8.3f s  %10lld rows; %lld samples were read from units before the end\n  (made in %.1f s, which is not counted)\n",
-              rows, static_cast<long long>(samples * kSteps), static_cast<long long>(options.tokens), static_cast<long long>(options.drafts), units, writing, rows / writing,
-              static_cast<double>(unit_bytes) / rows, merging, rows / merging, static_cast<double>(bytes) / rows, read, static_cast<long long>(column),
-              static_cast<long long>(seen), making);
+  watch.stop(reading);
+  const auto print = [](const char* what, const Took& took, double count, double size) {
+    std::printf("  %-28s %7.2f s (%.2f s of processors)  %9.0f rows a second (%.0f)  %5.1f bytes a row\n", what, took.seconds, took.processor, count / took.seconds,
+                count / took.processor, size / count);
+  };
+  std::printf("%.0f rows: %lld steps, %lld tokens and %lld drafts each, default columns\n", rows, static_cast<long long>(samples * kSteps),
+              static_cast<long long>(options.tokens), static_cast<long long>(options.drafts));
+  print(("written as " + std::to_string(units) + " synced units").c_str(), writing, rows, static_cast<double>(unit_bytes));
+  print("merged", merging, rows, static_cast<double>(bytes));
+  print("step table read", reading, static_cast<double>(column), static_cast<double>(bytes));
+  std::printf("  %lld samples were read from units before the end; making the rows took %.1f s, which is not counted\n", static_cast<long long>(seen), making.seconds);
   fs::remove_all(folder);
   return 0;
 }
