@@ -237,7 +237,7 @@ TEST_CASE("coarse numbers keep 12 bits") {
 }
 
 // The trace of a sweep's cell: one run, some prompts.
-void write_cell(const std::string& path, int run, int prompts) {
+static void write_cell(const std::string& path, int run, int prompts) {
   RunRow row = made_runs()[static_cast<std::size_t>(run)];
   row.arm = "";
   TraceWriter writer(path, made_provenance(), {row}, units_of(1000000), true);
