@@ -249,8 +249,8 @@ template <> const std::vector<Column<ValidationRow>>& fields<ValidationRow>() {
       column(&R::entropy_bits, "entropy_bits", "bit", "Shannon entropy of the token frequencies of the generated text").in(0, kInfinity),
       column(&R::nfe, "nfe", "1", "function evaluations a sample, mean").in(0, kInfinity),
       column(&R::nfe_per_token, "nfe_per_token", "1", "function evaluations a generated token").in(0, kInfinity),
-      column(&R::loss_sequential, "loss_sequential", "nat", "validation loss a target token, one token at a time"),
-      column(&R::accuracy, "accuracy", "1", "share of problems solved, one token at a time, greedily").in(0, 1),
+      column(&R::loss_sequential, "loss_sequential", "nat", "validation loss a target token, one token at a time").since(1),
+      column(&R::accuracy, "accuracy", "1", "share of problems solved, one token at a time, greedily").in(0, 1).since(1),
   });
   return columns;
 }

@@ -1,4 +1,5 @@
 // The curves of trainings: what `draftlab train` writes into curves.h5.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -36,9 +37,17 @@ Picture training_figure(const std::vector<std::string>& paths) {
   };
   Sheet sheet("training", {.columns = 2, .rows = 3, .panel_width = 420, .panel_height = 250, .left = 96});
   sheet.legend(names);
+  std::int64_t last = 1;
+  for (const Curves& c : curves) {
+    if (!c.steps.empty()) last = std::max(last, c.steps.back().step);
+    if (!c.validations.empty()) last = std::max(last, c.validations.back().step);
+  }
+  // Four tics or fewer: steps have many digits.
+  const double power = std::pow(10, std::floor(std::log10(static_cast<double>(last) / 4)));
+  const double rough = static_cast<double>(last) / 4 / power, apart = (rough <= 1 ? 1 : rough <= 2 ? 2 : rough <= 5 ? 5 : 10) * power;
   bool any = false;
   for (const Plotted& plotted : all) {
-    const std::string commands = std::string(plotted.logarithmic ? "set" : "unset") + " logscale y\nset format y '%g'\n";
+    const std::string commands = std::string(plotted.logarithmic ? "set" : "unset") + " logscale y\nset format y '%g'\nset xtics " + number_text(apart) + "\n";
     std::string table, lines;
     for (std::size_t i = 0; i < curves.size(); ++i) {
       table += (i ? "\n\n" : "") + std::string("# ") + paths[i] + "\n# step value\n";
