@@ -81,7 +81,7 @@ TEST_CASE("xarray and netCDF4 read a trace") {
       "    assert data.run_arm.values[1] == 'drafter=self' and data.step_ns.attrs['units'] == 'ns'\n"
       "    assert xarray.open_dataset('" + folder / "empty.h5" + "', engine=engine).load().sizes['token'] == 0\n"
       "data = netCDF4.Dataset('" + folder / "a.h5" + "')\n"
-      "assert len(data.dimensions) == 5 and data['sample_prompt_id'][0] == 'prompt-0'\n";
+      "assert len(data.dimensions) == 6 and data['sample_prompt_id'][0] == 'prompt-0'\n";
   CHECK(python(folder, program) == 0);
 }
 

@@ -260,13 +260,13 @@ TEST_CASE("a cell's id is that of its composition, however many there are") {
       "[sweep]\ndrafter = self, ngram, stepwise\nrouter = always, hysteresis\nrouter.hysteresis.on = 0, 1.0, 5\nrouter.hysteresis.off = -1, 0\n"
       "decode.draft_length = 02, 3\nrun.seed = 1, 2\nbaseline = drafter=stepwise decode.top_k=3\n",
       "[decode]\ntemperature = 0.5\n[sweep]\ndrafter.ngram.order = 2, 3\ndrafter = self, ngram\ndecode.top_p = 0.5, 0.9\nzip = drafter, decode.top_p\n",
-      "[sweep]\nmodel.table.length = 4, 5\nmodel.table.vocabulary = 2, 3\nmodel.draft = table, table\nrun.dtype = f32, bf16\n"};
+      "[sweep]\nmodel.table.checkpoint = a, b\nmodel.table.vocabulary = 2, 3\nmodel.draft = table, table\nrun.dtype = f32, bf16\n"};
   for (const std::string& text : sweeps) {
     CAPTURE(text);
     Faults faults;
     const std::vector<Cell> cells = expand(parsed(kSmall + text), registries(), faults);
-    CHECK(faults.sentences() == std::vector<std::string>{});
-    CHECK(cells.size() > 3);
+    for (const std::string& sentence : faults.sentences()) FAIL_CHECK(sentence);
+    CHECK(cells.size() >= 3);
     std::set<std::string> ids;
     for (const Cell& cell : cells) {
       CHECK(cell.id == compose(cell.config, registries(), faults).id);
