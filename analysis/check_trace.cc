@@ -34,6 +34,7 @@ class Checker {
   void check_table(const ColumnReader& file, Table table);
   void check_column(const ColumnReader& file, Table table, const ColumnInfo& column);
   void check_links(const ColumnReader& file, Table table, const std::string& first, const std::string& count, Table child, const std::string& parent);
+  void check_manifest(const Trace& trace);
   void check_pieces(const Trace& trace);
   void check_sample(const SampleRow& sample, std::int64_t row);
   void check_step(const SampleRow& sample, const StepRow& step, std::set<std::int32_t>& filled);
@@ -192,6 +193,27 @@ void Checker::check_sample(const SampleRow& sample, std::int64_t row) {
   check_counts(sample, row, &SampleRow::drafter_counts, &StepRow::drafter_counts, "sample_drafter_");
 }
 
+// A cell leads to its run, one to one, and counts the samples that are here.
+void Checker::check_manifest(const Trace& trace) {
+  const std::vector<CellRow> cells = manifest(trace);
+  if (cells.empty()) return;
+  std::vector<std::int64_t> samples(trace.runs().size(), 0);
+  for (const SampleRow& sample : trace.read(false)) ++samples[static_cast<std::size_t>(sample.run)];
+  std::set<std::int32_t> led_to;
+  const std::set<std::string> statuses = {"done", "failed", "quarantined", "running", "missing"};
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const CellRow& cell = cells[i];
+    const auto row = static_cast<std::int64_t>(i);
+    must(cell.run < static_cast<std::int32_t>(samples.size()), "cell_run_index", "leads to a run that exists", row, std::to_string(cell.run));
+    must(cell.run < 0 || led_to.insert(cell.run).second, "cell_run_index", "leads to a run of its own", row, std::to_string(cell.run));
+    must(statuses.count(cell.status) > 0, "cell_status", "is done, failed, quarantined, running or missing", row, "'" + cell.status.substr(0, 40) + "'");
+    must(cell.status != "done" || cell.run >= 0, "cell_run_index", "leads to a run where the cell is done", row);
+    const std::int64_t here = cell.run >= 0 && cell.run < static_cast<std::int32_t>(samples.size()) ? samples[static_cast<std::size_t>(cell.run)] : 0;
+    must(cell.samples == here, "cell_samples", "is the number of its samples, " + std::to_string(here), row, std::to_string(cell.samples));
+  }
+  must(led_to.size() == samples.size(), "cell_run_index", "leads to every run");
+}
+
 void Checker::check_pieces(const Trace& trace) {
   const Columns pieces = trace.columns(Table::piece, 0, trace.rows(Table::piece));
   std::pair<std::int32_t, std::int32_t> before(-1, -1);
@@ -221,6 +243,11 @@ void Checker::run() {
     known.insert(std::string(name(table)));
     for (const ColumnInfo& column : info(table).columns) known.insert(column.name);
   }
+  if (!curves && file.has(std::string(name(Table::cell)))) {
+    check_table(file, Table::cell);
+    known.insert(std::string(name(Table::cell)));
+    for (const ColumnInfo& column : info(Table::cell).columns) known.insert(column.name);
+  }
   for (const std::string& column : file.names()) {
     bool named = false;
     for (Table table : {Table::sample, Table::step}) {
@@ -239,6 +266,7 @@ void Checker::run() {
   }
   if (!curves && result_.valid()) {
     const Trace trace(result_.path);
+    check_manifest(trace);
     check_pieces(trace);
     std::tuple<std::int32_t, std::int32_t, std::int32_t> before(-1, -1, -1);
     for (std::int64_t first = 0; first < trace.samples(); first += kBlock) {

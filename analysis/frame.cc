@@ -76,7 +76,7 @@ std::map<std::string, std::string> config_keys(const std::string& text) {
   Faults ignored;  // a config that a trace holds was read before
   std::map<std::string, std::string> keys;
   const Config config = Config::parse(text, "the trace's config", ignored);
-  for (const Config::Entry& entry : config.entries()) keys[entry.key] = entry.value;
+  for (const Config::Entry* const entry : config.entries()) keys[entry->key] = entry->value;
   return keys;
 }
 
@@ -104,7 +104,7 @@ void Frame::add(const std::string& path, bool in_folder, std::map<std::string, i
   const auto trace = std::make_shared<const Trace>(path, true);
   const int index = static_cast<int>(files_.size());
   if (open_.size() < kMostOpen) open_[index] = trace;
-  File file{path, trace->provenance(), config_keys(trace->provenance().config), trace->drafts(), {}, trace->samples(),
+  File file{path, trace->provenance(), config_keys(trace->provenance().config), trace->drafts(), {}, trace->file().has("cell"), trace->samples(),
             static_cast<std::int64_t>(samples_.size())};
   for (const RunRow& run : trace->runs()) {
     const std::string identity = (run.id.empty() ? run.arm + "\n" + run.config : run.id) + "\n" + run.checkpoint_digest + "\n" + run.data_digest;

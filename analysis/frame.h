@@ -28,6 +28,7 @@ class Frame {
     std::map<std::string, std::string> config;   // dotted keys of what was asked for: run.batch, report.*
     std::string drafts;                          // which were recorded: none, span, all
     std::vector<int> arms;                       // run of the file -> arm
+    bool gathered = false;                       // from the jobs of a sweep, which may have run on several machines, or side by side
     std::int64_t samples = 0, first = 0;         // rows of its sample table; row of the frame's samples at which they begin
   };
   struct Sample {

@@ -187,6 +187,7 @@ void gather(const Frame& frame, const std::map<std::int64_t, Shown>& shown, Traj
     const auto from = shown.lower_bound(file.first), to = shown.lower_bound(file.first + file.samples);
     if (from == to) continue;
     const auto trace = frame.open(static_cast<int>(f));
+    for (Table each : {Table::sample, Table::step, Table::token, Table::draft, Table::piece}) trace->file().probe(each, info(each).columns);
     const auto pieces = pieces_of(*trace);
     for (std::int64_t begin = 0; begin < file.samples; begin += kBlock) {
       const std::int64_t end = std::min(file.samples, begin + kBlock);
@@ -260,7 +261,7 @@ std::pair<int, int> axes(const Report& report, const Json& metrics, const std::v
   int x = 0, y = count - 1;
   for (int m = count - 1; m >= 0; --m) if (metrics[m]["better"] == 1 && (metrics[m]["name"].get<std::string>().starts_with("fewer ") || m == x)) x = m;
   std::map<std::string, int> column;
-  for (int m = 0; m < count; ++m) column[metrics[m]["name"]] = m;
+  for (int m = 0; m < count; ++m) column[metrics[m]["name"].get<std::string>()] = m;
   for (const Quantity& quantity : report.quantities) {
     const int m = column[quantity.title];
     if (quantity.compare == Quantity::Compare::difference && quantity.better != 0 && differs(m)) y = m;  // scores come last

@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
+#include <sstream>
 
 #include "core/columns_hdf5.h"
 #include "core/error.h"
@@ -22,17 +24,21 @@ namespace fs = std::filesystem;
 struct Figure {
   FigureInfo info;
   std::function<Picture(const PlotData&)> make;  // empty: from curves
+  std::size_t most = 1000;                       // series that can be told apart
 };
+
+constexpr std::size_t kFew = 12;
 
 const std::vector<Figure>& all_figures() {
   static const std::vector<Figure> all = {
       {{"pareto", "a score against speed, with the Pareto front"}, pareto_figure},
-      {{"acceptance", "acceptance by depth, of those drafted and of those reached"}, acceptance_figure},
-      {{"ar", "AR-ness, confidence and tokens a step as decoding goes on"}, ar_figure},
-      {{"calibration", "expected against true prefix, confidence against acceptance"}, calibration_figure},
-      {{"router", "the router's decisions over a block"}, router_figure},
+      {{"acceptance", "acceptance by depth, of those drafted and of those reached"}, acceptance_figure, kFew},
+      {{"ar", "AR-ness, confidence and tokens a step as decoding goes on"}, ar_figure, kFew},
+      {{"calibration", "expected against true prefix, confidence against acceptance"}, calibration_figure, kFew},
+      {{"router", "the router's decisions over a block"}, router_figure, kFew},
       {{"cost", "forwards and seconds by kind"}, cost_figure},
       {{"heat", "one quantity over two axes of a sweep"}, heat_figure},
+      {{"axis", "one quantity along one axis of a sweep"}, axis_figure},
       {{"training", "curves of trainings (curves.h5)"}, {}},
   };
   return all;
@@ -124,21 +130,63 @@ void draw(const std::vector<Picture>& pictures, const std::string& folder, const
       }
       if (status != 0) throw OutputError("gnuplot failed on '" + folder + "/" + picture.name + ".gp' and says why in '" + log + "'");
       std::error_code error;
-      if (fs::is_empty(log, error)) fs::remove(log, error);
+      fs::remove(log, error);
     }
   }
 }
 
 int PlotData::series_of(std::int64_t sample) const {
   const Frame::Sample& s = frame.samples()[static_cast<std::size_t>(sample)];
-  return s.counts ? grouping.group_of[static_cast<std::size_t>(s.arm)] : -1;
+  const int group = grouping.group_of[static_cast<std::size_t>(s.arm)];
+  return s.counts && group < static_cast<int>(names.size()) ? group : -1;
+}
+
+std::vector<std::string> swept_keys(const Frame& frame) {
+  std::vector<std::string> keys;
+  for (const Frame::Arm& arm : frame.arms()) {
+    std::istringstream words(arm.run.arm);
+    for (std::string word; words >> word;) {
+      const std::string key = word.substr(0, word.find('='));
+      const bool known = std::any_of(frame.arms().begin(), frame.arms().end(), [&](const Frame::Arm& other) { return other.find(key); });
+      if (known && std::count(keys.begin(), keys.end(), key) == 0) keys.push_back(key);
+    }
+  }
+  return keys.empty() ? frame.varying() : keys;
+}
+
+std::optional<double> number_of(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  return text.empty() || *end != 0 ? std::nullopt : std::optional(value);
+}
+
+std::string short_name(const std::string& name) {
+  std::string text;
+  std::istringstream words(name);
+  for (std::string word; words >> word;) {
+    const std::size_t equals = word.find('='), dot = equals == std::string::npos ? equals : word.rfind('.', equals);
+    text += (text.empty() ? "" : " ") + (dot == std::string::npos ? word : word.substr(dot + 1));
+  }
+  return text.empty() ? "all" : text;
+}
+
+std::vector<std::string> values_of(const Frame& frame, const std::string& key) {
+  std::set<std::string> values;
+  for (std::size_t arm = 0; arm < frame.arms().size(); ++arm) values.insert(frame.key(static_cast<int>(arm), key));
+  values.erase("");
+  std::vector<std::string> sorted(values.begin(), values.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const std::string& a, const std::string& b) {
+    const auto x = number_of(a), y = number_of(b);
+    return x && y ? *x < *y : x.has_value() && !y;
+  });
+  return sorted;
 }
 
 std::string chosen_score(const PlotData& data) {
   if (!data.request.score.empty()) return data.request.score;
   // A score in which samples differ at all.
   for (const std::string& score : data.frame.scores()) {
-    std::vector<double> values = data.frame.numbers(std::string(named_prefix(Table::sample)) + score);
+    std::vector<double> values = data.quantities.of(data.quantities.find(score)).above;
     std::erase_if(values, [](double value) { return value != value; });
     if (std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) != values.end()) return score;
   }
@@ -147,8 +195,11 @@ std::string chosen_score(const PlotData& data) {
 
 std::string sampling_note(const PlotData& data, std::size_t prompts, const std::string& intervals) {
   std::size_t samples = 0;
-  for (const Frame::Sample& sample : data.frame.samples()) samples += sample.counts;
-  return std::to_string(prompts) + (prompts == 1 ? " prompt, " : " prompts, ") + std::to_string(samples) + " samples; " + intervals + ".";
+  for (std::size_t i = 0; i < data.frame.samples().size(); ++i) samples += data.series_of(static_cast<std::int64_t>(i)) >= 0;
+  const std::size_t series = data.grouping.groups.size();
+  const std::string left_out = data.names.size() == series ? "" : "The first " + std::to_string(data.names.size()) + " of " + std::to_string(series) + " arms; --by KEY,... takes arms together. ";
+  return left_out + std::to_string(prompts) + (prompts == 1 ? " prompt, " : " prompts, ") + std::to_string(samples) + " samples; " +
+         (prompts < 2 ? "a single prompt gives no intervals" : intervals) + ".";
 }
 
 Plotted plot(const PlotFiles& files, const PlotRequest& request) {
@@ -164,7 +215,7 @@ Plotted plot(const PlotFiles& files, const PlotRequest& request) {
     quantities.emplace(*frame);
     grouping.emplace(*frame, request.by);
     data.emplace(PlotData{*frame, *quantities, *grouping, request, {}});
-    for (const Grouping::Group& group : grouping->groups) data->names.push_back(group.name.empty() ? "all" : group.name);
+    for (const Grouping::Group& group : grouping->groups) data->names.push_back(short_name(group.name));
   }
   const bool all = std::count(files.figures.begin(), files.figures.end(), "all") > 0;
   Plotted plotted;
@@ -172,7 +223,13 @@ Plotted plot(const PlotFiles& files, const PlotRequest& request) {
     if (!all && std::count(files.figures.begin(), files.figures.end(), figure.info.name) == 0) continue;
     try {
       if (figure.make && !data) throw DataError("the figure '" + figure.info.name + "' needs a trace, and only curves of trainings were named");
-      plotted.pictures.push_back(figure.make ? figure.make(*data) : training_figure(curves));
+      if (!figure.make) {
+        plotted.pictures.push_back(training_figure(curves));
+        continue;
+      }
+      PlotData shown = *data;
+      if (shown.names.size() > figure.most) shown.names.resize(figure.most);
+      plotted.pictures.push_back(figure.make(shown));
     } catch (const DataError& lacking) {
       if (!all) throw;
       plotted.left_out.push_back(lacking.what());

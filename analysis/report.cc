@@ -103,6 +103,7 @@ class Maker {
       const Frame::File& file = frame_.files()[f];
       const auto batch = file.config.find("run.batch");
       if (batch != file.config.end() && batch->second != "1") return "'" + file.path + "' was decoded at batch " + batch->second;
+      if (file.gathered) return "'" + file.path + "' was gathered from the jobs of a sweep, which may have run side by side or elsewhere; time arms in one run";
       const Provenance& made = file.provenance;
       if (made.host != first.host || made.cpu != first.cpu) return "they come from several machines (" + first.host + ", " + made.host + ")";
       if (made.device != first.device || made.dtype != first.dtype || made.threads != first.threads) return "they were measured with different devices, precisions or threads";

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
+#include <sstream>
 #include <tuple>
 
 #include "analysis/statistics.h"
@@ -22,7 +24,7 @@ struct Arm {
   std::string name;
   std::vector<SampleRow> samples;
 
-  std::string row_name() const { return name.size() <= 36 ? name : name.substr(0, 33) + "..."; }
+  std::string row_name() const { return name.size() <= 48 ? name : name.substr(0, 45) + "..."; }
   double mean(Measure measure) const {
     double sum = 0;
     for (const SampleRow& sample : samples) sum += measure(sample);
@@ -48,12 +50,45 @@ std::set<std::string> prompts_of(const Arm& arm) {
   return prompts;
 }
 
+// "decode.block_size=4 router=ucb run.seed=1" as "block_size=4 router=ucb", where every arm has that seed and no other key ends alike.
+std::vector<std::string> shortened(const std::vector<std::string>& names) {
+  std::map<std::string, std::size_t> uses;
+  std::map<std::string, std::set<std::string>> ends;
+  const auto words = [](const std::string& name) {
+    std::istringstream in(name);
+    return std::vector<std::string>(std::istream_iterator<std::string>(in), {});
+  };
+  const auto end_of = [](const std::string& key) { return key.substr(key.rfind('.') + 1); };
+  for (const std::string& name : names) {
+    for (const std::string& word : words(name)) {
+      const std::string key = word.substr(0, word.find('='));
+      ++uses[word];
+      ends[end_of(key)].insert(key);
+    }
+  }
+  std::vector<std::string> result;
+  for (const std::string& name : names) {
+    std::string text;
+    for (const std::string& word : words(name)) {
+      if (names.size() > 1 && uses[word] == names.size()) continue;
+      const std::string key = word.substr(0, word.find('=')), end = end_of(key);
+      text += (text.empty() ? "" : " ") + (ends[end].size() == 1 ? end : key) + word.substr(key.size());
+    }
+    result.push_back(text.empty() ? name : text);
+  }
+  return result;
+}
+
 // Arms that decoded the same prompts, in the order of the sweep. Each group is a table with a baseline of its own.
 std::vector<std::vector<Arm>> groups_of(const std::vector<RunRow>& runs, const std::vector<SampleRow>& samples) {
   std::vector<Arm> arms(runs.size());
   for (std::size_t i = 0; i < runs.size(); ++i) {
     arms[i].name = !runs[i].arm.empty() ? runs[i].arm : !runs[i].id.empty() ? runs[i].id : "run " + std::to_string(i);
   }
+  std::vector<std::string> names;
+  for (const Arm& arm : arms) names.push_back(arm.name);
+  names = shortened(names);
+  for (std::size_t i = 0; i < arms.size(); ++i) arms[i].name = names[i];
   for (const SampleRow& sample : samples) {
     if (sample.run < 0 || static_cast<std::size_t>(sample.run) >= arms.size()) continue;
     arms[sample.run].samples.push_back(sample);

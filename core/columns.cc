@@ -9,11 +9,42 @@
 namespace draftlab {
 namespace {
 
-void push(Values& values, const Field& field, bool is_coarse) {
-  if (auto* integer = std::get_if<std::int32_t*>(&field)) return std::get<0>(values).push_back(**integer);
-  if (auto* integer = std::get_if<std::int64_t*>(&field)) return std::get<0>(values).push_back(**integer);
-  if (auto* number = std::get_if<double*>(&field)) return std::get<1>(values).push_back(is_coarse ? coarse(**number) : **number);
-  std::get<2>(values).push_back(valid_utf8(*std::get<std::string*>(field)));
+// Where in a row a column's value lies, so that a row is taken apart without a call a column.
+struct Place {
+  std::size_t offset;
+  enum Kind { narrow, wide, number, coarse_number, text } kind;
+};
+
+template <class Row> const std::vector<Place>& places() {
+  static const std::vector<Place> all = [] {
+    Row row;
+    std::vector<Place> made;
+    for (const Column<Row>& column : fields<Row>()) {
+      std::visit([&](auto* field) {
+        using T = std::remove_pointer_t<decltype(field)>;
+        const auto offset = static_cast<std::size_t>(reinterpret_cast<const char*>(field) - reinterpret_cast<const char*>(&row));
+        made.push_back({offset, std::is_same_v<T, std::int32_t>   ? Place::narrow
+                                : std::is_same_v<T, std::int64_t> ? Place::wide
+                                : std::is_same_v<T, std::string>  ? Place::text
+                                : column.info.coarse              ? Place::coarse_number
+                                                                  : Place::number});
+      }, column.field(row));
+    }
+    return made;
+  }();
+  return all;
+}
+
+template <class T> const T& at(const void* row, const Place& place) { return *reinterpret_cast<const T*>(static_cast<const char*>(row) + place.offset); }
+
+void push(Values& values, const void* row, const Place& place) {
+  switch (place.kind) {
+    case Place::narrow: return std::get_if<0>(&values)->push_back(at<std::int32_t>(row, place));
+    case Place::wide: return std::get_if<0>(&values)->push_back(at<std::int64_t>(row, place));
+    case Place::number: return std::get_if<1>(&values)->push_back(at<double>(row, place));
+    case Place::coarse_number: return std::get_if<1>(&values)->push_back(coarse(at<double>(row, place)));
+    case Place::text: return std::get_if<2>(&values)->push_back(valid_utf8(at<std::string>(row, place)));
+  }
 }
 
 void pull(const Values& values, std::int64_t row, const Field& field) {
@@ -60,7 +91,10 @@ void append(Values& to, const Values& from, std::int64_t first, std::int64_t cou
   }, to);
 }
 
-Values permuted(const Values& values, const std::vector<std::int64_t>& rows) {
+Values permuted(Values values, const std::vector<std::int64_t>& rows) {
+  bool in_order = static_cast<std::int64_t>(rows.size()) == size(values);
+  for (std::size_t i = 0; i < rows.size() && in_order; ++i) in_order = rows[i] == static_cast<std::int64_t>(i);
+  if (in_order) return values;
   return std::visit([&](const auto& source) -> Values {
     std::decay_t<decltype(source)> target;
     target.reserve(rows.size());
@@ -73,8 +107,11 @@ Columns::Columns(Table table) : table_(table), infos_(info(table).columns) { cle
 
 void Columns::clear() {
   infos_.resize(info(table_).columns.size());
-  values_.clear();
-  for (const ColumnInfo& column : infos_) values_.push_back(empty_values(column.type));
+  values_.resize(infos_.size());
+  for (std::size_t i = 0; i < infos_.size(); ++i) {
+    if (values_[i].index() != empty_values(infos_[i].type).index()) values_[i] = empty_values(infos_[i].type);
+    std::visit([](auto& column) { column.clear(); }, values_[i]);  // keeps its memory: as much will come again
+  }
   rows_ = 0;
 }
 
@@ -89,7 +126,7 @@ template <class Row>
 void Columns::add(Row& row, std::initializer_list<std::int64_t> links) {
   std::size_t at = 0;
   for (std::int64_t value : links) std::get<0>(values_[at++]).push_back(value);
-  for (const Column<Row>& column : fields<Row>()) push(values_[at++], column.field(row), column.info.coarse);
+  for (const Place& place : places<Row>()) push(values_[at++], &row, place);
   for (; at < values_.size(); ++at) std::get<1>(values_[at]).push_back(kNotMeasured);
   ++rows_;
 }
@@ -108,6 +145,7 @@ DRAFTLAB_ROW(SampleRow)
 DRAFTLAB_ROW(StepRow)
 DRAFTLAB_ROW(TokenRow)
 DRAFTLAB_ROW(DraftRow)
+DRAFTLAB_ROW(CellRow)
 DRAFTLAB_ROW(PieceRow)
 DRAFTLAB_ROW(CurveRow)
 DRAFTLAB_ROW(ValidationRow)

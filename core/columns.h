@@ -20,7 +20,7 @@ Values empty_values(Type type);
 // Appends `from[first, first + count)`.
 void append(Values& to, const Values& from, std::int64_t first, std::int64_t count);
 // Values in the order of `rows`.
-Values permuted(const Values& values, const std::vector<std::int64_t>& rows);
+Values permuted(Values values, const std::vector<std::int64_t>& rows);
 
 // Some rows of one table.
 class Columns {

@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "core/chunks.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/isolation.h"
@@ -72,7 +73,14 @@ hsize_t width(Type type) { return type == Type::text ? 16 : H5Tget_size(stored(t
 struct ColumnWriter::State {
   Handle file;
   int level = 1;
-  std::map<Table, std::pair<Handle, hsize_t>> scales;
+  struct Scale {
+    Handle data;
+    hsize_t rows = 0;
+    hobj_ref_t reference = 0;
+    std::vector<hobj_ref_t> columns = {};  // that it is attached to
+  };
+  std::map<Table, Scale> scales;
+  Handle string = text_type();
 
   // Memory is the only thing that can run out here.
   static void check(bool good) {
@@ -86,9 +94,38 @@ struct ColumnWriter::State {
   static void attach(hid_t object, const std::string& name, const std::string& value) {
     const std::string clean = valid_utf8(value);
     const char* data = clean.c_str();
-    attach(object, name, text_type(), 0, &data);
+    static const Handle type = text_type();
+    attach(object, name, type, 0, &data);
   }
+  void attach_scale(hid_t column, const std::string& name, Scale& scale);
+  void finish_scales();
 };
+
+// What H5DSattach_scale and a hundred calls of it write, at one go: it rewrites the scale's list with every column.
+void ColumnWriter::State::attach_scale(hid_t column, const std::string& name, Scale& scale) {
+  Handle list(H5Tvlen_create(H5T_STD_REF_OBJ), H5Tclose);
+  hvl_t one{1, &scale.reference};
+  attach(column, "DIMENSION_LIST", list, 1, &one);
+  hobj_ref_t reference = 0;
+  check(H5Rcreate(&reference, file, name.c_str(), H5R_OBJECT, -1) >= 0);
+  scale.columns.push_back(reference);
+}
+
+void ColumnWriter::State::finish_scales() {
+  struct Entry {
+    hobj_ref_t column;
+    int dimension;
+  };
+  Handle type(H5Tcreate(H5T_COMPOUND, sizeof(Entry)), H5Tclose);
+  H5Tinsert(type, "dataset", HOFFSET(Entry, column), H5T_STD_REF_OBJ);
+  H5Tinsert(type, "dimension", HOFFSET(Entry, dimension), H5T_NATIVE_INT);
+  for (auto& [table, scale] : scales) {
+    std::vector<Entry> entries;
+    for (const hobj_ref_t column : scale.columns) entries.push_back({column, 0});
+    if (!entries.empty()) attach(scale.data, "REFERENCE_LIST", type, entries.size(), entries.data());
+  }
+  scales.clear();
+}
 
 ColumnWriter::ColumnWriter(int level) : state_(std::make_unique<State>()) {
   be_quiet();
@@ -132,24 +169,33 @@ void ColumnWriter::table(Table table, std::int64_t rows) {
   char label[96];  // by which netCDF knows a dimension that is no variable
   std::snprintf(label, sizeof label, "This is a netCDF dimension but not a netCDF variable.%10d", static_cast<int>(rows));
   State::check(scale.good() && H5DSset_scale(scale, label) >= 0);
-  state_->scales[table] = {std::move(scale), extent};
+  State::Scale& made = state_->scales[table];
+  State::check(H5Rcreate(&made.reference, state_->file, word.c_str(), H5R_OBJECT, -1) >= 0);
+  made.data = std::move(scale);
+  made.rows = extent;
 }
 
 void ColumnWriter::column(Table table, const ColumnInfo& info, const Values& values) {
-  const auto& [scale, extent] = state_->scales.at(table);
+  State::Scale& scale = state_->scales.at(table);
+  const hsize_t extent = scale.rows;
   if (static_cast<hsize_t>(size(values)) != extent) throw Fault("column '" + info.name + "' has not as many rows as its table");
-  Handle string = text_type();
-  const hid_t type = info.type == Type::text ? static_cast<hid_t>(string) : stored(info.type);
+  const hid_t type = info.type == Type::text ? static_cast<hid_t>(state_->string) : stored(info.type);
   Handle layout(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_obj_track_times(layout, false);  // equal contents, equal bytes
-  if (info.type != Type::text && extent * width(info.type) > kSmall) {
-    const hsize_t chunk = std::min(extent, kChunk);
+  const bool chunked = info.type != Type::text && extent * width(info.type) > kSmall;
+  const hsize_t chunk = std::min(extent, kChunk);
+  if (chunked) {
     State::check(H5Pset_chunk(layout, 1, &chunk) >= 0 && H5Pset_shuffle(layout) >= 0 && H5Pset_deflate(layout, state_->level) >= 0);
   }
   Handle space(H5Screate_simple(1, &extent, nullptr), H5Sclose);
   Handle data(H5Dcreate2(state_->file, info.name.c_str(), type, space, H5P_DEFAULT, layout, H5P_DEFAULT), H5Dclose);
   State::check(data.good());
-  if (extent > 0) {
+  if (chunked) {
+    make_chunks(values, info.type, chunk, state_->level, [&](std::size_t at, const Chunk& bytes) {
+      const hsize_t offset = at * chunk;
+      State::check(H5Dwrite_chunk(data, H5P_DEFAULT, 0, &offset, bytes->size(), bytes->data()) >= 0);
+    });
+  } else if (extent > 0) {
     herr_t wrote = -1;
     if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&values)) {
       wrote = H5Dwrite(data, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, integers->data());
@@ -162,7 +208,7 @@ void ColumnWriter::column(Table table, const ColumnInfo& info, const Values& val
     }
     State::check(wrote >= 0);
   }
-  State::check(H5DSattach_scale(data, scale, 0) >= 0);
+  state_->attach_scale(data, info.name, scale);
   if (!info.unit.empty()) State::attach(data, "units", info.unit);
   State::attach(data, "long_name", info.doc);
   if (info.role == Role::count) State::attach(data, "sample_dimension", std::string(name(info.other)));
@@ -185,7 +231,7 @@ void ColumnWriter::columns(const Columns& columns) {
 }
 
 void ColumnWriter::save(const std::string& path) {
-  state_->scales.clear();
+  state_->finish_scales();
   State::check(H5Fflush(state_->file, H5F_SCOPE_GLOBAL) >= 0);
   const ssize_t bytes = H5Fget_file_image(state_->file, nullptr, 0);
   State::check(bytes > 0);
@@ -200,7 +246,7 @@ struct ColumnReader::State {
   Handle file;
   hsize_t bytes = 0;
   std::map<Table, std::int64_t> rows;
-  bool lazy = false;
+  bool own = false, lazy = false;
   std::set<std::string> probed;  // columns that a child has read to their end
 
   // A dataset of the root, not something that a link leads to in another file.
@@ -210,7 +256,25 @@ struct ColumnReader::State {
     return Handle(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
   }
   std::optional<std::string> text(hid_t object, const std::string& name) const;
+  std::optional<Values> whole(hid_t data, Type type, hsize_t rows, hsize_t chunk) const;
 };
+
+// A column as this program writes it (shuffled, deflated), chunk by chunk: merging reads little else. Nothing where a chunk is
+// not stored so; HDF5 will say what is wrong with it.
+std::optional<Values> ColumnReader::State::whole(hid_t data, Type type, hsize_t rows, hsize_t chunk) const {
+  Values values = empty_values(type);
+  std::visit([&](auto& all) { all.reserve(rows); }, values);
+  std::vector<unsigned char> stored_bytes;
+  for (hsize_t at = 0; at < rows; at += chunk) {
+    hsize_t size = 0;
+    std::uint32_t skipped = 0;
+    if (H5Dget_chunk_storage_size(data, &at, &size) < 0 || size == 0) return {};
+    stored_bytes.resize(size);
+    if (H5Dread_chunk(data, H5P_DEFAULT, &at, &skipped, stored_bytes.data()) < 0 || skipped != 0) return {};
+    if (!append_chunk(values, stored_bytes, type, chunk, std::min(chunk, rows - at))) return {};
+  }
+  return values;
+}
 
 std::optional<std::string> ColumnReader::State::text(hid_t object, const std::string& name) const {
   if (H5Aexists(object, name.c_str()) <= 0) return {};
@@ -265,7 +329,7 @@ void read_all(const std::string& path) {
     } catch (const DataError&) {  // will be found again by whoever needs this column
     }
   };
-  for (const auto* tables : {&trace_tables(), &curve_tables()}) {
+  for (const auto* tables : {&trace_tables(), &sweep_tables(), &curve_tables()}) {
     for (Table table : *tables) {
       if (!file.has(std::string(name(table)))) continue;
       for (const ColumnInfo& column : info(table).columns) read(table, column);
@@ -287,6 +351,7 @@ ColumnReader::ColumnReader(const std::string& path, Trust trust) : state_(std::m
   if (!std::filesystem::exists(path, error)) throw DataError("there is no file '" + path + "'");
   if (!std::filesystem::is_regular_file(path, error)) throw DataError("'" + path + "' is not a file");
   state_->bytes = std::filesystem::file_size(path, error);
+  state_->own = trust == Trust::own;
   state_->lazy = trust == Trust::lazy;
   if (trust == Trust::foreign && !survives_in_child(state_->bytes, [&] { read_all(path); })) fail(kDamaged);
   if (trust == Trust::lazy && !survives_in_child(state_->bytes, [&] { read_root(ColumnReader(path, Trust::own)); })) fail(kDamaged);
@@ -422,6 +487,9 @@ Values ColumnReader::read(Table table, const ColumnInfo& info, std::int64_t firs
   plain = plain && held <= state_->bytes && length * width(info.type) <= held * (filters > 0 ? kMostDeflated : 1);
   if (!plain) fail("has a column '" + info.name + "' that is stored in no way this format allows");
 
+  if (state_->own && kind == H5D_CHUNKED && filters == 2 && info.type != Type::text && count == rows(table)) {
+    if (std::optional<Values> values = state_->whole(data, info.type, length, chunk)) return std::move(*values);
+  }
   const hsize_t start = static_cast<hsize_t>(first), many = static_cast<hsize_t>(count);
   Handle memory(H5Screate_simple(1, &many, nullptr), H5Sclose);
   H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, nullptr, &many, nullptr);

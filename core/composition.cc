@@ -18,7 +18,7 @@ constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 const std::vector<std::string> kModelRoles = {"draft", "judge"};
 
 // Sections that belong to no plugin.
-const std::vector<std::string> kSections = {"decode", "run", "trace", "certify", "report"};
+const std::vector<std::string> kSections = {"decode", "run", "trace", "certify", "report", "slurm"};
 
 // Options of [run] that cannot change a decoded token: they are no part of an arm's identity.
 constexpr const char* kWithoutConsequence[] = {"limit", "first", "samples", "batch", "fixed_shape", "threads"};
@@ -37,8 +37,9 @@ std::string hint(const std::string& word, const std::vector<std::string>& candid
 
 // The file a config was read from: what the place of its last entry names.
 std::string file_of(const Config& config) {
-  for (auto entry = config.entries().rbegin(); entry != config.entries().rend(); ++entry) {
-    if (entry->where.compare(0, 2, "--") != 0) return entry->where.substr(0, entry->where.rfind(':'));
+  const std::vector<const Config::Entry*> entries = config.entries();
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+    if ((*entry)->where.compare(0, 2, "--") != 0) return (*entry)->where.substr(0, (*entry)->where.rfind(':'));
   }
   return "the config";
 }
@@ -81,6 +82,7 @@ class Composer {
     read_section("trace", arm.trace);
     read_section("certify", arm.certify);
     read_section("report", arm.report);
+    read_section("slurm", arm.slurm);
     registries_.each([&](const auto& registry) { visit_unchosen(registry); });
     refuse_unknown();
     construct(arm);
@@ -184,7 +186,8 @@ class Composer {
     known.insert(known.end(), kSections.begin(), kSections.end());
     for (const std::string& role : kModelRoles) known.push_back("model." + role);
     known.insert(known.end(), {"sweep", "reference", "include"});
-    for (const Config::Entry& entry : config_.entries()) {
+    for (const Config::Entry* const at : config_.entries()) {
+      const Config::Entry& entry = *at;
       const std::string& key = entry.key;
       const std::size_t first = key.find('.'), last = key.rfind('.');
       const std::string head = key.substr(0, first), section = key.substr(0, last == std::string::npos ? 0 : last);
@@ -257,14 +260,13 @@ class Composer {
   }
 
   void name(Composition& arm) {
+    resolved_.erase("slurm");  // where cells are computed is no part of any
     arm.resolved = to_ini(resolved_);
     for (const char* const section : {"trace", "certify", "report"}) resolved_.erase(section);
     for (const char* const option : kWithoutConsequence) resolved_["run"].erase(option);
     for (const auto& [name, estimator] : arm.attached) resolved_[""].erase("estimator." + name), resolved_.erase("estimator." + name);
     arm.effective = to_ini(resolved_);
-    char id[17];
-    std::snprintf(id, sizeof id, "%016" PRIx64, stable_hash(arm.effective));
-    arm.id.assign(id, 12);
+    arm.id = id_of(arm.effective);
   }
 
   const Config& config_;
@@ -308,7 +310,7 @@ void RunOptions::declare(OptionSet& set) {
   set.add("first", &first).in(0, kUnbounded).help("Index of the first prompt.");
   set.add("samples", &samples).in(1, 1e6).help("Repeats of each prompt, with random numbers of their own.");
   set.add("batch", &batch).in(1, 4096).help("Sequences decoded at once; cannot change a decoded token.");
-  set.add("fixed_shape", &machine.fixed_shape).help("Only products whose result for a row is the same in every batch: decisions are then exactly those of batch 1.");
+  set.add("fixed_shape", &machine.fixed_shape).help("Refuse a model whose answers may depend on what shares its forward: decisions are then exactly those of batch 1.");
   set.add("device", &machine.device).one_of({"cpu", "cuda"}).help("Where models run.");
   set.add("dtype", &machine.dtype).one_of({"f32", "bf16"}).help("Precision of a model's weights and products.");
   set.add("threads", &machine.threads).in(0, 4096).help("Threads of a model; 0 for as many as this process may use.");
@@ -327,6 +329,27 @@ void CertifyOptions::declare(OptionSet& set) {
   set.add("most_outcomes", &most_outcomes).in(1, 1e12).help("Outcomes that may be walked; more are refused.");
   set.add("merge", &merge).help("Merge equal states after each step: far fewer outcomes, the same numbers.");
   set.add("worst_nfe", &worst_nfe).in(0, 1e9).help("Claim that no decode needs more evaluations of the target; 0 claims nothing.");
+}
+
+void SlurmOptions::declare(OptionSet& set) {
+  set.add("account", &account).help("sbatch --account; empty: the cluster's default, here and below.");
+  set.add("partition", &partition).help("sbatch --partition.");
+  set.add("qos", &qos).help("sbatch --qos.");
+  set.add("constraint", &constraint).help("sbatch --constraint: features of the nodes.");
+  set.add("gpus", &gpus).help("sbatch --gpus: of each task, such as 1 or a100:1.");
+  set.add("mem", &mem).help("sbatch --mem: of each task, such as 8G; draftlab sweep --estimate suggests one.");
+  set.add("time", &time).help("sbatch --time: of each task, such as 2:00:00; a task that runs out of it requeues itself.");
+  set.add("mail", &mail).help("Whom to write to when the sweep ends or a task fails.");
+  set.add("setup", &setup).help("Shell commands before the program, such as module load gcc hdf5; export OMP_NUM_THREADS=4.");
+  set.add("cpus_per_task", &cpus_per_task).in(1, 4096).help("sbatch --cpus-per-task: threads of a model.");
+  set.add("cells_per_task", &cells_per_task).in(0, 1e6).help("Cells that one array task decodes; 0: as many as the cluster's limit on arrays demands.");
+  set.add("max_running", &max_running).in(0, 1e6).help("Tasks that run at the same time; 0: no limit of ours.");
+}
+
+std::string id_of(const std::string& effective) {
+  char id[17];
+  std::snprintf(id, sizeof id, "%016" PRIx64, stable_hash(effective));
+  return std::string(id, 12);
 }
 
 Composition compose(const Config& config, const Registries& registries, Faults& faults, std::vector<std::string>* warnings) {

@@ -10,6 +10,7 @@
 #include "core/config.h"
 #include "core/plugin.h"
 #include "core/report_options.h"
+#include "core/slurm_options.h"
 
 namespace draftlab {
 
@@ -27,7 +28,7 @@ struct RunOptions {
 // Config section `trace`.
 struct TraceOptions {
   std::string drafts = "all"; // none, span, all
-  std::int64_t unit_tokens = 20000;
+  std::int64_t unit_tokens = 50000;
   double unit_seconds = 30;
   void declare(OptionSet& set);
 };
@@ -60,14 +61,18 @@ struct Composition {
   TraceOptions trace;
   CertifyOptions certify;
   ReportOptions report;
+  SlurmOptions slurm;
   std::optional<Bound<Trainer>> trainer;  // of a config for `draftlab train`, which need name neither model nor task
 
   // Canonical text: every chosen plugin and every resolved option that can change a decoded token. Two configs with equal
   // text are one arm.
   std::string effective;
-  std::string id;        // hash of it, 12 hex digits
+  std::string id;        // id_of(effective)
   std::string resolved;  // the same with every other option (threads, batch, limit, trace): can be run again as it stands
 };
+
+// Hash of an effective config, 12 hex digits.
+std::string id_of(const std::string& effective);
 
 // Binds a config without [sweep]; its [reference] is ignored. Everything wrong with it is added to `faults`: unknown sections,
 // keys and plugins with file, line and suggestion; values out of range; a part whose questions the model cannot answer, in one
@@ -82,6 +87,7 @@ Config reference_of(const Config& config);
 // One cell of a sweep: a config without [sweep], and the axis values that distinguish it ("drafter=self decode.draft_length=5").
 struct Cell {
   Config config;
+  std::string id;  // of its composition
   std::string label;
   std::vector<std::pair<std::string, std::string>> axes;
 };

@@ -189,22 +189,34 @@ Config Config::parse(const std::string& text, const std::string& name, Faults& f
 }
 
 const Config::Entry* Config::find(const std::string& key) const {
-  for (const Entry& entry : entries_) if (entry.key == key) return &entry;
+  for (const auto& entry : entries_) if (entry->key == key) return entry.get();
   return nullptr;
 }
 
-void Config::set(Entry entry) {
-  for (Entry& present : entries_) if (present.key == entry.key) return void(present = std::move(entry));
+void Config::set(Entry entry) { set(std::make_shared<const Entry>(std::move(entry))); }
+
+void Config::set(std::shared_ptr<const Entry> entry) {
+  for (auto& present : entries_) if (present->key == entry->key) return void(present = std::move(entry));
   entries_.push_back(std::move(entry));
 }
 
 void Config::erase(const std::string& key) {
-  std::erase_if(entries_, [&](const Entry& entry) { return entry.key == key; });
+  std::erase_if(entries_, [&](const auto& entry) { return entry->key == key; });
+}
+
+std::vector<const Config::Entry*> Config::entries() const {
+  std::vector<const Entry*> all;
+  for (const auto& entry : entries_) all.push_back(entry.get());
+  return all;
 }
 
 std::vector<const Config::Entry*> Config::section(const std::string& prefix) const {
+  const std::size_t length = prefix.size();
   std::vector<const Entry*> found;
-  for (const Entry& entry : entries_) if (entry.key.compare(0, prefix.size() + 1, prefix + ".") == 0) found.push_back(&entry);
+  for (const auto& entry : entries_) {
+    const std::string& key = entry->key;
+    if (key.size() > length && key[length] == '.' && key.compare(0, length, prefix) == 0) found.push_back(entry.get());
+  }
   return found;
 }
 

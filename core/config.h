@@ -1,6 +1,7 @@
 // A config file and its overrides as a flat list of dotted keys, each with the place it came from.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,13 +28,14 @@ class Config {
 
   const Entry* find(const std::string& key) const;
   void set(Entry entry);                              // replaces
+  void set(std::shared_ptr<const Entry> entry);       // the same, shared with other configs
   void erase(const std::string& key);
-  const std::vector<Entry>& entries() const { return entries_; }
+  std::vector<const Entry*> entries() const;
   std::vector<const Entry*> section(const std::string& prefix) const;  // keys that begin with "prefix."
   const std::string& title() const { return title_; }  // the comment block that opens the file: question, expectation, cost
 
  private:
-  std::vector<Entry> entries_;
+  std::vector<std::shared_ptr<const Entry>> entries_;  // shared with copies: a sweep has as many configs as cells
   std::string title_;
 };
 

@@ -12,7 +12,10 @@ namespace {
 template <class Row>
 std::vector<Row> rows_of(const ColumnReader& file, Table table) {
   Columns columns(table);
-  for (const ColumnInfo& column : info(table).columns) columns.set(column, file.read(table, column));
+  for (const ColumnInfo& column : info(table).columns) {
+    const bool lacks = column.since > 0 && !file.has(column.name);  // an older file; such columns are numbers
+    columns.set(column, lacks ? Values(std::vector<double>(static_cast<std::size_t>(file.rows(table)), kNotMeasured)) : file.read(table, column));
+  }
   std::vector<Row> rows(columns.rows());
   for (std::int64_t i = 0; i < columns.rows(); ++i) columns.get(i, rows[i]);
   return rows;

@@ -36,6 +36,8 @@ std::shared_ptr<Model> load(const Bound<Model>& bound, const Machine& machine, L
     fresh->load(machine);
     model = std::move(fresh);
   }
+  if (machine.fixed_shape && !model->rows_are_independent())
+    throw ConfigError("run.fixed_shape = true, but answers of model '" + bound.name + "' may depend on what shares their forward");
   return model;
 }
 

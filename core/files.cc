@@ -1,6 +1,7 @@
 #include "core/files.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -75,6 +77,38 @@ void make_folder(const std::string& path) {
 std::string folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   return folder.empty() ? "." : folder;
+}
+
+namespace {
+
+std::mutex digests_mutex;
+std::map<FileStamp, std::string>& digests() {
+  static std::map<FileStamp, std::string> all;
+  return all;
+}
+
+}  // namespace
+
+std::string digest_once(const std::string& path, const std::function<std::string()>& compute) {
+  struct stat found{};
+  if (::stat(path.c_str(), &found) != 0) return compute();
+  std::error_code error;
+  const FileStamp file{std::filesystem::weakly_canonical(path, error).string(), found.st_size,
+                       static_cast<std::int64_t>(found.st_mtim.tv_sec) * 1000000000 + found.st_mtim.tv_nsec};
+  const std::lock_guard lock(digests_mutex);
+  const auto known = digests().find(file);
+  if (known != digests().end()) return known->second;
+  return digests()[file] = compute();
+}
+
+void remember_digest(const FileStamp& file, const std::string& digest) {
+  const std::lock_guard lock(digests_mutex);
+  digests()[file] = digest;
+}
+
+std::map<FileStamp, std::string> remembered_digests() {
+  const std::lock_guard lock(digests_mutex);
+  return digests();
 }
 
 }  // namespace draftlab

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,5 +24,18 @@ void make_folder(const std::string& path);
 
 // The folder that `path` lies in; "." for a bare name.
 std::string folder_of(const std::string& path);
+
+// A file as it stood at some time. Equal stamps, equal contents.
+struct FileStamp {
+  std::string path;  // absolute
+  std::int64_t size = 0, changed = 0;  // bytes; nanoseconds
+  auto operator<=>(const FileStamp&) const = default;
+};
+
+// The digest of a file: computed once a process, and not at all where it was remembered for the file as it stands. A checkpoint
+// of many gigabytes is hashed by whoever freezes a sweep, and not by every process that loads it.
+std::string digest_once(const std::string& path, const std::function<std::string()>& compute);
+void remember_digest(const FileStamp& file, const std::string& digest);
+std::map<FileStamp, std::string> remembered_digests();
 
 }  // namespace draftlab

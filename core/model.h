@@ -71,7 +71,7 @@ struct Machine {
   std::string device = "cpu";  // cpu, cuda
   std::string dtype = "f32";   // f32, bf16
   int threads = 0;             // 0: as many as the affinity mask allows
-  bool fixed_shape = false;    // a row's result must not depend on what else its forward computes
+  bool fixed_shape = false;    // refuse a model whose answers may depend on what else its forward computes
 };
 
 class Model {
@@ -87,6 +87,9 @@ class Model {
   // (Kind::prefill), or that of a block which became final (Kind::commit). The loop asks until none is due. A model that gets
   // the next position's distribution along with it asks that position; the answer becomes the step's carry.
   virtual std::optional<Question> due(const Sequence&) const { return std::nullopt; }
+  // Whether the result for a row is the same, to the last bit, whatever else its forward computes: decisions in a batch are then
+  // exactly those of a sequence alone.
+  virtual bool rows_are_independent() const { return false; }
   // Whether one forward can answer questions of different kinds and views: batches need not wait for their like.
   virtual bool mixes() const { return false; }
   // Answers questions in one forward, of one kind and view unless the model mixes them, and counts them.

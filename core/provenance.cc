@@ -3,8 +3,11 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/version.hpp>
+#include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <hdf5.h>
 
@@ -19,12 +22,35 @@ std::string processor() {
   return "unknown";
 }
 
-int usable_threads() {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+// What the driver's own files say: no library of the vendor is needed to know the hardware.
+std::string graphics_processors() {
+  std::string text;
+  std::error_code error;
+  for (const auto& gpu : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", error)) {
+    std::ifstream file(gpu.path() / "information");
+    for (std::string line; std::getline(file, line);) {
+      if (!line.starts_with("Model:")) continue;
+      const std::size_t from = line.find_first_not_of(" \t", 6);
+      if (from != std::string::npos) text += (text.empty() ? "" : ", ") + line.substr(from);
+    }
+  }
+  std::ifstream driver("/proc/driver/nvidia/version");
+  std::string version;
+  if (std::getline(driver, version)) text += (text.empty() ? "" : "; ") + version;
+  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (visible && !text.empty()) text += std::string("; CUDA_VISIBLE_DEVICES=") + visible;
+  return text;
 }
 
 }  // namespace
+
+int usable_threads() {
+  cpu_set_t set;
+  int threads = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  const char* const granted = std::getenv("SLURM_CPUS_PER_TASK");
+  if (granted && std::atoi(granted) > 0) threads = std::min(threads, std::atoi(granted));
+  return std::max(1, threads);
+}
 
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);
@@ -45,6 +71,7 @@ Provenance provenance(const Machine& machine, std::int64_t seed) {
   made.git_commit = DRAFTLAB_COMMIT;
   made.host = host;
   made.cpu = processor();
+  made.gpu = graphics_processors();
   made.libraries = std::string("g++ ") + __VERSION__ + ", HDF5 " + std::to_string(H5_VERS_MAJOR) + "." + std::to_string(H5_VERS_MINOR) + "." + std::to_string(H5_VERS_RELEASE) + ", Boost " + BOOST_LIB_VERSION + ", Eigen " +
                    std::to_string(EIGEN_WORLD_VERSION) + "." + std::to_string(EIGEN_MAJOR_VERSION) + "." + std::to_string(EIGEN_MINOR_VERSION);
   made.started = utc_now();

@@ -84,6 +84,16 @@ struct RunRow {
   std::int64_t parameters = 0;            // of the target; 0: unknown
 };
 
+// One cell of a sweep: what became of it. Rows of the manifest, in the order of the sweep.
+struct CellRow {
+  std::string id, arm, status, host, started;  // status: done, failed, quarantined, running, missing
+  double seconds = 0;                          // wall time of the attempts that ended, loading included
+  std::int32_t attempts = 0, exit_status = 0, signal = 0;
+  std::string reason;                          // why the last attempt failed
+  std::int32_t run = -1;                       // row of the run table; -1: no sample is here
+  std::int64_t samples = 0;                    // that are here
+};
+
 // How a tokenizer spells a token that occurs.
 struct PieceRow {
   std::int32_t run = 0;                   // the first arm of its checkpoint; other arms of that checkpoint share its tokenizer
@@ -93,7 +103,7 @@ struct PieceRow {
 
 // Attributes of the file's root.
 struct Provenance {
-  std::string software, git_commit, host, cpu, libraries, config, title;
+  std::string software, git_commit, host, cpu, gpu, libraries, config, title;
   std::string started, ended;             // ISO 8601, UTC
   std::int32_t threads = 0;
   std::int64_t seed = 0;

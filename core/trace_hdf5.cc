@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kUnitLevel = 1, kMergedLevel = 4;  // of gzip
-constexpr std::size_t kMostOpen = 200;           // files at a time
+constexpr std::size_t kMostOpen = 400;           // files at a time
 
 void write_root(ColumnWriter& file, Provenance provenance, const std::vector<RunRow>& runs, const std::string& drafts) {
   if (provenance.ended.empty()) provenance.ended = utc_now();
@@ -113,19 +113,36 @@ void check_ragged(const ColumnReader& file, const std::string& what, const std::
   }
 }
 
+// A name that no other writer on any machine has at this time.
+std::string writer_name() {
+  char host[64] = "host";
+  ::gethostname(host, sizeof host - 1);
+  return std::string(host) + "-" + std::to_string(::getpid()) + "-" + std::to_string(std::chrono::system_clock::now().time_since_epoch().count() % 1000000007);
+}
+
 // Where every row of a merged table comes from, as an index into the sources' rows laid end to end, and its new links.
 struct Merge {
+  // A file, and the samples that are wanted of it: all, or those of one run that gets a new index.
+  struct Source {
+    std::string path;
+    std::int64_t run = -1;  // the new index; -1: as it stands in the file
+    std::int32_t speller = -1;  // likewise: the first run of its checkpoint
+    std::int64_t first = 0, prompts = 0, samples = 0;
+    bool wants(std::int64_t prompt, std::int64_t repeat) const { return run < 0 || (prompt >= first && prompt < first + prompts && repeat < samples); }
+  };
   std::vector<std::shared_ptr<ColumnReader>> open;
-  const std::vector<std::string>& paths;
+  std::vector<Source> sources;
   Named named;
   std::vector<std::int64_t> samples, steps, tokens, drafts;  // source rows, in the new order
+  std::vector<std::int64_t> runs;                            // of the samples
   std::map<std::string, std::vector<std::int64_t>> links;
   std::map<std::pair<std::int32_t, std::int32_t>, PieceRow> pieces;  // by run and token
 
-  explicit Merge(const std::vector<std::string>& sources) : paths(sources) {
-    for (std::size_t i = 0; i < std::min(paths.size(), kMostOpen); ++i) open.push_back(std::make_shared<ColumnReader>(paths[i], ColumnReader::Trust::own));
+  explicit Merge(std::vector<Source> all) : sources(std::move(all)) {
+    for (std::size_t i = 0; i < std::min(sources.size(), kMostOpen); ++i) open.push_back(opened(i));
   }
-  std::shared_ptr<ColumnReader> source(std::size_t i) const { return i < open.size() ? open[i] : std::make_shared<ColumnReader>(paths[i], ColumnReader::Trust::own); }
+  std::shared_ptr<ColumnReader> opened(std::size_t i) const { return std::make_shared<ColumnReader>(sources[i].path, ColumnReader::Trust::own); }
+  std::shared_ptr<ColumnReader> source(std::size_t i) const { return i < open.size() ? open[i] : opened(i); }
   void plan();
   Values gather(Table table, const ColumnInfo& column) const;
   void write(ColumnWriter& file) const;
@@ -137,7 +154,7 @@ void Merge::plan() {
   std::vector<Sample> all;
   std::vector<Range> step_tokens, step_drafts;
   std::int64_t rows = 0, tokens_before = 0, drafts_before = 0;
-  for (std::size_t i = 0; i < paths.size(); ++i) {
+  for (std::size_t i = 0; i < sources.size(); ++i) {
     const auto file = source(i);
     for (const auto& [table, columns] : named_of(*file)) {
       std::vector<ColumnInfo>& merged = named[table];
@@ -155,7 +172,10 @@ void Merge::plan() {
     check_ragged(*file, "token", first_token, n_tokens, 0, file->rows(Table::token));
     check_ragged(*file, "draft", first_draft, n_drafts, 0, file->rows(Table::draft));
     const std::int64_t steps_before = static_cast<std::int64_t>(step_tokens.size());
-    for (std::size_t s = 0; s < first.size(); ++s) all.push_back({prompt[s], repeat[s], run[s], rows++, {steps_before + first[s], count[s]}});
+    for (std::size_t s = 0; s < first.size(); ++s, ++rows) {
+      if (!sources[i].wants(prompt[s], repeat[s])) continue;
+      all.push_back({prompt[s], repeat[s], sources[i].run < 0 ? run[s] : sources[i].run, rows, {steps_before + first[s], count[s]}});
+    }
     for (std::size_t s = 0; s < first_token.size(); ++s) {
       step_tokens.push_back({tokens_before + first_token[s], n_tokens[s]});
       step_drafts.push_back({drafts_before + first_draft[s], n_drafts[s]});
@@ -164,6 +184,7 @@ void Merge::plan() {
     for (std::int64_t s = 0; s < spelled.rows(); ++s) {
       PieceRow piece;
       spelled.get(s, piece);
+      if (sources[i].speller >= 0) piece.run = sources[i].speller;
       pieces[{piece.run, piece.token}] = piece;
     }
     tokens_before += file->rows(Table::token);
@@ -177,29 +198,34 @@ void Merge::plan() {
   auto take = [](std::vector<std::int64_t>& rows_of, const Range& range) {
     for (std::int64_t row = range.first; row < range.first + range.count; ++row) rows_of.push_back(row);
   };
+  auto &first_step = links["sample_first_step"], &n_steps = links["sample_n_steps"], &sample_index = links["step_sample_index"];
+  auto &first_token = links["step_first_token"], &n_tokens = links["step_n_tokens"], &first_draft = links["step_first_draft"], &n_drafts = links["step_n_drafts"];
+  auto &step_of_token = links["token_step_index"], &step_of_draft = links["draft_step_index"];
   for (const Sample& sample : all) {
-    links["sample_first_step"].push_back(static_cast<std::int64_t>(steps.size()));
-    links["sample_n_steps"].push_back(sample.steps.count);
+    first_step.push_back(static_cast<std::int64_t>(steps.size()));
+    n_steps.push_back(sample.steps.count);
     for (std::int64_t s = sample.steps.first; s < sample.steps.first + sample.steps.count; ++s) {
       const auto step = static_cast<std::int64_t>(steps.size());
-      links["step_sample_index"].push_back(static_cast<std::int64_t>(samples.size()));
-      links["step_first_token"].push_back(static_cast<std::int64_t>(tokens.size()));
-      links["step_n_tokens"].push_back(step_tokens[s].count);
-      links["step_first_draft"].push_back(static_cast<std::int64_t>(drafts.size()));
-      links["step_n_drafts"].push_back(step_drafts[s].count);
-      links["token_step_index"].insert(links["token_step_index"].end(), step_tokens[s].count, step);
-      links["draft_step_index"].insert(links["draft_step_index"].end(), step_drafts[s].count, step);
+      sample_index.push_back(static_cast<std::int64_t>(samples.size()));
+      first_token.push_back(static_cast<std::int64_t>(tokens.size()));
+      n_tokens.push_back(step_tokens[s].count);
+      first_draft.push_back(static_cast<std::int64_t>(drafts.size()));
+      n_drafts.push_back(step_drafts[s].count);
+      step_of_token.insert(step_of_token.end(), step_tokens[s].count, step);
+      step_of_draft.insert(step_of_draft.end(), step_drafts[s].count, step);
       take(tokens, step_tokens[s]);
       take(drafts, step_drafts[s]);
       steps.push_back(s);
     }
     samples.push_back(sample.row);
+    runs.push_back(sample.run);
   }
 }
 
 Values Merge::gather(Table table, const ColumnInfo& column) const {
   Values values = empty_values(column.type);
-  for (std::size_t i = 0; i < paths.size(); ++i) {
+  if (table == Table::step) std::visit([&](auto& all) { all.reserve(steps.size()); }, values);
+  for (std::size_t i = 0; i < sources.size(); ++i) {
     const auto file = source(i);
     const std::int64_t count = file->rows(table);
     const bool optional = column.since > 0 || (!named_prefix(table).empty() && column.name.starts_with(named_prefix(table)));
@@ -220,6 +246,8 @@ void Merge::write(ColumnWriter& file) const {
       if (static_cast<int>(i) < info(table).links) {
         const auto made = links.find(columns[i].name);
         file.column(table, columns[i], made == links.end() ? Values(std::vector<std::int64_t>{}) : Values(made->second));
+      } else if (columns[i].name == "sample_run_index") {
+        file.column(table, columns[i], runs);
       } else {
         file.column(table, columns[i], permuted(gather(table, columns[i]), rows));
       }
@@ -236,7 +264,7 @@ bool is_unit(const std::string& name) { return name.starts_with("unit-") && name
 
 TraceWriter::TraceWriter(std::string path, Provenance provenance, std::vector<RunRow> runs, const TraceOptions& options, bool resume)
     : path_(std::move(path)), folder_(path_ + ".units"), provenance_(std::move(provenance)), runs_(std::move(runs)), drafts_(options.drafts),
-      unit_tokens_(options.unit_tokens), unit_seconds_(options.unit_seconds), rolled_(std::chrono::steady_clock::now()) {
+      unit_tokens_(options.unit_tokens), unit_seconds_(options.unit_seconds), rolled_(std::chrono::steady_clock::now()), writer_(writer_name()) {
   std::error_code error;
   if (fs::is_directory(path_, error)) throw OutputError("'" + path_ + "' is a folder; name a file with --out");
   const bool written = fs::exists(path_, error);
@@ -246,7 +274,8 @@ TraceWriter::TraceWriter(std::string path, Provenance provenance, std::vector<Ru
   lock_ = ::open((folder_ + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (lock_ < 0) throw OutputError("cannot write into '" + folder_ + "': " + std::strerror(errno));
   try {
-    if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) throw OutputError("another process is writing '" + path_ + "'");
+    // Some mounts of Lustre and NFS have no locks: then unit names keep writers apart.
+    if (::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) throw OutputError("another process is writing '" + path_ + "'");
     std::vector<std::string> units;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
       const std::string name = entry.path().filename().string();
@@ -345,7 +374,7 @@ void TraceWriter::sample(SampleRow row) {
   in_order_ = in_order_ && (buffered_.empty() || *buffered_.rbegin() < key);
   buffered_.insert(key);
   const std::chrono::duration<double> since = std::chrono::steady_clock::now() - rolled_;
-  if (tokens_.rows() >= unit_tokens_ || since.count() >= unit_seconds_) flush();
+  if (std::max(tokens_.rows(), steps_.rows()) >= unit_tokens_ || since.count() >= unit_seconds_) flush();
 }
 
 std::int32_t TraceWriter::speller_of(std::int32_t run) const {
@@ -369,10 +398,11 @@ void TraceWriter::save(const std::string& file, int level) const {
 void TraceWriter::flush() {
   rolled_ = std::chrono::steady_clock::now();
   if (samples_.rows() == 0) return;
-  char name[32];
-  std::snprintf(name, sizeof name, "/unit-%06d.h5", next_unit_);
-  save(folder_ + name, kUnitLevel);
-  sources_.push_back(folder_ + name);
+  char number[32];
+  std::snprintf(number, sizeof number, "/unit-%06d-", next_unit_);
+  const std::string file = folder_ + number + writer_ + ".h5";
+  save(file, kUnitLevel);
+  sources_.push_back(file);
   ++next_unit_;
   done_.merge(buffered_);
   buffered_.clear();
@@ -390,7 +420,9 @@ void TraceWriter::close() {
   flush();
   const bool unchanged = sources_.size() == 1 && sources_.front() == path_;
   if (!unchanged) {
-    Merge merge(sources_);
+    std::vector<Merge::Source> sources;
+    for (const std::string& source : sources_) sources.push_back({.path = source});
+    Merge merge(std::move(sources));
     merge.plan();
     ColumnWriter file(kMergedLevel);
     write_root(file, provenance_, runs_, drafts_);
@@ -403,6 +435,48 @@ void TraceWriter::close() {
     if (source != path_) fs::remove(source, error);
   }
   leave_folder();
+}
+
+void gather(const std::string& path, Provenance provenance, const std::vector<GatheredTrace>& cells, std::vector<CellRow> rows) {
+  std::vector<Merge::Source> sources;
+  std::vector<RunRow> runs;
+  std::string drafts;
+  for (const GatheredTrace& cell : cells) {
+    const ColumnReader file(cell.path, ColumnReader::Trust::own);
+    check_root(file);
+    const Columns stored = load(file, Table::run, {}, 0, file.rows(Table::run));
+    if (stored.rows() != 1) file.fail("is no cell's trace: it has " + std::to_string(stored.rows()) + " runs");
+    RunRow run;
+    stored.get(0, run);
+    run.arm = cell.arm.empty() ? run.arm : cell.arm;
+    const std::string recorded = file.text("drafts").value_or("");
+    if (!drafts.empty() && recorded != drafts) file.fail("records '" + recorded + "' of the drafts and other cells record '" + drafts + "'; give trace.drafts one value");
+    drafts = recorded;
+    const auto speller = std::find_if(runs.begin(), runs.end(), [&](const RunRow& other) { return other.checkpoint == run.checkpoint; }) - runs.begin();
+    sources.push_back({cell.path, static_cast<std::int64_t>(runs.size()), static_cast<std::int32_t>(speller), cell.first, cell.prompts, cell.samples});
+    runs.push_back(std::move(run));
+  }
+  Merge merge(std::move(sources));
+  merge.plan();
+  std::vector<std::int64_t> samples(runs.size(), 0);
+  for (const std::int64_t run : merge.runs) ++samples[run];
+  for (CellRow& row : rows) row.samples = row.run < 0 ? 0 : samples.at(row.run);
+  ColumnWriter file(kMergedLevel);
+  write_root(file, provenance, runs, drafts.empty() ? "all" : drafts);
+  merge.write(file);
+  Columns table(Table::cell);
+  for (CellRow& row : rows) table.add(row, {});
+  file.columns(table);
+  file.save(path);
+}
+
+std::vector<CellRow> manifest(const Trace& trace) {
+  if (!trace.file().has(std::string(name(Table::cell)))) return {};
+  const std::int64_t count = trace.rows(Table::cell);
+  const Columns stored = trace.columns(Table::cell, 0, count);
+  std::vector<CellRow> rows(count);
+  for (std::int64_t i = 0; i < count; ++i) stored.get(i, rows[i]);
+  return rows;
 }
 
 Trace::Trace(const std::string& path, bool lazily)

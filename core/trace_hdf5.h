@@ -18,9 +18,10 @@ namespace draftlab {
 struct TraceOptions;  // core/composition.h
 class ColumnReader;
 
-// Collects finished samples. When enough tokens or time have gathered they become a unit, PATH.units/unit-NNNNNN.h5: a whole
+// Collects finished samples. When enough tokens or time have gathered they become a unit, PATH.units/unit-NNNNNN-WRITER.h5: a whole
 // trace of those samples, whose final name is the record that they are done. close() merges the units into PATH. So whatever
-// kills the process, a finished unit is never lost and an unfinished one never half there.
+// kills the process, a finished unit is never lost and an unfinished one never half there. Units carry the name of their writer,
+// so that two of them that a lock could not keep apart (some file systems have none) do no harm.
 class TraceWriter final : public TraceSink {
  public:
   // OutputError: `path` or its units exist and `resume` is false; the folder cannot be written; another process writes there.
@@ -56,12 +57,23 @@ class TraceWriter final : public TraceSink {
   std::function<std::string(int, Token)> spell_;
   std::set<std::pair<std::int32_t, Token>> occurring_;  // in what is buffered
   std::set<Key> done_, buffered_;
+  std::string writer_;                // of our units
   std::vector<std::string> sources_;  // a finished PATH first, then units, in the order of their numbers
   int next_unit_ = 0;
   bool in_order_ = true;  // what is buffered is sorted as a merge would sort it
   int lock_ = -1;
   bool closed_ = false;
 };
+
+// One finished trace of a sweep, and what of it is wanted: prompts [first, first + prompts), `samples` repeats of each.
+struct GatheredTrace {
+  std::string path, arm;  // the arm is renamed to what distinguishes the cell
+  std::int64_t first = 0, prompts = 0, samples = 0;
+};
+
+// Merges traces of one run each into `path`, run i being cells[i], together with the manifest of the sweep. A real merge: no
+// link to a cell's own file stays. DataError when a cell's trace is damaged, or records other drafts.
+void gather(const std::string& path, Provenance provenance, const std::vector<GatheredTrace>& cells, std::vector<CellRow> manifest);
 
 // A trace that is read. DataError from any method when the file is not one, or is damaged.
 class Trace {
@@ -92,5 +104,8 @@ class Trace {
   std::vector<RunRow> runs_;
   std::vector<std::int64_t> first_step_, n_steps_;
 };
+
+// The manifest of a sweep; empty where the trace is no sweep's.
+std::vector<CellRow> manifest(const Trace& trace);
 
 }  // namespace draftlab

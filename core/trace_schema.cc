@@ -76,7 +76,7 @@ TableInfo describe(Table table, const char* doc, std::vector<ColumnInfo> links, 
 }  // namespace
 
 std::string_view name(Table table) {
-  constexpr std::string_view names[] = {"run", "sample", "step", "token", "draft", "piece", "curve", "validation"};
+  constexpr std::string_view names[] = {"run", "sample", "step", "token", "draft", "piece", "cell", "curve", "validation"};
   return names[static_cast<int>(table)];
 }
 
@@ -196,6 +196,25 @@ template <> const std::vector<Column<DraftRow>>& fields<DraftRow>() {
   return columns;
 }
 
+template <> const std::vector<Column<CellRow>>& fields<CellRow>() {
+  using R = CellRow;
+  static const auto columns = named<R>(Table::cell, {
+      column(&R::id, "id", "", "hash of its resolved config, and one of its checkpoint and data where it has any"),
+      column(&R::arm, "arm", "", "what distinguishes it from the others"),
+      column(&R::status, "status", "", "`done`, `failed`, `quarantined` (failed three times), `running` or `missing`"),
+      column(&R::host, "host", "", "machine of the last attempt"),
+      column(&R::started, "started", "", "of the last attempt; ISO 8601, UTC"),
+      column(&R::seconds, "seconds", "s", "wall time of all attempts that ended, loading included").in(0, kInfinity),
+      column(&R::attempts, "attempts", "1", "how often it was begun").in(0, kInfinity),
+      column(&R::exit_status, "exit_status", "1", "of the last attempt; 0 when it is done"),
+      column(&R::signal, "signal", "1", "that ended the last attempt; 0: none").in(0, kInfinity),
+      column(&R::reason, "reason", "", "why the last attempt failed; empty when it is done"),
+      column(&R::run, "run_index", "1", "row of the run table; -1: no sample of it is here").in(-1, kInfinity).leads_to(Table::run),
+      column(&R::samples, "samples", "1", "its samples that are here").in(0, kInfinity),
+  });
+  return columns;
+}
+
 template <> const std::vector<Column<PieceRow>>& fields<PieceRow>() {
   using R = PieceRow;
   static const auto columns = named<R>(Table::piece, {
@@ -230,8 +249,8 @@ template <> const std::vector<Column<ValidationRow>>& fields<ValidationRow>() {
       column(&R::entropy_bits, "entropy_bits", "bit", "Shannon entropy of the token frequencies of the generated text").in(0, kInfinity),
       column(&R::nfe, "nfe", "1", "function evaluations a sample, mean").in(0, kInfinity),
       column(&R::nfe_per_token, "nfe_per_token", "1", "function evaluations a generated token").in(0, kInfinity),
-      column(&R::loss_sequential, "loss_sequential", "nat", "validation loss a target token, one token at a time"),
-      column(&R::accuracy, "accuracy", "1", "share of problems solved, one token at a time, greedily").in(0, 1),
+      column(&R::loss_sequential, "loss_sequential", "nat", "validation loss a target token, one token at a time").since(1),
+      column(&R::accuracy, "accuracy", "1", "share of problems solved, one token at a time, greedily").in(0, 1).since(1),
   });
   return columns;
 }
@@ -253,6 +272,7 @@ const TableInfo& info(Table table) {
       {Table::draft, describe<DraftRow>(Table::draft, "One drafted position, in the order of drafting.", {
           link("step_index", Role::parent, Table::step, "row of the step table")})},
       {Table::piece, describe<PieceRow>(Table::piece, "One token that occurs, as text. A file may lack this table.", {}, true)},
+      {Table::cell, describe<CellRow>(Table::cell, "One cell of a sweep: the manifest. Only traces that `draftlab sweep` gathered have this table.", {}, true)},
       {Table::curve, describe<CurveRow>(Table::curve, "Training: one logged step of the optimiser.", {})},
       {Table::validation, describe<ValidationRow>(Table::validation, "Training: one validation.", {})},
   };
@@ -261,6 +281,11 @@ const TableInfo& info(Table table) {
 
 const std::vector<Table>& trace_tables() {
   static const std::vector<Table> tables = {Table::run, Table::sample, Table::step, Table::token, Table::draft, Table::piece};
+  return tables;
+}
+
+const std::vector<Table>& sweep_tables() {
+  static const std::vector<Table> tables = {Table::cell};
   return tables;
 }
 
@@ -291,6 +316,7 @@ const std::vector<Attribute>& attributes() {
       {"config", "the config as it was given, overrides applied", of(&P::config)},
       {"host", "name of the machine", of(&P::host)},
       {"cpu", "its processor", of(&P::cpu)},
+      {"gpu", "its GPUs and their driver; empty without", of(&P::gpu)},
       {"device", "where the model ran", of(&P::device)},
       {"dtype", "its arithmetic", of(&P::dtype)},
       {"libraries", "names and versions", of(&P::libraries)},
@@ -328,7 +354,7 @@ std::string meaning(const ColumnInfo& c) {
 
 std::string schema_markdown() {
   std::ostringstream out;
-  for (const auto* tables : {&trace_tables(), &curve_tables()}) {
+  for (const auto* tables : {&trace_tables(), &sweep_tables(), &curve_tables()}) {
     for (Table table : *tables) {
       out << "### `" << name(table) << "`\n\n" << info(table).doc << "\n\n";
       out << "| column | type | unit | range | meaning |\n|---|---|---|---|---|\n";

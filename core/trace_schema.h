@@ -19,7 +19,7 @@ inline constexpr std::string_view kCurvesMagic = "draftlab-curves";
 inline constexpr std::string_view kSchemaVersion = "1.1";  // major.minor; readers accept every minor of their major
 
 // A table is a dimension of the file; its columns begin with its name.
-enum class Table { run, sample, step, token, draft, piece, curve, validation };
+enum class Table { run, sample, step, token, draft, piece, cell, curve, validation };
 std::string_view name(Table);
 
 enum class Type { int8, int32, int64, float32, float64, text };
@@ -58,7 +58,7 @@ struct Column {
   Column&& leads_to(Table other) && { info.role = Role::parent, info.other = other; return std::move(*this); }
 };
 
-// The columns that are fields of a row. Row: RunRow, SampleRow, StepRow, TokenRow, DraftRow, PieceRow, CurveRow, ValidationRow.
+// The columns that are fields of a row. Row: RunRow, SampleRow, StepRow, TokenRow, DraftRow, PieceRow, CellRow, CurveRow, ValidationRow.
 template <class Row> const std::vector<Column<Row>>& fields();
 
 struct TableInfo {
@@ -70,6 +70,7 @@ struct TableInfo {
 };
 const TableInfo& info(Table table);
 const std::vector<Table>& trace_tables();   // run, sample, step, token, draft, piece
+const std::vector<Table>& sweep_tables();   // cell: what the trace of a sweep has besides
 const std::vector<Table>& curve_tables();   // curve, validation
 
 // Columns that a run names: sample_score_NAME, the task's scores, and step_expected_NAME, the accepted prefix that each

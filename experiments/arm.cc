@@ -97,44 +97,50 @@ RunRow Arm::row() const {
   return row;
 }
 
+Arm Shelf::arm(std::string label, Composition composition) {
+  Arm arm;
+  arm.label = std::move(label);
+  arm.composition = std::move(composition);
+  const Composition& made = arm.composition;
+  arm.models = load_models(made, loaded_);
+  const std::string checkpoint = arm.models.target().facts().checkpoint;
+  if (!checkpoint.empty()) {
+    auto& tokenizer = tokenizers_[checkpoint];
+    if (!tokenizer) tokenizer = open_tokenizer(checkpoint);
+    arm.tokenizer = tokenizer;
+  }
+  auto& task = tasks_[described(made.task.name, made.task.values) + "\n" + checkpoint];
+  if (!task) {
+    task = made.task.make();
+    task->load(arm.tokenizer.get());
+  }
+  arm.task = task;
+  const auto bound = made.models.find("judge");
+  if (bound == made.models.end()) return arm;
+  auto& judge = judges_[described(bound->second.name, bound->second.values)];
+  if (!judge) judge = std::make_shared<Judge>(bound->second, made.run.machine, loaded_);
+  arm.judge = judge;
+  return arm;
+}
+
+void Shelf::tidy() {
+  const auto unused = [](const auto& entry) { return entry.second.use_count() == 1; };
+  std::erase_if(judges_, unused);  // a judge holds models and tokenizers
+  std::erase_if(tasks_, unused);
+  std::erase_if(tokenizers_, unused);
+  std::erase_if(loaded_, unused);
+}
+
 std::vector<Arm> load_arms(const Config& config, const Registries& registries) {
   Faults faults;
   const std::vector<Cell> cells = expand(config, registries, faults);
   faults.raise();
-  std::vector<Arm> arms;
-  for (const Cell& cell : cells) {
-    Arm arm;
-    arm.label = cell.label;
-    arm.composition = compose(cell.config, registries, faults);
-    arms.push_back(std::move(arm));
-  }
+  std::vector<Composition> compositions;
+  for (const Cell& cell : cells) compositions.push_back(compose(cell.config, registries, faults));
   faults.raise();
-
-  Loaded loaded;
-  std::map<std::string, std::shared_ptr<Tokenizer>> tokenizers;
-  std::map<std::string, std::shared_ptr<Task>> tasks;
-  std::map<std::string, std::shared_ptr<Judge>> judges;
-  for (Arm& arm : arms) {
-    const Composition& composition = arm.composition;
-    arm.models = load_models(composition, loaded);
-    const std::string checkpoint = arm.models.target().facts().checkpoint;
-    if (!checkpoint.empty()) {
-      auto& tokenizer = tokenizers[checkpoint];
-      if (!tokenizer) tokenizer = open_tokenizer(checkpoint);
-      arm.tokenizer = tokenizer;
-    }
-    auto& task = tasks[described(composition.task.name, composition.task.values) + "\n" + checkpoint];
-    if (!task) {
-      task = composition.task.make();
-      task->load(arm.tokenizer.get());
-    }
-    arm.task = task;
-    const auto bound = composition.models.find("judge");
-    if (bound == composition.models.end()) continue;
-    auto& judge = judges[described(bound->second.name, bound->second.values)];
-    if (!judge) judge = std::make_shared<Judge>(bound->second, composition.run.machine, loaded);
-    arm.judge = judge;
-  }
+  Shelf shelf;
+  std::vector<Arm> arms;
+  for (std::size_t i = 0; i < cells.size(); ++i) arms.push_back(shelf.arm(cells[i].label, std::move(compositions[i])));
   return arms;
 }
 

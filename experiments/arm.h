@@ -37,6 +37,19 @@ struct Arm {
   SampleRow finish(SampleRow row, const Job& job, const Prompt& prompt, const Decoder& decoder) const;
 };
 
+// Arms, and what several of them share: models, tokenizers, tasks and judges are loaded once.
+class Shelf {
+ public:
+  Arm arm(std::string label, Composition composition);
+  void tidy();  // lets go of what no arm uses any more
+
+ private:
+  Loaded loaded_;
+  std::map<std::string, std::shared_ptr<Tokenizer>> tokenizers_;
+  std::map<std::string, std::shared_ptr<Task>> tasks_;
+  std::map<std::string, std::shared_ptr<Judge>> judges_;
+};
+
 // Composes the cells of a config and loads what they name, each model and task once.
 std::vector<Arm> load_arms(const Config& config, const Registries& registries);
 

@@ -19,8 +19,7 @@ int check(const CommandLine& line, const Registries& registries) {
     if (!question.empty()) std::cout << "  " << question << "\n";
     const bool baseline = config.find("sweep.baseline");
     for (const Cell& cell : cells) {
-      const Composition arm = compose(cell.config, registries, faults);
-      std::cout << "  " << arm.id << (cell.label.empty() ? "" : "  " + cell.label)
+      std::cout << "  " << cell.id << (cell.label.empty() ? "" : "  " + cell.label)
                 << (baseline && &cell == &cells[0] ? "  (baseline)" : "") << "\n";
     }
     for (const std::string& sentence : without_effect(cells, registries)) std::cout << "  warning: " << sentence << "\n";

@@ -6,6 +6,7 @@
 #include "core/plugin.h"
 #include "core/provenance.h"
 #include "experiments/bench.h"
+#include "experiments/bench_trace.h"
 #include "experiments/certify.h"
 #include "experiments/check.h"
 #include "experiments/check_trace.h"
@@ -18,6 +19,7 @@
 #include "experiments/replay.h"
 #include "experiments/report.h"
 #include "experiments/run.h"
+#include "experiments/sweep.h"
 #include "experiments/train.h"
 #include "plugins/builtin.h"
 
@@ -41,11 +43,25 @@ struct Command {
 
 constexpr std::size_t kAnyNumber = 1000000;
 
+int bench_any(const CommandLine& line, const Registries& registries) {
+  return line.paths == std::vector<std::string>{"trace"} ? bench_trace(line) : bench(line, registries);
+}
+
 const std::vector<Command>& commands() {
   static const Flag kResume = {"resume", "continue: decode or train only what is not there yet", true};
   static const std::vector<Command> all = {
       {"run", "CONFIG", "decode every cell of a config, write the trace, print the table", 1, 1,
        {{"out", "trace to write (default: out/CONFIG.h5)"}, kResume}, true, run},
+      {"sweep", "CONFIG|DIR", "decode every cell of a config, each on its own: in several processes, or on a cluster", 1, 1,
+       {{"out", "folder of the sweep (default: out/CONFIG)"}, {"jobs", "worker processes (default 1)"},
+        {"dry-run", "print the table of cells and do nothing", true}, {"estimate", "decode a few steps, print core-hours, walltime and memory", true},
+        {"resume", "do what is missing, with the config as it is now (the default)", true},
+        {"worker", "decode one cell of DIR after another until none is left", true}, {"cells", "A:B: only these cells, counted from 0"},
+        {"status", "print what became of the cells of DIR", true}, {"cancel", "stop workers and jobs of DIR", true},
+        {"retry", "forget failures of DIR, then go on", true}, {"gather", "merge what is done into DIR/sweep.h5", true},
+        {"requeue", "with --worker in a Slurm job: wait for cells that others hold, and requeue the job when it is stopped", true},
+        {"report", "a worker's: descriptor to report to"}, {"round", "a worker's: name of the run that started it"}},
+       true, sweep},
       {"certify", "CONFIG...", "the exact output distribution against its reference, expected and worst-case cost", 1, kAnyNumber,
        {}, true, certify},
       {"train", "CONFIG", "make a checkpoint or a tokenizer", 1, 1, {{"out", "folder of the checkpoint"}, kResume}, true, train},
@@ -65,7 +81,8 @@ const std::vector<Command>& commands() {
         {"bandwidth", "with --cost: of a machine, GB/s"},
         {"flops", "with --cost: of that machine, TFLOP/s"},
         {"parameters", "with --cost: of the model, where the traces do not say; 25e6"},
-        {"out", "file to write instead of standard output"}},
+        {"out", "file to write instead of standard output"},
+        {"html", "one self-contained page to write: table, trade-offs and trajectories"}},
        false, report},
       {"replay", "FILE...", "other estimators and routers on stored traces; configs (*.ini) may name them", 1, kAnyNumber,
        {{"reliability", "what each estimator said of drafts, and what they were", true},
@@ -79,19 +96,19 @@ const std::vector<Command>& commands() {
         {"ar", "all samples instead: AR-ness, and the course of confidence, entropy and tokens a step", true}},
        false, inspect},
       {"plot", "PATH...", "figures of traces, sweeps and trainings, drawn by gnuplot", 1, kAnyNumber,
-       {{"figure", "pareto, acceptance, ar, calibration, router, cost, heat, training, or all (default)"},
+       {{"figure", "pareto, acceptance, ar, calibration, router, cost, heat, axis, training, or all (default)"},
         {"out", "folder for pictures, data and scripts (default: PATH-figures)"},
         {"format", "svg, png, or both (default)"},
-        {"score", "metric upwards in pareto, in the cells of heat"},
+        {"score", "metric upwards in pareto and axis, in the cells of heat"},
         {"speed", "metric across in pareto (default nfe)"},
-        {"axes", "KEY,KEY of heat"},
+        {"axes", "KEY,KEY of heat; KEY of axis"},
         {"by", "config keys whose values make a series, KEY,..."},
         {"baseline", "the arm that others are compared with, \"key=value ...\""}},
        false, plot},
       {"check-trace", "FILE...", "validate traces against their schema", 0, kAnyNumber,
        {{"schema", "print the tables of analysis/TRACE_FORMAT.md", true}}, false, check_trace},
       {"doctor", "", "what on this machine makes experiments slow or wrong", 0, 0, {}, false, doctor},
-      {"bench", "[as-arm | batch CONFIG]", "the benchmarks: cached rows; tokens per second against batch size", 0, kAnyNumber, {{"out", "file for the numbers"}}, true, bench},
+      {"bench", "[as-arm | batch CONFIG | trace]", "the benchmarks: cached rows; tokens per second against batch size; writing and merging a trace", 0, kAnyNumber, {{"out", "file for the numbers"}}, true, bench_any},
   };
   return all;
 }
@@ -132,6 +149,7 @@ void print_help(const Command& command) {
     for (const Alias& alias : kAliases) row(alias.flag + (alias.value.empty() ? " VALUE" : ""), "sets " + alias.key);
     row("SECTION.KEY VALUE", "sets any key of the config, and beats the file: --drafter ngram --decode.draft_length 3");
   }
+  if (command.name == "sweep") row("slurm [SBATCH OPTION]...", "submit to Slurm; comes last, what follows goes to sbatch");
   row("plugin FILE", "load a shared library of plugins; repeatable");
   std::cout << "\ndraftlab list shows the parts, draftlab describe KIND.NAME their options.\n";
 }
@@ -177,6 +195,12 @@ std::vector<std::pair<std::string, std::string>> take_overrides(std::vector<std:
 CommandLine parse(const Command& command, std::vector<std::string> words, std::vector<std::string>& plugins) {
   CommandLine line;
   line.command = command.name;
+  const auto slurm = std::find(words.begin(), words.end(), "--slurm");
+  if (command.name == "sweep" && slurm != words.end()) {
+    line.flags["slurm"] = "true";
+    line.passed.assign(slurm + 1, words.end());
+    words.erase(slurm, words.end());
+  }
   line.overrides = take_overrides(words);
   if (!command.takes_config && !line.overrides.empty()) {
     throw UsageError("draftlab " + command.name + " reads no config, so --" + line.overrides[0].first + " means nothing to it");
@@ -237,11 +261,13 @@ int main_of(std::vector<std::string> words) {
   const Command& command = find_command(words[0]);
   words.erase(words.begin());
   std::vector<std::string> more;
-  const CommandLine line = parse(command, std::move(words), more);
+  CommandLine line = parse(command, std::move(words), more);
   if (line.has("help")) return print_help(command), 0;
   Registries registries;
   register_builtin_plugins(registries);
   plugins.insert(plugins.end(), more.begin(), more.end());
+  line.plugins = plugins;
+  if (command.name == "sweep" && plugins.empty()) plugins = frozen_plugins(line.paths[0]);
   for (const std::string& plugin : plugins) load_plugin(plugin, registries);
   return command.function(line, registries);
 }

@@ -45,7 +45,8 @@ int replay(const CommandLine& line, const Registries& registries) {
   Faults faults;
   Config config;
   const auto take = [&](const Config& from) {
-    for (const Config::Entry& entry : from.entries()) {
+    for (const Config::Entry* const at : from.entries()) {
+      const Config::Entry& entry = *at;
       if (entry.key.starts_with("estimator") || entry.key.starts_with("router")) config.set(entry);
     }
   };
@@ -62,13 +63,15 @@ int replay(const CommandLine& line, const Registries& registries) {
   request.skip_cost = positive(line, "skip-cost", 1);
   request.vocabulary = static_cast<int>(positive(line, "vocabulary", 0.5));
   std::optional<Bound<Estimator>> own;
-  for (const Config::Entry& entry : config.entries()) {
+  for (const Config::Entry* const at : config.entries()) {
+    const Config::Entry& entry = *at;
     if (!names_plugin(entry.key, "estimator")) continue;
     Bound<Estimator> bound = bind(registries.estimators, entry, config, faults);
     if (entry.key == "estimator") own = bound;
     request.estimators.emplace_back(entry.key == "estimator" ? entry.value : entry.key.substr(std::string("estimator.").size()), std::move(bound));
   }
-  for (const Config::Entry& entry : config.entries()) {
+  for (const Config::Entry* const at : config.entries()) {
+    const Config::Entry& entry = *at;
     if (!names_plugin(entry.key, "router") || entry.value == "always" || entry.value == "never") continue;  // shown anyhow
     Bound<Router> bound = bind(registries.routers, entry, config, faults);
     request.routers.push_back({entry.key == "router" ? entry.value : entry.key.substr(std::string("router.").size()), std::move(bound), own});

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "analysis/cost.h"
+#include "analysis/html.h"
 #include "analysis/report_print.h"
 #include "core/error.h"
 #include "core/files.h"
@@ -53,6 +54,9 @@ int report(const CommandLine& line, const Registries&) {
   request.baseline = line.flag("baseline");
   request.choose = line.flag("choose");
   request.tune = list(line.flag("tune"));
+  if (line.has("html") && (line.has("cost") || line.has("dialect") || line.flag("metric") == "help")) {
+    throw UsageError("--html writes the table of arms, and --cost, --dialect and --metric help print others; leave one out");
+  }
   const ReportFormat format = report_format_of(line.flag("format", "markdown"));
   const Frame frame(line.paths);
   std::string text;
@@ -64,7 +68,9 @@ int report(const CommandLine& line, const Registries&) {
     text = acceptance_table(frame, request, dialect_of(line.flag("dialect")));
   } else {
     read_declared(frame, request);
-    text = print(make_report(frame, request), format);
+    const Report made = make_report(frame, request);
+    text = print(made, format);
+    if (line.has("html")) write_whole(line.flag("html"), html_page(frame, made));
   }
   if (line.has("out")) write_whole(line.flag("out"), text);
   else std::cout << text;

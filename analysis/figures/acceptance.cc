@@ -14,8 +14,7 @@ constexpr std::size_t kDeepest = 64;
 
 Picture acceptance_figure(const PlotData& data) {
   Bins rate(data.names.size(), kDeepest), conditional(data.names.size(), kDeepest);
-  std::vector<char> drafts(data.names.size(), 0);  // beyond those that are the target's own draws
-  data.frame.walk({"step_verified", "step_span", "step_exact"}, Table::draft, {"draft_depth", "draft_accepted"}, [&](const Frame::Block& block) {
+  data.frame.walk({"step_verified", "step_span"}, Table::draft, {"draft_depth", "draft_accepted"}, [&](const Frame::Block& block) {
     for (std::size_t i = 0; i < block.samples.size(); ++i) {
       const int series = data.series_of(block.samples[i]);
       if (series < 0) continue;
@@ -27,7 +26,6 @@ Picture acceptance_figure(const PlotData& data) {
           const auto depth = static_cast<std::size_t>(block.rows[0][d]);
           if (depth >= kDeepest || (span > 0 && block.rows[0][d] >= span)) continue;
           const bool accepted = block.rows[1][d] == 1;
-          drafts[series] |= block.rows[0][d] >= block.steps[2][s];
           rate.add(series, depth, prompt, accepted);
           if (block.rows[1][d] >= 0) conditional.add(series, depth, prompt, accepted);
         }
@@ -42,7 +40,7 @@ Picture acceptance_figure(const PlotData& data) {
     for (std::size_t series = 0; series < data.names.size(); ++series) if (!rate.empty(series, depth)) deepest = depth + 1;
   }
   Sheet sheet("acceptance", {.columns = 2, .rows = 1});
-  sheet.legend(data.names);
+  sheet.legend(marked_empty(data.names, rate));
   sheet.data("acceptance_rate.dat", rate.table(data.names, depths));
   sheet.data("acceptance_conditional.dat", conditional.table(data.names, depths));
   const std::string axes = "set yrange [0:1.03]\nset xrange [0.7:" + std::to_string(deepest) + ".3]\nset xtics " + std::to_string(std::max<std::size_t>(1, deepest / 8)) + "\n";

@@ -48,6 +48,11 @@ std::string Bins::table(const std::vector<std::string>& names, const std::vector
   return text;
 }
 
+std::vector<std::string> marked_empty(std::vector<std::string> names, const Bins& bins) {
+  for (std::size_t series = 0; series < names.size(); ++series) if (bins.empty(series)) names[series] += " (none)";
+  return names;
+}
+
 std::string curves(const std::string& file, const Bins& bins, const std::string& more) {
   std::string bands, lines;
   for (std::size_t series = 0; series < bins.series(); ++series) {
@@ -56,7 +61,8 @@ std::string curves(const std::string& file, const Bins& bins, const std::string&
     bands += block + " using 1:3:4 with filledcurves lc rgb '" + colour(series) + "' fs transparent solid 0.15 noborder, ";
     lines += block + " using 1:2 with linespoints " + line_style(series) + " ps 0.6 lw 1.6, ";
   }
-  return "plot " + bands + lines + more;
+  const std::string all = bands + lines + more;
+  return "plot " + (all.ends_with(", ") ? all.substr(0, all.size() - 2) : all);
 }
 
 }  // namespace draftlab

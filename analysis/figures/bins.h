@@ -33,6 +33,9 @@ class Bins {
   std::vector<std::map<int, std::pair<double, double>>> cells_;
 };
 
+// The names, with a word where a series has nothing to show.
+std::vector<std::string> marked_empty(std::vector<std::string> names, const Bins& bins);
+
 // Commands that draw the blocks of `file`: lines with points, and bands or bars for the intervals.
 std::string curves(const std::string& file, const Bins& bins, const std::string& more = "");
 

@@ -25,7 +25,7 @@ struct Curve {
     for (std::size_t series = 0; series < names.size(); ++series) {
       text += (series ? "\n\n" : "") + std::string("# ") + names[series] + "\n# mean x, mean y, low high\n";
       for (std::size_t bin = 0; bin < kParts; ++bin) {
-        if (!x.empty(series, bin)) text += number_text(x.at(series, bin).value) + " " + estimate_text(y.at(series, bin)) + "\n";
+        if (!x.empty(series, bin)) text += number_text(x.at(series, bin).value) + " " + estimate_text(bounded(y.at(series, bin))) + "\n";
       }
       if (x.empty(series)) text += "NaN NaN NaN NaN\n";
     }
@@ -62,7 +62,7 @@ Picture calibration_figure(const PlotData& data) {
     throw DataError("the figure 'calibration' needs an estimator's expectation (step_expected) or judged drafts with a confidence, and the traces hold neither");
   }
   Sheet sheet("calibration", {.columns = estimated && judged ? 2 : 1, .rows = 1, .panel_width = 430, .panel_height = 360});
-  sheet.legend(data.names);
+  sheet.legend(marked_empty(data.names, judged ? drafts.x : prefix.x));
   const auto panel = [&](const Curve& curve, const std::string& file, const std::string& title, const std::string& x, const std::string& y, double end) {
     sheet.data(file, curve.table(data.names));
     const std::string range = "[0:" + number_text(end) + "]\n";

@@ -8,7 +8,7 @@
 namespace draftlab {
 namespace {
 
-const std::vector<std::string> kShown = {"draft", "verify", "commit", "prefill", "aux"};
+const std::vector<std::string> kKindNames = {"draft", "verify", "commit", "prefill", "aux"};
 
 // Mean of a column a sample, for every series; NaN where nothing was measured.
 std::vector<double> means(const PlotData& data, const std::vector<double>& values) {
@@ -40,7 +40,7 @@ Picture cost_figure(const PlotData& data) {
   std::vector<Part> parts;
   const std::vector<double> nothing(n, 0), seconds = means(data, data.frame.numbers("sample_seconds"));
   for (const std::string& whose : {std::string(), std::string("drafter_")}) {
-    for (const std::string& kind : kShown) {
+    for (const std::string& kind : kKindNames) {
       const bool calls = kind != "aux";  // which costs no forward of a model
       parts.push_back({(whose.empty() ? "" : "draft model: ") + kind, calls ? means(data, data.frame.numbers("sample_" + whose + "nfe_" + kind)) : nothing,
                        scaled(means(data, data.frame.numbers("sample_" + whose + "ns_" + kind)), 1e-9)});
@@ -56,7 +56,7 @@ Picture cost_figure(const PlotData& data) {
   std::size_t longest = 4;
   std::string tics;
   for (std::size_t s = 0; s < n; ++s) {
-    const std::string name = shortened(data.names[s], 34);
+    const std::string name = shortened(data.names[s], 48);
     longest = std::max(longest, name.size());
     tics += (s ? ", " : "") + quoted(name) + " " + std::to_string(n - 1 - s);
   }

@@ -1,6 +1,7 @@
 // The figures of `draftlab plot`, a function each. DataError: what the traces lack for it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ struct PlotRequest {
   std::string baseline;           // "key=value ..."
   std::string score;              // quantity upwards in `pareto`, in the cells of `heat`; empty: a task's score, else perplexity
   std::string speed = "nfe";      // quantity across in `pareto`
-  std::vector<std::string> axes;  // the two keys of `heat`; empty: those with most values
+  std::vector<std::string> axes;  // the two keys of `heat`, the first that of `axis`; empty: those with most values
 };
 
 // What the figures are made from.
@@ -35,7 +36,16 @@ Picture calibration_figure(const PlotData& data);  // expected against true pref
 Picture router_figure(const PlotData& data);       // decisions over a block
 Picture cost_figure(const PlotData& data);         // forwards and seconds by kind
 Picture heat_figure(const PlotData& data);         // two axes of a sweep
+Picture axis_figure(const PlotData& data);         // one axis of a sweep
 Picture training_figure(const std::vector<std::string>& paths);  // curves.h5 of trainings
+
+// The keys that the arms' names are made of, "drafter=self decode.draft_length=5"; else all in which arms differ.
+std::vector<std::string> swept_keys(const Frame& frame);
+// The values of a key, numbers by size.
+std::vector<std::string> values_of(const Frame& frame, const std::string& key);
+std::optional<double> number_of(const std::string& text);
+// "decode.draft_length=5 drafter=self" without the sections: "draft_length=5 drafter=self".
+std::string short_name(const std::string& name);
 
 // The quantity that a figure shows as worth.
 std::string chosen_score(const PlotData& data);

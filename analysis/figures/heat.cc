@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "analysis/figures/figures.h"
 #include "analysis/report.h"
@@ -11,30 +10,14 @@
 namespace draftlab {
 namespace {
 
-bool before(const std::string& a, const std::string& b) {  // numbers by size
-  char *end_a = nullptr, *end_b = nullptr;
-  const double x = std::strtod(a.c_str(), &end_a), y = std::strtod(b.c_str(), &end_b);
-  const bool numbers = !a.empty() && !b.empty() && *end_a == 0 && *end_b == 0;
-  return numbers ? x < y : a < b;
-}
-
-std::vector<std::string> values_of(const PlotData& data, const std::string& key) {
-  std::set<std::string> values;
-  for (std::size_t arm = 0; arm < data.frame.arms().size(); ++arm) values.insert(data.frame.key(static_cast<int>(arm), key));
-  values.erase("");
-  std::vector<std::string> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end(), before);
-  return sorted;
-}
-
 // The two keys with most values.
 std::vector<std::string> axes_of(const PlotData& data) {
   if (!data.request.axes.empty() && data.request.axes.size() != 2) throw UsageError("--axes takes two config keys, KEY,KEY");
   std::vector<std::string> keys = data.request.axes;
   if (keys.empty()) {
-    keys = data.frame.varying();
-    std::erase_if(keys, [&](const std::string& key) { return values_of(data, key).size() < 2; });
-    std::stable_sort(keys.begin(), keys.end(), [&](const std::string& a, const std::string& b) { return values_of(data, a).size() > values_of(data, b).size(); });
+    keys = swept_keys(data.frame);
+    std::erase_if(keys, [&](const std::string& key) { return values_of(data.frame, key).size() < 2; });
+    std::stable_sort(keys.begin(), keys.end(), [&](const std::string& a, const std::string& b) { return values_of(data.frame, a).size() > values_of(data.frame, b).size(); });
   }
   if (keys.size() < 2) throw DataError("the figure 'heat' needs a sweep over two keys, and the arms of these traces differ in " + (keys.empty() ? "none" : "'" + keys[0] + "' alone"));
   keys.resize(2);
@@ -45,7 +28,7 @@ std::vector<std::string> axes_of(const PlotData& data) {
 
 Picture heat_figure(const PlotData& data) {
   const std::vector<std::string> keys = axes_of(data);
-  const std::vector<std::string> xs = values_of(data, keys[0]), ys = values_of(data, keys[1]);
+  const std::vector<std::string> xs = values_of(data.frame, keys[0]), ys = values_of(data.frame, keys[1]);
   if (xs.empty() || ys.empty()) throw DataError("the figure 'heat' found no arm with the key '" + (xs.empty() ? keys[0] : keys[1]) + "'");
   const Quantity& quantity = data.quantities.find(data.request.score.empty() ? "tokens_per_forward" : data.request.score);
   ReportRequest request;
@@ -63,7 +46,7 @@ Picture heat_figure(const PlotData& data) {
     prompts = std::max(prompts, static_cast<std::size_t>(cell->prompts));
   }
   if (low > high) throw DataError("the figure 'heat' shows " + quantity.name + ", and no arm has it; choose another with --score");
-  std::string table = "# " + keys[0] + ", " + keys[1] + ", " + quantity.name + ", low, high, x, y, dark\n", x_tics, y_tics;
+  std::string table = "# " + quantity.name + ", low, high, column, row, dark, " + keys[0] + ", " + keys[1] + "\n", x_tics, y_tics;
   std::size_t longest = 3;
   for (std::size_t x = 0; x < xs.size(); ++x) x_tics += (x ? ", " : "") + quoted(shortened(xs[x], 14)) + " " + std::to_string(x);
   for (std::size_t y = 0; y < ys.size(); ++y) {
@@ -73,7 +56,7 @@ Picture heat_figure(const PlotData& data) {
       const auto found = cells.find({xs[x], ys[y]});
       if (found == cells.end() || !std::isfinite(found->second->value.value)) continue;
       const double share = high > low ? (found->second->value.value - low) / (high - low) : 0.5;
-      table += xs[x] + " " + ys[y] + " " + estimate_text(found->second->value) + " " + std::to_string(x) + " " + std::to_string(y) + " " + (share < 0.55 ? "1" : "0") + "\n";
+      table += estimate_text(found->second->value) + " " + std::to_string(x) + " " + std::to_string(y) + " " + (share < 0.55 ? "1 " : "0 ") + xs[x] + " " + ys[y] + "\n";
     }
   }
   if (high == low) low -= 0.5, high += 0.5;
@@ -86,9 +69,9 @@ Picture heat_figure(const PlotData& data) {
               "unset grid\nset palette defined (0 '#440154', 0.25 '#3B528B', 0.5 '#21918C', 0.75 '#5EC962', 1 '#FDE725')\nset cbrange [" + number_text(low) + ":" + number_text(high) + "]\n"
               "set xtics (" + x_tics + ")\nset ytics (" + y_tics + ")\nset xrange [-0.5:" + number_text(static_cast<double>(xs.size()) - 0.5) + "]\n"
               "set yrange [-0.5:" + number_text(static_cast<double>(ys.size()) - 0.5) + "]\n"
-              "plot 'heat.dat' using 6:7:(0.48):(0.48):3 with boxxyerror fc palette fs solid noborder, \\\n"
-              "  '' using 6:7:($8 == 1 ? sprintf(" + format + ", $3) : '') with labels tc rgb 'white', \\\n"
-              "  '' using 6:7:($8 == 1 ? '' : sprintf(" + format + ", $3)) with labels tc rgb 'black'");
+              "plot 'heat.dat' using 4:5:(0.48):(0.48):1 with boxxyerror lc palette fs solid noborder, \\\n"
+              "  '' using 4:5:($6 == 1 ? sprintf(" + format + ", $1) : '') with labels tc rgb 'white', \\\n"
+              "  '' using 4:5:($6 == 1 ? '' : sprintf(" + format + ", $1)) with labels tc rgb 'black'");
   return sheet.picture("Arms that share both values are taken together. " + sampling_note(data, prompts, "intervals in heat.dat: 95 %, from resampled prompts"));
 }
 

@@ -25,7 +25,7 @@ Picture pareto_figure(const PlotData& data) {
   for (const Report::Group& group : report.groups) {
     const auto& versus = group.cells[0].versus;
     points.push_back({!ratio ? group.cells[0].value : versus ? versus->ratio : Estimate{1, {1, 1}}, group.cells[1].value});
-    names.push_back(group.name);
+    names.push_back(short_name(group.name));
     prompts = std::max(prompts, group.cells[1].prompts);
   }
   if (std::none_of(points.begin(), points.end(), [](const Point& p) { return std::isfinite(p.x.value) && std::isfinite(p.y.value); })) {
@@ -45,7 +45,6 @@ Picture pareto_figure(const PlotData& data) {
   std::sort(front.begin(), front.end(), [](const Point& a, const Point& b) { return a.x.value < b.x.value; });
 
   std::string table, stairs = "# the Pareto front\n";
-  const auto bounded = [](const Estimate& e) { return Estimate{e.value, std::isfinite(e.interval.low) ? e.interval : Interval{e.value, e.value}}; };
   for (std::size_t i = 0; i < points.size(); ++i) {
     table += (i ? "\n\n" : "") + std::string("# ") + names[i] + "\n# x low high  y low high\n";
     table += estimate_text(bounded(points[i].x)) + " " + estimate_text(bounded(points[i].y)) + "\n";

@@ -18,7 +18,7 @@ Picture router_figure(const PlotData& data) {
   data.frame.walk({"step_block"}, [&](const Frame::Block& block) { for (double b : block.steps[0]) blocks = std::max(blocks, b); });
   const std::size_t n = data.names.size(), parts = blocks > 0 ? kSteps : kParts;
   Bins verified(n, parts), span(n, parts), score(n, parts);
-  data.frame.walk({"step_verified", "step_span", "step_score", "step_block"}, [&](const Frame::Block& block) {
+  data.frame.walk({"step_verified", "step_span", "step_score", "step_block", "step_routed"}, [&](const Frame::Block& block) {
     for (std::size_t i = 0; i < block.samples.size(); ++i) {
       const int series = data.series_of(block.samples[i]);
       if (series < 0) continue;
@@ -29,7 +29,8 @@ Picture router_figure(const PlotData& data) {
         in_block = s > 0 && block.steps[3][begin + s] == block.steps[3][begin + s - 1] ? in_block + 1 : 0;
         const std::size_t part = blocks > 0 ? in_block : static_cast<std::size_t>((static_cast<double>(s) + 0.5) / static_cast<double>(steps) * kParts);
         if (part >= parts) continue;
-        verified.add(series, part, prompt, block.steps[0][begin + s]);
+        const double routed = block.steps[4][begin + s];  // a shadow verifies where the router would not have
+        verified.add(series, part, prompt, routed >= 0 ? routed : block.steps[0][begin + s]);
         span.add(series, part, prompt, block.steps[1][begin + s]);
         if (const double x = block.steps[2][begin + s]; x == x) score.add(series, part, prompt, x);
       }
@@ -47,7 +48,7 @@ Picture router_figure(const PlotData& data) {
   sheet.legend(data.names);
   sheet.data("router_verified.dat", verified.table(data.names, x));
   sheet.data("router_span.dat", span.table(data.names, x));
-  sheet.panel("steps that are verified", label, "share", range + "set yrange [0:1.03]\n" + curves("router_verified.dat", verified));
+  sheet.panel("steps routed to the verifier", label, "share", range + "set yrange [0:1.03]\n" + curves("router_verified.dat", verified));
   sheet.panel("span that may be judged", label, "tokens", range + "set yrange [0:*]\n" + curves("router_span.dat", span));
   if (scored) {
     sheet.data("router_score.dat", score.table(data.names, x));

@@ -32,10 +32,12 @@ std::string colour(std::size_t series) {
   return colours[series % 8];
 }
 
-std::string line_style(std::size_t series) {
+std::string point_style(std::size_t series) {
   static const int points[] = {7, 5, 9, 13, 11, 15};
-  return "lc rgb '" + colour(series) + "' pt " + std::to_string(points[(series + series / 8) % 6]) + " dt " + std::to_string(1 + series / 8 % 4);
+  return "lc rgb '" + colour(series) + "' pt " + std::to_string(points[(series + series / 8) % 6]);
 }
+
+std::string line_style(std::size_t series) { return point_style(series) + " dt " + std::to_string(1 + series / 8 % 4); }
 
 std::string quoted(const std::string& text) {
   std::string result = "'";
@@ -56,6 +58,11 @@ std::string number_text(double value) {
 
 std::string estimate_text(const Estimate& estimate) {
   return number_text(estimate.value) + " " + number_text(estimate.interval.low) + " " + number_text(estimate.interval.high);
+}
+
+Estimate bounded(const Estimate& estimate) {
+  const bool known = std::isfinite(estimate.interval.low) && std::isfinite(estimate.interval.high);
+  return {estimate.value, known ? estimate.interval : Interval{estimate.value, estimate.value}};
 }
 
 std::string shortened(const std::string& text, std::size_t most) {
@@ -95,8 +102,8 @@ Picture Sheet::picture(const std::string& caption) const {
   std::ostringstream out;
   out << "# gnuplot -e \"format='png'\" " << name_ << ".gp   or 'svg', in this folder\n"
       << "if (!exists('format')) format = 'svg'\n"
-      << "if (format eq 'png') set terminal pngcairo noenhanced size " << 2 * width << "," << 2 * height << " font 'sans,11' fontscale 1.9 linewidth 2 pointscale 2; else "
-      << "set terminal svg noenhanced size " << width << "," << height << " font 'sans,12' background rgb 'white'\n"
+      << "if (format eq 'png') {\n  set terminal pngcairo noenhanced size " << 2 * width << "," << 2 * height << " font 'sans,10' fontscale 2 linewidth 2 pointscale 2\n"
+      << "} else {\n  set terminal svg noenhanced size " << width << "," << height << " font 'sans,12' background 'white'\n}\n"
       << "set output '" << name_ << ".'.format\n"
       << "set encoding utf8\nset border 3 lc rgb '#444444'\nset tics nomirror out scale 0.6\nset grid lc rgb '#DDDDDD' lt 1 lw 0.6\nunset key\nset style fill solid\n"
       << "set bars small\nset datafile missing 'NaN'\n"
@@ -104,8 +111,8 @@ Picture Sheet::picture(const std::string& caption) const {
   for (std::size_t i = 0; i < legend_.size(); ++i) {
     const double left = layout_.right + entry * static_cast<double>(i % across) + 10;
     const double top = rows * layout_.panel_height + 12 + (static_cast<double>(i / across) + 0.5) * kLegendRow;
-    const std::string mark = marks_ == Legend::points ? line_style(i) : "lc rgb '" + colour(i) + "' pt 5";
-    out << "set label " << i + 1 << " " << quoted(legend_[i]) << " at screen " << x(left) << "," << y(top) << " left point " << mark << " ps 1.1 offset 1.3,0\n";
+    const std::string mark = marks_ == Legend::points ? point_style(i) : "lc rgb '" + colour(i) + "' pt 5";
+    out << "set label " << i + 1 << " " << quoted(legend_[i]) << " at screen " << x(left) << "," << y(top) << " left point " << mark << " ps 1.1 offset 1.3,-0.15\n";
   }
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const double top = height - 8 - (static_cast<double>(lines.size() - i) - 0.5) * kCaptionRow;
@@ -117,7 +124,7 @@ Picture Sheet::picture(const std::string& caption) const {
     out << "\n# " << panel.title << "\n"
         << "set lmargin at screen " << x(column * layout_.panel_width + layout_.left) << "\nset rmargin at screen " << x((column + 1) * layout_.panel_width - layout_.right)
         << "\nset tmargin at screen " << y(row * layout_.panel_height + kAbove) << "\nset bmargin at screen " << y((row + 1) * layout_.panel_height - kBelow) << "\n"
-        << "set title " << quoted(panel.title) << " offset 0,-0.4\nset xlabel " << quoted(panel.x_label) << " offset 0,0.3\nset ylabel " << quoted(panel.y_label) << " offset 1,0\n"
+        << "set title " << quoted(panel.title) << " offset 0,-0.4\nset xlabel " << quoted(panel.x_label) << " offset 0,0.3\nset ylabel " << quoted(panel.y_label) << " offset 0,0\n"
         << panel.commands << "\n";
     if (i == 0) out << "unset label\n";
   }

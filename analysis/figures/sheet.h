@@ -19,7 +19,9 @@ struct Picture {
 
 // Okabe and Ito's colours, which the colour-blind tell apart; their yellow last, since it is faint on white.
 std::string colour(std::size_t series);
-// "lc rgb '#0072B2' pt 7 dt 1": colours repeat after eight series, with another shape and dash.
+// "lc rgb '#0072B2' pt 7": colours repeat after eight series, with another shape.
+std::string point_style(std::size_t series);
+// The same with a dash, which changes as well.
 std::string line_style(std::size_t series);
 
 // Text in gnuplot's single quotes.
@@ -28,6 +30,8 @@ std::string quoted(const std::string& text);
 std::string number_text(double value);
 // "value low high" for a data file.
 std::string estimate_text(const Estimate& estimate);
+// Without an interval, the value stands for it: a point without a bar.
+Estimate bounded(const Estimate& estimate);
 // At most `most` characters, the rest an ellipsis.
 std::string shortened(const std::string& text, std::size_t most);
 

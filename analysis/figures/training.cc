@@ -1,4 +1,5 @@
 // The curves of trainings: what `draftlab train` writes into curves.h5.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -34,13 +35,20 @@ Picture training_figure(const std::vector<std::string>& paths) {
       {.file = "training_nfe.dat", .title = "function evaluations a token", .label = "NFE a token", .validation = &ValidationRow::nfe_per_token},
       {.file = "training_rate.dat", .title = "learning rate", .label = "rate", .curve = &CurveRow::learning_rate},
   };
-  Sheet sheet("training", {.columns = 2, .rows = 3, .panel_width = 420, .panel_height = 250, .left = 80});
+  Sheet sheet("training", {.columns = 2, .rows = 3, .panel_width = 420, .panel_height = 250, .left = 96});
   sheet.legend(names);
+  std::int64_t last = 1;
+  for (const Curves& c : curves) {
+    if (!c.steps.empty()) last = std::max(last, c.steps.back().step);
+    if (!c.validations.empty()) last = std::max(last, c.validations.back().step);
+  }
+  // Four tics or fewer: steps have many digits.
+  const double power = std::pow(10, std::floor(std::log10(static_cast<double>(last) / 4)));
+  const double rough = static_cast<double>(last) / 4 / power, apart = (rough <= 1 ? 1 : rough <= 2 ? 2 : rough <= 5 ? 5 : 10) * power;
   bool any = false;
   for (const Plotted& plotted : all) {
-    std::string table, commands = plotted.logarithmic ? "set logscale y\n" : "unset logscale y\n";
-    commands += plotted.curve ? "set format y '%g'\n" : "set format y '%g'\n";
-    std::string lines;
+    const std::string commands = std::string(plotted.logarithmic ? "set" : "unset") + " logscale y\nset format y '%g'\nset xtics " + number_text(apart) + "\n";
+    std::string table, lines;
     for (std::size_t i = 0; i < curves.size(); ++i) {
       table += (i ? "\n\n" : "") + std::string("# ") + paths[i] + "\n# step value\n";
       std::size_t points = 0;

@@ -1,7 +1,8 @@
 // Puts the page together; light or dark as the system has it, or as the button says.
 document.getElementById('title').textContent = data.title;
 document.getElementById('made').textContent = data.made;
-document.getElementById('caption').textContent = data.caption;
+document.getElementById('about').textContent = data.about;
+document.getElementById('caption').textContent = [data.findings, data.caption].filter(text => text).join('\n');
 document.getElementById('sources').replaceChildren(
   ...kSources.slice(1).filter((_, i) => columns.token_source.includes(i + 1)).map(source => make('span', {class: 'source'},
     make('span', {class: 'swatch', style: 'background:' + kSourceColours[kSources.indexOf(source)]}), source)),

@@ -111,25 +111,32 @@ class Pane {
   }
 
   drawStep(context, step, x, y, gap, colours) {
-    context.strokeStyle = colours.draft;
+    context.strokeStyle = context.fillStyle = colours.draft;
     for (let d = columns.draftBegin[step]; d < columns.draftBegin[step + 1]; ++d) {  // drafted in vain
       const left = x(columns.draft_position[d]);
-      if (left > kGutter - this.wide && left < this.sight.wide) context.strokeRect(left + 0.5, y + 1.5, Math.max(1, this.wide - gap - 1), this.high - 3);
+      if (left < kGutter - this.wide || left > this.sight.wide) continue;
+      context.strokeRect(left + 0.5, y + 1.5, Math.max(1, this.wide - gap - 1), this.high - 3);
+      this.spell(context, columns.draft_id[d], left, y, gap);
     }
     for (let t = columns.tokenBegin[step]; t < columns.tokenBegin[step + 1]; ++t) {
       const left = x(columns.token_position[t]);
       if (left < kGutter - this.wide || left > this.sight.wide) continue;
       context.fillStyle = this.colour(t, colours);
       context.fillRect(left, y, this.wide - gap, this.high - 1);
-      if (this.wide < 22) continue;
-      context.save();
-      context.beginPath();
-      context.rect(left, y, this.wide - gap, this.high);
-      context.clip();
       context.fillStyle = '#000';
-      context.fillText(readable(spelled(columns.token_id[t])), left + 2, y + this.high / 2);
-      context.restore();
+      this.spell(context, columns.token_id[t], left, y, gap);
     }
+  }
+
+  // The token's text, as much of it as fits.
+  spell(context, id, left, y, gap) {
+    if (this.wide < 22) return;
+    context.save();
+    context.beginPath();
+    context.rect(left, y, this.wide - gap, this.high);
+    context.clip();
+    context.fillText(readable(spelled(id)), left + 2, y + this.high / 2);
+    context.restore();
   }
 
   colour(t, colours) {
@@ -245,7 +252,7 @@ function showTask() {
   const task = tasks[viewer.task];
   hideTip();
   viewer.hot = -1;
-  viewer.panes = task ? [...task.byArm].filter(([arm]) => state.selected.has(arm)).map(([arm, row]) => new Pane(arm, row)) : [];
+  viewer.panes = task ? [...task.byArm].sort(([a], [b]) => a - b).filter(([arm]) => state.selected.has(arm)).map(([arm, row]) => new Pane(arm, row)) : [];
   document.getElementById('panes').replaceChildren(...viewer.panes.map(pane => pane.element));
   const reference = task && data.references[columns.sample_prompt[[...task.byArm.values()][0]]];
   document.getElementById('reference').textContent = reference ? 'Reference: ' + reference : '';

@@ -138,6 +138,7 @@ class AsArm final : public Model {
   }
 
   ModelFacts facts() const override { return facts_; }
+  bool rows_are_independent() const override { return true; }
   bool mixes() const override { return rows_.has_value(); }
 
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {

@@ -64,6 +64,10 @@ class BlockDiffusion final : public Model {
     return std::make_unique<BlockSequence>(canvas, blocks, rules_, config_);
   }
 
+  // All rows of all questions go through one forward, each in sums of its own order.
+  bool rows_are_independent() const override { return true; }
+  bool mixes() const override { return true; }
+
   std::optional<Question> due(const Sequence& sequence) const override {
     const auto& own = static_cast<const BlockSequence&>(sequence);
     const std::optional<BlockSequence::Due> due = own.due();

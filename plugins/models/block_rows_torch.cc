@@ -88,28 +88,34 @@ void BlockSequence::denoise(const Question& question, std::vector<MemoryRow>& ro
   const std::int32_t first = blocks_.first(asked), end = block_end(asked);
   if (first > cached()) throw Fault("position " + std::to_string(asked) + " was asked before the blocks left of it were finished");
 
+  // Right-shifted, the block's first position is answered by the row before the block.
   const auto begin = static_cast<std::int64_t>(rows.size());
-  std::int32_t mask = first;
-  while (mask < end && !canvas.masked(mask)) ++mask;
-  std::vector<std::int32_t> slots;
-  for (std::int32_t i = first; i < end; ++i) slots.push_back(static_cast<std::int32_t>(take_slot()));
-  const bool contiguous = slots.front() == first;
-  for (std::int32_t i = first; i < end; ++i) {
-    const std::int32_t seen = rules_.causal_draft && i < mask ? i + 1 - first : end - first;
-    MemoryRow row{.memory = &memory_, .position = i, .token = canvas.masked(i) ? rules_.mask : canvas.token(i), .slot = slots[i - first], .limit = first};
-    if (contiguous) row.limit += seen;
-    else row.extras.assign(slots.begin(), slots.begin() + seen);
-    rows.push_back(std::move(row));
-  }
+  bool inside = false;
+  std::vector<char> asked_rows(end - first, 0);
   for (const Ask& ask : question.asks) {
     for (const std::int32_t position : ask.positions) {
       if (position < first || position >= end) throw Fault("positions " + std::to_string(asked) + " and " + std::to_string(position) + " of two blocks were asked at once");
       const std::int32_t from = rules_.shifted ? position - 1 : position;
-      const bool boundary_row = from < first;
-      if (boundary_row && first != cached()) throw Fault("position " + std::to_string(position) + " was asked after its block was finished");
-      answers.push_back({ask.node, position, boundary_row ? AnswerRow::kBoundary : begin + from - first});
-      if (!boundary_row) rows[begin + from - first].asked = true;
+      if (from < first && first != cached()) throw Fault("position " + std::to_string(position) + " was asked after its block was finished");
+      answers.push_back({ask.node, position, from < first ? AnswerRow::kBoundary : begin + from - first});
+      if (from < first) continue;
+      inside = true;
+      asked_rows[from - first] = 1;
     }
+  }
+  if (!inside) return;
+
+  std::int32_t mask = first;
+  while (mask < end && !canvas.masked(mask)) ++mask;
+  std::vector<std::int32_t> slots;
+  for (std::int32_t i = first; i < end; ++i) slots.push_back(static_cast<std::int32_t>(take_slot()));
+  for (std::int32_t i = first; i < end; ++i) {
+    const std::int32_t seen = rules_.causal_draft && i < mask ? i + 1 - first : end - first;
+    MemoryRow row{.memory = &memory_, .position = i, .token = canvas.masked(i) ? rules_.mask : canvas.token(i), .slot = slots[i - first], .limit = first};
+    if (slots.front() == first) row.limit += seen;
+    else row.extras.assign(slots.begin(), slots.begin() + seen);
+    row.asked = asked_rows[i - first];
+    rows.push_back(std::move(row));
   }
 }
 

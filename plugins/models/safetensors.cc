@@ -145,7 +145,9 @@ const TensorBytes& SafetensorsFile::at(const std::string& name) const {
   return found->second;
 }
 
-std::string SafetensorsFile::digest() const {
+std::string SafetensorsFile::digest() const { return digest_once(path_, [this] { return hashed(); }); }
+
+std::string SafetensorsFile::hashed() const {
   // Four independent multiply-and-rotate lanes over 8-byte words: as fast as the disk, and enough to tell checkpoints apart.
   std::array<std::uint64_t, 4> lanes{1, 2, 3, 4};
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15ull;

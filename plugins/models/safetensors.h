@@ -39,6 +39,7 @@ class SafetensorsFile {
 
  private:
   void parse();
+  std::string hashed() const;
   std::string path_;
   std::span<const std::byte> file_;
   std::map<std::string, TensorBytes> tensors_;

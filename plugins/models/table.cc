@@ -81,6 +81,7 @@ class Table final : public Model {
     return question;
   }
 
+  bool rows_are_independent() const override { return true; }
   bool mixes() const override { return true; }
 
  private:

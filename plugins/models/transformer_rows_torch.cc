@@ -92,17 +92,17 @@ PackedView RowMemory::values(std::int64_t layer, std::int64_t group, std::int64_
 TransformerRows::TransformerRows(Transformer net, bool bf16) : config_(net.config) {
   const at::NoGradGuard no_grad;
   embedding_ = net.embed_tokens.detach().to(bf16 ? at::kBFloat16 : at::kFloat).contiguous();
-  head_ = PackedLinear(net.lm_head.detach(), {}, bf16);
+  head_ = RowLinear(net.lm_head.detach(), {}, bf16);
   norm_ = floats(net.norm);
   net.embed_tokens = net.lm_head = at::Tensor();
   for (TransformerLayer& from : net.layers) {
     Layer layer;
     const at::Tensor kv_bias = from.k_bias.defined() ? at::cat({from.k_bias, from.v_bias}) : at::Tensor();
-    layer.q = PackedLinear(from.q.detach(), from.q_bias, bf16);
-    layer.kv = PackedLinear(at::cat({from.k, from.v}), kv_bias, bf16);
-    layer.o = PackedLinear(from.o.detach(), from.o_bias, bf16);
-    layer.gate_up = PackedLinear(at::cat({from.gate, from.up}), {}, bf16);
-    layer.down = PackedLinear(from.down.detach(), {}, bf16);
+    layer.q = RowLinear(from.q.detach(), from.q_bias, bf16);
+    layer.kv = RowLinear(at::cat({from.k, from.v}), kv_bias, bf16);
+    layer.o = RowLinear(from.o.detach(), from.o_bias, bf16);
+    layer.gate_up = RowLinear(at::cat({from.gate, from.up}), {}, bf16);
+    layer.down = RowLinear(from.down.detach(), {}, bf16);
     layer.input_norm = floats(from.input_layernorm);
     layer.post_norm = floats(from.post_attention_layernorm);
     layer.q_norm = floats(from.q_norm);

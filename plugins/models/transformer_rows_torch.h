@@ -10,6 +10,7 @@
 
 #include "core/types.h"
 #include "plugins/models/row_kernels_torch.h"
+#include "plugins/models/row_linear_torch.h"
 #include "plugins/models/transformer_torch.h"
 
 namespace draftlab {
@@ -54,7 +55,7 @@ class TransformerRows {
 
  private:
   struct Layer {
-    PackedLinear q, kv, o, gate_up, down;
+    RowLinear q, kv, o, gate_up, down;
     std::vector<float> input_norm, post_norm, q_norm, k_norm;
   };
   // Consecutive rows of one sequence that are attended together; `seen` slots, a multiple of 16.
@@ -71,7 +72,7 @@ class TransformerRows {
   at::Tensor embedding_;
   std::vector<Layer> layers_;
   std::vector<float> norm_, cosines_, sines_;
-  PackedLinear head_;
+  RowLinear head_;
 };
 
 }  // namespace draftlab

@@ -15,13 +15,12 @@ namespace {
 class Gsm8k final : public Task {
  public:
   using Options = QuestionFileOptions;
-  explicit Gsm8k(const Options& options) : options_(options) {
-    if (options_.path.empty()) throw ConfigError("task.gsm8k.path must name GSM8K's test.jsonl, or a file like it");
-    if (options_.few_shot > 0 && options_.examples.empty()) throw ConfigError("task.gsm8k.few_shot needs task.gsm8k.examples, such as GSM8K's train.jsonl");
-  }
+  explicit Gsm8k(const Options& options) : options_(options) {}
 
   void load(const Tokenizer* tokenizer) override {
     if (!tokenizer) throw ConfigError("task 'gsm8k' decodes text, but the model has no tokenizer");
+    if (options_.path.empty()) throw ConfigError("task.gsm8k.path must name GSM8K's test.jsonl, or a file like it");
+    if (options_.few_shot > 0 && options_.examples.empty()) throw ConfigError("task.gsm8k.few_shot needs task.gsm8k.examples, such as GSM8K's train.jsonl");
     tokenizer_ = tokenizer;
     prompts_.clear();
     wanted_.clear();

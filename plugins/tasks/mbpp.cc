@@ -33,13 +33,12 @@ class Mbpp final : public Task {
       set.add("megabytes", &megabytes).in(16, 1 << 20).help("that one run may take");
     }
   };
-  explicit Mbpp(const Options& options) : options_(options) {
-    if (options_.path.empty()) throw ConfigError("task.mbpp.path must name MBPP's mbpp.jsonl or sanitized-mbpp.json");
-    if (options_.few_shot > 0 && options_.examples.empty()) throw ConfigError("task.mbpp.few_shot needs task.mbpp.examples; MBPP's own are tasks 2 to 4");
-  }
+  explicit Mbpp(const Options& options) : options_(options) {}
 
   void load(const Tokenizer* tokenizer) override {
     if (!tokenizer) throw ConfigError("task 'mbpp' decodes text, but the model has no tokenizer");
+    if (options_.path.empty()) throw ConfigError("task.mbpp.path must name MBPP's mbpp.jsonl or sanitized-mbpp.json");
+    if (options_.few_shot > 0 && options_.examples.empty()) throw ConfigError("task.mbpp.few_shot needs task.mbpp.examples; MBPP's own are tasks 2 to 4");
     tokenizer_ = tokenizer;
     prompts_.clear();
     questions_.clear();

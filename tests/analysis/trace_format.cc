@@ -17,7 +17,7 @@ TEST_CASE("the format page holds the schema's own tables") {
 
 TEST_CASE("columns are named by their table, once") {
   std::vector<std::string> names;
-  for (const auto* tables : {&trace_tables(), &curve_tables()}) {
+  for (const auto* tables : {&trace_tables(), &sweep_tables(), &curve_tables()}) {
     for (Table table : *tables) {
       for (const ColumnInfo& column : info(table).columns) {
         CHECK(column.name.starts_with(std::string(name(table)) + "_"));

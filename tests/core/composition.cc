@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <set>
 
 namespace draftlab {
 namespace {
@@ -252,6 +254,51 @@ TEST_CASE("the baseline comes first, once") {
         std::vector<std::string>{"drafter=stepwise", "drafter=self"});
 }
 
+// Most cells are put together from what others have shown; each is what composing it would have given.
+TEST_CASE("a cell's id is that of its composition, however many there are") {
+  const std::vector<std::string> sweeps = {
+      "[sweep]\ndrafter = self, ngram, stepwise\nrouter = always, hysteresis\nrouter.hysteresis.on = 0, 1.0, 5\nrouter.hysteresis.off = -1, 0\n"
+      "decode.draft_length = 02, 3\nrun.seed = 1, 2\nbaseline = drafter=stepwise decode.top_k=3\n",
+      "[decode]\ntemperature = 0.5\n[sweep]\ndrafter.ngram.order = 2, 3\ndrafter = self, ngram\ndecode.top_p = 0.5, 0.9\nzip = drafter, decode.top_p\n",
+      "[sweep]\nmodel.table.checkpoint = a, b\nmodel.table.vocabulary = 2, 3\nmodel.draft = table, table\nrun.dtype = f32, bf16\n"};
+  for (const std::string& text : sweeps) {
+    CAPTURE(text);
+    Faults faults;
+    const std::vector<Cell> cells = expand(parsed(kSmall + text), registries(), faults);
+    for (const std::string& sentence : faults.sentences()) FAIL_CHECK(sentence);
+    CHECK(cells.size() >= 3);
+    std::set<std::string> ids;
+    for (const Cell& cell : cells) {
+      CHECK(cell.id == compose(cell.config, registries(), faults).id);
+      CHECK(ids.insert(cell.id).second);
+    }
+  }
+}
+
+TEST_CASE("arms that are compared with one baseline share its cell") {
+  Faults faults;
+  const std::vector<Cell> cells = expand(parsed(kSmall + "[sweep]\nbaseline = drafter=stepwise router=always\ndrafter = stepwise, self\n"
+                                                         "router = always, hysteresis\nrouter.hysteresis.on = 1, 2, 3\n"), registries(), faults);
+  CHECK(faults.empty());
+  int baselines = 0;
+  for (const Cell& cell : cells) {
+    const Composition arm = compose(cell.config, registries(), faults);
+    baselines += arm.drafter.name == "stepwise" && arm.router.name == "always";
+  }
+  CHECK(cells.size() == 8);
+  CHECK(baselines == 1);
+}
+
+TEST_CASE("a hundred thousand cells are told apart in seconds") {
+  std::string seeds, lengths;
+  for (int i = 0; i < 1000; ++i) seeds += (i ? "," : "") + std::to_string(i);
+  for (int i = 1; i <= 100; ++i) lengths += (i > 1 ? "," : "") + std::to_string(i);
+  Faults faults;
+  const auto began = std::chrono::steady_clock::now();
+  CHECK(expand(parsed(kSmall + "[sweep]\nrun.seed = " + seeds + "\ndecode.draft_length = " + lengths + "\n"), registries(), faults).size() == 100000);
+  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(20));  // 0.6 s on an idle processor
+}
+
 TEST_CASE("faults of a sweep name its line, and are told once") {
   CHECK(sweep_faults(kSmall + "[sweep]\ndrafter = self, slef\ndecode.draft_length = 2, 3\n") ==
         std::vector<std::string>{"a.ini:4: unknown drafter 'slef'; did you mean 'self'?"});
@@ -263,7 +310,8 @@ TEST_CASE("faults of a sweep name its line, and are told once") {
   CHECK(sweep_faults(kSmall + "[sweep]\ndrafter = self,\n").size() == 1);
   CHECK(sweep_faults(kSmall + "[sweep]\nrun.seed = 1,1,1,1,1,1,1,1,1,1\ndecode.top_k = 1,1,1,1,1,1,1,1,1,1\n"
                               "drafter = self,self,self,self,self,self,self,self,self,self,self\n"
-                              "decode.draft_length = 1,1,1,1,1,1,1,1,1,1\n").size() == 1);
+                              "decode.draft_length = 1,1,1,1,1,1,1,1,1,1\n"
+                              "decode.temperature = 1,1,1,1,1,1,1,1,1,1\nrun.dtype = f32,f32,f32,f32,f32,f32,f32,f32,f32,f32\n").size() == 1);
   CHECK(faults_of(kSmall + "[sweep]\ndrafter = self\n") ==
         std::vector<std::string>{"a.ini:4: [sweep] has several arms, and one is wanted here"});
 }

@@ -236,4 +236,85 @@ TEST_CASE("coarse numbers keep 12 bits") {
   CHECK(std::isnan(coarse(kNotMeasured)));
 }
 
+// The trace of a sweep's cell: one run, some prompts.
+static void write_cell(const std::string& path, int run, int prompts) {
+  RunRow row = made_runs()[static_cast<std::size_t>(run)];
+  row.arm = "";
+  TraceWriter writer(path, made_provenance(), {row}, units_of(1000000), true);
+  for (int prompt = 0; prompt < prompts; ++prompt) {
+    if (writer.finished(0, prompt, 0)) continue;
+    SampleRow sample = made_sample(run, prompt, 0);
+    sample.run = 0;
+    writer.sample(std::move(sample));
+  }
+  writer.close();
+}
+
+TEST_CASE("cells gather to the trace of one run, and a manifest") {
+  const TraceFolder folder("gather");
+  write(folder / "whole.h5", false, 1000000);
+  write_cell(folder / "a.h5", 0, 7);  // two more than are wanted
+  write_cell(folder / "b.h5", 1, 5);
+  std::vector<CellRow> rows(3);
+  rows[0].id = "a", rows[0].status = "done", rows[0].run = 0;
+  rows[1].id = "c", rows[1].status = "failed", rows[1].reason = "no memory", rows[1].signal = 9, rows[1].attempts = 2;
+  rows[2].id = "b", rows[2].status = "done", rows[2].run = 1;
+  gather(folder / "all.h5", made_provenance(), {{folder / "a.h5", "drafter=stepwise", 0, 5, 1}, {folder / "b.h5", "drafter=self", 0, 5, 1}}, rows);
+  CHECK(difference(folder / "all.h5", folder / "whole.h5") == "");
+  const std::vector<CellRow> found = manifest(Trace(folder / "all.h5"));
+  REQUIRE(found.size() == 3);
+  CHECK(found[0].samples == 5);
+  CHECK(found[1].run == -1);
+  CHECK(found[1].reason == "no memory");
+  CHECK(found[1].signal == 9);
+  CHECK(found[2].run == 1);
+  CHECK(manifest(Trace(folder / "whole.h5")).empty());
+}
+
+TEST_CASE("more cells than files may be open are gathered all the same") {
+  const TraceFolder folder("gather-many");
+  std::vector<GatheredTrace> cells;
+  std::vector<CellRow> rows(450);
+  write_cell(folder / "a.h5", 0, 2);
+  for (int i = 0; i < 450; ++i) {
+    cells.push_back({folder / "a.h5", "cell " + std::to_string(i), 0, 2, 1});
+    rows[i].status = "done", rows[i].run = i;
+  }
+  gather(folder / "all.h5", made_provenance(), cells, rows);
+  const Trace trace(folder / "all.h5");
+  CHECK(trace.samples() == 900);
+  CHECK(trace.runs()[449].arm == "cell 449");
+  SampleRow last = trace.sample(899), expected = made_sample(0, 1, 0);
+  expected.run = 449;
+  CHECK(difference(last, expected) == "");
+}
+
+// Where a file system has no locks, two tasks that were given the same cell write at the same time.
+TEST_CASE("two writers that no lock keeps apart do no harm") {
+  const TraceFolder folder("two-writers");
+  write(folder / "whole.h5", false, 1000000);
+  const std::string path = folder / "a.h5";
+  {
+    TraceWriter first(path, made_provenance(), made_runs(), units_of(1), true);
+    std::filesystem::remove(path + ".units/lock");  // as if it had been another machine
+    TraceWriter second(path, made_provenance(), made_runs(), units_of(1), true);
+    for (int i = 0; i < 10; ++i) {
+      first.sample(made_sample(i % 2, i / 2, 0));
+      second.sample(made_sample((9 - i) % 2, (9 - i) / 2, 0));
+    }
+    second.close();
+    CHECK(difference(path, folder / "whole.h5") == "");
+    first.close();
+  }
+  CHECK(difference(path, folder / "whole.h5") == "");
+}
+
+TEST_CASE("a folder that cannot be written ends a run cleanly") {
+  const TraceFolder folder("unwritable");
+  std::filesystem::create_directory(folder / "closed");
+  std::ofstream(folder / "closed/units") << "";
+  CHECK(message([&] { TraceWriter(folder / "closed/units/a.h5", made_provenance(), made_runs(), units_of(1), false); }, 73).find("units") != std::string::npos);
+  CHECK(message([&] { TraceWriter("/proc/draftlab/a.h5", made_provenance(), made_runs(), units_of(1), false); }, 73).find("/proc/draftlab") != std::string::npos);
+}
+
 }  // namespace draftlab

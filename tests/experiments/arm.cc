@@ -85,6 +85,26 @@ TEST_CASE("a sample that finishes is replaced at once") {
   CHECK(together.order != alone.order);
 }
 
+TEST_CASE("a fixed shape refuses a model whose answers may depend on the batch") {
+  class Unsure final : public Model {
+   public:
+    void load(const Machine&) override {}
+    ModelFacts facts() const override { return {}; }
+    std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override { return std::make_unique<Sequence>(canvas); }
+
+   private:
+    void evaluate(std::span<Pending>) override {}
+  };
+  Bound<Model> bound;
+  bound.name = "unsure";
+  bound.make = [] { return std::make_unique<Unsure>(); };
+  Loaded loaded;
+  CHECK(load(bound, Machine{}, loaded) != nullptr);
+  Machine fixed;
+  fixed.fixed_shape = true;
+  CHECK_THROWS_WITH_AS(load(bound, fixed, loaded), doctest::Contains("may depend on what shares their forward"), ConfigError);
+}
+
 TEST_CASE("when it is told to stop, nothing more is begun") {
   Arm arm = toy();
   arm.composition.run.batch = 4;

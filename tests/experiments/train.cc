@@ -43,7 +43,7 @@ TEST_CASE("a sweep trains each cell in a folder of its own") {
   registries.trainers.add<Recorder>("recorder", "writes down what it is asked");
   const File file("trainer = recorder\n[run]\nseed = 7\n[sweep]\ntrainer.recorder.size = 2, 3\n");
   calls.clear();
-  CHECK(train({"train", {file.path}, {}, {{"out", "somewhere"}, {"resume", "true"}}}, registries) == 0);
+  CHECK(train({"train", {file.path}, {}, {}, {}, {{"out", "somewhere"}, {"resume", "true"}}}, registries) == 0);
   REQUIRE(calls.size() == 2);
   CHECK(calls[0].out == "somewhere/size=2");
   CHECK(calls[1].out == "somewhere/size=3");
@@ -56,8 +56,8 @@ TEST_CASE("a sweep trains each cell in a folder of its own") {
 TEST_CASE("a config without a trainer is refused") {
   const Registries registries;
   const File file("[run]\nseed = 7\n");
-  CHECK_THROWS_AS(train({"train", {file.path}, {}, {}}, registries), ConfigError);
-  CHECK_THROWS_AS(train({"train", {}, {}, {}}, registries), UsageError);
+  CHECK_THROWS_AS(train({"train", {file.path}, {}, {}, {}, {}}, registries), ConfigError);
+  CHECK_THROWS_AS(train({"train", {}, {}, {}, {}, {}}, registries), UsageError);
 }
 
 }  // namespace

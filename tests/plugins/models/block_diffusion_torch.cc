@@ -500,6 +500,34 @@ DOCTEST_TEST_CASE("forwards are counted as the authors count them") {
   }
 }
 
+DOCTEST_TEST_CASE("autoregressive decoding costs one forward a token, of one row where logits are shifted") {
+  for (const std::string family : {"sdar", "Fast_dLLM_Qwen"}) {
+    const Checkpoint checkpoint(family);
+    const bool shifted = family != "sdar";
+    for (const View view : {View::causal, View::bidirectional}) {
+      BlockDiffusionOptions options;
+      options.commit = "ride";
+      const auto model = make(options, checkpoint.path);
+      const std::pair<std::int32_t, Token> given[] = {{0, 1}, {1, 2}, {2, 3}};
+      Canvas canvas(8, given);
+      const auto sequence = model->open(canvas, {1, 0});
+      std::optional<Answer> carry;
+      refresh(*model, *sequence, &carry);
+      DOCTEST_CHECK(carry.has_value() == shifted);  // the prompt's forward gives the first token
+      for (std::int32_t i = 3; i < 8; ++i) {
+        if (i > 3 || !shifted) {
+          const Question question{.kind = Kind::draft, .view = view, .nodes = {}, .asks = {{kRoot, {i}}}};
+          DOCTEST_CHECK(!ask(*model, *sequence, question).at(kRoot, i).empty());
+        }
+        canvas.commit(i, i);
+      }
+      const Count& drafts = sequence->counts()[Kind::draft];
+      DOCTEST_CHECK(drafts.calls == (shifted ? 4 : 5));
+      DOCTEST_CHECK(drafts.positions == (shifted ? 4 : 2 * 5 - 1));  // the token before, and aligned a mask
+    }
+  }
+}
+
 DOCTEST_TEST_CASE("what cannot be answered is said") {
   const Checkpoint aligned("sdar");
   const auto model = make({}, aligned.path);

@@ -73,8 +73,8 @@ DOCTEST_TEST_CASE("a resumed training of blocks is the uninterrupted one") {
 
 DOCTEST_TEST_CASE("training learns to answer one token at a time and by blocks; the checkpoint is SDAR's") {
   const Folder folder;
-  TrainBlockDiffusionJob learning = job(150);
-  learning.options.validate_every = 150;
+  TrainBlockDiffusionJob learning = job(400);
+  learning.options.validate_every = 400;
   train(learning, folder.path / "run", false);
   const Curves curves = read_curves((folder.path / "run/curves.h5").string());
   DOCTEST_CHECK(curves.steps.front().loss > 1.9);  // ln 8 = 2.08

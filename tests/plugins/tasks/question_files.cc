@@ -134,8 +134,8 @@ TEST_CASE("tasks gsm8k and mbpp read their files, and score what was decoded") {
   CHECK(scores(*gsm8k, 1, "It is \\boxed{1007}\x04")[0].value == 1);
   CHECK(scores(*gsm8k, 1, "#### 7\x04")[0].value == 0);
   CHECK(scores(*gsm8k, 1, "no idea\x04")[1].value == 0);
-  CHECK_THROWS_AS(make("gsm8k", ""), ConfigError);
-  CHECK_THROWS_AS(make("gsm8k", "path = a\nfew_shot = 2\n"), ConfigError);
+  CHECK_THROWS_AS(make("gsm8k", "")->load(&letters), ConfigError);
+  CHECK_THROWS_AS(make("gsm8k", "path = a\nfew_shot = 2\n")->load(&letters), ConfigError);
   CHECK_THROWS_AS(make("gsm8k", "path = " + path + "\nfew_shot = 3\nexamples = " + path + "\n")->load(&letters), DataError);
 
   std::ofstream(path) << kMbpp;

@@ -1,0 +1,185 @@
+#include "core/chunks.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <tuple>
+
+#include "core/error.h"
+#include "core/provenance.h"
+
+namespace draftlab {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "chunks are stored little-endian");
+
+constexpr std::size_t kMostConstant = 512;  // chunks remembered
+constexpr std::size_t kTogether = 64;       // chunks made before any is written
+constexpr std::size_t kFewest = 8;          // chunks for which a thread is worth starting
+
+std::size_t width(Type type) {
+  switch (type) {
+    case Type::int8: return 1;
+    case Type::int32: case Type::float32: return 4;
+    case Type::int64: case Type::float64: return 8;
+    case Type::text: break;
+  }
+  throw Fault("a column of text has no chunks");
+}
+
+template <class To, class From> void convert(const From* from, std::size_t count, unsigned char* to) {
+  for (std::size_t i = 0; i < count; ++i) {
+    To value;
+    if constexpr (std::is_integral_v<To> && sizeof(To) < sizeof(From)) {
+      value = static_cast<To>(std::clamp<From>(from[i], std::numeric_limits<To>::min(), std::numeric_limits<To>::max()));
+    } else {
+      value = static_cast<To>(from[i]);
+    }
+    std::memcpy(to + i * sizeof(To), &value, sizeof(To));
+  }
+}
+
+void stored(const Values& values, Type type, std::size_t first, std::size_t count, unsigned char* to) {
+  if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&values)) {
+    const std::int64_t* const from = integers->data() + first;
+    if (type == Type::int8) return convert<std::int8_t>(from, count, to);
+    if (type == Type::int32) return convert<std::int32_t>(from, count, to);
+    return convert<std::int64_t>(from, count, to);
+  }
+  const double* const from = std::get<std::vector<double>>(values).data() + first;
+  if (type == Type::float32) return convert<float>(from, count, to);
+  convert<double>(from, count, to);
+}
+
+template <std::size_t Width> void unshuffle(const unsigned char* from, std::size_t rows, unsigned char* to) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t byte = 0; byte < Width; ++byte) to[i * Width + byte] = from[byte * rows + i];
+  }
+}
+
+template <class Stored, class Wide> void widen(const unsigned char* from, std::size_t rows, Values& to) {
+  std::vector<Wide> wide(rows);
+  for (std::size_t i = 0; i < rows; ++i) {
+    Stored value;
+    std::memcpy(&value, from + i * sizeof value, sizeof value);
+    wide[i] = static_cast<Wide>(value);
+  }
+  to = std::move(wide);
+}
+
+template <std::size_t Width> void shuffle(const unsigned char* from, std::size_t rows, unsigned char* to) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t byte = 0; byte < Width; ++byte) to[byte * rows + i] = from[i * Width + byte];
+  }
+}
+
+// Memory that is written before it is read.
+using Bytes = std::unique_ptr<unsigned char[]>;
+Bytes bytes_of(std::size_t size) { return std::make_unique_for_overwrite<unsigned char[]>(size); }
+
+Chunk packed(const Bytes& plain, std::size_t rows, std::size_t bytes, int level) {
+  const std::size_t length = rows * bytes;
+  Bytes shuffled = bytes_of(length);
+  if (bytes == 1) std::memcpy(shuffled.get(), plain.get(), length);
+  else if (bytes == 4) shuffle<4>(plain.get(), rows, shuffled.get());
+  else shuffle<8>(plain.get(), rows, shuffled.get());
+  uLongf used = compressBound(length);
+  const Bytes deflated = bytes_of(used);
+  if (compress2(deflated.get(), &used, shuffled.get(), length, level) != Z_OK) throw Fault("a column could not be deflated");
+  return std::make_shared<const std::vector<unsigned char>>(deflated.get(), deflated.get() + used);
+}
+
+// Whether all values from `first` on are one, to the last bit.
+bool is_constant(const Values& values, std::size_t first, std::size_t count) {
+  const auto same = [&](const auto& of) { return std::memcmp(&of[first], &of[first + 1], (count - 1) * sizeof of[0]) == 0; };
+  const auto* const integers = std::get_if<std::vector<std::int64_t>>(&values);
+  return integers ? same(*integers) : same(std::get<std::vector<double>>(values));
+}
+
+Chunk make(const Values& values, Type type, std::size_t at, std::size_t rows, int level) {
+  const std::size_t bytes = width(type), first = at * rows, count = std::min(rows, static_cast<std::size_t>(size(values)) - first);
+  const bool constant = is_constant(values, first, count);
+  const Bytes plain = bytes_of(rows * bytes);
+  stored(values, type, first, constant ? 1 : count, plain.get());
+  const auto fill_up = [&](std::size_t from) {
+    for (std::size_t i = from; i < rows; ++i) std::memcpy(plain.get() + i * bytes, plain.get() + (i - 1) * bytes, bytes);
+  };
+  if (!constant) {
+    fill_up(count);
+    return packed(plain, rows, bytes, level);
+  }
+  static std::mutex mutex;
+  static std::map<std::tuple<std::uint64_t, std::size_t, std::size_t, int>, Chunk> known;  // by value, width, rows and level
+  std::uint64_t value = 0;
+  std::memcpy(&value, plain.get(), bytes);
+  const std::tuple key(value, bytes, rows, level);
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto found = known.find(key); found != known.end()) return found->second;
+  }
+  fill_up(1);
+  const Chunk made = packed(plain, rows, bytes, level);
+  const std::lock_guard lock(mutex);
+  if (known.size() >= kMostConstant) known.clear();
+  return known[key] = made;
+}
+
+}  // namespace
+
+void make_chunks(const Values& values, Type type, std::size_t rows, int level, const std::function<void(std::size_t, const Chunk&)>& take) {
+  const std::size_t count = (static_cast<std::size_t>(size(values)) + rows - 1) / rows;
+  const std::size_t threads = std::min<std::size_t>(static_cast<std::size_t>(usable_threads()), count / kFewest);
+  for (std::size_t from = 0; from < count; from += kTogether) {
+    const std::size_t many = std::min(kTogether, count - from);
+    std::vector<Chunk> made(many);
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+      for (std::size_t i; (i = next++) < many;) made[i] = make(values, type, from + i, rows, level);
+    };
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
+    work();
+    others.clear();
+    for (std::size_t i = 0; i < many; ++i) take(from + i, made[i]);
+  }
+}
+
+// Chunks of equal bytes follow one another where a column holds one value for long: such are inflated once.
+bool append_chunk(Values& to, std::span<const unsigned char> chunk, Type type, std::size_t rows, std::size_t count) {
+  struct Last {
+    std::vector<unsigned char> chunk;
+    Type type = Type::text;
+    std::size_t rows = 0;
+    Values values;
+  };
+  static thread_local Last last;
+  if (last.type != type || last.rows != rows || !std::equal(chunk.begin(), chunk.end(), last.chunk.begin(), last.chunk.end())) {
+    const std::size_t bytes = width(type), length = rows * bytes;
+    const Bytes shuffled = bytes_of(length), plain = bytes_of(length);
+    uLongf inflated = length;
+    last.type = Type::text;
+    if (uncompress(shuffled.get(), &inflated, chunk.data(), chunk.size()) != Z_OK || inflated != length) return false;
+    if (bytes == 1) std::memcpy(plain.get(), shuffled.get(), length);
+    else if (bytes == 4) unshuffle<4>(shuffled.get(), rows, plain.get());
+    else unshuffle<8>(shuffled.get(), rows, plain.get());
+    if (type == Type::int8) widen<std::int8_t, std::int64_t>(plain.get(), rows, last.values);
+    else if (type == Type::int32) widen<std::int32_t, std::int64_t>(plain.get(), rows, last.values);
+    else if (type == Type::int64) widen<std::int64_t, std::int64_t>(plain.get(), rows, last.values);
+    else if (type == Type::float32) widen<float, double>(plain.get(), rows, last.values);
+    else widen<double, double>(plain.get(), rows, last.values);
+    last.chunk.assign(chunk.begin(), chunk.end());
+    last.type = type, last.rows = rows;
+  }
+  append(to, last.values, 0, static_cast<std::int64_t>(count));
+  return true;
+}
+
+}  // namespace draftlab

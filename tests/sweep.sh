@@ -1,0 +1,102 @@
+#!/bin/sh
+# A sweep as its user sees it: what is done is kept, what is missing is computed, what fails is said and tried again.
+#   sweep.sh PROGRAM COMPARE PLUGIN
+program=$1 compare=$2 crashes=$3
+folder=$(mktemp -d) || exit 2
+trap 'rm -rf "$folder"' EXIT
+failed=0
+wrong() {
+  echo "$*"
+  failed=1
+}
+# expect STATUS TEXT ARGUMENT...: draftlab sweep exits so, and says so on either stream.
+expect() {
+  status=$1 text=$2
+  shift 2
+  said=$("$program" "$@" 2>&1)
+  got=$?
+  if [ $got -ne "$status" ] || ! printf '%s' "$said" | grep -qF -- "$text"; then
+    wrong "draftlab $* exits with $got, wanted $status and '$text'; it said:
+$said"
+  fi
+}
+same() { "$compare" "$1" "$2" || wrong "$1 is not $2"; }
+mkdir "$folder/configs"
+cat > "$folder/configs/small.ini" <<INI
+# Is drafting worth it?
+model = table
+task = positions
+[run]
+samples = 40
+[sweep]
+drafter = self, ngram
+decode.draft_length = 2, 3
+baseline = drafter=stepwise
+INI
+
+# The same cells with the same results, whether one process decodes them or several.
+expect 0 "5 cells, 5 done" sweep "$folder/configs/small.ini" --out "$folder/a" --jobs 2
+expect 0 "trace" run "$folder/configs/small.ini" --out "$folder/run.h5"
+same "$folder/a/sweep.h5" "$folder/run.h5"
+expect 0 "valid, schema" check-trace "$folder/a/sweep.h5"
+expect 0 "5 cells" sweep "$folder/a" --dry-run
+expect 0 "5 done" sweep "$folder/a" --status
+
+# Again: nothing is decoded. With another value, and more samples: only what is missing is.
+before=$(ls "$folder/a/attempts" | wc -l)
+expect 0 "5 done" sweep "$folder/a" --jobs 2
+[ "$(ls "$folder/a/attempts" | wc -l)" = "$before" ] || wrong "a finished sweep was decoded again"
+sed -i 's/^drafter = self, ngram/drafter = self, ngram, stepwise/; s/2, 3/2, 3, 4/' "$folder/configs/small.ini"
+expect 0 "9 cells, 9 done" sweep "$folder/configs/small.ini" --out "$folder/a"
+[ "$(ls "$folder/a/attempts" | wc -l)" = $((before + 4)) ] || wrong "of nine cells five were done: $(ls "$folder/a/attempts")"
+expect 0 "trace" run "$folder/configs/small.ini" --out "$folder/run2.h5"
+same "$folder/a/sweep.h5" "$folder/run2.h5"
+expect 0 "9 done" sweep "$folder/configs/small.ini" --out "$folder/a" --run.samples 50
+expect 0 "trace" run "$folder/configs/small.ini" --out "$folder/run3.h5" --run.samples 50
+same "$folder/a/sweep.h5" "$folder/run3.h5"
+expect 0 "9 done" sweep "$folder/configs/small.ini" --out "$folder/a" --run.samples 40
+same "$folder/a/sweep.h5" "$folder/run2.h5"
+
+# One worker after another, as a job script would start them; a lease keeps two from one cell.
+expect 0 "core-hours" sweep "$folder/configs/small.ini" --out "$folder/b" --estimate
+expect 1 "9 missing" sweep "$folder/b" --status
+"$program" sweep "$folder/b" --worker --cells 0:4 & one=$!
+"$program" sweep "$folder/b" --worker & two=$!
+wait $one || wrong "the first worker failed"
+wait $two
+"$program" sweep "$folder/b" --worker || wrong "the last worker failed"
+expect 0 "9 done" sweep "$folder/b" --gather
+same "$folder/b/sweep.h5" "$folder/run2.h5"
+[ "$(ls "$folder/b/attempts" | wc -l)" = 9 ] || wrong "a cell was decoded twice: $(ls "$folder/b/attempts")"
+
+# A cell that crashes and one that is refused do not stop the others; each is said, tried again, and after three times left alone.
+cat > "$folder/configs/bad.ini" <<INI
+model = table
+task = positions
+[run]
+samples = 5
+[sweep]
+router = always, never, crash, refuse
+INI
+expect 1 "2 done, 2 failed" --plugin "$crashes" sweep "$folder/configs/bad.ini" --out "$folder/c" --jobs 2
+expect 1 "signal 6" sweep "$folder/c" --status
+expect 1 "ends in: the router crashes now" sweep "$folder/c" --status
+expect 1 "exit status 70: the router refuses" sweep "$folder/c" --status
+expect 0 "valid, schema" check-trace "$folder/c/sweep.h5"
+expect 1 "2 done, 2 failed" sweep "$folder/c"
+expect 1 "2 done, 2 quarantined" sweep "$folder/c"
+before=$(ls "$folder/c/attempts" | wc -l)
+expect 1 "2 done, 2 quarantined" sweep "$folder/c"
+[ "$(ls "$folder/c/attempts" | wc -l)" = "$before" ] || wrong "a quarantined cell was tried again"
+DRAFTLAB_TEST_CALM=1 "$program" sweep "$folder/c" --retry > "$folder/retried" 2>&1 || wrong "$(cat "$folder/retried")"
+expect 0 "4 done" sweep "$folder/c" --status
+
+# Refusals, in words.
+expect 73 "is no folder of a sweep" sweep "$folder/configs/small.ini" --out "$folder/configs"
+expect 64 "is no folder of a sweep" sweep "$folder/configs"
+expect 64 "holds a frozen config" sweep "$folder/a" --seed 3
+expect 64 "must be a whole number" sweep "$folder/configs/small.ini" --out "$folder/d" --jobs many
+expect 78 "unknown drafter 'slef'" sweep "$folder/configs/small.ini" --out "$folder/d" --sweep.drafter slef
+expect 0 "core-hours" sweep "$folder/configs/small.ini" --out "$folder/e" --estimate
+PATH="$folder" expect 78 "sbatch is not here" sweep "$folder/e" --slurm
+exit $failed
