@@ -66,7 +66,7 @@ Grouping::Grouping(const Frame& frame, const std::vector<std::string>& keys) : b
   if (by.empty()) for (Group& group : groups) group.keys = {group.name};
 }
 
-Pairing::Pairing(const Frame& frame, const Grouping& grouping) : frame_(frame) {
+Pairing::Pairing(const Frame& frame, const Grouping& grouping) : frame_(frame), members_(grouping.groups.size()) {
   if (!grouping.by.empty()) {
     for (const std::string& key : frame.varying()) {
       if (key == kSeed || std::count(grouping.by.begin(), grouping.by.end(), key)) continue;
@@ -82,21 +82,21 @@ Pairing::Pairing(const Frame& frame, const Grouping& grouping) : frame_(frame) {
   }
   std::map<std::pair<std::string, int>, int> matches;
   for (const Frame::Sample& sample : frame.samples()) {
-    group_.push_back(sample.counts ? grouping.group_of[sample.arm] : -1);
+    if (sample.counts) members_[grouping.group_of[sample.arm]].push_back(static_cast<std::int64_t>(match_.size()));
     match_.push_back(matches.emplace(std::pair(arm_text[sample.arm], sample.sample_index), static_cast<int>(matches.size())).first->second);
   }
 }
 
 std::vector<char> Pairing::wanted(int group) const {
-  std::vector<char> result;
-  for (int g : group_) result.push_back(g == group);
+  std::vector<char> result(match_.size());
+  for (const std::int64_t i : members_[group]) result[i] = 1;
   return result;
 }
 
 Pairing::Cells Pairing::cells(int group, const Measured& measured) const {
   Cells cells;
-  for (std::size_t i = 0; i < group_.size(); ++i) {
-    if (group_[i] != group || std::isnan(measured.above[i]) || std::isnan(measured.below[i])) continue;
+  for (const std::int64_t i : members_[group]) {
+    if (std::isnan(measured.above[i]) || std::isnan(measured.below[i])) continue;
     Mean& mean = cells[{frame_.samples()[i].prompt, match_[i]}];
     mean.above += measured.above[i];
     mean.below += measured.below[i];

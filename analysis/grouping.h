@@ -39,7 +39,8 @@ class Pairing {
   // Prompts and samples that both have; prompts whose denominator vanishes in either are left out.
   std::pair<PromptSums, PromptSums> common(int baseline, int group, const Measured& measured) const;
   const std::vector<std::string>& matched_on() const { return matched_on_; }  // keys besides prompt, seed and repeat
-  std::vector<char> wanted(int group) const;                                  // of the frame's samples
+  const std::vector<std::int64_t>& members(int group) const { return members_[group]; }  // rows of the frame's samples
+  std::vector<char> wanted(int group) const;                                  // the same, a mark a sample
 
  private:
   struct Mean { double above = 0, below = 0, count = 0; };
@@ -47,7 +48,8 @@ class Pairing {
   Cells cells(int group, const Measured& measured) const;
   const Frame& frame_;
   std::vector<std::string> matched_on_;
-  std::vector<int> group_, match_;  // of a sample; group -1: does not count
+  std::vector<std::vector<std::int64_t>> members_;  // of a group: samples that count
+  std::vector<int> match_;                          // of a sample
 };
 
 }  // namespace draftlab

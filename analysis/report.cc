@@ -136,8 +136,7 @@ class Maker {
     const PromptSums sums = pairing_.all(g, measured);
     ReportCell cell;
     cell.prompts = static_cast<int>(sums.prompts.size());
-    const std::vector<char> wanted = pairing_.wanted(g);
-    for (std::size_t i = 0; i < wanted.size(); ++i) cell.samples += wanted[i] && !std::isnan(measured.above[i]);
+    for (const std::int64_t i : pairing_.members(g)) cell.samples += !std::isnan(measured.above[i]);
     const std::vector<double> columns[] = {sums.above, sums.below};
     const auto ratio = [](std::span<const double> s) { return s[1] > 0 ? s[0] / s[1] : kNotMeasured; };
     cell.value = cluster_bootstrap(columns, ratio, request_.confidence);
@@ -369,7 +368,7 @@ std::string acceptance_table(const Frame& frame, const ReportRequest& request, D
   for (std::size_t g = 0; g < grouping.groups.size(); ++g) {
     const std::vector<char> wanted = pairing.wanted(static_cast<int>(g));
     AcceptanceSums sums;
-    for (std::size_t i = 0; i < wanted.size(); ++i) if (wanted[i]) sums.add(quantities.acceptance()[i]);
+    for (const std::int64_t i : pairing.members(static_cast<int>(g))) sums.add(quantities.acceptance()[i]);
     rows.push_back(acceptance_terms(sums, dialect == Dialect::own || dialect == Dialect::vllm ? quantities.by_depth(wanted) : std::vector<AtDepth>{}, dialect));
   }
   const auto longest = std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });

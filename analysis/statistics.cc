@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
@@ -200,15 +201,26 @@ double sign_flip_p(std::span<const double> differences, Bootstrap bootstrap) {
   const double enough = observed - 1e-12 * std::max(1.0, observed);  // sums that equal the observed one up to rounding count
   const bool exact = n <= 14;
   const int flips = exact ? 1 << n : bootstrap.draws;
+  // Eight prompts at a time: their sum under each of the 256 patterns of signs.
+  const std::size_t bytes = (n + 7) / 8;
+  std::vector<std::array<double, 256>> sums(bytes);
+  for (std::size_t byte = 0; byte < bytes; ++byte) {
+    const auto eight = differences.subspan(8 * byte, std::min<std::size_t>(8, n - 8 * byte));
+    sums[byte][0] = sum(eight);
+    for (unsigned signs = 1; signs < 256; ++signs) {
+      const auto lowest = static_cast<std::size_t>(std::countr_zero(signs));
+      sums[byte][signs] = sums[byte][signs & (signs - 1)] - (lowest < eight.size() ? 2 * eight[lowest] : 0);
+    }
+  }
   int extreme = 0;
   std::uint64_t counter = 0;
   for (int flip = 0; flip < flips; ++flip) {
     double total = 0;
     std::array<std::uint32_t, 4> bits{static_cast<std::uint32_t>(flip), 0, 0, 0};
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::size_t bit = i % 128;
-      if (!exact && bit == 0) bits = random_bits(counter++, bootstrap.seed);
-      total += (bits[bit / 32] >> (bit % 32)) & 1 ? -differences[i] : differences[i];
+    for (std::size_t byte = 0; byte < bytes; ++byte) {
+      const std::size_t at = byte % 16;
+      if (!exact && at == 0) bits = random_bits(counter++, bootstrap.seed);
+      total += sums[byte][(bits[at / 4] >> (8 * (at % 4))) & 0xFF];
     }
     extreme += std::abs(total) >= enough;
   }
