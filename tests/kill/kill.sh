@@ -15,9 +15,9 @@ length = 8
 [task.positions]
 length = 8
 [run]
-samples = 600
+samples = 200
 [trace]
-unit_tokens = 300
+unit_tokens = 100
 [sweep]
 drafter = self, stepwise
 decode.draft_length = 2, 3, 4
