@@ -61,7 +61,13 @@ clean() { rm -rf run.h5 run.h5.units; }
 attempts run "$program" run a.ini --out run.h5 --resume
 result=sweep/sweep.h5
 # Workers have process groups of their own; they die of the pipe to their starter, or now.
-strays() { for pid in $(pgrep -f "^draftlab sweep $folder/sweep --worker"); do kill -9 "$pid" 2>/dev/null; done; }
+strays() {
+  local pids
+  while pids=$(pgrep -f "^draftlab sweep $folder/sweep --worker"); do
+    kill -9 $pids 2>/dev/null
+    sleep 0.02
+  done
+}
 found() {
   local units
   ls sweep/cells/*.h5 2>/dev/null
