@@ -28,8 +28,8 @@ struct Descriptor {
   ~Descriptor() { if (fd >= 0) ::close(fd); }
 };
 
-// Writes and syncs; errno of what failed, or 0.
-int write_all(const std::string& path, std::span<const std::byte> bytes) {
+// Writes, and syncs where asked; errno of what failed, or 0.
+int write_all(const std::string& path, std::span<const std::byte> bytes, bool sync) {
   Descriptor file{::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
   if (file.fd < 0) return errno;
   constexpr std::size_t kMost = std::size_t{1} << 30;
@@ -39,7 +39,7 @@ int write_all(const std::string& path, std::span<const std::byte> bytes) {
     if (written < 0) return errno;
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
-  if (::fsync(file.fd) != 0) return errno;
+  if (sync && ::fsync(file.fd) != 0) return errno;
   const int closed = ::close(std::exchange(file.fd, -1));
   return closed == 0 ? 0 : errno;
 }
@@ -52,20 +52,28 @@ void sync_folder(const std::string& path) {
 
 }  // namespace
 
-void write_whole(const std::string& path, std::span<const std::byte> bytes) {
+namespace {
+
+void write_and_rename(const std::string& path, std::span<const std::byte> bytes, bool sync) {
   const std::string partial = path + std::string(kPartial);
-  int cause = write_all(partial, bytes);
+  int cause = write_all(partial, bytes, sync);
   if (cause == 0 && std::rename(partial.c_str(), path.c_str()) != 0) cause = errno;
   if (cause != 0) {
     ::unlink(partial.c_str());
     fail(path, cause);
   }
-  sync_folder(folder_of(path));
+  if (sync) sync_folder(folder_of(path));
 }
+
+}  // namespace
+
+void write_whole(const std::string& path, std::span<const std::byte> bytes) { write_and_rename(path, bytes, true); }
 
 void write_whole(const std::string& path, std::string_view text) {
   write_whole(path, std::as_bytes(std::span(text.data(), text.size())));
 }
+
+void replace_whole(const std::string& path, std::string_view text) { write_and_rename(path, std::as_bytes(std::span(text.data(), text.size())), false); }
 
 void make_folder(const std::string& path) {
   std::error_code error;

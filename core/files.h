@@ -16,6 +16,8 @@ namespace draftlab {
 // and the cause when it cannot be done; then nothing is left behind.
 void write_whole(const std::string& path, std::span<const std::byte> bytes);
 void write_whole(const std::string& path, std::string_view text);
+// The same without syncing: for what can be found out again where a power failure takes it.
+void replace_whole(const std::string& path, std::string_view text);
 
 inline constexpr std::string_view kPartial = ".partial";
 

@@ -188,7 +188,7 @@ void Claims::finish(AttemptState state, Attempt outcome) {
   record(cell, outcome);
 }
 
-void Claims::record(const std::string& cell, Attempt attempt) const { write_whole(file(cell, attempt.number), to_json(attempt)); }
+void Claims::record(const std::string& cell, Attempt attempt) const { replace_whole(file(cell, attempt.number), to_json(attempt)); }
 
 // Several renewals within a lease, so that one that is late does not end it.
 void Claims::renew() {

@@ -65,7 +65,7 @@ int replay(const CommandLine& line, const Registries& registries) {
   std::optional<Bound<Estimator>> own;
   for (const Config::Entry* const at : config.entries()) {
     const Config::Entry& entry = *at;
-    if (!names_plugin(entry.key, "estimator")) continue;
+    if (!names_plugin(entry.key, "estimator") || entry.value == "none") continue;
     Bound<Estimator> bound = bind(registries.estimators, entry, config, faults);
     if (entry.key == "estimator") own = bound;
     request.estimators.emplace_back(entry.key == "estimator" ? entry.value : entry.key.substr(std::string("estimator.").size()), std::move(bound));

@@ -117,13 +117,35 @@ std::string sbatch(const std::string& script, std::vector<std::string> words, co
   return last.substr(0, last.find(';'));
 }
 
-// Slurm's word for how a job is or ended: "RUNNING", "OUT_OF_MEMORY", ...; "" where it does not know any more.
-std::string state_of(const std::string& job) {
-  Said said = run({"sacct", "-n", "-X", "-P", "-j", job, "-o", "State"});
-  if (said.status == 0 && !said.text.empty()) return said.text.substr(0, said.text.find_first_of(" +\n"));
+// How a job is or ended, in Slurm's words: "RUNNING", "OUT_OF_MEMORY"; "" where it does not know any more.
+struct JobState {
+  std::string word;
+  int exit_status = 0, signal = 0;
+};
+
+JobState state_of(const std::string& job) {
+  JobState state;
+  const auto read_code = [&](const std::string& code) {  // "3:0", "0:9"
+    const std::size_t colon = code.find(':');
+    state.exit_status = std::atoi(code.c_str());
+    state.signal = colon == std::string::npos ? 0 : std::atoi(code.c_str() + colon + 1);
+  };
+  Said said = run({"sacct", "-n", "-X", "-P", "-j", job, "-o", "State,ExitCode"});
+  if (said.status == 0 && !said.text.empty()) {
+    const std::size_t bar = said.text.find('|');
+    state.word = said.text.substr(0, std::min(bar, said.text.find(' ')));  // "CANCELLED by 0"
+    if (bar != std::string::npos) read_code(said.text.substr(bar + 1));
+    return state;
+  }
   said = run({"scontrol", "show", "job", job});
-  const std::size_t at = said.text.find("JobState=");
-  return said.status != 0 || at == std::string::npos ? "" : said.text.substr(at + 9, said.text.find(' ', at) - at - 9);
+  const auto after = [&](const std::string& key) {
+    const std::size_t at = said.text.find(key);
+    return at == std::string::npos ? "" : said.text.substr(at + key.size(), said.text.find_first_of(" \n", at) - at - key.size());
+  };
+  if (said.status != 0) return state;
+  state.word = after("JobState=");
+  read_code(after("ExitCode="));
+  return state;
 }
 
 // "1-02:03:04", "02:03", as squeue prints what is left.
@@ -193,12 +215,12 @@ void settle_with_slurm(const SweepFolder& folder) {
   for (const auto& [cell, attempts] : claims.all()) {
     Attempt last = attempts.back();
     if (last.state != AttemptState::running || last.job.empty()) continue;
-    const std::string state = state_of(last.job);
-    if (alive.count(state)) continue;
-    const bool its_fault = state == "OUT_OF_MEMORY" || state == "FAILED";
+    const JobState state = state_of(last.job);
+    if (alive.count(state.word)) continue;
+    const bool its_fault = state.word == "OUT_OF_MEMORY" || state.word == "FAILED";
     last.state = its_fault ? AttemptState::failed : AttemptState::interrupted;
-    last.signal = its_fault ? 9 : 0;
-    last.reason = "its process ended with its job, " + last.job + ", of which Slurm says " + state;
+    last.exit_status = state.exit_status, last.signal = state.signal;
+    last.reason = "its process ended with its job, " + last.job + ", of which Slurm says " + state.word;
     last.last_line = last_line(folder.path() + "/logs/" + cell + ".log");
     claims.record(cell, last);
   }
@@ -216,7 +238,7 @@ SlurmJob slurm_job() {
 }
 
 std::string requeue(const SlurmJob& job) {
-  const std::string state = state_of(job.id);
+  const std::string state = state_of(job.id).word;
   if (state != "RUNNING") return "job " + job.id + " is " + (state.empty() ? "unknown to Slurm" : state) + ", so it does not requeue itself";
   const Said said = run({"scontrol", "requeue", job.id});
   return said.status == 0 ? "requeued job " + job.id : "Slurm did not requeue job " + job.id + " (" + said.text + "); submit what is missing with --slurm again";

@@ -92,7 +92,7 @@ int sweep(const CommandLine& line, const Registries& registries) {
     set_cells(line, options);
     const SlurmJob job = slurm_job();
     options.job = job.id, options.requeued = job.requeued, options.seconds_left = job.seconds_left;
-    options.wait = line.has("requeue");
+    options.wait = line.has("requeue") || options.report >= 0;  // a whole sweep ends when every cell has
     if (line.has("requeue") && !job.id.empty()) options.at_exit = [&] { std::cout << requeue(job) << std::endl; };
     return work(SweepFolder::open(path, registries), options, registries);
   }

@@ -1,12 +1,20 @@
 // compare_traces A B: exit 0 when two traces hold the same columns, times apart; else 1 and the first column that differs.
+// compare_traces --samples FILE...: reads all of each file and prints how many samples there are in all.
+#include <cstring>
 #include <iostream>
 
 #include "core/error.h"
 #include "tests/core/trace_fixture.h"
 
 int main(int argc, char** argv) {
-  if (argc != 3) return 64;
   try {
+    if (argc >= 2 && std::strcmp(argv[1], "--samples") == 0) {
+      std::size_t samples = 0;
+      for (int i = 2; i < argc; ++i) samples += draftlab::Trace(argv[i]).read().size();
+      std::cout << samples << "\n";
+      return 0;
+    }
+    if (argc != 3) return 64;
     const std::string found = draftlab::difference(argv[1], argv[2]);
     if (found.empty()) return 0;
     std::cout << argv[1] << " and " << argv[2] << " differ in " << found << "\n";

@@ -50,6 +50,20 @@ std::string message(const std::function<void()>& act, int status) {
   return "";
 }
 
+// The trace of a sweep's cell: one run, some prompts.
+void write_cell(const std::string& path, int run, int prompts) {
+  RunRow row = made_runs()[static_cast<std::size_t>(run)];
+  row.arm = "";
+  TraceWriter writer(path, made_provenance(), {row}, units_of(1000000), true);
+  for (int prompt = 0; prompt < prompts; ++prompt) {
+    if (writer.finished(0, prompt, 0)) continue;
+    SampleRow sample = made_sample(run, prompt, 0);
+    sample.run = 0;
+    writer.sample(std::move(sample));
+  }
+  writer.close();
+}
+
 }  // namespace
 
 TEST_CASE("a trace comes back as it was written") {
@@ -234,20 +248,6 @@ TEST_CASE("coarse numbers keep 12 bits") {
   CHECK(coarse(1 + 1.0 / 4096) == 1 + 1.0 / 4096);
   CHECK(coarse(1 + 1.0 / 16384) == 1);
   CHECK(std::isnan(coarse(kNotMeasured)));
-}
-
-// The trace of a sweep's cell: one run, some prompts.
-static void write_cell(const std::string& path, int run, int prompts) {
-  RunRow row = made_runs()[static_cast<std::size_t>(run)];
-  row.arm = "";
-  TraceWriter writer(path, made_provenance(), {row}, units_of(1000000), true);
-  for (int prompt = 0; prompt < prompts; ++prompt) {
-    if (writer.finished(0, prompt, 0)) continue;
-    SampleRow sample = made_sample(run, prompt, 0);
-    sample.run = 0;
-    writer.sample(std::move(sample));
-  }
-  writer.close();
 }
 
 TEST_CASE("cells gather to the trace of one run, and a manifest") {

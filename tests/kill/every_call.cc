@@ -166,7 +166,7 @@ void kill_at_every_call(bool tear) {
     CHECK_FALSE(std::filesystem::exists(path + ".units"));
   }
   MESSAGE("calls: ", call);
-  CHECK(call > 30);
+  CHECK(call > 20);
 }
 
 }  // namespace

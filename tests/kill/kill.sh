@@ -15,26 +15,14 @@ length = 8
 [task.positions]
 length = 8
 [run]
-samples = 600
+samples = 200
 [trace]
-unit_tokens = 300
+unit_tokens = 100
 [sweep]
 drafter = self, stepwise
 decode.draft_length = 2, 3, 4
 INI
 "$program" run a.ini --out whole.h5 >/dev/null 2>&1 || fail "the run that is not interrupted"
-# Samples in the units of all traces given; fails where one does not open. A leftover ends in .partial and is none of them.
-samples() {
-  local count=0 file one
-  for file in "$@"; do
-    [ -e "$file" ] || continue
-    one=$("$program" check-trace "$file") || { echo "$one" >&2; return 1; }
-    one=${one##*, schema }
-    one=$(echo "$one" | grep -o '[0-9]* samples\?' | head -n 1)
-    count=$((count + ${one%% *}))
-  done
-  echo $count
-}
 # attempts KIND COMMAND...: begins it again and again, killed each time, until the kills are used up; then lets it end.
 attempts() {
   local kind=$1 killed=0 rounds=0 before=0 now
@@ -51,7 +39,7 @@ attempts() {
     wait $leader 2>/dev/null
     local status=$?
     [ $status -eq 137 ] || [ $status -eq 0 ] || fail "$kind: exit status $status: $(cat log)"
-    now=$(samples $(found)) || fail "$kind: a file does not open after kill $killed"
+    now=$("$compare" --samples $(found)) || fail "$kind: a file does not open after kill $killed"
     [ "$now" -ge "$before" ] || fail "$kind: $before samples were finished, and after kill $killed there are $now"
     before=$now
     if [ $status -eq 0 ]; then
@@ -73,7 +61,13 @@ clean() { rm -rf run.h5 run.h5.units; }
 attempts run "$program" run a.ini --out run.h5 --resume
 result=sweep/sweep.h5
 # Workers have process groups of their own; they die of the pipe to their starter, or now.
-strays() { for pid in $(pgrep -f "^draftlab sweep $folder/sweep --worker"); do kill -9 "$pid" 2>/dev/null; done; }
+strays() {
+  local pids
+  while pids=$(pgrep -f "^draftlab sweep $folder/sweep --worker"); do
+    kill -9 $pids 2>/dev/null
+    sleep 0.02
+  done
+}
 found() {
   local units
   ls sweep/cells/*.h5 2>/dev/null

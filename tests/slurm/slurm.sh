@@ -88,15 +88,15 @@ hurry() {
 }
 over() { hurry; [ -z "$(squeue -h -o %i)" ]; }
 cat > "$B/slow.ini" <<INI
-# Eight cells of some seconds each.
+# Eight cells.
 model = table
 task = positions
 [model.table]
-length = 9
+length = 8
 [task.positions]
-length = 9
+length = 8
 [run]
-samples = ${SAMPLES:-3000}
+samples = SAMPLES
 [trace]
 unit_tokens = 2000
 [slurm]
@@ -107,6 +107,14 @@ drafter = self, ngram
 decode.draft_length = 2, 3, 4, 5
 INI
 cd "$B" || exit 2
+# As many samples as make a cell last some seconds here and now.
+"$program" run slow.ini --run.samples 1 --out try.h5 >/dev/null 2>&1 || fail "the first run"
+began=$(date +%s%N)
+"$program" run slow.ini --run.samples 100 --out try100.h5 >/dev/null 2>&1 || fail "the second run"
+took=$(( ($(date +%s%N) - began) / 1000000 ))
+samples=$(( 8 * 100 * 6000 / (took + 1) ))
+[ $samples -le 60000 ] || samples=60000
+sed -i "s/SAMPLES/$samples/; s/^unit_tokens = .*/unit_tokens = $samples/" slow.ini
 "$program" run slow.ini --out local.h5 >/dev/null 2>&1 || fail "the local run"
 "$program" sweep slow.ini --out sweep --slurm --nice=0 || fail "the submission"
 array=$(squeue -h -o %F | sort -n | head -n 1)
