@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <tuple>
 
@@ -91,9 +92,18 @@ Chunk packed(const Bytes& plain, std::size_t rows, std::size_t bytes, int level)
   if (bytes == 1) std::memcpy(shuffled.get(), plain.get(), length);
   else if (bytes == 4) shuffle<4>(plain.get(), rows, shuffled.get());
   else shuffle<8>(plain.get(), rows, shuffled.get());
-  uLongf used = compressBound(length);
-  const Bytes deflated = bytes_of(used);
-  if (compress2(deflated.get(), &used, shuffled.get(), length, level) != Z_OK) throw Fault("a column could not be deflated");
+  z_stream stream{};
+  // What is written fast is only looked through for repeated bytes: of shuffled numbers that is most of what can be had.
+  const int strategy = level <= 1 ? Z_RLE : Z_DEFAULT_STRATEGY;
+  if (deflateInit2(&stream, level, Z_DEFLATED, MAX_WBITS, MAX_MEM_LEVEL, strategy) != Z_OK) throw std::bad_alloc();
+  const uLong most = deflateBound(&stream, length);
+  const Bytes deflated = bytes_of(most);
+  stream.next_in = shuffled.get(), stream.avail_in = static_cast<uInt>(length);
+  stream.next_out = deflated.get(), stream.avail_out = static_cast<uInt>(most);
+  const int result = deflate(&stream, Z_FINISH);
+  const std::size_t used = stream.total_out;
+  deflateEnd(&stream);
+  if (result != Z_STREAM_END) throw Fault("a column could not be deflated");
   return std::make_shared<const std::vector<unsigned char>>(deflated.get(), deflated.get() + used);
 }
 

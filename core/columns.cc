@@ -37,13 +37,17 @@ template <class Row> const std::vector<Place>& places() {
 
 template <class T> const T& at(const void* row, const Place& place) { return *reinterpret_cast<const T*>(static_cast<const char*>(row) + place.offset); }
 
-void push(Values& values, const void* row, const Place& place) {
+// Appends the values that `count` rows have at one place.
+template <class Row> void push(Values& values, const Row* rows, std::size_t count, const Place& place) {
+  const auto append_all = [&](auto& column, auto value_of) {
+    for (std::size_t i = 0; i < count; ++i) column.push_back(value_of(rows + i));
+  };
   switch (place.kind) {
-    case Place::narrow: return std::get_if<0>(&values)->push_back(at<std::int32_t>(row, place));
-    case Place::wide: return std::get_if<0>(&values)->push_back(at<std::int64_t>(row, place));
-    case Place::number: return std::get_if<1>(&values)->push_back(at<double>(row, place));
-    case Place::coarse_number: return std::get_if<1>(&values)->push_back(coarse(at<double>(row, place)));
-    case Place::text: return std::get_if<2>(&values)->push_back(valid_utf8(at<std::string>(row, place)));
+    case Place::narrow: return append_all(*std::get_if<0>(&values), [&](const Row* row) { return std::int64_t{at<std::int32_t>(row, place)}; });
+    case Place::wide: return append_all(*std::get_if<0>(&values), [&](const Row* row) { return at<std::int64_t>(row, place); });
+    case Place::number: return append_all(*std::get_if<1>(&values), [&](const Row* row) { return at<double>(row, place); });
+    case Place::coarse_number: return append_all(*std::get_if<1>(&values), [&](const Row* row) { return coarse(at<double>(row, place)); });
+    case Place::text: return append_all(*std::get_if<2>(&values), [&](const Row* row) { return valid_utf8(at<std::string>(row, place)); });
   }
 }
 
@@ -126,9 +130,26 @@ template <class Row>
 void Columns::add(Row& row, std::initializer_list<std::int64_t> links) {
   std::size_t at = 0;
   for (std::int64_t value : links) std::get<0>(values_[at++]).push_back(value);
-  for (const Place& place : places<Row>()) push(values_[at++], &row, place);
+  for (const Place& place : places<Row>()) push(values_[at++], &row, 1, place);
   for (; at < values_.size(); ++at) std::get<1>(values_[at]).push_back(kNotMeasured);
   ++rows_;
+}
+
+template <class Row>
+void Columns::add_all(const std::vector<Row>& rows, const std::vector<std::int64_t>& links) {
+  if (rows.empty()) return;
+  const std::size_t count = rows.size(), many = links.size() / count;
+  std::size_t at = 0;
+  for (; at < many; ++at) {
+    auto& column = std::get<0>(values_[at]);
+    for (std::size_t i = 0; i < count; ++i) column.push_back(links[i * many + at]);
+  }
+  for (const Place& place : places<Row>()) push(values_[at++], rows.data(), count, place);
+  for (; at < values_.size(); ++at) {
+    auto& column = std::get<1>(values_[at]);
+    column.insert(column.end(), count, kNotMeasured);
+  }
+  rows_ += static_cast<std::int64_t>(count);
 }
 
 template <class Row>
@@ -139,6 +160,7 @@ void Columns::get(std::int64_t row, Row& into) const {
 
 #define DRAFTLAB_ROW(Row)                                                        \
   template void Columns::add<Row>(Row&, std::initializer_list<std::int64_t>);    \
+  template void Columns::add_all<Row>(const std::vector<Row>&, const std::vector<std::int64_t>&); \
   template void Columns::get<Row>(std::int64_t, Row&) const;
 DRAFTLAB_ROW(RunRow)
 DRAFTLAB_ROW(SampleRow)
@@ -161,8 +183,8 @@ std::size_t Columns::named_at(const std::string& name) {
   return infos_.size() - 1;
 }
 
-void Columns::named(const std::string& name, double value) {
-  std::get<1>(values_[named_at(name)]).back() = value;
+void Columns::named(const std::string& name, std::int64_t row, double value) {
+  std::get<1>(values_[named_at(name)])[static_cast<std::size_t>(row)] = value;
 }
 
 void Columns::set(const ColumnInfo& column, Values values) {

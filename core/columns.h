@@ -36,8 +36,10 @@ class Columns {
 
   // `links` are the table's link columns, in the order of its declaration.
   template <class Row> void add(Row& row, std::initializer_list<std::int64_t> links);
-  // After add(): a named value of the row just added. Rows without one hold NaN.
-  void named(const std::string& name, double value);
+  // Several rows, a column at a time, which is several times faster; `links` of the first row, then of the second, and so on.
+  template <class Row> void add_all(const std::vector<Row>& rows, const std::vector<std::int64_t>& links);
+  // A named value of a row that was added. Rows without one hold NaN.
+  void named(const std::string& name, std::int64_t row, double value);
 
   // Reading: replaces one column; adds it when it is a named one.
   void set(const ColumnInfo& info, Values values);

@@ -87,7 +87,9 @@ struct ColumnWriter::State {
     if (!good) throw Fault("HDF5 could not build a file in memory");
   }
   static void attach(hid_t object, const std::string& name, hid_t type, hsize_t count, const void* data) {
-    Handle space(count == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &count, nullptr), H5Sclose);
+    static const Handle scalar(H5Screate(H5S_SCALAR), H5Sclose);
+    const Handle row = count == 0 ? Handle() : Handle(H5Screate_simple(1, &count, nullptr), H5Sclose);
+    const hid_t space = count == 0 ? scalar : row;
     Handle attribute(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
     check(attribute.good() && H5Awrite(attribute, type, data) >= 0);
   }
@@ -103,7 +105,7 @@ struct ColumnWriter::State {
 
 // What H5DSattach_scale and a hundred calls of it write, at one go: it rewrites the scale's list with every column.
 void ColumnWriter::State::attach_scale(hid_t column, const std::string& name, Scale& scale) {
-  Handle list(H5Tvlen_create(H5T_STD_REF_OBJ), H5Tclose);
+  static const Handle list(H5Tvlen_create(H5T_STD_REF_OBJ), H5Tclose);
   hvl_t one{1, &scale.reference};
   attach(column, "DIMENSION_LIST", list, 1, &one);
   hobj_ref_t reference = 0;
@@ -256,19 +258,30 @@ struct ColumnReader::State {
     return Handle(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
   }
   std::optional<std::string> text(hid_t object, const std::string& name) const;
-  std::optional<Values> whole(hid_t data, Type type, hsize_t rows, hsize_t chunk) const;
+  std::optional<Values> own_column(hid_t data, Type type, hsize_t rows) const;
 };
 
-// A column as this program writes it (shuffled, deflated), chunk by chunk: merging reads little else. Nothing where a chunk is
-// not stored so; HDF5 will say what is wrong with it.
-std::optional<Values> ColumnReader::State::whole(hid_t data, Type type, hsize_t rows, hsize_t chunk) const {
+// A column as this program writes it: plainly, or chunk by chunk, shuffled and deflated. Merging reads little else, and of a
+// small cell most time would go into asking what is known. Nothing where it is not stored so; then it is asked.
+std::optional<Values> ColumnReader::State::own_column(hid_t data, Type type, hsize_t rows) const {
   Values values = empty_values(type);
+  if (rows * width(type) <= kSmall) {
+    Handle memory(H5Screate_simple(1, &rows, nullptr), H5Sclose);
+    const auto read = [&](auto& all, hid_t as) {
+      all.resize(rows);
+      return H5Dread(data, as, memory, H5S_ALL, H5P_DEFAULT, all.data()) >= 0;
+    };
+    auto* const integers = std::get_if<std::vector<std::int64_t>>(&values);
+    const bool done = integers ? read(*integers, H5T_NATIVE_INT64) : read(std::get<std::vector<double>>(values), H5T_NATIVE_DOUBLE);
+    return done ? std::optional(std::move(values)) : std::nullopt;
+  }
+  const hsize_t chunk = std::min(rows, kChunk);
   std::visit([&](auto& all) { all.reserve(rows); }, values);
   std::vector<unsigned char> stored_bytes;
   for (hsize_t at = 0; at < rows; at += chunk) {
     hsize_t size = 0;
     std::uint32_t skipped = 0;
-    if (H5Dget_chunk_storage_size(data, &at, &size) < 0 || size == 0) return {};
+    if (H5Dget_chunk_storage_size(data, &at, &size) < 0 || size == 0 || size > bytes) return {};
     stored_bytes.resize(size);
     if (H5Dread_chunk(data, H5P_DEFAULT, &at, &skipped, stored_bytes.data()) < 0 || skipped != 0) return {};
     if (!append_chunk(values, stored_bytes, type, chunk, std::min(chunk, rows - at))) return {};
@@ -458,6 +471,9 @@ Values ColumnReader::read(Table table, const ColumnInfo& info, std::int64_t firs
   const auto extent = static_cast<hsize_t>(rows(table));
   const Handle data = state_->dataset(info.name);
   if (!data.good()) fail("has no column '" + info.name + "'");
+  if (state_->own && info.type != Type::text && first == 0 && count == rows(table) && count > 0) {
+    if (std::optional<Values> values = state_->own_column(data, info.type, extent)) return std::move(*values);
+  }
   Handle type(H5Dget_type(data), H5Tclose), space(H5Dget_space(data), H5Sclose), layout(H5Dget_create_plist(data), H5Pclose);
   hsize_t length = 0;
   if (!space.good() || H5Sget_simple_extent_ndims(space) != 1 || H5Sget_simple_extent_dims(space, &length, nullptr) != 1 || length != extent) {
@@ -487,9 +503,6 @@ Values ColumnReader::read(Table table, const ColumnInfo& info, std::int64_t firs
   plain = plain && held <= state_->bytes && length * width(info.type) <= held * (filters > 0 ? kMostDeflated : 1);
   if (!plain) fail("has a column '" + info.name + "' that is stored in no way this format allows");
 
-  if (state_->own && kind == H5D_CHUNKED && filters == 2 && info.type != Type::text && count == rows(table)) {
-    if (std::optional<Values> values = state_->whole(data, info.type, length, chunk)) return std::move(*values);
-  }
   const hsize_t start = static_cast<hsize_t>(first), many = static_cast<hsize_t>(count);
   Handle memory(H5Screate_simple(1, &many, nullptr), H5Sclose);
   H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, nullptr, &many, nullptr);

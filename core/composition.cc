@@ -264,6 +264,7 @@ class Composer {
     arm.resolved = to_ini(resolved_);
     for (const char* const section : {"trace", "certify", "report"}) resolved_.erase(section);
     for (const char* const option : kWithoutConsequence) resolved_["run"].erase(option);
+    if (faults_.empty() && !arm.drafter.make()->reads_draft_length()) resolved_["decode"].erase("draft_length");
     for (const auto& [name, estimator] : arm.attached) resolved_[""].erase("estimator." + name), resolved_.erase("estimator." + name);
     arm.effective = to_ini(resolved_);
     arm.id = id_of(arm.effective);

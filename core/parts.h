@@ -161,6 +161,8 @@ class Frontier : public Part {
 
 class Drafter : public Part {
  public:
+  // Whether decode.draft_length means anything to it: where it does not, arms that differ in it alone are one arm.
+  virtual bool reads_draft_length() const { return true; }
   virtual Asking<Proposal> propose(const Step& step) const = 0;
 };
 

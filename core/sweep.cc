@@ -11,6 +11,7 @@ namespace draftlab {
 namespace {
 
 constexpr std::size_t kMostCells = 1000000;
+const std::string kDraftLength = "decode.draft_length";  // the one option that some drafters have no use for
 
 // Options that no sweep may vary, because arms that differ in nothing else are one arm.
 const std::vector<std::string> kNotSwept = {"run.threads", "run.batch", "run.limit", "run.first", "run.samples",
@@ -132,6 +133,7 @@ struct Piece {
   std::string names;                                                 // "router = hysteresis\n", or the line of one option
   std::string sections;                                              // "\n[router.hysteresis]\non = 1\n"
   std::vector<std::pair<std::string, std::string>> values;           // the same as dotted keys
+  bool reads_draft_length = true;                                    // of a drafter
 };
 
 // Collects cells, one for each effective config. To compose a cell whole takes far longer than to look up what its groups
@@ -282,10 +284,15 @@ class Cells {
       }
       piece.values.emplace_back(key, equals + 3 <= line.size() ? line.substr(equals + 3) : "");
     }
+    found["drafter"].reads_draft_length = found.count(kDraftLength) > 0;
     for (auto& [word, piece] : found) pieces_[word].try_emplace(groups_[word].state(rows), std::move(piece));
   }
 
   const Piece* piece(const std::string& group, const std::vector<std::size_t>& rows) const {
+    if (group == kDraftLength) {
+      const Piece* const drafter = piece("drafter", rows);
+      if (drafter && !drafter->reads_draft_length) return nullptr;
+    }
     const auto found = pieces_.find(group);
     if (found == pieces_.end()) return nullptr;
     const auto known = found->second.find(groups_.at(group).state(rows));

@@ -352,14 +352,23 @@ void TraceWriter::adopt(const std::string& path) {
 void TraceWriter::sample(SampleRow row) {
   const auto sample_row = samples_.rows();
   const auto first_step = steps_.rows();
+  std::vector<std::int64_t> links, parents;
+  links.reserve(5 * row.steps.size());
   for (StepRow& step : row.steps) {
-    const auto step_row = steps_.rows(), first_token = tokens_.rows(), first_draft = drafted_.rows();
-    for (TokenRow& token : step.tokens) tokens_.add(token, {step_row});
-    for (DraftRow& draft : step.drafts) {
-      if (drafts_ == "all" || (drafts_ == "span" && draft.depth < step.span)) drafted_.add(draft, {step_row});
+    const auto step_row = first_step + static_cast<std::int64_t>(links.size() / 5), first_token = tokens_.rows(), first_draft = drafted_.rows();
+    parents.assign(step.tokens.size(), step_row);
+    tokens_.add_all(step.tokens, parents);
+    if (drafts_ == "all") {
+      parents.assign(step.drafts.size(), step_row);
+      drafted_.add_all(step.drafts, parents);
+    } else if (drafts_ == "span") {
+      for (DraftRow& draft : step.drafts) if (draft.depth < step.span) drafted_.add(draft, {step_row});
     }
-    steps_.add(step, {sample_row, first_token, tokens_.rows() - first_token, first_draft, drafted_.rows() - first_draft});
-    for (const auto& [name, value] : step.estimates) steps_.named(name, value);
+    links.insert(links.end(), {sample_row, first_token, tokens_.rows() - first_token, first_draft, drafted_.rows() - first_draft});
+  }
+  steps_.add_all(row.steps, links);
+  for (std::size_t s = 0; s < row.steps.size(); ++s) {
+    for (const auto& [name, value] : row.steps[s].estimates) steps_.named(name, first_step + static_cast<std::int64_t>(s), value);
   }
   samples_.add(row, {first_step, steps_.rows() - first_step});
   if (spell_) {
@@ -369,7 +378,7 @@ void TraceWriter::sample(SampleRow row) {
       for (const DraftRow& draft : step.drafts) occurring_.insert({speller, draft.token});
     }
   }
-  for (const auto& [name, value] : row.scores) samples_.named(name, value);
+  for (const auto& [name, value] : row.scores) samples_.named(name, sample_row, value);
   const Key key{row.prompt_index, row.sample_index, row.run};
   in_order_ = in_order_ && (buffered_.empty() || *buffered_.rbegin() < key);
   buffered_.insert(key);

@@ -7,6 +7,7 @@ namespace {
 
 class Stepwise final : public Drafter {
  public:
+  bool reads_draft_length() const override { return false; }
   std::vector<Form> asks() const override { return {Form::committed}; }
 
   Asking<Proposal> propose(const Step& step) const override {
