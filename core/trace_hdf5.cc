@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr int kUnitLevel = 1, kMergedLevel = 2;  // of gzip
 constexpr std::size_t kMostOpen = 400;           // files at a time
-constexpr std::size_t kGatheredBytes = 64u << 20;  // of the columns that are merged at a time
+constexpr std::size_t kGatheredBytes = 256u << 20;  // of the columns that are merged at a time
 
 void write_root(ColumnWriter& file, Provenance provenance, const std::vector<RunRow>& runs, const std::string& drafts) {
   if (provenance.ended.empty()) provenance.ended = utc_now();
