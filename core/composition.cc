@@ -285,7 +285,7 @@ class Composer {
 
 Blocks DecodeOptions::blocks(const Canvas& canvas) const {
   const auto size = static_cast<std::int32_t>(block_size);
-  return {size, size > 0 && align == "prompt" ? canvas.prompt_size() % size : 0};
+  return {size, size > 0 && align == "prompt" ? canvas.prompt_size() % size : 0, static_cast<std::int32_t>(sub_block)};
 }
 
 void DecodeOptions::declare(OptionSet& set) {

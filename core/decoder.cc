@@ -128,6 +128,7 @@ std::string Decoder::state() const {
   std::string key = canvas_.key();
   if (carry_) key += "|carry " + std::to_string(carry_->node) + " " + carry_->answer.key();
   for (const Part* const part : parts()) key += "|" + part->state();
+  for (const auto& sequence : sequences_) key += "|" + sequence->state();
   return key;
 }
 

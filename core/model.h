@@ -38,6 +38,9 @@ class Sequence {
  public:
   explicit Sequence(const Canvas& canvas) : canvas(canvas) {}
   virtual ~Sequence() = default;
+  // What answers depend on besides the canvas and the question, as text: of a cache that approximates. Certification merges
+  // equal states.
+  virtual std::string state() const { return {}; }
   const Canvas& canvas;
   const Counts& counts() const { return counts_; }
 

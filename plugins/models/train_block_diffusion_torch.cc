@@ -25,10 +25,12 @@ Transformer network(const TrainBlockDiffusionJob& job, std::uint64_t seed) {
     Transformer net = Transformer::load(o.start);
     if (net.config.vocab_size != job.vocabulary)
       throw DataError("'" + o.start + "' has a vocabulary of " + std::to_string(net.config.vocab_size) + ", the tokenizer one of " + std::to_string(job.vocabulary));
-    if (net.config.right_shifted()) throw DataError("'" + o.start + "' has shifted logits; trainer.block-diffusion trains models of type sdar");
+    if (net.config.model_type != "sdar" && net.config.model_type != "Fast_dLLM_Qwen")
+      throw DataError("'" + o.start + "' is of type " + net.config.model_type + "; trainer.block-diffusion trains sdar and Fast_dLLM_Qwen");
     return net;
   }
   TransformerConfig config;
+  config.model_type = o.model_type;
   config.vocab_size = job.vocabulary;
   config.hidden_size = o.width;
   config.num_hidden_layers = o.layers;
@@ -90,7 +92,7 @@ StepResult gradient(const TrainBlockDiffusionJob& job, const Transformer& net, s
       add_noise(canvases.back(), examples[i]->prompt, causal ? 1 : static_cast<int>(o.block_size), o, chances[i]);
       answers += static_cast<double>(examples[i]->tokens.size()) - examples[i]->prompt;
     }
-    const NoisyBatch batch = noisy_batch(canvases, job.mask);
+    const NoisyBatch batch = noisy_batch(canvases, job.mask, net.config.right_shifted());
     const at::Tensor loss = (masked_nll(net, batch, bf16) * batch.weight).sum() / (answers * static_cast<double>(o.accumulate));
     loss.backward();
     const auto positions = static_cast<double>(canvases.size() * length);
@@ -121,7 +123,7 @@ double held_out_loss(const TrainBlockDiffusionJob& job, const Transformer& net, 
         std::fill(canvases.back().weight.begin() + static_cast<std::ptrdiff_t>(example->tokens.size()), canvases.back().weight.end(), 0.0f);
         answers += static_cast<double>(example->tokens.size()) - example->prompt;
       }
-      const NoisyBatch batch = noisy_batch(canvases, job.mask);
+      const NoisyBatch batch = noisy_batch(canvases, job.mask, net.config.right_shifted());
       sum += (masked_nll(net, batch, bf16) * batch.weight).sum().item<double>();
     }
   return sum / answers;
@@ -149,7 +151,7 @@ double accuracy(const TrainBlockDiffusionJob& job, const HeldOut& held_out, cons
       canvas.tokens.resize(length, job.end);
       canvases.push_back(std::move(canvas));
     }
-    const NoisyBatch batch = noisy_batch(canvases, job.mask);
+    const NoisyBatch batch = noisy_batch(canvases, job.mask, net.config.right_shifted());
     const at::Tensor rows = noisy_hidden(net, batch, bf16).flatten(0, 1).index_select(0, batch.scored);
     at::Tensor logits = at::linear(rows, net.lm_head);
     logits.narrow(1, job.mask, 1).fill_(-1e30);
