@@ -8,6 +8,7 @@
   X(table)                          \
   X(as_arm)                         \
   X(block_diffusion)                \
+  X(masked_diffusion)               \
   X(lattice)                        \
   X(left_to_right)                  \
   X(blocks)                         \
