@@ -8,6 +8,7 @@
   X(table)                          \
   X(as_arm)                         \
   X(block_diffusion)                \
+  X(masked_diffusion)               \
   X(lattice)                        \
   X(left_to_right)                  \
   X(blocks)                         \
@@ -46,6 +47,7 @@
   X(mbpp)                           \
   X(train_as_arm)                   \
   X(train_block_diffusion)          \
+  X(train_masked_diffusion)         \
   X(train_tokenizer)
 
 #define DRAFTLAB_DECLARE_PLUGIN(name) void register_##name(draftlab::Registries& registries);

@@ -1,5 +1,6 @@
 // The training loss of block diffusion (BD3-LM; SDAR and Fast-dLLM v2 are trained by it): clean and noisy tokens in one forward.
-// Differentiable; see transformer_torch.h for the general forward.
+// That of masked diffusion (LLaDA, Dream) is the same without clean ones. Differentiable; see transformer_torch.h for the general
+// forward.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -36,11 +37,14 @@ struct NoisyBatch {
   at::Tensor weight;    // [s] f32
 };
 NoisyBatch noisy_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t mask_token, bool shifted);
+// Canvases that are one block each and may differ in length, so L = 0 and nothing is skipped: every row is noisy and sees its whole
+// canvas. Masked tokens of weight 0 are not scored. `shifted`: a row tells the token after its own.
+NoisyBatch whole_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t mask_token, bool shifted);
 
 // Hidden states after the final norm of all rows but the skipped ones, [n, R, d]. `bf16`: matrix products in bf16; norms and residuals stay f32.
 at::Tensor noisy_hidden(const Transformer& net, const NoisyBatch& batch, bool bf16);
 
-// -log p(token) in nats of every scored row, f32 [scored].
+// -log p(target) in nats of every scored row, f32 [scored].
 at::Tensor masked_nll(const Transformer& net, const NoisyBatch& batch, bool bf16);
 
 }  // namespace draftlab

@@ -1,14 +1,7 @@
 // Recorded decodes of the authors' loops (SDAR, Fast-dLLM v2, S2D2 on both) are reproduced step by step: what is drafted, what is
 // committed and why, the tokens, and the number of forwards.
-#include <ATen/Parallel.h>
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/cat.h>
-
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -21,33 +14,13 @@
 #include "core/decoder.h"
 #include "core/error.h"
 #include "plugins/builtin.h"
-#include "plugins/models/transformer_torch.h"
+#include "tests/plugins/models/recorded_torch.h"
 
 namespace draftlab {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-
-// The authors leave the mask token in their distributions. So the checkpoint gets a second mask token, with the first one's
-// embedding: that is the one which the model leaves out, and the first is a token like any other.
-struct Checkpoint {
-  fs::path path = fs::temp_directory_path() / ("draftlab-decodes-" + std::to_string(::getpid()));
-  Token mask = 0;  // the authors'
-  int vocabulary = 0;
-  explicit Checkpoint(const fs::path& bundle) {
-    const at::NoGradGuard no_grad;
-    Transformer net = Transformer::load(bundle.string());
-    mask = static_cast<Token>(net.config.mask_token_id);
-    vocabulary = static_cast<int>(net.config.vocab_size);
-    const auto with_another = [&](const at::Tensor& rows) { return at::cat({rows, rows.narrow(0, mask, 1)}); };
-    net.embed_tokens = with_another(net.embed_tokens);
-    net.lm_head = with_another(net.lm_head);
-    net.config.mask_token_id = net.config.vocab_size++;
-    net.save(path.string(), false);
-  }
-  ~Checkpoint() { fs::remove_all(path); }
-};
 
 // Hands out the recorded uniforms as the authors' loop draws them: one for every row of the block when it samples drafts, one
 // for every position of the span before it tests the first, one for a residual. A right-shifted block's first token, which came
@@ -125,7 +98,7 @@ template <class T>
 T value(const Json& args, const char* key, T fallback) { return args.contains(key) ? args[key].get<T>() : fallback; }
 
 // The config that says what the authors' arguments say.
-std::string config_of(const Json& args, const std::string& loop, const Checkpoint& checkpoint) {
+std::string config_of(const Json& args, const std::string& loop, const TwoMasks& checkpoint) {
   const bool fast = loop.find("fast") != std::string::npos;
   const double temperature = args["temperature"];
   const bool greedy = fast ? temperature == 0 : !args["do_sample"].get<bool>();
@@ -171,7 +144,7 @@ double mark(const TokenRow& token, bool first_of_block, bool plain) {
 
 struct Replayed { int steps = 0; bool whole = true; };
 
-Replayed replay(const Checkpoint& checkpoint, const std::string& loop, const Json& trace, const Registries& registries) {
+Replayed replay(const TwoMasks& checkpoint, const std::string& loop, const Json& trace, const Registries& registries) {
   const Json& args = trace["args"];
   const bool fast = loop.find("fast") != std::string::npos, plain = loop == "sdar_block_diffusion";
   Faults faults;
@@ -257,8 +230,7 @@ Replayed replay(const Checkpoint& checkpoint, const std::string& loop, const Jso
 }  // namespace
 
 DOCTEST_TEST_CASE("parity: recorded decodes of block diffusion, commit for commit") {
-  const char* named = std::getenv("DRAFTLAB_PARITY");
-  const fs::path root = named ? fs::path(named) : fs::path(DRAFTLAB_SOURCE_DIR) / "../shared/parity";
+  const fs::path root = bundles();
   if (!fs::is_directory(root)) {
     std::cout << "parity: no bundles at " << root.string() << " (set DRAFTLAB_PARITY); no decode compared\n";
     return;
@@ -277,7 +249,7 @@ DOCTEST_TEST_CASE("parity: recorded decodes of block diffusion, commit for commi
   for (const auto& entry : fs::directory_iterator(root)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with("sdar-") && !name.starts_with("fast-dllm-v2-")) continue;
-    const Checkpoint checkpoint(entry.path());
+    const TwoMasks checkpoint(entry.path());
     for (const std::string file : {"decode", "ssd"}) {
       const Json decodes = Json::parse(std::ifstream(entry.path() / (file + ".json")));
       int number = -1, whole = 0, part = 0, steps = 0;
