@@ -44,6 +44,7 @@
   X(programs)                       \
   X(gsm8k)                          \
   X(mbpp)                           \
+  X(transduce)                      \
   X(train_as_arm)                   \
   X(train_block_diffusion)          \
   X(train_tokenizer)
