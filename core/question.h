@@ -30,8 +30,9 @@ struct Question {
   View view = View::causal;
   std::vector<Node> nodes;
   std::vector<Ask> asks;
+  bool shallow = false;  // answered by the model's first layers and its head alone (early exit)
 
-  Form form() const;   // committed without nodes; else chain in the causal view, branches in the bidirectional one
+  Form form() const;   // shallow ones first; committed without nodes; else chain in the causal view, branches in the bidirectional one
   int leaves() const;  // nodes without children: the paths of a chain question
 };
 
