@@ -15,9 +15,19 @@
   X(self)                           \
   X(ngram)                          \
   X(denoise)                        \
+  X(heads)                          \
+  X(draft_model)                    \
+  X(early_exit)                     \
+  X(prompt_lookup)                  \
+  X(jacobi)                         \
+  X(synthetic)                      \
   X(chain)                          \
   X(orders)                         \
   X(speculative)                    \
+  X(exact_match)                    \
+  X(top_k)                          \
+  X(distance)                       \
+  X(typical)                        \
   X(always)                         \
   X(never)                          \
   X(min_span)                       \
