@@ -16,9 +16,19 @@
   X(self)                           \
   X(ngram)                          \
   X(denoise)                        \
+  X(heads)                          \
+  X(draft_model)                    \
+  X(early_exit)                     \
+  X(prompt_lookup)                  \
+  X(jacobi)                         \
+  X(synthetic)                      \
   X(chain)                          \
   X(orders)                         \
   X(speculative)                    \
+  X(exact_match)                    \
+  X(top_k)                          \
+  X(distance)                       \
+  X(typical)                        \
   X(always)                         \
   X(never)                          \
   X(min_span)                       \
@@ -45,6 +55,7 @@
   X(programs)                       \
   X(gsm8k)                          \
   X(mbpp)                           \
+  X(transduce)                      \
   X(train_as_arm)                   \
   X(train_block_diffusion)          \
   X(train_masked_diffusion)         \
