@@ -15,8 +15,11 @@
   X(self)                           \
   X(ngram)                          \
   X(denoise)                        \
+  X(confidence_drafts)              \
   X(chain)                          \
   X(orders)                         \
+  X(tree)                           \
+  X(in_place)                       \
   X(speculative)                    \
   X(always)                         \
   X(never)                          \
