@@ -362,7 +362,7 @@ void read_all(const std::string& path) {
     }
   }
   for (const std::string& column : file.names()) {
-    for (Table table : {Table::sample, Table::step}) {
+    for (Table table : kNamedTables) {
       if (column.starts_with(named_prefix(table))) read(table, {.name = column, .type = Type::float64, .unit = "1", .doc = ""});
     }
   }

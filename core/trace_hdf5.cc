@@ -37,6 +37,20 @@ void write_root(ColumnWriter& file, Provenance provenance, const std::vector<Run
   file.columns(table);
 }
 
+// The likeliest tokens of a draft, by rank, from its named columns. Others that a foreign writer may have named alike are passed over.
+std::vector<std::pair<Token, double>> top_of(const std::vector<std::pair<std::string, double>>& named) {
+  std::vector<std::pair<Token, double>> top;
+  for (const auto& [name, value] : named) {
+    const std::size_t digits = name.starts_with("id") ? 2 : name.starts_with("p") ? 1 : name.size();
+    const int rank = std::atoi(name.c_str() + digits);
+    if (rank < 1 || rank > 64) continue;
+    if (static_cast<int>(top.size()) < rank) top.resize(static_cast<std::size_t>(rank), {kNoToken, kNotMeasured});
+    if (digits == 2) top[static_cast<std::size_t>(rank - 1)].first = static_cast<Token>(std::clamp(value, -1.0, 1e9));
+    else top[static_cast<std::size_t>(rank - 1)].second = value;
+  }
+  return top;
+}
+
 // Refuses what is no trace of a version that this program reads.
 void check_root(const ColumnReader& file) {
   const std::string magic = file.text("magic").value_or("");
@@ -94,7 +108,7 @@ std::vector<std::int64_t> integers(const ColumnReader& file, Table table, const 
 Named named_of(const ColumnReader& file) {
   Named named;
   for (const std::string& column : file.names()) {
-    for (Table table : {Table::sample, Table::step}) {
+    for (Table table : kNamedTables) {
       if (!column.starts_with(named_prefix(table))) continue;
       try {
         named[table].push_back(named_column(table, column.substr(named_prefix(table).size())));
@@ -378,7 +392,15 @@ void TraceWriter::sample(SampleRow row) {
       parents.assign(step.drafts.size(), step_row);
       drafted_.add_all(step.drafts, parents);
     } else if (drafts_ == "span") {
-      for (DraftRow& draft : step.drafts) if (draft.depth < step.span) drafted_.add(draft, {step_row});
+      std::erase_if(step.drafts, [&](const DraftRow& draft) { return draft.depth >= step.span; });
+      for (DraftRow& draft : step.drafts) drafted_.add(draft, {step_row});
+    }
+    for (std::size_t d = 0; drafts_ != "none" && d < step.drafts.size(); ++d) {
+      const std::vector<std::pair<Token, double>>& top = step.drafts[d].top;
+      for (std::size_t rank = 0; rank < top.size(); ++rank) {
+        drafted_.named("id" + std::to_string(rank + 1), first_draft + static_cast<std::int64_t>(d), top[rank].first);
+        drafted_.named("p" + std::to_string(rank + 1), first_draft + static_cast<std::int64_t>(d), top[rank].second);
+      }
     }
     links.insert(links.end(), {sample_row, first_token, tokens_.rows() - first_token, first_draft, drafted_.rows() - first_draft});
   }
@@ -562,7 +584,10 @@ std::vector<SampleRow> Trace::read(std::int64_t first, std::int64_t count, bool 
       step.tokens.resize(n_tokens[at_step]);
       step.drafts.resize(n_drafts[at_step]);
       for (TokenRow& token : step.tokens) tokens.get(at_token++, token);
-      for (DraftRow& draft : step.drafts) drafts.get(at_draft++, draft);
+      for (DraftRow& draft : step.drafts) {
+        drafts.get(at_draft, draft);
+        draft.top = top_of(drafts.named(at_draft++));
+      }
       ++at_step;
     }
   }

@@ -22,8 +22,11 @@
   X(prompt_lookup)                  \
   X(jacobi)                         \
   X(synthetic)                      \
+  X(confidence_drafts)              \
   X(chain)                          \
   X(orders)                         \
+  X(tree)                           \
+  X(in_place)                       \
   X(speculative)                    \
   X(exact_match)                    \
   X(top_k)                          \

@@ -42,8 +42,9 @@ class BlockwiseOrder final : public Frontier {
     return positions;
   }
 
-  void observe(const Canvas&, const Route&, const Verdict& verdict) override {
-    const bool without_masks = verdict.commits.empty();  // a step with masks commits something
+  void observe(const Canvas& canvas, const Route&, const Verdict& verdict) override {
+    const std::int32_t open = current(canvas);
+    const bool without_masks = verdict.commits.empty() && open < canvas.length() && masks(canvas, blocks_.first(open), blocks_.end(open, canvas.length())).empty();
     steps_without_masks_ = without_masks ? steps_without_masks_ + 1 : 0;
     idle_ = without_masks && verdict.edits.empty();
   }
