@@ -93,8 +93,8 @@ std::vector<Cost> costs(const Frame& frame, const CostRequest& request) {
     Sums& sum = sums[grouping.group_of[frame.samples()[i].arm]];
     ++sum.samples;
     sum.seconds += seconds[i];
-    sum.model_seconds += model.above[i];
-    sum.nfe += nfe.above[i];
+    sum.model_seconds += model.above()[i];
+    sum.nfe += nfe.above()[i];
   }
 
   std::size_t baseline = 0;

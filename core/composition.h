@@ -42,6 +42,7 @@ struct CertifyOptions {
   std::int64_t most_outcomes = 2000000;  // about a minute
   bool merge = true;                // merge equal states after each step
   std::int64_t worst_nfe = 0;       // claim on the worst case; 0: none
+  double first_step = 0;            // claim on the expected number of tokens of the first step; 0: none
   void declare(OptionSet& set);
 };
 

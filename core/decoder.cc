@@ -47,6 +47,11 @@ Models load_models(const Composition& composition, Loaded& loaded) {
     const auto bound = composition.models.find(name);
     if (bound != composition.models.end()) models.models.push_back(load(bound->second, composition.run.machine, loaded));
   }
+  for (const auto& model : models.models) {
+    if (model->facts().vocabulary == models.target().facts().vocabulary) continue;
+    throw ConfigError("model.draft has a vocabulary of " + std::to_string(model->facts().vocabulary) + " tokens and the target of " +
+                      std::to_string(models.target().facts().vocabulary) + "; they must be equal");
+  }
   return models;
 }
 
@@ -129,8 +134,9 @@ std::int64_t Decoder::nfe() const { return sequences_[0]->counts().nfe(); }
 
 std::string Decoder::state() const {
   std::string key = canvas_.key();
-  if (carry_) key += "|carry " + std::to_string(carry_->node) + " " + carry_->answer.key();
+  if (carry_) key += "|carry " + std::to_string(carry_->node) + " " + std::to_string(carry_->behind) + " " + carry_->answer.key();
   for (const Part* const part : parts()) key += "|" + part->state();
+  for (const auto& sequence : sequences_) key += "|" + sequence->state();
   return key;
 }
 
@@ -205,7 +211,7 @@ Asking<bool> Decoder::step() {
   // A step of a schedule may commit nothing, but not one after which everything is as it was.
   const std::optional<std::string> idle = verdict.commits.empty() && !window.positions.empty() ? std::optional(state()) : std::nullopt;
 
-  for (const Commit& commit : verdict.commits) canvas_.commit(commit.position, commit.token, decode.edit_threshold < 1);
+  commit(proposal, verdict);
   carry_ = std::move(verdict.carry);
   verdict.carry.reset();
   for (Part* const part : parts()) {
@@ -224,6 +230,20 @@ Asking<bool> Decoder::step() {
   row_.steps.push_back(std::move(row));
   ++clock_;
   co_return true;
+}
+
+void Decoder::commit(const Proposal& proposal, Verdict& verdict) {
+  const bool cuts = composition_.decode.stop == "token";
+  std::size_t kept = 0;
+  while (kept < verdict.commits.size()) {
+    const Commit& commit = verdict.commits[kept++];
+    canvas_.commit(commit.position, commit.token, composition_.decode.edit_threshold < 1);
+    if (cuts && end_of_text() >= 0) break;
+  }
+  if (kept == verdict.commits.size()) return;
+  verdict.commits.resize(kept);
+  verdict.why = Stop::end_of_text;
+  for (std::size_t i = 0; i < verdict.judged.size(); ++i) if (canvas_.masked(proposal.nodes[i].position)) verdict.judged[i].reached = false;
 }
 
 StepView Decoder::look(const Step& step, const Proposal& proposal, const Numbers& numbers) const {
@@ -345,8 +365,7 @@ void answer_pending(const Models& models, std::span<Decoder* const> decoders) {
     std::vector<Pending> batch;
     for (std::size_t i = first; i < waiting.size(); ++i) {
       const Mailbox& box = *waiting[i];
-      const bool alike = box.question->kind == like.question->kind && box.question->view == like.question->view;
-      if (answered[i] || box.model != like.model || !(alike || mixes)) continue;
+      if (answered[i] || box.model != like.model || !(mixes || box.question->alike(*like.question))) continue;
       batch.push_back({sequences[i], box.question, &waiting[i]->answer});
       answered[i] = 1;
     }

@@ -50,6 +50,7 @@ struct Proposal {
   std::vector<Distribution> drawn_from;
   std::vector<Distribution> raw;  // the drafter's own answer at temperature 1, where it has one: what estimators read
   int exact = 0;                  // leading drafts that are the target's own draws and need no test (Lemma 1 of ASSD)
+  int foresight = 0;              // positions from the next on that a verifier asks at every node, for the next step's carry
   std::vector<Commit> edits = {}; // of tentative positions, made before anything is judged (token editing of LLaDA2.1)
   Answer pass = {};               // what the drafter asked at the committed state for this step; empty: nothing
   bool carries = false;           // the next drafts are made of what the model answers where the verdict stops: Verdict::carry is wanted
@@ -61,7 +62,7 @@ struct Judged {
   double drawn = 0;        // probability under the distribution it was drawn from
   double accept = 0;       // acceptance probability; 1 for exact drafts
   bool accepted = false;
-  bool reached = true;     // false: measured past the first rejection, where the walk did not go (shadow mode)
+  bool reached = true;     // false: where the walk did not go (beyond a rejection, in shadow mode; or behind the end of a text)
 };
 
 struct Verdict {
@@ -184,15 +185,18 @@ class Drafter : public Part {
  public:
   // Whether decode.draft_length means anything to it: where it does not, arms that differ in it alone are one arm.
   virtual bool reads_draft_length() const { return true; }
+  // Questions it asks the draft model (`model.draft`, index 1); a config that names none is refused where there are any.
+  virtual std::vector<Form> asks_draft_model() const { return {}; }
   virtual Asking<Proposal> propose(const Step& step) const = 0;
 };
 
 // A drafted token under judgement.
 struct Trial {
   Token token = kNoToken;
-  const Distribution& target;               // as drawn
+  const Distribution& target;               // as drawn; where siblings were rejected before it, what they left of it
   const Distribution* drawn_from = nullptr; // nullptr: a point mass at `token`
   int depth = 0;                            // 0 for the first draft of the step
+  const Distribution& raw = target;         // the model's own answer, at temperature 1
 };
 
 class Acceptance : public Part {

@@ -7,6 +7,7 @@
 namespace draftlab {
 
 Form Question::form() const {
+  if (shallow) return Form::shallow;
   if (nodes.empty()) return Form::committed;
   return view == View::causal ? Form::chain : Form::branches;
 }

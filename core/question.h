@@ -30,8 +30,10 @@ struct Question {
   View view = View::causal;
   std::vector<Node> nodes;
   std::vector<Ask> asks;
+  bool shallow = false;  // answered by the model's first layers and its head alone (early exit)
 
-  Form form() const;   // committed without nodes; else chain in the causal view, branches in the bidirectional one
+  bool alike(const Question& other) const { return kind == other.kind && view == other.view && shallow == other.shallow; }
+  Form form() const;   // shallow ones first; committed without nodes; else chain in the causal view, branches in the bidirectional one
   int leaves() const;  // nodes without children: the paths of a chain question
 };
 
@@ -54,6 +56,7 @@ class Answer {
 struct Carry {
   Answer answer;
   int node = kRoot;
+  int behind = 0;  // tokens committed behind that node, which it did not see: a replacement or a bonus
 };
 
 }  // namespace draftlab

@@ -1,6 +1,8 @@
 #include "core/text_metrics.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <sstream>
 #include <vector>
@@ -64,6 +66,48 @@ double rouge_l(const std::string& reference, const std::string& candidate) {
     }
   }
   return f1(longest.back(), static_cast<double>(a.size()), static_cast<double>(b.size()));
+}
+
+std::vector<std::string> bleu_words(const std::string& text) {
+  const auto digit = [&](std::size_t i) { return i < text.size() && text[i] >= '0' && text[i] <= '9'; };
+  std::string spaced;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    bool apart = std::string_view("!\"#$%&()*+/:;<=>?@[\\]^_`{|}~").find(c) != std::string_view::npos;
+    if (c == '.' || c == ',') apart = !(i > 0 && digit(i - 1) && digit(i + 1));
+    if (c == '-') apart = i > 0 && digit(i - 1);
+    spaced += apart ? std::string{' ', c, ' '} : std::string{c};
+  }
+  Words words;
+  std::istringstream stream(spaced);
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+BleuSums bleu_sums(const std::string& reference, const std::string& candidate) {
+  const Words wanted = bleu_words(reference), given = bleu_words(candidate);
+  BleuSums sums{};
+  sums[2 * kBleuOrder] = static_cast<double>(given.size());
+  sums[2 * kBleuOrder + 1] = static_cast<double>(wanted.size());
+  for (std::size_t n = 1; n <= kBleuOrder; ++n) {
+    const std::map<Words, int> known = ngrams(wanted, n);
+    for (const auto& [gram, count] : ngrams(given, n)) {
+      sums[kBleuOrder + n - 1] += count;
+      if (const auto found = known.find(gram); found != known.end()) sums[n - 1] += std::min(count, found->second);
+    }
+  }
+  return sums;
+}
+
+double bleu(std::span<const double> sums) {
+  const double words = sums[2 * kBleuOrder], reference_words = sums[2 * kBleuOrder + 1];
+  if (words == 0 && reference_words == 0) return std::numeric_limits<double>::quiet_NaN();
+  double logs = 0;
+  for (int n = 0; n < kBleuOrder; ++n) {
+    if (sums[n] == 0) return 0;
+    logs += std::log(sums[n] / sums[kBleuOrder + n]) / kBleuOrder;
+  }
+  return 100 * std::exp(logs + std::min(0.0, 1 - reference_words / words));
 }
 
 bool exact_match(const std::string& reference, const std::string& candidate) { return single_spaced(reference) == single_spaced(candidate); }

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <span>
+#include <utility>
 
 #include "core/columns_hdf5.h"
 #include "core/composition.h"
@@ -21,8 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kUnitLevel = 1, kMergedLevel = 4;  // of gzip
+constexpr int kUnitLevel = 1, kMergedLevel = 2;  // of gzip
 constexpr std::size_t kMostOpen = 400;           // files at a time
+constexpr std::size_t kGatheredBytes = 256u << 20;  // of the columns that are merged at a time
 
 void write_root(ColumnWriter& file, Provenance provenance, const std::vector<RunRow>& runs, const std::string& drafts) {
   if (provenance.ended.empty()) provenance.ended = utc_now();
@@ -158,7 +161,7 @@ struct Merge {
   std::shared_ptr<ColumnReader> opened(std::size_t i) const { return std::make_shared<ColumnReader>(sources[i].path, ColumnReader::Trust::own); }
   std::shared_ptr<ColumnReader> source(std::size_t i) const { return i < open.size() ? open[i] : opened(i); }
   void plan();
-  Values gather(Table table, const ColumnInfo& column) const;
+  std::vector<Values> gather(Table table, std::span<const ColumnInfo> columns) const;
   void write(ColumnWriter& file) const;
 };
 
@@ -236,35 +239,48 @@ void Merge::plan() {
   }
 }
 
-Values Merge::gather(Table table, const ColumnInfo& column) const {
-  Values values = empty_values(column.type);
-  if (table == Table::step) std::visit([&](auto& all) { all.reserve(steps.size()); }, values);
+// Several columns at once: of many sources most are opened anew each time.
+std::vector<Values> Merge::gather(Table table, std::span<const ColumnInfo> columns) const {
+  std::vector<Values> gathered;
+  for (const ColumnInfo& column : columns) {
+    gathered.push_back(empty_values(column.type));
+    if (table == Table::step) std::visit([&](auto& all) { all.reserve(steps.size()); }, gathered.back());
+  }
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const auto file = source(i);
     const std::int64_t count = file->rows(table);
-    const bool optional = column.since > 0 || (!named_prefix(table).empty() && column.name.starts_with(named_prefix(table)));
-    append(values, optional && !file->has(column.name) ? absent(column, count) : file->read(table, column), 0, count);
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const ColumnInfo& column = columns[c];
+      const bool optional = column.since > 0 || (!named_prefix(table).empty() && column.name.starts_with(named_prefix(table)));
+      append(gathered[c], optional && !file->has(column.name) ? absent(column, count) : file->read(table, column), 0, count);
+    }
   }
-  return values;
+  return gathered;
 }
 
-// Column by column, so that no more than one of them is in memory.
+// A few columns at a time: as many as a bounded part of the memory holds.
 void Merge::write(ColumnWriter& file) const {
   const std::pair<Table, const std::vector<std::int64_t>&> tables[] = {
       {Table::sample, samples}, {Table::step, steps}, {Table::token, tokens}, {Table::draft, drafts}};
   for (const auto& [table, rows] : tables) {
     file.table(table, static_cast<std::int64_t>(rows.size()));
-    std::vector<ColumnInfo> columns = info(table).columns;
+    const auto links_of = [&](const std::string& column) {
+      const auto made = links.find(column);
+      return made == links.end() ? Values(std::vector<std::int64_t>{}) : Values(made->second);
+    };
+    std::vector<ColumnInfo> columns;
+    const std::vector<ColumnInfo>& declared = info(table).columns;
+    for (std::size_t i = 0; i < declared.size(); ++i) {
+      if (static_cast<int>(i) < info(table).links) file.column(table, declared[i], links_of(declared[i].name));
+      else if (declared[i].name == "sample_run_index") file.column(table, declared[i], runs);
+      else columns.push_back(declared[i]);
+    }
     if (const auto found = named.find(table); found != named.end()) columns.insert(columns.end(), found->second.begin(), found->second.end());
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      if (static_cast<int>(i) < info(table).links) {
-        const auto made = links.find(columns[i].name);
-        file.column(table, columns[i], made == links.end() ? Values(std::vector<std::int64_t>{}) : Values(made->second));
-      } else if (columns[i].name == "sample_run_index") {
-        file.column(table, columns[i], runs);
-      } else {
-        file.column(table, columns[i], permuted(gather(table, columns[i]), rows));
-      }
+    const std::size_t together = std::max<std::size_t>(1, kGatheredBytes / (8 * std::max<std::size_t>(1, rows.size())));
+    for (std::size_t first = 0; first < columns.size(); first += together) {
+      const std::span some = std::span(columns).subspan(first, std::min(together, columns.size() - first));
+      std::vector<Values> gathered = gather(table, some);
+      for (std::size_t i = 0; i < some.size(); ++i) file.column(table, some[i], permuted(std::exchange(gathered[i], {}), rows));
     }
   }
   Columns spelled(Table::piece);

@@ -28,6 +28,7 @@ std::string_view name(Form form) {
     case Form::committed: return "committed";
     case Form::chain: return "chain";
     case Form::branches: return "branches";
+    case Form::shallow: return "shallow";
   }
   return "unknown";
 }

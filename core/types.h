@@ -22,7 +22,8 @@ enum class View { bidirectional, causal };
 //   committed  asked positions see exactly the committed tokens
 //   chain      paths of drafted tokens in the causal view: a position sees what precedes it on its path. One batch row a path
 //   branches   any tree of drafted tokens in the bidirectional view, one batch row a node
-enum class Form { committed, chain, branches };
+//   shallow    either of the first two in the causal view, answered by the model's first layers and its head (early exit)
+enum class Form { committed, chain, branches, shallow };
 
 // Where a committed token came from.
 enum class Source { prompt, accepted, resampled, bonus, threshold, fallback, edited };

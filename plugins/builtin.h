@@ -8,6 +8,7 @@
   X(table)                          \
   X(as_arm)                         \
   X(block_diffusion)                \
+  X(masked_diffusion)               \
   X(lattice)                        \
   X(left_to_right)                  \
   X(blocks)                         \
@@ -15,12 +16,22 @@
   X(self)                           \
   X(ngram)                          \
   X(denoise)                        \
+  X(heads)                          \
+  X(draft_model)                    \
+  X(early_exit)                     \
+  X(prompt_lookup)                  \
+  X(jacobi)                         \
+  X(synthetic)                      \
   X(confidence_drafts)              \
   X(chain)                          \
   X(orders)                         \
   X(tree)                           \
   X(in_place)                       \
   X(speculative)                    \
+  X(exact_match)                    \
+  X(top_k)                          \
+  X(distance)                       \
+  X(typical)                        \
   X(always)                         \
   X(never)                          \
   X(min_span)                       \
@@ -47,8 +58,10 @@
   X(programs)                       \
   X(gsm8k)                          \
   X(mbpp)                           \
+  X(transduce)                      \
   X(train_as_arm)                   \
   X(train_block_diffusion)          \
+  X(train_masked_diffusion)         \
   X(train_tokenizer)
 
 #define DRAFTLAB_DECLARE_PLUGIN(name) void register_##name(draftlab::Registries& registries);

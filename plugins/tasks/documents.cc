@@ -11,19 +11,6 @@
 namespace draftlab {
 namespace {
 
-bool blank(const std::string& line) { return line.find_first_not_of(" \t\r\f\v") == std::string::npos; }
-
-std::vector<std::string> all_lines(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(text.substr(begin, end - begin));
-    if (!lines.back().empty() && lines.back().back() == '\r') lines.back().pop_back();
-    begin = end + 1;
-  }
-  return lines;
-}
-
 // Reads one row of comma-separated values at a time.
 class CsvReader {
  public:
@@ -84,6 +71,19 @@ void refuse_if_none(const std::vector<std::string>& documents, const std::string
 }
 
 }  // namespace
+
+bool blank(const std::string& line) { return line.find_first_not_of(" \t\r\f\v") == std::string::npos; }
+
+std::vector<std::string> all_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    if (!lines.back().empty() && lines.back().back() == '\r') lines.back().pop_back();
+    begin = end + 1;
+  }
+  return lines;
+}
 
 std::string read_utf8(const std::string& path, std::size_t most) {
   std::error_code error;

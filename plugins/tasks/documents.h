@@ -11,6 +11,10 @@ namespace draftlab {
 // A byte order mark is dropped.
 std::string read_utf8(const std::string& path, std::size_t most = std::size_t{1} << 31);
 
+// Lines of a text, without their ends (a carriage return is part of an end), and whether one has nothing to read.
+std::vector<std::string> all_lines(const std::string& text);
+bool blank(const std::string& line);
+
 // Non-blank lines, without their ends.
 std::vector<std::string> read_lines(const std::string& path);
 // Paragraphs: lines between blank lines, joined by one space.

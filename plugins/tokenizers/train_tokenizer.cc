@@ -1,5 +1,5 @@
 // Trainer `tokenizer`: a sentencepiece unigram vocabulary with XLNet's nine special ids, from text, from the generated
-// stories or from arithmetic problems and programs. The same input gives the same file on any machine.
+// stories, or from arithmetic problems, programs and translations. The same input gives the same file on any machine.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -16,6 +16,7 @@
 #include "plugins/tasks/documents.h"
 #include "plugins/tasks/program_problems.h"
 #include "plugins/tasks/stories.h"
+#include "plugins/tasks/transductions.h"
 #include "plugins/tokenizers/tokenizer.h"
 #include "plugins/tokenizers/utf8.h"
 
@@ -63,7 +64,7 @@ class TokenizerTrainer final : public Trainer {
  public:
   struct Options {
     std::string text;
-    std::int64_t stories = 20000, problems = 0, programs = 0, vocabulary = 1000, most_lines = 1000000;
+    std::int64_t stories = 20000, problems = 0, programs = 0, transductions = 0, vocabulary = 1000, most_lines = 1000000;
     double coverage = 0.9995;
     bool split_digits = false;
     void declare(OptionSet& set) {
@@ -71,6 +72,7 @@ class TokenizerTrainer final : public Trainer {
       set.add("stories", &stories).in(1, 10000000).help("generated stories to train on when there is no text");
       set.add("problems", &problems).in(0, 10000000).help("arithmetic problems to train on, instead of stories, when there is no text");
       set.add("programs", &programs).in(0, 10000000).help("programs with their questions, likewise");
+      set.add("transductions", &transductions).in(0, 10000000).help("sentences with their translations into the invented language, likewise");
       set.add("split_digits", &split_digits).help("every digit is a piece of its own");
       set.add("vocabulary", &vocabulary).in(16, 250000).help("most pieces, the nine special ones included; fewer where the text yields no more");
       set.add("coverage", &coverage).in(0.9, 1).help("share of characters that get a piece of their own; the rest is <unk>");
@@ -80,7 +82,7 @@ class TokenizerTrainer final : public Trainer {
   explicit TokenizerTrainer(const Options& options) : options_(options) {}
 
   void run(const TrainContext& context) override {
-    std::vector<std::string> lines = !options_.text.empty() ? from_text() : options_.problems + options_.programs > 0 ? from_problems(context.seed) : from_stories(context.seed);
+    std::vector<std::string> lines = !options_.text.empty() ? from_text() : options_.problems + options_.programs + options_.transductions > 0 ? from_problems(context.seed) : from_stories(context.seed);
     const std::size_t read = lines.size();
     add_words(lines);
     write(context.out, train_tokenizer(lines, options_.vocabulary, options_.coverage, printable(), options_.split_digits));
@@ -104,6 +106,11 @@ class TokenizerTrainer final : public Trainer {
     for (const ProgramProblem& problem : make_program_problems(seed, options_.programs)) {
       lines.push_back(clean_text(problem.question));
       lines.push_back(clean_text(problem.answer));
+    }
+    for (std::int64_t i = 0; i < options_.transductions; ++i) {
+      const Transduction made = make_transduction(seed, i, ProblemSplit::train);
+      lines.push_back(clean_text(made.source));
+      lines.push_back(clean_text(made.target));
     }
     return lines;
   }
