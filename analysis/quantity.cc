@@ -171,9 +171,9 @@ Measured Quantities::measure(const std::string& name) const {
   }
   const std::string prefix(named_prefix(Table::sample));
   if (name == "bleu") {
-    Measured sums;
-    for (const char* part : kBleuSums) sums.columns.push_back(column(prefix + part));
-    return sums;
+    Measured parts;
+    for (const char* part : kBleuSums) parts.columns.push_back(column(prefix + part));
+    return parts;
   }
   return alone(column(prefix + name));
 }

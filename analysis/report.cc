@@ -290,7 +290,7 @@ class Maker {
     }
     const bool timing = std::any_of(report_.quantities.begin(), report_.quantities.end(), [](const Quantity& q) { return q.timing; });
     if (timing) describe_timing(interleaved);
-    const std::vector<double> generated = quantities_.of(quantities_.find("generated")).above, valid = quantities_.of(quantities_.find("valid")).above;
+    const std::vector<double> generated = quantities_.of(quantities_.find("generated")).above(), valid = quantities_.of(quantities_.find("valid")).above();
     for (std::size_t i = 0; i < generated.size(); ++i) generated_differ = generated_differ || generated[i] != valid[i];
     const bool shown = std::any_of(report_.quantities.begin(), report_.quantities.end(), [](const Quantity& q) { return q.name.find("valid") != std::string::npos; });
     if (generated_differ && !shown) report_.notes.push_back("Texts end before their canvas does: see valid_per_forward and nfe_per_valid, which count tokens before the first end token.");

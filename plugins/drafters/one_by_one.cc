@@ -44,7 +44,7 @@ Asking<Proposal> draft_one_by_one(const Step& step, const OneByOneOptions& optio
     front = std::move(grown);
   }
   if (!proposal.nodes.empty()) co_return proposal;
-  Asking<Proposal> fallback = own_draw(step);
+  Asking<Proposal> fallback = own_draw(step, Purpose::bonus);
   proposal = co_await fallback;
   co_return proposal;
 }

@@ -42,7 +42,7 @@ class PromptLookup final : public Drafter {
     for (const Tokens& path : continuations(text, count)) add(path, window, proposal);
     if (options_.claim == "uniform") proposal.drawn_from.assign(proposal.nodes.size(), Distribution::uniform(step.vocabulary));
     if (!proposal.nodes.empty()) co_return proposal;
-    Asking<Proposal> fallback = own_draw(step);
+    Asking<Proposal> fallback = own_draw(step, Purpose::bonus);
     proposal = co_await fallback;
     co_return proposal;
   }
