@@ -139,7 +139,8 @@ void train_block_diffusion(const TrainBlockDiffusionJob& job, const TrainContext
   const TrainBlockDiffusionOptions& o = job.options;
   const bool bf16 = context.machine.dtype == "bf16";
   const Transformer net = decoder_network(o, job, o.block_size, context.seed);
-  if (net.config.right_shifted()) throw DataError("'" + o.start + "' has shifted logits; trainer.block-diffusion trains models of type sdar");
+  if (net.config.model_type != "sdar" && net.config.model_type != "Fast_dLLM_Qwen")
+    throw DataError("trainer.block-diffusion trains models of type sdar and Fast_dLLM_Qwen, not " + net.config.model_type + (o.start.empty() ? "" : " ('" + o.start + "')"));
   Training training;
   training.name = "block-diffusion";
   training.data = std::to_string(job.examples.size()) + " examples";
