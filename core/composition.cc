@@ -290,7 +290,7 @@ class Composer {
 
 Blocks DecodeOptions::blocks(const Canvas& canvas) const {
   const auto size = static_cast<std::int32_t>(block_size);
-  return {size, size > 0 && align == "prompt" ? canvas.prompt_size() % size : 0};
+  return {size, size > 0 && align == "prompt" ? canvas.prompt_size() % size : 0, static_cast<std::int32_t>(sub_block)};
 }
 
 void DecodeOptions::declare(OptionSet& set) {
@@ -324,6 +324,7 @@ void RunOptions::declare(OptionSet& set) {
 
 void TraceOptions::declare(OptionSet& set) {
   set.add("drafts", &drafts).one_of({"none", "span", "all"}).help("Drafted positions recorded: none, those a chain judged, all.");
+  set.add("top_k", &top_k).in(0, 64).help("Most probable tokens of each drafted position that are recorded, with their probabilities.");
   set.add("unit_tokens", &unit_tokens).in(1, 1e9).help("A unit of the trace is written after so many tokens ...");
   set.add("unit_seconds", &unit_seconds).in(0, 86400).help("... or so many seconds: what a crash can lose.");
 }

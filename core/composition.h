@@ -28,6 +28,7 @@ struct RunOptions {
 // Config section `trace`.
 struct TraceOptions {
   std::string drafts = "all"; // none, span, all
+  std::int64_t top_k = 0;     // tokens recorded of each drafted position
   std::int64_t unit_tokens = 50000;
   double unit_seconds = 30;
   void declare(OptionSet& set);

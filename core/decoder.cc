@@ -60,14 +60,17 @@ Models load_models(const Composition& composition, Loaded& loaded) {
 struct Decoder::Numbers {
   Eigen::ArrayXd confidence, margin, entropy, renyi2;
 
+  static const Distribution* seen_by(const Proposal& proposal, std::size_t draft) {
+    const std::vector<Distribution>& known = proposal.raw.empty() ? proposal.drawn_from : proposal.raw;
+    return known.empty() || known[draft].empty() ? nullptr : &known[draft];
+  }
+
   explicit Numbers(const Proposal& proposal) {
     const auto size = static_cast<Eigen::Index>(proposal.nodes.size());
     confidence = margin = entropy = renyi2 = Eigen::ArrayXd::Constant(size, kNotMeasured);
     for (Eigen::Index i = 0; i < size; ++i) {
-      const Distribution* seen = !proposal.raw.empty()          ? &proposal.raw[i]
-                                 : !proposal.drawn_from.empty() ? &proposal.drawn_from[i]
-                                                                : nullptr;
-      if (!seen || seen->empty()) continue;
+      const Distribution* const seen = seen_by(proposal, static_cast<std::size_t>(i));
+      if (!seen) continue;
       confidence[i] = seen->probability(proposal.nodes[i].token);
       margin[i] = seen->margin();
       entropy[i] = seen->entropy();
@@ -133,6 +136,7 @@ std::string Decoder::state() const {
   std::string key = canvas_.key();
   if (carry_) key += "|carry " + std::to_string(carry_->node) + " " + std::to_string(carry_->behind) + " " + carry_->answer.key();
   for (const Part* const part : parts()) key += "|" + part->state();
+  for (const auto& sequence : sequences_) key += "|" + sequence->state();
   return key;
 }
 
@@ -164,7 +168,7 @@ Asking<bool> Decoder::step() {
   const DecodeOptions& decode = composition_.decode;
 
   const Window window = frontier_->next(canvas_);
-  const Step step{canvas_, window, blocks_, decode, carry_, chance_, mailbox_, sequence_, clock_, vocabulary_, *sequences_[0]};
+  const Step step{canvas_, window, blocks_, decode, carry_, chance_, mailbox_, sequence_, clock_, vocabulary_, *sequences_[0], frontier_.get(), unmasker_.get()};
   const Proposal proposal = co_await drafter_->propose(step);
   for (const Commit& edit : proposal.edits) canvas_.edit(edit.position, edit.token);
 
@@ -204,8 +208,8 @@ Asking<bool> Decoder::step() {
   if (!proposal.nodes.empty()) verdict = unmasker_->top_up(step, proposal, std::move(verdict));
   if (!observed.empty()) verdict.judged = std::move(observed);
   verdict.edits = proposal.edits;
-  if (verdict.commits.empty() && !window.positions.empty())
-    throw Fault("step " + std::to_string(clock_) + " commits nothing; decoding would not end");
+  // A step of a schedule may commit nothing, but not one after which everything is as it was.
+  const std::optional<std::string> idle = verdict.commits.empty() && !window.positions.empty() ? std::optional(state()) : std::nullopt;
 
   commit(proposal, verdict);
   carry_ = std::move(verdict.carry);
@@ -213,6 +217,7 @@ Asking<bool> Decoder::step() {
   for (Part* const part : parts()) {
     if (part != router_.get() || undecided) part->observe(canvas_, route, verdict);
   }
+  if (idle && state() == *idle) throw Fault("step " + std::to_string(clock_) + " commits nothing; decoding would not end");
   for (const std::int32_t position : frontier_->settled(canvas_)) canvas_.finish(position);
   Asking<bool> refreshed = refresh();
   co_await refreshed;
@@ -268,7 +273,7 @@ StepView Decoder::look(const Step& step, const Proposal& proposal, const Numbers
 void Decoder::record(const Window& window, const Proposal& proposal, const Numbers& numbers, const Route& route,
                      const Verdict& verdict, StepRow& row) const {
   row.block = window.block;
-  row.span = window.span;
+  row.span = std::max(window.span, static_cast<int>(verdict.judged.size()));  // a tree judges in any order
   row.drafted = static_cast<std::int32_t>(proposal.nodes.size());
   row.exact = proposal.exact;
   row.verified = route.verify;
@@ -290,6 +295,9 @@ void Decoder::record(const Window& window, const Proposal& proposal, const Numbe
     draft.margin = numbers.margin[at];
     draft.entropy = numbers.entropy[at];
     draft.renyi2 = numbers.renyi2[at];
+    if (const Distribution* const seen = Numbers::seen_by(proposal, i); seen && composition_.trace.top_k > 0) {
+      for (const Token token : seen->best(static_cast<int>(composition_.trace.top_k))) draft.top.emplace_back(token, seen->probability(token));
+    }
     if (i < verdict.judged.size()) {
       draft.p = verdict.judged[i].target;
       draft.accept = verdict.judged[i].accept;

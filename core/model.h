@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -38,8 +39,15 @@ class Sequence {
  public:
   explicit Sequence(const Canvas& canvas) : canvas(canvas) {}
   virtual ~Sequence() = default;
+  // What answers depend on besides the canvas and the question, as text: of a cache that approximates. Certification merges
+  // equal states.
+  virtual std::string state() const { return {}; }
   const Canvas& canvas;
   const Counts& counts() const { return counts_; }
+  // The deepest node that the next question may ask at: how many drafted tokens a path may put on the committed state and still be
+  // answered as if they had been committed one by one. A cache that is refreshed now and then ends it where that would happen;
+  // 0: only the committed state itself may be asked. Asking deeper is a Fault.
+  virtual int horizon() const { return std::numeric_limits<int>::max(); }
 
  private:
   friend class Model;

@@ -18,8 +18,8 @@ struct Node {
   Token token = kNoToken;
 };
 
-// The positions asked at one node (kRoot: at the committed state); each is masked there, or tentative: what a bidirectional
-// model would write instead.
+// The positions asked at one node (kRoot: at the committed state); each is masked there, or tentative, or drafted on the way there:
+// what a bidirectional model would write instead.
 struct Ask {
   int node = kRoot;
   std::vector<std::int32_t> positions;

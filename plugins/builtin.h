@@ -8,6 +8,7 @@
   X(table)                          \
   X(as_arm)                         \
   X(block_diffusion)                \
+  X(masked_diffusion)               \
   X(lattice)                        \
   X(left_to_right)                  \
   X(blocks)                         \
@@ -21,8 +22,11 @@
   X(prompt_lookup)                  \
   X(jacobi)                         \
   X(synthetic)                      \
+  X(confidence_drafts)              \
   X(chain)                          \
   X(orders)                         \
+  X(tree)                           \
+  X(in_place)                       \
   X(speculative)                    \
   X(exact_match)                    \
   X(top_k)                          \
@@ -57,6 +61,7 @@
   X(transduce)                      \
   X(train_as_arm)                   \
   X(train_block_diffusion)          \
+  X(train_masked_diffusion)         \
   X(train_tokenizer)
 
 #define DRAFTLAB_DECLARE_PLUGIN(name) void register_##name(draftlab::Registries& registries);

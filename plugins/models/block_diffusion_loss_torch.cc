@@ -5,11 +5,22 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/error.h"
 #include "plugins/models/decoder_kernels_torch.h"
 
 namespace draftlab {
+namespace {
 
-NoisyBatch noisy_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t mask_token) {
+void set_scored(NoisyBatch& batch, std::vector<std::int64_t>& scored, std::vector<std::int64_t>& target, std::vector<float>& weight) {
+  const auto count = static_cast<std::int64_t>(scored.size());
+  batch.scored = at::from_blob(scored.data(), {count}, at::kLong).clone();
+  batch.target = at::from_blob(target.data(), {count}, at::kLong).clone();
+  batch.weight = at::from_blob(weight.data(), {count}, at::kFloat).clone();
+}
+
+}  // namespace
+
+NoisyBatch noisy_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t mask_token, bool shifted) {
   const auto n = static_cast<std::int64_t>(canvases.size()), length = static_cast<std::int64_t>(canvases[0].tokens.size());
   std::vector<std::int64_t> first(n);  // of the noisy rows
   std::int64_t rows = 1;
@@ -17,6 +28,7 @@ NoisyBatch noisy_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t ma
     const NoisyCanvas& canvas = canvases[b];
     const auto masked = std::find(canvas.masked.begin(), canvas.masked.end(), 1) - canvas.masked.begin();
     first[b] = std::min<std::int64_t>(masked, length - 1) / canvas.block * canvas.block;
+    if (shifted && canvas.block == 1) first[b] = length;
     rows = std::max(rows, length - first[b]);
   }
   NoisyBatch batch;
@@ -50,25 +62,57 @@ NoisyBatch noisy_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t ma
       const std::int64_t begin = i / canvas.block * canvas.block, end = std::min(length, begin + canvas.block);
       see(row, begin, length + begin - first[b], length + end - first[b]);
       position[row] = i;
-      if (canvas.masked[i]) {
-        scored.push_back(b * rows + r);
+      if (!canvas.masked[i]) batch.noisy.data_ptr<std::int64_t>()[b * rows + r] = canvas.tokens[i];
+    }
+    for (std::int64_t i = 0; i < length; i++) {
+      if (!canvas.masked[i]) continue;
+      if (shifted && i == 0) throw Fault("right-shifted, no row tells the token at position 0");
+      const bool clean = shifted && i % canvas.block == 0;
+      scored.push_back(b * (length + rows) + (clean ? i - 1 : length + i - first[b] - shifted));
+      target.push_back(canvas.tokens[i]);
+      weight.push_back(canvas.weight[i]);
+    }
+  }
+  // Rows were counted from each canvas's beginning.
+  batch.skipped = length;
+  for (const std::int64_t row : scored) batch.skipped = std::min(batch.skipped, row % (length + rows));
+  for (std::int64_t& row : scored) row -= (row / (length + rows) + 1) * batch.skipped;
+  set_scored(batch, scored, target, weight);
+  return batch;
+}
+
+NoisyBatch whole_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t mask_token, bool shifted) {
+  const auto n = static_cast<std::int64_t>(canvases.size());
+  std::int64_t rows = 0;
+  for (const NoisyCanvas& canvas : canvases) rows = std::max(rows, static_cast<std::int64_t>(canvas.tokens.size()));
+  NoisyBatch batch;
+  batch.clean = at::empty({n, 0}, at::kLong);
+  batch.noisy = at::full({n, rows}, mask_token, at::kLong);
+  batch.position = at::arange(rows, at::kLong).repeat({n, 1});
+  batch.seen = at::zeros({n, rows, 3}, at::kInt);
+  std::vector<std::int64_t> scored, target;
+  std::vector<float> weight;
+  for (std::int64_t b = 0; b < n; b++) {
+    const NoisyCanvas& canvas = canvases[b];
+    const auto length = static_cast<std::int64_t>(canvas.tokens.size());
+    batch.seen.select(0, b).select(1, 2).fill_(length);  // rows beyond the canvas are seen by none
+    for (std::int64_t i = 0; i < length; i++) {
+      if (!canvas.masked[i]) {
+        batch.noisy.data_ptr<std::int64_t>()[b * rows + i] = canvas.tokens[i];
+      } else if (canvas.weight[i] != 0) {
+        scored.push_back(b * rows + i - (shifted ? 1 : 0));
         target.push_back(canvas.tokens[i]);
         weight.push_back(canvas.weight[i]);
-      } else {
-        batch.noisy.data_ptr<std::int64_t>()[b * rows + r] = canvas.tokens[i];
       }
     }
   }
-  const auto count = static_cast<std::int64_t>(scored.size());
-  batch.scored = at::from_blob(scored.data(), {count}, at::kLong).clone();
-  batch.target = at::from_blob(target.data(), {count}, at::kLong).clone();
-  batch.weight = at::from_blob(weight.data(), {count}, at::kFloat).clone();
+  set_scored(batch, scored, target, weight);
   return batch;
 }
 
 at::Tensor noisy_hidden(const Transformer& net, const NoisyBatch& batch, bool bf16) {
   const TransformerConfig& config = net.config;
-  const std::int64_t n = batch.clean.size(0), length = batch.clean.size(1), rows = batch.noisy.size(1);
+  const std::int64_t n = batch.clean.size(0), all = batch.clean.size(1) + batch.noisy.size(1);
   const at::ScalarType type = bf16 ? at::kBFloat16 : at::kFloat;
   const auto compute = [type](const at::Tensor& x) { return x.to(type); };
   const auto linear = [&](const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias = {}) {
@@ -77,16 +121,16 @@ at::Tensor noisy_hidden(const Transformer& net, const NoisyBatch& batch, bool bf
   const auto [cosine, sine] = rotary(batch.position, config);
   const double epsilon = config.rms_norm_eps, scale = 1 / std::sqrt(static_cast<double>(config.head_dim));
 
-  // Rows of one canvas: the clean ones, then the noisy ones. Nobody needs the clean rows' last output.
+  // Rows of one canvas: the clean ones, then the noisy ones. Nobody needs the skipped rows' last output.
   at::Tensor x = at::embedding(net.embed_tokens, at::cat({batch.clean, batch.noisy}, 1));
   for (std::size_t l = 0; l < net.layers.size(); ++l) {
     const TransformerLayer& layer = net.layers[l];
-    const std::int64_t skipped = l + 1 == net.layers.size() ? length : 0, kept = length + rows - skipped;
-    const auto asking = [&](const at::Tensor& all) { return skipped ? all.narrow(1, skipped, kept) : all; };
+    const std::int64_t skipped = l + 1 == net.layers.size() ? batch.skipped : 0;
+    const auto asking = [&](const at::Tensor& rows) { return skipped ? rows.narrow(1, skipped, all - skipped) : rows; };
     const at::Tensor a = rms_norm(x, layer.input_layernorm, epsilon, type);
     const at::Tensor q = turned_heads(linear(asking(a), layer.q, layer.q_bias), layer.q_norm, asking(cosine), asking(sine), epsilon, scale);
     const at::Tensor k = turned_heads(linear(a, layer.k, layer.k_bias), layer.k_norm, cosine, sine, epsilon, 1);
-    const at::Tensor v = linear(a, layer.v, layer.v_bias).view({n, length + rows, -1, config.head_dim}).transpose(1, 2).contiguous();
+    const at::Tensor v = linear(a, layer.v, layer.v_bias).view({n, all, -1, config.head_dim}).transpose(1, 2).contiguous();
     x = asking(x) + linear(interval_attention(q, k, v, asking(batch.seen).contiguous()), layer.o, layer.o_bias);
     const at::Tensor b = rms_norm(x, layer.post_attention_layernorm, epsilon, type);
     x = x + linear(gated(linear(b, layer.gate), linear(b, layer.up)), layer.down);

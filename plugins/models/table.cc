@@ -129,7 +129,7 @@ class Table final : public Model {
         pending.positions += static_cast<std::int64_t>(ask.positions.size());
       }
       if (question.view == View::causal && !question.nodes.empty()) pending.rows = question.leaves();
-      if (question.form() == Form::branches) pending.rows = static_cast<std::int64_t>(question.nodes.size());
+      if (question.form() == Form::branches) pending.rows = static_cast<std::int64_t>(question.asks.size());
       if (question.kind == Kind::prefill || question.kind == Kind::commit) {
         const std::int32_t ready = cacheable(cached);
         pending.positions += ready - cached.until;
@@ -147,11 +147,14 @@ class Table final : public Model {
     for (int at = node; at != kRoot; at = question.nodes[at].parent)
       generated.emplace(generated.begin() + static_cast<std::ptrdiff_t>(drafted), question.nodes[at].position, question.nodes[at].token);
 
+    // A position that holds a token, tentative or drafted, sees it in the key and is answered as if it were masked.
+    const bool open = canvas.tentative(position) || canvas.masked(position);
     if (options_.kind == "ordered" && !(options_.promote && question.kind == Kind::draft)) {
       std::string key = "ordered";
       for (const auto& [i, token] : given) key += text(i, token);
       key += " then";
       for (const auto& [i, token] : generated) key += text(i, token);
+      if (open) std::erase_if(generated, [&](const auto& known) { return known.first == position; });
       return answer(std::move(key), position, given, generated, question.shallow);
     }
     // What follows sees a set: the prompt and what was generated, in the order of positions, up to a horizon.
@@ -166,8 +169,7 @@ class Table final : public Model {
       if (first > 0 && cached.blocks.size > 1 && (options_.cache == "block" || (options_.cache == "prompt" && all_given(cached, 0)))) key += " on " + options_.cache;
     }
     for (const auto& [i, token] : seen) key += text(i, token);
-    // A tentative position sees its own token in the key, and is answered as if it were masked.
-    if (canvas.tentative(position)) seen.erase(position);
+    if (open) seen.erase(position);
     return answer(std::move(key), position, Known(seen.begin(), seen.end()), {}, question.shallow);
   }
 

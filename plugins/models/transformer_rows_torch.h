@@ -33,7 +33,14 @@ class RowMemory {
   std::vector<std::vector<float>> keys_, values_;  // [layer * groups + group]
 };
 
-// One row of a forward. It sees the first `limit` slots, then `extras`; its own slot only where one of them covers it.
+// What a row sees of another memory: the slots [0, limit) and [from, end).
+struct Outside {
+  const RowMemory* memory = nullptr;
+  std::int64_t limit = 0, from = 0, end = 0;
+};
+
+// One row of a forward. It sees what is outside, then the first `limit` slots of its own memory, then `extras`; its own slot only
+// where one of them covers it. Consecutive rows of one memory have one outside.
 struct MemoryRow {
   RowMemory* memory = nullptr;
   std::int32_t position = 0;
@@ -42,6 +49,7 @@ struct MemoryRow {
   std::int64_t limit = 0;
   std::vector<std::int32_t> extras = {};
   bool asked = false;     // its logits are wanted
+  Outside outside = {};
 };
 
 class TransformerRows {
@@ -58,10 +66,10 @@ class TransformerRows {
     RowLinear q, kv, o, gate_up, down;
     std::vector<float> input_norm, post_norm, q_norm, k_norm;
   };
-  // Consecutive rows of one sequence that are attended together; `seen` slots, a multiple of 16.
+  // Consecutive rows of one memory that are attended together; `seen` slots of it and `outside` of the other, multiples of 16.
   struct Tile {
     std::size_t first, count;
-    std::int64_t seen;
+    std::int64_t seen, outside;
   };
   std::vector<Tile> tiles(std::span<const MemoryRow* const> rows) const;
   void attend(std::int64_t layer, std::int64_t group, const Tile& tile, std::span<const MemoryRow* const> rows, const float* q, float* joined) const;

@@ -73,42 +73,56 @@ at::ScalarType scalar_type(const TensorBytes& stored, const std::string& where) 
   throw DataError(where + " holds integers, not weights");
 }
 
+// What a family calls its tensors.
+struct TensorNames {
+  std::string embedding = "model.embed_tokens.weight", norm = "model.norm.weight", head = "lm_head.weight", layers = "model.layers.";
+  std::string attention = "self_attn.", mlp = "mlp.";  // before the names of what is in them
+  std::string input_norm = "input_layernorm", post_norm = "post_attention_layernorm", o = "o_proj", gate = "gate_proj", down = "down_proj";
+};
+
+TensorNames names_of(const TransformerConfig& config) {
+  if (config.model_type != "llada") return {};
+  const std::string model = "model.transformer.";
+  return {model + "wte.weight", model + "ln_f.weight", model + "ff_out.weight", model + "blocks.", "", "", "attn_norm", "ff_norm", "attn_out", "ff_proj", "ff_out"};
+}
+
 // Calls visit(name, tensor, shape) for every weight that a network of this config has.
 template <class Net, class Visit>
 void each_weight(Net& net, Visit visit) {
   const TransformerConfig& config = net.config;
+  const TensorNames names = names_of(config);
   const std::int64_t d = config.hidden_size, inner = config.intermediate_size, head = config.head_dim;
   const std::int64_t all = config.num_attention_heads * head, shared = config.num_key_value_heads * head;
   using Shape = std::vector<std::int64_t>;
-  visit("model.embed_tokens.weight", net.embed_tokens, Shape{config.vocab_size, d});
+  visit(names.embedding, net.embed_tokens, Shape{config.vocab_size, d});
   for (std::size_t i = 0; i < net.layers.size(); ++i) {
     auto& layer = net.layers[i];
-    const std::string name = "model.layers." + std::to_string(i) + ".", attention = name + "self_attn.", mlp = name + "mlp.";
-    visit(name + "input_layernorm.weight", layer.input_layernorm, Shape{d});
+    const std::string name = names.layers + std::to_string(i) + ".", attention = name + names.attention, mlp = name + names.mlp;
+    visit(name + names.input_norm + ".weight", layer.input_layernorm, Shape{d});
     visit(attention + "q_proj.weight", layer.q, Shape{all, d});
     visit(attention + "k_proj.weight", layer.k, Shape{shared, d});
     visit(attention + "v_proj.weight", layer.v, Shape{shared, d});
-    visit(attention + "o_proj.weight", layer.o, Shape{d, all});
+    visit(attention + names.o + ".weight", layer.o, Shape{d, all});
     if (config.qkv_bias()) {
       visit(attention + "q_proj.bias", layer.q_bias, Shape{all});
       visit(attention + "k_proj.bias", layer.k_bias, Shape{shared});
       visit(attention + "v_proj.bias", layer.v_bias, Shape{shared});
     }
-    if (config.attention_bias) visit(attention + "o_proj.bias", layer.o_bias, Shape{d});
+    if (config.attention_bias) visit(attention + names.o + ".bias", layer.o_bias, Shape{d});
     if (config.qk_norm()) {
       visit(attention + "q_norm.weight", layer.q_norm, Shape{head});
       visit(attention + "k_norm.weight", layer.k_norm, Shape{head});
     }
-    visit(name + "post_attention_layernorm.weight", layer.post_attention_layernorm, Shape{d});
-    visit(mlp + "gate_proj.weight", layer.gate, Shape{inner, d});
+    visit(name + names.post_norm + ".weight", layer.post_attention_layernorm, Shape{d});
+    visit(mlp + names.gate + ".weight", layer.gate, Shape{inner, d});
     visit(mlp + "up_proj.weight", layer.up, Shape{inner, d});
-    visit(mlp + "down_proj.weight", layer.down, Shape{d, inner});
+    visit(mlp + names.down + ".weight", layer.down, Shape{d, inner});
   }
-  visit("model.norm.weight", net.norm, Shape{d});
-  if (!config.tie_word_embeddings) visit("lm_head.weight", net.lm_head, Shape{config.vocab_size, d});
+  visit(names.norm, net.norm, Shape{d});
+  if (!config.tie_word_embeddings) visit(names.head, net.lm_head, Shape{config.vocab_size, d});
 }
 
-bool is_norm(const std::string& name) { return name.find("norm") != std::string::npos; }
+bool is_norm(const std::string& name) { return name.find("norm") != std::string::npos || name.find("ln_f") != std::string::npos; }
 
 // A network whose tensors are yet to be made.
 Transformer bare(const TransformerConfig& config) {
@@ -138,28 +152,37 @@ TransformerConfig TransformerConfig::read(const std::string& folder) {
   const Json json = parsed(path, "a checkpoint is a folder with config.json and model.safetensors");
   TransformerConfig config;
   config.model_type = value<std::string>(json, path, "model_type", "(none)");
-  const bool fast = config.model_type == "Fast_dLLM_Qwen", sdar = config.model_type == "sdar";
-  if (!fast && !sdar && config.model_type != "qwen2" && config.model_type != "qwen3") {
-    throw DataError(path + ": is a checkpoint of another family, model_type '" + config.model_type + "' instead of sdar, Fast_dLLM_Qwen, qwen2 or qwen3");
+  const bool fast = config.model_type == "Fast_dLLM_Qwen", sdar = config.model_type == "sdar", llada = config.model_type == "llada", dream = config.model_type == "Dream";
+  if (!fast && !sdar && !llada && !dream && config.model_type != "qwen2" && config.model_type != "qwen3") {
+    throw DataError(path + ": is a checkpoint of another family, model_type '" + config.model_type + "' instead of sdar, Fast_dLLM_Qwen, llada, Dream, qwen2 or qwen3");
   }
   const auto require = [&](const char* key, const Json& wanted) {
     if (json.contains(key) && !json[key].is_null() && json[key] != wanted) {
       throw DataError(path + ": '" + key + "' is " + json[key].dump().substr(0, 60) + ", only " + wanted.dump() + " is supported");
     }
   };
-  require("hidden_act", "silu");
-  require("rope_scaling", nullptr);
-  require("use_sliding_window", false);
+  if (llada) {
+    for (const char* off : {"alibi", "attention_layer_norm", "include_bias", "include_qkv_bias", "input_emb_norm", "multi_query_attention", "scale_logits"}) require(off, false);
+    require("activation_type", "silu");
+    require("block_type", "llama");
+    require("layer_norm_type", "rms");
+    require("rope", true);
+  } else {
+    require("hidden_act", "silu");
+    require("rope_scaling", nullptr);
+    require("use_sliding_window", false);
+  }
 
   constexpr std::int64_t kWidest = 1 << 20;
-  config.vocab_size = integer(json, path, "vocab_size", 1, 10'000'000, 0);
-  config.hidden_size = integer(json, path, "hidden_size", 1, kWidest, 0);
-  config.num_hidden_layers = integer(json, path, "num_hidden_layers", 1, 1024, 0);
-  config.num_attention_heads = integer(json, path, "num_attention_heads", 1, 4096, 0);
-  config.num_key_value_heads = integer(json, path, "num_key_value_heads", 1, 4096, config.num_attention_heads);
+  const auto key = [llada](const char* usual, const char* of_llada) { return llada ? of_llada : usual; };
+  config.vocab_size = integer(json, path, llada && json.contains("embedding_size") && !json["embedding_size"].is_null() ? "embedding_size" : "vocab_size", 1, 10'000'000, 0);
+  config.hidden_size = integer(json, path, key("hidden_size", "d_model"), 1, kWidest, 0);
+  config.num_hidden_layers = integer(json, path, key("num_hidden_layers", "n_layers"), 1, 1024, 0);
+  config.num_attention_heads = integer(json, path, key("num_attention_heads", "n_heads"), 1, 4096, 0);
+  config.num_key_value_heads = integer(json, path, key("num_key_value_heads", "n_kv_heads"), 1, 4096, config.num_attention_heads);
   config.head_dim = integer(json, path, "head_dim", 2, kWidest, config.hidden_size / config.num_attention_heads);
-  config.intermediate_size = integer(json, path, "intermediate_size", 1, kWidest, 0);
-  config.max_position_embeddings = integer(json, path, "max_position_embeddings", 1, kWidest, config.max_position_embeddings);
+  config.intermediate_size = integer(json, path, key("intermediate_size", "mlp_hidden_size"), 1, kWidest, 0);
+  config.max_position_embeddings = integer(json, path, key("max_position_embeddings", "max_sequence_length"), 1, kWidest, config.max_position_embeddings);
   if (config.head_dim % 2) throw DataError(path + ": 'head_dim' is " + std::to_string(config.head_dim) + ", it must be even");
   if (config.num_attention_heads % config.num_key_value_heads) {
     throw DataError(path + ": 'num_attention_heads' is " + std::to_string(config.num_attention_heads) + ", no multiple of the " +
@@ -168,11 +191,11 @@ TransformerConfig TransformerConfig::read(const std::string& folder) {
   config.rms_norm_eps = value<double>(json, path, "rms_norm_eps", 1e-6);
   config.rope_theta = value<double>(json, path, "rope_theta", 1e4);
   if (!(config.rms_norm_eps > 0) || !(config.rope_theta > 0)) throw DataError(path + ": 'rms_norm_eps' and 'rope_theta' must be positive");
-  config.tie_word_embeddings = value<bool>(json, path, "tie_word_embeddings", false);
-  config.attention_bias = value<bool>(json, path, "attention_bias", false);
+  config.tie_word_embeddings = value<bool>(json, path, key("tie_word_embeddings", "weight_tying"), false);
+  config.attention_bias = !llada && value<bool>(json, path, "attention_bias", false);
 
   // Real checkpoints may leave the mask to their code, which writes these numbers.
-  const std::int64_t usual = sdar ? 151669 : fast ? 151665 : -1;
+  const std::int64_t usual = sdar ? 151669 : fast ? 151665 : dream ? 151666 : llada ? 126336 : -1;
   config.block_size = integer(json, path, fast ? "bd_size" : "block_size", 0, kWidest, fast ? 32 : sdar ? 4 : 0);
   config.mask_token_id = integer(json, path, "mask_token_id", -1, config.vocab_size - 1, usual < config.vocab_size ? usual : -1);
   if (json.contains("eos_token_id") && json["eos_token_id"].is_array()) {
@@ -188,13 +211,24 @@ TransformerConfig TransformerConfig::read(const std::string& folder) {
 
 void TransformerConfig::write(const std::string& folder) const {
   const std::map<std::string, std::string> architectures{{"sdar", "SDARForCausalLM"}, {"Fast_dLLM_Qwen", "Fast_dLLM_QwenForCausalLM"},
+                                                         {"llada", "LLaDAModelLM"}, {"Dream", "DreamModel"},
                                                          {"qwen2", "Qwen2ForCausalLM"}, {"qwen3", "Qwen3ForCausalLM"}};
-  Json json{{"architectures", {architectures.at(model_type)}}, {"model_type", model_type}, {"hidden_act", "silu"},
-            {"vocab_size", vocab_size}, {"hidden_size", hidden_size}, {"num_hidden_layers", num_hidden_layers},
-            {"num_attention_heads", num_attention_heads}, {"num_key_value_heads", num_key_value_heads}, {"head_dim", head_dim},
-            {"intermediate_size", intermediate_size}, {"rms_norm_eps", rms_norm_eps}, {"rope_theta", rope_theta},
-            {"rope_scaling", nullptr}, {"max_position_embeddings", max_position_embeddings}, {"use_sliding_window", false},
-            {"tie_word_embeddings", tie_word_embeddings}, {"attention_bias", attention_bias}};
+  Json json{{"architectures", {architectures.at(model_type)}}, {"model_type", model_type}, {"vocab_size", vocab_size},
+            {"rms_norm_eps", rms_norm_eps}, {"rope_theta", rope_theta}};
+  if (model_type == "llada") {
+    json.update({{"activation_type", "silu"}, {"alibi", false}, {"attention_layer_norm", false}, {"block_type", "llama"},
+                 {"d_model", hidden_size}, {"embedding_size", vocab_size}, {"include_bias", false}, {"include_qkv_bias", false},
+                 {"input_emb_norm", false}, {"layer_norm_type", "rms"}, {"max_sequence_length", max_position_embeddings},
+                 {"mlp_hidden_size", intermediate_size}, {"multi_query_attention", nullptr}, {"n_heads", num_attention_heads},
+                 {"n_kv_heads", num_key_value_heads}, {"n_layers", num_hidden_layers}, {"rope", true}, {"scale_logits", false},
+                 {"weight_tying", tie_word_embeddings}});
+    if (head_dim * num_attention_heads != hidden_size) json["head_dim"] = head_dim;
+  } else {
+    json.update({{"hidden_act", "silu"}, {"hidden_size", hidden_size}, {"num_hidden_layers", num_hidden_layers},
+                 {"num_attention_heads", num_attention_heads}, {"num_key_value_heads", num_key_value_heads}, {"head_dim", head_dim},
+                 {"intermediate_size", intermediate_size}, {"rope_scaling", nullptr}, {"max_position_embeddings", max_position_embeddings},
+                 {"use_sliding_window", false}, {"tie_word_embeddings", tie_word_embeddings}, {"attention_bias", attention_bias}});
+  }
   if (block_size > 0) json[model_type == "Fast_dLLM_Qwen" ? "bd_size" : "block_size"] = block_size;
   if (mask_token_id >= 0) json["mask_token_id"] = mask_token_id;
   if (eos_token_id.size() == 1) json["eos_token_id"] = eos_token_id[0];
@@ -248,8 +282,9 @@ Transformer Transformer::load(const std::string& folder, at::ScalarType type) {
     }
   }
   // A tied head may be stored, or an untied one left out: both mean the embedding.
-  if (!stored.contains("lm_head.weight")) config.tie_word_embeddings = true;
-  else if (config.tie_word_embeddings) stored.erase("lm_head.weight");
+  const std::string head = names_of(config).head;
+  if (!stored.contains(head)) config.tie_word_embeddings = true;
+  else if (config.tie_word_embeddings) stored.erase(head);
 
   const at::NoGradGuard no_grad;
   Transformer net = bare(config);

@@ -1,6 +1,6 @@
 // The decoder-only transformer of the Qwen line: RMSNorm, rotary positions, grouped-query attention, SwiGLU. SDAR, Fast-dLLM v2,
-// Qwen2 and Qwen3 are configurations of it. Weights, files, and the full forward, differentiable; block_diffusion_torch.cc
-// decodes with it incrementally.
+// LLaDA, Dream, Qwen2 and Qwen3 are configurations of it. Weights, files, and the full forward, differentiable; the models
+// block-diffusion and masked-diffusion decode with it incrementally.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,9 +12,9 @@
 
 namespace draftlab {
 
-// config.json in Hugging Face's keys.
+// config.json in Hugging Face's keys. LLaDA has keys and tensor names of its own, which files keep.
 struct TransformerConfig {
-  std::string model_type = "sdar";  // sdar, Fast_dLLM_Qwen, qwen2, qwen3
+  std::string model_type = "sdar";  // sdar, Fast_dLLM_Qwen, llada, Dream, qwen2, qwen3
   std::int64_t vocab_size = 0;
   std::int64_t hidden_size = 0;
   std::int64_t num_hidden_layers = 0;
@@ -33,9 +33,9 @@ struct TransformerConfig {
 
   // What the family decides.
   bool qk_norm() const { return model_type == "sdar" || model_type == "qwen3"; }  // an RMSNorm a head, before the rotation
-  bool qkv_bias() const { return attention_bias || model_type == "Fast_dLLM_Qwen" || model_type == "qwen2"; }
+  bool qkv_bias() const { return attention_bias || model_type == "Fast_dLLM_Qwen" || model_type == "Dream" || model_type == "qwen2"; }
   // The logits for position i stand in row i - 1.
-  bool right_shifted() const { return model_type != "sdar"; }
+  bool right_shifted() const { return model_type != "sdar" && model_type != "llada"; }
 
   // DataError when the file cannot be read, is of another family, or asks for something that is not implemented.
   static TransformerConfig read(const std::string& folder);

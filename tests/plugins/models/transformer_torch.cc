@@ -186,7 +186,7 @@ DOCTEST_TEST_CASE("parity: transformer, whole and row by row") {
 
 DOCTEST_TEST_CASE("a saved transformer is read back, in f32 and bf16, and in several files") {
   const Folder folder;
-  for (const std::string family : {"sdar", "Fast_dLLM_Qwen", "qwen2", "qwen3"}) {
+  for (const std::string family : {"sdar", "Fast_dLLM_Qwen", "llada", "Dream", "qwen2", "qwen3"}) {
     for (const bool tied : {false, true}) {
       DOCTEST_INFO(family << (tied ? " tied" : ""));
       TransformerConfig config = tiny(family);
