@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -40,6 +41,10 @@ class Sequence {
   virtual ~Sequence() = default;
   const Canvas& canvas;
   const Counts& counts() const { return counts_; }
+  // The deepest node that the next question may ask at: how many drafted tokens a path may put on the committed state and still be
+  // answered as if they had been committed one by one. A cache that is refreshed now and then ends it where that would happen;
+  // 0: only the committed state itself may be asked. Asking deeper is a Fault.
+  virtual int horizon() const { return std::numeric_limits<int>::max(); }
 
  private:
   friend class Model;

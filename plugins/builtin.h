@@ -47,6 +47,7 @@
   X(transduce)                      \
   X(train_as_arm)                   \
   X(train_block_diffusion)          \
+  X(train_masked_diffusion)         \
   X(train_tokenizer)
 
 #define DRAFTLAB_DECLARE_PLUGIN(name) void register_##name(draftlab::Registries& registries);

@@ -8,6 +8,16 @@
 #include "plugins/models/decoder_kernels_torch.h"
 
 namespace draftlab {
+namespace {
+
+void set_scored(NoisyBatch& batch, std::vector<std::int64_t>& scored, std::vector<std::int64_t>& target, std::vector<float>& weight) {
+  const auto count = static_cast<std::int64_t>(scored.size());
+  batch.scored = at::from_blob(scored.data(), {count}, at::kLong).clone();
+  batch.target = at::from_blob(target.data(), {count}, at::kLong).clone();
+  batch.weight = at::from_blob(weight.data(), {count}, at::kFloat).clone();
+}
+
+}  // namespace
 
 NoisyBatch noisy_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t mask_token) {
   const auto n = static_cast<std::int64_t>(canvases.size()), length = static_cast<std::int64_t>(canvases[0].tokens.size());
@@ -59,10 +69,36 @@ NoisyBatch noisy_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t ma
       }
     }
   }
-  const auto count = static_cast<std::int64_t>(scored.size());
-  batch.scored = at::from_blob(scored.data(), {count}, at::kLong).clone();
-  batch.target = at::from_blob(target.data(), {count}, at::kLong).clone();
-  batch.weight = at::from_blob(weight.data(), {count}, at::kFloat).clone();
+  set_scored(batch, scored, target, weight);
+  return batch;
+}
+
+NoisyBatch whole_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t mask_token, bool shifted) {
+  const auto n = static_cast<std::int64_t>(canvases.size());
+  std::int64_t rows = 0;
+  for (const NoisyCanvas& canvas : canvases) rows = std::max(rows, static_cast<std::int64_t>(canvas.tokens.size()));
+  NoisyBatch batch;
+  batch.clean = at::empty({n, 0}, at::kLong);
+  batch.noisy = at::full({n, rows}, mask_token, at::kLong);
+  batch.position = at::arange(rows, at::kLong).repeat({n, 1});
+  batch.seen = at::zeros({n, rows, 3}, at::kInt);
+  std::vector<std::int64_t> scored, target;
+  std::vector<float> weight;
+  for (std::int64_t b = 0; b < n; b++) {
+    const NoisyCanvas& canvas = canvases[b];
+    const auto length = static_cast<std::int64_t>(canvas.tokens.size());
+    batch.seen.select(0, b).select(1, 2).fill_(length);  // rows beyond the canvas are seen by none
+    for (std::int64_t i = 0; i < length; i++) {
+      if (!canvas.masked[i]) {
+        batch.noisy.data_ptr<std::int64_t>()[b * rows + i] = canvas.tokens[i];
+      } else if (canvas.weight[i] != 0) {
+        scored.push_back(b * rows + i - (shifted ? 1 : 0));
+        target.push_back(canvas.tokens[i]);
+        weight.push_back(canvas.weight[i]);
+      }
+    }
+  }
+  set_scored(batch, scored, target, weight);
   return batch;
 }
 

@@ -1,5 +1,6 @@
 // The training loss of block diffusion (BD3-LM; SDAR and Fast-dLLM v2 are trained by it): clean and noisy tokens in one forward.
-// Differentiable; see transformer_torch.h for the general forward.
+// That of masked diffusion (LLaDA, Dream) is the same without clean ones. Differentiable; see transformer_torch.h for the general
+// forward.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -28,16 +29,19 @@ struct NoisyBatch {
   at::Tensor noisy;     // [n, W] int64: ids, the mask where masked
   at::Tensor position;  // [n, L + W] int64
   at::Tensor seen;      // [n, L + W, 3] int32: a row sees rows [0, a) and [b, c) of its canvas
-  at::Tensor scored;    // [s] int64: the masked rows, of all n * W noisy ones
+  at::Tensor scored;    // [s] int64: the rows that tell masked tokens (position-aligned: the masked ones), of all n * W noisy ones
   at::Tensor target;    // [s] int64
   at::Tensor weight;    // [s] f32
 };
 NoisyBatch noisy_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t mask_token);
+// Canvases that are one block each and may differ in length, so L = 0: every row is noisy and sees its whole canvas. Masked tokens of
+// weight 0 are not scored. `shifted`: a row tells the token after its own.
+NoisyBatch whole_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t mask_token, bool shifted);
 
 // Hidden states of the noisy rows after the final norm, [n, W, d]. `bf16`: matrix products in bf16; norms and residuals stay f32.
 at::Tensor noisy_hidden(const Transformer& net, const NoisyBatch& batch, bool bf16);
 
-// -log p(token) in nats of every scored row, f32 [scored]. Position-aligned: a row tells its own token.
+// -log p(target) in nats of every scored row, f32 [scored].
 at::Tensor masked_nll(const Transformer& net, const NoisyBatch& batch, bool bf16);
 
 }  // namespace draftlab

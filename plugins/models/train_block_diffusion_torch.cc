@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "core/error.h"
-#include "plugins/models/block_diffusion_loss_torch.h"
 #include "plugins/models/train_block_diffusion.h"
+#include "plugins/models/train_decoder_torch.h"
 #include "plugins/models/training_torch.h"
 #include "plugins/models/transformer_torch.h"
 
@@ -15,42 +15,7 @@ namespace draftlab {
 
 namespace {
 
-constexpr std::size_t kGrain = 16;        // canvases are of a multiple of so many tokens
 constexpr std::size_t kLongestAnswer = 128;
-constexpr double kSpread = 0.05;          // of random weights; 0.02 is for wider models
-
-Transformer network(const TrainBlockDiffusionJob& job, std::uint64_t seed) {
-  const TrainBlockDiffusionOptions& o = job.options;
-  if (!o.start.empty()) {
-    Transformer net = Transformer::load(o.start);
-    if (net.config.vocab_size != job.vocabulary)
-      throw DataError("'" + o.start + "' has a vocabulary of " + std::to_string(net.config.vocab_size) + ", the tokenizer one of " + std::to_string(job.vocabulary));
-    if (net.config.right_shifted()) throw DataError("'" + o.start + "' has shifted logits; trainer.block-diffusion trains models of type sdar");
-    return net;
-  }
-  TransformerConfig config;
-  config.vocab_size = job.vocabulary;
-  config.hidden_size = o.width;
-  config.num_hidden_layers = o.layers;
-  config.num_attention_heads = o.heads;
-  config.num_key_value_heads = o.groups;
-  config.head_dim = o.head;
-  config.intermediate_size = o.inner;
-  config.rope_theta = 1e4;
-  config.max_position_embeddings = 4096;
-  config.tie_word_embeddings = o.tied;
-  config.block_size = o.block_size;
-  config.mask_token_id = job.mask;
-  config.eos_token_id = {job.end};
-  return Transformer::random(config, seed, kSpread);
-}
-
-// The example, filled up to `length` with end tokens: what follows the end of an answer is its end again.
-NoisyCanvas canvas_of(const WorkedExample& example, Token end, std::size_t length) {
-  NoisyCanvas canvas{example.tokens, std::vector<char>(length, 0), 1, std::vector<float>(length, 1.0f)};
-  canvas.tokens.resize(length, end);
-  return canvas;
-}
 
 // One mask rate a block, evenly in [mask_min, 1]. Blocks of one token are all masked: the autoregressive mode.
 void add_noise(NoisyCanvas& canvas, int prompt, int block, const TrainBlockDiffusionOptions& o, const Uniforms& uniform) {
@@ -63,12 +28,6 @@ void add_noise(NoisyCanvas& canvas, int prompt, int block, const TrainBlockDiffu
       canvas.weight[i] = o.inverse_weight ? static_cast<float>(1 / rate) : 1.0f;
     }
   }
-}
-
-std::size_t common_length(const std::vector<const WorkedExample*>& examples) {
-  std::size_t length = 0;
-  for (const WorkedExample* example : examples) length = std::max(length, example->tokens.size());
-  return (length + kGrain - 1) / kGrain * kGrain;
 }
 
 StepResult gradient(const TrainBlockDiffusionJob& job, const Transformer& net, std::uint64_t seed, bool bf16, std::int64_t step) {
@@ -179,7 +138,8 @@ double accuracy(const TrainBlockDiffusionJob& job, const HeldOut& held_out, cons
 void train_block_diffusion(const TrainBlockDiffusionJob& job, const TrainContext& context) {
   const TrainBlockDiffusionOptions& o = job.options;
   const bool bf16 = context.machine.dtype == "bf16";
-  const Transformer net = network(job, context.seed);
+  const Transformer net = decoder_network(o, job, o.block_size, context.seed);
+  if (net.config.right_shifted()) throw DataError("'" + o.start + "' has shifted logits; trainer.block-diffusion trains models of type sdar");
   Training training;
   training.name = "block-diffusion";
   training.data = std::to_string(job.examples.size()) + " examples";
