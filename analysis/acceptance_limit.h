@@ -6,9 +6,9 @@
 //              stay stale after a miss.
 //   any order  an oracle that redrafts: a round accepts the steps that follow while each took one of the k likeliest tokens of its
 //              position, at most N, whatever the order, and commits one more; the next drafts are those of the node where it
-//              stopped. No tree of N drafts of these can do better by accepting all it may.
+//              stopped. It takes all it may, which is not always best: stopping earlier can leave better drafts.
 //   in order   the same while each step took the next draft's position too: a complete k-ary tree; for k = 1 the greedy chain, whose
-//              forwards this counts exactly (at temperature 0, without a cache that is refreshed).
+//              forwards this counts exactly (without a cache that is refreshed).
 #pragma once
 
 #include <string>

@@ -53,7 +53,6 @@ struct Proposal {
   int foresight = 0;              // positions from the next on that a verifier asks at every node, for the next step's carry
   std::vector<Commit> edits = {}; // of tentative positions, made before anything is judged (token editing of LLaDA2.1)
   Answer pass = {};               // what the drafter asked at the committed state for this step; empty: nothing
-  bool carries = false;           // the next drafts are made of what the model answers where the verdict stops: Verdict::carry is wanted
 };
 
 // What became of one drafted node. NaN where nothing was measured.

@@ -31,11 +31,11 @@ class ConfidenceDrafts final : public Drafter {
     const bool pass = options_.source == "pass", stepwise = options_.tail == "stepwise" && masks < wanted;
     if (!pass && !stepwise && step.carry && horizon > 0) {
       Proposal drafted = draft(step, step.carry->answer, step.carry->node, std::min(wanted, horizon));
-      drafted.carries = true;
+      drafted.foresight = foresight(step);
       if (!drafted.nodes.empty()) co_return drafted;
     }
-    // Whoever drafts next needs one position more than it drafts: this step's own choice. A refreshed cache ends later than now known.
-    const std::int64_t needed = stepwise ? 1 : pass ? wanted : 1 + (horizon > 0 ? std::min(wanted, horizon - 1) : wanted);
+    // A cache that is refreshed now ends later than is known yet.
+    const std::int64_t needed = stepwise ? 1 : pass ? wanted : horizon > 0 ? std::min<std::int64_t>(foresight(step), horizon) : foresight(step);
     Question question{.kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, step.ahead(step.canvas, needed)}}};
     Answer answer = co_await step.ask(std::move(question));
     if (pass && !stepwise) co_return draft(step, answer, kRoot, wanted);
@@ -48,11 +48,14 @@ class ConfidenceDrafts final : public Drafter {
     }
     proposal.exact = static_cast<int>(proposal.nodes.size());
     proposal.pass = std::move(answer);
-    proposal.carries = !pass && !stepwise;
+    if (!pass && !stepwise) proposal.foresight = foresight(step);
     co_return proposal;
   }
 
  private:
+  // What is asked at a node besides its own choice is drafted from in the next step.
+  static int foresight(const Step& step) { return 1 + static_cast<int>(step.decode.draft_length); }
+
   static void add(std::int32_t position, Token token, const Distribution& raw, Proposal& proposal) {
     proposal.nodes.push_back({static_cast<int>(proposal.nodes.size()) - 1, position, token});
     proposal.raw.push_back(raw);

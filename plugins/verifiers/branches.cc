@@ -4,6 +4,16 @@
 #include <queue>
 
 namespace draftlab {
+namespace {
+
+// The leading drafts, on one path.
+Branches path(const Proposal& proposal, int count) {
+  Branches branches;
+  for (int i = 0; i < count; ++i) branches.add(i - 1, proposal.nodes[i], i);
+  return branches;
+}
+
+}  // namespace
 
 int Branches::add(int parent, Node node_at, int of_draft) {
   node_at.parent = parent;
@@ -38,14 +48,26 @@ Canvas Branches::state_at(const Canvas& canvas, int node) const {
   return state;
 }
 
-Branches chain(const Proposal& proposal, int deep) {
+int path_length(const Proposal& proposal) {
+  int length = 0;
+  while (length < static_cast<int>(proposal.nodes.size()) && proposal.nodes[length].parent == length - 1) ++length;
+  return length;
+}
+
+Branches as_drafted(const Proposal& proposal, int deep) {
   Branches branches;
-  for (int i = 0; i < std::max(deep, proposal.exact); ++i) branches.add(i - 1, proposal.nodes[i], i);
+  std::vector<int> placed(proposal.nodes.size(), Branches::kNone);
+  for (int i = 0; i < static_cast<int>(proposal.nodes.size()); ++i) {
+    const int parent = proposal.nodes[i].parent == kRoot ? kRoot : placed[proposal.nodes[i].parent];
+    if (parent == Branches::kNone || (i >= proposal.exact && branches.depth_of(parent) >= deep)) continue;
+    placed[i] = branches.add(parent, proposal.nodes[i], i);
+  }
   return branches;
 }
 
 Branches mix_order(const Proposal& proposal, int deep) {
-  Branches branches = chain(proposal, deep);
+  deep = std::min(deep, path_length(proposal));
+  Branches branches = path(proposal, std::max(deep, proposal.exact));
   for (int i = proposal.exact; i + 1 < deep; ++i) branches.add(i - 1, proposal.nodes[i + 1], i + 1);
   return branches;
 }
@@ -55,6 +77,7 @@ Branches most_probable(const Proposal& proposal, int deep, std::int64_t tokens, 
   const auto later = [](const Open& a, const Open& b) { return a.probability != b.probability ? a.probability < b.probability : a.serial > b.serial; };
   std::priority_queue<Open, std::vector<Open>, decltype(later)> open(later);
   const std::vector<Distribution>& known = proposal.raw.empty() ? proposal.drawn_from : proposal.raw;
+  deep = std::min(deep, path_length(proposal));
   int serial = 0;
   const auto expand = [&](int parent, int draft, double probability) {
     if (draft >= deep) return;
@@ -66,7 +89,7 @@ Branches most_probable(const Proposal& proposal, int deep, std::int64_t tokens, 
     for (const Token token : tried) open.push({known.empty() ? probability : probability * known[draft].probability(token), serial++, parent, draft, token});
   };
 
-  Branches branches = chain(proposal, proposal.exact);
+  Branches branches = path(proposal, proposal.exact);
   expand(proposal.exact - 1, proposal.exact, 1);
   while (!open.empty() && static_cast<std::int64_t>(branches.nodes.size()) - proposal.exact + 1 < budget) {
     const Open best = open.top();

@@ -23,11 +23,14 @@ struct Branches {
   Canvas state_at(const Canvas& canvas, int node) const;
 };
 
-// All begin with the proposal's exact drafts on a path, and go no deeper than `deep`.
+// Leading drafts that lie on one path.
+int path_length(const Proposal& proposal);
+
+// All trees begin with the proposal's exact drafts on a path, and go no deeper than `deep`.
 //
-// The drafts on one path.
-Branches chain(const Proposal& proposal, int deep);
-// The same, and a second child for each node that has a grandchild: the draft after next, in place of the next. Those end there.
+// The drafts as they were drafted: on one path, or a tree.
+Branches as_drafted(const Proposal& proposal, int deep);
+// The path of the drafts, and a second child for each node that has a grandchild: the draft after next, in place of the next. Those end there.
 Branches mix_order(const Proposal& proposal, int deep);
 // The most probable paths over each draft's own token and the `tokens` - 1 likeliest others, by the distributions of the proposal: `budget`
 // nodes at most, the one where the exact drafts are in place (the root, where there are none) included.

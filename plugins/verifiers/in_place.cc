@@ -6,6 +6,7 @@
 #include "core/parts.h"
 #include "core/trace.h"
 #include "plugins/builtin.h"
+#include "plugins/verifiers/branches.h"
 
 namespace draftlab {
 namespace {
@@ -15,7 +16,7 @@ class InPlace final : public Verifier {
   std::vector<Form> asks() const override { return {Form::branches}; }
 
   Asking<Verdict> judge(const Step& step, const Proposal& proposal, const Acceptance&) const override {
-    const std::size_t drafts = std::min(proposal.nodes.size(), static_cast<std::size_t>(std::max(step.target.horizon(), proposal.exact)));
+    const std::size_t drafts = static_cast<std::size_t>(std::min(path_length(proposal), std::max(step.target.horizon(), proposal.exact)));
     Question question{.kind = Kind::verify, .view = View::bidirectional, .nodes = {}, .asks = {}};
     for (std::size_t i = 0; i < drafts; ++i) question.nodes.push_back({static_cast<int>(i) - 1, proposal.nodes[i].position, proposal.nodes[i].token});
     const int last = static_cast<int>(question.nodes.size()) - 1;

@@ -19,7 +19,7 @@ class Tree final : public Verifier {
     std::string shape = "chain", match = "position-and-token", draws = "own";
     std::int64_t top_k = 2, budget = 64;
     void declare(OptionSet& set) {
-      set.add("shape", &shape).one_of({"chain", "mix-order", "top-k"}).help("N drafts on a path, N + 1 nodes with the root (the paper's greedy tree); the same and at each of them the draft after next, 2N nodes; or the most probable paths over each draft's top_k tokens.");
+      set.add("shape", &shape).one_of({"chain", "mix-order", "top-k"}).help("The drafts as they were drafted, on a path N + 1 nodes with the root (the paper's greedy tree); the path, and at each of them the draft after next, 2N nodes; or the most probable paths over each draft's top_k tokens.");
       set.add("top_k", &top_k).in(1, 64).help("Tokens tried at a position, with shape = top-k.");
       set.add("budget", &budget).in(2, 4096).help("Most nodes of a top-k tree, its root included: the most probable paths by the drafter's distributions.");
       set.add("match", &match).one_of({"position-and-token", "token"}).help("A child is right if the node's own choice is its position and its token; or if the token drawn at its position is, whatever position the node would choose (not lossless).");
@@ -51,7 +51,7 @@ class Tree final : public Verifier {
       state.commit(position, token);
     }
     if (proposal.exact == static_cast<int>(proposal.nodes.size()) || proposal.exact > horizon) {
-      if (proposal.carries && !proposal.pass.empty()) verdict.carry = Carry{proposal.pass, kRoot};
+      if (proposal.foresight > 0 && !proposal.pass.empty()) verdict.carry = Carry{proposal.pass, kRoot, proposal.exact};
       co_return verdict;
     }
 
@@ -63,7 +63,7 @@ class Tree final : public Verifier {
     const std::vector<Ask> asks = question.asks;
     const Answer answer = co_await step.ask(std::move(question));
 
-    int node = start;
+    int node = start, behind = 0;
     while (!step.frontier->done(state)) {
       const std::vector<Commit> choice = own(step, proposal, branches, acceptance, state, answer, node);
       if (choice.empty()) throw Fault("the unmasker chooses nothing in a state that verifier = tree reached; the walk cannot go on");
@@ -76,12 +76,13 @@ class Tree final : public Verifier {
       }
       if (next == Branches::kNone) {
         verdict.why = stopped(branches, node, choice, horizon);
+        behind = static_cast<int>(choice.size());
         break;
       }
       node = next;
     }
-    if (proposal.carries && !step.frontier->done(state)) {
-      Carry carry;
+    if (proposal.foresight > 0 && !step.frontier->done(state)) {
+      Carry carry{.answer = {}, .node = kRoot, .behind = behind};
       for (const Ask& ask : asks) {
         for (const std::int32_t position : ask.positions) if (ask.node == node && state.masked(position)) carry.answer.add(kRoot, position, answer.at(node, position));
       }
@@ -96,15 +97,14 @@ class Tree final : public Verifier {
     const int deep = std::min(static_cast<int>(proposal.nodes.size()), horizon);
     if (options_.shape == "mix-order") return mix_order(proposal, deep);
     if (options_.shape == "top-k") return most_probable(proposal, deep, options_.top_k, options_.budget);
-    return chain(proposal, deep);
+    return as_drafted(proposal, deep);
   }
 
-  // What the node's choice depends on; where the next drafts come from its answer, what those need too: they begin after this choice,
-  // and may go no deeper than the cache allows.
+  // What the node's choice depends on; where the next drafts come from its answer, what those need too, which may go no deeper than
+  // the cache allows.
   std::vector<std::int32_t> asked(const Step& step, const Proposal& proposal, const Branches& branches, int node, int horizon) const {
-    const std::int64_t left = horizon - branches.depth_of(node) - 1;
-    const std::int64_t next = proposal.carries ? std::clamp<std::int64_t>(left, 0, step.decode.draft_length) : 0;
-    std::vector<std::int32_t> positions = step.ahead(branches.state_at(step.canvas, node), 1 + next);
+    const int left = horizon - branches.depth_of(node);
+    std::vector<std::int32_t> positions = step.ahead(branches.state_at(step.canvas, node), std::max(1, std::min(proposal.foresight, left)));
     if (options_.match == "token" && !branches.children(node).empty()) {
       const std::int32_t position = branches.nodes[branches.children(node).front()].position;
       if (!std::count(positions.begin(), positions.end(), position)) positions.push_back(position);

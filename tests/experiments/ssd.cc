@@ -2,6 +2,7 @@
 // same order. On the table whose answers depend on the visible set, six positions in blocks of three.
 #include <doctest/doctest.h>
 
+#include "analysis/acceptance_limit.h"
 #include "core/decoder.h"
 #include "plugins/builtin.h"
 
@@ -16,7 +17,7 @@ struct Arm {
   Models models;
   Prompt prompt;
 
-  Arm(const std::string& unmasker, const std::string& lines) {
+  Arm(const std::string& unmasker, const std::string& lines, int table = 3) {
     static const Registries registries = [] {
       Registries made;
       register_builtin_plugins(made);
@@ -24,7 +25,7 @@ struct Arm {
     }();
     Faults faults;
     composition = compose(Config::parse("model = table\ntask = positions\nfrontier = blocks\nunmasker = " + unmasker + "\n" + lines +
-                                        "\n[model.table]\nkind = sets\nlength = 6\nseed = 3\nnoise = 0.6\n[task.positions]\nlength = 6\nprompt =\n", "test.ini", faults),
+                                        "\n[model.table]\nkind = sets\nlength = 6\nnoise = 0.6\nseed = " + std::to_string(table) + "\n[task.positions]\nlength = 6\nprompt =\n", "test.ini", faults),
                           registries, faults);
     faults.raise();
     models = load_models(composition, loaded);
@@ -93,6 +94,29 @@ TEST_CASE("a round ends with one token at least: greedy decoding needs no more f
     CHECK(row.counts[Kind::draft].calls == 1);  // the first step, whose own choice is committed
     for (const StepRow& step : row.steps) CHECK(step.counts[Kind::verify].rows <= rows);
   }
+}
+
+// `draftlab replay --limits` needs no tree to know what its forwards would be.
+TEST_CASE("the greedy chain and the complete top-k tree need the forwards that a stepwise trace says") {
+  const std::string greedy = kDecode + "temperature = 0\n";
+  std::int64_t saved = 0;
+  for (int table = 0; table < 20; ++table) {
+    const Arm traced("static", "drafter = confidence\nrouter = never\n[drafter.confidence]\nsource = pass\n" + greedy + "draft_length = 100\n[trace]\ntop_k = 2\n", table);
+    const SampleRow stepwise = traced.decode(1);
+    CHECK(committed(stepwise) == committed(Arm("static", kStepwise + greedy, table).decode(1)));
+    for (const int length : {1, 2, 3, 5}) {
+      CAPTURE(table);
+      CAPTURE(length);
+      const auto forwards = [&](const std::string& tree) {
+        return Arm("static", "drafter = confidence\nverifier = tree\n[verifier.tree]\n" + tree + greedy + "draft_length = " + std::to_string(length) + "\n", table).decode(1).counts.nfe();
+      };
+      const Forwards one = forwards_within(stepwise.steps, length, 1), two = forwards_within(stepwise.steps, length, 2);
+      CHECK(forwards("shape = chain\n") == one.in_order);
+      CHECK(forwards("shape = top-k\nbudget = 4096\n") == two.in_order);
+      saved += 6 - one.in_order;
+    }
+  }
+  CHECK(saved > 20);
 }
 
 // Threshold decoding as the rule that trees follow: several tokens a step, the same numbers.

@@ -51,7 +51,7 @@ TEST_CASE("drafts come block by block, the most confident first, the leftmost am
     CHECK(positions(proposal) == Positions{3, 2, 5, 6, 7});
     CHECK_FALSE(drafting.scripted.asked);  // at no forward
     CHECK(proposal.exact == 0);
-    CHECK(proposal.carries);
+    CHECK(proposal.foresight > 0);
     CHECK(proposal.drawn_from.empty());  // point masses
     for (const Node& node : proposal.nodes) CHECK(node.token == 1);
     CHECK(proposal.raw[0].probability(1) == doctest::Approx(.7));
@@ -81,7 +81,7 @@ TEST_CASE("without an answer to draft from, the step is one of stepwise decoding
   CHECK(drafting.scripted.asked->asks.front().positions == Positions{2, 3, 4, 5, 6, 7});  // its own choice, three drafts: whole blocks
   CHECK(positions(proposal) == Positions{3});
   CHECK(proposal.exact == 1);
-  CHECK(proposal.carries);
+  CHECK(proposal.foresight > 0);
   CHECK(proposal.pass.find(kRoot, 5) != nullptr);
   Drafting one(1);
   one.propose();
@@ -114,7 +114,7 @@ TEST_CASE("a pass of its own, and the paper's fallback") {
   CHECK(drafting.scripted.asked);
   CHECK(positions(proposal) == Positions{3, 2, 5, 6, 7});
   CHECK(proposal.exact == 0);
-  CHECK_FALSE(proposal.carries);
+  CHECK(proposal.foresight == 0);
   Drafting few(7);
   few.carry();
   CHECK(positions(few.propose("tail = short")).size() == 6);

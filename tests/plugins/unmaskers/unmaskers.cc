@@ -127,9 +127,9 @@ TEST_CASE("the quota falls when the block's first steps are over, and is new in 
   unmasking.unmasker->observe(unmasking.scripted.canvas, {}, commit(2));
   CHECK(unmasking.choose() == Positions{2, 0});
   CHECK(unmasking.unmasker->state() == "0/1");
-  Canvas full = unmasking.scripted.canvas;
-  for (std::int32_t i = 0; i < full.length(); ++i) if (full.masked(i)) full.commit(i, 0, true);
-  unmasking.unmasker->observe(full, {}, Verdict());  // a step that could only edit
+  Canvas filled(5, {});
+  for (std::int32_t i = 0; i < 5; ++i) filled.commit(i, 0, true);
+  unmasking.unmasker->observe(filled, {}, Verdict());  // a step that could only edit
   CHECK(unmasking.unmasker->state() == "0/1");
   unmasking.scripted.window.block = 1;
   CHECK(unmasking.choose().size() == 3);

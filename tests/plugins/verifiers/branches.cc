@@ -30,13 +30,13 @@ using Positions = std::vector<std::int32_t>;
 
 TEST_CASE("a chain of N drafts has N + 1 nodes with the root") {
   for (int n = 1; n < 6; ++n) {
-    const Branches branches = chain(drafts(n), n);
+    const Branches branches = as_drafted(drafts(n), n);
     CHECK(branches.nodes.size() + 1 == static_cast<std::size_t>(n + 1));
     CHECK(branches.depth.back() == n);
     CHECK(branches.children(kRoot).size() == 1);
   }
-  CHECK(chain(drafts(5), 2).nodes.size() == 2);
-  CHECK(path(chain(drafts(3), 3), 2) == Positions{10, 11, 12});
+  CHECK(as_drafted(drafts(5), 2).nodes.size() == 2);
+  CHECK(path(as_drafted(drafts(3), 3), 2) == Positions{10, 11, 12});
 }
 
 // Table 3 of the paper: 6, 8 and 10 rows for N = 3, 4 and 5.
@@ -74,8 +74,19 @@ TEST_CASE("a drafted token that is not the likeliest is tried first all the same
   CHECK(branches.nodes[1].token == 2);
 }
 
+TEST_CASE("a drafter's own tree is taken as it is; other shapes begin with its first path") {
+  Proposal proposal = drafts(3);
+  proposal.nodes[2] = {0, 11, 1};  // a second token beside the second draft
+  CHECK(path_length(proposal) == 2);
+  const Branches tree = as_drafted(proposal, 3);
+  CHECK(tree.children(0) == std::vector<int>{1, 2});
+  CHECK(as_drafted(proposal, 1).nodes.size() == 1);
+  CHECK(mix_order(proposal, 3).nodes.size() + 1 == 4);
+  CHECK(most_probable(proposal, 3, 2, 4096).nodes.size() + 1 == 7);
+}
+
 TEST_CASE("exact drafts are in place in every state of a tree") {
-  for (const Branches& branches : {chain(drafts(4, 2), 4), mix_order(drafts(4, 2), 4), most_probable(drafts(4, 2), 4, 1, 4096)}) {
+  for (const Branches& branches : {as_drafted(drafts(4, 2), 4), mix_order(drafts(4, 2), 4), most_probable(drafts(4, 2), 4, 1, 4096)}) {
     CHECK(path(branches, 1) == Positions{10, 11});
     for (int node = 2; node < static_cast<int>(branches.nodes.size()); ++node) CHECK(path(branches, node)[1] == 11);
   }

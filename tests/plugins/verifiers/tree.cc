@@ -27,12 +27,13 @@ struct Walk {
     scripted.decodes("static");
     const Positions order = {1, 0, 2, 3, 4};
     for (int i = 0; i < drafts; ++i) proposal.nodes.push_back({i - 1, order[static_cast<std::size_t>(i)], 1});
-    proposal.carries = true;
+    proposal.foresight = drafts + 1;
   }
   Verdict judge(const std::string& options = "") {
     scripted.chance = SampledChance(1);  // a verdict of its own, not the next of one decode
     const auto verifier = testing::part(&Registries::verifiers, "tree", options);
     const auto rule = testing::part(&Registries::acceptance, "speculative");
+    scripted.chance = SampledChance(1);  // each verdict is one decode's
     return scripted.run(verifier->judge(scripted.step(), proposal, *rule), [&](int node, std::int32_t position) {
       const auto found = peaks.find({node, position});
       const double peak = found == peaks.end() ? .1 : found->second;
@@ -100,7 +101,7 @@ TEST_CASE("N + 1 rows: each node asks what its choice needs and what the next dr
   CHECK(three.scripted.asked->asks[0].positions == Positions{0, 1, 2, 3, 4});
   CHECK(three.scripted.asked->asks[3].positions == Positions{3, 4});
   Walk own_pass(3);
-  own_pass.proposal.carries = false;  // the next drafts need nothing
+  own_pass.proposal.foresight = 0;  // the next drafts need nothing
   own_pass.judge();
   CHECK(own_pass.scripted.asked->asks[0].positions == Positions{0, 1, 2});
   Walk mixed(3);
@@ -119,7 +120,7 @@ TEST_CASE("what is carried is the answer of the stopping node, at what is still 
   CHECK(verdict.carry->answer.at(kRoot, 2).probability(1) == doctest::Approx(.7));
   CHECK(verdict.carry->answer.find(kRoot, 0) == nullptr);
   Walk own_pass(2);
-  own_pass.proposal.carries = false;
+  own_pass.proposal.foresight = 0;
   CHECK_FALSE(own_pass.judge().carry);
 }
 
