@@ -30,11 +30,11 @@ double predicted_share(const std::vector<Sums>& sums, std::size_t held_out) {
   std::vector<const Sums*> others;
   for (std::size_t g = 0; g < sums.size(); ++g) if (g != held_out && timed(sums[g])) others.push_back(&sums[g]);
   if (others.size() < 4 || !timed(sums[held_out])) return kNotMeasured;
-  const auto counts = [](const Sums& sum) { return Eigen::RowVector3d(sum.forwards, sum.rows, sum.positions) / sum.seconds; };
+  const auto counts = [](const Sums& sum) -> Eigen::RowVector3d { return Eigen::RowVector3d(sum.forwards, sum.rows, sum.positions) / sum.seconds; };
   Eigen::MatrixX3d known(static_cast<Eigen::Index>(others.size()), 3);
   for (std::size_t i = 0; i < others.size(); ++i) known.row(static_cast<Eigen::Index>(i)) = counts(*others[i]);
   const Eigen::Vector3d cost = known.completeOrthogonalDecomposition().solve(Eigen::VectorXd::Ones(known.rows()));
-  return counts(sums[held_out]) * cost;
+  return counts(sums[held_out]).dot(cost);
 }
 
 
