@@ -250,7 +250,7 @@ void Checker::run() {
   }
   for (const std::string& column : file.names()) {
     bool named = false;
-    for (Table table : {Table::sample, Table::step}) {
+    for (Table table : kNamedTables) {
       if (curves || !column.starts_with(named_prefix(table))) continue;
       check_column(file, table, named_column(table, column.substr(named_prefix(table).size())));
       named = true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 #include <sstream>
 
@@ -45,10 +46,10 @@ std::set<std::string> best_methods(const Frame& tuning, const ReportRequest& req
       continue;
     }
     const PromptSums sums = pairing.all(static_cast<int>(g), measured);
-    double above = 0, below = 0;
-    for (std::size_t i = 0; i < sums.above.size(); ++i) above += sums.above[i], below += sums.below[i];
-    if (!(below > 0)) continue;
-    const double value = above / below;
+    std::vector<double> totals;
+    for (const auto& column : sums.columns) totals.push_back(std::accumulate(column.begin(), column.end(), 0.0));
+    const double value = quantity.statistic(totals);
+    if (std::isnan(value)) continue;
     const auto [found, fresh] = best.emplace(keys, Best{value, static_cast<int>(g), 0});
     ++found->second.among;
     if (!fresh && quantity.better * (value - found->second.value) > 0) found->second.value = value, found->second.group = static_cast<int>(g);

@@ -93,13 +93,24 @@ std::vector<char> Pairing::wanted(int group) const {
   return result;
 }
 
+std::vector<std::pair<std::int64_t, std::int64_t>> Pairing::pairs(int baseline, int group) const {
+  std::map<std::pair<int, int>, std::int64_t> theirs;
+  for (const std::int64_t i : members_[baseline]) theirs.try_emplace({frame_.samples()[i].prompt, match_[i]}, i);
+  std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
+  for (const std::int64_t i : members_[group]) {
+    const auto other = theirs.find({frame_.samples()[i].prompt, match_[i]});
+    if (other != theirs.end()) pairs.emplace_back(other->second, i);
+  }
+  return pairs;
+}
+
 Pairing::Cells Pairing::cells(int group, const Measured& measured) const {
   Cells cells;
   for (const std::int64_t i : members_[group]) {
-    if (std::isnan(measured.above[i]) || std::isnan(measured.below[i])) continue;
+    if (!measured.has(static_cast<std::size_t>(i))) continue;
     Mean& mean = cells[{frame_.samples()[i].prompt, match_[i]}];
-    mean.above += measured.above[i];
-    mean.below += measured.below[i];
+    mean.sums.resize(measured.columns.size());
+    for (std::size_t c = 0; c < measured.columns.size(); ++c) mean.sums[c] += measured.columns[c][i];
     ++mean.count;
   }
   return cells;
@@ -107,38 +118,41 @@ Pairing::Cells Pairing::cells(int group, const Measured& measured) const {
 
 namespace {
 
-void add(PromptSums& sums, int prompt, double above, double below) {
+// Adds numbers divided by `count` to those of the prompt, which is the last one or comes after it.
+void add(PromptSums& sums, int prompt, const std::vector<double>& numbers, double count) {
   if (sums.prompts.empty() || sums.prompts.back() != prompt) {
     sums.prompts.push_back(prompt);
-    sums.above.push_back(0);
-    sums.below.push_back(0);
+    for (auto& column : sums.columns) column.push_back(0);
   }
-  sums.above.back() += above;
-  sums.below.back() += below;
+  for (std::size_t c = 0; c < numbers.size(); ++c) sums.columns[c].back() += numbers[c] / count;
 }
 
 }  // namespace
 
 PromptSums Pairing::all(int group, const Measured& measured) const {
-  PromptSums sums;
-  for (const auto& [key, mean] : cells(group, measured)) add(sums, key.first, mean.above / mean.count, mean.below / mean.count);
+  PromptSums sums{{}, std::vector<std::vector<double>>(measured.columns.size())};
+  for (const auto& [key, mean] : cells(group, measured)) add(sums, key.first, mean.sums, mean.count);
   return sums;
 }
 
-std::pair<PromptSums, PromptSums> Pairing::common(int baseline, int group, const Measured& measured) const {
+std::pair<PromptSums, PromptSums> Pairing::common(int baseline, int group, const Measured& measured, bool positive) const {
   const Cells theirs = cells(baseline, measured);
-  PromptSums left, right;
+  const PromptSums none{{}, std::vector<std::vector<double>>(measured.columns.size())};
+  std::pair<PromptSums, PromptSums> both{none, none}, result{none, none};
   for (const auto& [key, mine] : cells(group, measured)) {
     const auto other = theirs.find(key);
     if (other == theirs.end()) continue;
-    add(left, key.first, other->second.above / other->second.count, other->second.below / other->second.count);
-    add(right, key.first, mine.above / mine.count, mine.below / mine.count);
+    add(both.first, key.first, other->second.sums, other->second.count);
+    add(both.second, key.first, mine.sums, mine.count);
   }
-  std::pair<PromptSums, PromptSums> result;
-  for (std::size_t i = 0; i < left.prompts.size(); ++i) {
-    if (!(left.below[i] > 0 && right.below[i] > 0)) continue;
-    add(result.first, left.prompts[i], left.above[i], left.below[i]);
-    add(result.second, right.prompts[i], right.above[i], right.below[i]);
+  const auto keep = [](const PromptSums& from, std::size_t prompt, PromptSums& to) {
+    to.prompts.push_back(from.prompts[prompt]);
+    for (std::size_t c = 0; c < from.columns.size(); ++c) to.columns[c].push_back(from.columns[c][prompt]);
+  };
+  for (std::size_t i = 0; i < both.first.prompts.size(); ++i) {
+    if (positive && !(both.first.columns[1][i] > 0 && both.second.columns[1][i] > 0)) continue;
+    keep(both.first, i, result.first);
+    keep(both.second, i, result.second);
   }
   return result;
 }

@@ -185,8 +185,8 @@ std::vector<std::string> values_of(const Frame& frame, const std::string& key) {
 std::string chosen_score(const PlotData& data) {
   if (!data.request.score.empty()) return data.request.score;
   // A score in which samples differ at all.
-  for (const std::string& score : data.frame.scores()) {
-    std::vector<double> values = data.quantities.of(data.quantities.find(score)).above;
+  for (const std::string& score : data.quantities.plain_scores()) {
+    std::vector<double> values = data.quantities.of(data.quantities.find(score)).above();
     std::erase_if(values, [](double value) { return value != value; });
     if (std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) != values.end()) return score;
   }

@@ -5,6 +5,7 @@
 
 #include "core/columns_hdf5.h"
 #include "core/error.h"
+#include "core/text_metrics.h"
 
 namespace draftlab {
 namespace {
@@ -58,13 +59,33 @@ std::vector<double> ones_where_measured(const std::vector<double>& values) {
 
 }  // namespace
 
+double Quantity::ratio(std::span<const double> sums) { return sums[1] > 0 ? sums[0] / sums[1] : kNotMeasured; }
+
+bool Measured::has(std::size_t sample) const {
+  return std::none_of(columns.begin(), columns.end(), [&](const auto& column) { return std::isnan(column[sample]); });
+}
+
 const std::vector<Quantity>& Quantities::all() const {
   if (!all_.empty()) return all_;
   all_ = declared();
-  for (const std::string& score : frame_.scores()) {
+  for (const std::string& score : plain_scores()) {
     all_.push_back({score, score, "1", "the task's score `" + score + "`, a sample", Compare::difference, 1, 3, false, "margin_score"});
   }
+  if (has_bleu()) {
+    all_.push_back({"bleu", "BLEU", "1", "corpus BLEU-4 of all texts together, from sums of their matches and lengths", Compare::difference, 1, 2, false, "margin_bleu", false, bleu});
+  }
   return all_;
+}
+
+bool Quantities::has_bleu() const {
+  const std::vector<std::string> scores = frame_.scores();
+  return std::all_of(kBleuSums.begin(), kBleuSums.end(), [&](const char* name) { return std::count(scores.begin(), scores.end(), name) > 0; });
+}
+
+std::vector<std::string> Quantities::plain_scores() const {
+  std::vector<std::string> scores = frame_.scores();
+  if (has_bleu()) std::erase_if(scores, [](const std::string& score) { return std::find(kBleuSums.begin(), kBleuSums.end(), score) != kBleuSums.end(); });
+  return scores;
 }
 
 const Quantity& Quantities::find(const std::string& name) const {
@@ -98,33 +119,34 @@ std::vector<double> Quantities::counted(const std::string& part, const std::vect
 }
 
 Measured Quantities::measure(const std::string& name) const {
-  const auto alone = [](std::vector<double> values) { return Measured{values, ones_where_measured(values)}; };
+  const auto alone = [](std::vector<double> values) { return Measured{{values, ones_where_measured(values)}}; };
+  const auto over = [](std::vector<double> above, std::vector<double> below) { return Measured{{std::move(above), std::move(below)}}; };
   const auto seconds_of = [&](const std::vector<std::string>& kinds) {
     std::vector<double> ns = counted("ns", kinds, "");
     for (std::size_t i = 0; i < ns.size(); ++i) ns[i] = std::isnan(column("sample_seconds")[i]) ? kNotMeasured : 1e-9 * ns[i];
     return ns;
   };
   const auto sums = [&](auto above, auto below) {
-    Measured result;
+    std::vector<double> first, second;
     for (const AcceptanceSums& sample : acceptance()) {
-      result.above.push_back(static_cast<double>(above(sample)));
-      result.below.push_back(static_cast<double>(below(sample)));
+      first.push_back(static_cast<double>(above(sample)));
+      second.push_back(static_cast<double>(below(sample)));
     }
-    return result;
+    return over(std::move(first), std::move(second));
   };
   const auto nfe = [&] { return counted("nfe", kForwards, ""); };
   if (name == "nfe") return alone(nfe());
-  if (name == "nfe_per_valid") return {nfe(), column("sample_valid")};
+  if (name == "nfe_per_valid") return over(nfe(), column("sample_valid"));
   if (name == "drafter_nfe") return alone(counted("nfe", kForwards, "drafter_"));
   if (name == "rows" || name == "positions") return alone(counted(name, kForwards, ""));
   if (name == "steps") return alone(column("sample_n_steps"));
   if (name == "seconds" || name == "own_seconds" || name == "generated" || name == "valid" || name == "entropy_bits") return alone(column("sample_" + name));
   if (name == "model_seconds") return alone(seconds_of(kForwards));
-  if (name == "tokens_per_forward") return {column("sample_generated"), nfe()};
-  if (name == "valid_per_forward") return {column("sample_valid"), nfe()};
-  if (name == "tokens_per_step") return {column("sample_generated"), column("sample_n_steps")};
-  if (name == "tokens_per_second") return {column("sample_generated"), column("sample_seconds")};
-  if (name == "valid_per_second") return {column("sample_valid"), column("sample_seconds")};
+  if (name == "tokens_per_forward") return over(column("sample_generated"), nfe());
+  if (name == "valid_per_forward") return over(column("sample_valid"), nfe());
+  if (name == "tokens_per_step") return over(column("sample_generated"), column("sample_n_steps"));
+  if (name == "tokens_per_second") return over(column("sample_generated"), column("sample_seconds"));
+  if (name == "valid_per_second") return over(column("sample_valid"), column("sample_seconds"));
   using Sums = AcceptanceSums;
   if (name == "acceptance_rate") return sums([](const Sums& s) { return s.accepted; }, [](const Sums& s) { return s.drafted; });
   if (name == "drafts_acceptance_rate") {
@@ -134,20 +156,26 @@ Measured Quantities::measure(const std::string& name) const {
   if (name == "committed_length") return sums([](const Sums& s) { return s.verified_committed; }, [](const Sums& s) { return s.verified; });
   if (name == "verified_share") return sums([](const Sums& s) { return s.verified; }, [](const Sums& s) { return s.steps; });
   if (name == "perplexity" || name == "nll") {
-    Measured nats{column("sample_judge_nll"), column("sample_judge_tokens")};
-    for (std::size_t i = 0; i < nats.below.size(); ++i) if (nats.below[i] == 0) nats.above[i] = nats.below[i] = kNotMeasured;
+    Measured nats = over(column("sample_judge_nll"), column("sample_judge_tokens"));
+    for (std::size_t i = 0; i < nats.below().size(); ++i) if (nats.below()[i] == 0) nats.columns[0][i] = nats.columns[1][i] = kNotMeasured;
     return nats;
   }
   if (name == "ar_local" || name == "ar_global") {
-    Measured mean{column("sample_" + name), column("sample_generated")};
-    for (std::size_t i = 0; i < mean.above.size(); ++i) mean.above[i] *= mean.below[i];
+    Measured mean = over(column("sample_" + name), column("sample_generated"));
+    for (std::size_t i = 0; i < mean.below().size(); ++i) mean.columns[0][i] *= mean.below()[i];
     return mean;
   }
   for (const std::string& kind : kKindNames) {
     if (name == "nfe_" + kind) return alone(counted("nfe", {kind}, ""));
     if (name == "seconds_" + kind) return alone(seconds_of({kind}));
   }
-  return alone(column(std::string(named_prefix(Table::sample)) + name));
+  const std::string prefix(named_prefix(Table::sample));
+  if (name == "bleu") {
+    Measured parts;
+    for (const char* part : kBleuSums) parts.columns.push_back(column(prefix + part));
+    return parts;
+  }
+  return alone(column(prefix + name));
 }
 
 const std::vector<AcceptanceSums>& Quantities::acceptance() const {
@@ -203,10 +231,10 @@ std::vector<std::string> Quantities::usual() const {
     const Measured& measured = of(find(name));
     double sum = 0;
     bool any = false;
-    for (std::size_t i = 0; i < measured.above.size(); ++i) {
-      if (std::isnan(measured.above[i]) || std::isnan(measured.below[i]) || measured.below[i] == 0) continue;
+    for (std::size_t i = 0; i < measured.above().size(); ++i) {
+      if (!measured.has(i) || measured.below()[i] == 0) continue;
       any = true;
-      sum += std::abs(measured.above[i]);
+      sum += std::abs(measured.above()[i]);
     }
     if (any && (also_zero || sum > 0)) names.push_back(name);
   };
@@ -217,7 +245,8 @@ std::vector<std::string> Quantities::usual() const {
   add("acceptance_rate");
   add("perplexity");
   add("entropy_bits", false);
-  for (const std::string& score : frame_.scores()) add(score);
+  if (has_bleu()) add("bleu");
+  for (const std::string& score : plain_scores()) add(score);
   return names;
 }
 

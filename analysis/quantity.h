@@ -1,8 +1,9 @@
-// What can be asked of a trace: each quantity as two numbers a sample, of which a table shows the ratio of the sums. So means,
-// rates and perplexities are treated alike, and resampling prompts is resampling pairs of numbers.
+// What can be asked of a trace: each quantity as a few numbers a sample, of whose sums a table shows a statistic: mostly the ratio
+// of two. So means, rates, perplexities and a corpus's BLEU are treated alike, and resampling prompts is resampling their numbers.
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,11 +25,19 @@ struct Quantity {
   bool timing = false;        // depends on the machine and on what else it did
   std::string margin = {};    // key of [report] that says what counts as equal; empty: none does
   bool exponential = false;   // the table shows exp of the ratio; arms are compared before that
+  double (*statistic)(std::span<const double> sums) = ratio;  // NaN where the sums say nothing
+
+  static double ratio(std::span<const double> sums);      // sums[0] / sums[1], where that is positive
+  // Whether a prompt alone has a value, so that arms can be compared prompt by prompt.
+  bool by_prompt() const { return statistic == ratio; }
 };
 
-// Two numbers a sample of the frame, NaN where it was not measured.
+// Numbers of every sample of the frame, NaN where it was not measured. Of a ratio: what is above and what is below.
 struct Measured {
-  std::vector<double> above, below;
+  std::vector<std::vector<double>> columns;
+  const std::vector<double>& above() const { return columns[0]; }
+  const std::vector<double>& below() const { return columns[1]; }
+  bool has(std::size_t sample) const;  // every number
 };
 
 class Quantities {
@@ -43,11 +52,14 @@ class Quantities {
   const std::vector<AcceptanceSums>& acceptance() const;
   // Sums by depth over some samples of the frame; empty unless every file recorded drafts.
   std::vector<AtDepth> by_depth(const std::vector<char>& wanted) const;
+  // The tasks' scores, without those of which another quantity is made.
+  std::vector<std::string> plain_scores() const;
   // The quantities a reader wants to see first, of those that were measured.
   std::vector<std::string> usual() const;
 
  private:
   const std::vector<double>& column(const std::string& name) const;
+  bool has_bleu() const;
   std::vector<double> counted(const std::string& part, const std::vector<std::string>& kinds, const std::string& whose) const;
   Measured measure(const std::string& name) const;
   const Frame& frame_;

@@ -61,6 +61,7 @@ class Maker {
       report_.groups.push_back(std::move(group));
     }
     adjust();
+    find_equal_texts();
     drop_empty_groups();
     describe();
     return std::move(report_);
@@ -137,10 +138,8 @@ class Maker {
     const PromptSums sums = pairing_.all(g, measured);
     ReportCell cell;
     cell.prompts = static_cast<int>(sums.prompts.size());
-    for (const std::int64_t i : pairing_.members(g)) cell.samples += !std::isnan(measured.above[i]);
-    const std::vector<double> columns[] = {sums.above, sums.below};
-    const auto ratio = [](std::span<const double> s) { return s[1] > 0 ? s[0] / s[1] : kNotMeasured; };
-    cell.value = cluster_bootstrap(columns, ratio, request_.confidence);
+    for (const std::int64_t i : pairing_.members(g)) cell.samples += !std::isnan(measured.above()[i]);
+    cell.value = cluster_bootstrap(sums.columns, quantity.statistic, request_.confidence);
     if (quantity.exponential) {
       cell.value = {std::exp(cell.value.value), {std::exp(cell.value.interval.low), std::exp(cell.value.interval.high)}};
     }
@@ -152,14 +151,15 @@ class Maker {
     Versus result;
     result.ratio = result.difference = {kNotMeasured, {kNotMeasured, kNotMeasured}};
     if (quantity.timing) result.refused = timing_refusal(baseline, g);
-    const auto [theirs, mine] = pairing_.common(baseline, g, measured);
+    const auto [theirs, mine] = pairing_.common(baseline, g, measured, quantity.by_prompt());
     result.prompts = static_cast<int>(mine.prompts.size());
     if (mine.prompts.empty() && result.refused.empty()) result.refused = "they have no measured prompt in common";
     if (!result.refused.empty()) return result;
+    if (!quantity.by_prompt()) return versus_as_a_whole(theirs, mine, quantity, std::move(result));
     std::vector<double> their_means, my_means;
     for (std::size_t i = 0; i < mine.prompts.size(); ++i) {
-      their_means.push_back(theirs.above[i] / theirs.below[i]);
-      my_means.push_back(mine.above[i] / mine.below[i]);
+      their_means.push_back(theirs.columns[0][i] / theirs.columns[1][i]);
+      my_means.push_back(mine.columns[0][i] / mine.columns[1][i]);
     }
     result.difference = difference(their_means, my_means, request_.confidence);
     if (mine.prompts.size() >= 2) {
@@ -169,7 +169,7 @@ class Maker {
     }
     if (quantity.compare != Quantity::Compare::difference) {
       const int sign = quantity.compare == Quantity::Compare::cost ? 1 : -1;
-      const std::vector<double> columns[] = {theirs.above, theirs.below, mine.above, mine.below};
+      const std::vector<double> columns[] = {theirs.columns[0], theirs.columns[1], mine.columns[0], mine.columns[1]};
       const Estimate logs = cluster_bootstrap(columns, [&](std::span<const double> s) {
         const bool positive = s[0] > 0 && s[1] > 0 && s[2] > 0 && s[3] > 0;
         return positive ? sign * std::log((s[0] / s[1]) / (s[2] / s[3])) : kNotMeasured;
@@ -188,10 +188,25 @@ class Maker {
     return result;
   }
 
+  // Of a quantity that no prompt has by itself: the difference of two statistics, of the same resampled prompts for both arms.
+  Versus versus_as_a_whole(const PromptSums& theirs, const PromptSums& mine, const Quantity& quantity, Versus result) {
+    std::vector<std::vector<double>> columns = theirs.columns;
+    columns.insert(columns.end(), mine.columns.begin(), mine.columns.end());
+    const auto gain = [&](std::span<const double> s) { return quantity.statistic(s.subspan(s.size() / 2)) - quantity.statistic(s.first(s.size() / 2)); };
+    result.difference = cluster_bootstrap(columns, gain, request_.confidence);
+    if (!quantity.margin.empty() && mine.prompts.size() >= 2) {
+      const double margin = margin_of(quantity.margin);
+      const Estimate narrower = cluster_bootstrap(columns, gain, 0.9);
+      result.equivalence = equivalence(narrower, result.prompts, margin);
+      if (quantity.better != 0) result.non_inferiority = non_inferiority(narrower, result.prompts, margin, quantity.better);
+    }
+    return result;
+  }
+
   // As the traces' config declared it before anything was decoded.
   double margin_of(const std::string& key) {
     const ReportOptions defaults;
-    double margin = key == "margin_nll" ? defaults.margin_nll : key == "margin_entropy" ? defaults.margin_entropy : defaults.margin_score;
+    double margin = key == "margin_nll" ? defaults.margin_nll : key == "margin_entropy" ? defaults.margin_entropy : key == "margin_bleu" ? defaults.margin_bleu : defaults.margin_score;
     bool declared = false;
     for (const Frame::File& file : frame_.files()) {
       const auto found = file.config.find("report." + key);
@@ -275,10 +290,28 @@ class Maker {
     }
     const bool timing = std::any_of(report_.quantities.begin(), report_.quantities.end(), [](const Quantity& q) { return q.timing; });
     if (timing) describe_timing(interleaved);
-    const std::vector<double> generated = quantities_.of(quantities_.find("generated")).above, valid = quantities_.of(quantities_.find("valid")).above;
+    const std::vector<double> generated = quantities_.of(quantities_.find("generated")).above(), valid = quantities_.of(quantities_.find("valid")).above();
     for (std::size_t i = 0; i < generated.size(); ++i) generated_differ = generated_differ || generated[i] != valid[i];
     const bool shown = std::any_of(report_.quantities.begin(), report_.quantities.end(), [](const Quantity& q) { return q.name.find("valid") != std::string::npos; });
     if (generated_differ && !shown) report_.notes.push_back("Texts end before their canvas does: see valid_per_forward and nfe_per_valid, which count tokens before the first end token.");
+  }
+
+  // Arms that mostly write the same texts are meant to be one decoder: greedy decoding, faster.
+  void find_equal_texts() {
+    std::vector<std::string> texts;
+    for (std::size_t g = 0; g < report_.groups.size(); ++g) {
+      const int baseline = report_.groups[g].baseline;
+      if (baseline == static_cast<int>(g) || origin_[g].samples == 0) continue;
+      if (texts.empty()) texts = frame_.texts("sample_text");
+      std::size_t equal = 0, compared = 0;
+      for (const auto& [theirs, mine] : pairing_.pairs(baseline, static_cast<int>(g))) {
+        if (texts[theirs].empty() && texts[mine].empty()) continue;
+        ++compared;
+        equal += texts[theirs] == texts[mine];
+      }
+      if (compared > 0 && 2 * equal > compared)
+        report_.findings.push_back(report_.groups[g].name + " against " + report_.groups[baseline].name + ": " + std::to_string(equal) + " of " + std::to_string(compared) + " texts are equal.");
+    }
   }
 
   void describe_timing(bool interleaved) {

@@ -165,19 +165,39 @@ Estimate difference(std::span<const double> baseline, std::span<const double> ar
   return {center, {center - reach, center + reach}};
 }
 
-Equivalence equivalence(std::span<const double> baseline, std::span<const double> arm, double margin, double alpha) {
-  Equivalence result{.difference = difference(baseline, arm, 1 - 2 * alpha), .margin = margin, .prompts = static_cast<int>(arm.size()), .needed = kNaN};
-  const Interval& interval = result.difference.interval;
+namespace {
+
+// The standard deviation of a prompt that an interval of their mean at confidence 1 - 2 alpha comes from.
+double spread(const Interval& interval, int prompts, double alpha) {
+  return (interval.high - interval.low) / (2 * normal_quantile(1 - alpha)) * std::sqrt(static_cast<double>(prompts));
+}
+
+}  // namespace
+
+Equivalence equivalence(const Estimate& difference, int prompts, double margin, double alpha) {
+  Equivalence result{.difference = difference, .margin = margin, .prompts = prompts, .needed = kNaN};
+  const Interval& interval = difference.interval;
   if (interval.low > -margin && interval.high < margin) result.finding = Equivalence::Finding::equivalent;
   if (interval.low > margin || interval.high < -margin) result.finding = Equivalence::Finding::different;
-  if (arm.size() >= 2) result.needed = prompts_for_equivalence(standard_deviation(differences(baseline, arm)), margin, alpha);
+  if (prompts >= 2) result.needed = prompts_for_equivalence(spread(interval, prompts, alpha), margin, alpha);
   return result;
 }
 
+Equivalence equivalence(std::span<const double> baseline, std::span<const double> arm, double margin, double alpha) {
+  Equivalence result = equivalence(difference(baseline, arm, 1 - 2 * alpha), static_cast<int>(arm.size()), margin, alpha);
+  if (arm.size() >= 2) result.needed = prompts_for_equivalence(paired_sd(baseline, arm), margin, alpha);
+  return result;
+}
+
+NonInferiority non_inferiority(const Estimate& difference, int prompts, double margin, int sign, double alpha) {
+  const double bound = sign > 0 ? -difference.interval.low : difference.interval.high;
+  return {bound < margin, bound, prompts < 2 ? kNaN : prompts_for_non_inferiority(spread(difference.interval, prompts, alpha), margin, alpha)};
+}
+
 NonInferiority non_inferiority(std::span<const double> baseline, std::span<const double> arm, double margin, int sign, double alpha) {
-  const Estimate gain = difference(baseline, arm, 1 - 2 * alpha);
-  const double bound = sign > 0 ? -gain.interval.low : gain.interval.high;
-  return {bound < margin, bound, arm.size() < 2 ? kNaN : prompts_for_non_inferiority(paired_sd(baseline, arm), margin, alpha)};
+  NonInferiority result = non_inferiority(difference(baseline, arm, 1 - 2 * alpha), static_cast<int>(arm.size()), margin, sign, alpha);
+  if (arm.size() >= 2) result.needed = prompts_for_non_inferiority(paired_sd(baseline, arm), margin, alpha);
+  return result;
 }
 
 double paired_sd(std::span<const double> baseline, std::span<const double> arm) { return standard_deviation(differences(baseline, arm)); }

@@ -48,6 +48,8 @@ struct Equivalence {
   double needed = 0;    // prompts for 80 % power at this spread and a true difference of zero
 };
 Equivalence equivalence(std::span<const double> baseline, std::span<const double> arm, double margin, double alpha = 0.05);
+// The same from a difference and its interval at confidence 1 - 2 alpha, whose width says how prompts spread.
+Equivalence equivalence(const Estimate& difference, int prompts, double margin, double alpha = 0.05);
 
 // One-sided: is the arm no worse than the baseline by the margin? `sign` is 1 where more is better, -1 where less is.
 struct NonInferiority {
@@ -56,6 +58,7 @@ struct NonInferiority {
   double needed = 0;  // prompts for 80 % power at this spread and a true difference of zero
 };
 NonInferiority non_inferiority(std::span<const double> baseline, std::span<const double> arm, double margin, int sign = 1, double alpha = 0.05);
+NonInferiority non_inferiority(const Estimate& difference, int prompts, double margin, int sign = 1, double alpha = 0.05);
 
 // Prompts needed to see a true difference by a two-sided paired test: (z_{1-alpha/2} + z_{power})^2 sd^2 / difference^2.
 double prompts_for_difference(double sd, double difference, double alpha = 0.05, double power = 0.8);

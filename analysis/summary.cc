@@ -11,6 +11,7 @@
 #include "analysis/statistics.h"
 #include "analysis/table.h"
 #include "core/metrics.h"
+#include "core/text_metrics.h"
 
 namespace draftlab {
 namespace {
@@ -195,20 +196,38 @@ double mean_score(const Arm& arm, const std::string& name) {
   return count > 0 ? sum / count : kNotMeasured;
 }
 
+bool is_bleu_sum(const std::string& score) { return std::find(kBleuSums.begin(), kBleuSums.end(), score) != kBleuSums.end(); }
+
+// Of all texts together; NaN where the task records no sums of BLEU.
+double corpus_bleu(const Arm& arm) {
+  BleuSums sums{};
+  for (const SampleRow& sample : arm.samples) {
+    for (const auto& [score, value] : sample.scores) {
+      const auto at = std::find(kBleuSums.begin(), kBleuSums.end(), score);
+      if (at != kBleuSums.end()) sums[static_cast<std::size_t>(at - kBleuSums.begin())] += value;
+    }
+  }
+  return bleu(sums);
+}
+
 // What each arm was worth.
 TextTable worth(const std::vector<Arm>& arms) {
   std::vector<std::string> scores;
+  bool translates = false;
   for (const Arm& arm : arms) {
     for (const SampleRow& sample : arm.samples) {
       for (const auto& [name, value] : sample.scores) {
-        if (std::find(scores.begin(), scores.end(), name) == scores.end()) scores.push_back(name);
+        translates = translates || is_bleu_sum(name);
+        if (!is_bleu_sum(name) && std::find(scores.begin(), scores.end(), name) == scores.end()) scores.push_back(name);
       }
     }
   }
   TextTable table{{"arm", "judge perplexity", "entropy, bits"}, {}};
+  if (translates) table.header.push_back("BLEU");
   table.header.insert(table.header.end(), scores.begin(), scores.end());
   for (const Arm& arm : arms) {
     std::vector<std::string> row{arm.row_name(), fixed(perplexity(arm.samples), 2), fixed(arm.mean(entropy_bits), 3)};
+    if (translates) row.push_back(fixed(corpus_bleu(arm), 2));
     for (const std::string& name : scores) row.push_back(fixed(mean_score(arm, name), 3));
     table.rows.push_back(std::move(row));
   }

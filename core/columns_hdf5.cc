@@ -4,6 +4,7 @@
 #include <hdf5_hl.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
@@ -22,6 +23,7 @@ namespace {
 constexpr hsize_t kChunk = 16384;                  // rows
 constexpr hsize_t kSmall = 2048;                   // bytes: a column up to this size is stored plainly
 constexpr hsize_t kMostChunkBytes = 64u << 20;
+constexpr hsize_t kReadWhole = 1u << 20;           // bytes: a file of our own up to this size is read at once
 constexpr hsize_t kMostDeflated = 1040;            // deflate never shrinks by more
 constexpr hsize_t kMostAttributeBytes = 16u << 20;
 
@@ -64,6 +66,17 @@ hid_t stored(Type type) {
     case Type::text: break;
   }
   return -1;
+}
+
+// How values are read and written: HDF5's own buffer for conversions is a megabyte, cleared anew for every column.
+hid_t transfer() {
+  static std::array<std::byte, 1 << 16> converted, background;
+  static const Handle how = [] {
+    Handle list(H5Pcreate(H5P_DATASET_XFER), H5Pclose);
+    H5Pset_buffer(list, converted.size(), converted.data(), background.data());
+    return list;
+  }();
+  return how;
 }
 
 hsize_t width(Type type) { return type == Type::text ? 16 : H5Tget_size(stored(type)); }
@@ -200,13 +213,13 @@ void ColumnWriter::column(Table table, const ColumnInfo& info, const Values& val
   } else if (extent > 0) {
     herr_t wrote = -1;
     if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&values)) {
-      wrote = H5Dwrite(data, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, integers->data());
+      wrote = H5Dwrite(data, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, transfer(), integers->data());
     } else if (const auto* numbers = std::get_if<std::vector<double>>(&values)) {
-      wrote = H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers->data());
+      wrote = H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, transfer(), numbers->data());
     } else {
       std::vector<const char*> pointers;
       for (const std::string& text : std::get<std::vector<std::string>>(values)) pointers.push_back(text.c_str());
-      wrote = H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data());
+      wrote = H5Dwrite(data, type, H5S_ALL, H5S_ALL, transfer(), pointers.data());
     }
     State::check(wrote >= 0);
   }
@@ -269,7 +282,7 @@ std::optional<Values> ColumnReader::State::own_column(hid_t data, Type type, hsi
     Handle memory(H5Screate_simple(1, &rows, nullptr), H5Sclose);
     const auto read = [&](auto& all, hid_t as) {
       all.resize(rows);
-      return H5Dread(data, as, memory, H5S_ALL, H5P_DEFAULT, all.data()) >= 0;
+      return H5Dread(data, as, memory, H5S_ALL, transfer(), all.data()) >= 0;
     };
     auto* const integers = std::get_if<std::vector<std::int64_t>>(&values);
     const bool done = integers ? read(*integers, H5T_NATIVE_INT64) : read(std::get<std::vector<double>>(values), H5T_NATIVE_DOUBLE);
@@ -349,7 +362,7 @@ void read_all(const std::string& path) {
     }
   }
   for (const std::string& column : file.names()) {
-    for (Table table : {Table::sample, Table::step}) {
+    for (Table table : kNamedTables) {
       if (column.starts_with(named_prefix(table))) read(table, {.name = column, .type = Type::float64, .unit = "1", .doc = ""});
     }
   }
@@ -370,6 +383,7 @@ ColumnReader::ColumnReader(const std::string& path, Trust trust) : state_(std::m
   if (trust == Trust::lazy && !survives_in_child(state_->bytes, [&] { read_root(ColumnReader(path, Trust::own)); })) fail(kDamaged);
   Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_file_locking(access, false, true);  // files appear whole and never change
+  if (state_->own && state_->bytes <= kReadWhole) H5Pset_fapl_core(access, kReadWhole, false);  // hundreds of small reads else
   state_->file = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose);
   if (!state_->file.good()) fail("cannot be opened as HDF5; it is another kind of file, or incomplete");
 }
@@ -510,14 +524,14 @@ Values ColumnReader::read(Table table, const ColumnInfo& info, std::int64_t firs
   Values values = empty_values(info.type);
   if (auto* integers = std::get_if<std::vector<std::int64_t>>(&values)) {
     integers->resize(many);
-    done = H5Dread(data, H5T_NATIVE_INT64, memory, space, H5P_DEFAULT, integers->data());
+    done = H5Dread(data, H5T_NATIVE_INT64, memory, space, transfer(), integers->data());
   } else if (auto* numbers = std::get_if<std::vector<double>>(&values)) {
     numbers->resize(many);
-    done = H5Dread(data, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, numbers->data());
+    done = H5Dread(data, H5T_NATIVE_DOUBLE, memory, space, transfer(), numbers->data());
   } else {
     std::vector<char*> pointers(many, nullptr);
     const Handle string = text_type();
-    done = H5Dread(data, string, memory, space, H5P_DEFAULT, pointers.data());
+    done = H5Dread(data, string, memory, space, transfer(), pointers.data());
     auto& texts = std::get<std::vector<std::string>>(values);
     for (char* pointer : pointers) texts.emplace_back(done >= 0 && pointer ? pointer : "");
     if (done >= 0) H5Dvlen_reclaim(string, memory, H5P_DEFAULT, pointers.data());

@@ -234,7 +234,8 @@ class Composer {
     const std::string place = entry ? entry->where : file_of(config_);
     try {
       const std::unique_ptr<Interface> part = bound.make();
-      if constexpr (std::is_base_of_v<Part, Interface>) check_asks(part->asks(), kind + " '" + bound.name + "'", place, arm);
+      if constexpr (std::is_base_of_v<Part, Interface>) check_asks(part->asks(), kind + " '" + bound.name + "'", place, arm, "");
+      if constexpr (std::is_same_v<Drafter, Interface>) check_asks(part->asks_draft_model(), kind + " '" + bound.name + "'", place, arm, "draft");
     } catch (const ConfigError& error) {
       faults_.add(place + ": " + kind + " '" + bound.name + "': " + error.what());
     }
@@ -247,16 +248,20 @@ class Composer {
                 "' reads the expected accepted prefix; write estimator = NAME, there are: " + join(registries_.estimators.names()));
   }
 
-  void check_asks(const std::vector<Form>& asks, const std::string& part, const std::string& place, const Composition& arm) {
-    const auto target = arm.models.find("");
-    if (target == arm.models.end()) return;
-    const std::vector<Form>& answered = registries_.models.find(target->second.name)->forms;
+  void check_asks(const std::vector<Form>& asks, const std::string& part, const std::string& place, const Composition& arm, const std::string& role) {
+    const auto model = arm.models.find(role);
+    if (model == arm.models.end()) {
+      if (!asks.empty() && role == "draft")
+        faults_.add(place + ": " + part + " asks a draft model; write model.draft = NAME, there are: " + join(registries_.models.names()));
+      return;
+    }
+    const std::vector<Form>& answered = registries_.models.find(model->second.name)->forms;
     for (Form form : asks) {
       if (std::count(answered.begin(), answered.end(), form)) continue;
       std::vector<std::string> forms;
       for (Form other : answered) forms.emplace_back(draftlab::name(other));
       faults_.add(place + ": " + part + " asks '" + std::string(draftlab::name(form)) + "' questions, which model '" +
-                  target->second.name + "' does not answer (it answers " + join(forms) + ")");
+                  model->second.name + "' does not answer (it answers " + join(forms) + ")");
     }
   }
 
@@ -286,7 +291,7 @@ class Composer {
 
 Blocks DecodeOptions::blocks(const Canvas& canvas) const {
   const auto size = static_cast<std::int32_t>(block_size);
-  return {size, size > 0 && align == "prompt" ? canvas.prompt_size() % size : 0};
+  return {size, size > 0 && align == "prompt" ? canvas.prompt_size() % size : 0, static_cast<std::int32_t>(sub_block)};
 }
 
 void DecodeOptions::declare(OptionSet& set) {
@@ -320,6 +325,7 @@ void RunOptions::declare(OptionSet& set) {
 
 void TraceOptions::declare(OptionSet& set) {
   set.add("drafts", &drafts).one_of({"none", "span", "all"}).help("Drafted positions recorded: none, those a chain judged, all.");
+  set.add("top_k", &top_k).in(0, 64).help("Most probable tokens of each drafted position that are recorded, with their probabilities.");
   set.add("unit_tokens", &unit_tokens).in(1, 1e9).help("A unit of the trace is written after so many tokens ...");
   set.add("unit_seconds", &unit_seconds).in(0, 86400).help("... or so many seconds: what a crash can lose.");
 }
@@ -331,6 +337,7 @@ void CertifyOptions::declare(OptionSet& set) {
   set.add("most_outcomes", &most_outcomes).in(1, 1e12).help("Outcomes that may be walked; more are refused.");
   set.add("merge", &merge).help("Merge equal states after each step: far fewer outcomes, the same numbers.");
   set.add("worst_nfe", &worst_nfe).in(0, 1e9).help("Claim that no decode needs more evaluations of the target; 0 claims nothing.");
+  set.add("first_step", &first_step).in(0, 1e9).help("Claim that the first step commits so many tokens in the mean, up to the tolerance; 0 claims nothing.");
 }
 
 void DistillOptions::declare(OptionSet& set) {

@@ -28,6 +28,7 @@ struct RunOptions {
 // Config section `trace`.
 struct TraceOptions {
   std::string drafts = "all"; // none, span, all
+  std::int64_t top_k = 0;     // tokens recorded of each drafted position
   std::int64_t unit_tokens = 50000;
   double unit_seconds = 30;
   void declare(OptionSet& set);
@@ -41,6 +42,7 @@ struct CertifyOptions {
   std::int64_t most_outcomes = 2000000;  // about a minute
   bool merge = true;                // merge equal states after each step
   std::int64_t worst_nfe = 0;       // claim on the worst case; 0: none
+  double first_step = 0;            // claim on the expected number of tokens of the first step; 0: none
   void declare(OptionSet& set);
 };
 

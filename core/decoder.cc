@@ -47,6 +47,11 @@ Models load_models(const Composition& composition, Loaded& loaded) {
     const auto bound = composition.models.find(name);
     if (bound != composition.models.end()) models.models.push_back(load(bound->second, composition.run.machine, loaded));
   }
+  for (const auto& model : models.models) {
+    if (model->facts().vocabulary == models.target().facts().vocabulary) continue;
+    throw ConfigError("model.draft has a vocabulary of " + std::to_string(model->facts().vocabulary) + " tokens and the target of " +
+                      std::to_string(models.target().facts().vocabulary) + "; they must be equal");
+  }
   return models;
 }
 
@@ -55,14 +60,17 @@ Models load_models(const Composition& composition, Loaded& loaded) {
 struct Decoder::Numbers {
   Eigen::ArrayXd confidence, margin, entropy, renyi2;
 
+  static const Distribution* seen_by(const Proposal& proposal, std::size_t draft) {
+    const std::vector<Distribution>& known = proposal.raw.empty() ? proposal.drawn_from : proposal.raw;
+    return known.empty() || known[draft].empty() ? nullptr : &known[draft];
+  }
+
   explicit Numbers(const Proposal& proposal) {
     const auto size = static_cast<Eigen::Index>(proposal.nodes.size());
     confidence = margin = entropy = renyi2 = Eigen::ArrayXd::Constant(size, kNotMeasured);
     for (Eigen::Index i = 0; i < size; ++i) {
-      const Distribution* seen = !proposal.raw.empty()          ? &proposal.raw[i]
-                                 : !proposal.drawn_from.empty() ? &proposal.drawn_from[i]
-                                                                : nullptr;
-      if (!seen || seen->empty()) continue;
+      const Distribution* const seen = seen_by(proposal, static_cast<std::size_t>(i));
+      if (!seen) continue;
       confidence[i] = seen->probability(proposal.nodes[i].token);
       margin[i] = seen->margin();
       entropy[i] = seen->entropy();
@@ -126,8 +134,9 @@ std::int64_t Decoder::nfe() const { return sequences_[0]->counts().nfe(); }
 
 std::string Decoder::state() const {
   std::string key = canvas_.key();
-  if (carry_) key += "|carry " + std::to_string(carry_->node) + " " + carry_->answer.key();
+  if (carry_) key += "|carry " + std::to_string(carry_->node) + " " + std::to_string(carry_->behind) + " " + carry_->answer.key();
   for (const Part* const part : parts()) key += "|" + part->state();
+  for (const auto& sequence : sequences_) key += "|" + sequence->state();
   return key;
 }
 
@@ -159,7 +168,7 @@ Asking<bool> Decoder::step() {
   const DecodeOptions& decode = composition_.decode;
 
   const Window window = frontier_->next(canvas_);
-  const Step step{canvas_, window, blocks_, decode, carry_, chance_, mailbox_, sequence_, clock_, vocabulary_, *sequences_[0]};
+  const Step step{canvas_, window, blocks_, decode, carry_, chance_, mailbox_, sequence_, clock_, vocabulary_, *sequences_[0], frontier_.get(), unmasker_.get()};
   const Proposal proposal = co_await drafter_->propose(step);
   for (const Commit& edit : proposal.edits) canvas_.edit(edit.position, edit.token);
 
@@ -199,15 +208,16 @@ Asking<bool> Decoder::step() {
   if (!proposal.nodes.empty()) verdict = unmasker_->top_up(step, proposal, std::move(verdict));
   if (!observed.empty()) verdict.judged = std::move(observed);
   verdict.edits = proposal.edits;
-  if (verdict.commits.empty() && !window.positions.empty())
-    throw Fault("step " + std::to_string(clock_) + " commits nothing; decoding would not end");
+  // A step of a schedule may commit nothing, but not one after which everything is as it was.
+  const std::optional<std::string> idle = verdict.commits.empty() && !window.positions.empty() ? std::optional(state()) : std::nullopt;
 
-  for (const Commit& commit : verdict.commits) canvas_.commit(commit.position, commit.token, decode.edit_threshold < 1);
+  commit(proposal, verdict);
   carry_ = std::move(verdict.carry);
   verdict.carry.reset();
   for (Part* const part : parts()) {
     if (part != router_.get() || undecided) part->observe(canvas_, route, verdict);
   }
+  if (idle && state() == *idle) throw Fault("step " + std::to_string(clock_) + " commits nothing; decoding would not end");
   for (const std::int32_t position : frontier_->settled(canvas_)) canvas_.finish(position);
   Asking<bool> refreshed = refresh();
   co_await refreshed;
@@ -220,6 +230,20 @@ Asking<bool> Decoder::step() {
   row_.steps.push_back(std::move(row));
   ++clock_;
   co_return true;
+}
+
+void Decoder::commit(const Proposal& proposal, Verdict& verdict) {
+  const bool cuts = composition_.decode.stop == "token";
+  std::size_t kept = 0;
+  while (kept < verdict.commits.size()) {
+    const Commit& commit = verdict.commits[kept++];
+    canvas_.commit(commit.position, commit.token, composition_.decode.edit_threshold < 1);
+    if (cuts && end_of_text() >= 0) break;
+  }
+  if (kept == verdict.commits.size()) return;
+  verdict.commits.resize(kept);
+  verdict.why = Stop::end_of_text;
+  for (std::size_t i = 0; i < verdict.judged.size(); ++i) if (canvas_.masked(proposal.nodes[i].position)) verdict.judged[i].reached = false;
 }
 
 StepView Decoder::look(const Step& step, const Proposal& proposal, const Numbers& numbers) const {
@@ -249,7 +273,7 @@ StepView Decoder::look(const Step& step, const Proposal& proposal, const Numbers
 void Decoder::record(const Window& window, const Proposal& proposal, const Numbers& numbers, const Route& route,
                      const Verdict& verdict, StepRow& row) const {
   row.block = window.block;
-  row.span = window.span;
+  row.span = std::max(window.span, static_cast<int>(verdict.judged.size()));  // a tree judges in any order
   row.drafted = static_cast<std::int32_t>(proposal.nodes.size());
   row.exact = proposal.exact;
   row.verified = route.verify;
@@ -271,6 +295,9 @@ void Decoder::record(const Window& window, const Proposal& proposal, const Numbe
     draft.margin = numbers.margin[at];
     draft.entropy = numbers.entropy[at];
     draft.renyi2 = numbers.renyi2[at];
+    if (const Distribution* const seen = Numbers::seen_by(proposal, i); seen && composition_.trace.top_k > 0) {
+      for (const Token token : seen->best(static_cast<int>(composition_.trace.top_k))) draft.top.emplace_back(token, seen->probability(token));
+    }
     if (i < verdict.judged.size()) {
       draft.p = verdict.judged[i].target;
       draft.accept = verdict.judged[i].accept;
@@ -338,8 +365,7 @@ void answer_pending(const Models& models, std::span<Decoder* const> decoders) {
     std::vector<Pending> batch;
     for (std::size_t i = first; i < waiting.size(); ++i) {
       const Mailbox& box = *waiting[i];
-      const bool alike = box.question->kind == like.question->kind && box.question->view == like.question->view;
-      if (answered[i] || box.model != like.model || !(alike || mixes)) continue;
+      if (answered[i] || box.model != like.model || !(mixes || box.question->alike(*like.question))) continue;
       batch.push_back({sequences[i], box.question, &waiting[i]->answer});
       answered[i] = 1;
     }

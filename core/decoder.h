@@ -77,6 +77,8 @@ class Decoder {
   std::vector<Part*> parts() const;  // those that learn
   // The first generated end-of-text token with no mask before it; -1 while there is none.
   std::int32_t end_of_text() const;
+  // Writes a verdict onto the canvas; with decode.stop = token, what it has behind an end-of-text token is dropped.
+  void commit(const Proposal& proposal, Verdict& verdict);
   // Asks the forwards that the models' caches need; what the target answers along with them is the next step's carry.
   Asking<bool> refresh();
 
@@ -86,7 +88,7 @@ class Decoder {
               StepRow& row) const;
 };
 
-// Answers every pending question, those of one model, kind and view in one forward (all of one model where it mixes them), and
+// Answers every pending question, those of one model that are alike in one forward (all of one model where it mixes them), and
 // resumes who asked.
 void answer_pending(const Models& models, std::span<Decoder* const> decoders);
 

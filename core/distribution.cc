@@ -200,6 +200,15 @@ double Distribution::log_probability(Token token) const { return state_->log_pro
 const Eigen::ArrayXd& Distribution::probabilities() const { return state_->normalise(); }
 
 Token Distribution::argmax() const { return state_->summarise().argmax; }
+std::vector<Token> Distribution::best(int count) const {
+  const Eigen::ArrayXd& p = probabilities();
+  std::vector<Token> tokens(static_cast<std::size_t>(p.size()));
+  std::iota(tokens.begin(), tokens.end(), 0);
+  const auto last = tokens.begin() + std::min<std::ptrdiff_t>(count, p.size());
+  std::partial_sort(tokens.begin(), last, tokens.end(), [&](Token a, Token b) { return p[a] != p[b] ? p[a] > p[b] : a < b; });
+  tokens.erase(last, tokens.end());
+  return tokens;
+}
 double Distribution::max() const { return state_->summarise().max; }
 double Distribution::margin() const { return state_->summarise().max - state_->summarise().second; }
 double Distribution::entropy() const { return state_->summarise().entropy; }

@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "core/types.h"
 
@@ -35,6 +36,7 @@ class Distribution {
   const Eigen::ArrayXd& probabilities() const;
 
   Token argmax() const;    // the lowest id among equals
+  std::vector<Token> best(int count) const;  // the most probable tokens, most probable first, the lowest id among equals
   double max() const;
   double margin() const;   // largest minus second largest probability
   double entropy() const;  // nats

@@ -28,8 +28,8 @@ void Model::answer(std::span<Pending> batch) {
   if (batch.empty()) return;
   const Question& first = *batch.front().question;
   for (const Pending& pending : batch) {
-    if (mixes() || (pending.question->kind == first.kind && pending.question->view == first.view)) continue;
-    throw Fault("one forward was given questions of two kinds or views: " + std::string(name(first.kind)) + "/" +
+    if (mixes() || pending.question->alike(first)) continue;
+    throw Fault("one forward was given questions of two kinds, views or depths: " + std::string(name(first.kind)) + "/" +
                 std::string(name(first.view)) + " and " + std::string(name(pending.question->kind)) + "/" +
                 std::string(name(pending.question->view)));
   }

@@ -39,6 +39,9 @@ class Sequence {
  public:
   explicit Sequence(const Canvas& canvas) : canvas(canvas) {}
   virtual ~Sequence() = default;
+  // What answers depend on besides the canvas and the question, as text: of a cache that approximates. Certification merges
+  // equal states.
+  virtual std::string state() const { return {}; }
   const Canvas& canvas;
   const Counts& counts() const { return counts_; }
   // The deepest node that the next question may ask at: how many drafted tokens a path may put on the committed state and still be
@@ -95,9 +98,9 @@ class Model {
   // Whether the result for a row is the same, to the last bit, whatever else its forward computes: decisions in a batch are then
   // exactly those of a sequence alone.
   virtual bool rows_are_independent() const { return false; }
-  // Whether one forward can answer questions of different kinds and views: batches need not wait for their like.
+  // Whether one forward can answer questions of different kinds, views and depths: batches need not wait for their like.
   virtual bool mixes() const { return false; }
-  // Answers questions in one forward, of one kind and view unless the model mixes them, and counts them.
+  // Answers questions in one forward, alike unless the model mixes them, and counts them.
   void answer(std::span<Pending> batch);
   // Calls `watcher` after every forward: token positions computed in it, and its wall time in nanoseconds.
   void watch(std::function<void(std::int64_t positions, std::int64_t ns)> watcher) { watcher_ = std::move(watcher); }

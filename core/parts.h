@@ -8,6 +8,7 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,7 +24,9 @@
 
 namespace draftlab {
 
+class Frontier;
 class OptionSet;
+class Unmasker;
 
 // The positions a step may fill, in the order in which they are to be committed.
 struct Window {
@@ -31,6 +34,7 @@ struct Window {
   int span = 0;                        // leading positions that a chain may judge
   Stop boundary = Stop::complete;      // why a fully accepted span ends where it does
   int block = 0;                       // index of the block; 0 where there are none
+  bool holds(std::int32_t position) const { return std::find(positions.begin(), positions.end(), position) != positions.end(); }
 };
 
 struct Commit {
@@ -46,7 +50,9 @@ struct Proposal {
   std::vector<Distribution> drawn_from;
   std::vector<Distribution> raw;  // the drafter's own answer at temperature 1, where it has one: what estimators read
   int exact = 0;                  // leading drafts that are the target's own draws and need no test (Lemma 1 of ASSD)
+  int foresight = 0;              // positions from the next on that a verifier asks at every node, for the next step's carry
   std::vector<Commit> edits = {}; // of tentative positions, made before anything is judged (token editing of LLaDA2.1)
+  Answer pass = {};               // what the drafter asked at the committed state for this step; empty: nothing
 };
 
 // What became of one drafted node. NaN where nothing was measured.
@@ -55,7 +61,7 @@ struct Judged {
   double drawn = 0;        // probability under the distribution it was drawn from
   double accept = 0;       // acceptance probability; 1 for exact drafts
   bool accepted = false;
-  bool reached = true;     // false: measured past the first rejection, where the walk did not go (shadow mode)
+  bool reached = true;     // false: where the walk did not go (beyond a rejection, in shadow mode; or behind the end of a text)
 };
 
 struct Verdict {
@@ -105,6 +111,8 @@ class Step {
   std::uint32_t clock;  // step index
   int vocabulary;
   Sequence& target;  // the target's memory of this sequence
+  const Frontier* frontier = nullptr;  // of the arm, for what asks about hypothetical states; null in a step made by hand
+  const Unmasker* unmasker = nullptr;  // likewise
 
   Site site(std::int32_t position, Purpose purpose, std::uint32_t attempt = 0) const {
     return {sequence, position, purpose, clock, attempt};
@@ -114,6 +122,19 @@ class Step {
   Distribution drawn(const Distribution& raw) const { return shaped(raw, decode.sampling); }
   // Counts an evaluation that needs no forward.
   void aux() const { Model::count_aux(target); }
+
+  // The rule of stepwise decoding, for whoever applies it to a hypothetical state on top of the committed one.
+  //
+  // The address of a position's draw in `state`: by how much is committed there. Whoever arrives at the state, in whatever step,
+  // draws the same number.
+  Site choice(const Canvas& state, std::int32_t position) const;
+  // What stepwise decoding commits in `state`: the unmasker's choice among drafts of the positions that the frontier opens there,
+  // of which `answer` holds the distributions at `node`, and `draft` names the tokens.
+  std::vector<Commit> stepwise(const Canvas& state, const Answer& answer, int node, const std::function<Token(std::int32_t)>& draft) const;
+  // The same of tokens drawn for this state.
+  std::vector<Commit> stepwise(const Canvas& state, const Answer& answer, int node) const;
+  // Masked positions of `state` in the order in which the frontier opens them, whole windows: at least `count`, where so many are left.
+  std::vector<std::int32_t> ahead(const Canvas& state, std::int64_t count) const;
 };
 
 // What a router or estimator may see: numbers of the drafted span, never tensors. Arrays are aligned with the proposal.
@@ -163,15 +184,18 @@ class Drafter : public Part {
  public:
   // Whether decode.draft_length means anything to it: where it does not, arms that differ in it alone are one arm.
   virtual bool reads_draft_length() const { return true; }
+  // Questions it asks the draft model (`model.draft`, index 1); a config that names none is refused where there are any.
+  virtual std::vector<Form> asks_draft_model() const { return {}; }
   virtual Asking<Proposal> propose(const Step& step) const = 0;
 };
 
 // A drafted token under judgement.
 struct Trial {
   Token token = kNoToken;
-  const Distribution& target;               // as drawn
+  const Distribution& target;               // as drawn; where siblings were rejected before it, what they left of it
   const Distribution* drawn_from = nullptr; // nullptr: a point mass at `token`
   int depth = 0;                            // 0 for the first draft of the step
+  const Distribution& raw = target;         // the model's own answer, at temperature 1
 };
 
 class Acceptance : public Part {
@@ -208,7 +232,8 @@ class TokenEstimator : public Estimator {
 
 class Unmasker : public Part {
  public:
-  // What is committed without verification; at least one token.
+  // What is committed without verification: at least one token, unless this step of a schedule has none (then observe() must
+  // change the unmasker's state). `step.canvas` may be a hypothetical state.
   virtual Verdict choose(const Step& step, const Proposal& proposal) const = 0;
   // N_hi: how many drafts are so confident that `choose` would commit them; what its quota alone makes it commit does not count.
   virtual int preview(const Step& step, const Proposal& proposal) const = 0;

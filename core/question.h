@@ -18,8 +18,8 @@ struct Node {
   Token token = kNoToken;
 };
 
-// The positions asked at one node (kRoot: at the committed state); each is masked there, or tentative: what a bidirectional
-// model would write instead.
+// The positions asked at one node (kRoot: at the committed state); each is masked there, or tentative, or drafted on the way there:
+// what a bidirectional model would write instead.
 struct Ask {
   int node = kRoot;
   std::vector<std::int32_t> positions;
@@ -32,6 +32,7 @@ struct Question {
   std::vector<Ask> asks;
   bool shallow = false;  // answered by the model's first layers and its head alone (early exit)
 
+  bool alike(const Question& other) const { return kind == other.kind && view == other.view && shallow == other.shallow; }
   Form form() const;   // shallow ones first; committed without nodes; else chain in the causal view, branches in the bidirectional one
   int leaves() const;  // nodes without children: the paths of a chain question
 };
@@ -55,6 +56,7 @@ class Answer {
 struct Carry {
   Answer answer;
   int node = kRoot;
+  int behind = 0;  // tokens committed behind that node, which it did not see: a replacement or a bonus
 };
 
 }  // namespace draftlab

@@ -36,6 +36,7 @@ struct DraftRow {
   double accept = kNotMeasured;              // acceptance probability
   std::int32_t accepted = -1;                // 1, 0, or -1: not judged
   double confidence = kNotMeasured, margin = kNotMeasured, entropy = kNotMeasured, renyi2 = kNotMeasured;
+  std::vector<std::pair<Token, double>> top; // most probable tokens of the drafter's raw distribution, where trace.top_k asks for them
 };
 
 struct StepRow {

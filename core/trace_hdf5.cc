@@ -10,6 +10,8 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <span>
+#include <utility>
 
 #include "core/columns_hdf5.h"
 #include "core/composition.h"
@@ -21,8 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kUnitLevel = 1, kMergedLevel = 4;  // of gzip
+constexpr int kUnitLevel = 1, kMergedLevel = 2;  // of gzip
 constexpr std::size_t kMostOpen = 400;           // files at a time
+constexpr std::size_t kGatheredBytes = 256u << 20;  // of the columns that are merged at a time
 
 void write_root(ColumnWriter& file, Provenance provenance, const std::vector<RunRow>& runs, const std::string& drafts) {
   if (provenance.ended.empty()) provenance.ended = utc_now();
@@ -32,6 +35,20 @@ void write_root(ColumnWriter& file, Provenance provenance, const std::vector<Run
   Columns table(Table::run);
   for (RunRow run : runs) table.add(run, {});
   file.columns(table);
+}
+
+// The likeliest tokens of a draft, by rank, from its named columns. Others that a foreign writer may have named alike are passed over.
+std::vector<std::pair<Token, double>> top_of(const std::vector<std::pair<std::string, double>>& named) {
+  std::vector<std::pair<Token, double>> top;
+  for (const auto& [name, value] : named) {
+    const std::size_t digits = name.starts_with("id") ? 2 : name.starts_with("p") ? 1 : name.size();
+    const int rank = std::atoi(name.c_str() + digits);
+    if (rank < 1 || rank > 64) continue;
+    if (static_cast<int>(top.size()) < rank) top.resize(static_cast<std::size_t>(rank), {kNoToken, kNotMeasured});
+    if (digits == 2) top[static_cast<std::size_t>(rank - 1)].first = static_cast<Token>(std::clamp(value, -1.0, 1e9));
+    else top[static_cast<std::size_t>(rank - 1)].second = value;
+  }
+  return top;
 }
 
 // Refuses what is no trace of a version that this program reads.
@@ -91,7 +108,7 @@ std::vector<std::int64_t> integers(const ColumnReader& file, Table table, const 
 Named named_of(const ColumnReader& file) {
   Named named;
   for (const std::string& column : file.names()) {
-    for (Table table : {Table::sample, Table::step}) {
+    for (Table table : kNamedTables) {
       if (!column.starts_with(named_prefix(table))) continue;
       try {
         named[table].push_back(named_column(table, column.substr(named_prefix(table).size())));
@@ -144,7 +161,7 @@ struct Merge {
   std::shared_ptr<ColumnReader> opened(std::size_t i) const { return std::make_shared<ColumnReader>(sources[i].path, ColumnReader::Trust::own); }
   std::shared_ptr<ColumnReader> source(std::size_t i) const { return i < open.size() ? open[i] : opened(i); }
   void plan();
-  Values gather(Table table, const ColumnInfo& column) const;
+  std::vector<Values> gather(Table table, std::span<const ColumnInfo> columns) const;
   void write(ColumnWriter& file) const;
 };
 
@@ -222,35 +239,48 @@ void Merge::plan() {
   }
 }
 
-Values Merge::gather(Table table, const ColumnInfo& column) const {
-  Values values = empty_values(column.type);
-  if (table == Table::step) std::visit([&](auto& all) { all.reserve(steps.size()); }, values);
+// Several columns at once: of many sources most are opened anew each time.
+std::vector<Values> Merge::gather(Table table, std::span<const ColumnInfo> columns) const {
+  std::vector<Values> gathered;
+  for (const ColumnInfo& column : columns) {
+    gathered.push_back(empty_values(column.type));
+    if (table == Table::step) std::visit([&](auto& all) { all.reserve(steps.size()); }, gathered.back());
+  }
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const auto file = source(i);
     const std::int64_t count = file->rows(table);
-    const bool optional = column.since > 0 || (!named_prefix(table).empty() && column.name.starts_with(named_prefix(table)));
-    append(values, optional && !file->has(column.name) ? absent(column, count) : file->read(table, column), 0, count);
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const ColumnInfo& column = columns[c];
+      const bool optional = column.since > 0 || (!named_prefix(table).empty() && column.name.starts_with(named_prefix(table)));
+      append(gathered[c], optional && !file->has(column.name) ? absent(column, count) : file->read(table, column), 0, count);
+    }
   }
-  return values;
+  return gathered;
 }
 
-// Column by column, so that no more than one of them is in memory.
+// A few columns at a time: as many as a bounded part of the memory holds.
 void Merge::write(ColumnWriter& file) const {
   const std::pair<Table, const std::vector<std::int64_t>&> tables[] = {
       {Table::sample, samples}, {Table::step, steps}, {Table::token, tokens}, {Table::draft, drafts}};
   for (const auto& [table, rows] : tables) {
     file.table(table, static_cast<std::int64_t>(rows.size()));
-    std::vector<ColumnInfo> columns = info(table).columns;
+    const auto links_of = [&](const std::string& column) {
+      const auto made = links.find(column);
+      return made == links.end() ? Values(std::vector<std::int64_t>{}) : Values(made->second);
+    };
+    std::vector<ColumnInfo> columns;
+    const std::vector<ColumnInfo>& declared = info(table).columns;
+    for (std::size_t i = 0; i < declared.size(); ++i) {
+      if (static_cast<int>(i) < info(table).links) file.column(table, declared[i], links_of(declared[i].name));
+      else if (declared[i].name == "sample_run_index") file.column(table, declared[i], runs);
+      else columns.push_back(declared[i]);
+    }
     if (const auto found = named.find(table); found != named.end()) columns.insert(columns.end(), found->second.begin(), found->second.end());
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      if (static_cast<int>(i) < info(table).links) {
-        const auto made = links.find(columns[i].name);
-        file.column(table, columns[i], made == links.end() ? Values(std::vector<std::int64_t>{}) : Values(made->second));
-      } else if (columns[i].name == "sample_run_index") {
-        file.column(table, columns[i], runs);
-      } else {
-        file.column(table, columns[i], permuted(gather(table, columns[i]), rows));
-      }
+    const std::size_t together = std::max<std::size_t>(1, kGatheredBytes / (8 * std::max<std::size_t>(1, rows.size())));
+    for (std::size_t first = 0; first < columns.size(); first += together) {
+      const std::span some = std::span(columns).subspan(first, std::min(together, columns.size() - first));
+      std::vector<Values> gathered = gather(table, some);
+      for (std::size_t i = 0; i < some.size(); ++i) file.column(table, some[i], permuted(std::exchange(gathered[i], {}), rows));
     }
   }
   Columns spelled(Table::piece);
@@ -362,7 +392,15 @@ void TraceWriter::sample(SampleRow row) {
       parents.assign(step.drafts.size(), step_row);
       drafted_.add_all(step.drafts, parents);
     } else if (drafts_ == "span") {
-      for (DraftRow& draft : step.drafts) if (draft.depth < step.span) drafted_.add(draft, {step_row});
+      std::erase_if(step.drafts, [&](const DraftRow& draft) { return draft.depth >= step.span; });
+      for (DraftRow& draft : step.drafts) drafted_.add(draft, {step_row});
+    }
+    for (std::size_t d = 0; drafts_ != "none" && d < step.drafts.size(); ++d) {
+      const std::vector<std::pair<Token, double>>& top = step.drafts[d].top;
+      for (std::size_t rank = 0; rank < top.size(); ++rank) {
+        drafted_.named("id" + std::to_string(rank + 1), first_draft + static_cast<std::int64_t>(d), top[rank].first);
+        drafted_.named("p" + std::to_string(rank + 1), first_draft + static_cast<std::int64_t>(d), top[rank].second);
+      }
     }
     links.insert(links.end(), {sample_row, first_token, tokens_.rows() - first_token, first_draft, drafted_.rows() - first_draft});
   }
@@ -546,7 +584,10 @@ std::vector<SampleRow> Trace::read(std::int64_t first, std::int64_t count, bool 
       step.tokens.resize(n_tokens[at_step]);
       step.drafts.resize(n_drafts[at_step]);
       for (TokenRow& token : step.tokens) tokens.get(at_token++, token);
-      for (DraftRow& draft : step.drafts) drafts.get(at_draft++, draft);
+      for (DraftRow& draft : step.drafts) {
+        drafts.get(at_draft, draft);
+        draft.top = top_of(drafts.named(at_draft++));
+      }
       ++at_step;
     }
   }

@@ -295,14 +295,16 @@ const std::vector<Table>& curve_tables() {
 }
 
 std::string_view named_prefix(Table table) {
-  return table == Table::sample ? "sample_score_" : table == Table::step ? "step_expected_" : "";
+  return table == Table::sample ? "sample_score_" : table == Table::step ? "step_expected_" : table == Table::draft ? "draft_top_" : "";
 }
 
 ColumnInfo named_column(Table table, const std::string& name) {
   const bool fits = !name.empty() && name.size() <= 64 &&
                     name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
   if (!fits) throw Fault("'" + name + "' cannot name a column of the trace: names are lower_case letters, digits and underscores");
-  const std::string doc = table == Table::sample ? "the task's score `" + name + "`" : "accepted prefix that the attached estimator `" + name + "` expected";
+  const std::string doc = table == Table::sample ? "the task's score `" + name + "`"
+                          : table == Table::step ? "accepted prefix that the attached estimator `" + name + "` expected"
+                                                 : "of the most probable tokens, by rank: id, or p, its raw probability; here " + name;
   return {.name = std::string(named_prefix(table)) + name, .type = Type::float64, .unit = "1", .doc = doc};
 }
 
@@ -363,6 +365,7 @@ std::string schema_markdown() {
       }
       if (table == Table::sample) out << "| `" << named_prefix(table) << "NAME` | float64 | 1 |  | the task's score NAME; as many as the task has |\n";
       if (table == Table::step) out << "| `" << named_prefix(table) << "NAME` | float64 | 1 |  | accepted prefix that the attached estimator NAME expected; as many as the config attaches |\n";
+      if (table == Table::draft) out << "| `" << named_prefix(table) << "idN`, `" << named_prefix(table) << "pN` | float64 | 1 |  | the N-th most probable token of the drafter's raw distribution, and its probability; N = 1 to trace.top_k |\n";
       out << "\n";
     }
   }

@@ -16,7 +16,7 @@ namespace draftlab {
 
 inline constexpr std::string_view kTraceMagic = "draftlab-trace";
 inline constexpr std::string_view kCurvesMagic = "draftlab-curves";
-inline constexpr std::string_view kSchemaVersion = "1.1";  // major.minor; readers accept every minor of their major
+inline constexpr std::string_view kSchemaVersion = "1.2";  // major.minor; readers accept every minor of their major
 
 // A table is a dimension of the file; its columns begin with its name.
 enum class Table { run, sample, step, token, draft, piece, cell, curve, validation };
@@ -73,9 +73,11 @@ const std::vector<Table>& trace_tables();   // run, sample, step, token, draft, 
 const std::vector<Table>& sweep_tables();   // cell: what the trace of a sweep has besides
 const std::vector<Table>& curve_tables();   // curve, validation
 
-// Columns that a run names: sample_score_NAME, the task's scores, and step_expected_NAME, the accepted prefix that each
-// attached estimator expected. Empty for tables that have none.
+// Columns that a run names: sample_score_NAME, the task's scores; step_expected_NAME, the accepted prefix that each attached
+// estimator expected; draft_top_idN and draft_top_pN, the N-th most probable token of a drafted position. Empty for tables that have
+// none.
 std::string_view named_prefix(Table table);
+inline constexpr Table kNamedTables[] = {Table::sample, Table::step, Table::draft};
 // Fault unless the name is lower_case.
 ColumnInfo named_column(Table table, const std::string& name);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <optional>
@@ -70,16 +71,19 @@ bool certify_cell(const Cell& cell, const std::string& name, const Registries& r
   const bool lossless = claim.expect == "lossless";
   const bool exact = lossless ? variation <= claim.tolerance : variation > claim.visible;
   const bool fast = claim.worst_nfe == 0 || outcomes.worst_nfe <= claim.worst_nfe;
-  std::cout << name << ": " << (exact && fast ? "holds" : "DOES NOT HOLD") << "\n  total variation  " << text("%.3g", variation) << "  ("
+  const bool committed = claim.first_step == 0 || std::abs(outcomes.first_step - claim.first_step) <= claim.tolerance;
+  std::cout << name << ": " << (exact && fast && committed ? "holds" : "DOES NOT HOLD") << "\n  total variation  " << text("%.3g", variation) << "  ("
             << claim.expect << (lossless ? ": at most " : ": above ") << text("%.3g", lossless ? claim.tolerance : claim.visible)
             << (exact ? ")" : "; it is not)") << "\n  NFE              expected " << text("%.4f", outcomes.expected_nfe) << ", worst case "
             << outcomes.worst_nfe;
   if (claim.worst_nfe > 0) std::cout << " (claimed: at most " << claim.worst_nfe << (fast ? ")" : "; it is not)");
+  std::cout << "\n  first step       " << text("%.12g", outcomes.first_step) << " tokens";
+  if (claim.first_step > 0) std::cout << " (claimed: " << text("%.12g", claim.first_step) << (committed ? ")" : "; it is not)");
   std::cout << "\n  reference        expected " << text("%.4f", expected.outcomes.expected_nfe) << ", worst case " << expected.outcomes.worst_nfe
             << "\n  outcomes         " << outcomes.walked << " walked (estimated " << text("%.0f", walked.estimate) << "), " << outcomes.merged
             << " merged, mass dropped " << text("%.2g", outcomes.dropped) << "; reference " << expected.outcomes.walked << " walked\n  seconds          "
             << text("%.2f", seconds) << "\n";
-  return exact && fast;
+  return exact && fast && committed;
 }
 
 }  // namespace

@@ -66,6 +66,7 @@ Outcomes enumerate(const Composition& composition, const Models& models, const P
         const double probability = state.probability * chance.weight();
         const std::int64_t nfe = state.worst_nfe + decoder.nfe() - before;
         outcomes.expected_nfe += probability * static_cast<double>(decoder.nfe() - before);
+        if (step == 0) outcomes.first_step += probability * decoder.canvas().committed();
         if (decoder.done()) {
           outcomes.probability[decoder.text()] += probability;
           if (probability > kDust) outcomes.worst_nfe = std::max(outcomes.worst_nfe, nfe);

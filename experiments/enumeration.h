@@ -14,6 +14,7 @@ namespace draftlab {
 struct Outcomes {
   std::map<std::vector<Token>, double> probability;  // of a finished canvas
   double expected_nfe = 0;                           // of the target
+  double first_step = 0;                             // expected tokens of the first step
   std::int64_t worst_nfe = 0;                        // over decodes likelier than kDust
   std::int64_t walked = 0;                           // outcomes of steps
   std::int64_t merged = 0;                           // of which led to a state that another had reached

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "analysis/acceptance_limit.h"
 #include "analysis/replay.h"
 #include "core/config.h"
 #include "core/error.h"
@@ -40,6 +41,10 @@ int replay(const CommandLine& line, const Registries& registries) {
   for (const std::string& path : line.paths) (path.ends_with(".ini") ? configs : traces).push_back(path);
   if (traces.empty()) throw UsageError("draftlab replay takes traces, and configs (*.ini) whose estimators and routers are asked");
   const Frame frame(traces);
+  if (line.has("limits")) {
+    std::cout << acceptance_limit_tables(acceptance_limits(frame, {1, 2, 3, 4, 5, 6, 7, 8}));
+    return 0;
+  }
 
   // The run's own estimator and router, beaten by configs, beaten by flags.
   Faults faults;

@@ -8,6 +8,7 @@
   X(table)                          \
   X(as_arm)                         \
   X(block_diffusion)                \
+  X(masked_diffusion)               \
   X(autoregressive)                 \
   X(lattice)                        \
   X(left_to_right)                  \
@@ -16,9 +17,22 @@
   X(self)                           \
   X(ngram)                          \
   X(denoise)                        \
+  X(heads)                          \
+  X(draft_model)                    \
+  X(early_exit)                     \
+  X(prompt_lookup)                  \
+  X(jacobi)                         \
+  X(synthetic)                      \
+  X(confidence_drafts)              \
   X(chain)                          \
   X(orders)                         \
+  X(tree)                           \
+  X(in_place)                       \
   X(speculative)                    \
+  X(exact_match)                    \
+  X(top_k)                          \
+  X(distance)                       \
+  X(typical)                        \
   X(always)                         \
   X(never)                          \
   X(min_span)                       \

@@ -1,4 +1,4 @@
-// Does the estimator know how many drafts will be accepted, and does confidence mean what it says?
+// Do the estimators know how many drafts will be accepted, and does confidence mean what it says?
 #include <algorithm>
 #include <cmath>
 
@@ -10,6 +10,7 @@ namespace draftlab {
 namespace {
 
 constexpr std::size_t kParts = 10;
+constexpr std::size_t kMostCurves = 24;  // that can be told apart: eight colours, three dashes
 
 // Means of x and of y in bins of x: "x-mean y low high".
 struct Curve {
@@ -33,26 +34,46 @@ struct Curve {
   }
 };
 
+// The expectations of a trace: of the estimator that the router reads, and of every attached one. A curve each, and in every arm.
+struct Expectations {
+  std::vector<std::string> attached, columns;
+  double most = 0;  // of all
+  explicit Expectations(const Frame& frame) : attached(frame.estimators()), columns{"step_expected"} {
+    for (const std::string& name : attached) columns.push_back("step_expected_" + name);
+    std::vector<std::string> read = columns;
+    read.push_back("step_verified");
+    frame.walk(read, [&](const Frame::Block& block) {
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        for (std::size_t s = 0; s < block.steps[c].size(); ++s) if (block.steps.back()[s] != 0 && block.steps[c][s] > most) most = block.steps[c][s];
+      }
+    });
+  }
+  std::size_t size() const { return columns.size(); }
+};
+
 }  // namespace
 
 Picture calibration_figure(const PlotData& data) {
-  double most = 0;
-  data.frame.walk({"step_expected", "step_verified"}, [&](const Frame::Block& block) {
-    for (std::size_t s = 0; s < block.steps[0].size(); ++s) if (block.steps[1][s] != 0 && block.steps[0][s] > most) most = block.steps[0][s];
-  });
-  Curve prefix(data.names.size()), drafts(data.names.size());
-  data.frame.walk({"step_expected", "step_verified", "step_accepted", "step_exact"}, Table::draft, {"draft_depth", "draft_accepted", "draft_confidence"},
-                  [&](const Frame::Block& block) {
+  const Expectations expectations(data.frame);
+  const std::size_t arms = data.names.size(), verified = expectations.size(), accepted = verified + 1, exact = verified + 2;
+  std::vector<std::string> columns = expectations.columns;
+  columns.insert(columns.end(), {"step_verified", "step_accepted", "step_exact"});
+  // Curves of the estimators that routers read come first, an arm each, then those of the first attached one, ...
+  Curve prefix(arms * expectations.size()), drafts(arms);
+  data.frame.walk(columns, Table::draft, {"draft_depth", "draft_accepted", "draft_confidence"}, [&](const Frame::Block& block) {
     for (std::size_t i = 0; i < block.samples.size(); ++i) {
       const int series = data.series_of(block.samples[i]);
       if (series < 0) continue;
       const int prompt = data.frame.samples()[static_cast<std::size_t>(block.samples[i])].prompt;
       for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
-        if (block.steps[1][s] == 0) continue;
-        if (const double expected = block.steps[0][s]; most > 0 && expected >= 0) prefix.add(series, expected, most, prompt, block.steps[2][s]);
+        if (block.steps[verified][s] == 0) continue;
+        for (std::size_t c = 0; c < expectations.size() && expectations.most > 0; ++c) {
+          if (const double expected = block.steps[c][s]; expected >= 0)
+            prefix.add(c * arms + static_cast<std::size_t>(series), expected, expectations.most, prompt, block.steps[accepted][s]);
+        }
         for (std::int64_t d = block.row_begin[s]; d < block.row_begin[s + 1]; ++d) {
-          const bool judged = block.rows[1][d] >= 0 && block.rows[0][d] >= block.steps[3][s];  // a structural acceptance tests nothing
-          if (const double c = block.rows[2][d]; judged && c >= 0) drafts.add(series, c, 1, prompt, block.rows[1][d]);
+          const bool judged = block.rows[1][d] >= 0 && block.rows[0][d] >= block.steps[exact][s];  // a structural acceptance tests nothing
+          if (const double c = block.rows[2][d]; judged && c >= 0) drafts.add(static_cast<std::size_t>(series), c, 1, prompt, block.rows[1][d]);
         }
       }
     }
@@ -62,22 +83,37 @@ Picture calibration_figure(const PlotData& data) {
     throw DataError("the figure 'calibration' needs an estimator's expectation (step_expected) or judged drafts with a confidence, and the traces hold neither");
   }
   Sheet sheet("calibration", {.columns = estimated && judged ? 2 : 1, .rows = 1, .panel_width = 430, .panel_height = 360});
-  sheet.legend(marked_empty(data.names, judged ? drafts.x : prefix.x));
+  // The legend: the arms, whose marks both panels share, then the attached estimators' curves; styles are numbered likewise.
+  std::vector<std::string> names, legend;
+  std::vector<std::size_t> styles;  // of the curves of `prefix`; beyond the last: not drawn
+  std::size_t left_out = 0;
+  for (std::size_t curve = 0; curve < prefix.x.series(); ++curve) {
+    const std::string &arm = data.names[curve % arms], estimator = curve < arms ? "" : expectations.attached[curve / arms - 1];
+    names.push_back(estimator.empty() ? arm : arms == 1 ? estimator : arm + " " + estimator);
+    const bool none = prefix.x.empty(curve);
+    styles.push_back(legend.size());
+    if (curve < arms) legend.push_back(none && drafts.x.empty(curve) ? arm + " (none)" : arm);
+    else if (none) styles.back() = kMostCurves;
+    else if (legend.size() < kMostCurves) legend.push_back(names.back());
+    else ++left_out;
+  }
+  sheet.legend(legend);
   const auto panel = [&](const Curve& curve, const std::string& file, const std::string& title, const std::string& x, const std::string& y, double end) {
-    sheet.data(file, curve.table(data.names));
+    sheet.data(file, curve.table({names.begin(), names.begin() + static_cast<std::ptrdiff_t>(curve.x.series())}));
     const std::string range = "[0:" + number_text(end) + "]\n";
     std::string commands = "set xrange " + range + "set yrange " + range + "plot x with lines lc rgb '#888888' dt 2";
-    for (std::size_t series = 0; series < data.names.size(); ++series) {
-      if (curve.x.empty(series)) continue;
+    for (std::size_t series = 0; series < curve.x.series(); ++series) {
+      if (curve.x.empty(series) || styles[series] >= kMostCurves) continue;
       const std::string block = ", \\\n  " + quoted(file) + " index " + std::to_string(series);
-      commands += block + " using 1:2 with lines lc rgb '" + colour(series) + "' lw 1.2" + block + " using 1:2:3:4 with yerrorbars " + line_style(series) + " ps 0.9";
+      commands += block + " using 1:2 with lines lc rgb '" + colour(styles[series]) + "' lw 1.2" + block + " using 1:2:3:4 with yerrorbars " + line_style(styles[series]) + " ps 0.9";
     }
     sheet.panel(title, x, y, commands);
   };
-  if (estimated) panel(prefix, "calibration_prefix.dat", "expected and true prefix", "accepted prefix that the estimator expected", "accepted prefix", 1.05 * most);
+  if (estimated) panel(prefix, "calibration_prefix.dat", "expected and true prefix", "accepted prefix that the estimator expected", "accepted prefix", 1.05 * expectations.most);
   if (judged) panel(drafts, "calibration_drafts.dat", "confidence and acceptance", "the drafter's confidence in its token", "share accepted", 1.03);
   return sheet.picture("Means in " + std::to_string(kParts) + " equal bins; on the dashed line, expectation and outcome agree. Verified steps; drafts that are the target's own draws left out. " +
                        std::string(estimated ? "" : "No estimator was recorded, so there is no expected prefix. ") +
+                       (left_out == 0 ? "" : "The first " + std::to_string(kMostCurves) + " of " + std::to_string(kMostCurves + left_out) + " curves; --by KEY,... takes arms together. ") +
                        sampling_note(data, std::max(prefix.x.prompts(), drafts.x.prompts()), "bars: 95 % intervals from resampled prompts"));
 }
 

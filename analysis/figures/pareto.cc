@@ -55,7 +55,9 @@ Picture pareto_figure(const PlotData& data) {
   sheet.legend(names);
   sheet.data("pareto.dat", table);
   sheet.data("pareto_front.dat", stairs);
-  std::string commands = "set offsets graph 0.05, graph 0.05, graph 0.08, graph 0.08\nplot 'pareto_front.dat' using 1:2 with lines lc rgb '#888888' dt 2 lw 1.2";
+  const bool shares = std::all_of(points.begin(), points.end(), [](const Point& p) { return !(p.y.value < 0 || p.y.value > 1); });
+  std::string commands = std::string(shares ? "set yrange [0:1.03]\nset offsets graph 0.05, graph 0.05, 0, 0" : "set offsets graph 0.05, graph 0.05, graph 0.08, graph 0.08") +
+                         "\nplot 'pareto_front.dat' using 1:2 with lines lc rgb '#888888' dt 2 lw 1.2";
   for (std::size_t i = 0; i < points.size(); ++i) {
     commands += ", \\\n  'pareto.dat' index " + std::to_string(i) + " using 1:4:2:3:5:6 with xyerrorbars " + line_style(i) + " ps 1.2 lw 1.3";
   }

@@ -10,8 +10,10 @@ class Denoise final : public Drafter {
  public:
   struct Options {
     bool greedy = false;
+    std::string sites = "step";
     void declare(OptionSet& set) {
       set.add("greedy", &greedy).help("Take the most probable token, yet claim the distribution it tops (the published code's temperature 0); not lossless.");
+      set.add("sites", &sites).one_of({"step", "state"}).help("What addresses a draft's random number: the step, or how much is committed. Unverified decoding with `state` draws the numbers that the nodes of verifier = tree draw, so at equal seeds their texts are equal.");
     }
   };
   explicit Denoise(const Options& options) : options_(options) {}
@@ -48,7 +50,7 @@ class Denoise final : public Drafter {
  private:
   void add(const Step& step, std::int32_t position, const Distribution& raw, Proposal& proposal) const {
     const Distribution drawn = step.drawn(raw);
-    const Token token = options_.greedy ? raw.argmax() : step.chance.draw(drawn, step.site(position, Purpose::draft));
+    const Token token = options_.greedy ? raw.argmax() : step.chance.draw(drawn, options_.sites == "step" ? step.site(position, Purpose::draft) : step.choice(step.canvas, position));
     proposal.nodes.push_back({static_cast<int>(proposal.nodes.size()) - 1, position, token});
     proposal.drawn_from.push_back(drawn);
     proposal.raw.push_back(raw);

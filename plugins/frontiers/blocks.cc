@@ -11,10 +11,9 @@ class BlockwiseOrder final : public Frontier {
  public:
   void begin(const Blocks& blocks, const DecodeOptions& decode) override {
     blocks_ = blocks;
-    sub_block_ = static_cast<std::int32_t>(decode.sub_block);
     post_steps_ = decode.edit_threshold < 1 ? decode.post_steps : 0;
-    if (sub_block_ > 0 && blocks.size > 0 && sub_block_ > blocks.size)
-      throw ConfigError("decode.sub_block = " + std::to_string(sub_block_) + ", but must be at most decode.block_size = " + std::to_string(blocks.size));
+    if (blocks.size > 0 && blocks.part > blocks.size)
+      throw ConfigError("decode.sub_block = " + std::to_string(blocks.part) + ", but must be at most decode.block_size = " + std::to_string(blocks.size));
   }
 
   bool done(const Canvas& canvas) const override { return current(canvas) == canvas.length(); }
@@ -23,10 +22,8 @@ class BlockwiseOrder final : public Frontier {
     const std::int32_t open = current(canvas), first = blocks_.first(open), end = blocks_.end(open, canvas.length());
     Window window{.positions = masks(canvas, first, end), .boundary = Stop::window_end, .block = blocks_.index(open)};
     if (window.positions.empty()) return window;
-    if (sub_block_ > 0) {
-      const std::int32_t from = first + (window.positions.front() - first) / sub_block_ * sub_block_;
-      window.positions = masks(canvas, from, std::min(end, from + sub_block_));
-    }
+    const std::int32_t leftmost = window.positions.front();
+    window.positions = masks(canvas, leftmost, blocks_.part_end(leftmost, canvas.length()));
     const auto& open_positions = window.positions;
     window.span = 1;
     while (window.span < static_cast<int>(open_positions.size()) && open_positions[window.span] == open_positions[window.span - 1] + 1) ++window.span;
@@ -45,8 +42,9 @@ class BlockwiseOrder final : public Frontier {
     return positions;
   }
 
-  void observe(const Canvas&, const Route&, const Verdict& verdict) override {
-    const bool without_masks = verdict.commits.empty();  // a step with masks commits something
+  void observe(const Canvas& canvas, const Route&, const Verdict& verdict) override {
+    const std::int32_t open = current(canvas);
+    const bool without_masks = verdict.commits.empty() && open < canvas.length() && masks(canvas, blocks_.first(open), blocks_.end(open, canvas.length())).empty();
     steps_without_masks_ = without_masks ? steps_without_masks_ + 1 : 0;
     idle_ = without_masks && verdict.edits.empty();
   }
@@ -66,7 +64,6 @@ class BlockwiseOrder final : public Frontier {
   }
 
   Blocks blocks_;
-  std::int32_t sub_block_ = 0;
   std::int64_t post_steps_ = 0, steps_without_masks_ = 0;
   bool idle_ = false;  // the last step had no mask to fill and edited nothing
 };

@@ -11,7 +11,7 @@ namespace draftlab {
 
 struct BlockDiffusionOptions {
   std::string checkpoint;
-  std::string cache = "block", draft_mask = "block", commit = "separate", verify_rows = "span", shifted = "auto";
+  std::string cache = "block", draft_mask = "block", commit = "separate", verify_rows = "span", sub_block_cache = "off", shifted = "auto";
   std::int64_t longest = 0;
   void declare(OptionSet& set);
 };

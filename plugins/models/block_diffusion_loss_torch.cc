@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/error.h"
+#include "plugins/models/decoder_kernels_torch.h"
 #include "plugins/models/transformer_training_torch.h"
 
 namespace draftlab {
@@ -18,7 +20,7 @@ void set_scored(NoisyBatch& batch, std::vector<std::int64_t>& scored, std::vecto
 
 }  // namespace
 
-NoisyBatch noisy_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t mask_token) {
+NoisyBatch noisy_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t mask_token, bool shifted) {
   const auto n = static_cast<std::int64_t>(canvases.size()), length = static_cast<std::int64_t>(canvases[0].tokens.size());
   std::vector<std::int64_t> first(n);  // of the noisy rows
   std::int64_t rows = 1;
@@ -26,6 +28,7 @@ NoisyBatch noisy_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t ma
     const NoisyCanvas& canvas = canvases[b];
     const auto masked = std::find(canvas.masked.begin(), canvas.masked.end(), 1) - canvas.masked.begin();
     first[b] = std::min<std::int64_t>(masked, length - 1) / canvas.block * canvas.block;
+    if (shifted && canvas.block == 1) first[b] = length;
     rows = std::max(rows, length - first[b]);
   }
   NoisyBatch batch;
@@ -59,15 +62,21 @@ NoisyBatch noisy_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t ma
       const std::int64_t begin = i / canvas.block * canvas.block, end = std::min(length, begin + canvas.block);
       see(row, begin, length + begin - first[b], length + end - first[b]);
       position[row] = i;
-      if (canvas.masked[i]) {
-        scored.push_back(b * rows + r);
-        target.push_back(canvas.tokens[i]);
-        weight.push_back(canvas.weight[i]);
-      } else {
-        batch.noisy.data_ptr<std::int64_t>()[b * rows + r] = canvas.tokens[i];
-      }
+      if (!canvas.masked[i]) batch.noisy.data_ptr<std::int64_t>()[b * rows + r] = canvas.tokens[i];
+    }
+    for (std::int64_t i = 0; i < length; i++) {
+      if (!canvas.masked[i]) continue;
+      if (shifted && i == 0) throw Fault("right-shifted, no row tells the token at position 0");
+      const bool clean = shifted && i % canvas.block == 0;
+      scored.push_back(b * (length + rows) + (clean ? i - 1 : length + i - first[b] - shifted));
+      target.push_back(canvas.tokens[i]);
+      weight.push_back(canvas.weight[i]);
     }
   }
+  // Rows were counted from each canvas's beginning.
+  batch.skipped = length;
+  for (const std::int64_t row : scored) batch.skipped = std::min(batch.skipped, row % (length + rows));
+  for (std::int64_t& row : scored) row -= (row / (length + rows) + 1) * batch.skipped;
   set_scored(batch, scored, target, weight);
   return batch;
 }
@@ -102,7 +111,7 @@ NoisyBatch whole_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t ma
 }
 
 at::Tensor noisy_hidden(const Transformer& net, const NoisyBatch& batch, bool bf16) {
-  return training_hidden(net, {at::cat({batch.clean, batch.noisy}, 1), batch.position, batch.seen}, batch.clean.size(1), bf16);
+  return training_hidden(net, {at::cat({batch.clean, batch.noisy}, 1), batch.position, batch.seen}, batch.skipped, bf16);
 }
 
 at::Tensor masked_nll(const Transformer& net, const NoisyBatch& batch, bool bf16) {

@@ -33,6 +33,7 @@ class BlockDiffusion final : public Model {
     rules_.causal_draft = options_.draft_mask == "causal";
     rules_.ride = options_.commit == "ride";
     rules_.whole_block = options_.verify_rows == "block";
+    rules_.part_cache = options_.sub_block_cache == "off" ? PartCache::off : options_.sub_block_cache == "masked" ? PartCache::masked : PartCache::once;
     rules_.shifted = options_.shifted == "auto" ? config_.right_shifted() : options_.shifted == "right";
     rules_.mask = static_cast<Token>(config_.mask_token_id);
     if (config_.num_encoder_layers > 0) throw DataError(options_.checkpoint + "/config.json: has an encoder, which model = autoregressive decodes with");
@@ -60,6 +61,8 @@ class BlockDiffusion final : public Model {
         throw ConfigError("prompt token " + std::to_string(token) + " lies outside the model's vocabulary of " + std::to_string(facts_.vocabulary));
       }
     }
+    if (rules_.part_cache != PartCache::off && blocks.part == 0)
+      throw ConfigError("model.block-diffusion.sub_block_cache = " + options_.sub_block_cache + " needs sub-blocks; decode.sub_block is 0");
     if (rules_.shifted && canvas.masked(0)) throw ConfigError("a model with right-shifted logits needs a prompt token at position 0");
     rows_->prepare(canvas.length());
     return std::make_unique<BlockSequence>(canvas, blocks, rules_, config_);

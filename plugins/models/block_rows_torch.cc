@@ -46,6 +46,7 @@ std::optional<BlockSequence::Due> BlockSequence::due() const {
 std::int32_t BlockSequence::begin(const Question& question) {
   if (const std::int32_t same = agreed(); same < cached()) {
     boundary = {};  // right-shifted: of a row that is computed once more
+    kept_block_ = -1, kept_.clear();
     cached_.resize(!rules_.shifted || same == 0 ? same : rules_.causal_cache ? same - 1 : blocks_.first(same - 1));
   }
   if (question.kind != Kind::prefill && question.kind != Kind::commit) {
@@ -69,6 +70,7 @@ bool BlockSequence::add_final_rows(std::int32_t end, std::vector<MemoryRow>& row
 
 void BlockSequence::add_question_rows(const Question& question, std::vector<MemoryRow>& rows, std::vector<AnswerRow>& answers) {
   slots_ = cached();
+  if (kept_block_ >= 0) slots_ = std::max<std::int64_t>(slots_, 2 * block_end(kept_block_) - kept_block_);
   if (question.asks.empty()) return;
   if (question.view == View::causal) chain(question, rows, answers);
   else denoise(question, rows, answers);
@@ -79,7 +81,8 @@ std::int64_t BlockSequence::take_slot() {
   return slots_++;
 }
 
-// The block's tokens, masks where it is masked, each seeing the whole block and the cached ones before it.
+// The block's tokens, masks where it is masked, each seeing the whole block and the cached ones before it; of a block whose rows
+// are kept, those of one part.
 void BlockSequence::denoise(const Question& question, std::vector<MemoryRow>& rows, std::vector<AnswerRow>& answers) {
   if (!question.nodes.empty()) throw Fault("block-diffusion judges drafts in the causal view, not in the bidirectional one");
   std::int32_t asked = -1;
@@ -88,33 +91,55 @@ void BlockSequence::denoise(const Question& question, std::vector<MemoryRow>& ro
   const std::int32_t first = blocks_.first(asked), end = block_end(asked);
   if (first > cached()) throw Fault("position " + std::to_string(asked) + " was asked before the blocks left of it were finished");
 
-  // Right-shifted, the block's first position is answered by the row before the block.
-  const auto begin = static_cast<std::int64_t>(rows.size());
-  bool inside = false;
-  std::vector<char> asked_rows(end - first, 0);
+  std::int32_t leftmost = asked, rightmost = asked;
   for (const Ask& ask : question.asks) {
     for (const std::int32_t position : ask.positions) {
       if (position < first || position >= end) throw Fault("positions " + std::to_string(asked) + " and " + std::to_string(position) + " of two blocks were asked at once");
-      const std::int32_t from = rules_.shifted ? position - 1 : position;
-      if (from < first && first != cached()) throw Fault("position " + std::to_string(position) + " was asked after its block was finished");
-      answers.push_back({ask.node, position, from < first ? AnswerRow::kBoundary : begin + from - first});
-      if (from < first) continue;
+      leftmost = std::min(leftmost, position);
+      rightmost = std::max(rightmost, position);
+    }
+  }
+  std::int32_t from = first, until = end;  // the rows that are computed
+  if (const std::int32_t part = blocks_.part_first(leftmost); kept_block_ == first && part == blocks_.part_first(rightmost)) {
+    if (rules_.part_cache == PartCache::once || (leftmost > part && !canvas.masked(part))) from = part, until = blocks_.part_end(part, canvas.length());
+  }
+
+  // Right-shifted, the block's first position is answered by the row before the block.
+  const auto begin = static_cast<std::int64_t>(rows.size());
+  bool inside = false;
+  std::vector<char> asked_rows(until - from, 0);
+  for (const Ask& ask : question.asks) {
+    for (const std::int32_t position : ask.positions) {
+      std::int32_t row = rules_.shifted ? position - 1 : position;
+      if (row < first && first != cached()) throw Fault("position " + std::to_string(position) + " was asked after its block was finished");
+      if (row >= first) row = std::max(row, from);  // as S2D2's port reads a part's first position
+      answers.push_back({ask.node, position, row < first ? AnswerRow::kBoundary : begin + row - from});
+      if (row < first) continue;
       inside = true;
-      asked_rows[from - first] = 1;
+      asked_rows[row - from] = 1;
     }
   }
   if (!inside) return;
 
   std::int32_t mask = first;
   while (mask < end && !canvas.masked(mask)) ++mask;
+  const auto token = [&](std::int32_t i) { return canvas.masked(i) ? rules_.mask : canvas.token(i); };
+  if (keeps()) {
+    if (until - from == end - first) kept_.clear();
+    kept_ += std::to_string(from);
+    for (std::int32_t i = from; i < until; ++i) kept_ += " " + std::to_string(token(i));
+    kept_ += ";";
+    kept_block_ = first;
+    slots_ = end;
+  }
   std::vector<std::int32_t> slots;
   for (std::int32_t i = first; i < end; ++i) slots.push_back(static_cast<std::int32_t>(take_slot()));
-  for (std::int32_t i = first; i < end; ++i) {
+  for (std::int32_t i = from; i < until; ++i) {
     const std::int32_t seen = rules_.causal_draft && i < mask ? i + 1 - first : end - first;
-    MemoryRow row{.memory = &memory_, .position = i, .token = canvas.masked(i) ? rules_.mask : canvas.token(i), .slot = slots[i - first], .limit = first};
+    MemoryRow row{.memory = &memory_, .position = i, .token = token(i), .slot = slots[i - first], .limit = first};
     if (slots.front() == first) row.limit += seen;
     else row.extras.assign(slots.begin(), slots.begin() + seen);
-    row.asked = asked_rows[i - first];
+    row.asked = asked_rows[i - from];
     rows.push_back(std::move(row));
   }
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/blocks.h"
@@ -12,11 +13,16 @@
 
 namespace draftlab {
 
+// When denoising computes the whole block although it keeps the block's rows: while the first position of the part that is
+// decoded is masked, or only the first time.
+enum class PartCache { off, masked, once };
+
 struct BlockRules {
   bool causal_cache = false;  // cached rows see the tokens before them, not their whole block
   bool causal_draft = false;  // so do denoising rows before the block's first mask
   bool ride = false;          // final positions are cached in the next forward, whatever it is for
   bool whole_block = false;   // verification computes every row of the block
+  PartCache part_cache = PartCache::off;
   bool shifted = false;       // the answer for a position stands in the row before
   Token mask = kNoToken;
 };
@@ -29,7 +35,9 @@ struct AnswerRow {
   static constexpr std::int64_t kBoundary = -1;  // the last cached row
 };
 
-// Slots [0, cached) of the memory hold final positions, a slot a position; those above belong to the question being answered.
+// Slots [0, cached) of the memory hold final positions, a slot a position; those above belong to the question being answered. A
+// cache of parts keeps the rows that denoising computed of a block in slots of their own, as many as it has positions, from the
+// block's end on.
 class BlockSequence final : public Sequence {
  public:
   BlockSequence(const Canvas& canvas, const Blocks& blocks, const BlockRules& rules, const TransformerConfig& config);
@@ -42,6 +50,8 @@ class BlockSequence final : public Sequence {
   std::int32_t begin(const Question& question);
   // Adds rows that cache positions before `end`, one block or a few hundred tokens at a time; false when none is missing.
   bool add_final_rows(std::int32_t end, std::vector<MemoryRow>& rows);
+  // The tokens of the denoising rows that are kept, in the order of their computation.
+  std::string state() const override { return kept_; }
   // Adds the rows of the question itself.
   void add_question_rows(const Question& question, std::vector<MemoryRow>& rows, std::vector<AnswerRow>& answers);
 
@@ -66,6 +76,7 @@ class BlockSequence final : public Sequence {
   void extend(Path& path, std::int32_t position, Token token, std::vector<MemoryRow>& rows);
   void fill(Path& path, std::int32_t until, std::vector<MemoryRow>& rows);
   void denoise(const Question& question, std::vector<MemoryRow>& rows, std::vector<AnswerRow>& answers);
+  bool keeps() const { return rules_.part_cache != PartCache::off; }
   void chain(const Question& question, std::vector<MemoryRow>& rows, std::vector<AnswerRow>& answers);
 
   Blocks blocks_;
@@ -73,6 +84,8 @@ class BlockSequence final : public Sequence {
   RowMemory memory_;
   std::vector<Token> cached_;
   std::int64_t slots_ = 0;  // taken so far
+  std::int32_t kept_block_ = -1;  // first position of the block whose denoising rows are kept; -1: none
+  std::string kept_;
 };
 
 }  // namespace draftlab

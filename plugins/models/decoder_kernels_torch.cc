@@ -185,13 +185,14 @@ HeadShape head_shape(const at::Tensor& x, const at::Tensor& cosine, double epsil
   return {x.size(0), x.size(1), x.size(2) / (2 * cosine.size(2)), static_cast<int>(cosine.size(2)), static_cast<float>(epsilon), static_cast<float>(factor)};
 }
 
+// An empty weight: no norm. (An undefined one is nothing that a Function takes.)
 struct TurnedHeads : torch::autograd::Function<TurnedHeads> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& given, const at::Tensor& weight, const at::Tensor& cosine,
                             const at::Tensor& sine, double epsilon, double factor) {
     const at::Tensor x = given.contiguous();
     const HeadShape s = head_shape(x, cosine, epsilon, factor);
     const at::Tensor out = at::empty({s.batch, s.heads, s.rows, 2 * s.half}, x.options());
-    const float* w = weight.defined() ? data<float>(weight) : nullptr;
+    const float* w = weight.numel() > 0 ? data<float>(weight) : nullptr;
     if (is_bf16(x)) turn_bf16(s, data<Half>(x), w, data<float>(cosine), data<float>(sine), data<Half>(out));
     else turn_f32(s, data<float>(x), w, data<float>(cosine), data<float>(sine), data<float>(out));
     context->save_for_backward({x, weight, cosine, sine});
@@ -203,9 +204,9 @@ struct TurnedHeads : torch::autograd::Function<TurnedHeads> {
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &x = saved[0], &weight = saved[1], &cosine = saved[2], &sine = saved[3], gradient = gradients[0].contiguous();
     const HeadShape s = head_shape(x, cosine, context->saved_data["epsilon"].toDouble(), context->saved_data["factor"].toDouble());
-    const at::Tensor d_x = at::empty_like(x), d_weight = weight.defined() ? at::zeros_like(weight) : at::Tensor();
-    const float* w = weight.defined() ? data<float>(weight) : nullptr;
-    float* d_w = weight.defined() ? data<float>(d_weight) : nullptr;
+    const at::Tensor d_x = at::empty_like(x), d_weight = at::zeros_like(weight);
+    const float* w = weight.numel() > 0 ? data<float>(weight) : nullptr;
+    float* d_w = w ? data<float>(d_weight) : nullptr;
     if (is_bf16(x)) turn_back_bf16(s, data<Half>(x), w, data<float>(cosine), data<float>(sine), data<Half>(gradient), data<Half>(d_x), d_w);
     else turn_back_f32(s, data<float>(x), w, data<float>(cosine), data<float>(sine), data<float>(gradient), data<float>(d_x), d_w);
     return {d_x, d_weight, {}, {}, {}, {}};
@@ -335,7 +336,7 @@ at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double epsilo
   return RmsNorm::apply(x, weight, epsilon, type == at::kBFloat16);
 }
 at::Tensor turned_heads(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& cosine, const at::Tensor& sine, double epsilon, double factor) {
-  return TurnedHeads::apply(x, weight, cosine.contiguous(), sine.contiguous(), epsilon, factor);
+  return TurnedHeads::apply(x, weight.defined() ? weight : at::empty({0}, cosine.options()), cosine.contiguous(), sine.contiguous(), epsilon, factor);
 }
 at::Tensor gated(const at::Tensor& gate, const at::Tensor& up) { return Gated::apply(gate, up); }
 at::Tensor interval_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& seen) {

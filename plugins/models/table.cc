@@ -4,6 +4,8 @@
 //   ordered  they depend on the prompt set and on the order of what was generated, as an AS-ARM's do
 //   views    bidirectional answers see the whole block and differ from causal ones, as a block-diffusion model's do
 //   sets     they depend on the visible set and on no joint, as a masked-diffusion model's do
+// Several positions asked in the causal view are what prediction heads answer: each knows what is committed, none the others. A
+// shallow question (early exit) is answered from a second joint.
 // The last three perturb the joint's conditionals: log p = log p_joint + noise * normal(key), where the key is what the
 // conditional depends on. `cache` and `commit` say what a block-diffusion model's cache of finished blocks does to both answers
 // and costs.
@@ -48,7 +50,11 @@ class Table final : public Model {
     std::size_t cells = 1;
     for (std::int64_t i = 0; i < options_.length; ++i) cells *= static_cast<std::size_t>(options_.vocabulary);
     joint_.resize(cells);
-    for (std::size_t cell = 0; cell < cells; ++cell) joint_[cell] = gamma(static_cast<std::int32_t>(cell));
+    shallow_.resize(cells);
+    for (std::size_t cell = 0; cell < cells; ++cell) {
+      joint_[cell] = gamma(static_cast<std::int32_t>(cell), 0);
+      shallow_[cell] = gamma(static_cast<std::int32_t>(cell), 1);
+    }
   }
 
   ModelFacts facts() const override {
@@ -122,8 +128,8 @@ class Table final : public Model {
         for (const std::int32_t position : ask.positions) pending.answer->add(ask.node, position, conditional(cached, question, ask.node, position));
         pending.positions += static_cast<std::int64_t>(ask.positions.size());
       }
-      if (question.form() == Form::chain) pending.rows = question.leaves();
-      if (question.form() == Form::branches) pending.rows = static_cast<std::int64_t>(question.nodes.size());
+      if (question.view == View::causal && !question.nodes.empty()) pending.rows = question.leaves();
+      if (question.form() == Form::branches) pending.rows = static_cast<std::int64_t>(question.asks.size());
       if (question.kind == Kind::prefill || question.kind == Kind::commit) {
         const std::int32_t ready = cacheable(cached);
         pending.positions += ready - cached.until;
@@ -141,12 +147,15 @@ class Table final : public Model {
     for (int at = node; at != kRoot; at = question.nodes[at].parent)
       generated.emplace(generated.begin() + static_cast<std::ptrdiff_t>(drafted), question.nodes[at].position, question.nodes[at].token);
 
+    // A position that holds a token, tentative or drafted, sees it in the key and is answered as if it were masked.
+    const bool open = canvas.tentative(position) || canvas.masked(position);
     if (options_.kind == "ordered" && !(options_.promote && question.kind == Kind::draft)) {
       std::string key = "ordered";
       for (const auto& [i, token] : given) key += text(i, token);
       key += " then";
       for (const auto& [i, token] : generated) key += text(i, token);
-      return answer(std::move(key), position, given, generated);
+      if (open) std::erase_if(generated, [&](const auto& known) { return known.first == position; });
+      return answer(std::move(key), position, given, generated, question.shallow);
     }
     // What follows sees a set: the prompt and what was generated, in the order of positions, up to a horizon.
     std::map<std::int32_t, Token> seen(given.begin(), given.end());
@@ -160,16 +169,15 @@ class Table final : public Model {
       if (first > 0 && cached.blocks.size > 1 && (options_.cache == "block" || (options_.cache == "prompt" && all_given(cached, 0)))) key += " on " + options_.cache;
     }
     for (const auto& [i, token] : seen) key += text(i, token);
-    // A tentative position sees its own token in the key, and is answered as if it were masked.
-    if (canvas.tentative(position)) seen.erase(position);
-    return answer(std::move(key), position, Known(seen.begin(), seen.end()), {});
+    if (open) seen.erase(position);
+    return answer(std::move(key), position, Known(seen.begin(), seen.end()), {}, question.shallow);
   }
 
   static std::string text(std::int32_t position, Token token) { return " " + std::to_string(position) + ":" + std::to_string(token); }
 
   // The conditional of `position` under the joint given what is seen, perturbed by what the key says.
-  const Distribution& answer(std::string key, std::int32_t position, const Known& first, const Known& second) {
-    key += " of " + std::to_string(position);
+  const Distribution& answer(std::string key, std::int32_t position, const Known& first, const Known& second, bool shallow) {
+    key += (shallow ? " shallow of " : " of ") + std::to_string(position);
     Distribution& answer = answers_[key];
     if (!answer.empty()) return answer;
 
@@ -181,7 +189,7 @@ class Table final : public Model {
     SampledChance chance(static_cast<std::uint64_t>(options_.seed));
     for (Token token = 0; token < options_.vocabulary; ++token) {
       fixed[position] = token;
-      weights[token] = sum(fixed, 0, 0);
+      weights[token] = sum(shallow ? shallow_ : joint_, fixed, 0, 0);
       if (options_.kind != "joint")
         weights[token] *= std::exp(options_.noise * chance.normal({.sequence = stable_hash(key), .position = token, .purpose = Purpose::train}));
     }
@@ -189,21 +197,21 @@ class Table final : public Model {
   }
 
   // Mass of all texts that agree with `fixed` where it holds a token; `cell` is the text up to `position` in base vocabulary.
-  double sum(const std::vector<Token>& fixed, std::size_t position, std::size_t cell) const {
-    if (position == fixed.size()) return joint_[cell];
+  double sum(const std::vector<double>& joint, const std::vector<Token>& fixed, std::size_t position, std::size_t cell) const {
+    if (position == fixed.size()) return joint[cell];
     const auto base = cell * static_cast<std::size_t>(options_.vocabulary);
-    if (fixed[position] != kNoToken) return sum(fixed, position + 1, base + static_cast<std::size_t>(fixed[position]));
+    if (fixed[position] != kNoToken) return sum(joint, fixed, position + 1, base + static_cast<std::size_t>(fixed[position]));
     double mass = 0;
-    for (std::size_t token = 0; token < static_cast<std::size_t>(options_.vocabulary); ++token) mass += sum(fixed, position + 1, base + token);
+    for (std::size_t token = 0; token < static_cast<std::size_t>(options_.vocabulary); ++token) mass += sum(joint, fixed, position + 1, base + token);
     return mass;
   }
 
   // A gamma variate of shape `concentration` (Marsaglia and Tsang, 2000, with their boost for shapes below one): normalised,
   // the cells are a draw from the symmetric Dirichlet.
-  double gamma(std::int32_t cell) const {
+  double gamma(std::int32_t cell, std::uint64_t table) const {
     const auto seed = static_cast<std::uint64_t>(options_.seed);
     const double d = options_.concentration + 1 - 1.0 / 3, c = 1 / std::sqrt(9 * d);
-    Site site{.sequence = 0, .position = cell, .purpose = Purpose::train};
+    Site site{.sequence = table, .position = cell, .purpose = Purpose::train};
     const double boost = std::pow(1 - SampledChance::uniform(seed, site), 1 / options_.concentration);
     while (true) {
       SampledChance chance(seed);
@@ -216,7 +224,7 @@ class Table final : public Model {
   }
 
   Options options_;
-  std::vector<double> joint_;  // unnormalised; index: the text as a number in base vocabulary, first position first
+  std::vector<double> joint_, shallow_;  // unnormalised; index: the text as a number in base vocabulary, first position first
   std::unordered_map<std::string, Distribution> answers_;
 };
 
@@ -226,5 +234,5 @@ class Table final : public Model {
 DRAFTLAB_PLUGIN(table) {
   using draftlab::Form;
   registries.models.add<draftlab::Table>("table", "an exact toy of at most 8 tokens and 8 positions, for certificates",
-                                         {Form::committed, Form::chain, Form::branches});
+                                         {Form::committed, Form::chain, Form::branches, Form::shallow});
 }

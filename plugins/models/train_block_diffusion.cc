@@ -42,5 +42,5 @@ class BlockDiffusionTrainer final : public Trainer {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(train_block_diffusion) {
-  registries.trainers.add<draftlab::BlockDiffusionTrainer>("block-diffusion", "a decoder that denoises block by block (SDAR), from problems and programs");
+  registries.trainers.add<draftlab::BlockDiffusionTrainer>("block-diffusion", "a decoder that denoises block by block (SDAR, Fast-dLLM v2), from problems and programs");
 }

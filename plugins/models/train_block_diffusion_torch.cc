@@ -49,7 +49,7 @@ StepResult gradient(const TrainBlockDiffusionJob& job, const Transformer& net, s
       add_noise(canvases.back(), examples[i]->prompt, causal ? 1 : static_cast<int>(o.block_size), o, chances[i]);
       answers += static_cast<double>(examples[i]->tokens.size()) - examples[i]->prompt;
     }
-    const NoisyBatch batch = noisy_batch(canvases, job.mask);
+    const NoisyBatch batch = noisy_batch(canvases, job.mask, net.config.right_shifted());
     const at::Tensor loss = (masked_nll(net, batch, bf16) * batch.weight).sum() / (answers * static_cast<double>(o.accumulate));
     loss.backward();
     const auto positions = static_cast<double>(canvases.size() * length);
@@ -80,7 +80,7 @@ double held_out_loss(const TrainBlockDiffusionJob& job, const Transformer& net, 
         std::fill(canvases.back().weight.begin() + static_cast<std::ptrdiff_t>(example->tokens.size()), canvases.back().weight.end(), 0.0f);
         answers += static_cast<double>(example->tokens.size()) - example->prompt;
       }
-      const NoisyBatch batch = noisy_batch(canvases, job.mask);
+      const NoisyBatch batch = noisy_batch(canvases, job.mask, net.config.right_shifted());
       sum += (masked_nll(net, batch, bf16) * batch.weight).sum().item<double>();
     }
   return sum / answers;
@@ -108,7 +108,7 @@ double accuracy(const TrainBlockDiffusionJob& job, const HeldOut& held_out, cons
       canvas.tokens.resize(length, job.end);
       canvases.push_back(std::move(canvas));
     }
-    const NoisyBatch batch = noisy_batch(canvases, job.mask);
+    const NoisyBatch batch = noisy_batch(canvases, job.mask, net.config.right_shifted());
     const at::Tensor rows = noisy_hidden(net, batch, bf16).flatten(0, 1).index_select(0, batch.scored);
     at::Tensor logits = at::linear(rows, net.lm_head);
     logits.narrow(1, job.mask, 1).fill_(-1e30);
@@ -139,7 +139,8 @@ void train_block_diffusion(const TrainBlockDiffusionJob& job, const TrainContext
   const TrainBlockDiffusionOptions& o = job.options;
   const bool bf16 = context.machine.dtype == "bf16";
   const Transformer net = decoder_network(o, job, o.block_size, context.seed);
-  if (net.config.right_shifted()) throw DataError("'" + o.start + "' has shifted logits; trainer.block-diffusion trains models of type sdar");
+  if (net.config.model_type != "sdar" && net.config.model_type != "Fast_dLLM_Qwen")
+    throw DataError("trainer.block-diffusion trains models of type sdar and Fast_dLLM_Qwen, not " + net.config.model_type + (o.start.empty() ? "" : " ('" + o.start + "')"));
   Training training;
   training.name = "block-diffusion";
   training.data = std::to_string(job.examples.size()) + " examples";

@@ -63,6 +63,7 @@ void TrainDecoderOptions::declare(OptionSet& set) {
   set.add("programs", &programs).in(0, 1e8).help("programs of the training split to train on, besides");
   set.add("tokenizer", &tokenizer).help("folder that holds spiece.model; empty: that of `start`");
   set.add("start", &start).help("checkpoint to go on from; empty: random weights of the dimensions below");
+  set.add("model_type", &model_type).one_of({"sdar", "Fast_dLLM_Qwen", "Dream"}).help("family of a model made from scratch: logits for a position stand in its row, or (the others) in the row before");
   set.add("layers", &layers).in(1, 200).help("layers of a model made from scratch");
   set.add("width", &width).in(2, 65536).help("width of its hidden states");
   set.add("heads", &heads).in(1, 1024).help("its attention heads");

@@ -18,7 +18,7 @@ struct TrainDecoderOptions : TrainingOptions {
   std::string tokenizer;
   std::int64_t problems = 100000, programs = 0;
   // Model.
-  std::string start;
+  std::string start, model_type = "sdar";
   std::int64_t layers = 5, width = 160, heads = 5, groups = 5, head = 32, inner = 448;
   bool tied = true;
   // Validation.

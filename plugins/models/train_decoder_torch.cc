@@ -20,6 +20,7 @@ Transformer decoder_network(const TrainDecoderOptions& o, const DecoderCorpus& c
     return net;
   }
   TransformerConfig config;
+  config.model_type = o.model_type;
   config.vocab_size = corpus.vocabulary;
   config.hidden_size = o.width;
   config.num_hidden_layers = o.layers;

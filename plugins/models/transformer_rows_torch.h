@@ -36,6 +36,12 @@ class RowMemory {
   std::vector<std::vector<float>> keys_, values_;  // [layer * groups + group]
 };
 
+// What a row sees of another memory: the slots [0, limit) and [from, end).
+struct Outside {
+  const RowMemory* memory = nullptr;
+  std::int64_t limit = 0, from = 0, end = 0;
+};
+
 // A row goes through all layers, or through some of them now and through the rest later: `state` [d] is what is handed over, read
 // where `from` is above 0 and written where layers are left.
 struct Layers {
@@ -43,7 +49,8 @@ struct Layers {
   float* state = nullptr;
 };
 
-// One row of a forward. It sees the first `limit` slots, then `extras`; its own slot only where one of them covers it.
+// One row of a forward. It sees what is outside, then the first `limit` slots of its own memory, then `extras`; its own slot only
+// where one of them covers it. Consecutive rows of one memory have one outside.
 struct MemoryRow {
   RowMemory* memory = nullptr;
   std::int32_t position = 0;
@@ -53,6 +60,7 @@ struct MemoryRow {
   std::vector<std::int32_t> extras = {};
   bool asked = false;     // its logits are wanted,
   std::int32_t ahead = 0; // and those of so many further prediction heads
+  Outside outside = {};
   Layers layers = {};
   RowMemory* source = nullptr;  // with an encoder: keys and values of the source, of each layer of the decoder,
   std::int64_t source_rows = 0; // and how many
@@ -87,10 +95,11 @@ class TransformerRows {
   void embed(std::span<const MemoryRow> rows, float* x) const;
   // The prediction heads' states: of asked row i, whose head 1 stands in line[i], and of `ahead[i]` further ones below.
   void predict(const float* hidden, std::span<const std::int32_t> ahead, std::span<const std::int64_t> line, float* states) const;
-  // Consecutive rows of one sequence that are attended together; `seen` slots, a multiple of 16, and those of its source.
+  // Consecutive rows of one memory that are attended together; `seen` slots of it (or of the source) and `outside` of the other,
+  // multiples of 16.
   struct Tile {
     std::size_t first, count;
-    std::int64_t seen;
+    std::int64_t seen, outside;
   };
   std::vector<Tile> tiles(std::span<const MemoryRow* const> rows, bool of_source) const;
   void attend(std::int64_t layer, std::span<const MemoryRow* const> rows, bool to_source, const float* q, float* joined) const;

@@ -62,27 +62,41 @@ std::int64_t integer(const Json& json, const std::string& path, const char* key,
   throw DataError(path + ": '" + key + "' is " + json[key].dump() + ", outside [" + std::to_string(low) + ", " + std::to_string(high) + "]");
 }
 
+// What a family calls its tensors.
+struct TensorNames {
+  std::string embedding = "model.embed_tokens.weight", norm = "model.norm.weight", head = "lm_head.weight", layers = "model.layers.";
+  std::string attention = "self_attn.", mlp = "mlp.";  // before the names of what is in them
+  std::string input_norm = "input_layernorm", post_norm = "post_attention_layernorm", o = "o_proj", gate = "gate_proj", down = "down_proj";
+};
+
+TensorNames names_of(const TransformerConfig& config) {
+  if (config.model_type != "llada") return {};
+  const std::string model = "model.transformer.";
+  return {model + "wte.weight", model + "ln_f.weight", model + "ff_out.weight", model + "blocks.", "", "", "attn_norm", "ff_norm", "attn_out", "ff_proj", "ff_out"};
+}
+
 // Calls visit(name, tensor, shape) for every weight that a network of this config has.
 template <class Net, class Visit>
 void each_weight(Net& net, Visit visit) {
   const TransformerConfig& config = net.config;
+  const TensorNames names = names_of(config);
   const std::int64_t d = config.hidden_size, inner = config.intermediate_size, head = config.head_dim;
   const std::int64_t all = config.num_attention_heads * head, shared = config.num_key_value_heads * head;
   using Shape = std::vector<std::int64_t>;
   const auto visit_layer = [&](const std::string& name, auto& layer, bool crosses) {
-    const std::string attention = name + "self_attn.", cross = name + "cross_attn.", mlp = name + "mlp.";
-    visit(name + "input_layernorm.weight", layer.input_layernorm, Shape{d});
-    if (config.gpt2()) visit(name + "input_layernorm.bias", layer.input_layernorm_bias, Shape{d});
+    const std::string attention = name + names.attention, cross = name + "cross_attn.", mlp = name + names.mlp;
+    visit(name + names.input_norm + ".weight", layer.input_layernorm, Shape{d});
+    if (config.gpt2()) visit(name + names.input_norm + ".bias", layer.input_layernorm_bias, Shape{d});
     visit(attention + "q_proj.weight", layer.q, Shape{all, d});
     visit(attention + "k_proj.weight", layer.k, Shape{shared, d});
     visit(attention + "v_proj.weight", layer.v, Shape{shared, d});
-    visit(attention + "o_proj.weight", layer.o, Shape{d, all});
+    visit(attention + names.o + ".weight", layer.o, Shape{d, all});
     if (config.qkv_bias()) {
       visit(attention + "q_proj.bias", layer.q_bias, Shape{all});
       visit(attention + "k_proj.bias", layer.k_bias, Shape{shared});
       visit(attention + "v_proj.bias", layer.v_bias, Shape{shared});
     }
-    if (config.attention_bias) visit(attention + "o_proj.bias", layer.o_bias, Shape{d});
+    if (config.attention_bias) visit(attention + names.o + ".bias", layer.o_bias, Shape{d});
     if (config.qk_norm()) {
       visit(attention + "q_norm.weight", layer.q_norm, Shape{head});
       visit(attention + "k_norm.weight", layer.k_norm, Shape{head});
@@ -94,26 +108,26 @@ void each_weight(Net& net, Visit visit) {
       visit(cross + "v_proj.weight", layer.cross_v, Shape{shared, d});
       visit(cross + "o_proj.weight", layer.cross_o, Shape{d, all});
     }
-    visit(name + "post_attention_layernorm.weight", layer.post_attention_layernorm, Shape{d});
-    if (config.gpt2()) visit(name + "post_attention_layernorm.bias", layer.post_attention_layernorm_bias, Shape{d});
-    if (!config.gpt2()) visit(mlp + "gate_proj.weight", layer.gate, Shape{inner, d});
+    visit(name + names.post_norm + ".weight", layer.post_attention_layernorm, Shape{d});
+    if (config.gpt2()) visit(name + names.post_norm + ".bias", layer.post_attention_layernorm_bias, Shape{d});
+    if (!config.gpt2()) visit(mlp + names.gate + ".weight", layer.gate, Shape{inner, d});
     visit(mlp + "up_proj.weight", layer.up, Shape{inner, d});
     if (config.gpt2()) visit(mlp + "up_proj.bias", layer.up_bias, Shape{inner});
-    visit(mlp + "down_proj.weight", layer.down, Shape{d, inner});
-    if (config.gpt2()) visit(mlp + "down_proj.bias", layer.down_bias, Shape{d});
+    visit(mlp + names.down + ".weight", layer.down, Shape{d, inner});
+    if (config.gpt2()) visit(mlp + names.down + ".bias", layer.down_bias, Shape{d});
   };
-  visit("model.embed_tokens.weight", net.embed_tokens, Shape{config.vocab_size, d});
+  visit(names.embedding, net.embed_tokens, Shape{config.vocab_size, d});
   if (config.gpt2()) visit("model.embed_positions.weight", net.embed_positions, Shape{config.max_position_embeddings, d});
   for (std::size_t i = 0; i < net.encoder.size(); ++i) visit_layer("model.encoder.layers." + std::to_string(i) + ".", net.encoder[i], false);
   if (!net.encoder.empty()) visit("model.encoder.norm.weight", net.encoder_norm, Shape{d});
-  for (std::size_t i = 0; i < net.layers.size(); ++i) visit_layer("model.layers." + std::to_string(i) + ".", net.layers[i], !net.encoder.empty());
-  visit("model.norm.weight", net.norm, Shape{d});
+  for (std::size_t i = 0; i < net.layers.size(); ++i) visit_layer(names.layers + std::to_string(i) + ".", net.layers[i], !net.encoder.empty());
+  visit(names.norm, net.norm, Shape{d});
   if (config.gpt2()) visit("model.norm.bias", net.norm_bias, Shape{d});
-  if (!config.tie_word_embeddings) visit("lm_head.weight", net.lm_head, Shape{config.vocab_size, d});
+  if (!config.tie_word_embeddings) visit(names.head, net.lm_head, Shape{config.vocab_size, d});
 }
 
 bool is_bias(const std::string& name) { return name.ends_with(".bias"); }
-bool is_norm(const std::string& name) { return name.find("norm") != std::string::npos; }
+bool is_norm(const std::string& name) { return name.find("norm") != std::string::npos || name.find("ln_f") != std::string::npos; }
 
 // A network whose tensors are yet to be made.
 Transformer bare(const TransformerConfig& config) {
@@ -226,23 +240,32 @@ TransformerConfig TransformerConfig::read(const std::string& folder) {
   TransformerConfig config;
   config.model_type = value<std::string>(json, path, "model_type", "(none)");
   if (config.gpt2()) return read_gpt2(json, path);
-  const bool fast = config.model_type == "Fast_dLLM_Qwen", sdar = config.model_type == "sdar";
-  if (!fast && !sdar && config.model_type != "qwen2" && config.model_type != "qwen3") {
-    throw DataError(path + ": is a checkpoint of another family, model_type '" + config.model_type + "' instead of sdar, Fast_dLLM_Qwen, qwen2, qwen3 or gpt2");
+  const bool fast = config.model_type == "Fast_dLLM_Qwen", sdar = config.model_type == "sdar", llada = config.model_type == "llada", dream = config.model_type == "Dream";
+  if (!fast && !sdar && !llada && !dream && config.model_type != "qwen2" && config.model_type != "qwen3") {
+    throw DataError(path + ": is a checkpoint of another family, model_type '" + config.model_type + "' instead of sdar, Fast_dLLM_Qwen, llada, Dream, qwen2, qwen3 or gpt2");
   }
-  require(json, path, "hidden_act", "silu");
-  require(json, path, "rope_scaling", nullptr);
-  require(json, path, "use_sliding_window", false);
+  if (llada) {
+    for (const char* off : {"alibi", "attention_layer_norm", "include_bias", "include_qkv_bias", "input_emb_norm", "multi_query_attention", "scale_logits"}) require(json, path, off, false);
+    require(json, path, "activation_type", "silu");
+    require(json, path, "block_type", "llama");
+    require(json, path, "layer_norm_type", "rms");
+    require(json, path, "rope", true);
+  } else {
+    require(json, path, "hidden_act", "silu");
+    require(json, path, "rope_scaling", nullptr);
+    require(json, path, "use_sliding_window", false);
+  }
 
-  config.vocab_size = integer(json, path, "vocab_size", 1, 10'000'000, 0);
-  config.hidden_size = integer(json, path, "hidden_size", 1, kWidest, 0);
-  config.num_hidden_layers = integer(json, path, "num_hidden_layers", 1, 1024, 0);
+  const auto key = [llada](const char* usual, const char* of_llada) { return llada ? of_llada : usual; };
+  config.vocab_size = integer(json, path, llada && json.contains("embedding_size") && !json["embedding_size"].is_null() ? "embedding_size" : "vocab_size", 1, 10'000'000, 0);
+  config.hidden_size = integer(json, path, key("hidden_size", "d_model"), 1, kWidest, 0);
+  config.num_hidden_layers = integer(json, path, key("num_hidden_layers", "n_layers"), 1, 1024, 0);
   config.num_encoder_layers = integer(json, path, "num_encoder_layers", 0, 1024, 0);
-  config.num_attention_heads = integer(json, path, "num_attention_heads", 1, 4096, 0);
-  config.num_key_value_heads = integer(json, path, "num_key_value_heads", 1, 4096, config.num_attention_heads);
+  config.num_attention_heads = integer(json, path, key("num_attention_heads", "n_heads"), 1, 4096, 0);
+  config.num_key_value_heads = integer(json, path, key("num_key_value_heads", "n_kv_heads"), 1, 4096, config.num_attention_heads);
   config.head_dim = integer(json, path, "head_dim", 2, kWidest, config.hidden_size / config.num_attention_heads);
-  config.intermediate_size = integer(json, path, "intermediate_size", 1, kWidest, 0);
-  config.max_position_embeddings = integer(json, path, "max_position_embeddings", 1, kWidest, config.max_position_embeddings);
+  config.intermediate_size = integer(json, path, key("intermediate_size", "mlp_hidden_size"), 1, kWidest, 0);
+  config.max_position_embeddings = integer(json, path, key("max_position_embeddings", "max_sequence_length"), 1, kWidest, config.max_position_embeddings);
   if (config.head_dim % 2) throw DataError(path + ": 'head_dim' is " + std::to_string(config.head_dim) + ", it must be even");
   if (config.num_attention_heads % config.num_key_value_heads) {
     throw DataError(path + ": 'num_attention_heads' is " + std::to_string(config.num_attention_heads) + ", no multiple of the " +
@@ -251,11 +274,11 @@ TransformerConfig TransformerConfig::read(const std::string& folder) {
   config.rms_norm_eps = value<double>(json, path, "rms_norm_eps", 1e-6);
   config.rope_theta = value<double>(json, path, "rope_theta", 1e4);
   if (!(config.rms_norm_eps > 0) || !(config.rope_theta > 0)) throw DataError(path + ": 'rms_norm_eps' and 'rope_theta' must be positive");
-  config.tie_word_embeddings = value<bool>(json, path, "tie_word_embeddings", false);
-  config.attention_bias = value<bool>(json, path, "attention_bias", false);
+  config.tie_word_embeddings = value<bool>(json, path, key("tie_word_embeddings", "weight_tying"), false);
+  config.attention_bias = !llada && value<bool>(json, path, "attention_bias", false);
 
   // Real checkpoints may leave the mask to their code, which writes these numbers.
-  const std::int64_t usual = sdar ? 151669 : fast ? 151665 : -1;
+  const std::int64_t usual = sdar ? 151669 : fast ? 151665 : dream ? 151666 : llada ? 126336 : -1;
   config.block_size = integer(json, path, fast ? "bd_size" : "block_size", 0, kWidest, fast ? 32 : sdar ? 4 : 0);
   config.mask_token_id = integer(json, path, "mask_token_id", -1, config.vocab_size - 1, usual < config.vocab_size ? usual : -1);
   config.eos_token_id = stops(json, path, config.vocab_size);
@@ -264,17 +287,28 @@ TransformerConfig TransformerConfig::read(const std::string& folder) {
 
 void TransformerConfig::write(const std::string& folder) const {
   const std::map<std::string, std::string> architectures{{"sdar", "SDARForCausalLM"}, {"Fast_dLLM_Qwen", "Fast_dLLM_QwenForCausalLM"},
-                                                         {"qwen2", "Qwen2ForCausalLM"}, {"qwen3", "Qwen3ForCausalLM"}, {"gpt2", "GPT2LMHeadModel"}};
-  Json json{{"architectures", {architectures.at(model_type)}}, {"model_type", model_type}, {"hidden_act", "silu"},
-            {"vocab_size", vocab_size}, {"hidden_size", hidden_size}, {"num_hidden_layers", num_hidden_layers},
-            {"num_attention_heads", num_attention_heads}, {"num_key_value_heads", num_key_value_heads}, {"head_dim", head_dim},
-            {"intermediate_size", intermediate_size}, {"rms_norm_eps", rms_norm_eps}, {"rope_theta", rope_theta},
-            {"rope_scaling", nullptr}, {"max_position_embeddings", max_position_embeddings}, {"use_sliding_window", false},
-            {"tie_word_embeddings", tie_word_embeddings}, {"attention_bias", attention_bias}};
+                                                         {"llada", "LLaDAModelLM"}, {"Dream", "DreamModel"},
+                                                         {"qwen2", "Qwen2ForCausalLM"}, {"qwen3", "Qwen3ForCausalLM"},
+                                                         {"gpt2", "GPT2LMHeadModel"}};
+  Json json{{"architectures", {architectures.at(model_type)}}, {"model_type", model_type}, {"vocab_size", vocab_size},
+            {"rms_norm_eps", rms_norm_eps}, {"rope_theta", rope_theta}};
   if (gpt2()) {
     json = {{"architectures", {architectures.at(model_type)}}, {"model_type", model_type}, {"activation_function", "gelu_new"}, {"vocab_size", vocab_size},
             {"n_embd", hidden_size}, {"n_layer", num_hidden_layers}, {"n_head", num_attention_heads}, {"n_inner", intermediate_size},
             {"n_positions", max_position_embeddings}, {"layer_norm_epsilon", rms_norm_eps}};
+  } else if (model_type == "llada") {
+    json.update({{"activation_type", "silu"}, {"alibi", false}, {"attention_layer_norm", false}, {"block_type", "llama"},
+                 {"d_model", hidden_size}, {"embedding_size", vocab_size}, {"include_bias", false}, {"include_qkv_bias", false},
+                 {"input_emb_norm", false}, {"layer_norm_type", "rms"}, {"max_sequence_length", max_position_embeddings},
+                 {"mlp_hidden_size", intermediate_size}, {"multi_query_attention", nullptr}, {"n_heads", num_attention_heads},
+                 {"n_kv_heads", num_key_value_heads}, {"n_layers", num_hidden_layers}, {"rope", true}, {"scale_logits", false},
+                 {"weight_tying", tie_word_embeddings}});
+    if (head_dim * num_attention_heads != hidden_size) json["head_dim"] = head_dim;
+  } else {
+    json.update({{"hidden_act", "silu"}, {"hidden_size", hidden_size}, {"num_hidden_layers", num_hidden_layers},
+                 {"num_attention_heads", num_attention_heads}, {"num_key_value_heads", num_key_value_heads}, {"head_dim", head_dim},
+                 {"intermediate_size", intermediate_size}, {"rope_scaling", nullptr}, {"max_position_embeddings", max_position_embeddings},
+                 {"use_sliding_window", false}, {"tie_word_embeddings", tie_word_embeddings}, {"attention_bias", attention_bias}});
   }
   if (num_encoder_layers > 0) {
     json["architectures"] = {"EncoderDecoder"};
@@ -317,8 +351,9 @@ Transformer Transformer::load(const std::string& folder, at::ScalarType type) {
     take_gpt2(net, weights, type);
   } else {
     // A tied head may be stored, or an untied one left out: both mean the embedding.
-    if (!weights.has("lm_head.weight")) net.config.tie_word_embeddings = true;
-    else if (config.tie_word_embeddings) weights.ignore("lm_head.weight");
+    const std::string head = names_of(config).head;
+    if (!weights.has(head)) net.config.tie_word_embeddings = true;
+    else if (config.tie_word_embeddings) weights.ignore(head);
     each_weight(net, [&](const std::string& name, at::Tensor& tensor, const std::vector<std::int64_t>& shape) { tensor = weights.take(name, shape, type); });
     if (net.config.tie_word_embeddings) net.lm_head = net.embed_tokens;
   }

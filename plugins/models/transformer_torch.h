@@ -1,5 +1,5 @@
 // The decoder-only transformer of the Qwen line: RMSNorm, rotary positions, grouped-query attention, SwiGLU. SDAR, Fast-dLLM v2,
-// Qwen2 and Qwen3 are configurations of it; so is GPT-2, with LayerNorm, learned positions, GELU and biases everywhere. With an
+// LLaDA, Dream, Qwen2 and Qwen3 are configurations of it; so is GPT-2, with LayerNorm, learned positions, GELU and biases everywhere. With an
 // encoder its layers attend the source, too. Weights, files, and the full forward in plain operations, differentiable;
 // transformer_rows_torch.h computes it incrementally, transformer_training_torch.h in fused kernels.
 #pragma once
@@ -13,9 +13,9 @@
 
 namespace draftlab {
 
-// config.json in Hugging Face's keys.
+// config.json in Hugging Face's keys. LLaDA has keys and tensor names of its own, which files keep.
 struct TransformerConfig {
-  std::string model_type = "sdar";  // sdar, Fast_dLLM_Qwen, qwen2, qwen3, gpt2
+  std::string model_type = "sdar";  // sdar, Fast_dLLM_Qwen, llada, Dream, qwen2, qwen3, gpt2
   std::int64_t vocab_size = 0;
   std::int64_t hidden_size = 0;
   std::int64_t num_hidden_layers = 0;
@@ -36,9 +36,9 @@ struct TransformerConfig {
   // What the family decides.
   bool gpt2() const { return model_type == "gpt2"; }  // LayerNorm with biases, learned positions, GELU with biases
   bool qk_norm() const { return model_type == "sdar" || model_type == "qwen3"; }  // an RMSNorm a head, before the rotation
-  bool qkv_bias() const { return attention_bias || model_type == "Fast_dLLM_Qwen" || model_type == "qwen2"; }
+  bool qkv_bias() const { return attention_bias || model_type == "Fast_dLLM_Qwen" || model_type == "Dream" || model_type == "qwen2"; }
   // The logits for position i stand in row i - 1.
-  bool right_shifted() const { return model_type != "sdar"; }
+  bool right_shifted() const { return model_type != "sdar" && model_type != "llada"; }
 
   // DataError when the file cannot be read, is of another family, or asks for something that is not implemented.
   static TransformerConfig read(const std::string& folder);

@@ -78,11 +78,11 @@ XlnetRows::XlnetRows(const Xlnet& net, bool bf16) : config_(net.config), width_(
   for (const XlnetLayer& from : net.layers) {
     Layer layer;
     const auto transposed = [&](const at::Tensor& weight) { return weight.detach().view({d, all}).t(); };
-    layer.q = PackedLinear(transposed(from.q), {}, bf16);
-    layer.kv = PackedLinear(at::cat({transposed(from.k), transposed(from.v)}), {}, bf16);
-    layer.o = PackedLinear(from.o.detach().view({d, all}), {}, bf16);
-    layer.inner = PackedLinear(from.inner.detach(), from.inner_bias.detach(), bf16);
-    layer.outer = PackedLinear(from.outer.detach(), from.outer_bias.detach(), bf16);
+    layer.q = RowLinear(transposed(from.q), {}, bf16);
+    layer.kv = RowLinear(at::cat({transposed(from.k), transposed(from.v)}), {}, bf16);
+    layer.o = RowLinear(from.o.detach().view({d, all}), {}, bf16);
+    layer.inner = RowLinear(from.inner.detach(), from.inner_bias.detach(), bf16);
+    layer.outer = RowLinear(from.outer.detach(), from.outer_bias.detach(), bf16);
     layer.content_bias = from.r_w_bias.detach().contiguous();
     layer.relative_bias = from.r_r_bias.detach().contiguous();
     layer.attention_norm = from.attention_norm.detach();
@@ -92,7 +92,7 @@ XlnetRows::XlnetRows(const Xlnet& net, bool bf16) : config_(net.config), width_(
     layer.r = from.r.detach().view({d, all});
     layers_.push_back(std::move(layer));
   }
-  head_ = PackedLinear(net.lm_weight.detach(), net.lm_bias.detach(), bf16);
+  head_ = RowLinear(net.lm_weight.detach(), net.lm_bias.detach(), bf16);
 }
 
 void XlnetRows::prepare(std::int64_t length) {

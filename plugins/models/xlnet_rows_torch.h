@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/types.h"
-#include "plugins/models/row_kernels_torch.h"
+#include "plugins/models/row_linear_torch.h"
 #include "plugins/models/xlnet_torch.h"
 
 namespace draftlab {
@@ -51,7 +51,7 @@ class XlnetRows {
 
  private:
   struct Layer {
-    PackedLinear q, kv, o, inner, outer;
+    RowLinear q, kv, o, inner, outer;
     at::Tensor content_bias, relative_bias;  // r_w_bias, r_r_bias
     at::Tensor attention_norm, attention_norm_bias, ff_norm, ff_norm_bias;
     at::Tensor r;                            // W_r, [d, H dh]
@@ -65,7 +65,7 @@ class XlnetRows {
   std::int64_t length_ = 0;
   at::Tensor embedding_, mask_;
   std::vector<Layer> layers_;
-  PackedLinear head_;
+  RowLinear head_;
 };
 
 }  // namespace draftlab

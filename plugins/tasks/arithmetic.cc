@@ -15,13 +15,14 @@ class Arithmetic final : public Task {
  public:
   struct Options {
     std::string split = "test";
-    std::int64_t count = 500, seed = 1, answer_tokens = 96;
+    std::int64_t count = 500, seed = 1, answer_tokens = 96, few_shot = 0;
     bool begin = true;
     void declare(OptionSet& set) {
       set.add("split", &split).one_of({"train", "tune", "test"}).help("of the problems; no question is in two of them");
       set.add("count", &count).in(1, 1 << 24).help("problems");
       set.add("seed", &seed).help("of the problems");
       set.add("answer_tokens", &answer_tokens).in(1, 1 << 16).help("positions of an answer");
+      set.add("few_shot", &few_shot).in(0, 64).help("solved problems of the train split before each question");
       set.add("begin", &begin).help("every canvas begins with <s>: what draftlab's trainer shows a model");
     }
   };
@@ -33,10 +34,15 @@ class Arithmetic final : public Task {
     prompts_.clear();
     wanted_.clear();
     digest_.clear();
+    std::string examples;
+    for (std::int64_t i = 0; i < options_.few_shot; ++i) {
+      const Problem solved = make_problem(static_cast<std::uint64_t>(options_.seed), i, ProblemSplit::train);
+      examples += solved.question + " " + solved.worked + " ";
+    }
     for (std::int64_t i = 0; i < options_.count; ++i) {
       const Problem problem = make_problem(static_cast<std::uint64_t>(options_.seed), i, problem_split_named(options_.split));
       const std::string id = "arithmetic-" + options_.split + "-" + std::to_string(i);
-      prompts_.push_back(question_prompt(id, problem.question, problem.worked, *tokenizer, options_.answer_tokens, options_.begin));
+      prompts_.push_back(question_prompt(id, examples + problem.question, problem.worked, *tokenizer, options_.answer_tokens, options_.begin));
       wanted_[prompts_.back().id] = std::to_string(problem.answer);
       digest_ = digest_of(prompts_.back().reference, digest_);
     }

@@ -7,12 +7,14 @@ namespace {
 
 class All final : public Unmasker {
  public:
-  Verdict choose(const Step&, const Proposal& proposal) const override {
+  Verdict choose(const Step& step, const Proposal& proposal) const override {
     Verdict verdict{.commits = {}, .edits = {}, .why = Stop::unverified, .carry = {}, .judged = {}};
-    for (const Node& node : proposal.nodes) verdict.commits.push_back({node.position, node.token, Source::threshold});
+    for (const Node& node : proposal.nodes) {
+      if (step.window.holds(node.position)) verdict.commits.push_back({node.position, node.token, Source::threshold});
+    }
     return verdict;
   }
-  int preview(const Step&, const Proposal& proposal) const override { return static_cast<int>(proposal.nodes.size()); }
+  int preview(const Step& step, const Proposal& proposal) const override { return static_cast<int>(choose(step, proposal).commits.size()); }
 };
 
 }  // namespace

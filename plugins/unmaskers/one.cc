@@ -15,9 +15,10 @@ class One final : public Unmasker {
   };
   explicit One(const Options& options) : confident_(options.which == "confident") {}
 
-  Verdict choose(const Step&, const Proposal& proposal) const override {
-    std::size_t best = 0;
+  Verdict choose(const Step& step, const Proposal& proposal) const override {
+    std::size_t best = 0;  // in the window, as every drafter's first is
     for (std::size_t i = 1; confident_ && i < proposal.nodes.size(); ++i) {
+      if (!step.window.holds(proposal.nodes[i].position)) continue;
       const double gain = confidence(proposal, i) - confidence(proposal, best);
       if (gain > 0 || (gain == 0 && proposal.nodes[i].position < proposal.nodes[best].position)) best = i;
     }

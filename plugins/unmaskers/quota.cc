@@ -15,14 +15,19 @@ void QuotaUnmasker::begin(const Blocks& blocks, const DecodeOptions& decode) {
   steps_ = decode.steps;
 }
 
-std::vector<QuotaUnmasker::Draft> QuotaUnmasker::drafts(const Proposal& proposal, const Verdict& committed) const {
+// Those of the window that are not committed yet.
+std::vector<QuotaUnmasker::Draft> QuotaUnmasker::drafts(const Step& step, const Proposal& proposal, const Verdict& committed) const {
   std::vector<Draft> drafts;
   for (std::size_t i = 0; i < proposal.nodes.size(); ++i) {
     const auto& [parent, position, token] = proposal.nodes[i];
+    if (!step.window.holds(position)) continue;
     if (std::any_of(committed.commits.begin(), committed.commits.end(), [at = position](const Commit& commit) { return commit.position == at; })) continue;
     Draft draft{.position = position, .token = token};
     const auto& read = reads_raw_ && !proposal.raw.empty() ? proposal.raw : proposal.drawn_from;
-    if (!read.empty() && !read[i].empty()) draft.confidence = read[i].probability(token), draft.entropy = read[i].entropy();
+    if (!read.empty() && !read[i].empty()) {
+      draft.confidence = read[i].probability(token), draft.peak = read[i].max();
+      draft.margin = read[i].margin(), draft.entropy = read[i].entropy();
+    }
     drafts.push_back(draft);
   }
   std::sort(drafts.begin(), drafts.end(), [](const Draft& a, const Draft& b) {
@@ -32,40 +37,48 @@ std::vector<QuotaUnmasker::Draft> QuotaUnmasker::drafts(const Proposal& proposal
 }
 
 // B div S tokens, and one more in the first B mod S steps of the block; never none.
-int QuotaUnmasker::quota(const Step& step) const {
+int QuotaUnmasker::quota(const Step& step, std::vector<Draft>&) const {
   if (steps_ == 0) return 1;
   const std::int32_t position = step.window.positions.front();
   const std::int64_t size = blocks_.end(position, step.canvas.length()) - blocks_.first(position);
-  const int made = step.window.block == block_ ? step_ : 0;
-  return static_cast<int>(std::max<std::int64_t>(1, size / steps_ + (made < size % steps_)));
+  return static_cast<int>(std::max<std::int64_t>(1, size / steps_ + (made(step) < size % steps_)));
 }
 
 Verdict QuotaUnmasker::choose(const Step& step, const Proposal& proposal) const {
   Verdict verdict{.commits = {}, .edits = {}, .why = Stop::unverified, .carry = {}, .judged = {}};
-  std::vector<Draft> left = drafts(proposal, verdict);
-  const int chosen = std::min(static_cast<int>(left.size()), std::max(sure(step.decode, left), quota(step)));
+  std::vector<Draft> left = drafts(step, proposal, verdict);
+  const int certain = sure(step.decode, left);
+  const int chosen = std::min(static_cast<int>(left.size()), std::max(certain, quota(step, left)));
   for (int i = 0; i < chosen; ++i) verdict.commits.push_back({left[i].position, left[i].token, Source::threshold});
   return verdict;
 }
 
 // The step's quota is met by what is left: if it commits anything more at all, then all that is sure.
 Verdict QuotaUnmasker::top_up(const Step& step, const Proposal& proposal, Verdict verdict) const {
-  const int owed = quota(step) - static_cast<int>(verdict.commits.size());
-  if (verdict.why == Stop::unverified || owed <= 0) return verdict;
-  std::vector<Draft> left = drafts(proposal, verdict);
-  const int chosen = std::min(static_cast<int>(left.size()), std::max(sure(step.decode, left), owed));
+  if (verdict.why == Stop::unverified) return verdict;
+  std::vector<Draft> left = drafts(step, proposal, verdict);
+  const int certain = sure(step.decode, left), owed = quota(step, left) - static_cast<int>(verdict.commits.size());
+  if (owed <= 0) return verdict;
+  const int chosen = std::min(static_cast<int>(left.size()), std::max(certain, owed));
   for (int i = 0; i < chosen; ++i) verdict.commits.push_back({left[i].position, left[i].token, Source::fallback});
   return verdict;
 }
 
 int QuotaUnmasker::preview(const Step& step, const Proposal& proposal) const {
-  std::vector<Draft> all = drafts(proposal, {});
+  std::vector<Draft> all = drafts(step, proposal, {});
   return sure(step.decode, all);
 }
 
-void QuotaUnmasker::observe(const Canvas&, const Route&, const Verdict& verdict) {
-  if (verdict.commits.empty()) return;  // a step that could only edit
-  const int block = blocks_.index(verdict.commits.front().position);
+void QuotaUnmasker::observe(const Canvas& canvas, const Route&, const Verdict& verdict) {
+  std::int32_t position = verdict.commits.empty() ? 0 : verdict.commits.front().position;
+  if (verdict.commits.empty()) {  // nothing was owed, or the block has no masks and could only be edited
+    while (position < canvas.length() && !canvas.masked(position) && !canvas.tentative(position)) ++position;
+    const std::int32_t end = position < canvas.length() ? blocks_.end(position, canvas.length()) : position;
+    std::int32_t mask = position;
+    while (mask < end && !canvas.masked(mask)) ++mask;
+    if (mask == end) return;
+  }
+  const int block = blocks_.index(position);
   step_ = block == block_ ? step_ + 1 : 1;
   block_ = block;
 }

@@ -30,16 +30,22 @@ class QuotaUnmasker : public Unmasker {
     std::int32_t position = 0;
     Token token = kNoToken;
     double confidence = 1;  // probability of the token; 1 where the drafter gave no distribution
+    double peak = 1;        // largest probability of the position, whichever token was drafted
+    double margin = 1;      // largest less second largest
     double entropy = 0;     // nats
   };
   explicit QuotaUnmasker(const Options& options) : reads_raw_(options.reads == "raw") {}
   // Puts `drafts`, which come most confident first and by position among equals, in the order in which they would be committed;
   // how many of them are sure enough to be, whatever the quota.
   virtual int sure(const DecodeOptions& decode, std::vector<Draft>& drafts) const = 0;
+  // How many of `drafts` the step must commit, the leading ones; may put them in another order.
+  virtual int quota(const Step& step, std::vector<Draft>& drafts) const;
+
+  std::int64_t steps() const { return steps_; }
+  std::int64_t made(const Step& step) const { return step.window.block == block_ ? step_ : 0; }  // steps of the block so far
 
  private:
-  std::vector<Draft> drafts(const Proposal& proposal, const Verdict& committed) const;
-  int quota(const Step& step) const;
+  std::vector<Draft> drafts(const Step& step, const Proposal& proposal, const Verdict& committed) const;
 
   bool reads_raw_;
   Blocks blocks_;

@@ -1,82 +1,177 @@
-// Judges a drafted path in one pass: the density of each draft given those before it (ASSD, Algorithm 1, lines 10-24). The
-// first rejection is replaced and ends the step.
+// Judges drafted paths in one pass: the density of each draft given those before it (ASSD, Algorithm 1, lines 10-24). Where a node
+// has several drafts they are tried in turn, each against what its rejected siblings left of the target (SpecInfer, Algorithm 2).
+// The first position without an accepted draft is replaced and ends the step.
 #include <algorithm>
 
 #include "core/parts.h"
+#include "core/trace.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {
 namespace {
 
+constexpr int kNotSent = -2;
+
 class Chain final : public Verifier {
  public:
   struct Options {
-    bool bonus = false;
+    bool bonus = false, update_target = true;
+    std::int64_t minimum_block = 0;
     void declare(OptionSet& set) {
-      set.add("bonus", &bonus).help("Ask one position more, and commit its draw when every draft is accepted.");
+      set.add("bonus", &bonus).help("Ask one position more where drafts are tested, and commit its draw when every one is accepted.");
+      set.add("minimum_block", &minimum_block).in(0, 4096).help("Accept so many leading drafts untested (blockwise parallel decoding, Sec. 5.3); above the exact ones not lossless.");
+      set.add("update_target", &update_target).help("Judge a draft against what its rejected siblings left of the target; false: against all of it, not lossless (a negative control).");
     }
   };
   explicit Chain(const Options& options) : options_(options) {}
   std::vector<Form> asks() const override { return {Form::chain}; }
 
   Asking<Verdict> judge(const Step& step, const Proposal& proposal, const Acceptance& acceptance) const override {
-    const int drafted = static_cast<int>(proposal.nodes.size());
-    const int length = std::min(drafted, step.window.span);
-    const int exact = std::min(length, proposal.exact);
-    const bool bonus = options_.bonus && length == drafted && length < step.window.span;
-
-    // Only what is tested is asked, and only the drafts that a tested one sees are sent: exact drafts cost nothing here.
-    Question question{.kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {}};
-    for (int i = exact; i < length; ++i) question.asks.push_back({i - 1, {proposal.nodes[i].position}});
-    if (bonus) question.asks.push_back({length - 1, {step.window.positions[length]}});
+    Walk walk(step, proposal, options_);
     Answer answer;
-    if (!question.asks.empty()) {
-      question.nodes.assign(proposal.nodes.begin(), proposal.nodes.begin() + question.asks.back().node + 1);
+    if (!walk.question.asks.empty()) {
+      Question question = std::move(walk.question);
       answer = co_await step.ask(std::move(question));
     }
-
-    Verdict verdict{.commits = {}, .edits = {}, .why = length == step.window.span ? step.window.boundary : Stop::complete, .carry = {}, .judged = {}};
-    const bool shadow = step.decode.shadow != "off";  // what would have become of the drafts after a rejection is wanted too
-    bool rejected = false;
-    for (int i = 0; i < length && (!rejected || shadow); ++i) {
-      const Node& node = proposal.nodes[i];
-      const Distribution* drawn_from = proposal.drawn_from.empty() ? nullptr : &proposal.drawn_from[i];
-      const double q = drawn_from ? drawn_from->probability(node.token) : 1.0;
-      if (i < exact) {
-        verdict.judged.push_back({q, q, 1, true});
-        verdict.commits.push_back({node.position, node.token, Source::accepted});
-        continue;
-      }
-      const Distribution target = step.drawn(answer.at(i - 1, node.position));
-      const Trial trial{node.token, target, drawn_from, i};
-      const double accept = acceptance.probability(trial);
-      if (rejected) {
-        verdict.judged.push_back({target.probability(node.token), q, accept, false, false});
-        continue;
-      }
-      const bool accepted = step.chance.below(accept, step.site(node.position, Purpose::accept));
-      verdict.judged.push_back({target.probability(node.token), q, accept, accepted});
-      if (accepted) {
-        verdict.commits.push_back({node.position, node.token, Source::accepted});
-        continue;
-      }
-      verdict.why = Stop::wrong_token;
-      const Distribution replacement = acceptance.replacement(trial);
-      if (!replacement.empty()) {
-        const Token token = step.chance.draw(replacement, step.site(node.position, Purpose::residual));
-        verdict.commits.push_back({node.position, token, Source::resampled});
-      }
-      rejected = true;
-    }
-    if (bonus && !rejected) {
-      const std::int32_t position = step.window.positions[length];
-      const Distribution target = step.drawn(answer.at(length - 1, position));
-      verdict.commits.push_back({position, step.chance.draw(target, step.site(position, Purpose::bonus)), Source::bonus});
-    }
-    co_return verdict;
+    walk.along(answer, acceptance);
+    if (step.decode.shadow != "off") walk.measure_the_rest(answer, acceptance);
+    if (proposal.foresight > 0 && !answer.empty()) walk.verdict.carry = Carry{std::move(answer), walk.sent_as(walk.at), walk.behind};
+    co_return std::move(walk.verdict);
   }
 
  private:
+  // The proposal's tree, what is asked of it, and where the verdict stands.
+  struct Walk {
+    const Step& step;
+    const Proposal& proposal;
+    const Options& options;
+    std::vector<int> depth, sent;           // of each drafted node; its index in the question
+    std::vector<std::vector<int>> drafts;   // of the root, then of each node: those within the span
+    Question question{.kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {}};
+    Verdict verdict;
+    int at = kRoot, behind = 0;
+    bool tests = false;  // whether any draft is tested
+
+    Walk(const Step& its_step, const Proposal& its_proposal, const Options& its_options) : step(its_step), proposal(its_proposal), options(its_options) {
+      const std::size_t drafted = proposal.nodes.size();
+      depth.assign(drafted, 0);
+      sent.assign(drafted, kNotSent);
+      drafts.resize(drafted + 1);
+      for (std::size_t i = 0; i < drafted; ++i) {
+        const int parent = proposal.nodes[i].parent;
+        if (parent != kRoot) depth[i] = depth[parent] + 1;
+        if (depth[i] < step.window.span) drafts[parent + 1].push_back(static_cast<int>(i));
+      }
+      verdict.judged.assign(drafted, {kNotMeasured, kNotMeasured, kNotMeasured, false, false});
+      ask();
+    }
+
+    int exact() const { return std::min(proposal.exact, step.window.span); }
+    int next(int node) const { return node == kRoot ? 0 : depth[node] + 1; }  // index into the window
+    int sent_as(int node) const { return node == kRoot ? kRoot : sent[node]; }
+
+    // Only what is tested is asked, and only the drafts that something asked sees are sent: exact drafts cost nothing here. What
+    // else is wanted, a bonus or the next step's carry, comes along with a test.
+    void ask() {
+      std::vector<int> asked;
+      for (int node = kRoot; node < static_cast<int>(proposal.nodes.size()); ++node) {
+        const std::vector<int>& its = drafts[node + 1];
+        if (!its.empty() && its.front() >= exact()) asked.push_back(node), tests = true;
+      }
+      for (int node = kRoot; node < static_cast<int>(proposal.nodes.size()); ++node) {
+        const bool leaf = drafts[node + 1].empty() && next(node) < step.window.span;
+        if (tests && leaf && (options.bonus || proposal.foresight > 0)) asked.push_back(node);
+      }
+      for (int node : asked) for (; node != kRoot && sent[node] == kNotSent; node = proposal.nodes[node].parent) sent[node] = 0;
+      for (std::size_t i = 0; i < sent.size(); ++i) {
+        if (sent[i] == kNotSent) continue;
+        sent[i] = static_cast<int>(question.nodes.size());
+        question.nodes.push_back({sent_as(proposal.nodes[i].parent), proposal.nodes[i].position, proposal.nodes[i].token});
+      }
+      std::sort(asked.begin(), asked.end());
+      for (const int node : asked) {
+        const auto first = step.window.positions.begin() + next(node);
+        const auto count = std::min<std::ptrdiff_t>(std::max(1, proposal.foresight), step.window.span - next(node));
+        question.asks.push_back({sent_as(node), {first, first + count}});
+      }
+    }
+
+    const Distribution* drawn_from(int draft) const { return proposal.drawn_from.empty() ? nullptr : &proposal.drawn_from[draft]; }
+    double claimed(int draft) const { return drawn_from(draft) ? drawn_from(draft)->probability(proposal.nodes[draft].token) : 1.0; }
+
+    void accept(int draft) {
+      verdict.commits.push_back({proposal.nodes[draft].position, proposal.nodes[draft].token, Source::accepted});
+      at = draft;
+    }
+
+    // From the committed state down, as long as drafts are accepted.
+    void along(const Answer& answer, const Acceptance& acceptance) {
+      while (!drafts[at + 1].empty()) {
+        const int first = drafts[at + 1].front();
+        if (first < exact()) {
+          verdict.judged[first] = {claimed(first), claimed(first), 1, true, true};
+          accept(first);
+        } else if (!try_drafts(answer, acceptance)) {
+          verdict.why = Stop::wrong_token;
+          return trim();
+        }
+      }
+      verdict.why = next(at) == step.window.span ? step.window.boundary : Stop::complete;
+      if (tests && options.bonus && next(at) < step.window.span) {
+        const std::int32_t position = step.window.positions[next(at)];
+        const Distribution target = step.drawn(answer.at(sent_as(at), position));
+        verdict.commits.push_back({position, step.chance.draw(target, step.site(position, Purpose::bonus)), Source::bonus});
+        behind = 1;
+      }
+      trim();
+    }
+
+    // Whether one of the node's drafts is accepted; else what replaces them is committed.
+    bool try_drafts(const Answer& answer, const Acceptance& acceptance) {
+      const std::int32_t position = step.window.positions[next(at)];
+      const Distribution& raw = answer.at(sent_as(at), position);
+      Distribution target = step.drawn(raw), replacement;
+      std::uint32_t attempt = 0;
+      for (const int draft : drafts[at + 1]) {
+        const Token token = proposal.nodes[draft].token;
+        const Trial trial{token, target, drawn_from(draft), depth[draft], raw};
+        const double chance = depth[draft] < options.minimum_block ? 1 : acceptance.probability(trial);
+        const bool accepted = step.chance.below(chance, step.site(position, Purpose::accept, attempt++));
+        verdict.judged[draft] = {target.probability(token), claimed(draft), chance, accepted, true};
+        if (accepted) {
+          accept(draft);
+          return true;
+        }
+        replacement = acceptance.replacement(trial);
+        if (options.update_target && !replacement.empty()) target = replacement;
+      }
+      if (!replacement.empty()) {
+        verdict.commits.push_back({position, step.chance.draw(replacement, step.site(position, Purpose::residual)), Source::resampled});
+        behind = 1;
+      }
+      return false;
+    }
+
+    // What the walk did not reach has no entry where nothing behind it has.
+    void trim() {
+      while (!verdict.judged.empty() && !verdict.judged.back().reached) verdict.judged.pop_back();
+    }
+
+    // What would have become of the drafts that the walk did not reach.
+    void measure_the_rest(const Answer& answer, const Acceptance& acceptance) {
+      verdict.judged.resize(proposal.nodes.size(), {kNotMeasured, kNotMeasured, kNotMeasured, false, false});
+      for (std::size_t i = 0; i < proposal.nodes.size(); ++i) {
+        const Node& node = proposal.nodes[i];
+        if (verdict.judged[i].reached || depth[i] >= step.window.span) continue;
+        const Distribution& raw = answer.at(sent_as(node.parent), node.position);
+        const Distribution target = step.drawn(raw);
+        const Trial trial{node.token, target, drawn_from(static_cast<int>(i)), depth[i], raw};
+        verdict.judged[i] = {target.probability(node.token), claimed(static_cast<int>(i)), acceptance.probability(trial), false, false};
+      }
+      while (!verdict.judged.empty() && depth[verdict.judged.size() - 1] >= step.window.span) verdict.judged.pop_back();
+    }
+  };
+
   Options options_;
 };
 
@@ -84,5 +179,5 @@ class Chain final : public Verifier {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(chain) {
-  registries.verifiers.add<draftlab::Chain>("chain", "one pass over a drafted path; the first rejection is replaced (ASSD, Algorithm 1)");
+  registries.verifiers.add<draftlab::Chain>("chain", "one pass over drafted paths; the first rejection is replaced (ASSD, Algorithm 1); lossless but for its options");
 }

@@ -90,6 +90,52 @@ TEST_CASE("acceptance by depth is what the metrics say") {
   }
 }
 
+// Of two attached estimators one expects what is accepted, the other twice that.
+TEST_CASE("calibration has a curve for every attached estimator") {
+  const TraceFolder folder("plot");
+  {
+    TraceWriter writer(folder / "a.h5", {}, made_runs(), TraceOptions{}, false);
+    for (int i = 0; i < 12; ++i) {
+      SampleRow row = made_sample(i % 2, i / 2, 0);
+      for (StepRow& step : row.steps) step.estimates = {{"sure", step.accepted}, {"twice", 2.0 * step.accepted}};
+      writer.sample(row);
+    }
+    writer.close();
+  }
+  const Frame frame({folder / "a.h5"});
+  const Quantities quantities(frame);
+  const PlotRequest request;
+  const auto check = [&](const std::vector<std::string>& by, std::vector<std::string> arms, const std::vector<std::string>& curves) {
+    const Grouping grouping(frame, by);
+    const Picture picture = calibration_figure({frame, quantities, grouping, request, std::move(arms)});
+    REQUIRE(picture.data.size() == 2);
+    const std::string& text = picture.data[0].second;
+    int index = 0;
+    std::size_t at = 0;
+    for (const std::string& curve : curves) {
+      CAPTURE(curve);
+      at = text.find("# " + curve + "\n", at);
+      REQUIRE(at != std::string::npos);
+      const std::string drawn = "'calibration_prefix.dat' index " + std::to_string(index++) + " ";
+      std::istringstream lines(text.substr(at));
+      std::string line;
+      std::getline(lines, line);
+      std::getline(lines, line);
+      int points = 0;
+      for (double expected = 0, value = 0; std::getline(lines, line) && !line.empty(); ++points) {
+        if (!(std::istringstream(line) >> expected >> value)) break;  // NaN: an empty curve
+        CHECK(value == doctest::Approx(curve.ends_with("twice") ? expected / 2 : expected));
+      }
+      const bool attached = curve.ends_with("sure") || curve.ends_with("twice");
+      CHECK(points == (attached ? 3 : 0));  // 0, 1 or 2 accepted
+      CHECK((picture.script.find(drawn) != std::string::npos) == attached);
+      CHECK((picture.script.find("set label " + std::to_string(index) + " '" + curve + "'") != std::string::npos));
+    }
+  };
+  check({}, {"stepwise", "self"}, {"stepwise", "self", "stepwise sure", "self sure", "stepwise twice", "self twice"});
+  check({"model_family"}, {"all"}, {"all", "sure", "twice"});
+}
+
 TEST_CASE("what a figure lacks is named") {
   const TraceFolder folder("plot");
   write_made(folder / "a.h5", 4);

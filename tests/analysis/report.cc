@@ -72,6 +72,47 @@ TEST_CASE("two arms, against the stepwise one") {
   CHECK(has(print(report, ReportFormat::json), "\"p_holm\""));
 }
 
+TEST_CASE("arms that mostly write the same texts are said to") {
+  const TraceFolder folder("report");
+  MadeArm base = stepwise(), same = self("4"), other = self("2");
+  base.text = [](int p) { return "text " + std::to_string(p); };
+  same.text = [](int p) { return p == 3 ? "a near-tie" : "text " + std::to_string(p); };
+  other.text = [](int p) { return "something else " + std::to_string(p); };
+  write_arms(folder / "a.h5", {base, same, other}, {.prompts = 10});
+  const std::string findings = print(make_report(Frame({folder / "a.h5"}), {.metrics = {"nfe"}}), ReportFormat::markdown);
+  CAPTURE(findings);
+  CHECK(has(findings, "drafter=self decode.draft_length=4 against drafter=stepwise: 9 of 10 texts are equal."));
+  CHECK_FALSE(has(findings, "0 of 10 texts"));
+}
+
+TEST_CASE("corpus BLEU is made of sums over prompts, compared on the same resampled ones") {
+  const TraceFolder folder("report");
+  const BleuSums right{5, 4, 3, 2, 5, 4, 3, 2, 5, 5}, wrong{0, 0, 0, 0, 5, 4, 3, 2, 5, 5};
+  MadeArm base = stepwise(), half = self("4"), nearly = self("2");
+  base.bleu_sums = [&](int) { return right; };
+  half.bleu_sums = [&](int p) { return p % 2 ? wrong : right; };  // every precision 1/2, though the mean of sentences has none
+  nearly.bleu_sums = base.bleu_sums;
+  write_arms(folder / "a.h5", {base, half, nearly}, {.prompts = 40});
+  const Frame frame({folder / "a.h5"});
+  const Report report = make_report(frame, {.metrics = {"bleu"}});
+  CHECK(cell(report, 0, "bleu").value.value == doctest::Approx(100));
+  const ReportCell& worse = cell(report, 1, "bleu");
+  CHECK(worse.value.value == doctest::Approx(50));
+  CHECK(worse.value.interval.low > 30);
+  CHECK(worse.value.interval.high < 70);
+  CHECK(worse.versus->difference.value == doctest::Approx(-50));
+  CHECK(worse.versus->difference.interval.high < -30);
+  CHECK(worse.versus->equivalence->finding == Equivalence::Finding::different);
+  CHECK_FALSE(worse.versus->non_inferiority->shown);
+  CHECK(std::isnan(worse.versus->p));  // no prompt has a BLEU to flip the sign of
+  CHECK(cell(report, 2, "bleu").versus->equivalence->finding == Equivalence::Finding::equivalent);
+
+  const std::vector<std::string> usual = Quantities(frame).usual();
+  CHECK(std::count(usual.begin(), usual.end(), "bleu") == 1);
+  CHECK(std::count(usual.begin(), usual.end(), "exact_match") == 1);
+  CHECK(std::count(usual.begin(), usual.end(), "bleu_match_1") == 0);
+}
+
 TEST_CASE("groups, pivots and pairs: seeds are repeats, other keys are matched") {
   const TraceFolder folder("report");
   std::vector<MadeArm> arms;

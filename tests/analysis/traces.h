@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/text_metrics.h"
 #include "tests/core/trace_fixture.h"
 
 namespace draftlab {
@@ -15,6 +16,8 @@ struct MadeArm {
   bool verified = true;
   double seconds = 1;
   std::function<double(int prompt)> score = [](int) { return 0.5; };
+  std::function<std::string(int prompt)> text = [](int) { return ""; };
+  std::function<BleuSums(int prompt)> bleu_sums = {};  // none: the task is no translation
 };
 
 inline RunRow made_run(const MadeArm& arm) {
@@ -68,7 +71,12 @@ inline SampleRow made_sample(const MadeArm& arm, int run, int prompt, int repeat
   std::int32_t open = row.length - 1;
   for (StepRow& step : row.steps) step.masked = open, open -= step.committed;
   row.seconds = arm.seconds;
+  row.text = arm.text(prompt);
   row.scores = {{"exact_match", arm.score(prompt)}};
+  if (arm.bleu_sums) {
+    const BleuSums sums = arm.bleu_sums(prompt);
+    for (std::size_t i = 0; i < sums.size(); ++i) row.scores.emplace_back(kBleuSums[i], sums[i]);
+  }
   return row;
 }
 

@@ -101,7 +101,7 @@ struct Decoded {
 
   Decoded(const std::string& kind, const std::string& name, std::uint64_t seed) {
     Faults faults;
-    const Config config = Config::parse(std::string("model = table\ntask = positions\n") + (kind == "estimator" ? "" : "estimator = entropy\n") + kind + " = " + name +
+    const Config config = Config::parse(std::string("model = table\nmodel.draft = table\ntask = positions\n") + (kind == "estimator" ? "" : "estimator = entropy\n") + kind + " = " + name +
                                         "\n[task.positions]\nprompt = 0:1\n[decode]\ndraft_length = 3\n", "a.ini", faults);
     const Composition arm = compose(config, registries(), faults);
     faults.raise();

@@ -29,6 +29,11 @@ void check_equal(const Distribution& distribution, std::initializer_list<double>
 
 }  // namespace
 
+TEST_CASE("the best tokens come most probable first, the lowest id among equals") {
+  CHECK(of({1, 3, 3, 4}).best(3) == std::vector<Token>{3, 1, 2});
+  CHECK(of({1, 1}).best(5) == std::vector<Token>{0, 1});
+}
+
 TEST_CASE("weights are normalised") {
   check_equal(of({1, 3, 0, 4}), {.125, .375, 0, .5});
   CHECK_THROWS_AS(of({0, 0}), Fault);

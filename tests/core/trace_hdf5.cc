@@ -87,6 +87,24 @@ TEST_CASE("a trace comes back as it was written") {
   CHECK_FALSE(std::filesystem::exists(folder / "a.h5.units"));
 }
 
+TEST_CASE("the likeliest tokens of a draft are columns by rank") {
+  const TraceFolder folder("top");
+  TraceWriter writer(folder / "a.h5", made_provenance(), made_runs(), units_of(1), false);  // a unit a sample: merged
+  for (int i = 0; i < 2; ++i) {
+    SampleRow row = made_sample(0, i, 0);
+    if (i == 0) row.steps[0].drafts[1].top = {{4, .5}, {2, .25}};
+    writer.sample(std::move(row));
+  }
+  writer.close();
+  const Trace trace(folder / "a.h5");
+  const SampleRow first = trace.sample(0);
+  REQUIRE(first.steps[0].drafts[1].top.size() == 2);
+  CHECK(first.steps[0].drafts[1].top[0] == std::pair<Token, double>(4, .5));
+  CHECK(first.steps[0].drafts[1].top[1] == std::pair<Token, double>(2, .25));
+  CHECK(first.steps[0].drafts[0].top.empty());
+  CHECK(trace.sample(1).steps[0].drafts[1].top.empty());
+}
+
 TEST_CASE("a trace carries the text of the tokens that occur") {
   const TraceFolder folder("trace");
   auto write_spelled = [&](const std::string& path, std::int64_t unit_tokens) {

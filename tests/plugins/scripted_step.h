@@ -3,7 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
+#include <limits>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "core/composition.h"
@@ -39,20 +42,38 @@ struct ScriptedStep {
   std::optional<Carry> carry;
   SampledChance chance{1};
   Mailbox mailbox;
-  Sequence target{canvas};
+  struct Bounded final : Sequence {
+    using Sequence::Sequence;
+    int deepest = std::numeric_limits<int>::max();
+    int horizon() const override { return deepest; }
+  } target{canvas};
+  std::unique_ptr<Frontier> frontier;  // of parts that ask about hypothetical states; with an unmasker
+  std::unique_ptr<Unmasker> unmasker;
   int vocabulary = 3;
   std::optional<Question> asked;  // what the last coroutine asked
 
   explicit ScriptedStep(Canvas its) : canvas(std::move(its)) {}
-  Step step() { return {canvas, window, blocks, decode, carry, chance, mailbox, 0, 0, vocabulary, target}; }
+  Step step() { return {canvas, window, blocks, decode, carry, chance, mailbox, 0, 0, vocabulary, target, frontier.get(), unmasker.get()}; }
 
-  // Runs a coroutine; whatever position it asks, at whatever node, is answered by `answers`.
+  // Stepwise decoding by blocks and `unmasker`: what is given to both of them is set before.
+  void decodes(const std::string& name, const std::string& options = "") {
+    frontier = part(&Registries::frontiers, "blocks");
+    unmasker = part(&Registries::unmaskers, name, options);
+    frontier->begin(blocks, decode);
+    unmasker->begin(blocks, decode);
+    if (!frontier->done(canvas)) window = frontier->next(canvas);
+  }
+
+  // Runs a coroutine; whatever position it asks, at whatever node, is answered by `answers`, or at each node by its own.
   template <class T> T run(Asking<T> asking, const std::map<std::int32_t, Distribution>& answers) {
+    return run(std::move(asking), [&](int, std::int32_t position) { return answers.at(position); });
+  }
+  template <class T> T run(Asking<T> asking, const std::function<Distribution(int node, std::int32_t position)>& answers) {
     asked.reset();
     asking.start();
     while (!asking.done()) {
       asked = *mailbox.question;
-      for (const Ask& ask : asked->asks) for (const std::int32_t position : ask.positions) mailbox.answer.add(ask.node, position, answers.at(position));
+      for (const Ask& ask : asked->asks) for (const std::int32_t position : ask.positions) mailbox.answer.add(ask.node, position, answers(ask.node, position));
       mailbox.waiting.resume();
     }
     return asking.take();

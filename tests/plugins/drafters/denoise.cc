@@ -67,7 +67,7 @@ TEST_CASE("what came along with a commit is proposed alone, without asking") {
   scripted.carry.emplace();
   scripted.carry->answer.add(kRoot, 1, of({0, 0, 1}));
   const auto drafter = denoise();
-  const Proposal proposal = scripted.run(drafter->propose(scripted.step()), {});
+  const Proposal proposal = scripted.run(drafter->propose(scripted.step()), std::map<std::int32_t, Distribution>{});
   CHECK_FALSE(scripted.asked);
   REQUIRE(proposal.nodes.size() == 1);
   CHECK(proposal.nodes[0].position == 1);

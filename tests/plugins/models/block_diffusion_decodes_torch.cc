@@ -1,14 +1,7 @@
 // Recorded decodes of the authors' loops (SDAR, Fast-dLLM v2, S2D2 on both) are reproduced step by step: what is drafted, what is
 // committed and why, the tokens, and the number of forwards.
-#include <ATen/Parallel.h>
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/cat.h>
-
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -21,33 +14,13 @@
 #include "core/decoder.h"
 #include "core/error.h"
 #include "plugins/builtin.h"
-#include "plugins/models/transformer_torch.h"
+#include "tests/plugins/models/recorded_torch.h"
 
 namespace draftlab {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-
-// The authors leave the mask token in their distributions. So the checkpoint gets a second mask token, with the first one's
-// embedding: that is the one which the model leaves out, and the first is a token like any other.
-struct Checkpoint {
-  fs::path path = fs::temp_directory_path() / ("draftlab-decodes-" + std::to_string(::getpid()));
-  Token mask = 0;  // the authors'
-  int vocabulary = 0;
-  explicit Checkpoint(const fs::path& bundle) {
-    const at::NoGradGuard no_grad;
-    Transformer net = Transformer::load(bundle.string());
-    mask = static_cast<Token>(net.config.mask_token_id);
-    vocabulary = static_cast<int>(net.config.vocab_size);
-    const auto with_another = [&](const at::Tensor& rows) { return at::cat({rows, rows.narrow(0, mask, 1)}); };
-    net.embed_tokens = with_another(net.embed_tokens);
-    net.lm_head = with_another(net.lm_head);
-    net.config.mask_token_id = net.config.vocab_size++;
-    net.save(path.string(), false);
-  }
-  ~Checkpoint() { fs::remove_all(path); }
-};
 
 // Hands out the recorded uniforms as the authors' loop draws them: one for every row of the block when it samples drafts, one
 // for every position of the span before it tests the first, one for a residual. A right-shifted block's first token, which came
@@ -125,7 +98,7 @@ template <class T>
 T value(const Json& args, const char* key, T fallback) { return args.contains(key) ? args[key].get<T>() : fallback; }
 
 // The config that says what the authors' arguments say.
-std::string config_of(const Json& args, const std::string& loop, const Checkpoint& checkpoint) {
+std::string config_of(const Json& args, const std::string& loop, const TwoMasks& checkpoint) {
   const bool fast = loop.find("fast") != std::string::npos;
   const double temperature = args["temperature"];
   const bool greedy = fast ? temperature == 0 : !args["do_sample"].get<bool>();
@@ -147,7 +120,7 @@ std::string config_of(const Json& args, const std::string& loop, const Checkpoin
        << "\n[drafter.denoise]\ngreedy = " << (greedy ? "true" : "false") << "\n"
        << "[model.block-diffusion]\ncheckpoint = " << checkpoint.path.string() << "\nverify_rows = block"
        << "\ncache = " << (value(args, "cache_ver", false) ? "causal" : "block") << "\ndraft_mask = " << (value(args, "draft_ver", false) ? "causal" : "block") << "\n"
-       << "[acceptance.speculative]\nresample = " << (value(args, "allow_resample", true) ? "true" : "false") << "\n"
+       << "sub_block_cache = " << (value(args, "use_block_cache", false) ? "masked" : "off") << "\n[acceptance.speculative]\nresample = " << (value(args, "allow_resample", true) ? "true" : "false") << "\n"
        << "[estimator.entropy]\nwidth = " << width << "\n[estimator.hard-margin]\nstrict = true\n";
   if (remasking != "sequential") text << "[unmasker." << (remasking == "low_confidence_static" ? "static" : "threshold") << "]\nreads = drawn\n";
   const std::string score = value<std::string>(args, "do_verify_score_type", "") == "difference_static" ? "static" : "dynamic";
@@ -171,7 +144,7 @@ double mark(const TokenRow& token, bool first_of_block, bool plain) {
 
 struct Replayed { int steps = 0; bool whole = true; };
 
-Replayed replay(const Checkpoint& checkpoint, const std::string& loop, const Json& trace, const Registries& registries) {
+Replayed replay(const TwoMasks& checkpoint, const std::string& loop, const Json& trace, const Registries& registries) {
   const Json& args = trace["args"];
   const bool fast = loop.find("fast") != std::string::npos, plain = loop == "sdar_block_diffusion";
   Faults faults;
@@ -196,16 +169,18 @@ Replayed replay(const Checkpoint& checkpoint, const std::string& loop, const Jso
     for (const auto& entry : step) if (entry.is_number()) order.back().push_back(entry.get<double>());
     std::sort(order.back().begin(), order.back().end());
   }
-  // Recorded forwards of SDAR, with what went in.
+  // Recorded forwards: how many rows denoising had, and of SDAR what went in.
   const Json no_steps = Json::array();
-  const Json& forwards = fast || !trace.contains("steps") ? no_steps : trace["steps"];
+  const Json& forwards = trace.contains("steps") ? trace["steps"] : no_steps;
   std::size_t forward = 0;
-  const auto follow = [&](const char* kind, std::int32_t first, const std::function<Token(std::int32_t)>& token) {
+  const auto follow = [&](const std::string& kind, std::int64_t rows, std::int32_t first, const std::function<Token(std::int32_t)>& token) {
     while (forward < forwards.size() && forwards[forward]["kind"] == "commit_or_prefill") ++forward;
     if (forward == forwards.size()) return;
-    DOCTEST_CHECK(forwards[forward]["kind"] == kind);
-    for (std::int32_t i = 0; i < block; ++i) DOCTEST_CHECK(forwards[forward]["input_ids"][i].get<Token>() == token(first + i));
-    ++forward;
+    const Json& recorded = forwards[forward++];
+    DOCTEST_CHECK(recorded["kind"] == kind);
+    if (kind == "denoise") DOCTEST_CHECK(recorded["len"].get<std::int64_t>() == rows);
+    if (!recorded.contains("input_ids")) return;
+    for (std::int32_t i = 0; i < block; ++i) DOCTEST_CHECK(recorded["input_ids"][i].get<Token>() == token(first + i));
   };
 
   Replayed replayed;
@@ -217,13 +192,14 @@ Replayed replay(const Checkpoint& checkpoint, const std::string& loop, const Jso
     DOCTEST_REQUIRE(at < order.size());
     const std::int32_t first = step.drafts.front().position / block * block;
     const auto before = [&](std::int32_t i) { return canvas[i] == kNoToken ? checkpoint.mask : canvas[i]; };
-    if (!fast) follow("denoise", first, before);
-    if (!fast && step.verified) {
+    const Count &drafted_by = step.counts[Kind::draft], &verified_by = step.counts[Kind::verify];
+    if (drafted_by.calls > 0) follow("denoise", drafted_by.positions, first, before);
+    if (verified_by.calls > 0) {
       const auto drafted = [&](std::int32_t i) {
         for (const DraftRow& draft : step.drafts) if (draft.position == i) return draft.token;
         return before(i);
       };
-      follow("verify2l", first, drafted);
+      follow("verify2l", verified_by.positions, first, drafted);
     }
     std::vector<double> marks;
     bool mask_committed = false;
@@ -254,8 +230,7 @@ Replayed replay(const Checkpoint& checkpoint, const std::string& loop, const Jso
 }  // namespace
 
 DOCTEST_TEST_CASE("parity: recorded decodes of block diffusion, commit for commit") {
-  const char* named = std::getenv("DRAFTLAB_PARITY");
-  const fs::path root = named ? fs::path(named) : fs::path(DRAFTLAB_SOURCE_DIR) / "../shared/parity";
+  const fs::path root = bundles();
   if (!fs::is_directory(root)) {
     std::cout << "parity: no bundles at " << root.string() << " (set DRAFTLAB_PARITY); no decode compared\n";
     return;
@@ -274,24 +249,20 @@ DOCTEST_TEST_CASE("parity: recorded decodes of block diffusion, commit for commi
   for (const auto& entry : fs::directory_iterator(root)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with("sdar-") && !name.starts_with("fast-dllm-v2-")) continue;
-    const Checkpoint checkpoint(entry.path());
+    const TwoMasks checkpoint(entry.path());
     for (const std::string file : {"decode", "ssd"}) {
       const Json decodes = Json::parse(std::ifstream(entry.path() / (file + ".json")));
-      int number = -1, whole = 0, part = 0, without = 0, steps = 0;
+      int number = -1, whole = 0, part = 0, steps = 0;
       for (const Json& trace : decodes["traces"]) {
         ++number;
-        // A cache inside the block is approximate, and S2D2's experiments leave it off.
-        if (value(trace["args"], "use_block_cache", false)) {
-          ++without;
-          continue;
-        }
         DOCTEST_INFO(name << " " << file << " trace " << number << ": " << trace["args"].dump());
         const Replayed replayed = replay(checkpoint, trace["loop"], trace, registries);
         steps += replayed.steps;
+        if (!replayed.whole) std::cout << "parity " << name << " " << file << " trace " << number << ": up to step " << replayed.steps << " of " << trace["decoding_order"].size() << "\n";
         ++(replayed.whole ? whole : part);
       }
       std::cout << "parity " << name << " " << file << ": " << whole << " recorded decodes reproduced, commit for commit; " << part
-                << " up to where they draw the mask token; " << without << " with a cache inside the block left out; " << steps << " steps\n";
+                << " up to where they draw the mask token; " << steps << " steps\n";
       DOCTEST_CHECK(whole > 0);
     }
   }

@@ -186,7 +186,7 @@ DOCTEST_TEST_CASE("parity: transformer, whole and row by row") {
 
 DOCTEST_TEST_CASE("a saved transformer is read back, in f32 and bf16, and in several files") {
   const Folder folder;
-  for (const std::string family : {"sdar", "Fast_dLLM_Qwen", "qwen2", "qwen3"}) {
+  for (const std::string family : {"sdar", "Fast_dLLM_Qwen", "llada", "Dream", "qwen2", "qwen3"}) {
     for (const bool tied : {false, true}) {
       DOCTEST_INFO(family << (tied ? " tied" : ""));
       TransformerConfig config = tiny(family);
@@ -245,6 +245,10 @@ DOCTEST_TEST_CASE("what is wrong with a checkpoint is one sentence") {
   saved();
   rewrite(file, "\"rope_scaling\": null", "\"rope_scaling\": {\"factor\": 4}");
   DOCTEST_CHECK(says(complaint(folder.path.string()), "'rope_scaling' is {\"factor\":4}, only null is supported"));
+  Transformer::random(tiny("llada"), 3).save(folder.path.string(), false);
+  DOCTEST_CHECK(complaint(folder.path.string()) == "");
+  rewrite(file, "\"include_qkv_bias\": false", "\"include_qkv_bias\": true");
+  DOCTEST_CHECK(says(complaint(folder.path.string()), "'include_qkv_bias' is true, only false is supported"));
   saved();
   rewrite(file, "\"head_dim\": 6", "\"head_dim\": \"six\"");
   DOCTEST_CHECK(says(complaint(folder.path.string()), "'head_dim' must be an integer"));

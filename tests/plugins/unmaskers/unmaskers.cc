@@ -61,13 +61,75 @@ TEST_CASE("static: the quota's most confident") {
   CHECK(Unmasking("static", "", 2).preview() == 0);
 }
 
+TEST_CASE("static: Dream's orders, and the leftmost among equals") {
+  Unmasking unmasking("static", "order = entropy", 1);
+  CHECK(unmasking.choose() == Positions{2, 0, 4, 1, 3});
+  unmasking.proposal.raw[4] = of({.5, .25, .25});  // margin .25 against 0 of positions 1 and 3, but 1.04 nats against .69
+  CHECK(unmasking.choose() == Positions{2, 0, 1, 3, 4});
+  Unmasking margin("static", "order = margin", 1);
+  margin.proposal.raw[4] = unmasking.proposal.raw[4];
+  CHECK(margin.choose() == Positions{2, 0, 4, 1, 3});
+  Unmasking peak("static", "order = peak", 1);
+  peak.proposal.raw[1] = of({.01, .99, 0});  // whatever was drafted
+  CHECK(peak.choose() == Positions{1, 2, 0, 4, 3});
+  CHECK(Unmasking("static", "order = peak").choose() == Positions{2});
+}
+
+TEST_CASE("drafts beyond the window are not committed") {
+  for (const char* name : {"static", "all", "threshold", "entropy-bound", "one"}) {
+    Unmasking unmasking(name, "", 0, .1);
+    unmasking.scripted.window.positions = {0, 1};
+    for (const std::int32_t position : unmasking.choose()) CHECK(position < 2);
+  }
+}
+
+// Dream decodes n = 12 masks in 12 steps as 0, 1, 1, ..., 1, 2: 12 (1 - s/t) is .999 at first.
+TEST_CASE("timesteps: int(n (1 - s/t)), which may be none, and all in the last step") {
+  const auto quotas = [](int masks, std::int64_t steps) {
+    testing::ScriptedStep scripted(Canvas(masks, {}));
+    scripted.decode.steps = steps;
+    const auto unmasker = testing::part(&Registries::unmaskers, "static", "schedule = timesteps");
+    unmasker->begin(scripted.blocks, scripted.decode);
+    std::vector<int> made;
+    for (std::int64_t i = 0; i < steps; ++i) {
+      scripted.window.positions = scripted.canvas.masked_positions();
+      Proposal proposal;
+      for (const std::int32_t position : scripted.window.positions) {
+        proposal.nodes.push_back({kRoot, position, 0});
+        proposal.raw.push_back(of({1, 0}));
+      }
+      const Verdict verdict = unmasker->choose(scripted.step(), proposal);
+      for (const Commit& commit : verdict.commits) scripted.canvas.commit(commit.position, commit.token);
+      unmasker->observe(scripted.canvas, {}, verdict);
+      made.push_back(static_cast<int>(verdict.commits.size()));
+    }
+    return made;
+  };
+  CHECK(quotas(12, 12) == std::vector<int>{0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2});
+  CHECK(quotas(12, 6) == std::vector<int>{1, 2, 2, 2, 2, 3});
+  CHECK(quotas(5, 1) == std::vector<int>{5});
+}
+
+TEST_CASE("independent: each draft with probability 1 - s/t, all in the last step") {
+  double sum = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    Unmasking unmasking("static", "schedule = independent", 4);
+    unmasking.scripted.chance = SampledChance(static_cast<std::uint64_t>(trial));
+    sum += static_cast<double>(unmasking.choose().size());
+  }
+  CHECK(sum / 2000 == doctest::Approx(5 * .24975).epsilon(.06));
+  CHECK(Unmasking("static", "schedule = independent", 1).choose() == Positions{2, 0, 4, 1, 3});
+}
+
 TEST_CASE("the quota falls when the block's first steps are over, and is new in the next block") {
   Unmasking unmasking("static", "", 2);
   const auto commit = [](std::int32_t position) { return Verdict{.commits = {{position, 0}}, .edits = {}, .why = Stop::unverified, .carry = {}, .judged = {}}; };
   unmasking.unmasker->observe(unmasking.scripted.canvas, {}, commit(2));
   CHECK(unmasking.choose() == Positions{2, 0});
   CHECK(unmasking.unmasker->state() == "0/1");
-  unmasking.unmasker->observe(unmasking.scripted.canvas, {}, Verdict());  // a step that could only edit
+  Canvas filled(5, {});
+  for (std::int32_t i = 0; i < 5; ++i) filled.commit(i, 0, true);
+  unmasking.unmasker->observe(filled, {}, Verdict());  // a step that could only edit
   CHECK(unmasking.unmasker->state() == "0/1");
   unmasking.scripted.window.block = 1;
   CHECK(unmasking.choose().size() == 3);

@@ -26,6 +26,7 @@ struct Judging {
   }
   // The verdict of a target that gives every draft probability `p`, and the rest to token 2.
   Verdict judge(double p, const std::string& acceptance = "") {
+    scripted.chance = SampledChance(1);
     const auto verifier = testing::part(&Registries::verifiers, "chain");
     const auto rule = testing::part(&Registries::acceptance, "speculative", acceptance);
     const Distribution target = of({p, 0, 1 - p});
@@ -65,6 +66,73 @@ TEST_CASE("a rejected draft is replaced, left masked, or kept") {
   REQUIRE(kept.commits.size() == 1);
   CHECK(kept.commits[0].token == 0);
   CHECK_FALSE(kept.judged[0].accepted);
+}
+
+TEST_CASE("an accepted minimum block is not tested, but measured") {
+  Judging judging(3, Stop::block_end);
+  const auto verifier = testing::part(&Registries::verifiers, "chain", "minimum_block = 2\n");
+  const auto rule = testing::part(&Registries::acceptance, "speculative");
+  const Distribution never = of({0, 0, 1});
+  const Verdict verdict = judging.scripted.run(verifier->judge(judging.scripted.step(), judging.proposal, *rule), {{1, never}, {2, never}, {3, never}});
+  REQUIRE(verdict.commits.size() == 3);
+  CHECK(verdict.commits[1].source == Source::accepted);
+  CHECK(verdict.commits[2].token == 2);
+  CHECK(verdict.judged[0].target == 0);
+  CHECK(verdict.judged[0].accept == 1);
+}
+
+TEST_CASE("a drafter with foresight has more asked at every node, also the last, and gets the answer with where it stopped") {
+  Judging judging(3, Stop::block_end);
+  judging.proposal.nodes.resize(2);
+  judging.proposal.drawn_from.resize(2);
+  judging.proposal.exact = 1;
+  judging.proposal.foresight = 2;
+  const Verdict verdict = judging.judge(0, "resample = false");
+  const Question& asked = *judging.scripted.asked;
+  CHECK(asked.nodes.size() == 2);
+  REQUIRE(asked.asks.size() == 2);  // the exact draft is not tested, so the root is not asked
+  CHECK(asked.asks[0].node == 0);
+  CHECK(asked.asks[0].positions == std::vector<std::int32_t>{2, 3});
+  CHECK(asked.asks[1].node == 1);
+  CHECK(asked.asks[1].positions == std::vector<std::int32_t>{3});
+  REQUIRE(verdict.carry);
+  CHECK(verdict.carry->node == 0);  // the second draft was rejected
+  CHECK(verdict.carry->behind == 0);
+  CHECK(judging.judge(0).carry->behind == 1);  // replaced
+  CHECK(judging.judge(1).carry->node == 1);
+  judging.proposal.exact = 2;  // nothing to test: no forward, hence no carry
+  CHECK_FALSE(judging.judge(1).carry);
+  CHECK_FALSE(judging.scripted.asked);
+}
+
+// Two drafts of position 1, tokens 0 and 1, each drawn from (.5, .5, 0); behind the second one draft of position 2.
+TEST_CASE("siblings are tried in turn, against what the rejected ones left of the target") {
+  Judging judging(3, Stop::block_end);
+  judging.proposal.nodes = {{kRoot, 1, 0}, {kRoot, 1, 1}, {1, 2, 0}};
+  // p = (0, .5, .5): token 0 is never accepted and leaves max(p - q, 0) = (0, 0, 1), under which token 1 is not, either.
+  const auto rule = testing::part(&Registries::acceptance, "speculative");
+  const std::map<std::int32_t, Distribution> target = {{1, of({0, .5, .5})}, {2, of({1, 0, 0})}, {3, of({1, 0, 0})}};
+  const auto judge = [&](const std::string& options) {
+    const auto verifier = testing::part(&Registries::verifiers, "chain", options);
+    return judging.scripted.run(verifier->judge(judging.scripted.step(), judging.proposal, *rule), target);
+  };
+  const Verdict updated = judge("");
+  REQUIRE(updated.commits.size() == 1);
+  CHECK(updated.commits[0].token == 2);
+  CHECK(updated.commits[0].source == Source::resampled);
+  CHECK(updated.judged.size() == 2);
+  CHECK(updated.judged[1].accept == 0);
+  // Against all of p token 1 is accepted, and its own draft behind it.
+  judging.scripted.chance = SampledChance(1);
+  const Verdict stale = judge("update_target = false\n");
+  REQUIRE(stale.commits.size() == 2);
+  CHECK(stale.commits[0].token == 1);
+  CHECK(stale.commits[1].position == 2);
+  CHECK(stale.why == Stop::complete);
+  // Only node 1 is sent: nothing is asked at the others.
+  CHECK(judging.scripted.asked->nodes.size() == 1);
+  CHECK(judging.scripted.asked->nodes[0].token == 1);
+  CHECK(judging.scripted.asked->asks[1].node == 0);
 }
 
 }  // namespace
