@@ -1,5 +1,6 @@
 #include "analysis/cost.h"
 
+#include <Eigen/QR>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -21,6 +22,20 @@ struct Sums {
 };
 
 double over(double above, double below) { return below > 0 ? above / below : kNotMeasured; }
+
+// Seconds of one group as the others' forwards, rows and positions predict them (least squares of relative errors), over its own;
+// NaN where fewer than four others were timed.
+double predicted_share(const std::vector<Sums>& sums, std::size_t held_out) {
+  const auto timed = [](const Sums& sum) { return sum.samples > 0 && sum.seconds > 0; };
+  std::vector<const Sums*> others;
+  for (std::size_t g = 0; g < sums.size(); ++g) if (g != held_out && timed(sums[g])) others.push_back(&sums[g]);
+  if (others.size() < 4 || !timed(sums[held_out])) return kNotMeasured;
+  const auto counts = [](const Sums& sum) -> Eigen::RowVector3d { return Eigen::RowVector3d(sum.forwards, sum.rows, sum.positions) / sum.seconds; };
+  Eigen::MatrixX3d known(static_cast<Eigen::Index>(others.size()), 3);
+  for (std::size_t i = 0; i < others.size(); ++i) known.row(static_cast<Eigen::Index>(i)) = counts(*others[i]);
+  const Eigen::Vector3d cost = known.completeOrthogonalDecomposition().solve(Eigen::VectorXd::Ones(known.rows()));
+  return counts(sums[held_out]).dot(cost);
+}
 
 
 }  // namespace
@@ -126,6 +141,7 @@ std::vector<Cost> costs(const Frame& frame, const CostRequest& request) {
     cost.ideal_speedup = over(base.nfe, base.tokens) / over(sum.nfe, sum.tokens);
     cost.model_speedup = over(base.model_seconds, base.tokens) / over(sum.model_seconds, sum.tokens);
     cost.speedup = over(base.seconds, base.tokens) / over(sum.seconds, sum.tokens);
+    cost.predicted = predicted_share(sums, g);
     cost.fitted = static_cast<std::int64_t>(sum.x.size());
     cost.seconds_of_forward = fit_line(sum.x, sum.y);
     cost.machine_seconds = machine ? over(sum.machine, sum.tokens) : kNotMeasured;
@@ -143,21 +159,22 @@ std::string cost_tables(const Frame& frame, const CostRequest& request) {
   };
   const auto share = [](double a) { return std::isinf(a) ? std::string("never") : fixed(a, 3); };
   TextTable step{{"arm", "forwards/step", "rows/step", "positions/step", "tokens/step", "drafts/verified step", "tokens/forward", "ms/token"}, {}};
-  TextTable even{{"arm", "acceptance", "break even, forwards", "break even, seconds", "ideal speedup", "inside the model", "measured"}, {}};
+  TextTable even{{"arm", "acceptance", "break even, forwards", "break even, seconds", "ideal speedup", "inside the model", "measured", "seconds predicted"}, {}};
   TextTable fit{{"arm", "ms a forward", "ms a position", "R2", "forwards"}, {}};
   TextTable machine{{"arm", "ms/token there", "speedup there"}, {}};
   for (const Cost& cost : list) {
     step.rows.push_back({cost.name, fixed(cost.forwards_per_step, 2), fixed(cost.rows_per_step, 2), fixed(cost.positions_per_step, 1), fixed(cost.tokens_per_step, 2),
                          fixed(cost.drafts_per_step, 2), fixed(cost.tokens_per_forward, 2), fixed(1e3 * cost.seconds_per_token, 3)});
     even.rows.push_back({cost.name, share(cost.acceptance), share(cost.break_even_forwards), share(cost.break_even_seconds), fixed(cost.ideal_speedup, 2),
-                         fixed(cost.model_speedup, 2), fixed(cost.speedup, 2)});
+                         fixed(cost.model_speedup, 2), fixed(cost.speedup, 2), fixed(cost.predicted, 3)});
     fit.rows.push_back({cost.name, line(cost.seconds_of_forward.intercept, 1e3, 4), line(cost.seconds_of_forward.slope, 1e3, 5), fixed(cost.seconds_of_forward.r2, 3),
                         std::to_string(cost.fitted)});
     machine.rows.push_back({cost.name, fixed(1e3 * cost.machine_seconds, 4), fixed(cost.machine_speedup, 2)});
   }
   std::string text = step.print() + "\n" + even.print() +
                      "\nacceptance: the probability that, equal for all drafts, gives the tokens a step that were committed; a step pays above its break even.\n"
-                     "ideal speedup: if every forward cost what the baseline's does; measured below it is what wider forwards and the loop cost.\n\n" +
+                     "ideal speedup: if every forward cost what the baseline's does; measured below it is what wider forwards and the loop cost.\n"
+                     "seconds predicted: what a fit of the other arms' seconds to their forwards, rows and positions says of this arm, over what was measured.\n\n" +
                      fit.print() + "\nleast squares over the forwards of steps, time = a + b x positions, with 95 % intervals.\n";
   if (request.bandwidth > 0 && request.flops > 0) {
     text += "\n" + machine.print() + "\na machine of " + fixed(1e-9 * request.bandwidth, 1) + " GB/s and " + fixed(1e-12 * request.flops, 3) +

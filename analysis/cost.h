@@ -28,6 +28,7 @@ struct Cost {
   double break_even_forwards = 0, break_even_seconds = 0;     // acceptance at which a step pays, in [0, 1]; above 1: never
   double acceptance = 0;                                      // the same a for what its steps really committed
   double ideal_speedup = 0, model_speedup = 0, speedup = 0;   // over the baseline: if forwards were alike; inside the target; measured
+  double predicted = 0;                                       // its seconds by a fit to the other arms' forwards, rows and positions, over its own
   Line seconds_of_forward;                                    // a + b x positions, over the forwards of its steps
   std::int64_t fitted = 0;
   double machine_seconds = 0, machine_speedup = 0;            // a token, on the machine that was asked about

@@ -18,7 +18,7 @@ constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 const std::vector<std::string> kModelRoles = {"draft", "judge"};
 
 // Sections that belong to no plugin.
-const std::vector<std::string> kSections = {"decode", "run", "trace", "certify", "report", "slurm"};
+const std::vector<std::string> kSections = {"decode", "run", "trace", "certify", "distill", "report", "slurm"};
 
 // Options of [run] that cannot change a decoded token: they are no part of an arm's identity.
 constexpr const char* kWithoutConsequence[] = {"limit", "first", "samples", "batch", "fixed_shape", "threads"};
@@ -81,6 +81,7 @@ class Composer {
     read_section("run", arm.run);
     read_section("trace", arm.trace);
     read_section("certify", arm.certify);
+    read_section("distill", arm.distill);
     read_section("report", arm.report);
     read_section("slurm", arm.slurm);
     registries_.each([&](const auto& registry) { visit_unchosen(registry); });
@@ -267,7 +268,7 @@ class Composer {
   void name(Composition& arm) {
     resolved_.erase("slurm");  // where cells are computed is no part of any
     arm.resolved = to_ini(resolved_);
-    for (const char* const section : {"trace", "certify", "report"}) resolved_.erase(section);
+    for (const char* const section : {"trace", "certify", "distill", "report"}) resolved_.erase(section);
     for (const char* const option : kWithoutConsequence) resolved_["run"].erase(option);
     if (faults_.empty() && !arm.drafter.make()->reads_draft_length()) resolved_["decode"].erase("draft_length");
     for (const auto& [name, estimator] : arm.attached) resolved_[""].erase("estimator." + name), resolved_.erase("estimator." + name);
@@ -337,6 +338,11 @@ void CertifyOptions::declare(OptionSet& set) {
   set.add("merge", &merge).help("Merge equal states after each step: far fewer outcomes, the same numbers.");
   set.add("worst_nfe", &worst_nfe).in(0, 1e9).help("Claim that no decode needs more evaluations of the target; 0 claims nothing.");
   set.add("first_step", &first_step).in(0, 1e9).help("Claim that the first step commits so many tokens in the mean, up to the tolerance; 0 claims nothing.");
+}
+
+void DistillOptions::declare(OptionSet& set) {
+  set.add("beams", &beams).in(1, 1024).help("Hypotheses that draftlab distill keeps alive.");
+  set.add("length_penalty", &length_penalty).in(0, 10).help("alpha: scores are log probabilities over ((5 + tokens) / 6)^alpha; 0 takes them as they are.");
 }
 
 void SlurmOptions::declare(OptionSet& set) {

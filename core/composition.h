@@ -46,6 +46,13 @@ struct CertifyOptions {
   void declare(OptionSet& set);
 };
 
+// Config section `distill`: how a teacher's answers are searched.
+struct DistillOptions {
+  std::int64_t beams = 4;
+  double length_penalty = 0.6;
+  void declare(OptionSet& set);
+};
+
 // The plugins of one arm, bound. Models are named: "" is the target, others ("draft", "judge") as `model.NAME = plugin`.
 struct Composition {
   std::map<std::string, Bound<Model>> models;
@@ -62,6 +69,7 @@ struct Composition {
   RunOptions run;
   TraceOptions trace;
   CertifyOptions certify;
+  DistillOptions distill;
   ReportOptions report;
   SlurmOptions slurm;
   std::optional<Bound<Trainer>> trainer;  // of a config for `draftlab train`, which need name neither model nor task

@@ -15,7 +15,7 @@ const std::string kDraftLength = "decode.draft_length";  // the one option that 
 
 // Options that no sweep may vary, because arms that differ in nothing else are one arm.
 const std::vector<std::string> kNotSwept = {"run.threads", "run.batch", "run.limit", "run.first", "run.samples",
-                                            "trace", "certify", "report", "slurm", "sweep", "reference", "include"};
+                                            "trace", "certify", "distill", "report", "slurm", "sweep", "reference", "include"};
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;

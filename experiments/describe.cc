@@ -46,8 +46,8 @@ int describe(const CommandLine& line, const Registries& registries) {
     if (&wanted != &line.paths[0]) std::cout << "\n";
     bool found = print_section<DecodeOptions>(wanted, "decode") || print_section<RunOptions>(wanted, "run") ||
                  print_section<TraceOptions>(wanted, "trace") || print_section<CertifyOptions>(wanted, "certify") ||
-                 print_section<ReportOptions>(wanted, "report");
-    std::vector<std::string> known = {"decode", "run", "trace", "certify", "report"};
+                 print_section<DistillOptions>(wanted, "distill") || print_section<ReportOptions>(wanted, "report");
+    std::vector<std::string> known = {"decode", "run", "trace", "certify", "distill", "report"};
     registries.each([&](const auto& registry) {
       for (const auto& entry : registry.entries()) {
         known.push_back(registry.kind() + "." + entry.name);

@@ -11,6 +11,7 @@
 #include "experiments/check.h"
 #include "experiments/check_trace.h"
 #include "experiments/describe.h"
+#include "experiments/distill.h"
 #include "experiments/doctor.h"
 #include "experiments/export.h"
 #include "experiments/inspect.h"
@@ -65,6 +66,8 @@ const std::vector<Command>& commands() {
       {"certify", "CONFIG...", "the exact output distribution against its reference, expected and worst-case cost", 1, kAnyNumber,
        {}, true, certify},
       {"train", "CONFIG", "make a checkpoint or a tokenizer", 1, 1, {{"out", "folder of the checkpoint"}, kResume}, true, train},
+      {"distill", "CONFIG", "a teacher's answers to a task's prompts, by beam search, as parallel text to train on", 1, 1,
+       {{"out", "folder of source.txt and target.txt"}}, true, distill},
       {"list", "[KIND]", "what there is", 0, 1, {}, false, list},
       {"describe", "KIND.NAME...", "options, defaults, ranges, source", 1, kAnyNumber, {}, false, describe},
       {"check", "CONFIG...", "validate a config and show its cells, without running it", 1, kAnyNumber, {}, true, check},

@@ -9,6 +9,7 @@
   X(as_arm)                         \
   X(block_diffusion)                \
   X(masked_diffusion)               \
+  X(autoregressive)                 \
   X(lattice)                        \
   X(left_to_right)                  \
   X(blocks)                         \
@@ -62,6 +63,7 @@
   X(train_as_arm)                   \
   X(train_block_diffusion)          \
   X(train_masked_diffusion)         \
+  X(train_autoregressive)           \
   X(train_tokenizer)
 
 #define DRAFTLAB_DECLARE_PLUGIN(name) void register_##name(draftlab::Registries& registries);

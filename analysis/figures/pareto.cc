@@ -7,6 +7,11 @@
 #include "core/error.h"
 
 namespace draftlab {
+namespace {
+
+constexpr std::size_t kMostSymbols = 16;
+
+}  // namespace
 
 Picture pareto_figure(const PlotData& data) {
   const Quantity &up = data.quantities.find(chosen_score(data)), &across = data.quantities.find(data.request.speed);
@@ -51,12 +56,22 @@ Picture pareto_figure(const PlotData& data) {
   }
   for (const Point& p : front) stairs += number_text(p.x.value) + " " + number_text(p.y.value) + "\n";
 
+  // Symbols repeat after a while: then each point carries its number in the legend.
+  const bool numbered = points.size() > kMostSymbols;
+  std::string labels;
+  for (std::size_t i = 0; numbered && i < points.size(); ++i) {
+    const std::string number = std::to_string(i + 1);
+    names[i] = number + "  " + names[i];
+    if (!std::isfinite(points[i].x.value) || !std::isfinite(points[i].y.value)) continue;
+    labels += "set label '" + number + "' at " + number_text(points[i].x.value) + "," + number_text(points[i].y.value) + " left offset 0.6,0.4 font ',8'\n";
+  }
+
   Sheet sheet("pareto", {.columns = 1, .rows = 1, .panel_width = 760, .panel_height = 440, .left = 80});
   sheet.legend(names);
   sheet.data("pareto.dat", table);
   sheet.data("pareto_front.dat", stairs);
   const bool shares = std::all_of(points.begin(), points.end(), [](const Point& p) { return !(p.y.value < 0 || p.y.value > 1); });
-  std::string commands = std::string(shares ? "set yrange [0:1.03]\nset offsets graph 0.05, graph 0.05, 0, 0" : "set offsets graph 0.05, graph 0.05, graph 0.08, graph 0.08") +
+  std::string commands = labels + std::string(shares ? "set yrange [0:1.03]\nset offsets graph 0.05, graph 0.05, 0, 0" : "set offsets graph 0.05, graph 0.05, graph 0.08, graph 0.08") +
                          "\nplot 'pareto_front.dat' using 1:2 with lines lc rgb '#888888' dt 2 lw 1.2";
   for (std::size_t i = 0; i < points.size(); ++i) {
     commands += ", \\\n  'pareto.dat' index " + std::to_string(i) + " using 1:4:2:3:5:6 with xyerrorbars " + line_style(i) + " ps 1.2 lw 1.3";

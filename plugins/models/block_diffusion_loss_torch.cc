@@ -3,10 +3,10 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/error.h"
 #include "plugins/models/decoder_kernels_torch.h"
+#include "plugins/models/transformer_training_torch.h"
 
 namespace draftlab {
 namespace {
@@ -111,31 +111,7 @@ NoisyBatch whole_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t ma
 }
 
 at::Tensor noisy_hidden(const Transformer& net, const NoisyBatch& batch, bool bf16) {
-  const TransformerConfig& config = net.config;
-  const std::int64_t n = batch.clean.size(0), all = batch.clean.size(1) + batch.noisy.size(1);
-  const at::ScalarType type = bf16 ? at::kBFloat16 : at::kFloat;
-  const auto compute = [type](const at::Tensor& x) { return x.to(type); };
-  const auto linear = [&](const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias = {}) {
-    return bias.defined() ? at::linear(x, compute(weight), compute(bias)) : at::linear(x, compute(weight));
-  };
-  const auto [cosine, sine] = rotary(batch.position, config);
-  const double epsilon = config.rms_norm_eps, scale = 1 / std::sqrt(static_cast<double>(config.head_dim));
-
-  // Rows of one canvas: the clean ones, then the noisy ones. Nobody needs the skipped rows' last output.
-  at::Tensor x = at::embedding(net.embed_tokens, at::cat({batch.clean, batch.noisy}, 1));
-  for (std::size_t l = 0; l < net.layers.size(); ++l) {
-    const TransformerLayer& layer = net.layers[l];
-    const std::int64_t skipped = l + 1 == net.layers.size() ? batch.skipped : 0;
-    const auto asking = [&](const at::Tensor& rows) { return skipped ? rows.narrow(1, skipped, all - skipped) : rows; };
-    const at::Tensor a = rms_norm(x, layer.input_layernorm, epsilon, type);
-    const at::Tensor q = turned_heads(linear(asking(a), layer.q, layer.q_bias), layer.q_norm, asking(cosine), asking(sine), epsilon, scale);
-    const at::Tensor k = turned_heads(linear(a, layer.k, layer.k_bias), layer.k_norm, cosine, sine, epsilon, 1);
-    const at::Tensor v = linear(a, layer.v, layer.v_bias).view({n, all, -1, config.head_dim}).transpose(1, 2).contiguous();
-    x = asking(x) + linear(interval_attention(q, k, v, asking(batch.seen).contiguous()), layer.o, layer.o_bias);
-    const at::Tensor b = rms_norm(x, layer.post_attention_layernorm, epsilon, type);
-    x = x + linear(gated(linear(b, layer.gate), linear(b, layer.up)), layer.down);
-  }
-  return rms_norm(x, net.norm, epsilon, at::kFloat);
+  return training_hidden(net, {at::cat({batch.clean, batch.noisy}, 1), batch.position, batch.seen}, batch.skipped, bf16);
 }
 
 at::Tensor masked_nll(const Transformer& net, const NoisyBatch& batch, bool bf16) {

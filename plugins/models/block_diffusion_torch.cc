@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "plugins/models/block_diffusion.h"
 #include "plugins/models/block_rows_torch.h"
-#include "plugins/models/safetensors.h"
+#include "plugins/models/weights_torch.h"
 
 namespace draftlab {
 namespace {
@@ -36,6 +36,7 @@ class BlockDiffusion final : public Model {
     rules_.part_cache = options_.sub_block_cache == "off" ? PartCache::off : options_.sub_block_cache == "masked" ? PartCache::masked : PartCache::once;
     rules_.shifted = options_.shifted == "auto" ? config_.right_shifted() : options_.shifted == "right";
     rules_.mask = static_cast<Token>(config_.mask_token_id);
+    if (config_.num_encoder_layers > 0) throw DataError(options_.checkpoint + "/config.json: has an encoder, which model = autoregressive decodes with");
     if (rules_.mask < 0) throw DataError(options_.checkpoint + "/config.json: has no 'mask_token_id'");
 
     facts_.vocabulary = static_cast<int>(config_.vocab_size);
@@ -44,7 +45,7 @@ class BlockDiffusion final : public Model {
     for (const std::int64_t stop : config_.eos_token_id) facts_.stops.push_back(static_cast<Token>(stop));
     facts_.family = config_.model_type;
     facts_.checkpoint = options_.checkpoint;
-    for (const std::string& file : weight_files(options_.checkpoint)) facts_.digest += (facts_.digest.empty() ? "" : "+") + SafetensorsFile(file).digest();
+    facts_.digest = weights_digest(options_.checkpoint);
     for (const auto& [name, tensor] : net.named_parameters()) facts_.parameters += tensor.numel();
     rows_.emplace(std::move(net), bf16);
   }

@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "plugins/models/masked_diffusion.h"
 #include "plugins/models/masked_rows_torch.h"
-#include "plugins/models/safetensors.h"
+#include "plugins/models/weights_torch.h"
 
 namespace draftlab {
 namespace {
@@ -49,7 +49,7 @@ class MaskedDiffusion final : public Model {
     for (const std::int64_t stop : config_.eos_token_id) facts_.stops.push_back(static_cast<Token>(stop));
     facts_.family = config_.model_type;
     facts_.checkpoint = options_.checkpoint;
-    for (const std::string& file : weight_files(options_.checkpoint)) facts_.digest += (facts_.digest.empty() ? "" : "+") + SafetensorsFile(file).digest();
+    facts_.digest = weights_digest(options_.checkpoint);
     for (const auto& [name, tensor] : net.named_parameters()) facts_.parameters += tensor.numel();
     rows_.emplace(std::move(net), bf16);
     scratch_.emplace(config_);

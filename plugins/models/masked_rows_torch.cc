@@ -49,6 +49,12 @@ int MaskedSequence::horizon() const {
   return end == canvas.length() ? kUnlimited : std::max(0, masked - 1);
 }
 
+std::string MaskedSequence::state() const {
+  std::string key;
+  for (const Token token : seen_) key += std::to_string(token) + " ";
+  return key.empty() ? key : key + std::to_string(committed_);
+}
+
 // The states at which something is asked, in the order of the asks, each once.
 std::vector<MaskedSequence::State> MaskedSequence::states(std::span<const Node> nodes, const std::vector<Ask>& asks) const {
   const int deepest = horizon();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/blocks.h"
@@ -51,6 +52,7 @@ class MaskedSequence final : public Sequence {
   MaskedSequence(const Canvas& canvas, const Blocks& blocks, const CacheRules& rules, const TransformerConfig& config);
 
   int horizon() const override;
+  std::string state() const override;  // what the cache was computed from
   // Adds the rows of a question, and tells how many states it computes: batch rows. Fault when a node lies past the horizon.
   std::int64_t add_rows(const Question& question, Scratch& scratch, std::vector<MemoryRow>& rows, std::vector<AskedRow>& answers);
 

@@ -8,6 +8,7 @@
 
 #include "core/options.h"
 #include "core/train.h"
+#include "plugins/models/examples.h"
 #include "plugins/models/training.h"
 
 namespace draftlab {
@@ -26,12 +27,6 @@ struct TrainDecoderOptions : TrainingOptions {
   void declare(OptionSet& set);
   // ConfigError names the rule that an option of `trainer` breaks.
   void check(const std::string& trainer) const;
-};
-
-// A prompt, which is never masked and has no loss, and the answer, which ends in the end token.
-struct WorkedExample {
-  std::vector<Token> tokens;
-  int prompt = 0;
 };
 
 // Examples of one task that only validation sees.

@@ -5,10 +5,12 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
 #include "core/types.h"
+#include "plugins/models/prediction_heads_torch.h"
 #include "plugins/models/row_kernels_torch.h"
 #include "plugins/models/row_linear_torch.h"
 #include "plugins/models/transformer_torch.h"
@@ -19,7 +21,8 @@ namespace draftlab {
 // "queries times keys" and outputs "weights times values": keys [16 slots][dh][16], values [16 numbers of a head][slots][16].
 class RowMemory {
  public:
-  RowMemory(const TransformerConfig& config, std::int64_t slots);
+  RowMemory(const TransformerConfig& config, std::int64_t slots);  // of the decoder's layers
+  RowMemory(const TransformerConfig& config, std::int64_t layers, std::int64_t slots);
   std::int64_t slots() const { return slots_; }
   void reserve(std::int64_t slots);  // keeps what is there
   void put(std::int64_t layer, std::int64_t group, std::int64_t slot, const float* key, const float* value);
@@ -39,6 +42,13 @@ struct Outside {
   std::int64_t limit = 0, from = 0, end = 0;
 };
 
+// A row goes through all layers, or through some of them now and through the rest later: `state` [d] is what is handed over, read
+// where `from` is above 0 and written where layers are left.
+struct Layers {
+  std::int64_t from = 0, until = std::numeric_limits<std::int64_t>::max();
+  float* state = nullptr;
+};
+
 // One row of a forward. It sees what is outside, then the first `limit` slots of its own memory, then `extras`; its own slot only
 // where one of them covers it. Consecutive rows of one memory have one outside.
 struct MemoryRow {
@@ -48,39 +58,64 @@ struct MemoryRow {
   std::int64_t slot = 0;  // where its key and value go
   std::int64_t limit = 0;
   std::vector<std::int32_t> extras = {};
-  bool asked = false;     // its logits are wanted
+  bool asked = false;     // its logits are wanted,
+  std::int32_t ahead = 0; // and those of so many further prediction heads
   Outside outside = {};
+  Layers layers = {};
+  RowMemory* source = nullptr;  // with an encoder: keys and values of the source, of each layer of the decoder,
+  std::int64_t source_rows = 0; // and how many
 };
 
 class TransformerRows {
  public:
-  // Takes the weights apart, layer by layer.
-  TransformerRows(Transformer net, bool bf16);
+  // Takes the weights apart, layer by layer. With prediction heads, the first of them answers for the next position.
+  TransformerRows(Transformer net, bool bf16, const PredictionHeads& heads = {});
   void prepare(std::int64_t positions);  // rotations of positions below
-  // Logits of the asked rows in their order, [asked, V]. What a row gets is, bit for bit, what it gets without the rows of
-  // other sequences.
+  // Logits of the asked rows in their order, [asked + their further heads, V]. What a row gets is, bit for bit, what it gets
+  // without the rows of other sequences, and whether it goes through the layers at once or not.
   at::Tensor forward(std::span<const MemoryRow> rows) const;
+  // The encoder, whose rows are all tokens of their sources: each leaves the keys and values that the decoder's layers will
+  // attend in slot `slot` of its `source`; its `memory` serves the encoder alone.
+  void encode(std::span<const MemoryRow> rows) const;
 
  private:
-  struct Layer {
-    RowLinear q, kv, o, gate_up, down;
-    std::vector<float> input_norm, post_norm, q_norm, k_norm;
+  struct Norm {
+    std::vector<float> weight, bias;  // RMSNorm without a bias, else LayerNorm
   };
-  // Consecutive rows of one memory that are attended together; `seen` slots of it and `outside` of the other, multiples of 16.
+  struct Layer {
+    RowLinear q, kv, o, cross_q, cross_kv, cross_o, gate_up, down;  // GPT-2: `gate_up` is up
+    Norm input, cross, post;
+    std::vector<float> q_norm, k_norm;
+    bool crosses = false;
+  };
+  Layer packed(TransformerLayer& from, bool bf16) const;
+  void normed(const Norm& norm, const float* x, std::int64_t rows, float* out) const;
+  // All rows through their layers, in place: x [rows, d].
+  void run(const std::vector<Layer>& layers, std::span<const MemoryRow> rows, float* x) const;
+  void embed(std::span<const MemoryRow> rows, float* x) const;
+  // The prediction heads' states: of asked row i, whose head 1 stands in line[i], and of `ahead[i]` further ones below.
+  void predict(const float* hidden, std::span<const std::int32_t> ahead, std::span<const std::int64_t> line, float* states) const;
+  // Consecutive rows of one memory that are attended together; `seen` slots of it (or of the source) and `outside` of the other,
+  // multiples of 16.
   struct Tile {
     std::size_t first, count;
     std::int64_t seen, outside;
   };
-  std::vector<Tile> tiles(std::span<const MemoryRow* const> rows) const;
-  void attend(std::int64_t layer, std::int64_t group, const Tile& tile, std::span<const MemoryRow* const> rows, const float* q, float* joined) const;
+  std::vector<Tile> tiles(std::span<const MemoryRow* const> rows, bool of_source) const;
+  void attend(std::int64_t layer, std::span<const MemoryRow* const> rows, bool to_source, const float* q, float* joined) const;
+  void attend_tile(std::int64_t layer, std::int64_t group, const Tile& tile, std::span<const MemoryRow* const> rows, bool to_source, const float* q, float* joined) const;
   // A head's norm, where the family has one, and its rotation; times `scale`.
   void turn(float* head, const std::vector<float>& norm, std::int32_t position, float scale) const;
 
   TransformerConfig config_;
   at::Tensor embedding_;
-  std::vector<Layer> layers_;
-  std::vector<float> norm_, cosines_, sines_;
-  RowLinear head_;
+  std::vector<float> positions_;  // GPT-2's learned ones, [max_position_embeddings, d]
+  std::vector<Layer> layers_, encoder_;
+  Norm norm_, encoder_norm_;
+  std::vector<float> cosines_, sines_;
+  RowLinear head_, ahead_hidden_;
+  std::vector<RowLinear> ahead_;  // a projection a prediction head
+  std::int64_t ahead_width_ = 0;  // of all their filters
 };
 
 }  // namespace draftlab

@@ -2,6 +2,7 @@
 // quota (S2D2, Sec. 3).
 #include <algorithm>
 
+#include "core/options.h"
 #include "plugins/builtin.h"
 #include "plugins/unmaskers/quota.h"
 
@@ -10,12 +11,22 @@ namespace {
 
 class Threshold final : public QuotaUnmasker {
  public:
-  explicit Threshold(const Options& options) : QuotaUnmasker(options) {}
+  struct Options : QuotaUnmasker::Options {
+    std::int64_t most = 0;
+    void declare(OptionSet& set) {
+      set.add("most", &most).in(0, 1 << 20).help("Confident drafts that one step commits at most; 0: all (Fast-dLLM's loop for Dream without blocks: tokens divided by steps).");
+      QuotaUnmasker::Options::declare(set);
+    }
+  };
+  explicit Threshold(const Options& options) : QuotaUnmasker(options), most_(options.most) {}
 
  private:
   int sure(const DecodeOptions& decode, std::vector<Draft>& drafts) const override {
-    return static_cast<int>(std::count_if(drafts.begin(), drafts.end(), [&](const Draft& draft) { return draft.confidence > decode.threshold; }));
+    const auto confident = std::count_if(drafts.begin(), drafts.end(), [&](const Draft& draft) { return draft.confidence > decode.threshold; });
+    return static_cast<int>(most_ > 0 ? std::min<std::int64_t>(most_, confident) : confident);
   }
+
+  std::int64_t most_;
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ class Chain final : public Verifier {
     bool bonus = false, update_target = true;
     std::int64_t minimum_block = 0;
     void declare(OptionSet& set) {
-      set.add("bonus", &bonus).help("Ask one position more, and commit its draw when every draft is accepted.");
+      set.add("bonus", &bonus).help("Ask one position more where drafts are tested, and commit its draw when every one is accepted.");
       set.add("minimum_block", &minimum_block).in(0, 4096).help("Accept so many leading drafts untested (blockwise parallel decoding, Sec. 5.3); above the exact ones not lossless.");
       set.add("update_target", &update_target).help("Judge a draft against what its rejected siblings left of the target; false: against all of it, not lossless (a negative control).");
     }
@@ -50,6 +50,7 @@ class Chain final : public Verifier {
     Question question{.kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {}};
     Verdict verdict;
     int at = kRoot, behind = 0;
+    bool tests = false;  // whether any draft is tested
 
     Walk(const Step& its_step, const Proposal& its_proposal, const Options& its_options) : step(its_step), proposal(its_proposal), options(its_options) {
       const std::size_t drafted = proposal.nodes.size();
@@ -69,17 +70,17 @@ class Chain final : public Verifier {
     int next(int node) const { return node == kRoot ? 0 : depth[node] + 1; }  // index into the window
     int sent_as(int node) const { return node == kRoot ? kRoot : sent[node]; }
 
-    // Only what is tested is asked, and only the drafts that something asked sees are sent: exact drafts cost nothing here.
+    // Only what is tested is asked, and only the drafts that something asked sees are sent: exact drafts cost nothing here. What
+    // else is wanted, a bonus or the next step's carry, comes along with a test.
     void ask() {
       std::vector<int> asked;
-      bool tests = false;
       for (int node = kRoot; node < static_cast<int>(proposal.nodes.size()); ++node) {
         const std::vector<int>& its = drafts[node + 1];
         if (!its.empty() && its.front() >= exact()) asked.push_back(node), tests = true;
       }
       for (int node = kRoot; node < static_cast<int>(proposal.nodes.size()); ++node) {
         const bool leaf = drafts[node + 1].empty() && next(node) < step.window.span;
-        if (leaf && (options.bonus || (tests && proposal.foresight > 0))) asked.push_back(node);
+        if (tests && leaf && (options.bonus || proposal.foresight > 0)) asked.push_back(node);
       }
       for (int node : asked) for (; node != kRoot && sent[node] == kNotSent; node = proposal.nodes[node].parent) sent[node] = 0;
       for (std::size_t i = 0; i < sent.size(); ++i) {
@@ -116,7 +117,7 @@ class Chain final : public Verifier {
         }
       }
       verdict.why = next(at) == step.window.span ? step.window.boundary : Stop::complete;
-      if (options.bonus && next(at) < step.window.span) {
+      if (tests && options.bonus && next(at) < step.window.span) {
         const std::int32_t position = step.window.positions[next(at)];
         const Distribution target = step.drawn(answer.at(sent_as(at), position));
         verdict.commits.push_back({position, step.chance.draw(target, step.site(position, Purpose::bonus)), Source::bonus});

@@ -53,7 +53,23 @@ TEST_CASE("costs of two arms") {
   CHECK(list[0].machine_seconds == doctest::Approx(0.004));                     // reading bounds one position
   CHECK(cost.machine_seconds == doctest::Approx((0.008 + 0.016) / 3));          // products bound four and eight
   CHECK(cost_tables(frame, request).find("a machine of") != std::string::npos);
+  CHECK(std::isnan(cost.predicted));                                            // nothing to fit to
+}
 
+TEST_CASE("an arm's seconds by a fit to the others") {
+  // 1 ms a forward and 0.1 ms a position, as in the fixture: 24 forwards of one, or 8 of d drafts and 8 that verify 2 d.
+  const TraceFolder folder("cost-fit");
+  std::vector<MadeArm> arms = {{.id = "s", .label = "drafter=stepwise", .config = "drafter = stepwise\n", .steps = 24, .drafted = 1, .verified = false, .seconds = 0.0264}};
+  for (const int drafts : {2, 3, 4, 5}) {
+    const std::string name = std::to_string(drafts);
+    arms.push_back({.id = name, .label = "decode.draft_length=" + name, .config = "drafter = self\n[decode]\ndraft_length = " + name + "\n", .steps = 8, .drafted = drafts,
+                    .seconds = 0.016 + 0.0001 * 24 * drafts});
+  }
+  write_arms(folder / "a.h5", arms);
+  for (const Cost& cost : costs(Frame({folder / "a.h5"}), {})) CHECK(cost.predicted == doctest::Approx(1));
+  arms.back().seconds *= 2;
+  write_arms(folder / "b.h5", arms);
+  CHECK(costs(Frame({folder / "b.h5"}), {}).back().predicted == doctest::Approx(0.5));
 }
 
 }  // namespace draftlab

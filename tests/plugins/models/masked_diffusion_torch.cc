@@ -385,7 +385,9 @@ DOCTEST_TEST_CASE("a token that the cache has seen otherwise makes it stale") {
   Canvas own = canvas();
   const auto sequence = model->open(own, kBlocks);
   own.commit(5, 1, true);
+  DOCTEST_CHECK(sequence->state() == "");
   ask_root(*model, *sequence);
+  DOCTEST_CHECK(sequence->state() == "1 2 3 10 10 1 10 10 10 10 10 10 10 10 10 1");  // the tokens, masks among them, and how many had been committed
   DOCTEST_CHECK(sequence->horizon() == 2);
   own.edit(5, 2);  // inside the block: it is computed afresh anyway
   DOCTEST_CHECK(sequence->horizon() == 2);

@@ -133,12 +133,13 @@ DOCTEST_TEST_CASE("a resumed training of masks is the uninterrupted one") {
   DOCTEST_CHECK(curves.validations.size() == 2);
 }
 
-DOCTEST_TEST_CASE("training learns to fill masks; the checkpoint is one block as long as any canvas") {
+DOCTEST_TEST_CASE("training learns to fill the masks of what it is shown; the checkpoint is one block as long as any canvas") {
   const Folder folder;
   TrainMaskedDiffusionJob learning = job(400);
   learning.options.validate_every = 400;
   learning.options.semi_share = 0.5;
   learning.options.vary_length = true;
+  learning.held_out[0].examples = learning.examples;
   const Curves curves = train(learning, folder.path / "run", false);
   DOCTEST_CHECK(curves.steps.front().loss > 1);
   DOCTEST_REQUIRE(curves.validations.size() == 1);

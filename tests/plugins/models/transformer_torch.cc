@@ -245,6 +245,10 @@ DOCTEST_TEST_CASE("what is wrong with a checkpoint is one sentence") {
   saved();
   rewrite(file, "\"rope_scaling\": null", "\"rope_scaling\": {\"factor\": 4}");
   DOCTEST_CHECK(says(complaint(folder.path.string()), "'rope_scaling' is {\"factor\":4}, only null is supported"));
+  Transformer::random(tiny("llada"), 3).save(folder.path.string(), false);
+  DOCTEST_CHECK(complaint(folder.path.string()) == "");
+  rewrite(file, "\"include_qkv_bias\": false", "\"include_qkv_bias\": true");
+  DOCTEST_CHECK(says(complaint(folder.path.string()), "'include_qkv_bias' is true, only false is supported"));
   saved();
   rewrite(file, "\"head_dim\": 6", "\"head_dim\": \"six\"");
   DOCTEST_CHECK(says(complaint(folder.path.string()), "'head_dim' must be an integer"));

@@ -30,6 +30,7 @@ struct Walk {
     proposal.foresight = drafts + 1;
   }
   Verdict judge(const std::string& options = "") {
+    scripted.chance = SampledChance(1);  // a verdict of its own, not the next of one decode
     const auto verifier = testing::part(&Registries::verifiers, "tree", options);
     const auto rule = testing::part(&Registries::acceptance, "speculative");
     scripted.chance = SampledChance(1);  // each verdict is one decode's
