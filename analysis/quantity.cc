@@ -31,6 +31,8 @@ std::vector<Quantity> declared() {
       {"tokens_per_step", "tokens/step", "1", "generated tokens a step", Compare::rate, 1, 2},
       {"tokens_per_second", "tokens/s", "s-1", "generated tokens a second", Compare::rate, 1, 1, true},
       {"valid_per_second", "valid tokens/s", "s-1", "tokens before the first end token, a second", Compare::rate, 1, 1, true},
+      {"same_text", "same text", "1", "share of the texts whose every committed token is that of the file's first arm (a sweep's baseline)", Compare::difference, 0, 3},
+      {"same_tokens", "same tokens", "1", "share of the first arm's tokens that stand at the same positions", Compare::difference, 0, 3},
       {"generated", "generated", "1", "tokens committed, a sample", Compare::difference, 0, 1},
       {"valid", "valid", "1", "generated tokens before the first end token, a sample", Compare::difference, 0, 1},
       {"acceptance_rate", "acceptance", "1", "accepted / drafted in verified steps", Compare::difference, 1, 3},
@@ -165,6 +167,7 @@ Measured Quantities::measure(const std::string& name) const {
     for (std::size_t i = 0; i < mean.below().size(); ++i) mean.columns[0][i] *= mean.below()[i];
     return mean;
   }
+  if (name == "same_text" || name == "same_tokens") return likeness(name == "same_text");
   for (const std::string& kind : kKindNames) {
     if (name == "nfe_" + kind) return alone(counted("nfe", {kind}, ""));
     if (name == "seconds_" + kind) return alone(seconds_of({kind}));
@@ -176,6 +179,36 @@ Measured Quantities::measure(const std::string& name) const {
     return parts;
   }
   return alone(column(prefix + name));
+}
+
+// Against the first arm's sample of the same prompt and repeat, which precedes the others in its file.
+Measured Quantities::likeness(bool whole) const {
+  const std::vector<double> unknown(frame_.samples().size(), kNotMeasured);
+  Measured measured{{unknown, unknown}};
+  using Tokens = std::map<double, double>;  // by position; an edit replaces
+  Tokens first;
+  const Frame::Sample* first_sample = nullptr;
+  frame_.walk({}, Table::token, {"token_position", "token_id"}, [&](const Frame::Block& block) {
+    for (std::size_t i = 0; i < block.samples.size(); ++i) {
+      const Frame::Sample& sample = frame_.samples()[block.samples[i]];
+      Tokens tokens;
+      for (auto row = block.row_begin[block.step_begin[i]]; row < block.row_begin[block.step_begin[i + 1]]; ++row) tokens[block.rows[0][row]] = block.rows[1][row];
+      if (sample.arm == frame_.files()[sample.file].arms.front()) {
+        first = tokens;
+        first_sample = &sample;
+      } else if (!first_sample || first_sample->file != sample.file || first_sample->prompt != sample.prompt || first_sample->sample_index != sample.sample_index) {
+        continue;
+      }
+      double same = 0;
+      for (const auto& [position, token] : first) {
+        const auto found = tokens.find(position);
+        same += found != tokens.end() && found->second == token;
+      }
+      measured.columns[0][block.samples[i]] = whole ? static_cast<double>(tokens == first) : same;
+      measured.columns[1][block.samples[i]] = whole ? 1 : static_cast<double>(first.size());
+    }
+  });
+  return measured;
 }
 
 const std::vector<AcceptanceSums>& Quantities::acceptance() const {

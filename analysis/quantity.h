@@ -60,6 +60,7 @@ class Quantities {
  private:
   const std::vector<double>& column(const std::string& name) const;
   bool has_bleu() const;
+  Measured likeness(bool whole) const;
   std::vector<double> counted(const std::string& part, const std::vector<std::string>& kinds, const std::string& whose) const;
   Measured measure(const std::string& name) const;
   const Frame& frame_;

@@ -85,6 +85,24 @@ TEST_CASE("arms that mostly write the same texts are said to") {
   CHECK_FALSE(has(findings, "0 of 10 texts"));
 }
 
+TEST_CASE("tokens are compared with those of the file's first arm, position by position") {
+  const TraceFolder folder("report");
+  {
+    TraceWriter writer(folder / "a.h5", {}, {made_run(stepwise()), made_run(self())}, TraceOptions{}, false);
+    for (int prompt = 0; prompt < 4; ++prompt) {
+      writer.sample(made_sample(stepwise(), 0, prompt, 0));
+      SampleRow row = made_sample(self(), 1, prompt, 0);
+      if (prompt == 0) row.steps[2].tokens[1].token = 7;  // one of 24
+      writer.sample(std::move(row));
+    }
+    writer.close();
+  }
+  const Report report = make_report(Frame({folder / "a.h5"}), {.metrics = {"same_text", "same_tokens"}});
+  CHECK(cell(report, 0, "same_text").value.value == 1);
+  CHECK(cell(report, 1, "same_text").value.value == doctest::Approx(3. / 4));
+  CHECK(cell(report, 1, "same_tokens").value.value == doctest::Approx(95. / 96));
+}
+
 TEST_CASE("corpus BLEU is made of sums over prompts, compared on the same resampled ones") {
   const TraceFolder folder("report");
   const BleuSums right{5, 4, 3, 2, 5, 4, 3, 2, 5, 5}, wrong{0, 0, 0, 0, 5, 4, 3, 2, 5, 5};
