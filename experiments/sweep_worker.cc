@@ -125,7 +125,9 @@ bool Worker::try_claim(std::size_t index) {
   if (where == Standing::done || where == Standing::quarantined || where == Standing::running || failed_now) return false;
   if (!attempts.empty() && attempts.back().state == AttemptState::running) {  // abandoned: its process died over it
     Attempt lost = attempts.back();
-    lost.state = options_.requeued ? AttemptState::interrupted : AttemptState::failed;
+    // Who started both of us says what became of it. Where a whole sweep died, starter and all, it was not for this cell.
+    if (options_.report >= 0 && lost.round == options_.round) return false;
+    lost.state = options_.requeued || is_gone(lost.round) ? AttemptState::interrupted : AttemptState::failed;
     lost.reason = "its process died, or its machine";
     lost.last_line = last_line(folder_.log(cell));
     claims_.record(cell.id, lost);
