@@ -64,6 +64,7 @@
   X(train_block_diffusion)          \
   X(train_masked_diffusion)         \
   X(train_autoregressive)           \
+  X(train_image_classifier)           \
   X(train_tokenizer)
 
 #define DRAFTLAB_DECLARE_PLUGIN(name) void register_##name(draftlab::Registries& registries);
