@@ -51,6 +51,17 @@ std::vector<std::pair<Token, double>> top_of(const std::vector<std::pair<std::st
   return top;
 }
 
+// The coordinates of a vector token from its named columns.
+Eigen::VectorXd value_of(const std::vector<std::pair<std::string, double>>& named) {
+  Eigen::VectorXd value(static_cast<Eigen::Index>(named.size()));
+  for (const auto& [name, x] : named) {
+    const int at = std::atoi(name.c_str());
+    if (at < 0 || at >= value.size()) return {};  // a foreign writer's
+    value[at] = x;
+  }
+  return value;
+}
+
 // Refuses what is no trace of a version that this program reads.
 void check_root(const ColumnReader& file) {
   const std::string magic = file.text("magic").value_or("");
@@ -402,6 +413,10 @@ void TraceWriter::sample(SampleRow row) {
         drafted_.named("p" + std::to_string(rank + 1), first_draft + static_cast<std::int64_t>(d), top[rank].second);
       }
     }
+    for (std::size_t t = 0; t < step.tokens.size(); ++t) {
+      const Eigen::VectorXd& value = step.tokens[t].value;
+      for (Eigen::Index i = 0; i < value.size(); ++i) tokens_.named(std::to_string(i), first_token + static_cast<std::int64_t>(t), value[i]);
+    }
     links.insert(links.end(), {sample_row, first_token, tokens_.rows() - first_token, first_draft, drafted_.rows() - first_draft});
   }
   steps_.add_all(row.steps, links);
@@ -583,7 +598,10 @@ std::vector<SampleRow> Trace::read(std::int64_t first, std::int64_t count, bool 
       step.estimates = steps.named(at_step);
       step.tokens.resize(n_tokens[at_step]);
       step.drafts.resize(n_drafts[at_step]);
-      for (TokenRow& token : step.tokens) tokens.get(at_token++, token);
+      for (TokenRow& token : step.tokens) {
+        tokens.get(at_token, token);
+        token.value = value_of(tokens.named(at_token++));
+      }
       for (DraftRow& draft : step.drafts) {
         drafts.get(at_draft, draft);
         draft.top = top_of(drafts.named(at_draft++));
