@@ -60,6 +60,7 @@
   X(gsm8k)                          \
   X(mbpp)                           \
   X(transduce)                      \
+  X(images)                         \
   X(train_as_arm)                   \
   X(train_block_diffusion)          \
   X(train_masked_diffusion)         \
