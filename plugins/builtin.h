@@ -64,10 +64,12 @@
   X(gsm8k)                          \
   X(mbpp)                           \
   X(transduce)                      \
+  X(images)                         \
   X(train_as_arm)                   \
   X(train_block_diffusion)          \
   X(train_masked_diffusion)         \
   X(train_autoregressive)           \
+  X(train_image_classifier)           \
   X(train_tokenizer)
 
 #define DRAFTLAB_DECLARE_PLUGIN(name) void register_##name(draftlab::Registries& registries);
