@@ -61,6 +61,9 @@ class Quantities {
 
  private:
   const std::vector<double>& column(const std::string& name) const;
+  // Drafts that were judged, and what became of them; of vector tokens, draws of the residual too. A number a sample.
+  struct Trials { std::vector<double> judged, accepted, proposals, capped; };
+  const Trials& trials() const;
   bool has_bleu() const;
   std::vector<std::string> image_parts(std::string_view prefix) const;  // numbered scores, in the order of their numbers
   Measured set_addends(std::string_view prefix, std::vector<double> (*addends)(std::span<const double>)) const;
@@ -73,6 +76,7 @@ class Quantities {
   mutable std::map<std::string, std::vector<double>> columns_;
   mutable std::map<std::string, Measured> measured_;
   mutable std::vector<AcceptanceSums> acceptance_;
+  mutable Trials trials_;
 };
 
 }  // namespace draftlab

@@ -11,9 +11,9 @@ namespace draftlab {
 
 // Scores under which tasks record the parts, numbered from 0: features of a classifier, in the units in which held-out images have zero
 // mean and unit covariance; its class probabilities; mean Euclidean distance of the values to those of held-out images, and the mean
-// among these.
+// among these; the class that was given.
 inline constexpr std::string_view kImageFeature = "image_feature_", kImageClass = "image_class_";
-inline constexpr std::string_view kImageDistance = "image_distance", kHeldOutDistance = "image_held_out_distance";
+inline constexpr std::string_view kImageDistance = "image_distance", kHeldOutDistance = "image_held_out_distance", kImageLabel = "image_label";
 bool is_image_part(std::string_view score);
 
 // Addends of one image, of whose sums the statistics below are made.
