@@ -366,6 +366,11 @@ void CertifyOptions::declare(OptionSet& set) {
   set.add("merge", &merge).help("Merge equal states after each step: far fewer outcomes, the same numbers.");
   set.add("worst_nfe", &worst_nfe).in(0, 1e9).help("Claim that no decode needs more evaluations of the target; 0 claims nothing.");
   set.add("first_step", &first_step).in(0, 1e9).help("Claim that the first step commits so many tokens in the mean, up to the tolerance; 0 claims nothing.");
+  set.add("samples", &samples).in(1000, 1e9).help("Vector tokens: decodes that are sampled; what is tested of ids is enumerated.");
+  set.add("alpha", &alpha).in(1e-9, 0.5).help("Vector tokens: probability that some check of a lossless decoder fails by chance; Bonferroni's correction divides it among all statistics.");
+  set.add("given", &given).one_of({"tokens", "step"}).help("Vector tokens: the law that 'lossless' means draws a token given all before it; or given what was committed before its step (verifier.density.context = parallel).");
+  set.add("mean", &mean).help("Vector tokens: claim on the mean of the first committed coordinates, within the error of sampling; empty claims nothing.");
+  set.add("acceptance", &acceptance).in(0, 1).help("Vector tokens: claim on the share of tested drafts that are accepted, likewise; 0 claims nothing.");
 }
 
 void DistillOptions::declare(OptionSet& set) {

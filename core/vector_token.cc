@@ -1,6 +1,7 @@
 #include "core/vector_token.h"
 
 #include <algorithm>
+#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -16,16 +17,9 @@ double distribution_function(double z) { return 0.5 * std::erfc(-z / std::number
 
 // The inverse; `upper` is 1 - p, given apart so that neither tail is lost to rounding.
 double quantile(double p, double upper) {
-  if (p > upper) return -quantile(upper, p);
-  if (p <= 0) return -std::numeric_limits<double>::infinity();
-  double z = -std::sqrt(std::max(0.0, -2 * std::log(2 * p)));
-  for (int i = 0; i < 60; ++i) {  // log Phi is concave, so Newton on it converges from anywhere
-    const double value = distribution_function(z), slope = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
-    const double by = value / slope * std::log(value / p);
-    z -= by;
-    if (std::abs(by) < 1e-14 * (1 + std::abs(z))) break;
-  }
-  return z;
+  if (std::min(p, upper) <= 0) return p <= 0 ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+  const boost::math::normal normal;
+  return p <= upper ? boost::math::quantile(normal, p) : boost::math::quantile(boost::math::complement(normal, upper));
 }
 
 double log_sum_exp(const Eigen::ArrayXd& x) {

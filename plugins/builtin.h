@@ -10,9 +10,11 @@
   X(block_diffusion)                \
   X(masked_diffusion)               \
   X(autoregressive)                 \
+  X(linear_gaussian)                \
   X(lattice)                        \
   X(left_to_right)                  \
   X(blocks)                         \
+  X(random_order)                   \
   X(stepwise)                       \
   X(self)                           \
   X(ngram)                          \
@@ -24,10 +26,12 @@
   X(jacobi)                         \
   X(synthetic)                      \
   X(confidence_drafts)              \
+  X(diffusion)                      \
   X(chain)                          \
   X(orders)                         \
   X(tree)                           \
   X(in_place)                       \
+  X(density)                        \
   X(speculative)                    \
   X(exact_match)                    \
   X(top_k)                          \
