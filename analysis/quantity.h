@@ -29,6 +29,8 @@ struct Quantity {
   bool exponential = false;   // the table shows exp of the ratio; arms are compared before that
   double (*statistic)(std::span<const double> sums) = ratio;  // NaN where the sums say nothing
 
+  bool debiased = false;      // by the jackknife: a statistic that depends on how many samples there are
+
   static double ratio(std::span<const double> sums);      // sums[0] / sums[1], where that is positive
   // Whether a prompt alone has a value, so that arms can be compared prompt by prompt.
   bool by_prompt() const { return statistic == ratio; }

@@ -21,8 +21,8 @@ std::vector<double> frechet_addends(std::span<const double> features);      // 1
 std::vector<double> class_score_addends(std::span<const double> probabilities);  // sum of p log p, probabilities
 
 // Frechet distance of the Gaussians that have the features' first two moments and a held-out image's (Heusel et al., 2017):
-// |m|^2 + tr(C + I - 2 C^(1/2)). No debiasing: n images of the held-out kind themselves have about (d + d (d + 1) / 4) / n, so
-// only sets of one size compare. NaN for fewer images than features.
+// |m|^2 + tr(C + I - 2 C^(1/2)). As it stands, that is biased: n images of the held-out kind themselves have about
+// (d + d (d + 1) / 4) / n. NaN for fewer images than features.
 double frechet_distance(std::span<const double> sums);
 // Inception score (Salimans et al., 2016) of one split: exp of the mean divergence of an image's class probabilities from their mean;
 // at most the number of classes.

@@ -110,10 +110,16 @@ TEST_CASE("the report of images: Frechet distance and score of all images togeth
   CHECK(std::count(names.begin(), names.end(), "class_accuracy") == 1);
   // Eight images of two certain classes, evenly.
   CHECK(report.groups[0].cells[place("class_score")].value.value == doctest::Approx(2));
-  // Features 0..7 and 0, 1, 2, 0, 1, 2, 0, 1: means 3.5, 7/8; moments by hand.
-  std::vector<double> sums{8, 28, 7, 140, 0, 11};
-  for (int i = 0; i < 8; ++i) sums[4] += i * (i % 3);
-  CHECK(report.groups[1].cells[place("frechet")].value.value == doctest::Approx(frechet_distance(sums)));
+  // Features 0..7 and 0, 1, 2, 0, 1, 2, 0, 1, all of them and without one image.
+  std::vector<double> sums{8, 28, 7, 140, 26, 11};
+  double value = 8 * frechet_distance(sums);
+  for (int i = 0; i < 8; ++i) {
+    std::vector<double> without = sums;
+    const double a = i, b = i % 3, addends[] = {1, a, b, a * a, a * b, b * b};
+    for (std::size_t k = 0; k < without.size(); ++k) without[k] -= addends[k];
+    value -= 7.0 / 8 * frechet_distance(without);
+  }
+  CHECK(report.groups[1].cells[place("frechet")].value.value == doctest::Approx(value));
   CHECK(report.groups[1].cells[place("frechet")].versus->difference.value == doctest::Approx(0));
 
   // E|X - Y| is the mean of 0..7; images lie on a line, 0.1 apart in each of 36 values: |i - j| 0.6, in the mean over pairs 3 x 0.6.
