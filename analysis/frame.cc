@@ -201,6 +201,8 @@ std::vector<std::string> Frame::texts(const std::string& name) const {
   return result;
 }
 
+bool Frame::has_vectors() const { return !named(Table::token).empty(); }
+
 std::vector<Eigen::VectorXd> Frame::vectors() const {
   std::vector<Eigen::VectorXd> values(samples_.size());
   const std::string prefix(named_prefix(Table::token));

@@ -60,6 +60,7 @@ class Frame {
   std::vector<double> numbers(const std::string& column) const;
   std::vector<std::string> texts(const std::string& column) const;
 
+  bool has_vectors() const;  // whether some trace's tokens are vectors
   // The vector tokens of each sample, one after another in the order of positions; empty where tokens are ids.
   std::vector<Eigen::VectorXd> vectors() const;
 

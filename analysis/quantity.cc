@@ -38,6 +38,10 @@ std::vector<Quantity> declared() {
       {"valid", "valid", "1", "generated tokens before the first end token, a sample", Compare::difference, 0, 1},
       {"acceptance_rate", "acceptance", "1", "accepted / drafted in verified steps", Compare::difference, 1, 3},
       {"drafts_acceptance_rate", "acceptance, drafts", "1", "the same without drafts that are the target's own draws", Compare::difference, 1, 3},
+      {"trial_acceptance", "acceptance, trials", "1", "accepted / judged drafts, those that came behind a rejection and the target's own draws left out", Compare::difference, 1, 3},
+      {"proposals", "proposals", "1", "of vector tokens: draws of the target until one replaced a rejected draft", Compare::difference, -1, 2},
+      {"proposals_per_trial", "proposals/trial", "1", "the same, a judged draft; 1 in the mean where the residual is the target's", Compare::difference, 0, 3},
+      {"capped", "capped", "1", "share of the rejected drafts whose replacement was not found in verifier.density.cap draws", Compare::difference, -1, 4},
       {"accepted_length", "accepted length", "1", "accepted prefix of a verified step, without the replacement token", Compare::difference, 1, 2},
       {"committed_length", "committed length", "1", "tokens that a verified step commits", Compare::difference, 1, 2},
       {"verified_share", "verified", "1", "share of the steps that went to the verifier", Compare::difference, 0, 3},
@@ -79,10 +83,10 @@ const std::vector<Quantity>& Quantities::all() const {
   }
   const std::vector<std::string> scores = frame_.scores();
   if (!image_parts(kImageFeature).empty()) {
-    all_.push_back({"frechet", "Frechet distance", "1", "of the classifier's features of all images from held-out ones', in which these have unit covariance; grows with fewer images", Compare::difference, -1, 3, false, "margin_frechet", false, frechet_distance});
+    all_.push_back({"frechet", "Frechet distance", "1", "of the classifier's features of all images from held-out ones', in which these have unit covariance; as of infinitely many images, by the jackknife", Compare::difference, -1, 3, false, "margin_frechet", false, frechet_distance, true});
   }
   if (!image_parts(kImageClass).empty()) {
-    all_.push_back({"class_score", "Inception-style score", "1", "exp of the mean divergence of an image's class probabilities from those of all images", Compare::difference, 1, 2, false, "margin_class_score", false, class_score});
+    all_.push_back({"class_score", "Inception-style score", "1", "exp of the mean divergence of an image's class probabilities from those of all images", Compare::difference, 1, 2, false, "margin_class_score", false, class_score, true});
   }
   if (std::count(scores.begin(), scores.end(), kImageDistance) > 0) {
     all_.push_back({"energy_distance", "energy distance", "1", "of the images of an arm from held-out ones: 2 E|X - Y| - E|X - X'| - E|Y - Y'|", Compare::difference, -1, 4, false, "margin_energy"});
@@ -166,6 +170,13 @@ Measured Quantities::measure(const std::string& name) const {
   if (name == "drafts_acceptance_rate") {
     return sums([](const Sums& s) { return s.accepted - s.structural_accepted; }, [](const Sums& s) { return s.drafted - s.structural_drafted; });
   }
+  if (name == "trial_acceptance") return over(trials().accepted, trials().judged);
+  if (name == "proposals" || name == "capped") {
+    std::vector<double> rejected = trials().judged;
+    for (std::size_t i = 0; i < rejected.size(); ++i) rejected[i] -= trials().accepted[i];
+    return over(name == "capped" ? trials().capped : trials().proposals, rejected);
+  }
+  if (name == "proposals_per_trial") return over(trials().proposals, trials().judged);
   if (name == "accepted_length") return sums([](const Sums& s) { return s.accepted; }, [](const Sums& s) { return s.verified; });
   if (name == "committed_length") return sums([](const Sums& s) { return s.verified_committed; }, [](const Sums& s) { return s.verified; });
   if (name == "verified_share") return sums([](const Sums& s) { return s.verified; }, [](const Sums& s) { return s.steps; });
@@ -303,6 +314,34 @@ const std::vector<AcceptanceSums>& Quantities::acceptance() const {
   return acceptance_;
 }
 
+// NaN where no drafts were recorded; proposals also where tokens are ids, or the file is older than they.
+const Quantities::Trials& Quantities::trials() const {
+  if (!trials_.judged.empty()) return trials_;
+  const std::vector<double> unknown(frame_.samples().size(), kNotMeasured);
+  trials_ = {unknown, unknown, unknown, unknown};
+  frame_.walk({"step_verified", "step_exact"}, Table::draft, {"draft_depth", "draft_accepted", "draft_proposals", "draft_capped", "draft_log_p"}, [&](const Frame::Block& block) {
+    for (std::size_t i = 0; i < block.samples.size(); ++i) {
+      const std::size_t sample = static_cast<std::size_t>(block.samples[i]);
+      if (frame_.files()[static_cast<std::size_t>(block.file)].drafts == "none") continue;
+      double judged = 0, accepted = 0, proposals = 0, capped = 0;
+      bool vectors = false;
+      for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
+        for (std::int64_t d = block.row_begin[s]; block.steps[0][s] != 0 && d < block.row_begin[s + 1]; ++d) {
+          if (block.rows[1][d] < 0 || block.rows[0][d] < block.steps[1][s]) continue;
+          ++judged;
+          accepted += block.rows[1][d] == 1;
+          proposals += block.rows[2][d];
+          capped += block.rows[3][d] == 1;
+          vectors = vectors || !std::isnan(block.rows[4][d]);
+        }
+      }
+      trials_.judged[sample] = judged, trials_.accepted[sample] = accepted;
+      if (vectors) trials_.proposals[sample] = proposals, trials_.capped[sample] = capped;
+    }
+  });
+  return trials_;
+}
+
 std::vector<AtDepth> Quantities::by_depth(const std::vector<char>& wanted) const {
   std::vector<AtDepth> depths;
   if (std::any_of(frame_.files().begin(), frame_.files().end(), [](const Frame::File& file) { return file.drafts == "none"; })) return depths;
@@ -343,6 +382,9 @@ std::vector<std::string> Quantities::usual() const {
   if (ends) add("valid_per_forward");
   add("seconds");
   add("acceptance_rate");
+  if (frame_.has_vectors()) {
+    for (const char* name : {"trial_acceptance", "proposals_per_trial", "tokens_per_step"}) add(name);
+  }
   add("perplexity");
   add("entropy_bits", false);
   if (has_bleu()) add("bleu");

@@ -29,6 +29,8 @@ struct Quantity {
   bool exponential = false;   // the table shows exp of the ratio; arms are compared before that
   double (*statistic)(std::span<const double> sums) = ratio;  // NaN where the sums say nothing
 
+  bool debiased = false;      // by the jackknife: a statistic that depends on how many samples there are
+
   static double ratio(std::span<const double> sums);      // sums[0] / sums[1], where that is positive
   // Whether a prompt alone has a value, so that arms can be compared prompt by prompt.
   bool by_prompt() const { return statistic == ratio; }
@@ -61,6 +63,9 @@ class Quantities {
 
  private:
   const std::vector<double>& column(const std::string& name) const;
+  // Drafts that were judged, and what became of them; of vector tokens, draws of the residual too. A number a sample.
+  struct Trials { std::vector<double> judged, accepted, proposals, capped; };
+  const Trials& trials() const;
   bool has_bleu() const;
   std::vector<std::string> image_parts(std::string_view prefix) const;  // numbered scores, in the order of their numbers
   Measured set_addends(std::string_view prefix, std::vector<double> (*addends)(std::span<const double>)) const;
@@ -73,6 +78,7 @@ class Quantities {
   mutable std::map<std::string, std::vector<double>> columns_;
   mutable std::map<std::string, Measured> measured_;
   mutable std::vector<AcceptanceSums> acceptance_;
+  mutable Trials trials_;
 };
 
 }  // namespace draftlab

@@ -132,7 +132,10 @@ class Composer {
       if (auto target = choose(registries_.models, "")) arm.models.emplace("", std::move(*target));
     }
     for (const std::string& role : kModelRoles) {
-      if (!config_.find("model." + role)) continue;
+      if (value_of("model." + role, "none") == "none") {  // a sweep's arm without one
+        seen_.insert("model." + role);
+        continue;
+      }
       if (auto model = choose(registries_.models, "", "model." + role)) arm.models.emplace(role, std::move(*model));
     }
   }

@@ -8,7 +8,7 @@
 namespace draftlab {
 
 bool is_image_part(std::string_view score) {
-  return score.starts_with(kImageFeature) || score.starts_with(kImageClass) || score == kImageDistance || score == kHeldOutDistance;
+  return score.starts_with(kImageFeature) || score.starts_with(kImageClass) || score == kImageDistance || score == kHeldOutDistance || score == kImageLabel;
 }
 
 std::vector<double> frechet_addends(std::span<const double> features) {

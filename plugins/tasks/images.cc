@@ -54,7 +54,8 @@ class Images final : public Task {
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
     const Eigen::VectorXd image = values_of(canvas);
     std::vector<Score> scores{{std::string(kImageDistance), (held_out_.colwise() - image).colwise().norm().mean()},
-                              {std::string(kHeldOutDistance), held_out_distance_}};
+                              {std::string(kHeldOutDistance), held_out_distance_},
+                              {std::string(kImageLabel), static_cast<double>(prompt.given.front().second)}};
     if (!classifier_) return scores;
     const ImageClassifier::Reading reading = classifier_->read(image);
     Eigen::Index best = 0;
