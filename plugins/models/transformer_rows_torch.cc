@@ -5,11 +5,14 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
 
+#include "core/error.h"
+#include "plugins/models/device_rows_torch.h"
 #include "plugins/models/lanes.h"
 #include "plugins/models/xlnet_attention_torch.h"
 
@@ -71,27 +74,37 @@ void add(float* x, const float* y, std::int64_t count) { for (std::int64_t i = 0
 RowMemory::RowMemory(const TransformerConfig& config, std::int64_t slots) : RowMemory(config, config.num_hidden_layers, slots) {}
 
 RowMemory::RowMemory(const TransformerConfig& config, std::int64_t layers, std::int64_t slots)
-    : groups_(config.num_key_value_heads), head_(config.head_dim), keys_(layers * groups_), values_(keys_.size()) {
-  reserve(slots);
-}
+    : groups_(config.num_key_value_heads), head_(config.head_dim), slots_(slots), keys_(layers * groups_), values_(keys_.size()) {}
 
-void RowMemory::reserve(std::int64_t slots) {
-  if (slots <= slots_) return;
-  const std::int64_t larger = padded(std::max(slots, slots_ + slots_ / 2)), panels = padded(head_) / 16;
+void RowMemory::settle() {
+  if (slots_ <= room_) return;
+  const std::int64_t larger = padded(std::max(slots_, room_ + room_ / 2)), panels = padded(head_) / 16;
   for (auto& keys : keys_) keys.resize(larger * head_);
   for (auto& values : values_) {
     std::vector<float> grown(larger * padded(head_));
-    for (std::int64_t p = 0; p < panels && slots_ > 0; ++p) std::copy_n(values.data() + p * slots_ * 16, slots_ * 16, grown.data() + p * larger * 16);
+    for (std::int64_t p = 0; p < panels && room_ > 0; ++p) std::copy_n(values.data() + p * room_ * 16, room_ * 16, grown.data() + p * larger * 16);
     values = std::move(grown);
   }
-  slots_ = larger;
+  room_ = larger;
+}
+
+void RowMemory::settle(const at::TensorOptions& options) {
+  if (slots_ <= room_) return;
+  const std::int64_t larger = padded(std::max(slots_, room_ + room_ / 2));
+  tensors_.resize(2 * keys_.size() / groups_);
+  for (at::Tensor& tensor : tensors_) {
+    const at::Tensor grown = at::zeros({larger, groups_, head_}, options);
+    if (room_ > 0) grown.narrow(0, 0, room_).copy_(tensor);
+    tensor = grown;
+  }
+  room_ = larger;
 }
 
 void RowMemory::put(std::int64_t layer, std::int64_t group, std::int64_t slot, const float* key, const float* value) {
   float* keys = keys_[layer * groups_ + group].data() + slot / 16 * head_ * 16 + slot % 16;
   for (std::int64_t i = 0; i < head_; ++i) keys[i * 16] = key[i];
   float* values = values_[layer * groups_ + group].data();
-  for (std::int64_t i = 0; i < head_; ++i) values[(i / 16 * slots_ + slot) * 16 + i % 16] = value[i];
+  for (std::int64_t i = 0; i < head_; ++i) values[(i / 16 * room_ + slot) * 16 + i % 16] = value[i];
 }
 
 std::vector<float> RowMemory::key(std::int64_t layer, std::int64_t group, std::int64_t slot) const {
@@ -102,7 +115,7 @@ std::vector<float> RowMemory::key(std::int64_t layer, std::int64_t group, std::i
 
 std::vector<float> RowMemory::value(std::int64_t layer, std::int64_t group, std::int64_t slot) const {
   std::vector<float> value(head_);
-  for (std::int64_t i = 0; i < head_; ++i) value[i] = values_[layer * groups_ + group][(i / 16 * slots_ + slot) * 16 + i % 16];
+  for (std::int64_t i = 0; i < head_; ++i) value[i] = values_[layer * groups_ + group][(i / 16 * room_ + slot) * 16 + i % 16];
   return value;
 }
 
@@ -111,12 +124,20 @@ PackedView RowMemory::keys(std::int64_t layer, std::int64_t group, std::int64_t 
 }
 
 PackedView RowMemory::values(std::int64_t layer, std::int64_t group, std::int64_t seen) const {
-  return {seen, head_, values_[layer * groups_ + group].data(), nullptr, 16 * slots_};
+  return {seen, head_, values_[layer * groups_ + group].data(), nullptr, 16 * room_};
 }
 
-TransformerRows::TransformerRows(Transformer net, bool bf16, const PredictionHeads& heads) : config_(net.config) {
+TransformerRows::~TransformerRows() = default;
+
+TransformerRows::TransformerRows(Transformer net, bool bf16, const PredictionHeads& heads, at::Device device) : config_(net.config) {
   const at::NoGradGuard no_grad;
-  embedding_ = net.embed_tokens.detach().to(bf16 ? at::kBFloat16 : at::kFloat).contiguous();
+  if (!device.is_cpu()) {
+    if (heads.count > 0) throw ConfigError("prediction heads are computed on the CPU: run.device must be cpu");
+    elsewhere_ = std::make_unique<DeviceRows>(std::move(net), at::TensorOptions(bf16 ? at::kBFloat16 : at::kFloat).device(device));
+    return;
+  }
+  const bool narrow = bf16 || net.embed_tokens.scalar_type() == at::kBFloat16;
+  embedding_ = net.embed_tokens.detach().to(narrow ? at::kBFloat16 : at::kFloat).contiguous();
   positions_ = floats(net.embed_positions);
   head_ = RowLinear(net.lm_head.detach(), {}, bf16);
   norm_ = {floats(net.norm), floats(net.norm_bias)};
@@ -150,12 +171,15 @@ TransformerRows::Layer TransformerRows::packed(TransformerLayer& from, bool bf16
   layer.post = {floats(from.post_attention_layernorm), floats(from.post_attention_layernorm_bias)};
   layer.q_norm = floats(from.q_norm);
   layer.k_norm = floats(from.k_norm);
+  layer.inner = from.up.size(0);
+  if (!from.experts.empty()) layer.experts = ExpertRows(config_.experts, from, bf16);
   from = {};
   return layer;
 }
 
 void TransformerRows::prepare(std::int64_t positions) {
-  const std::int64_t half = config_.head_dim / 2;
+  if (elsewhere_) return;
+  const std::int64_t half = config_.rotary() / 2;
   if (positions * half <= static_cast<std::int64_t>(cosines_.size())) return;
   const auto [cosine, sine] = rotary(at::arange(positions, at::kLong), config_);
   cosines_ = floats(cosine);
@@ -163,7 +187,7 @@ void TransformerRows::prepare(std::int64_t positions) {
 }
 
 void TransformerRows::turn(float* head, const std::vector<float>& norm, std::int32_t position, float scale) const {
-  const std::int64_t half = config_.head_dim / 2;
+  const std::int64_t half = config_.rotary() / 2;
   if (!norm.empty()) rms_norm(head, config_.head_dim, norm.data(), config_.rms_norm_eps, head);
   if (config_.gpt2()) {
     for (std::int64_t i = 0; i < config_.head_dim; ++i) head[i] *= scale;
@@ -175,6 +199,7 @@ void TransformerRows::turn(float* head, const std::vector<float>& norm, std::int
     head[i] = scale * (a * cosine[i] - b * sine[i]);
     head[half + i] = scale * (b * cosine[i] + a * sine[i]);
   }
+  for (std::int64_t i = 2 * half; i < config_.head_dim; ++i) head[i] *= scale;
 }
 
 void TransformerRows::normed(const Norm& norm, const float* x, std::int64_t rows, float* out) const {
@@ -264,12 +289,16 @@ void TransformerRows::embed(std::span<const MemoryRow> rows, float* x) const {
 }
 
 void TransformerRows::run(const std::vector<Layer>& layers, std::span<const MemoryRow> rows, float* x) const {
-  const std::int64_t d = config_.hidden_size, head = config_.head_dim, inner = config_.intermediate_size;
+  const std::int64_t d = config_.hidden_size, head = config_.head_dim;
   const std::int64_t heads = config_.num_attention_heads, groups = config_.num_key_value_heads, all = heads * head, shared = groups * head;
   const auto count = static_cast<std::int64_t>(rows.size()), depth = static_cast<std::int64_t>(layers.size());
   const auto packed = room(count * d), inside = room(count * d), added = room(count * d), q = room(count * all), joined = room(count * all);
-  const auto kv = room(count * 2 * shared), wide = room(count * 2 * inner), gated_rows = room(count * inner);
+  std::int64_t widest = 0;
+  for (const Layer& layer : layers) widest = std::max(widest, layer.inner);
+  const auto kv = room(count * 2 * shared), wide = room(count * 2 * widest), gated_rows = room(count * widest);
   const float scale = 1 / std::sqrt(static_cast<float>(head));
+
+  for (const MemoryRow& row : rows) row.memory->settle();
 
   // Of the rows that are in a layer: their places among all. Their x stand together in `y`, which is x itself where all are in.
   std::vector<std::int64_t> in(count);
@@ -336,6 +365,7 @@ void TransformerRows::run(const std::vector<Layer>& layers, std::span<const Memo
       add(y, added.get(), active * d);
     }
     normed(layer.post, y, active, inside.get());
+    const std::int64_t inner = layer.inner;
     layer.gate_up.apply(inside.get(), active, wide.get());
     each_row(active, [&](std::int64_t i) {
       float* to = gated_rows.get() + i * inner;
@@ -343,6 +373,7 @@ void TransformerRows::run(const std::vector<Layer>& layers, std::span<const Memo
       for (std::int64_t j = 0; j < inner; ++j) to[j] = gelu(wide[i * inner + j]);
     });
     layer.down.apply(gated_rows.get(), active, added.get());
+    if (!layer.experts.empty()) layer.experts.add(inside.get(), active, added.get());
     add(y, added.get(), active * d);
     if (y != x) for (std::int64_t i = 0; i < active; ++i) std::copy_n(y + i * d, d, x + in[i] * d);
   }
@@ -351,6 +382,7 @@ void TransformerRows::run(const std::vector<Layer>& layers, std::span<const Memo
 
 at::Tensor TransformerRows::forward(std::span<const MemoryRow> rows) const {
   const at::NoGradGuard no_grad;
+  if (elsewhere_) return elsewhere_->forward(rows);
   const std::int64_t d = config_.hidden_size;
   const auto count = static_cast<std::int64_t>(rows.size());
   const auto x = room(count * d);
@@ -405,6 +437,7 @@ void TransformerRows::encode(std::span<const MemoryRow> rows) const {
   embed(rows, x.get());
   run(encoder_, rows, x.get());
   normed(encoder_norm_, x.get(), count, encoded.get());
+  for (const MemoryRow& row : rows) row.source->settle();
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     layers_[l].cross_kv.apply(encoded.get(), count, kv.get());
     for (std::int64_t i = 0; i < count; ++i) {
