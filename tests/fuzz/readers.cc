@@ -1,6 +1,7 @@
-// Feeds damaged CSV files, JSON lines and UTF-8 to the readers. A reader may return or refuse with a DataError; anything else,
+// Feeds damaged CSV files, JSON lines, tokenizer files and UTF-8 to the readers. A reader may return or refuse with a DataError; anything else,
 // a crash, a hang or another exception, is a fault. Mutations are drawn by `Chance`, so a failing round can be run again:
 //   fuzz_readers ROUNDS FIRST
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -10,7 +11,9 @@
 #include "core/error.h"
 #include "plugins/tasks/documents.h"
 #include "plugins/tasks/five_sentences.h"
+#include "plugins/tokenizers/tokenizer_json.h"
 #include "plugins/tokenizers/utf8.h"
+#include "tests/plugins/tokenizers/small_tokenizer.h"
 
 namespace draftlab {
 namespace {
@@ -37,20 +40,41 @@ const std::vector<std::string> kSeeds = {
 const std::vector<std::string> kScraps = {"\"", "\"\"", ",", "\n", "\r\n", "\r", "{", "}", "[[[[[[[[", "\\u", "\\ud800", "\xFF", "\xE2\x82", "\xF4\x90\x80\x80",
                                           std::string(1, '\0'), "text", "1e999999", ".", "! ", "'", "``"};
 
-std::string mutated(Draw& draw) {
-  std::string text = kSeeds[draw.below(kSeeds.size())];
+// A tokenizer with a component of every kind.
+std::string whole_tokenizer() {
+  SmallTokenizer small;
+  small.merge("a", "b");
+  small.merge("ab", " ", true);
+  small.add("<s>", {{"lstrip", true}, {"rstrip", true}});
+  small.add("caf\u00e9", {{"normalized", true}, {"single_word", true}});
+  small.json["normalizer"] = {{"type", "Sequence"}, {"normalizers", {{{"type", "NFC"}}}}};
+  small.json["pre_tokenizer"] = {{"type", "Sequence"},
+                                 {"pretokenizers",
+                                  {{{"type", "Split"}, {"pattern", {{"Regex", "(?i:'s|'t)| ?[^\\s\\p{L}]++[\\r\\n]*|\\s+(?!\\S)|\\w{1,3}"}}}, {"behavior", "MergedWithPrevious"}, {"invert", false}},
+                                   {{"type", "Digits"}, {"individual_digits", true}},
+                                   {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"use_regex", true}}}}};
+  small.json["post_processor"] = {{"type", "TemplateProcessing"}, {"single", {{{"SpecialToken", {{"id", "<s>"}}}}}}};
+  // Its long list of bytes last, so that damage meets the rest.
+  std::string text = "{\"model\": " + small.json["model"].dump() + "}";
+  small.json.erase("model");
+  return small.json.dump().substr(0, small.json.dump().size() - 1) + ", " + text.substr(1);
+}
+
+std::string mutated(Draw& draw, std::string text, std::size_t first) {
   for (std::size_t edits = 1 + draw.below(8); edits > 0; --edits) {
-    const std::size_t at = draw.below(text.size() + 1);
+    const std::size_t at = draw.below(std::min(text.size(), first) + 1);
     switch (draw.below(5)) {
       case 0: text.insert(at, kScraps[draw.below(kScraps.size())]); break;
       case 1: text.erase(at, draw.below(8)); break;
       case 2: if (at < text.size()) text[at] = static_cast<char>(draw.below(256)); break;
       case 3: text.insert(at, text.substr(draw.below(text.size() + 1), draw.below(20))); break;
-      default: text.resize(at);
+      default: if (first > text.size() || draw.below(20) == 0) text.resize(at);
     }
   }
   return text;
 }
+
+const std::string kTokenizer = whole_tokenizer();
 
 struct Tally { long taken = 0, refused = 0; };
 
@@ -64,9 +88,25 @@ template <class Read> void attempt(Tally& tally, Read read) {
   }
 }
 
+// Damages a tokenizer.json, mostly before its vocabulary, and encodes with what is still taken.
+void tokenizer_round(Draw& draw, Tally& tally) {
+  const std::string file = mutated(draw, kTokenizer, draw.below(4) ? kTokenizer.find("\"vocab\"") : kTokenizer.size());
+  const std::string text = mutated(draw, kSeeds[3], std::string::npos);
+  attempt(tally, [&] {
+    ByteLevelParts parts = read_tokenizer_json(file, "fuzz.json");
+    add_turn_ends(parts);
+    parts.ends.push_back(parts.vocabulary.empty() ? 0 : parts.vocabulary.begin()->second);
+    const ByteLevelTokenizer tokenizer(std::move(parts), "fuzz.json");
+    for (const Token token : tokenizer.encode(text))
+      if (token < 0 || token >= tokenizer.vocabulary()) throw Fault("a token outside the vocabulary");
+    if (invalid_utf8(tokenizer.decode(tokenizer.encode(text))) != std::string::npos) throw Fault("decoding made what is no UTF-8");
+  });
+}
+
 void round(std::uint64_t number, Tally& tally) {
   Draw draw(number);
-  const std::string text = mutated(draw);
+  if (number % 20 == 0) return tokenizer_round(draw, tally);
+  const std::string text = mutated(draw, kSeeds[draw.below(kSeeds.size())], std::string::npos);
   const bool valid = invalid_utf8(text) == std::string::npos;
   attempt(tally, [&] {
     const Table table = parse_csv(text, "fuzz.csv");
