@@ -5,6 +5,7 @@
 
 #include "core/columns_hdf5.h"
 #include "core/error.h"
+#include "core/image_metrics.h"
 #include "core/text_metrics.h"
 
 namespace draftlab {
@@ -76,6 +77,16 @@ const std::vector<Quantity>& Quantities::all() const {
   if (has_bleu()) {
     all_.push_back({"bleu", "BLEU", "1", "corpus BLEU-4 of all texts together, from sums of their matches and lengths", Compare::difference, 1, 2, false, "margin_bleu", false, bleu});
   }
+  const std::vector<std::string> scores = frame_.scores();
+  if (!image_parts(kImageFeature).empty()) {
+    all_.push_back({"frechet", "Frechet distance", "1", "of the classifier's features of all images from held-out ones', in which these have unit covariance; grows with fewer images", Compare::difference, -1, 3, false, "margin_frechet", false, frechet_distance});
+  }
+  if (!image_parts(kImageClass).empty()) {
+    all_.push_back({"class_score", "Inception-style score", "1", "exp of the mean divergence of an image's class probabilities from those of all images", Compare::difference, 1, 2, false, "margin_class_score", false, class_score});
+  }
+  if (std::count(scores.begin(), scores.end(), kImageDistance) > 0) {
+    all_.push_back({"energy_distance", "energy distance", "1", "of the images of an arm from held-out ones: 2 E|X - Y| - E|X - X'| - E|Y - Y'|", Compare::difference, -1, 4, false, "margin_energy"});
+  }
   return all_;
 }
 
@@ -87,6 +98,7 @@ bool Quantities::has_bleu() const {
 std::vector<std::string> Quantities::plain_scores() const {
   std::vector<std::string> scores = frame_.scores();
   if (has_bleu()) std::erase_if(scores, [](const std::string& score) { return std::find(kBleuSums.begin(), kBleuSums.end(), score) != kBleuSums.end(); });
+  std::erase_if(scores, is_image_part);
   return scores;
 }
 
@@ -178,7 +190,62 @@ Measured Quantities::measure(const std::string& name) const {
     for (const char* part : kBleuSums) parts.columns.push_back(column(prefix + part));
     return parts;
   }
+  if (name == "frechet") return set_addends(kImageFeature, frechet_addends);
+  if (name == "class_score") return set_addends(kImageClass, class_score_addends);
+  if (name == "energy_distance") return energy_distances();
   return alone(column(prefix + name));
+}
+
+std::vector<std::string> Quantities::image_parts(std::string_view prefix) const {
+  const std::vector<std::string> scores = frame_.scores();
+  std::vector<std::string> parts;
+  for (std::string part = std::string(prefix) + "0"; std::count(scores.begin(), scores.end(), part) > 0; part = std::string(prefix) + std::to_string(parts.size())) {
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+Measured Quantities::set_addends(std::string_view prefix, std::vector<double> (*addends)(std::span<const double>)) const {
+  std::vector<const std::vector<double>*> parts;
+  for (const std::string& part : image_parts(prefix)) parts.push_back(&column(std::string(named_prefix(Table::sample)) + part));
+  Measured measured;
+  std::vector<double> values(parts.size());
+  for (std::size_t i = 0; i < frame_.samples().size(); ++i) {
+    for (std::size_t k = 0; k < parts.size(); ++k) values[k] = (*parts[k])[i];
+    const std::vector<double> of_sample = addends(values);
+    measured.columns.resize(of_sample.size());
+    const bool known = std::none_of(values.begin(), values.end(), [](double value) { return std::isnan(value); });
+    for (std::size_t k = 0; k < of_sample.size(); ++k) measured.columns[k].push_back(known ? of_sample[k] : kNotMeasured);
+  }
+  return measured;
+}
+
+// Of an arm with images x_i, a_i and b_i their mean distances to held-out images and to the arm's others, c that among held-out ones: a
+// sample's number is 2 a_i - 2 b_i + mean b - c. The mean of these is the energy distance without bias, and they spread as its
+// estimate does to first order (Hoeffding's projection), so it is compared like a mean.
+Measured Quantities::energy_distances() const {
+  constexpr Eigen::Index kPartners = 4000;
+  const std::string prefix(named_prefix(Table::sample));
+  const std::vector<double>&to_held_out = column(prefix + std::string(kImageDistance)), &among_held_out = column(prefix + std::string(kHeldOutDistance));
+  std::vector<double> values(frame_.samples().size(), kNotMeasured);
+  const std::vector<Eigen::VectorXd> images = frame_.vectors();
+  for (std::size_t arm = 0; arm < frame_.arms().size(); ++arm) {
+    std::vector<std::size_t> of_arm;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const Frame::Sample& sample = frame_.samples()[i];
+      const bool same = of_arm.empty() || images[i].size() == images[of_arm.front()].size();
+      if (sample.arm == static_cast<int>(arm) && sample.counts && images[i].size() > 0 && same && !std::isnan(to_held_out[i])) of_arm.push_back(i);
+    }
+    if (of_arm.size() < 2) continue;
+    Eigen::MatrixXd columns(images[of_arm.front()].size(), static_cast<Eigen::Index>(of_arm.size()));
+    for (std::size_t k = 0; k < of_arm.size(); ++k) columns.col(static_cast<Eigen::Index>(k)) = images[of_arm[k]];
+    const Eigen::VectorXd to_others = mean_distances(columns, kPartners);
+    const double mean = to_others.mean();
+    for (std::size_t k = 0; k < of_arm.size(); ++k) {
+      values[of_arm[k]] = 2 * to_held_out[of_arm[k]] - 2 * to_others[static_cast<Eigen::Index>(k)] + mean - among_held_out[of_arm[k]];
+    }
+  }
+  return {{values, ones_where_measured(values)}};
 }
 
 // Against the first arm's sample of the same prompt and repeat, which precedes the others in its file.
@@ -279,6 +346,8 @@ std::vector<std::string> Quantities::usual() const {
   add("perplexity");
   add("entropy_bits", false);
   if (has_bleu()) add("bleu");
+  for (const Quantity& quantity : all())
+    if (quantity.name == "frechet" || quantity.name == "class_score" || quantity.name == "energy_distance") names.push_back(quantity.name);
   for (const std::string& score : plain_scores()) add(score);
   return names;
 }

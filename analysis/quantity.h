@@ -1,10 +1,12 @@
 // What can be asked of a trace: each quantity as a few numbers a sample, of whose sums a table shows a statistic: mostly the ratio
-// of two. So means, rates, perplexities and a corpus's BLEU are treated alike, and resampling prompts is resampling their numbers.
+// of two. So means, rates, perplexities, a corpus's BLEU and the distance of a set of images from held-out ones are treated alike,
+// and resampling prompts is resampling their numbers.
 #pragma once
 
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/frame.h"
@@ -60,6 +62,9 @@ class Quantities {
  private:
   const std::vector<double>& column(const std::string& name) const;
   bool has_bleu() const;
+  std::vector<std::string> image_parts(std::string_view prefix) const;  // numbered scores, in the order of their numbers
+  Measured set_addends(std::string_view prefix, std::vector<double> (*addends)(std::span<const double>)) const;
+  Measured energy_distances() const;
   Measured likeness(bool whole) const;
   std::vector<double> counted(const std::string& part, const std::vector<std::string>& kinds, const std::string& whose) const;
   Measured measure(const std::string& name) const;

@@ -205,8 +205,12 @@ class Maker {
 
   // As the traces' config declared it before anything was decoded.
   double margin_of(const std::string& key) {
-    const ReportOptions defaults;
-    double margin = key == "margin_nll" ? defaults.margin_nll : key == "margin_entropy" ? defaults.margin_entropy : key == "margin_bleu" ? defaults.margin_bleu : defaults.margin_score;
+    ReportOptions defaults;
+    OptionSet set;
+    defaults.declare(set);
+    const auto option = std::find_if(set.options().begin(), set.options().end(), [&](const Option& one) { return one.name() == key; });
+    if (option == set.options().end()) throw Fault("there is no [report] " + key);
+    double margin = std::atof(option->value().c_str());
     bool declared = false;
     for (const Frame::File& file : frame_.files()) {
       const auto found = file.config.find("report." + key);

@@ -10,6 +10,7 @@
 
 #include "analysis/statistics.h"
 #include "analysis/table.h"
+#include "core/image_metrics.h"
 #include "core/metrics.h"
 #include "core/text_metrics.h"
 
@@ -210,24 +211,47 @@ double corpus_bleu(const Arm& arm) {
   return bleu(sums);
 }
 
+// A statistic of all images together, of the scores that begin with a prefix; NaN where the task records none.
+double image_statistic(const Arm& arm, std::string_view prefix, std::vector<double> (*addends)(std::span<const double>), double (*statistic)(std::span<const double>)) {
+  std::vector<double> sums;
+  for (const SampleRow& sample : arm.samples) {
+    std::map<int, double> values;  // by number
+    for (const auto& [score, value] : sample.scores)
+      if (score.starts_with(prefix)) values[std::atoi(score.c_str() + prefix.size())] = value;
+    if (values.empty()) continue;
+    std::vector<double> ordered;
+    for (const auto& [number, value] : values) ordered.push_back(value);
+    const std::vector<double> of_sample = addends(ordered);
+    sums.resize(of_sample.size());
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += of_sample[i];
+  }
+  return sums.empty() ? kNotMeasured : statistic(sums);
+}
+
 // What each arm was worth.
 TextTable worth(const std::vector<Arm>& arms) {
   std::vector<std::string> scores;
-  bool translates = false;
+  bool translates = false, draws = false;
   for (const Arm& arm : arms) {
     for (const SampleRow& sample : arm.samples) {
       for (const auto& [name, value] : sample.scores) {
         translates = translates || is_bleu_sum(name);
-        if (!is_bleu_sum(name) && std::find(scores.begin(), scores.end(), name) == scores.end()) scores.push_back(name);
+        draws = draws || name.starts_with(kImageFeature);
+        if (!is_bleu_sum(name) && !is_image_part(name) && std::find(scores.begin(), scores.end(), name) == scores.end()) scores.push_back(name);
       }
     }
   }
   TextTable table{{"arm", "judge perplexity", "entropy, bits"}, {}};
   if (translates) table.header.push_back("BLEU");
+  if (draws) table.header.insert(table.header.end(), {"Frechet distance", "Inception-style score"});
   table.header.insert(table.header.end(), scores.begin(), scores.end());
   for (const Arm& arm : arms) {
     std::vector<std::string> row{arm.row_name(), fixed(perplexity(arm.samples), 2), fixed(arm.mean(entropy_bits), 3)};
     if (translates) row.push_back(fixed(corpus_bleu(arm), 2));
+    if (draws) {
+      row.push_back(fixed(image_statistic(arm, kImageFeature, frechet_addends, frechet_distance), 3));
+      row.push_back(fixed(image_statistic(arm, kImageClass, class_score_addends, class_score), 2));
+    }
     for (const std::string& name : scores) row.push_back(fixed(mean_score(arm, name), 3));
     table.rows.push_back(std::move(row));
   }

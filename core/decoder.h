@@ -45,6 +45,7 @@ class Decoder {
   // Equal states have equal futures: canvas, carry and what the parts have learnt.
   std::string state() const;
   std::int64_t nfe() const;   // of the target so far
+  const Verdict& verdict() const { return verdict_; }  // of the last step
   // Every token up to the first generated end-of-text token; kNoToken where none is.
   std::vector<Token> text() const;
   Mailbox& mailbox() { return mailbox_; }
@@ -68,11 +69,11 @@ class Decoder {
   std::unique_ptr<Estimator> estimator_;
   std::vector<std::pair<std::string, std::unique_ptr<Estimator>>> attached_;
   std::unique_ptr<Unmasker> unmasker_;
-  int vocabulary_;
-  std::vector<Token> stops_;  // end-of-text tokens
+  std::vector<ModelFacts> facts_;
   std::vector<std::vector<Token>> choices_;  // of the prompt
   std::optional<Carry> carry_;
   std::uint32_t clock_ = 0;
+  Verdict verdict_;
   SampleRow row_;  // grows by a StepRow a step
 
   std::vector<Part*> parts() const;  // those that learn

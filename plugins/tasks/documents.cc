@@ -80,15 +80,15 @@ std::string whole(const std::string& path, std::size_t most) {
 
 // What a file packed by gzip holds.
 std::string unpacked(const std::string& path, std::size_t most) {
-  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
+  std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
   std::string text, part(1 << 16, '\0');
   int count = file ? 1 : -1;
   while (count > 0 && text.size() <= most) {
     count = gzread(file.get(), part.data(), static_cast<unsigned>(part.size()));
     if (count > 0) text.append(part, 0, static_cast<std::size_t>(count));
   }
-  if (count < 0) throw DataError("cannot unpack '" + path + "'");
   if (text.size() > most) throw DataError("'" + path + "' unpacks to more than the " + std::to_string(most) + " bytes that are read");
+  if (count < 0 || gzclose(file.release()) != Z_OK) throw DataError("'" + path + "' is cut short or damaged");
   return text;
 }
 
