@@ -63,6 +63,12 @@
   X(programs)                       \
   X(gsm8k)                          \
   X(mbpp)                           \
+  X(math)                           \
+  X(human_eval)                     \
+  X(code_infill)                    \
+  X(lambada)                        \
+  X(hellaswag)                      \
+  X(ifeval)                         \
   X(transduce)                      \
   X(images)                         \
   X(train_as_arm)                   \

@@ -215,3 +215,46 @@ TEST_CASE("a prompt with a gap cannot be decoded from left to right") {
   faults.raise();
   CHECK_THROWS_WITH_AS(decode(composition, 1, 1), doctest::Contains("frontier = left-to-right needs a prompt that is a prefix"), ConfigError);
 }
+
+TEST_CASE("a prompt with choices: the most probable text is committed, at one function evaluation") {
+  const Setup setup;
+  const Composition composition = setup.compose_with("");
+  Loaded loaded;
+  const Models models = load_models(composition, loaded);
+  Prompt prompt = composition.task.make()->prompt(0);
+  // Every text of two tokens.
+  double best = -1;
+  std::vector<Token> wanted;
+  for (Token a = 0; a < 3; ++a) {
+    for (Token b = 0; b < 3; ++b) {
+      prompt.choices.push_back({a, b});
+      Canvas canvas(prompt.length, prompt.given);
+      double probability = 1;
+      for (const auto& [position, token] : {std::pair<std::int32_t, Token>{2, a}, {3, b}}) {
+        const auto sequence = models.target().open(canvas);
+        const Question question{.kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {{kRoot, {position}}}};
+        Answer answer;
+        Pending pending{sequence.get(), &question, &answer};
+        models.target().answer({&pending, 1});
+        probability *= answer.at(kRoot, position).probability(token);
+        canvas.commit(position, token);
+      }
+      if (probability > best) best = probability, wanted = {a, b};
+    }
+  }
+  SampledChance chance(1);
+  Decoder decoder(composition, models, prompt, 0, chance);
+  const SampleRow row = drive(models, decoder, decoder.decode());
+  CHECK(decoder.canvas().token(2) == wanted[0]);
+  CHECK(decoder.canvas().token(3) == wanted[1]);
+  CHECK(decoder.canvas().masked(4));
+  CHECK(row.counts.nfe() == 1);
+  CHECK(row.generated == 2);
+  REQUIRE(row.steps.size() == 1);
+  CHECK(row.steps[0].drafts[0].p * row.steps[0].drafts[1].p == doctest::Approx(best));
+
+  // Without a verifier of chains nobody has made sure that the model can answer.
+  const Composition other = setup.compose_with("verifier = tree\n");
+  Decoder refused(other, models, prompt, 0, chance);
+  CHECK_THROWS_AS(drive(models, refused, refused.decode()), ConfigError);
+}
