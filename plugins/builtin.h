@@ -10,6 +10,7 @@
   X(block_diffusion)                \
   X(masked_diffusion)               \
   X(autoregressive)                 \
+  X(mar)                            \
   X(lattice)                        \
   X(left_to_right)                  \
   X(blocks)                         \
@@ -64,6 +65,7 @@
   X(train_block_diffusion)          \
   X(train_masked_diffusion)         \
   X(train_autoregressive)           \
+  X(train_mar)                     \
   X(train_tokenizer)
 
 #define DRAFTLAB_DECLARE_PLUGIN(name) void register_##name(draftlab::Registries& registries);
