@@ -3,6 +3,8 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -16,9 +18,10 @@
 namespace draftlab {
 namespace {
 
-double normal(const Uniforms& uniform) {
-  const double radius = std::sqrt(-2 * std::log(1 - uniform()));
-  return radius * std::cos(2 * std::numbers::pi * uniform());
+// Two independent standard normals (Box and Muller, 1958).
+std::array<double, 2> normals(const Uniforms& uniform) {
+  const double radius = std::sqrt(-2 * std::log(1 - uniform())), angle = 2 * std::numbers::pi * uniform();
+  return {radius * std::cos(angle), radius * std::sin(angle)};
 }
 
 Mar network(const TrainMarJob& job, std::uint64_t seed) {
@@ -60,7 +63,7 @@ Mar network(const TrainMarJob& job, std::uint64_t seed) {
 std::int64_t masked_tokens(const TrainMarOptions& o, std::int64_t length, const Uniforms& uniform) {
   if (o.mask_spread == 0) return std::max<std::int64_t>(1, std::llround(std::ceil(o.mask_mean * static_cast<double>(length))));
   for (;;) {
-    const double share = o.mask_mean + o.mask_spread * normal(uniform);
+    const double share = o.mask_mean + o.mask_spread * normals(uniform)[0];
     if (share >= o.mask_least && share <= 1) return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(share * static_cast<double>(length))));
   }
 }
@@ -89,7 +92,11 @@ MarBatch draw(const TrainMarOptions& o, const TokenImages& images, bool causal, 
     std::copy(order.begin() + masked, order.end(), drawn.visible.data_ptr<std::int64_t>() + i * (length - masked));
     for (std::int64_t j = i * masked * o.times; j < (i + 1) * masked * o.times; ++j) {
       drawn.timesteps.data_ptr<std::int64_t>()[j] = static_cast<std::int64_t>(uniform() * kDiffusionSteps);
-      for (std::int64_t k = 0; k < dimension; ++k) drawn.noise.data_ptr<float>()[j * dimension + k] = static_cast<float>(normal(uniform));
+      float* const noise = drawn.noise.data_ptr<float>() + j * dimension;
+      for (std::int64_t k = 0; k < dimension; k += 2) {
+        const auto pair = normals(uniform);
+        for (std::int64_t l = k; l < std::min(k + 2, dimension); ++l) noise[l] = static_cast<float>(pair[l - k]);
+      }
     }
   }
   return drawn;
