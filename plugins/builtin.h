@@ -11,6 +11,7 @@
   X(masked_diffusion)               \
   X(autoregressive)                 \
   X(linear_gaussian)                \
+  X(mar)                            \
   X(lattice)                        \
   X(left_to_right)                  \
   X(blocks)                         \
@@ -76,6 +77,7 @@
   X(train_masked_diffusion)         \
   X(train_autoregressive)           \
   X(train_image_classifier)           \
+  X(train_mar)                     \
   X(train_tokenizer)
 
 #define DRAFTLAB_DECLARE_PLUGIN(name) void register_##name(draftlab::Registries& registries);
