@@ -111,6 +111,7 @@ PackedView RowMemory::values(std::int64_t layer, std::int64_t group, std::int64_
   return {seen, head_, values_[layer * groups_ + group].data(), nullptr, 16 * room_};
 }
 
+TransformerRows::TransformerRows(TransformerRows&&) noexcept = default;
 TransformerRows::~TransformerRows() = default;
 
 TransformerRows::TransformerRows(Transformer net, bool bf16, const PredictionHeads& heads, at::Device device) : config_(net.config) {

@@ -83,6 +83,7 @@ class TransformerRows {
   // on the CPU, tensor operations do the work: no encoder, no prediction heads, no early exit there (ConfigError), and a row's bits may
   // depend on the rows beside it.
   TransformerRows(Transformer net, bool bf16, const PredictionHeads& heads = {}, at::Device device = at::kCPU);
+  TransformerRows(TransformerRows&&) noexcept;
   ~TransformerRows();
   void prepare(std::int64_t positions);  // rotations of positions below
   // Logits of the asked rows in their order, [asked + their further heads, V]; of a network without a vocabulary their states
