@@ -193,6 +193,7 @@ void check_overlap(const Composition& composition, const Prompt& prompt, Loaded&
   if (!composition.models.contains("draft")) return;
   Composition exchanged = composition;
   std::swap(exchanged.models.at(""), exchanged.models.at("draft"));
+  exchanged.decode.draft_length = 1;  // the others are not looked at
   const Tally other = first_acceptance(Sampler(exchanged, prompt, loaded), composition.certify.samples);
   checks.push_back({.name = "overlap E_q min(1, p/q) = E_p min(1, q/p), in errors", .samples = other.count,
                     .statistic = errors_apart(probability.mean(), other.mean(), std::hypot(probability.error(), other.error()))});
