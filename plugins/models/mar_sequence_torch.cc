@@ -23,7 +23,8 @@ std::vector<MarAsk> mar_asks(const Canvas& canvas, const Question& question, Vie
     std::size_t known = ask.positions.size();
     for (std::int32_t i = 1; i < canvas.length(); ++i) known += !canvas.masked(i);
     for (int node = ask.node; node != kRoot; node = question.nodes[node].parent) ++known;
-    ask.known = static_cast<double>(known) / (canvas.length() - 1);
+    const auto length = static_cast<std::size_t>(canvas.length() - 1);
+    ask.known = static_cast<double>(std::min(known, length - 1)) / static_cast<double>(length);
   }
   return asks;
 }

@@ -10,7 +10,7 @@
 
 namespace draftlab {
 
-// A node at which a question asks, and the share of tokens that are known once those asked there are.
+// A node at which a question asks, and the share of tokens that are known once those asked there are: never quite all, in MAR.
 struct MarAsk {
   int node = kRoot;
   std::vector<std::int32_t> positions;

@@ -118,13 +118,12 @@ DOCTEST_TEST_CASE("parity: MAR's encoder, decoder and diffusion head") {
   bundle.compare("diff.timestep_embedding", timestep_features(bundle.at("diff.t_original")));
 
   const at::Tensor x = bundle.at("diff.x_t"), c = bundle.at("diff.c"), spaced = bundle.at("diff.t_spaced");
-  const at::Tensor out = net.head.forward(x, net.head.time(bundle.at("diff.t_original")) + net.head.condition(c));
-  bundle.compare("diff.net_out", out);
+  bundle.compare("diff.net_out", net.head.forward(x, net.head.time(bundle.at("diff.t_original")) + net.head.condition(c)));
   const DiffusionSchedule schedule(net.config.num_sampling_steps);
   std::vector<at::Tensor> x0, mean, log_variance, drawn;
   for (std::int64_t i = 0; i < x.size(0); ++i) {
     const int step = static_cast<int>(spaced[i].item<std::int64_t>());
-    const Law law = law_of(net, schedule, out[i], x[i], step);
+    const Law law = law_of(net, schedule, said(net, schedule, x.narrow(0, i, 1), c.narrow(0, i, 1), step, 1)[0], x[i], step);
     x0.push_back(tensor_of(law.x0));
     mean.push_back(tensor_of(law.mean));
     log_variance.push_back(tensor_of(law.log_variance));
@@ -172,7 +171,8 @@ DOCTEST_TEST_CASE("parity: MAR's sampling loops") {
       const at::Tensor visible = tokens.gather(1, wide(places, d));
       const auto conditions = [&](const at::Tensor& of) { return net.decode(net.encode(visible, places, of), places).gather(1, wide(asked, net.config.decoder_embed_dim)).flatten(0, 1); };
       at::Tensor z = conditions(labels);
-      const double own = linear ? 1 + (scale - 1) * static_cast<double>(length - left) / static_cast<double>(length) : scale;
+      const std::int64_t unknown = std::max<std::int64_t>(1, left);  // as the original has it: 1 at the end, too
+      const double own = linear ? 1 + (scale - 1) * static_cast<double>(length - unknown) / static_cast<double>(length) : scale;
       if (scale != 1) z = at::cat({z, conditions(at::full({batch}, net.config.class_num, at::kLong))});
       const at::Tensor drawn = sampled(net, strided, z, own, temperature, all_noise, used).narrow(0, 0, batch * asked.size(1));
       tokens = tokens.scatter(1, wide(asked, d), drawn.view({batch, -1, d}));

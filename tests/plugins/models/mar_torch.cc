@@ -192,6 +192,7 @@ DOCTEST_TEST_CASE("guidance grows with what is known once the tokens asked toget
   const auto one = linear->open(own), two = constant->open(own);
   DOCTEST_CHECK(ask(*linear, *one, at_root(View::bidirectional, {1})).condition(kRoot, 1)[16] == doctest::Approx(1 + 2 * 2.0 / 9));
   DOCTEST_CHECK(ask(*linear, *one, at_root(View::bidirectional, {1, 2, 3})).condition(kRoot, 1)[16] == doctest::Approx(1 + 2 * 4.0 / 9));
+  DOCTEST_CHECK(ask(*linear, *one, at_root(View::bidirectional, {1, 2, 3, 5, 6, 7, 8, 9})).condition(kRoot, 1)[16] == doctest::Approx(1 + 2 * 8.0 / 9));  // not 9
   DOCTEST_CHECK(ask(*constant, *two, at_root(View::bidirectional, {1})).condition(kRoot, 1)[16] == 3);
   // Its second part is what no class gives.
   Canvas bare = canvas(3);

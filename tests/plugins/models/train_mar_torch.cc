@@ -37,12 +37,12 @@ TokenImages images(int count) {
 }
 
 TrainMarJob job(bool causal, std::int64_t steps) {
-  TrainMarJob job{{}, images(20), images(6)};
+  TrainMarJob job{{}, images(20), images(32)};
   TrainMarOptions& o = job.options;
   o.images.source = "npy";  // a token is one pixel
   o.causal = causal;
   o.width = 8, o.encoder_layers = 1, o.decoder_layers = 1, o.heads = 2, o.buffers = 2, o.head_width = 16, o.head_layers = 1;
-  o.batch = 8, o.accumulate = 2, o.steps = steps, o.warmup = 0, o.floor = 1, o.rate = 1e-2, o.log_every = 1, o.validate_every = 5;
+  o.batch = 32, o.accumulate = 2, o.steps = steps, o.warmup = 0, o.floor = 1, o.rate = 5e-3, o.log_every = 1, o.validate_every = 30;
   return job;
 }
 
@@ -63,10 +63,10 @@ DOCTEST_TEST_CASE("MAR learns, bidirectionally and causally") {
   const Folder folder;
   for (const bool causal : {false, true}) {
     const Curves curves = train(job(causal, 60), folder.path / (causal ? "causal" : "both"));
-    DOCTEST_REQUIRE(curves.validations.size() == 12);
-    // What is told of nothing but noise and four known numbers: v's variance is about 0.8 before anything is learnt.
-    DOCTEST_CHECK(curves.validations.front().loss > 0.3);
-    DOCTEST_CHECK(curves.validations.back().loss < 0.6 * curves.validations.front().loss);
+    DOCTEST_REQUIRE(curves.validations.size() == 2);
+    // v, told as 0, has a mean square of about 0.8: the noise's where there is little of it, the token's where there is much.
+    DOCTEST_CHECK(curves.steps.front().loss > 0.6);
+    DOCTEST_CHECK(curves.validations.back().loss < 0.35);
     for (const auto& row : curves.steps) DOCTEST_CHECK((causal ? row.mask_rate == 1 : row.mask_rate >= 0.75));
     const Mar net = Mar::load((folder.path / (causal ? "causal" : "both")).string());
     DOCTEST_CHECK(net.config.causal == causal);
