@@ -24,8 +24,8 @@ std::vector<Quantity> declared() {
       {"rows", "rows", "1", "batch rows of the target, a sample", Compare::cost, -1, 1},
       {"positions", "positions", "1", "token positions that the target computed, a sample", Compare::cost, -1, 0},
       {"steps", "steps", "1", "turns of the loop, a sample", Compare::cost, -1, 1},
-      {"seconds", "seconds", "s", "wall time of decoding a sample", Compare::cost, -1, 3, true},
-      {"model_seconds", "model s", "s", "wall time inside the target, a sample", Compare::cost, -1, 3, true},
+      {"seconds", "seconds", "s", "wall time of decoding a sample", Compare::cost, -1, 4, true},
+      {"model_seconds", "model s", "s", "wall time inside the target, a sample", Compare::cost, -1, 4, true},
       {"own_seconds", "own s", "s", "wall time outside the models, a sample", Compare::cost, -1, 4, true},
       {"tokens_per_forward", "tokens/NFE", "1", "generated tokens a function evaluation of the target", Compare::rate, 1, 2},
       {"valid_per_forward", "valid tokens/NFE", "1", "the same of tokens before the first end token", Compare::rate, 1, 2},
@@ -53,7 +53,7 @@ std::vector<Quantity> declared() {
   };
   for (const std::string& kind : kKindNames) {
     list.push_back({"nfe_" + kind, kind + " NFE", "1", "function evaluations of the target of kind `" + kind + "`, a sample", Compare::cost, -1, 1});
-    list.push_back({"seconds_" + kind, kind + " s", "s", "wall time inside the target for kind `" + kind + "`, a sample", Compare::cost, -1, 3, true});
+    list.push_back({"seconds_" + kind, kind + " s", "s", "wall time inside the target for kind `" + kind + "`, a sample", Compare::cost, -1, 4, true});
   }
   return list;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 namespace draftlab {
 namespace {
@@ -98,8 +99,10 @@ Decoder::Decoder(const Composition& composition, const Models& models, const Pro
       acceptance_(composition.acceptance.make()),
       router_(composition.router.make()),
       estimator_(composition.estimator ? composition.estimator->make() : nullptr),
-      unmasker_(composition.unmasker.make()) {
+      unmasker_(composition.unmasker.make()),
+      choices_(prompt.choices) {
   for (const auto& model : models_.models) facts_.push_back(model->facts());
+  facts_[0].stops.insert(facts_[0].stops.end(), prompt.ends.begin(), prompt.ends.end());
   for (const auto& [name, estimator] : composition.attached) attached_.emplace_back(name, estimator.make());
   for (Part* const part : parts()) part->begin(blocks_, composition.decode);
   frontier_->check(canvas_);
@@ -160,6 +163,57 @@ Asking<bool> Decoder::refresh() {
       if (model == 0 && !answer.empty()) carry_ = Carry{std::move(answer), kRoot};
     }
   }
+  co_return true;
+}
+
+Asking<bool> Decoder::choose() {
+  const std::vector<std::int32_t> open = canvas_.masked_positions();
+  const std::vector<Form> asked = verifier_->asks();
+  if (std::find(asked.begin(), asked.end(), Form::chain) == asked.end())
+    throw ConfigError("a choice between texts asks for their probabilities in the causal view, as a verifier does that asks `chain`; verifier '" +
+                      composition_.verifier.name + "' does not, so its model need not answer");
+  Asking<bool> refreshed = refresh();
+  co_await refreshed;
+  const std::int64_t began = now_ns();
+  const Counts before = sequences_[0]->counts();
+  Question question{.kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {{kRoot, {open.front()}}}};
+  std::vector<std::vector<int>> paths;  // for each choice, the nodes at which its tokens are asked
+  for (const std::vector<Token>& choice : choices_) {
+    if (choice.empty() || choice.size() > open.size()) throw Fault("a choice of " + std::to_string(choice.size()) + " tokens for " + std::to_string(open.size()) + " positions");
+    std::vector<int>& path = paths.emplace_back(1, kRoot);
+    for (std::size_t i = 0; i + 1 < choice.size(); ++i) {
+      question.nodes.push_back({path.back(), open[i], choice[i]});
+      path.push_back(static_cast<int>(question.nodes.size()) - 1);
+      question.asks.push_back({path.back(), {open[i + 1]}});
+    }
+  }
+  Wait wait{mailbox_, std::move(question), 0};
+  const Answer answer = co_await wait;
+  const auto log_probability = [&](std::size_t choice, std::size_t i) { return answer.at(paths[choice][i], open[i]).log_probability(choices_[choice][i]); };
+  std::vector<double> sums(choices_.size(), 0.0);
+  for (std::size_t c = 0; c < choices_.size(); ++c)
+    for (std::size_t i = 0; i < choices_[c].size(); ++i) sums[c] += log_probability(c, i);
+  const std::size_t best = static_cast<std::size_t>(std::max_element(sums.begin(), sums.end()) - sums.begin());
+
+  // What is recorded is a step that drafted the chosen text and accepted all of it.
+  const auto count = static_cast<int>(choices_[best].size());
+  const Window window{open, count};
+  Proposal proposal;
+  Verdict verdict;
+  StepRow row;
+  row.masked = static_cast<std::int32_t>(open.size());
+  row.expected = kNotMeasured;
+  for (int i = 0; i < count; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    proposal.nodes.push_back({i - 1, open[at], choices_[best][at]});
+    verdict.commits.push_back({open[at], choices_[best][at]});
+    verdict.judged.push_back({std::exp(log_probability(best, at)), 1, 1, true});
+    canvas_.commit(open[at], choices_[best][at]);
+  }
+  record(window, proposal, Numbers(proposal), Route{.score = kNotMeasured}, verdict, row);
+  row.counts = since(before, sequences_[0]->counts());
+  row.ns = now_ns() - began;
+  row_.steps.push_back(std::move(row));
   co_return true;
 }
 
@@ -343,9 +397,14 @@ void Decoder::record(const Window& window, const Proposal& proposal, const Numbe
 
 Asking<SampleRow> Decoder::decode() {
   const std::int64_t began = now_ns();
-  while (!done()) {
-    Asking<bool> stepped = step();
-    co_await stepped;
+  if (!choices_.empty()) {
+    Asking<bool> chosen = choose();
+    co_await chosen;
+  } else {
+    while (!done()) {
+      Asking<bool> stepped = step();
+      co_await stepped;
+    }
   }
   row_.seconds = 1e-9 * static_cast<double>(now_ns() - began);
   row_.generated = row_.valid = canvas_.committed();

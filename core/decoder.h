@@ -70,6 +70,7 @@ class Decoder {
   std::vector<std::pair<std::string, std::unique_ptr<Estimator>>> attached_;
   std::unique_ptr<Unmasker> unmasker_;
   std::vector<ModelFacts> facts_;
+  std::vector<std::vector<Token>> choices_;  // of the prompt
   std::optional<Carry> carry_;
   std::uint32_t clock_ = 0;
   Verdict verdict_;
@@ -78,6 +79,8 @@ class Decoder {
   std::vector<Part*> parts() const;  // those that learn
   // The first generated end-of-text token with no mask before it; -1 while there is none.
   std::int32_t end_of_text() const;
+  // Commits the most probable of the prompt's choices: one question with a path for each, hence one function evaluation.
+  Asking<bool> choose();
   // Writes a verdict onto the canvas; with decode.stop = token, what it has behind an end-of-text token is dropped.
   void commit(const Proposal& proposal, Verdict& verdict);
   // Asks the forwards that the models' caches need; what the target answers along with them is the next step's carry.

@@ -28,16 +28,20 @@ struct Descriptor {
   ~Descriptor() { if (fd >= 0) ::close(fd); }
 };
 
+using Pieces = std::function<std::span<const std::byte>()>;
+
 // Writes, and syncs where asked; errno of what failed, or 0.
-int write_all(const std::string& path, std::span<const std::byte> bytes, bool sync) {
+int write_all(const std::string& path, const Pieces& next, bool sync) {
   Descriptor file{::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
   if (file.fd < 0) return errno;
   constexpr std::size_t kMost = std::size_t{1} << 30;
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file.fd, bytes.data(), std::min(bytes.size(), kMost));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  for (std::span<const std::byte> bytes = next(); !bytes.empty(); bytes = next()) {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(file.fd, bytes.data(), std::min(bytes.size(), kMost));
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return errno;
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
   }
   if (sync && ::fsync(file.fd) != 0) return errno;
   const int closed = ::close(std::exchange(file.fd, -1));
@@ -54,9 +58,9 @@ void sync_folder(const std::string& path) {
 
 namespace {
 
-void write_and_rename(const std::string& path, std::span<const std::byte> bytes, bool sync) {
+void write_and_rename(const std::string& path, const Pieces& next, bool sync) {
   const std::string partial = path + std::string(kPartial);
-  int cause = write_all(partial, bytes, sync);
+  int cause = write_all(partial, next, sync);
   if (cause == 0 && std::rename(partial.c_str(), path.c_str()) != 0) cause = errno;
   if (cause != 0) {
     ::unlink(partial.c_str());
@@ -65,15 +69,21 @@ void write_and_rename(const std::string& path, std::span<const std::byte> bytes,
   if (sync) sync_folder(folder_of(path));
 }
 
+Pieces once(std::span<const std::byte> bytes) {
+  return [bytes]() mutable { return std::exchange(bytes, {}); };
+}
+
 }  // namespace
 
-void write_whole(const std::string& path, std::span<const std::byte> bytes) { write_and_rename(path, bytes, true); }
+void write_whole(const std::string& path, const Pieces& next) { write_and_rename(path, next, true); }
+
+void write_whole(const std::string& path, std::span<const std::byte> bytes) { write_and_rename(path, once(bytes), true); }
 
 void write_whole(const std::string& path, std::string_view text) {
   write_whole(path, std::as_bytes(std::span(text.data(), text.size())));
 }
 
-void replace_whole(const std::string& path, std::string_view text) { write_and_rename(path, std::as_bytes(std::span(text.data(), text.size())), false); }
+void replace_whole(const std::string& path, std::string_view text) { write_and_rename(path, once(std::as_bytes(std::span(text.data(), text.size()))), false); }
 
 void make_folder(const std::string& path) {
   std::error_code error;

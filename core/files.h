@@ -16,6 +16,9 @@ namespace draftlab {
 // and the cause when it cannot be done; then nothing is left behind.
 void write_whole(const std::string& path, std::span<const std::byte> bytes);
 void write_whole(const std::string& path, std::string_view text);
+// The same for what is larger than memory: each call of `next` gives a piece, which is written before the next call; an empty one
+// ends the file.
+void write_whole(const std::string& path, const std::function<std::span<const std::byte>()>& next);
 // The same without syncing: for what can be found out again where a power failure takes it.
 void replace_whole(const std::string& path, std::string_view text);
 

@@ -109,8 +109,10 @@ double rows_each(const Counts& counts) {
 
 int bench(const CommandLine& line, const Registries& registries) {
   if (line.paths.size() == 2 && line.paths[0] == "batch") return bench_batch(line, registries);
+  if (!line.paths.empty() && line.paths[0] == "model") return bench_model(line, registries);
+  if (!line.paths.empty() && line.paths[0] == "checkpoint") return bench_checkpoint(line);
   if (!line.paths.empty() && line.paths != std::vector<std::string>{"as-arm"})
-    throw UsageError("draftlab bench takes nothing or 'as-arm', or 'batch CONFIG', and not '" + line.paths[0] + "'");
+    throw UsageError("draftlab bench takes nothing or 'as-arm', 'batch CONFIG', 'model FOLDER|SHAPE' or 'checkpoint SHAPE FOLDER', and not '" + line.paths[0] + "'");
   Faults faults;
   Config own = Config::parse("", "bench", faults);
   for (const auto& [key, value] : line.overrides) if (key.rfind("bench.", 0) == 0) own.set({key, value, "--" + key});

@@ -118,7 +118,7 @@ const std::vector<Command>& commands() {
       {"check-trace", "FILE...", "validate traces against their schema", 0, kAnyNumber,
        {{"schema", "print the tables of analysis/TRACE_FORMAT.md", true}}, false, check_trace},
       {"doctor", "", "what on this machine makes experiments slow or wrong", 0, 0, {}, false, doctor},
-      {"bench", "[as-arm | batch CONFIG | trace]", "the benchmarks: cached rows; tokens per second against batch size; writing and merging a trace", 0, kAnyNumber, {{"out", "file for the numbers"}}, true, bench_any},
+      {"bench", "[as-arm | batch CONFIG | model FOLDER|SHAPE | checkpoint SHAPE FOLDER | trace]", "the benchmarks: cached rows; tokens per second against batch size; a model's passes against what the machine can do; random weights in a published shape; writing and merging a trace", 0, kAnyNumber, {{"out", "file for the numbers"}}, true, bench_any},
   };
   return all;
 }

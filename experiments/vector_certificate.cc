@@ -193,15 +193,23 @@ void check_overlap(const Composition& composition, const Prompt& prompt, Loaded&
   if (!composition.models.contains("draft")) return;
   Composition exchanged = composition;
   std::swap(exchanged.models.at(""), exchanged.models.at("draft"));
+  exchanged.decode.draft_length = 1;  // the others are not looked at
   const Tally other = first_acceptance(Sampler(exchanged, prompt, loaded), composition.certify.samples);
   checks.push_back({.name = "overlap E_q min(1, p/q) = E_p min(1, q/p), in errors", .samples = other.count,
                     .statistic = errors_apart(probability.mean(), other.mean(), std::hypot(probability.error(), other.error()))});
 }
 
+std::string option_of(const std::vector<std::pair<std::string, std::string>>& values, const std::string& name) {
+  for (const auto& [option, value] : values) if (option == name) return value;
+  return {};
+}
+
+// Drafts of one token, so that draft and target see the same. Where their noise is not shared, two draws of one law differ.
 void check_self(const Composition& composition, const Prompt& prompt, Loaded& loaded, std::vector<Check>& checks) {
-  if (!composition.models.contains("draft")) return;
+  if (!composition.models.contains("draft") || option_of(composition.verifier.values, "aligned") == "false") return;
   Composition self = composition;
   self.models.at("draft") = self.models.at("");
+  self.decode.draft_length = 1;
   const Sampler sampler(self, prompt, loaded);
   Check check{.name = "drafts of the target itself that are rejected", .samples = 0, .of_law = false};
   for (std::int64_t i = 0; i < kSelfDrafted; ++i) {
@@ -210,11 +218,6 @@ void check_self(const Composition& composition, const Prompt& prompt, Loaded& lo
     });
   }
   checks.push_back(check);
-}
-
-std::string option_of(const std::vector<std::pair<std::string, std::string>>& values, const std::string& name) {
-  for (const auto& [option, value] : values) if (option == name) return value;
-  return {};
 }
 
 // What each check exceeds with probability alpha / (number of statistics) a statistic.

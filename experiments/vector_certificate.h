@@ -36,7 +36,7 @@ struct VectorCertificate {
 //   moments      mean and covariance of the tokens, where the model knows their joint law
 //   overlap      E_q min(1, p/q) = E_p min(1, q/p): the first draft's acceptance with draft and target exchanged, and as measured
 //   proposals    a rejected draft's replacement takes 1 / P(rejection) draws, so a tested draft 1 in the mean
-//   self         a draft model that is the target is always accepted
+//   self         a draft model that is the target is always accepted, where it shares its noise
 // and the claims certify.mean and certify.acceptance.
 VectorCertificate certify_vectors(const Composition& composition, const Prompt& prompt, Loaded& loaded);
 

@@ -11,6 +11,7 @@
   X(masked_diffusion)               \
   X(autoregressive)                 \
   X(linear_gaussian)                \
+  X(mar)                            \
   X(lattice)                        \
   X(left_to_right)                  \
   X(blocks)                         \
@@ -63,6 +64,12 @@
   X(programs)                       \
   X(gsm8k)                          \
   X(mbpp)                           \
+  X(math)                           \
+  X(human_eval)                     \
+  X(code_infill)                    \
+  X(lambada)                        \
+  X(hellaswag)                      \
+  X(ifeval)                         \
   X(transduce)                      \
   X(images)                         \
   X(train_as_arm)                   \
@@ -70,6 +77,7 @@
   X(train_masked_diffusion)         \
   X(train_autoregressive)           \
   X(train_image_classifier)           \
+  X(train_mar)                     \
   X(train_tokenizer)
 
 #define DRAFTLAB_DECLARE_PLUGIN(name) void register_##name(draftlab::Registries& registries);

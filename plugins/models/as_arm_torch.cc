@@ -16,7 +16,7 @@
 
 #include "core/error.h"
 #include "plugins/models/as_arm.h"
-#include "plugins/models/safetensors.h"
+#include "plugins/models/weights_torch.h"
 #include "plugins/models/xlnet_rows_torch.h"
 #include "plugins/models/xlnet_torch.h"
 
@@ -120,9 +120,9 @@ class AsArm final : public Model {
     at::set_num_threads(machine.threads > 0 ? machine.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
     bf16_ = machine.dtype == "bf16";
     if (options_.random.empty()) {
-      net_ = Xlnet::load(options_.checkpoint);
+      net_ = Xlnet::load(options_.checkpoint, options_.incremental ? std::nullopt : std::optional(at::kFloat));
       facts_.checkpoint = options_.checkpoint;
-      facts_.digest = SafetensorsFile(options_.checkpoint + "/model.safetensors").digest();
+      facts_.digest = weights_digest(options_.checkpoint);
     } else {
       net_ = Xlnet::random(random_shape(), 1);
     }
@@ -133,7 +133,7 @@ class AsArm final : public Model {
     facts_.family = "xlnet";
     for (const auto& [name, tensor] : net_->named_parameters()) facts_.parameters += tensor.numel();
     if (!options_.incremental) return;
-    rows_.emplace(*net_, bf16_);
+    rows_.emplace(std::move(*net_), bf16_);
     net_.reset();
   }
 

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "plugins/models/autoregressive.h"
 #include "plugins/models/causal_rows_torch.h"
+#include "plugins/models/device_rows_torch.h"
 #include "plugins/models/weights_torch.h"
 
 namespace draftlab {
@@ -22,10 +23,11 @@ class Autoregressive final : public Model {
   }
 
   void load(const Machine& machine) override {
-    if (machine.device != "cpu") throw ConfigError("run.device is " + machine.device + ": the model autoregressive runs on cpu");
+    const at::Device device = device_of(machine);
+    on_cpu_ = device.is_cpu();
     at::set_num_threads(machine.threads > 0 ? machine.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
     const bool bf16 = machine.dtype == "bf16";
-    Transformer net = Transformer::load(options_.checkpoint, bf16 ? at::kBFloat16 : at::kFloat);
+    Transformer net = Transformer::load(options_.checkpoint, std::nullopt);
     config_ = net.config;
     if (!config_.right_shifted()) throw DataError(options_.checkpoint + "/config.json: model_type '" + config_.model_type + "' does not tell the next token; model = block-diffusion decodes with it");
     if (options_.exit_layers >= config_.num_hidden_layers) {
@@ -47,7 +49,7 @@ class Autoregressive final : public Model {
     }
     for (const auto& [name, tensor] : heads.named_parameters()) facts_.parameters += tensor.numel();
     rules_ = {options_.cache == "on", config_.num_hidden_layers, options_.exit_layers, std::max(1, static_cast<int>(heads.count))};
-    rows_.emplace(std::move(net), bf16, heads);
+    rows_.emplace(std::move(net), bf16, heads, device);
   }
 
   ModelFacts facts() const override { return facts_; }
@@ -66,7 +68,7 @@ class Autoregressive final : public Model {
   }
 
   // All rows of all questions go through one forward, each in sums of its own order.
-  bool rows_are_independent() const override { return true; }
+  bool rows_are_independent() const override { return on_cpu_; }
   bool mixes() const override { return true; }
 
  protected:
@@ -106,6 +108,7 @@ class Autoregressive final : public Model {
   ModelFacts facts_;
   TransformerConfig config_;
   std::optional<TransformerRows> rows_;
+  bool on_cpu_ = true;
 };
 
 }  // namespace

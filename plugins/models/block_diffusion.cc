@@ -1,5 +1,5 @@
 // The model `block-diffusion`: a transformer that denoises one block at a time over the cached blocks before it, and is an
-// autoregressive model at block size 1 (SDAR, Fast-dLLM v2). Torch is loaded when one is made.
+// autoregressive model at block size 1 (SDAR, Fast-dLLM v2, LLaDA2). Torch is loaded when one is made.
 #include "plugins/models/block_diffusion.h"
 
 #include "plugins/builtin.h"
@@ -25,7 +25,7 @@ void BlockDiffusionOptions::declare(OptionSet& set) {
 DRAFTLAB_PLUGIN(block_diffusion) {
   using namespace draftlab;
   registries.models.add_with<BlockDiffusionOptions>(
-      "block-diffusion", "block-diffusion transformer with a cache of finished blocks (SDAR, Fast-dLLM v2; S2D2); libtorch",
+      "block-diffusion", "block-diffusion transformer with a cache of finished blocks (SDAR, Fast-dLLM v2, LLaDA2; S2D2); libtorch",
       {Form::committed, Form::chain}, [](const BlockDiffusionOptions& options) {
         static const auto make =
             reinterpret_cast<decltype(&draftlab_make_block_diffusion)>(module_function("draftlab_torch", "draftlab_make_block_diffusion"));

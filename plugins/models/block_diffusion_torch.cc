@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "plugins/models/block_diffusion.h"
 #include "plugins/models/block_rows_torch.h"
+#include "plugins/models/device_rows_torch.h"
 #include "plugins/models/weights_torch.h"
 
 namespace draftlab {
@@ -24,10 +25,11 @@ class BlockDiffusion final : public Model {
   }
 
   void load(const Machine& machine) override {
-    if (machine.device != "cpu") throw ConfigError("run.device is " + machine.device + ": the model block-diffusion runs on cpu");
+    const at::Device device = device_of(machine);
+    on_cpu_ = device.is_cpu();
     at::set_num_threads(machine.threads > 0 ? machine.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
     const bool bf16 = machine.dtype == "bf16";
-    Transformer net = Transformer::load(options_.checkpoint, bf16 ? at::kBFloat16 : at::kFloat);
+    Transformer net = Transformer::load(options_.checkpoint, std::nullopt);
     config_ = net.config;
     rules_.causal_cache = options_.cache == "causal";
     rules_.causal_draft = options_.draft_mask == "causal";
@@ -47,7 +49,7 @@ class BlockDiffusion final : public Model {
     facts_.checkpoint = options_.checkpoint;
     facts_.digest = weights_digest(options_.checkpoint);
     for (const auto& [name, tensor] : net.named_parameters()) facts_.parameters += tensor.numel();
-    rows_.emplace(std::move(net), bf16);
+    rows_.emplace(std::move(net), bf16, PredictionHeads{}, device);
   }
 
   ModelFacts facts() const override { return facts_; }
@@ -69,7 +71,7 @@ class BlockDiffusion final : public Model {
   }
 
   // All rows of all questions go through one forward, each in sums of its own order.
-  bool rows_are_independent() const override { return true; }
+  bool rows_are_independent() const override { return on_cpu_; }
   bool mixes() const override { return true; }
 
   std::optional<Question> due(const Sequence& sequence) const override {
@@ -141,6 +143,7 @@ class BlockDiffusion final : public Model {
   ModelFacts facts_;
   TransformerConfig config_;
   std::optional<TransformerRows> rows_;
+  bool on_cpu_ = true;
 };
 
 }  // namespace

@@ -31,7 +31,7 @@ std::vector<Stored> layer_tensors(const TransformerConfig& config) {
 
 }  // namespace
 
-void take_gpt2(Transformer& net, Weights& weights, at::ScalarType type) {
+void take_gpt2(Transformer& net, Weights& weights, std::optional<at::ScalarType> type) {
   const TransformerConfig& config = net.config;
   const std::string prefix = weights.has("transformer.wte.weight") ? "transformer." : "";
   net.embed_tokens = net.lm_head = weights.take(prefix + "wte.weight", {config.vocab_size, config.hidden_size}, type);
@@ -47,7 +47,7 @@ void take_gpt2(Transformer& net, Weights& weights, at::ScalarType type) {
       at::Tensor tensor = weights.take(layer + stored.name, matrix ? std::vector{stored.in, stored.out} : std::vector{stored.out}, type);
       if (matrix) tensor = tensor.t();
       const std::vector<at::Tensor> parts = tensor.chunk(static_cast<std::int64_t>(stored.parts.size()), 0);
-      for (std::size_t part = 0; part < parts.size(); ++part) net.layers[i].*stored.parts[part] = parts[part].contiguous();
+      for (std::size_t part = 0; part < parts.size(); ++part) net.layers[i].*stored.parts[part] = parts[part];
     }
   }
 }

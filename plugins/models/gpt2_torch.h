@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,7 +14,7 @@
 namespace draftlab {
 
 // Fills the network, whose tensors are yet to be made. DataError as Weights.
-void take_gpt2(Transformer& net, Weights& weights, at::ScalarType type);
+void take_gpt2(Transformer& net, Weights& weights, std::optional<at::ScalarType> type);
 
 // The tensors of a checkpoint file, in the names of the hub's `gpt2`.
 std::vector<std::pair<std::string, at::Tensor>> gpt2_weights(const Transformer& net);

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/error.h"
+#include "plugins/models/device_rows_torch.h"
 #include "plugins/models/masked_diffusion.h"
 #include "plugins/models/masked_rows_torch.h"
 #include "plugins/models/weights_torch.h"
@@ -35,10 +36,11 @@ class MaskedDiffusion final : public Model {
   }
 
   void load(const Machine& machine) override {
-    if (machine.device != "cpu") throw ConfigError("run.device is " + machine.device + ": the model masked-diffusion runs on cpu");
+    const at::Device device = device_of(machine);
+    on_cpu_ = device.is_cpu();
     at::set_num_threads(machine.threads > 0 ? machine.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
     const bool bf16 = machine.dtype == "bf16";
-    Transformer net = Transformer::load(options_.checkpoint, bf16 ? at::kBFloat16 : at::kFloat);
+    Transformer net = Transformer::load(options_.checkpoint, std::nullopt);
     config_ = net.config;
     rules_ = rules_of(options_, config_);
     if (rules_.mask < 0) throw DataError(options_.checkpoint + "/config.json: has no 'mask_token_id'");
@@ -51,7 +53,7 @@ class MaskedDiffusion final : public Model {
     facts_.checkpoint = options_.checkpoint;
     facts_.digest = weights_digest(options_.checkpoint);
     for (const auto& [name, tensor] : net.named_parameters()) facts_.parameters += tensor.numel();
-    rows_.emplace(std::move(net), bf16);
+    rows_.emplace(std::move(net), bf16, PredictionHeads{}, device);
     scratch_.emplace(config_);
   }
 
@@ -73,7 +75,7 @@ class MaskedDiffusion final : public Model {
 
   // All rows of all questions go through one forward, each in sums of its own order: a drafted state's answer is, to the last bit,
   // what the committed state's will be.
-  bool rows_are_independent() const override { return true; }
+  bool rows_are_independent() const override { return on_cpu_; }
   bool mixes() const override { return true; }
 
  protected:
@@ -119,6 +121,7 @@ class MaskedDiffusion final : public Model {
   ModelFacts facts_;
   TransformerConfig config_;
   std::optional<TransformerRows> rows_;
+  bool on_cpu_ = true;
   std::optional<Scratch> scratch_;
 };
 

@@ -1,6 +1,8 @@
 #include "plugins/models/row_kernels_torch.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -57,9 +59,16 @@ PackedLinear::PackedLinear(const at::Tensor& weight, const at::Tensor& bias, boo
   const std::int64_t out = weight.size(0), in = weight.size(1), panels = (out + 15) / 16;
   bias_ = at::zeros({panels * 16});
   if (bias.defined()) bias_.narrow(0, 0, out).copy_(bias);
-  at::Tensor padded = at::zeros({panels * 16, in}, bf16 ? at::kBFloat16 : at::kFloat);
-  padded.narrow(0, 0, out).copy_(weight);
-  panels_ = padded.view({panels, 16, in}).transpose(1, 2).contiguous();
+  panels_ = at::empty({panels, in, 16}, bf16 ? at::kBFloat16 : at::kFloat);
+  at::parallel_for(0, panels, 8, [&](std::int64_t begin, std::int64_t end) {
+    const at::NoGradGuard no_grad;
+    for (std::int64_t p = begin; p < end; ++p) {
+      const std::int64_t rows = std::min<std::int64_t>(16, out - 16 * p);
+      const at::Tensor panel = panels_.select(0, p);
+      if (rows < 16) panel.zero_();
+      panel.narrow(1, 0, rows).copy_(weight.narrow(0, 16 * p, rows).t());
+    }
+  });
   view_ = {in, out, panels_.data_ptr(), bias_.data_ptr<float>(), 16 * in};
 }
 

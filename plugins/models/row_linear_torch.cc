@@ -1,6 +1,8 @@
 #include "plugins/models/row_linear_torch.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -13,11 +15,15 @@
 #endif
 
 namespace draftlab {
+namespace {
+
+constexpr std::int64_t kChunk = 32;  // inputs of a tile
+
+}  // namespace
 
 #ifdef DRAFTLAB_TILES
 namespace {
 
-constexpr std::int64_t kChunk = 32;      // inputs of a tile
 constexpr std::int64_t kTileBytes = 1024;
 
 // Round to nearest, ties to even; not-a-number stays what it is.
@@ -43,14 +49,17 @@ struct alignas(64) TileShapes {
   }
 };
 
-// Up to 32 rows of x (bf16, `width` numbers apart) times one panel or two neighbouring ones, of 16 outputs each.
+// Up to 32 rows of x times one panel or two neighbouring ones, of 16 outputs each. Rows of x stand in tiles as the weights do:
+// [chunk][16 rows][32 inputs].
 struct TileJob {
-  const std::uint16_t* x;
-  std::int64_t rows, width, chunks;
-  const char* panels;  // the first
+  const char *upper, *lower;  // tiles of the first sixteen rows, and of the others or nothing
+  std::int64_t chunks;
+  const char* panels;         // the first
   std::int64_t panel_bytes;
-  float* y;            // of the first row and output; rows `stride` numbers apart
+  float* y;                   // of the first row and output; rows `stride` numbers apart
   std::int64_t stride;
+  const char* next;           // weights that are wanted soon: so many lines of them a chunk
+  std::int64_t lines;
 };
 
 #pragma GCC push_options
@@ -65,31 +74,30 @@ void shape_tiles(const TileShapes& shapes) {
 void release_tiles() { _tile_release(); }
 
 void multiply_tiles(const TileJob& job, bool two_panels) {
-  const bool two_rows = job.rows > 16;
-  const std::int64_t stride = job.width * 2;
-  const char *x = reinterpret_cast<const char*>(job.x), *lower = x + 16 * stride, *first = job.panels, *second = first + job.panel_bytes;
-  write_down(x);
+  const char *first = job.panels, *second = first + job.panel_bytes, *next = job.next;
+  write_down(job.upper);
   _tile_zero(0);
   _tile_zero(1);
   _tile_zero(2);
   _tile_zero(3);
   for (std::int64_t c = 0; c < job.chunks; ++c) {
-    _tile_loadd(4, x + 64 * c, stride);
+    _tile_loadd(4, job.upper + kTileBytes * c, 64);
     _tile_loadd(6, first + kTileBytes * c, 64);
     _tile_dpbf16ps(0, 4, 6);
+    for (std::int64_t line = 0; line < job.lines; ++line, next += 64) __builtin_prefetch(next, 0, 2);
     if (two_panels) {
       _tile_loadd(7, second + kTileBytes * c, 64);
       _tile_dpbf16ps(1, 4, 7);
     }
-    if (!two_rows) continue;
-    _tile_loadd(5, lower + 64 * c, stride);
+    if (!job.lower) continue;
+    _tile_loadd(5, job.lower + kTileBytes * c, 64);
     _tile_dpbf16ps(2, 5, 6);
     if (two_panels) _tile_dpbf16ps(3, 5, 7);
   }
   const std::int64_t apart = job.stride * 4;
   _tile_stored(0, job.y, apart);
   if (two_panels) _tile_stored(1, job.y + 16, apart);
-  if (!two_rows) return;
+  if (!job.lower) return;
   _tile_stored(2, job.y + 16 * job.stride, apart);
   if (two_panels) _tile_stored(3, job.y + 16 * job.stride + 16, apart);
 }
@@ -105,28 +113,37 @@ bool RowLinear::has_tiles() {
 }
 
 void RowLinear::apply_tiles(const float* x, std::int64_t rows, float* y) const {
-  const std::int64_t panels = tiles_.size(0), chunks = tiles_.size(1), width = chunks * kChunk;
-  thread_local std::vector<std::uint16_t> halves;
-  halves.resize(rows * width);
-  for (std::int64_t row = 0; row < rows; ++row) {
-    to_bf16(x + row * in_, in_, halves.data() + row * width);
-    std::fill(halves.data() + row * width + in_, halves.data() + (row + 1) * width, 0);
-  }
-  const std::uint16_t* const from = halves.data();
+  const std::int64_t panels = tiles_.size(0), chunks = tiles_.size(1), blocks = (rows + 31) / 32, strip = chunks * kTileBytes;
+  thread_local std::vector<char> strips;  // of sixteen rows each; rows that are not there are zeros where they are computed
+  strips.resize(2 * blocks * strip);
+  char* const halves = strips.data();
+  at::parallel_for(0, blocks > 1 ? 32 * blocks : rows, 16, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) {
+      char* const to = halves + row / 16 * strip + row % 16 * 64;
+      for (std::int64_t c = 0; c < chunks; ++c) {
+        auto* const numbers = reinterpret_cast<std::uint16_t*>(to + c * kTileBytes);
+        const std::int64_t count = row < rows ? std::min(kChunk, in_ - c * kChunk) : 0;
+        if (count < kChunk) std::fill_n(numbers, kChunk, 0);
+        to_bf16(x + row * in_ + c * kChunk, count, numbers);
+      }
+    }
+  });
   const auto* const weights = static_cast<const char*>(tiles_.data_ptr());
+  const std::int64_t lines = blocks < 4 ? 0 : (32 + blocks - 1) / blocks;  // with few rows memory is busy anyway
   at::parallel_for(0, (panels + 1) / 2, 2, [&](std::int64_t begin, std::int64_t end) {
     alignas(64) float sums[32 * 32];
-    std::int64_t shaped = 0;
-    for (std::int64_t row = 0; row < rows; row += 32) {
-      const std::int64_t some = std::min<std::int64_t>(32, rows - row);
-      if (some != shaped) shape_tiles({std::min<std::int64_t>(16, some), some - 16});
-      shaped = some;
-      for (std::int64_t pair = begin; pair < end; ++pair) {
-        const std::int64_t first = 32 * pair, count = std::min<std::int64_t>(32, out_ - first);
-        const bool two = count > 16, direct = count % 16 == 0;
+    if (blocks > 1) shape_tiles({16, 16});
+    else shape_tiles({std::min<std::int64_t>(16, rows), rows - 16});
+    for (std::int64_t pair = begin; pair < end; ++pair) {
+      const char* const own = weights + 2 * pair * strip;
+      const std::int64_t first = 32 * pair, count = std::min<std::int64_t>(32, out_ - first);
+      for (std::int64_t block = 0; block < blocks; ++block) {
+        const std::int64_t row = 32 * block, some = std::min<std::int64_t>(32, rows - row);
+        const bool direct = count % 16 == 0 && (blocks == 1 || some == 32);
         float* const to = y + row * out_ + first;
-        multiply_tiles({from + row * width, some, width, chunks, weights + 2 * pair * chunks * kTileBytes, chunks * kTileBytes,
-                        direct ? to : sums, direct ? out_ : 32}, two);
+        const char* const next = pair + 1 < end ? own + 2 * strip + block * chunks * lines * 64 : own;
+        multiply_tiles({halves + 2 * block * strip, blocks > 1 || rows > 16 ? halves + (2 * block + 1) * strip : nullptr, chunks, own, strip,
+                        direct ? to : sums, direct ? out_ : 32, next, lines}, count > 16);
         for (std::int64_t r = 0; r < some && !direct; ++r) std::copy_n(sums + 32 * r, count, to + r * out_);
         for (std::int64_t r = 0; r < some && !bias_.empty(); ++r) for (std::int64_t j = 0; j < count; ++j) to[r * out_ + j] += bias_[first + j];
       }
@@ -144,10 +161,22 @@ RowLinear::RowLinear(const at::Tensor& weight, const at::Tensor& bias, bool bf16
     packed_ = PackedLinear(weight, bias, bf16);
     return;
   }
-  const std::int64_t panels = (out_ + 15) / 16, chunks = (in_ + 31) / 32;
-  at::Tensor padded = at::zeros({panels * 16, chunks * 32}, at::kBFloat16);
-  padded.narrow(0, 0, out_).narrow(1, 0, in_).copy_(weight);
-  tiles_ = padded.view({panels, 16, chunks, 16, 2}).permute({0, 2, 3, 1, 4}).contiguous();
+  const std::int64_t panels = (out_ + 15) / 16, chunks = (in_ + kChunk - 1) / kChunk;
+  tiles_ = at::empty({panels, chunks, 16, 16, 2}, at::kBFloat16);
+  auto* const tiles = static_cast<std::uint32_t*>(tiles_.data_ptr());  // pairs of inputs
+  at::parallel_for(0, panels, 8, [&](std::int64_t begin, std::int64_t end) {
+    const at::NoGradGuard no_grad;
+    const at::Tensor panel = at::zeros({16, chunks * kChunk}, at::kBFloat16);
+    const auto* const from = static_cast<const std::uint32_t*>(panel.data_ptr());
+    const std::int64_t pairs = chunks * 16;
+    for (std::int64_t p = begin; p < end; ++p) {
+      const std::int64_t rows = std::min<std::int64_t>(16, out_ - 16 * p);
+      if (rows < 16) panel.zero_();
+      panel.narrow(0, 0, rows).narrow(1, 0, in_).copy_(weight.narrow(0, 16 * p, rows));
+      std::uint32_t* const to = tiles + p * pairs * 16;
+      for (std::int64_t pair = 0; pair < pairs; ++pair) for (std::int64_t row = 0; row < 16; ++row) to[pair * 16 + row] = from[row * pairs + pair];
+    }
+  });
   if (!bias.defined()) return;
   const at::Tensor floats = bias.detach().to(at::kFloat).contiguous();
   bias_.assign(floats.data_ptr<float>(), floats.data_ptr<float>() + out_);

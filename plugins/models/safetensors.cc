@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/error.h"
 #include "core/files.h"
@@ -75,6 +76,12 @@ std::size_t element_size(ElementType type) {
     case ElementType::i64: return 8;
   }
   return 0;
+}
+
+std::uint64_t byte_count(ElementType type, std::span<const std::int64_t> shape) {
+  std::uint64_t bytes = element_size(type);
+  for (const std::int64_t size : shape) bytes *= static_cast<std::uint64_t>(size);
+  return bytes;
 }
 
 std::string shape_text(std::span<const std::int64_t> shape) {
@@ -145,6 +152,13 @@ const TensorBytes& SafetensorsFile::at(const std::string& name) const {
   return found->second;
 }
 
+void SafetensorsFile::release(std::span<const std::byte> bytes) const {
+  static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data()), end = begin + bytes.size();
+  const std::uintptr_t first = (begin + page - 1) / page * page, last = end / page * page;
+  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);  // a hint: it may fail
+}
+
 std::string SafetensorsFile::digest() const { return digest_once(path_, [this] { return hashed(); }); }
 
 std::string SafetensorsFile::hashed() const {
@@ -155,7 +169,9 @@ std::string SafetensorsFile::hashed() const {
     lane = (lane ^ word) * kOdd;
     return (lane << 31) | (lane >> 33);
   };
+  constexpr std::size_t kRead = std::size_t{64} << 20;  // a file larger than memory is read, too
   for (std::size_t at = 0; at < file_.size(); at += 32) {
+    if (at > 0 && at % kRead == 0) release(file_.subspan(at - kRead, kRead));
     std::array<std::uint64_t, 4> words{};
     std::memcpy(words.data(), file_.data() + at, std::min<std::size_t>(32, file_.size() - at));
     for (int lane = 0; lane < 4; ++lane) lanes[lane] = mix(lanes[lane], words[lane]);
@@ -169,25 +185,34 @@ std::string SafetensorsFile::hashed() const {
 }
 
 void write_safetensors(const std::string& path, const std::vector<std::pair<std::string, TensorBytes>>& tensors,
-                       const std::map<std::string, std::string>& metadata) {
+                       const std::map<std::string, std::string>& metadata,
+                       const std::function<std::span<const std::byte>(std::size_t tensor, std::uint64_t from)>& piece) {
   Json header = Json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
+  std::vector<std::uint64_t> sizes;
   std::uint64_t size = 0;
   for (const auto& [name, tensor] : tensors) {
-    header[name] = {{"dtype", type_name(tensor.type)}, {"shape", tensor.shape}, {"data_offsets", {size, size + tensor.bytes.size()}}};
-    size += tensor.bytes.size();
+    sizes.push_back(byte_count(tensor.type, tensor.shape));
+    if (!piece && tensor.bytes.size() != sizes.back()) throw Fault("tensor '" + name + "' has other bytes than its shape says");
+    header[name] = {{"dtype", type_name(tensor.type)}, {"shape", tensor.shape}, {"data_offsets", {size, size + sizes.back()}}};
+    size += sizes.back();
   }
   std::string text = header.dump();
   text.append((8 - text.size() % 8) % 8, ' ');  // data begins at a multiple of 8
   const std::uint64_t length = text.size();
+  text.insert(0, reinterpret_cast<const char*>(&length), sizeof length);
 
-  std::vector<std::byte> file;
-  file.reserve(8 + length + size);
-  const auto append = [&](std::span<const std::byte> bytes) { file.insert(file.end(), bytes.begin(), bytes.end()); };
-  append(std::as_bytes(std::span(&length, 1)));
-  append(std::as_bytes(std::span(text)));
-  for (const auto& [name, tensor] : tensors) append(tensor.bytes);
-  write_whole(path, file);
+  bool begun = false;
+  std::size_t at = 0;
+  std::uint64_t from = 0;
+  write_whole(path, [&]() -> std::span<const std::byte> {
+    if (!std::exchange(begun, true)) return std::as_bytes(std::span(text));
+    while (at < tensors.size() && from == sizes[at]) ++at, from = 0;
+    if (at == tensors.size()) return {};
+    const auto next = piece ? piece(at, from) : tensors[at].second.bytes;
+    from += next.size();
+    return next;
+  });
 }
 
 }  // namespace draftlab

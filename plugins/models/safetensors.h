@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@ namespace draftlab {
 
 enum class ElementType { f32, f16, bf16, i64 };
 std::size_t element_size(ElementType type);
+std::uint64_t byte_count(ElementType type, std::span<const std::int64_t> shape);
 
 // A tensor's bytes, owned by someone else (the mapped file, or what is about to be written). Not necessarily aligned.
 struct TensorBytes {
@@ -36,6 +38,8 @@ class SafetensorsFile {
   const TensorBytes& at(const std::string& name) const;  // DataError when there is none
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
   std::string digest() const;  // of all bytes, 16 hex digits
+  // The pages that hold nothing but these bytes leave this process's memory until they are read again.
+  void release(std::span<const std::byte> bytes) const;
 
  private:
   void parse();
@@ -46,8 +50,10 @@ class SafetensorsFile {
   std::map<std::string, std::string> metadata_;
 };
 
-// Whole or not at all (core/files.h); OutputError.
+// Whole or not at all (core/files.h); OutputError. With `piece`, tensors have no bytes of their own: piece(i, from) gives some of
+// those of tensor i from byte `from` on, valid until the next call.
 void write_safetensors(const std::string& path, const std::vector<std::pair<std::string, TensorBytes>>& tensors,
-                       const std::map<std::string, std::string>& metadata = {});
+                       const std::map<std::string, std::string>& metadata = {},
+                       const std::function<std::span<const std::byte>(std::size_t tensor, std::uint64_t from)>& piece = {});
 
 }  // namespace draftlab

@@ -5,11 +5,14 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
 
+#include "core/error.h"
+#include "plugins/models/device_rows_torch.h"
 #include "plugins/models/lanes.h"
 #include "plugins/models/xlnet_attention_torch.h"
 
@@ -30,16 +33,6 @@ std::vector<float> floats(const at::Tensor& tensor) {
 // Uninitialised: a forward writes before it reads.
 std::unique_ptr<float[]> room(std::int64_t count) { return std::unique_ptr<float[]>(new float[count]); }
 
-// The sum of value(i) runs in sixteen lanes, whatever the machine has.
-template <class Value> float lane_sum(std::int64_t d, const Value& value) {
-  float lanes[16] = {};
-  std::int64_t i = 0;
-  for (; i + 16 <= d; i += 16) for (int j = 0; j < 16; ++j) lanes[j] += value(i + j);
-  for (; i < d; ++i) lanes[i % 16] += value(i);
-  for (int half = 8; half > 0; half /= 2) for (int j = 0; j < half; ++j) lanes[j] += lanes[j + half];
-  return lanes[0];
-}
-
 // out = x / rms(x) * weight.
 void rms_norm(const float* x, std::int64_t d, const float* weight, double epsilon, float* out) {
   const float square = lane_sum(d, [&](std::int64_t i) { return x[i] * x[i]; });
@@ -50,15 +43,9 @@ void rms_norm(const float* x, std::int64_t d, const float* weight, double epsilo
 // One past the last slot that a row sees outside of its memory.
 std::int64_t outside_end(const MemoryRow& row) { return std::max(row.outside.limit, row.outside.end); }
 
-void layer_norm(const float* x, std::int64_t d, const float* weight, const float* bias, double epsilon, float* out) {
-  const float mean = lane_sum(d, [&](std::int64_t i) { return x[i]; }) / static_cast<float>(d);
-  const float square = lane_sum(d, [&](std::int64_t i) { return (x[i] - mean) * (x[i] - mean); });
-  const auto inverse = static_cast<float>(1 / std::sqrt(square / static_cast<double>(d) + epsilon));
-  for (std::int64_t j = 0; j < d; ++j) out[j] = (x[j] - mean) * inverse * weight[j] + bias[j];
-}
-
-// GPT-2's GELU, by its tanh.
+// GPT-2's GELU, by its tanh, and the one that it approximates.
 float gelu(float x) { return 0.5f * x * (1 + std::tanh(0.7978845608f * (x + 0.044715f * x * x * x))); }
+float exact_gelu(float x) { return 0.5f * x * (1 + error_function(0.7071067812f * x)); }
 
 template <class Work> void each_row(std::int64_t many, const Work& work) {
   at::parallel_for(0, many, 16, [&](std::int64_t begin, std::int64_t end) { for (std::int64_t i = begin; i < end; ++i) work(i); });
@@ -71,27 +58,37 @@ void add(float* x, const float* y, std::int64_t count) { for (std::int64_t i = 0
 RowMemory::RowMemory(const TransformerConfig& config, std::int64_t slots) : RowMemory(config, config.num_hidden_layers, slots) {}
 
 RowMemory::RowMemory(const TransformerConfig& config, std::int64_t layers, std::int64_t slots)
-    : groups_(config.num_key_value_heads), head_(config.head_dim), keys_(layers * groups_), values_(keys_.size()) {
-  reserve(slots);
-}
+    : groups_(config.num_key_value_heads), head_(config.head_dim), slots_(slots), keys_(layers * groups_), values_(keys_.size()) {}
 
-void RowMemory::reserve(std::int64_t slots) {
-  if (slots <= slots_) return;
-  const std::int64_t larger = padded(std::max(slots, slots_ + slots_ / 2)), panels = padded(head_) / 16;
+void RowMemory::settle() {
+  if (slots_ <= room_) return;
+  const std::int64_t larger = padded(std::max(slots_, room_ + room_ / 2)), panels = padded(head_) / 16;
   for (auto& keys : keys_) keys.resize(larger * head_);
   for (auto& values : values_) {
     std::vector<float> grown(larger * padded(head_));
-    for (std::int64_t p = 0; p < panels && slots_ > 0; ++p) std::copy_n(values.data() + p * slots_ * 16, slots_ * 16, grown.data() + p * larger * 16);
+    for (std::int64_t p = 0; p < panels && room_ > 0; ++p) std::copy_n(values.data() + p * room_ * 16, room_ * 16, grown.data() + p * larger * 16);
     values = std::move(grown);
   }
-  slots_ = larger;
+  room_ = larger;
+}
+
+void RowMemory::settle(const at::TensorOptions& options) {
+  if (slots_ <= room_) return;
+  const std::int64_t larger = padded(std::max(slots_, room_ + room_ / 2));
+  tensors_.resize(2 * keys_.size() / groups_);
+  for (at::Tensor& tensor : tensors_) {
+    const at::Tensor grown = at::zeros({larger, groups_, head_}, options);
+    if (room_ > 0) grown.narrow(0, 0, room_).copy_(tensor);
+    tensor = grown;
+  }
+  room_ = larger;
 }
 
 void RowMemory::put(std::int64_t layer, std::int64_t group, std::int64_t slot, const float* key, const float* value) {
   float* keys = keys_[layer * groups_ + group].data() + slot / 16 * head_ * 16 + slot % 16;
   for (std::int64_t i = 0; i < head_; ++i) keys[i * 16] = key[i];
   float* values = values_[layer * groups_ + group].data();
-  for (std::int64_t i = 0; i < head_; ++i) values[(i / 16 * slots_ + slot) * 16 + i % 16] = value[i];
+  for (std::int64_t i = 0; i < head_; ++i) values[(i / 16 * room_ + slot) * 16 + i % 16] = value[i];
 }
 
 std::vector<float> RowMemory::key(std::int64_t layer, std::int64_t group, std::int64_t slot) const {
@@ -102,7 +99,7 @@ std::vector<float> RowMemory::key(std::int64_t layer, std::int64_t group, std::i
 
 std::vector<float> RowMemory::value(std::int64_t layer, std::int64_t group, std::int64_t slot) const {
   std::vector<float> value(head_);
-  for (std::int64_t i = 0; i < head_; ++i) value[i] = values_[layer * groups_ + group][(i / 16 * slots_ + slot) * 16 + i % 16];
+  for (std::int64_t i = 0; i < head_; ++i) value[i] = values_[layer * groups_ + group][(i / 16 * room_ + slot) * 16 + i % 16];
   return value;
 }
 
@@ -111,14 +108,26 @@ PackedView RowMemory::keys(std::int64_t layer, std::int64_t group, std::int64_t 
 }
 
 PackedView RowMemory::values(std::int64_t layer, std::int64_t group, std::int64_t seen) const {
-  return {seen, head_, values_[layer * groups_ + group].data(), nullptr, 16 * slots_};
+  return {seen, head_, values_[layer * groups_ + group].data(), nullptr, 16 * room_};
 }
 
-TransformerRows::TransformerRows(Transformer net, bool bf16, const PredictionHeads& heads) : config_(net.config) {
+TransformerRows::TransformerRows(TransformerRows&&) noexcept = default;
+TransformerRows::~TransformerRows() = default;
+
+TransformerRows::TransformerRows(Transformer net, bool bf16, const PredictionHeads& heads, at::Device device) : config_(net.config) {
   const at::NoGradGuard no_grad;
-  embedding_ = net.embed_tokens.detach().to(bf16 ? at::kBFloat16 : at::kFloat).contiguous();
+  if (!device.is_cpu()) {
+    if (heads.count > 0) throw ConfigError("prediction heads are computed on the CPU: run.device must be cpu");
+    elsewhere_ = std::make_unique<DeviceRows>(std::move(net), at::TensorOptions(bf16 ? at::kBFloat16 : at::kFloat).device(device));
+    return;
+  }
+  if (net.embed_tokens.defined()) {
+    const bool narrow = bf16 || net.embed_tokens.scalar_type() == at::kBFloat16;
+    embedding_ = net.embed_tokens.detach().to(narrow ? at::kBFloat16 : at::kFloat).contiguous();
+  }
   positions_ = floats(net.embed_positions);
-  head_ = RowLinear(net.lm_head.detach(), {}, bf16);
+  has_head_ = net.lm_head.defined();
+  if (has_head_) head_ = RowLinear(net.lm_head.detach(), {}, bf16);
   norm_ = {floats(net.norm), floats(net.norm_bias)};
   encoder_norm_ = {floats(net.encoder_norm), {}};
   net.embed_tokens = net.lm_head = at::Tensor();
@@ -150,12 +159,15 @@ TransformerRows::Layer TransformerRows::packed(TransformerLayer& from, bool bf16
   layer.post = {floats(from.post_attention_layernorm), floats(from.post_attention_layernorm_bias)};
   layer.q_norm = floats(from.q_norm);
   layer.k_norm = floats(from.k_norm);
+  layer.inner = from.up.size(0);
+  if (!from.experts.empty()) layer.experts = ExpertRows(config_.experts, from, bf16);
   from = {};
   return layer;
 }
 
 void TransformerRows::prepare(std::int64_t positions) {
-  const std::int64_t half = config_.head_dim / 2;
+  if (elsewhere_) return;
+  const std::int64_t half = config_.rotary() / 2;
   if (positions * half <= static_cast<std::int64_t>(cosines_.size())) return;
   const auto [cosine, sine] = rotary(at::arange(positions, at::kLong), config_);
   cosines_ = floats(cosine);
@@ -163,7 +175,7 @@ void TransformerRows::prepare(std::int64_t positions) {
 }
 
 void TransformerRows::turn(float* head, const std::vector<float>& norm, std::int32_t position, float scale) const {
-  const std::int64_t half = config_.head_dim / 2;
+  const std::int64_t half = config_.rotary() / 2;
   if (!norm.empty()) rms_norm(head, config_.head_dim, norm.data(), config_.rms_norm_eps, head);
   if (config_.gpt2()) {
     for (std::int64_t i = 0; i < config_.head_dim; ++i) head[i] *= scale;
@@ -175,6 +187,7 @@ void TransformerRows::turn(float* head, const std::vector<float>& norm, std::int
     head[i] = scale * (a * cosine[i] - b * sine[i]);
     head[half + i] = scale * (b * cosine[i] + a * sine[i]);
   }
+  for (std::int64_t i = 2 * half; i < config_.head_dim; ++i) head[i] *= scale;
 }
 
 void TransformerRows::normed(const Norm& norm, const float* x, std::int64_t rows, float* out) const {
@@ -250,9 +263,9 @@ void TransformerRows::attend(std::int64_t layer, std::span<const MemoryRow* cons
 
 void TransformerRows::embed(std::span<const MemoryRow> rows, float* x) const {
   const std::int64_t d = config_.hidden_size;
-  const bool bf16 = embedding_.scalar_type() == at::kBFloat16;
+  const bool bf16 = embedding_.defined() && embedding_.scalar_type() == at::kBFloat16;
   for (std::size_t i = 0; i < rows.size(); ++i, x += d) {
-    if (rows[i].layers.from > 0) {
+    if (rows[i].layers.from > 0 || rows[i].token == kNoToken) {
       std::copy_n(rows[i].layers.state, d, x);
       continue;
     }
@@ -264,12 +277,16 @@ void TransformerRows::embed(std::span<const MemoryRow> rows, float* x) const {
 }
 
 void TransformerRows::run(const std::vector<Layer>& layers, std::span<const MemoryRow> rows, float* x) const {
-  const std::int64_t d = config_.hidden_size, head = config_.head_dim, inner = config_.intermediate_size;
+  const std::int64_t d = config_.hidden_size, head = config_.head_dim;
   const std::int64_t heads = config_.num_attention_heads, groups = config_.num_key_value_heads, all = heads * head, shared = groups * head;
   const auto count = static_cast<std::int64_t>(rows.size()), depth = static_cast<std::int64_t>(layers.size());
   const auto packed = room(count * d), inside = room(count * d), added = room(count * d), q = room(count * all), joined = room(count * all);
-  const auto kv = room(count * 2 * shared), wide = room(count * 2 * inner), gated_rows = room(count * inner);
+  std::int64_t widest = 0;
+  for (const Layer& layer : layers) widest = std::max(widest, layer.inner);
+  const auto kv = room(count * 2 * shared), wide = room(count * 2 * widest), gated_rows = room(count * widest);
   const float scale = 1 / std::sqrt(static_cast<float>(head));
+
+  for (const MemoryRow& row : rows) row.memory->settle();
 
   // Of the rows that are in a layer: their places among all. Their x stand together in `y`, which is x itself where all are in.
   std::vector<std::int64_t> in(count);
@@ -336,13 +353,15 @@ void TransformerRows::run(const std::vector<Layer>& layers, std::span<const Memo
       add(y, added.get(), active * d);
     }
     normed(layer.post, y, active, inside.get());
+    const std::int64_t inner = layer.inner;
     layer.gate_up.apply(inside.get(), active, wide.get());
     each_row(active, [&](std::int64_t i) {
       float* to = gated_rows.get() + i * inner;
       if (!config_.gpt2()) return gated(wide.get() + i * 2 * inner, wide.get() + (2 * i + 1) * inner, inner, to);
-      for (std::int64_t j = 0; j < inner; ++j) to[j] = gelu(wide[i * inner + j]);
+      for (std::int64_t j = 0; j < inner; ++j) to[j] = config_.exact_gelu ? exact_gelu(wide[i * inner + j]) : gelu(wide[i * inner + j]);
     });
     layer.down.apply(gated_rows.get(), active, added.get());
+    if (!layer.experts.empty()) layer.experts.add(inside.get(), active, added.get());
     add(y, added.get(), active * d);
     if (y != x) for (std::int64_t i = 0; i < active; ++i) std::copy_n(y + i * d, d, x + in[i] * d);
   }
@@ -351,6 +370,7 @@ void TransformerRows::run(const std::vector<Layer>& layers, std::span<const Memo
 
 at::Tensor TransformerRows::forward(std::span<const MemoryRow> rows) const {
   const at::NoGradGuard no_grad;
+  if (elsewhere_) return elsewhere_->forward(rows);
   const std::int64_t d = config_.hidden_size;
   const auto count = static_cast<std::int64_t>(rows.size());
   const auto x = room(count * d);
@@ -367,12 +387,14 @@ at::Tensor TransformerRows::forward(std::span<const MemoryRow> rows) const {
   std::vector<std::int64_t> line{0};  // where a row's logits begin
   for (const std::int32_t further : ahead) line.push_back(line.back() + 1 + further);
   const std::int64_t lines = line.back();
-  const auto states = room(lines * d);
+  at::Tensor kept = at::empty({lines, d});
+  float* const states = kept.data_ptr<float>();
   const auto hidden = ahead_.empty() ? nullptr : room(asked * d);
-  normed(norm_, x.get(), asked, ahead_.empty() ? states.get() : hidden.get());
-  if (!ahead_.empty()) predict(hidden.get(), ahead, line, states.get());
+  normed(norm_, x.get(), asked, ahead_.empty() ? states : hidden.get());
+  if (!ahead_.empty()) predict(hidden.get(), ahead, line, states);
+  if (!has_head_) return kept;
   at::Tensor logits = at::empty({lines, config_.vocab_size});
-  head_.apply(states.get(), lines, logits.data_ptr<float>());
+  head_.apply(states, lines, logits.data_ptr<float>());
   return logits;
 }
 
@@ -405,6 +427,7 @@ void TransformerRows::encode(std::span<const MemoryRow> rows) const {
   embed(rows, x.get());
   run(encoder_, rows, x.get());
   normed(encoder_norm_, x.get(), count, encoded.get());
+  for (const MemoryRow& row : rows) row.source->settle();
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     layers_[l].cross_kv.apply(encoded.get(), count, kv.get());
     for (std::int64_t i = 0; i < count; ++i) {

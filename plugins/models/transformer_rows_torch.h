@@ -4,12 +4,15 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "core/types.h"
+#include "plugins/models/expert_rows_torch.h"
 #include "plugins/models/prediction_heads_torch.h"
 #include "plugins/models/row_kernels_torch.h"
 #include "plugins/models/row_linear_torch.h"
@@ -24,16 +27,22 @@ class RowMemory {
   RowMemory(const TransformerConfig& config, std::int64_t slots);  // of the decoder's layers
   RowMemory(const TransformerConfig& config, std::int64_t layers, std::int64_t slots);
   std::int64_t slots() const { return slots_; }
-  void reserve(std::int64_t slots);  // keeps what is there
+  void reserve(std::int64_t slots) { slots_ = std::max(slots_, slots); }  // keeps what is there
+  void settle();  // makes the room that was reserved, before anything is put there
   void put(std::int64_t layer, std::int64_t group, std::int64_t slot, const float* key, const float* value);
   std::vector<float> key(std::int64_t layer, std::int64_t group, std::int64_t slot) const;
   std::vector<float> value(std::int64_t layer, std::int64_t group, std::int64_t slot) const;
   PackedView keys(std::int64_t layer, std::int64_t group, std::int64_t seen) const;
   PackedView values(std::int64_t layer, std::int64_t group, std::int64_t seen) const;
+  // The same of a network that computes in tensors (device_rows_torch.h): [slots, groups, dh] a layer, in its type and place.
+  void settle(const at::TensorOptions& options);
+  const at::Tensor& key_tensor(std::int64_t layer) const { return tensors_[2 * layer]; }
+  const at::Tensor& value_tensor(std::int64_t layer) const { return tensors_[2 * layer + 1]; }
 
  private:
-  std::int64_t groups_, head_, slots_ = 0;
-  std::vector<std::vector<float>> keys_, values_;  // [layer * groups + group]
+  std::int64_t groups_, head_, slots_ = 0, room_ = 0;  // room_: slots that there are, as many as reserved or more
+  std::vector<std::vector<float>> keys_, values_;      // [layer * groups + group]
+  std::vector<at::Tensor> tensors_;                    // keys and values of each layer
 };
 
 // What a row sees of another memory: the slots [0, limit) and [from, end).
@@ -43,7 +52,7 @@ struct Outside {
 };
 
 // A row goes through all layers, or through some of them now and through the rest later: `state` [d] is what is handed over, read
-// where `from` is above 0 and written where layers are left.
+// where `from` is above 0 or the row has no token, and written where layers are left.
 struct Layers {
   std::int64_t from = 0, until = std::numeric_limits<std::int64_t>::max();
   float* state = nullptr;
@@ -66,12 +75,19 @@ struct MemoryRow {
   std::int64_t source_rows = 0; // and how many
 };
 
+class DeviceRows;
+
 class TransformerRows {
  public:
-  // Takes the weights apart, layer by layer. With prediction heads, the first of them answers for the next position.
-  TransformerRows(Transformer net, bool bf16, const PredictionHeads& heads = {});
+  // Takes the weights apart, layer by layer. With prediction heads, the first of them answers for the next position. Elsewhere than
+  // on the CPU, tensor operations do the work: no encoder, no prediction heads, no early exit there (ConfigError), and a row's bits may
+  // depend on the rows beside it.
+  TransformerRows(Transformer net, bool bf16, const PredictionHeads& heads = {}, at::Device device = at::kCPU);
+  TransformerRows(TransformerRows&&) noexcept;
+  ~TransformerRows();
   void prepare(std::int64_t positions);  // rotations of positions below
-  // Logits of the asked rows in their order, [asked + their further heads, V]. What a row gets is, bit for bit, what it gets
+  // Logits of the asked rows in their order, [asked + their further heads, V]; of a network without a vocabulary their states
+  // after the last norm, [asked, d]. What a row gets is, bit for bit, what it gets
   // without the rows of other sequences, and whether it goes through the layers at once or not.
   at::Tensor forward(std::span<const MemoryRow> rows) const;
   // The encoder, whose rows are all tokens of their sources: each leaves the keys and values that the decoder's layers will
@@ -86,6 +102,8 @@ class TransformerRows {
     RowLinear q, kv, o, cross_q, cross_kv, cross_o, gate_up, down;  // GPT-2: `gate_up` is up
     Norm input, cross, post;
     std::vector<float> q_norm, k_norm;
+    ExpertRows experts;
+    std::int64_t inner = 0;
     bool crosses = false;
   };
   Layer packed(TransformerLayer& from, bool bf16) const;
@@ -113,6 +131,8 @@ class TransformerRows {
   std::vector<Layer> layers_, encoder_;
   Norm norm_, encoder_norm_;
   std::vector<float> cosines_, sines_;
+  std::unique_ptr<DeviceRows> elsewhere_;
+  bool has_head_ = true;
   RowLinear head_, ahead_hidden_;
   std::vector<RowLinear> ahead_;  // a projection a prediction head
   std::int64_t ahead_width_ = 0;  // of all their filters

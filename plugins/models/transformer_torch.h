@@ -1,49 +1,22 @@
 // The decoder-only transformer of the Qwen line: RMSNorm, rotary positions, grouped-query attention, SwiGLU. SDAR, Fast-dLLM v2,
-// LLaDA, Dream, Qwen2 and Qwen3 are configurations of it; so is GPT-2, with LayerNorm, learned positions, GELU and biases everywhere. With an
-// encoder its layers attend the source, too. Weights, files, and the full forward in plain operations, differentiable;
+// LLaDA, Dream, Qwen2 and Qwen3 are configurations of it; so is LLaDA2, with a mixture of experts, and GPT-2, with LayerNorm, learned
+// positions, GELU and biases everywhere. With an encoder its layers attend the source, too. Weights, files, and the full forward in plain operations, differentiable;
 // transformer_rows_torch.h computes it incrementally, transformer_training_torch.h in fused kernels.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "plugins/models/transformer_config.h"
+
 namespace draftlab {
 
-// config.json in Hugging Face's keys. LLaDA has keys and tensor names of its own, which files keep.
-struct TransformerConfig {
-  std::string model_type = "sdar";  // sdar, Fast_dLLM_Qwen, llada, Dream, qwen2, qwen3, gpt2
-  std::int64_t vocab_size = 0;
-  std::int64_t hidden_size = 0;
-  std::int64_t num_hidden_layers = 0;
-  std::int64_t num_encoder_layers = 0;     // above 0: an encoder sees the whole source, and every layer of the decoder attends it
-  std::int64_t num_attention_heads = 0;
-  std::int64_t num_key_value_heads = 0;
-  std::int64_t head_dim = 0;
-  std::int64_t intermediate_size = 0;
-  double rms_norm_eps = 1e-6;              // LayerNorm's in GPT-2
-  double rope_theta = 1e6;
-  std::int64_t max_position_embeddings = 32768;
-  bool tie_word_embeddings = false;
-  bool attention_bias = false;             // on all four projections; Qwen2's line has biases on q, k and v whatever this says
-  std::int64_t block_size = 0;             // `bd_size` in Fast_dLLM_Qwen; 0: not a block-diffusion model
-  std::int64_t mask_token_id = -1;         // -1: none
-  std::vector<std::int64_t> eos_token_id;
-
-  // What the family decides.
-  bool gpt2() const { return model_type == "gpt2"; }  // LayerNorm with biases, learned positions, GELU with biases
-  bool qk_norm() const { return model_type == "sdar" || model_type == "qwen3"; }  // an RMSNorm a head, before the rotation
-  bool qkv_bias() const { return attention_bias || model_type == "Fast_dLLM_Qwen" || model_type == "Dream" || model_type == "qwen2"; }
-  // The logits for position i stand in row i - 1.
-  bool right_shifted() const { return model_type != "sdar" && model_type != "llada"; }
-
-  // DataError when the file cannot be read, is of another family, or asks for something that is not implemented.
-  static TransformerConfig read(const std::string& folder);
-  void write(const std::string& folder) const;
-};
+struct FeedForward { at::Tensor gate, up, down; };  // [inner, d] twice, [d, inner]
 
 struct TransformerLayer {
   at::Tensor input_layernorm, post_attention_layernorm;  // [d]
@@ -56,6 +29,8 @@ struct TransformerLayer {
   at::Tensor cross_q, cross_k, cross_v, cross_o;         // shaped as q, k, v, o; no biases, no rotation
   at::Tensor gate, up, down;                             // [inner, d] twice, [d, inner]; GPT-2 has no gate
   at::Tensor up_bias, down_bias;                         // GPT-2
+  at::Tensor router, router_bias;                        // [E, d], [E]; of a layer with experts: then the three above are the shared one's
+  std::vector<FeedForward> experts;
 };
 
 struct Transformer {
@@ -68,18 +43,29 @@ struct Transformer {
   at::Tensor encoder_norm;     // [d]
 
   explicit Transformer(const TransformerConfig& config);  // f32; zeros, norms one
+  static Transformer hollow(const TransformerConfig& config);  // shapes without memory, for `stored_tensors`
   static Transformer random(const TransformerConfig& config, std::uint64_t seed, double spread = 0.02);  // N(0, spread), biases zero
-  // FOLDER/config.json and FOLDER/model.safetensors, or the files that FOLDER/model.safetensors.index.json names, as `type`.
-  // DataError names a missing, extra or misshapen tensor.
-  static Transformer load(const std::string& folder, at::ScalarType type = at::kFloat);
+  // FOLDER/config.json and FOLDER/model.safetensors, or the files that FOLDER/model.safetensors.index.json names, as `type`;
+  // without one as they are stored, in the mapped files, to be read and not written. DataError names a missing, extra or misshapen
+  // tensor.
+  static Transformer load(const std::string& folder, std::optional<at::ScalarType> type = at::kFloat);
   // Both files, each written whole or not at all; `bf16`: halves the size.
   void save(const std::string& folder, bool bf16) const;
   // Handles that share storage with the fields, in Hugging Face's names for the Qwen line. A tied lm_head.weight is not listed.
   std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
+  // What the family's files hold: GPT-2's and LLaDA2's join some of them, in copies.
+  std::vector<std::pair<std::string, at::Tensor>> stored_tensors() const;
 };
 
-// The rotation of `positions` (int64, any shape): cosines and sines [..., dh / 2], f32.
+// The rotation of `positions` (int64, any shape): cosines and sines [..., rotary() / 2], f32.
 std::pair<at::Tensor, at::Tensor> rotary(const at::Tensor& positions, const TransformerConfig& config);
+
+// What layers are made of. RMSNorm over the last dimension, or LayerNorm where there is a bias:
+at::Tensor norm(const at::Tensor& x, const at::Tensor& weight, double epsilon, const at::Tensor& bias = {});
+// the first and the second half of a head, or of that part of it which turns, turn into one another ("rotate half");
+at::Tensor rotated(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine);
+// and the feed-forward network of a layer over x [n, d], in the type of its weights, its experts included.
+at::Tensor feed_forward(const TransformerLayer& layer, const TransformerConfig& config, const at::Tensor& x);
 
 // The full forward. `ids` and `positions` [B, L]; `allowed` is boolean, [L, L] or [B, 1, L, L], true where row i may attend row j.
 // The input of every layer, and last the output after the final norm: n + 1 tensors [B, L, d]. `source` [B, S] int64, all of it

@@ -51,7 +51,7 @@ at::Tensor through(const std::vector<TransformerLayer>& layers, const Transforme
 
 at::Tensor training_hidden(const Transformer& net, const TrainingRows& rows, std::int64_t skipped, bool bf16, const TrainingRows& source, const at::Tensor& source_seen) {
   const TransformerConfig& config = net.config;
-  if (config.gpt2()) throw DataError("a checkpoint of family gpt2 decodes and judges, it is not trained");
+  if (config.gpt2() || config.llada2()) throw DataError("a checkpoint of family " + config.model_type + " decodes, it is not trained");
   Source from{{}, source_seen};
   if (!net.encoder.empty()) {
     const at::Tensor x = through(net.encoder, config, source, at::embedding(net.embed_tokens, source.ids), 0, bf16, {});

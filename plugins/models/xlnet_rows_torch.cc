@@ -70,12 +70,16 @@ std::int64_t RowCache::append(std::int32_t position) {
   return size() - 1;
 }
 
-XlnetRows::XlnetRows(const Xlnet& net, bool bf16) : config_(net.config), width_(padded(net.config.d_head)) {
+XlnetRows::XlnetRows(Xlnet net, bool bf16) : config_(net.config), width_(padded(net.config.d_head)) {
   const at::NoGradGuard no_grad;
   const std::int64_t d = config_.d_model, all = config_.n_head * config_.d_head;
-  embedding_ = net.word_embedding.detach().to(bf16 ? at::kBFloat16 : at::kFloat).contiguous();
-  mask_ = net.mask_emb.detach().contiguous();
-  for (const XlnetLayer& from : net.layers) {
+  const auto floats = [](const at::Tensor& tensor) { return tensor.detach().to(at::kFloat).contiguous(); };
+  const bool narrow = bf16 || net.word_embedding.scalar_type() == at::kBFloat16;
+  embedding_ = net.word_embedding.detach().to(narrow ? at::kBFloat16 : at::kFloat).contiguous();
+  mask_ = floats(net.mask_emb);
+  head_ = RowLinear(net.lm_weight.detach(), net.lm_bias.detach(), bf16);
+  net.word_embedding = net.lm_weight = at::Tensor();
+  for (XlnetLayer& from : net.layers) {
     Layer layer;
     const auto transposed = [&](const at::Tensor& weight) { return weight.detach().view({d, all}).t(); };
     layer.q = RowLinear(transposed(from.q), {}, bf16);
@@ -83,16 +87,16 @@ XlnetRows::XlnetRows(const Xlnet& net, bool bf16) : config_(net.config), width_(
     layer.o = RowLinear(from.o.detach().view({d, all}), {}, bf16);
     layer.inner = RowLinear(from.inner.detach(), from.inner_bias.detach(), bf16);
     layer.outer = RowLinear(from.outer.detach(), from.outer_bias.detach(), bf16);
-    layer.content_bias = from.r_w_bias.detach().contiguous();
-    layer.relative_bias = from.r_r_bias.detach().contiguous();
-    layer.attention_norm = from.attention_norm.detach();
-    layer.attention_norm_bias = from.attention_norm_bias.detach();
-    layer.ff_norm = from.ff_norm.detach();
-    layer.ff_norm_bias = from.ff_norm_bias.detach();
-    layer.r = from.r.detach().view({d, all});
+    layer.content_bias = floats(from.r_w_bias);
+    layer.relative_bias = floats(from.r_r_bias);
+    layer.attention_norm = floats(from.attention_norm);
+    layer.attention_norm_bias = floats(from.attention_norm_bias);
+    layer.ff_norm = floats(from.ff_norm);
+    layer.ff_norm_bias = floats(from.ff_norm_bias);
+    layer.r = floats(from.r).view({d, all});
     layers_.push_back(std::move(layer));
+    from = {};
   }
-  head_ = RowLinear(net.lm_weight.detach(), net.lm_bias.detach(), bf16);
 }
 
 void XlnetRows::prepare(std::int64_t length) {

@@ -43,7 +43,7 @@ struct Row {
 
 class XlnetRows {
  public:
-  XlnetRows(const Xlnet& net, bool bf16);
+  XlnetRows(Xlnet net, bool bf16);  // takes the weights apart, layer by layer
   // Makes room for canvases of `length`: relative-position terms depend on weights and offsets alone, so they are computed once.
   void prepare(std::int64_t length);
   // One forward; content rows may attend one another as their limits say. Logits of the query rows, [queries, V].

@@ -22,12 +22,11 @@
 
 #include <cmath>
 #include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
 #include "core/files.h"
-#include "plugins/models/safetensors.h"
+#include "plugins/models/weights_torch.h"
 #include "plugins/models/xlnet_attention_torch.h"
 
 namespace draftlab {
@@ -54,14 +53,37 @@ std::int64_t size(const Json& json, const std::string& path, const char* key, st
   return number;
 }
 
-at::ScalarType scalar_type(ElementType type) {
-  switch (type) {
-    case ElementType::f32: return at::kFloat;
-    case ElementType::f16: return at::kHalf;
-    case ElementType::bf16: return at::kBFloat16;
-    case ElementType::i64: return at::kLong;
+// Calls visit(name, tensor, shape) for every weight that a network of this config has.
+template <class Net, class Visit>
+void each_weight(Net& net, Visit visit) {
+  const XlnetConfig& config = net.config;
+  const std::int64_t d = config.d_model, heads = config.n_head, head = config.d_head, inner = config.d_inner;
+  using Shape = std::vector<std::int64_t>;
+  visit("transformer.mask_emb", net.mask_emb, Shape{1, 1, d});
+  visit("transformer.word_embedding.weight", net.word_embedding, Shape{config.vocab_size, d});
+  for (std::size_t i = 0; i < net.layers.size(); ++i) {
+    auto& layer = net.layers[i];
+    const std::string name = "transformer.layer." + std::to_string(i) + ".", attention = name + "rel_attn.", ff = name + "ff.";
+    visit(attention + "q", layer.q, Shape{d, heads, head});
+    visit(attention + "k", layer.k, Shape{d, heads, head});
+    visit(attention + "v", layer.v, Shape{d, heads, head});
+    visit(attention + "o", layer.o, Shape{d, heads, head});
+    visit(attention + "r", layer.r, Shape{d, heads, head});
+    visit(attention + "r_r_bias", layer.r_r_bias, Shape{heads, head});
+    visit(attention + "r_s_bias", layer.r_s_bias, Shape{heads, head});
+    visit(attention + "r_w_bias", layer.r_w_bias, Shape{heads, head});
+    visit(attention + "seg_embed", layer.seg_embed, Shape{2, heads, head});
+    visit(attention + "layer_norm.weight", layer.attention_norm, Shape{d});
+    visit(attention + "layer_norm.bias", layer.attention_norm_bias, Shape{d});
+    visit(ff + "layer_norm.weight", layer.ff_norm, Shape{d});
+    visit(ff + "layer_norm.bias", layer.ff_norm_bias, Shape{d});
+    visit(ff + "layer_1.weight", layer.inner, Shape{inner, d});
+    visit(ff + "layer_1.bias", layer.inner_bias, Shape{inner});
+    visit(ff + "layer_2.weight", layer.outer, Shape{d, inner});
+    visit(ff + "layer_2.bias", layer.outer_bias, Shape{d});
   }
-  return at::kFloat;
+  if (!config.tie_word_embeddings) visit("lm_loss.weight", net.lm_weight, Shape{config.vocab_size, d});
+  visit("lm_loss.bias", net.lm_bias, Shape{config.vocab_size});
 }
 
 // Matrix products in the chosen precision.
@@ -119,48 +141,34 @@ void XlnetConfig::write(const std::string& folder) const {
   write_whole(folder + "/config.json", json.dump(2) + "\n");
 }
 
-Xlnet::Xlnet(const XlnetConfig& config) : config(config) {
-  const auto [vocabulary, d, n, heads, head, inner] =
-      std::array{config.vocab_size, config.d_model, config.n_layer, config.n_head, config.d_head, config.d_inner};
-  word_embedding = at::zeros({vocabulary, d});
-  mask_emb = at::zeros({1, 1, d});
-  lm_weight = config.tie_word_embeddings ? word_embedding : at::zeros({vocabulary, d});
-  lm_bias = at::zeros({vocabulary});
-  for (std::int64_t i = 0; i < n; ++i) {
-    XlnetLayer layer;
-    for (at::Tensor* tensor : {&layer.q, &layer.k, &layer.v, &layer.o, &layer.r}) *tensor = at::zeros({d, heads, head});
-    for (at::Tensor* tensor : {&layer.r_r_bias, &layer.r_s_bias, &layer.r_w_bias}) *tensor = at::zeros({heads, head});
-    layer.seg_embed = at::zeros({2, heads, head});
-    layer.attention_norm = at::ones({d});
-    layer.attention_norm_bias = at::zeros({d});
-    layer.inner = at::zeros({inner, d});
-    layer.inner_bias = at::zeros({inner});
-    layer.outer = at::zeros({d, inner});
-    layer.outer_bias = at::zeros({d});
-    layer.ff_norm = at::ones({d});
-    layer.ff_norm_bias = at::zeros({d});
-    layers.push_back(std::move(layer));
-  }
+Xlnet::Xlnet(const XlnetConfig& config) : config(config), layers(config.n_layer) {
+  each_weight(*this, [](const std::string& name, at::Tensor& tensor, const std::vector<std::int64_t>& shape) {
+    tensor = name.ends_with("layer_norm.weight") ? at::ones(shape) : at::zeros(shape);
+  });
+  if (config.tie_word_embeddings) lm_weight = word_embedding;
 }
 
 std::vector<std::pair<std::string, at::Tensor>> Xlnet::named_parameters() const {
-  std::vector<std::pair<std::string, at::Tensor>> all{{"transformer.mask_emb", mask_emb}, {"transformer.word_embedding.weight", word_embedding}};
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    const XlnetLayer& layer = layers[i];
-    const std::string name = "transformer.layer." + std::to_string(i) + ".";
-    const std::pair<const char*, at::Tensor> own[] = {
-        {"rel_attn.q", layer.q}, {"rel_attn.k", layer.k}, {"rel_attn.v", layer.v}, {"rel_attn.o", layer.o}, {"rel_attn.r", layer.r},
-        {"rel_attn.r_r_bias", layer.r_r_bias}, {"rel_attn.r_s_bias", layer.r_s_bias}, {"rel_attn.r_w_bias", layer.r_w_bias},
-        {"rel_attn.seg_embed", layer.seg_embed},
-        {"rel_attn.layer_norm.weight", layer.attention_norm}, {"rel_attn.layer_norm.bias", layer.attention_norm_bias},
-        {"ff.layer_norm.weight", layer.ff_norm}, {"ff.layer_norm.bias", layer.ff_norm_bias},
-        {"ff.layer_1.weight", layer.inner}, {"ff.layer_1.bias", layer.inner_bias},
-        {"ff.layer_2.weight", layer.outer}, {"ff.layer_2.bias", layer.outer_bias}};
-    for (const auto& [part, tensor] : own) all.emplace_back(name + part, tensor);
-  }
-  if (!config.tie_word_embeddings) all.emplace_back("lm_loss.weight", lm_weight);
-  all.emplace_back("lm_loss.bias", lm_bias);
+  std::vector<std::pair<std::string, at::Tensor>> all;
+  each_weight(*this, [&](const std::string& name, const at::Tensor& tensor, const std::vector<std::int64_t>&) { all.emplace_back(name, tensor); });
   return all;
+}
+
+// A network whose tensors are yet to be made.
+static Xlnet bare(const XlnetConfig& config) {
+  XlnetConfig none = config;
+  none.n_layer = none.vocab_size = 0;
+  Xlnet net(none);
+  net.config = config;
+  net.layers.resize(config.n_layer);
+  return net;
+}
+
+Xlnet Xlnet::hollow(const XlnetConfig& config) {
+  Xlnet net = bare(config);
+  each_weight(net, [](const std::string&, at::Tensor& tensor, const std::vector<std::int64_t>& shape) { tensor = at::empty(shape, at::TensorOptions(at::kFloat).device(at::kMeta)); });
+  if (config.tie_word_embeddings) net.lm_weight = net.word_embedding;
+  return net;
 }
 
 Xlnet Xlnet::random(const XlnetConfig& config, std::uint64_t seed) {
@@ -174,61 +182,24 @@ Xlnet Xlnet::random(const XlnetConfig& config, std::uint64_t seed) {
   return net;
 }
 
-Xlnet Xlnet::load(const std::string& folder) {
-  XlnetConfig config = XlnetConfig::read(folder);
-  const SafetensorsFile file(folder + "/model.safetensors");
-  // An untied output matrix that was not stored falls back to the embedding.
-  if (!file.tensors().contains("lm_loss.weight")) config.tie_word_embeddings = true;
-  // Before anything as large as the config says is allocated, the file must hold as much.
-  const auto embedding = file.tensors().find("transformer.word_embedding.weight");
-  const std::vector<std::int64_t> wanted{config.vocab_size, config.d_model};
-  if (embedding != file.tensors().end() && embedding->second.shape != wanted) {
-    throw DataError(file.path() + ": tensor 'transformer.word_embedding.weight' has shape " + shape_text(embedding->second.shape) + ", config.json wants " + shape_text(wanted));
-  }
-
-  const std::uint64_t d = config.d_model, width = config.n_head * config.d_head;
-  const std::uint64_t least = config.n_layer * (5 * d * width + 2 * d * static_cast<std::uint64_t>(config.d_inner));
-  std::uint64_t held = 0;
-  for (const auto& [name, tensor] : file.tensors()) held += tensor.bytes.size() / element_size(tensor.type);
-  if (embedding == file.tensors().end()) throw DataError(file.path() + ": has no tensor 'transformer.word_embedding.weight'");
-  if (held < least) {
-    throw DataError(file.path() + ": holds " + std::to_string(held) + " numbers, config.json describes a network of at least " + std::to_string(least));
-  }
-
-  Xlnet net(config);
+Xlnet Xlnet::load(const std::string& folder, std::optional<at::ScalarType> type) {
+  const XlnetConfig config = XlnetConfig::read(folder);
+  Weights weights(weight_files(folder));
   const at::NoGradGuard no_grad;
-  std::map<std::string, bool> known{{"lm_loss.weight", true}};
-  for (auto& [name, tensor] : net.named_parameters()) {
-    known[name] = true;
-    const auto found = file.tensors().find(name);
-    if (found == file.tensors().end()) throw DataError(file.path() + ": has no tensor '" + name + "'");
-    const TensorBytes& stored = found->second;
-    if (tensor.sizes() != stored.shape) {
-      throw DataError(file.path() + ": tensor '" + name + "' has shape " + shape_text(stored.shape) + ", config.json wants " + shape_text(tensor.sizes()));
-    }
-    if (stored.type == ElementType::i64) throw DataError(file.path() + ": tensor '" + name + "' holds integers, not weights");
-    at::Tensor raw = at::empty(stored.shape, at::TensorOptions(scalar_type(stored.type)));
-    std::memcpy(raw.data_ptr(), stored.bytes.data(), stored.bytes.size());
-    tensor.copy_(raw);
-  }
-  for (const auto& [name, tensor] : file.tensors()) {
-    if (!known.contains(name)) throw DataError(file.path() + ": holds a tensor '" + name + "' that an XLNet of its config.json does not have");
-  }
+  Xlnet net = bare(config);
+  // An untied output matrix that was not stored falls back to the embedding; a tied one may be stored.
+  if (!weights.has("lm_loss.weight")) net.config.tie_word_embeddings = true;
+  else if (config.tie_word_embeddings) weights.ignore("lm_loss.weight");
+  each_weight(net, [&](const std::string& name, at::Tensor& tensor, const std::vector<std::int64_t>& shape) { tensor = weights.take(name, shape, type); });
+  if (net.config.tie_word_embeddings) net.lm_weight = net.word_embedding;
+  weights.expect_all_taken();
   return net;
 }
 
 void Xlnet::save(const std::string& folder, bool bf16) const {
   make_folder(folder);
   const at::NoGradGuard no_grad;
-  std::vector<at::Tensor> kept;
-  std::vector<std::pair<std::string, TensorBytes>> tensors;
-  for (const auto& [name, tensor] : named_parameters()) {
-    kept.push_back(tensor.detach().to(bf16 ? at::kBFloat16 : at::kFloat).contiguous());
-    const at::Tensor& stored = kept.back();
-    const auto bytes = std::span(static_cast<const std::byte*>(stored.data_ptr()), stored.nbytes());
-    tensors.push_back({name, {bf16 ? ElementType::bf16 : ElementType::f32, stored.sizes().vec(), bytes}});
-  }
-  write_safetensors(folder + "/model.safetensors", tensors, {{"format", "pt"}});
+  write_weights(folder + "/model.safetensors", named_parameters(), bf16, {{"format", "pt"}});
   config.write(folder);
 }
 

@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,9 +47,11 @@ struct Xlnet {
   std::vector<XlnetLayer> layers;
 
   explicit Xlnet(const XlnetConfig& config);  // zeros, norms one
+  static Xlnet hollow(const XlnetConfig& config);  // shapes without memory, for `named_parameters`
   static Xlnet random(const XlnetConfig& config, std::uint64_t seed);  // N(0, 0.02), biases zero, norms one
-  // FOLDER/config.json and FOLDER/model.safetensors, as f32. DataError names a missing, extra or misshapen tensor.
-  static Xlnet load(const std::string& folder);
+  // FOLDER/config.json and FOLDER/model.safetensors, or the files that FOLDER/model.safetensors.index.json names, as `type`; without
+  // one as they are stored, in the mapped files, to be read and not written. DataError names a missing, extra or misshapen tensor.
+  static Xlnet load(const std::string& folder, std::optional<at::ScalarType> type = at::kFloat);
   // Both files, each written whole or not at all; `bf16`: halves the size.
   void save(const std::string& folder, bool bf16) const;
   // Hugging Face's names; handles that share storage with the fields. A tied lm_loss.weight is not listed.

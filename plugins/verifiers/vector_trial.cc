@@ -140,8 +140,11 @@ Asking<Vector> VectorTrial::replace(Judged& judged) const {
     std::vector<std::vector<Eigen::VectorXd>> paths(static_cast<std::size_t>(count), {own_.states.back()});
     std::vector<double> log_target(paths.size(), factor), log_drawn(paths.size(), 0);
     for (int t = k_; t >= 1; --t) {
-      std::vector<Mixture> p(paths.size(), tail_[0]), q(paths.size(), draft_.law(t));
-      if (t < k_) {
+      std::vector<Mixture> p, q;
+      if (t == k_) {  // all stand at x_k
+        p.assign(paths.size(), tail_[0]);
+        q.assign(paths.size(), draft_.law(t));
+      } else {
         std::vector<Reverse> of_target, of_draft;
         for (const auto& path : paths) of_target.push_back({own_.condition, t, path.back()}), of_draft.push_back({draft_.condition, t, path.back()});
         Asking<std::vector<Mixture>> asking = laws_of(step_, std::move(of_target), 0), asking_draft = laws_of(step_, std::move(of_draft), draft_.model);

@@ -1,4 +1,4 @@
-// Recorded decodes of the authors' loops (SDAR, Fast-dLLM v2, S2D2 on both) are reproduced step by step: what is drafted, what is
+// Recorded decodes of the authors' loops (SDAR, Fast-dLLM v2, LLaDA2.1 with its token editing, S2D2 on all three) are reproduced step by step: what is drafted, what is
 // committed and why, the tokens, and the number of forwards.
 #include <algorithm>
 #include <cmath>
@@ -99,9 +99,9 @@ T value(const Json& args, const char* key, T fallback) { return args.contains(ke
 
 // The config that says what the authors' arguments say.
 std::string config_of(const Json& args, const std::string& loop, const TwoMasks& checkpoint) {
-  const bool fast = loop.find("fast") != std::string::npos;
+  const bool fast = loop.find("fast") != std::string::npos, llada2 = loop.find("llada2") != std::string::npos;
   const double temperature = args["temperature"];
-  const bool greedy = fast ? temperature == 0 : !args["do_sample"].get<bool>();
+  const bool greedy = fast || llada2 ? temperature == 0 : !args["do_sample"].get<bool>();
   const std::string remasking = value<std::string>(args, "remasking_strategy", "low_confidence_dynamic");
   const std::string policy = value<std::string>(args, "do_verify_policy", "never");
   const std::string width = std::to_string(checkpoint.vocabulary);
@@ -114,8 +114,9 @@ std::string config_of(const Json& args, const std::string& loop, const TwoMasks&
        << "estimator = " << (value<std::string>(args, "token_acceptance_estimator", "") == "hard_margin_threshold" ? "hard-margin" : "entropy") << "\n"
        << "[run]\nthreads = 1\n[task.positions]\nlength = 2\nprompt = 0:1\n"
        << "[decode]\nstop = off\nblock_size = " << (fast ? args["block_size"] : args["block_length"])
-       << "\nsub_block = " << (fast ? args["small_block_size"].get<int>() : 0) << "\nsteps = " << (fast ? 0 : args["denoising_steps"].get<int>())
-       << "\nthreshold = " << (fast ? args["threshold"].get<double>() : value(args, "confidence_threshold", 0.85))
+       << "\nsub_block = " << (fast ? args["small_block_size"].get<int>() : 0) << "\nsteps = " << (fast || llada2 ? 0 : args["denoising_steps"].get<int>())
+       << "\nedit_threshold = " << value(args, "editing_threshold", 1.0) << "\npost_steps = " << value(args, "max_post_steps", 0)
+       << "\nthreshold = " << (fast || llada2 ? args["threshold"].get<double>() : value(args, "confidence_threshold", 0.85))
        << "\ntemperature = " << (greedy ? 1 : temperature) << "\ntop_k = " << value(args, "top_k", 0) << "\ntop_p = " << value(args, "top_p", 1.0)
        << "\n[drafter.denoise]\ngreedy = " << (greedy ? "true" : "false") << "\n"
        << "[model.block-diffusion]\ncheckpoint = " << checkpoint.path.string() << "\nverify_rows = block"
@@ -133,10 +134,11 @@ std::string config_of(const Json& args, const std::string& loop, const TwoMasks&
 }
 
 // How the recorded order writes a commit: its position, half a position more where it was resampled, negative where it was not
-// verified. Plain decodes of SDAR write positions alone.
-double mark(const TokenRow& token, bool first_of_block, bool plain) {
+// verified; of LLaDA2, where it was. Plain decodes write positions alone.
+double mark(const TokenRow& token, bool first_of_block, bool plain, bool llada2) {
   const auto source = static_cast<Source>(token.source);
   if (plain) return token.position;
+  if (llada2) return source == Source::accepted ? -token.position : source == Source::resampled ? -token.position - 0.5 : token.position;
   if (first_of_block) return -token.position - 0.5;
   if (source == Source::resampled) return token.position + 0.5;
   return source == Source::accepted ? token.position : -token.position;
@@ -146,7 +148,7 @@ struct Replayed { int steps = 0; bool whole = true; };
 
 Replayed replay(const TwoMasks& checkpoint, const std::string& loop, const Json& trace, const Registries& registries) {
   const Json& args = trace["args"];
-  const bool fast = loop.find("fast") != std::string::npos, plain = loop == "sdar_block_diffusion";
+  const bool fast = loop.find("fast") != std::string::npos, llada2 = loop.find("llada2") != std::string::npos, plain = loop == "sdar_block_diffusion";
   Faults faults;
   const Composition composition = compose(Config::parse(config_of(args, loop, checkpoint), "test.ini", faults), registries, faults);
   faults.raise();
@@ -158,15 +160,18 @@ Replayed replay(const TwoMasks& checkpoint, const std::string& loop, const Json&
   prompt.id = "recorded";
   prompt.length = static_cast<int>(output.size());
   for (std::size_t i = 0; i < given.size(); ++i) prompt.given.emplace_back(static_cast<std::int32_t>(i), given[i]);
-  const bool sampling = fast ? args["temperature"].get<double>() > 0 : args["do_sample"].get<bool>();
+  const bool sampling = fast || llada2 ? args["temperature"].get<double>() > 0 : args["do_sample"].get<bool>();
   const std::int32_t block = fast ? args["block_size"] : args["block_length"];
   Recorded chance(trace, fast ? args["small_block_size"].get<int>() : block, sampling);
   Decoder decoder(composition, models, prompt, 0, chance);
 
   std::vector<std::vector<double>> order;  // of the commits, a step a list
+  std::vector<std::vector<std::pair<std::int32_t, Token>>> edits;  // LLaDA2's
   for (const auto& step : trace["decoding_order"]) {
     order.emplace_back();
-    for (const auto& entry : step) if (entry.is_number()) order.back().push_back(entry.get<double>());
+    edits.emplace_back();
+    if (llada2) for (const auto& edit : step["edit"]) edits.back().emplace_back(edit[0], edit[2]);
+    for (const auto& entry : llada2 ? step["unmask"] : step) if (entry.is_number()) order.back().push_back(entry.get<double>());
     std::sort(order.back().begin(), order.back().end());
   }
   // Recorded forwards: how many rows denoising had, and of SDAR what went in.
@@ -190,7 +195,7 @@ Replayed replay(const TwoMasks& checkpoint, const std::string& loop, const Json&
     const StepRow& step = decoder.row().steps.back();
     DOCTEST_INFO("step " << at);
     DOCTEST_REQUIRE(at < order.size());
-    const std::int32_t first = step.drafts.front().position / block * block;
+    const std::int32_t first = step.drafts.empty() ? 0 : step.drafts.front().position / block * block;
     const auto before = [&](std::int32_t i) { return canvas[i] == kNoToken ? checkpoint.mask : canvas[i]; };
     const Count &drafted_by = step.counts[Kind::draft], &verified_by = step.counts[Kind::verify];
     if (drafted_by.calls > 0) follow("denoise", drafted_by.positions, first, before);
@@ -202,14 +207,20 @@ Replayed replay(const TwoMasks& checkpoint, const std::string& loop, const Json&
       follow("verify2l", verified_by.positions, first, drafted);
     }
     std::vector<double> marks;
+    std::vector<std::pair<std::int32_t, Token>> edited;
     bool mask_committed = false;
     for (const TokenRow& token : step.tokens) {
       canvas[token.position] = token.token;
-      marks.push_back(mark(token, fast && token.position % block == 0, plain));
+      if (static_cast<Source>(token.source) == Source::edited) {
+        edited.emplace_back(token.position, token.token);
+        continue;
+      }
+      marks.push_back(mark(token, fast && token.position % block == 0, plain, llada2));
       mask_committed = mask_committed || token.token == checkpoint.mask;
     }
     std::sort(marks.begin(), marks.end());
     DOCTEST_CHECK(marks == order[at]);
+    DOCTEST_CHECK(edited == edits[at]);
     ++replayed.steps;
     // The authors' loop drew the mask token, hence stays where it was; this one never draws it.
     if (mask_committed) {
@@ -223,7 +234,9 @@ Replayed replay(const TwoMasks& checkpoint, const std::string& loop, const Json&
   // The canvas of Fast-dLLM v2 ends with the token that came along with the last block's forward; here that token is a block of
   // its own, which is cached as any other.
   const bool lone = fast && prompt.length % block == 1;
-  DOCTEST_CHECK(decoder.nfe() == trace["forwards"].get<std::int64_t>() + lone);
+  // LLaDA2's loop does not cache its last block.
+  const std::int64_t forwards_made = trace[llada2 ? "nfe" : "forwards"];
+  DOCTEST_CHECK(decoder.nfe() == forwards_made + (lone || llada2));
   return replayed;
 }
 
@@ -248,7 +261,7 @@ DOCTEST_TEST_CASE("parity: recorded decodes of block diffusion, commit for commi
   });
   for (const auto& entry : fs::directory_iterator(root)) {
     const std::string name = entry.path().filename().string();
-    if (!name.starts_with("sdar-") && !name.starts_with("fast-dllm-v2-")) continue;
+    if (!name.starts_with("sdar-") && !name.starts_with("fast-dllm-v2-") && !name.starts_with("llada2-")) continue;
     const TwoMasks checkpoint(entry.path());
     for (const std::string file : {"decode", "ssd"}) {
       const Json decodes = Json::parse(std::ifstream(entry.path() / (file + ".json")));

@@ -104,7 +104,7 @@ TEST_CASE("a number loses its comma") {
 }
 
 TEST_CASE("what is no tokenizer is refused") {
-  CHECK_THROWS_WITH_AS(open_tokenizer("/nowhere"), "'/nowhere' has no tokenizer: there is no spiece.model in it", DataError);
+  CHECK_THROWS_WITH_AS(open_tokenizer("/nowhere"), "'/nowhere' has no tokenizer: there is neither spiece.model, nor tokenizer.json, nor vocab.json and merges.txt in it", DataError);
   std::filesystem::create_directories(folder("bad"));
   std::ofstream(folder("bad") / "spiece.model") << "not a model";
   CHECK(has_tokenizer(folder("bad").string()));
