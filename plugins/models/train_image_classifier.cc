@@ -64,7 +64,7 @@ double loss_of(const Layers& layers, const Matrix& images, const std::vector<int
 class ImageClassifierTrainer final : public Trainer {
  public:
   struct Options : ImageSetOptions {
-    std::int64_t held_out = 5000, hidden = 96, features = 12, epochs = 4, batch = 64;
+    std::int64_t held_out = 5000, hidden = 96, features = 8, epochs = 4, batch = 64;
     double rate = 2e-3, weight_decay = 0.01;
     Options() { split = "train", count = 35000; }
     void declare(OptionSet& set) {

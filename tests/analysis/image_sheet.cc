@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "analysis/figures/figures.h"
 #include "analysis/report.h"
 #include "core/error.h"
 #include "core/image_metrics.h"
@@ -35,8 +36,11 @@ std::string write_images() {
   for (int prompt = 0; prompt < kPrompts; ++prompt) {
     for (int run = 0; run < 2; ++run) {
       SampleRow row = made_sample(arms[static_cast<std::size_t>(run)], run, prompt, 0);
-      for (StepRow& step : row.steps)
+      for (StepRow& step : row.steps) {
         for (TokenRow& token : step.tokens) token.value = Eigen::VectorXd::Constant(4, shade(run, prompt));
+        for (DraftRow& draft : step.drafts) draft.log_p = draft.log_q = -1;
+        step.drafts[2].proposals = 4, step.drafts[2].capped = prompt == 0;
+      }
       row.scores = {{"class_accuracy", 1}, {std::string(kImageLabel), prompt % 2}, {std::string(kImageDistance), prompt}, {std::string(kHeldOutDistance), 0.25},
                     {"image_feature_0", prompt}, {"image_feature_1", prompt % 3}, {"image_class_0", prompt % 2}, {"image_class_1", 1 - prompt % 2}};
       writer.sample(row);
@@ -129,6 +133,39 @@ TEST_CASE("the report of images: Frechet distance and score of all images togeth
   CHECK(energy.value.interval.low < energy.value.value);
   CHECK(energy.versus->difference.value == doctest::Approx(0).scale(1).epsilon(1e-5));
   CHECK(energy.versus->equivalence.has_value());
+}
+
+TEST_CASE("trials of vector tokens, the target's own draws left out, and acceptance over the course of a decode") {
+  write_images();
+  const Frame frame({kFolder + "/images.h5"});
+  const Report report = make_report(frame, {.metrics = {"trial_acceptance", "proposals", "proposals_per_trial", "capped"}});
+  const auto value = [&](int arm, int quantity) { return report.groups[static_cast<std::size_t>(arm)].cells[static_cast<std::size_t>(quantity)].value.value; };
+  CHECK(value(0, 0) == doctest::Approx(2.0 / 3));
+  CHECK(value(1, 0) == doctest::Approx(1.0 / 2));
+  CHECK(value(0, 1) == 4);
+  CHECK(value(0, 2) == doctest::Approx(4.0 / 3));
+  CHECK(value(1, 2) == 2);
+  CHECK(value(0, 3) == doctest::Approx(1.0 / 8));
+
+  const Quantities quantities(frame);
+  const Grouping grouping(frame, {});
+  const PlotRequest request;
+  const Picture picture = progress_figure({frame, quantities, grouping, request, {"first", "second"}});
+  REQUIRE(picture.data.size() == 1);
+  const auto series = [&](const std::string& name) {
+    std::istringstream lines(picture.data[0].second.substr(picture.data[0].second.find("# " + name)));
+    std::string line;
+    std::getline(lines, line);
+    std::vector<std::pair<double, double>> points;
+    for (double x = 0, y = 0; std::getline(lines, line) && std::sscanf(line.c_str(), "%lf %lf", &x, &y) == 2;) points.emplace_back(x, y);
+    return points;
+  };
+  const auto first = series("first");
+  REQUIRE(first.size() == 9);  // two are accepted, the third is replaced, of three
+  for (int i = 0; i < 9; ++i) {
+    CHECK(first[static_cast<std::size_t>(i)].first == doctest::Approx((i + 0.5) / 9));
+    CHECK(first[static_cast<std::size_t>(i)].second == (i % 3 < 2 ? 1 : 0));
+  }
 }
 
 TEST_CASE("a trace of texts has nothing to draw") {
