@@ -156,6 +156,7 @@ TEST_CASE("trials of vector tokens, the target's own draws left out, and accepta
     std::istringstream lines(picture.data[0].second.substr(picture.data[0].second.find("# " + name)));
     std::string line;
     std::getline(lines, line);
+    std::getline(lines, line);  // what the columns are
     std::vector<std::pair<double, double>> points;
     for (double x = 0, y = 0; std::getline(lines, line) && std::sscanf(line.c_str(), "%lf %lf", &x, &y) == 2;) points.emplace_back(x, y);
     return points;
