@@ -263,14 +263,19 @@ Measured Quantities::energy_distances() const {
 Measured Quantities::likeness(bool whole) const {
   const std::vector<double> unknown(frame_.samples().size(), kNotMeasured);
   Measured measured{{unknown, unknown}};
-  using Tokens = std::map<double, double>;  // by position; an edit replaces
+  using Tokens = std::map<double, std::pair<double, double>>;  // by position: id, and of a vector the first coordinate; an edit replaces
   Tokens first;
   const Frame::Sample* first_sample = nullptr;
-  frame_.walk({}, Table::token, {"token_position", "token_id"}, [&](const Frame::Block& block) {
+  std::vector<std::string> columns = {"token_position", "token_id"};
+  if (frame_.has_vectors()) columns.push_back("token_value_0");
+  frame_.walk({}, Table::token, columns, [&](const Frame::Block& block) {
     for (std::size_t i = 0; i < block.samples.size(); ++i) {
       const Frame::Sample& sample = frame_.samples()[block.samples[i]];
       Tokens tokens;
-      for (auto row = block.row_begin[block.step_begin[i]]; row < block.row_begin[block.step_begin[i + 1]]; ++row) tokens[block.rows[0][row]] = block.rows[1][row];
+      for (auto row = block.row_begin[block.step_begin[i]]; row < block.row_begin[block.step_begin[i + 1]]; ++row) {
+        const double value = columns.size() > 2 && !std::isnan(block.rows[2][row]) ? block.rows[2][row] : 0;
+        tokens[block.rows[0][row]] = {block.rows[1][row], value};
+      }
       if (sample.arm == frame_.files()[sample.file].arms.front()) {
         first = tokens;
         first_sample = &sample;

@@ -91,13 +91,20 @@ Question path(std::int64_t first, std::int64_t count) {
   return question;
 }
 
-// Of each model its own passes over `block` positions behind the prompt.
-std::vector<Pass> passes(const std::string& model, std::int64_t prompt, std::int64_t block) {
+// Of each model its own passes over `block` positions behind the prompt. A right-shifted model knows the first of them already: its
+// step computes a token and asks what follows.
+std::vector<Pass> passes(const std::string& model, bool right_shifted, std::int64_t prompt, std::int64_t block) {
   const std::vector<Ask> whole{{kRoot, positions_from(prompt, block)}}, next{{kRoot, positions_from(prompt, 1)}};
   const Question denoise{.kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = whole};
   const Question causal{.kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = model == "as-arm" ? whole : next};
+  Question step = causal;
+  if (model == "block-diffusion" && right_shifted) {
+    step = path(prompt, 1);
+    step.kind = Kind::draft;
+    step.asks = {{0, positions_from(prompt + 1, 1)}};
+  }
   if (model == "masked-diffusion") return {{"whole canvas", Kind::draft, denoise}, {"denoising", Kind::draft, denoise}};
-  if (model == "block-diffusion") return {{"prefill", Kind::prefill, {}}, {"denoising", Kind::draft, denoise}, {"verification", Kind::verify, path(prompt, block)}, {"cached step", Kind::draft, causal}};
+  if (model == "block-diffusion") return {{"prefill", Kind::prefill, {}}, {"denoising", Kind::draft, denoise}, {"verification", Kind::verify, path(prompt, block)}, {"cached step", Kind::draft, step}};
   return {{"prefill", Kind::draft, causal}, {model == "as-arm" ? "drafting" : "cached step", Kind::draft, causal}, {"verification", Kind::verify, path(prompt, block)}};
 }
 
@@ -170,7 +177,8 @@ int bench_model(const CommandLine& line, const Registries& registries) {
   const int threads = composition.run.machine.threads > 0 ? composition.run.machine.threads : usable_threads();
   if (!made.path.empty()) write_random_weights(folder, bf16 ? ElementType::bf16 : ElementType::f32);
 
-  const std::int64_t before = memory("VmRSS:");
+  static const auto product_speed = reinterpret_cast<decltype(&draftlab_product_speed)>(module_function("draftlab_torch", "draftlab_product_speed"));
+  const std::int64_t before = memory("VmRSS:");  // with libtorch
   const auto began = std::chrono::steady_clock::now();
   Loaded loaded;
   const Models models = load_models(composition, loaded);
@@ -182,8 +190,9 @@ int bench_model(const CommandLine& line, const Registries& registries) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) if (entry.path().extension() == ".safetensors") stored += entry.file_size();
   std::printf("%s: %s, %lld parameters, %s, threads %d\n", line.paths[1].c_str(), facts.family.c_str(), static_cast<long long>(facts.parameters),
               composition.run.machine.dtype.c_str(), threads);
-  std::printf("  loaded in %.1f s; %.2f GB of files; at most %.2f GB resident (%.2f GB before), %.2f of the files\n", load_seconds, 1e-9 * static_cast<double>(stored),
+  std::printf("  loaded in %.1f s; %.2f GB of files; at most %.2f GB resident (%.2f GB before), which is %.2f of the files more\n", load_seconds, 1e-9 * static_cast<double>(stored),
               1e-9 * static_cast<double>(peak), 1e-9 * static_cast<double>(before), static_cast<double>(peak - before) / static_cast<double>(stored));
+  std::fflush(stdout);
 
   std::int64_t block = options.block;
   if (block == 0) block = model == "block-diffusion" ? TransformerConfig::read(folder).block_size : 8;
@@ -194,7 +203,7 @@ int bench_model(const CommandLine& line, const Registries& registries) {
   if (prompt == 0) throw ConfigError("bench.prompt = " + std::to_string(options.prompt) + " is shorter than a block of " + std::to_string(block));
   const Canvas canvas(static_cast<int>(prompt + block), given);
   const Blocks blocks{static_cast<std::int32_t>(block), 0};
-  const std::vector<Pass> all = passes(model, prompt, block);
+  const std::vector<Pass> all = passes(model, model == "block-diffusion" && TransformerConfig::read(folder).right_shifted(), prompt, block);
   std::vector<double> seconds(all.size(), 1e30);
   std::vector<Count> rows(all.size());
   std::vector<std::int64_t> asked(all.size());
@@ -215,7 +224,6 @@ int bench_model(const CommandLine& line, const Registries& registries) {
     }
   }
 
-  static const auto product_speed = reinterpret_cast<decltype(&draftlab_product_speed)>(module_function("draftlab_torch", "draftlab_product_speed"));
   const double product = product_speed(bf16, threads), read = read_speed(threads);
   const Work work(folder, facts.parameters);
   std::printf("  this machine at best: a product %.0f GFLOP/s, a read %.1f GB/s\n", 1e-9 * product, 1e-9 * read);

@@ -26,10 +26,10 @@ class Diffusion final : public Drafter {
 
   Asking<Proposal> propose(const Step& step) const override {
     const Canvas& canvas = step.canvas;
-    const bool prefilling = canvas.committed() < options_.prefill * (canvas.length() - canvas.prompt_size());
-    const int model = prefilling || step.models.size() == 1 ? 0 : 1;
-    const std::size_t count = prefilling ? 1 : std::min<std::size_t>(step.window.positions.size(), static_cast<std::size_t>(step.decode.draft_length));
-    const bool together = options_.together && !prefilling;
+    const bool alone = prefilling(canvas, canvas.committed());
+    const int model = alone || step.models.size() == 1 ? 0 : 1;
+    const std::size_t count = alone ? 1 : std::min<std::size_t>(step.window.positions.size(), static_cast<std::size_t>(step.decode.draft_length));
+    const bool together = options_.together && !alone;
 
     Proposal proposal;
     for (std::size_t first = 0; first < count;) {
@@ -57,27 +57,28 @@ class Diffusion final : public Drafter {
     co_return proposal;
   }
 
+  void begin(const Blocks&, const DecodeOptions& decode) override { draft_length_ = decode.draft_length; }
   void observe(const Canvas& canvas, const Route&, const Verdict& verdict) override {
-    const std::size_t before = static_cast<std::size_t>(canvas.committed()) - verdict.commits.size();
-    const std::size_t until = before + std::max(verdict.judged.size(), verdict.commits.size());
-    if (drafted_.size() < until) drafted_.resize(until, 0);
-    for (std::size_t rank = before; rank < until; ++rank) ++drafted_[rank];
+    const auto before = canvas.committed() - static_cast<std::int64_t>(verdict.commits.size());
+    reach_ = std::max(reach_, before + (prefilling(canvas, before) ? 1 : draft_length_));
   }
-  std::string state() const override {
-    std::string text;
-    for (const std::uint32_t times : drafted_) text += std::to_string(times) + " ";
-    return text;
-  }
+  std::string state() const override { return std::to_string(reach_); }
 
  private:
-  // Of the draft so many places behind the last committed token. No decision used a noise of it where it was never drafted before.
+  bool prefilling(const Canvas& canvas, std::int64_t committed) const {
+    return static_cast<double>(committed) < options_.prefill * (canvas.length() - canvas.prompt_size());
+  }
+
+  // Of the draft so many places behind the last committed token. A frontier opens positions in an order, so what lies beyond all that
+  // was ever drafted is new: no decision used its noise.
   Normals noise_of(const Step& step, std::int32_t position, std::size_t ahead) const {
-    const std::size_t rank = static_cast<std::size_t>(step.canvas.committed()) + ahead;
-    return normals_at(step, {position}, Purpose::noise, rank < drafted_.size() ? drafted_[rank] : 0);
+    const bool fresh = step.canvas.committed() + static_cast<std::int64_t>(ahead) >= reach_;
+    return normals_at(step, {position}, Purpose::noise, fresh ? 0 : step.clock + 1);
   }
 
   Options options_;
-  std::vector<std::uint32_t> drafted_;  // how often the token of each rank in the order of commitment was drafted
+  std::int64_t draft_length_ = 1;
+  std::int64_t reach_ = 0;  // tokens of the order of commitment that may have been drafted, committed ones included
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "plugins/models/lanes.h"
 #include "plugins/models/xlnet_attention_torch.h"
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // vectors stay inside this file
@@ -76,6 +77,12 @@ void PackedLinear::apply(const float* x, std::int64_t rows, float* y) const {
   if (rows == 0) return;
   const auto multiply = bf16_ ? kernels().multiply_bf16 : kernels().multiply_f32;
   at::parallel_for(0, panels_.size(0), 4, [&](std::int64_t begin, std::int64_t end) { multiply(view_, x, rows, y, begin, end); });
+}
+
+void PackedLinear::weights_of(std::int64_t output, float* weights) const {
+  const std::int64_t from = output / 16 * view_.stride + output % 16;
+  if (bf16_) for (std::int64_t i = 0; i < view_.in; ++i) weights[i] = widen(static_cast<const std::uint16_t*>(view_.panels)[from + 16 * i]);
+  else for (std::int64_t i = 0; i < view_.in; ++i) weights[i] = static_cast<const float*>(view_.panels)[from + 16 * i];
 }
 
 void product(const PackedView& linear, const float* x, std::int64_t rows, float* y) {

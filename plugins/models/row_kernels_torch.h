@@ -26,6 +26,7 @@ class PackedLinear {
   PackedLinear(const at::Tensor& weight, const at::Tensor& bias, bool bf16);  // [out, in]; bias [out] or undefined
   // x [rows, in] to y [rows, out], in parallel over outputs. Sums are f32 whatever the weights are.
   void apply(const float* x, std::int64_t rows, float* y) const;
+  void weights_of(std::int64_t output, float* weights) const;  // [in]
 
  private:
   at::Tensor panels_, bias_;

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "plugins/models/lanes.h"
+
 #if defined(__x86_64__) && defined(__linux__)
 #include <immintrin.h>
 #include <sys/syscall.h>
@@ -180,6 +182,12 @@ RowLinear::RowLinear(const at::Tensor& weight, const at::Tensor& bias, bool bf16
   if (!bias.defined()) return;
   const at::Tensor floats = bias.detach().to(at::kFloat).contiguous();
   bias_.assign(floats.data_ptr<float>(), floats.data_ptr<float>() + out_);
+}
+
+void RowLinear::weights_of(std::int64_t output, float* weights) const {
+  if (!tiles_.defined()) return packed_.weights_of(output, weights);
+  const auto* const panel = static_cast<const std::uint16_t*>(tiles_.data_ptr()) + output / 16 * tiles_.size(1) * 16 * kChunk;
+  for (std::int64_t i = 0; i < in_; ++i) weights[i] = widen(panel[i / 2 * 32 + output % 16 * 2 + i % 2]);
 }
 
 void RowLinear::apply(const float* x, std::int64_t rows, float* y) const {

@@ -17,6 +17,8 @@ class RowLinear {
   RowLinear() = default;
   RowLinear(const at::Tensor& weight, const at::Tensor& bias, bool bf16);  // [out, in]; bias [out] or undefined
   void apply(const float* x, std::int64_t rows, float* y) const;
+  // The weights of one output, [in], as they are kept: a tied embedding is read from here.
+  void weights_of(std::int64_t output, float* weights) const;
 
   static bool has_tiles();
 

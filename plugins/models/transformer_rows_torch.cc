@@ -121,7 +121,7 @@ TransformerRows::TransformerRows(Transformer net, bool bf16, const PredictionHea
     elsewhere_ = std::make_unique<DeviceRows>(std::move(net), at::TensorOptions(bf16 ? at::kBFloat16 : at::kFloat).device(device));
     return;
   }
-  if (net.embed_tokens.defined()) {
+  if (!net.lm_head.is_same(net.embed_tokens)) {  // else the head holds it, too; or there is neither
     const bool narrow = bf16 || net.embed_tokens.scalar_type() == at::kBFloat16;
     embedding_ = net.embed_tokens.detach().to(narrow ? at::kBFloat16 : at::kFloat).contiguous();
   }
@@ -263,14 +263,15 @@ void TransformerRows::attend(std::int64_t layer, std::span<const MemoryRow* cons
 
 void TransformerRows::embed(std::span<const MemoryRow> rows, float* x) const {
   const std::int64_t d = config_.hidden_size;
-  const bool bf16 = embedding_.defined() && embedding_.scalar_type() == at::kBFloat16;
+  const bool tied = !embedding_.defined(), bf16 = !tied && embedding_.scalar_type() == at::kBFloat16;
   for (std::size_t i = 0; i < rows.size(); ++i, x += d) {
     if (rows[i].layers.from > 0 || rows[i].token == kNoToken) {
       std::copy_n(rows[i].layers.state, d, x);
       continue;
     }
     const std::int64_t from = rows[i].token * d;
-    if (bf16) for (std::int64_t j = 0; j < d; ++j) x[j] = widen(static_cast<const std::uint16_t*>(embedding_.data_ptr())[from + j]);
+    if (tied) head_.weights_of(rows[i].token, x);
+    else if (bf16) for (std::int64_t j = 0; j < d; ++j) x[j] = widen(static_cast<const std::uint16_t*>(embedding_.data_ptr())[from + j]);
     else std::copy_n(embedding_.data_ptr<float>() + from, d, x);
     if (!positions_.empty()) add(x, positions_.data() + rows[i].position * d, d);
   }

@@ -74,8 +74,10 @@ XlnetRows::XlnetRows(Xlnet net, bool bf16) : config_(net.config), width_(padded(
   const at::NoGradGuard no_grad;
   const std::int64_t d = config_.d_model, all = config_.n_head * config_.d_head;
   const auto floats = [](const at::Tensor& tensor) { return tensor.detach().to(at::kFloat).contiguous(); };
-  const bool narrow = bf16 || net.word_embedding.scalar_type() == at::kBFloat16;
-  embedding_ = net.word_embedding.detach().to(narrow ? at::kBFloat16 : at::kFloat).contiguous();
+  if (!net.lm_weight.is_same(net.word_embedding)) {  // else the head holds it, too
+    const bool narrow = bf16 || net.word_embedding.scalar_type() == at::kBFloat16;
+    embedding_ = net.word_embedding.detach().to(narrow ? at::kBFloat16 : at::kFloat).contiguous();
+  }
   mask_ = floats(net.mask_emb);
   head_ = RowLinear(net.lm_weight.detach(), net.lm_bias.detach(), bf16);
   net.word_embedding = net.lm_weight = at::Tensor();
@@ -150,7 +152,8 @@ at::Tensor XlnetRows::forward(std::span<const Row> content, std::span<const Row>
   std::vector<float> x((contents + asked) * d), q((contents + asked) * all), kv(contents * 2 * all), joined(q.size()), added(x.size());
   at::Tensor inner = at::empty({contents + asked, config_.d_inner});
   for (std::int64_t i = 0; i < contents; ++i) {
-    at::from_blob(x.data() + i * d, {d}).copy_(embedding_.select(0, content[i].token));
+    if (embedding_.defined()) at::from_blob(x.data() + i * d, {d}).copy_(embedding_.select(0, content[i].token));
+    else head_.weights_of(content[i].token, x.data() + i * d);
   }
   for (std::int64_t i = contents; i < contents + asked; ++i) std::copy_n(mask_.data_ptr<float>(), d, x.data() + i * d);
 

@@ -63,7 +63,7 @@ class XlnetRows {
   XlnetConfig config_;
   std::int64_t width_;     // of a head, padded to a multiple of 16
   std::int64_t length_ = 0;
-  at::Tensor embedding_, mask_;
+  at::Tensor embedding_, mask_;  // no embedding: the head's weights
   std::vector<Layer> layers_;
   RowLinear head_;
 };

@@ -53,6 +53,7 @@ class Hellaswag final : public Task {
       prompt.reference.resize(static_cast<std::size_t>(prompt.length), tokenizer->separator());
       prompt.id = prompt_id(prompt.id, prompt);
       digest_ = digest_of(prompt.reference, digest_);
+      for (const std::vector<Token>& choice : prompt.choices) digest_ = digest_of(choice, digest_);
       labels_[prompt.id] = static_cast<std::size_t>(question.label);
       prompts_.push_back(std::move(prompt));
     }

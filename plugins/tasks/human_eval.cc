@@ -45,7 +45,7 @@ class HumanEval final : public QuestionTask {
     return {request_ + "\n" + question.text, "```python\n" + question.text + question.answer + "```"};
   }
   // Where Codex's authors cut completions.
-  std::vector<std::string> until() const override { return {"\nclass ", "\ndef ", "\n#", "\nif ", "\nprint("}; }
+  std::vector<std::string> until() const override { return {"\nclass", "\ndef", "\n#", "\nif", "\nprint"}; }
 
   bool chat_;
   std::string request_;

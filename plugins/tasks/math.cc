@@ -11,7 +11,7 @@ namespace {
 class Math final : public QuestionTask {
  public:
   struct Options : QuestionFileOptions {
-    Options() { turn = "Problem:\\n{question}\\n\\nSolution:\\n{answer}"; }
+    Options() { turn = "Problem:\\n{question}\\n\\nSolution: {answer}"; }
   };
   explicit Math(const Options& options) : QuestionTask("math", options) {}
 

@@ -83,7 +83,7 @@ struct Bench {
   Context context{pcre2_match_context_create(nullptr)};
   Data data{pcre2_match_data_create(1, nullptr)};
   Bench() {
-    pcre2_set_match_limit(context.get(), 50'000'000);
+    pcre2_set_match_limit(context.get(), 10'000'000);
     pcre2_jit_stack_assign(context.get(), nullptr, stack.get());
   }
 };

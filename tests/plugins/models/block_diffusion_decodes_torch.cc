@@ -194,6 +194,11 @@ Replayed replay(const TwoMasks& checkpoint, const std::string& loop, const Json&
     drive(models, decoder, decoder.step());
     const StepRow& step = decoder.row().steps.back();
     DOCTEST_INFO("step " << at);
+    if (trace["decoding_order"].is_null()) {  // LLaDA2's own loop: the same without a cache, of which the text and the forwards are recorded
+      for (const TokenRow& token : step.tokens) canvas[token.position] = token.token;
+      ++replayed.steps;
+      continue;
+    }
     DOCTEST_REQUIRE(at < order.size());
     const std::int32_t first = step.drafts.empty() ? 0 : step.drafts.front().position / block * block;
     const auto before = [&](std::int32_t i) { return canvas[i] == kNoToken ? checkpoint.mask : canvas[i]; };
@@ -228,8 +233,12 @@ Replayed replay(const TwoMasks& checkpoint, const std::string& loop, const Json&
       return replayed;
     }
   }
-  DOCTEST_CHECK(static_cast<std::size_t>(replayed.steps) == order.size());
   DOCTEST_CHECK(canvas == output);
+  if (trace["decoding_order"].is_null()) {
+    DOCTEST_CHECK(replayed.steps == trace["nfe"].get<int>());
+    return replayed;
+  }
+  DOCTEST_CHECK(static_cast<std::size_t>(replayed.steps) == order.size());
   DOCTEST_CHECK(chance.used_up());
   // The canvas of Fast-dLLM v2 ends with the token that came along with the last block's forward; here that token is a block of
   // its own, which is cached as any other.

@@ -99,7 +99,7 @@ void compare_experts(Transformer net, const SafetensorsFile& io, Difference& dif
   const std::int64_t length = ids.size(1);
   const at::Tensor positions = at::arange(length, at::kLong).unsqueeze(0), allowed = at::ones({length, length}, at::kBool);
   difference.add(transformer_logits(net, ids, positions, allowed), expected);
-  for (const auto [layer, expert] : {std::pair{1, 0}, std::pair{2, 3}}) net.layers[layer].experts[expert].up.fill_(std::numeric_limits<float>::quiet_NaN());
+  for (const auto& [layer, expert] : {std::pair{1, 0}, std::pair{2, 3}}) net.layers[layer].experts[expert].up.fill_(std::numeric_limits<float>::quiet_NaN());
   const DeviceRows device_rows(net, at::kFloat);
   TransformerRows rows(net, false);
   rows.prepare(length);
@@ -288,8 +288,8 @@ DOCTEST_TEST_CASE("a checkpoint as it is stored, in shards of every family's own
     write_random_weights(folder.path.string(), ElementType::bf16, 700);
     DOCTEST_CHECK(!fs::exists(folder.path / "model.safetensors"));
     const Transformer copied = Transformer::load(folder.path.string()), stored = Transformer::load(folder.path.string(), std::nullopt);
-    DOCTEST_CHECK(copied.embed_tokens.scalar_type() == at::kFloat);
-    DOCTEST_CHECK(stored.embed_tokens.scalar_type() == at::kBFloat16);
+    DOCTEST_CHECK((copied.embed_tokens.scalar_type() == at::kFloat));
+    DOCTEST_CHECK((stored.embed_tokens.scalar_type() == at::kBFloat16));
     DOCTEST_CHECK(at::equal(stored.layers[1].down.to(at::kFloat), copied.layers[1].down));
     DOCTEST_CHECK(copied.layers[0].input_layernorm.mean().item<float>() == 1);
     DOCTEST_CHECK(copied.layers[0].down.std().item<double>() == doctest::Approx(0.02).epsilon(0.3));

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 
 #include "core/config.h"
 #include "core/error.h"
@@ -100,10 +101,9 @@ TEST_CASE("MATH: what an answer is, and when two are the same") {
 TEST_CASE("task math") {
   const File file("math.jsonl", R"({"problem": "What is $1+1$?", "solution": "It is $\\boxed{2}$.", "level": "Level 1"})" "\n");
   const auto task = made("math", "path = " + file.path + "\nanswer_tokens = 80\n");
-  task->load(std::make_unique<Bytes>().get());
   const Bytes bytes;
   task->load(&bytes);
-  CHECK(given(*task, 0) == "Problem:\nWhat is $1+1$?\n\nSolution:\n");
+  CHECK(given(*task, 0) == "Problem:\nWhat is $1+1$?\n\nSolution:");
   CHECK(scores(*task, 0, "Hence \\boxed{2}.")["correct"] == 1);
   CHECK(scores(*task, 0, "Hence \\boxed{3}.")["correct"] == 0);
   CHECK(scores(*task, 0, "Hence \\boxed{2}.\n\nProblem:\nx\\boxed{3}")["correct"] == 1);  // what follows is another turn

@@ -52,7 +52,7 @@ TEST_CASE("CSV: what is wrong is said with the line") {
 TEST_CASE("JSON lines") {
   CHECK(parse_jsonl("{\"text\": \"one\"}\r\n\n{\"text\": \"tw\\u00f6\", \"n\": 2}", "t.jsonl", "text") == Texts{"one", "tw\xC3\xB6"});
   CHECK_THROWS_WITH_AS(parse_jsonl("{\"text\": \"a\"}\n{\"text\": 3}", "t.jsonl", "text"), "'t.jsonl' line 2 has no text under 'text'", DataError);
-  CHECK_THROWS_WITH_AS(parse_jsonl("[1]\n", "t.jsonl", "text"), "'t.jsonl' line 1 is not a JSON object", DataError);
+  CHECK_THROWS_WITH_AS(parse_jsonl("[1]\n", "t.jsonl", "text"), "'t.jsonl' item 1 is not a JSON object", DataError);
   CHECK_THROWS_WITH_AS(parse_jsonl("{\"text\"\n", "t.jsonl", "text"), "'t.jsonl' line 1 is not a JSON object", DataError);
 }
 

@@ -188,7 +188,7 @@ TEST_CASE("what is not supported is refused by its name and place") {
   CHECK(with("decoder", {{"type", "WordPiece"}}) == "'t.json', 'decoder' is of type 'WordPiece', which is not supported");
   CHECK(with("decoder", nullptr) == "'t.json' has no 'decoder'");
   CHECK(with("post_processor", {{"type", "BertProcessing"}}) == "'t.json', 'post_processor' is of type 'BertProcessing', which is not supported");
-  CHECK(with("added_tokens", {{{"id", 0}, {"content", "<s>"}}}) == "'t.json' gives the id 0 to both '" + spelled_bytes({"\0", 1}) + "' and '<s>'");
+  CHECK(with("added_tokens", {{{"id", 0}, {"content", "<s>"}}}) == "'t.json' gives the id 0 to both '<s>' and '" + spelled_bytes({"\0", 1}) + "'");
   CHECK(with("added_tokens", {{{"id", 999}, {"content", "a"}}}) == "'t.json' gives 'a' both the id 97 and 999");
   CHECK(with("added_tokens", {{{"id", 999}, {"content", ""}}}) == "'t.json', 'added_tokens'[0] is an empty text");
 

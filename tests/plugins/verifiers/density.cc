@@ -145,7 +145,7 @@ TEST_CASE("what a step costs: one forward to verify, and reverse questions that 
   CHECK(step.counts[Kind::verify].rows == 3);   // branches: a row a node asked, and the root
   CHECK(step.drafter_counts[Kind::draft].calls == 2);
   CHECK(step.drafter_counts[Kind::aux].calls >= 6);  // three reverse steps a draft
-  CHECK(row.counts.nfe() == static_cast<std::int64_t>(row.steps.size()));
+  for (const StepRow& one : row.steps) CHECK(one.counts.nfe() == 1);
   CHECK(step.drafts[0].log_p == step.drafts[0].log_p);
   CHECK(step.drafts[0].q != step.drafts[0].q);  // no probability, a density
 
@@ -171,7 +171,7 @@ TEST_CASE("what cannot be is said in one sentence") {
   const auto has = [](const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; };
   CHECK(has(says("verifier = chain\n"), "verifier 'chain' judges ids, and the tokens of model 'linear-gaussian' are vectors"));
   CHECK(has(says("drafter = self\n"), "drafter 'self' drafts ids, and the tokens of model 'linear-gaussian' are vectors"));
-  CHECK(has(says("model = table\nmodel.draft = none\n"), "drafter 'diffusion' drafts vectors, and the tokens of model 'table' are ids"));
+  CHECK(has(says("model = table\nmodel.draft = none\n"), "drafter 'diffusion' asks 'reverse' questions, which model 'table' does not answer"));
   CHECK(has(says("model.draft = table\n"), "are vectors, and those of model.draft = table are ids"));
   CHECK(has(says("acceptance = typical\n"), "acceptance 'typical' as configured judges no densities"));
   CHECK(has(says("[decode]\ntop_k = 3\n"), "decode.top_k must be 0"));
@@ -188,7 +188,7 @@ TEST_CASE("what cannot be is said in one sentence") {
   CHECK(has(says("[model.draft]\ngains = 1\nsigmas = 1\n"), "in 1 reverse steps and the target of 2 in 3"));
   CHECK(has(says("[model.draft]\nclasses = 3\n"), "model.draft has a vocabulary of 3 tokens and the target of 2"));
   CHECK(has(says("", "length = 4\nprompt = 0:3\n"), "the prompt gives class 3, which must be at most model.linear-gaussian.classes = 2"));
-  CHECK(has(says("", "length = 4\nprompt = 0:0,2:0\n"), "wants a class at position 0 of the prompt and nothing else"));
+  CHECK(has(says("frontier = lattice\n", "length = 4\nprompt = 0:0,2:0\n"), "wants a class at position 0 of the prompt and nothing else"));
   CHECK(has(says("[model.linear-gaussian]\nsigmas = 1, 1\n"), "both must have one a reverse step"));
   CHECK(has(says("[model.draft]\nshift = 100\ncoupling = 10\n[decode]\ntemperature = 0\n"), "standard deviation of zero"));
 }
