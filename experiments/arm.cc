@@ -106,7 +106,7 @@ Arm Shelf::arm(std::string label, Composition composition) {
   const Composition& made = arm.composition;
   arm.models = load_models(made, loaded_);
   const std::string checkpoint = arm.models.target().facts().checkpoint;
-  if (!checkpoint.empty()) {
+  if (!checkpoint.empty() && arm.models.target().facts().dimension == 0) {  // vectors are no pieces of text
     auto& tokenizer = tokenizers_[checkpoint];
     if (!tokenizer) tokenizer = open_tokenizer(checkpoint);
     arm.tokenizer = tokenizer;
