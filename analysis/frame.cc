@@ -1,6 +1,7 @@
 #include "analysis/frame.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -198,6 +199,35 @@ std::vector<std::string> Frame::texts(const std::string& name) const {
     std::move(part.begin(), part.end(), std::back_inserter(result));
   }
   return result;
+}
+
+bool Frame::has_vectors() const { return !named(Table::token).empty(); }
+
+std::vector<Eigen::VectorXd> Frame::vectors() const {
+  std::vector<Eigen::VectorXd> values(samples_.size());
+  const std::string prefix(named_prefix(Table::token));
+  std::vector<std::string> columns{"token_position"};
+  for (std::size_t i = 0; i < named(Table::token).size(); ++i) columns.push_back(prefix + std::to_string(i));
+  if (columns.size() == 1) return values;
+  walk({}, Table::token, columns, [&](const Block& block) {
+    for (std::size_t i = 0; i < block.samples.size(); ++i) {
+      std::map<double, std::int64_t> row_of;
+      std::int64_t dimension = 0;  // of this file's tokens: it may have fewer coordinates than another's
+      for (auto row = block.row_begin[block.step_begin[i]]; row < block.row_begin[block.step_begin[i + 1]]; ++row) {
+        std::int64_t known = 0;
+        while (known + 1 < static_cast<std::int64_t>(columns.size()) && !std::isnan(block.rows[static_cast<std::size_t>(known + 1)][row])) ++known;
+        if (known == 0) continue;
+        row_of[block.rows[0][row]] = row;
+        dimension = known;
+      }
+      Eigen::VectorXd& vector = values[block.samples[i]];
+      vector.resize(static_cast<Eigen::Index>(row_of.size()) * dimension);
+      Eigen::Index at = 0;
+      for (const auto& [position, row] : row_of)
+        for (std::int64_t k = 0; k < dimension; ++k) vector[at++] = block.rows[static_cast<std::size_t>(k + 1)][row];
+    }
+  });
+  return values;
 }
 
 void Frame::walk(const std::vector<std::string>& step_columns, const Visit& visit) const { walk(step_columns, Table::step, {}, visit); }

@@ -2,6 +2,7 @@
 // and page is computed from. Only the columns that are asked for are read, so millions of steps are no burden.
 #pragma once
 
+#include <Eigen/Core>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -58,6 +59,10 @@ class Frame {
   // lacks a score, or is older than the column. So are steps and their rows below.
   std::vector<double> numbers(const std::string& column) const;
   std::vector<std::string> texts(const std::string& column) const;
+
+  bool has_vectors() const;  // whether some trace's tokens are vectors
+  // The vector tokens of each sample, one after another in the order of positions; empty where tokens are ids.
+  std::vector<Eigen::VectorXd> vectors() const;
 
   // Steps, and rows of a table below them, of some whole samples of one file.
   struct Block {

@@ -161,7 +161,9 @@ std::string Picture::step(const StepRow& step) const {
     const DraftRow& draft = step.drafts[i];
     const std::string drafted = std::to_string(draft.position) + ":" + piece(draft.token);
     const auto token = committed.find(draft.position);
-    if (draft.accepted == 1 || (token != committed.end() && token->second->token == draft.token)) {
+    // All vectors have one id: of those only what was accepted is what was drafted.
+    const bool kept = token != committed.end() && token->second->token == draft.token && (draft.accepted != 0 || token->second->value.size() == 0);
+    if (draft.accepted == 1 || kept) {
       line.add(drafted + (draft.depth < step.exact ? marks_.exact : marks_.accepted));
     } else if (draft.accepted == 0 && token != committed.end()) {
       line.add(drafted + marks_.rejected + marks_.becomes + piece(token->second->token));

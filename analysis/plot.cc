@@ -33,6 +33,7 @@ const std::vector<Figure>& all_figures() {
   static const std::vector<Figure> all = {
       {{"pareto", "a score against speed, with the Pareto front"}, pareto_figure},
       {{"acceptance", "acceptance by depth, of those drafted and of those reached"}, acceptance_figure, kFew},
+      {{"progress", "acceptance over the course of a decode"}, progress_figure, kFew},
       {{"ar", "AR-ness, confidence and tokens a step as decoding goes on"}, ar_figure, kFew},
       {{"calibration", "expected against true prefix, confidence against acceptance"}, calibration_figure, kFew},
       {{"router", "the router's decisions over a block"}, router_figure, kFew},

@@ -5,6 +5,7 @@
 
 #include "core/columns_hdf5.h"
 #include "core/error.h"
+#include "core/image_metrics.h"
 #include "core/text_metrics.h"
 
 namespace draftlab {
@@ -23,8 +24,8 @@ std::vector<Quantity> declared() {
       {"rows", "rows", "1", "batch rows of the target, a sample", Compare::cost, -1, 1},
       {"positions", "positions", "1", "token positions that the target computed, a sample", Compare::cost, -1, 0},
       {"steps", "steps", "1", "turns of the loop, a sample", Compare::cost, -1, 1},
-      {"seconds", "seconds", "s", "wall time of decoding a sample", Compare::cost, -1, 3, true},
-      {"model_seconds", "model s", "s", "wall time inside the target, a sample", Compare::cost, -1, 3, true},
+      {"seconds", "seconds", "s", "wall time of decoding a sample", Compare::cost, -1, 4, true},
+      {"model_seconds", "model s", "s", "wall time inside the target, a sample", Compare::cost, -1, 4, true},
       {"own_seconds", "own s", "s", "wall time outside the models, a sample", Compare::cost, -1, 4, true},
       {"tokens_per_forward", "tokens/NFE", "1", "generated tokens a function evaluation of the target", Compare::rate, 1, 2},
       {"valid_per_forward", "valid tokens/NFE", "1", "the same of tokens before the first end token", Compare::rate, 1, 2},
@@ -37,6 +38,10 @@ std::vector<Quantity> declared() {
       {"valid", "valid", "1", "generated tokens before the first end token, a sample", Compare::difference, 0, 1},
       {"acceptance_rate", "acceptance", "1", "accepted / drafted in verified steps", Compare::difference, 1, 3},
       {"drafts_acceptance_rate", "acceptance, drafts", "1", "the same without drafts that are the target's own draws", Compare::difference, 1, 3},
+      {"trial_acceptance", "acceptance, trials", "1", "accepted / judged drafts, those that came behind a rejection and the target's own draws left out", Compare::difference, 1, 3},
+      {"proposals", "proposals", "1", "of vector tokens: draws of the target until one replaced a rejected draft", Compare::difference, -1, 2},
+      {"proposals_per_trial", "proposals/trial", "1", "the same, a judged draft; 1 in the mean where the residual is the target's", Compare::difference, 0, 3},
+      {"capped", "capped", "1", "share of the rejected drafts whose replacement was not found in verifier.density.cap draws", Compare::difference, -1, 4},
       {"accepted_length", "accepted length", "1", "accepted prefix of a verified step, without the replacement token", Compare::difference, 1, 2},
       {"committed_length", "committed length", "1", "tokens that a verified step commits", Compare::difference, 1, 2},
       {"verified_share", "verified", "1", "share of the steps that went to the verifier", Compare::difference, 0, 3},
@@ -48,7 +53,7 @@ std::vector<Quantity> declared() {
   };
   for (const std::string& kind : kKindNames) {
     list.push_back({"nfe_" + kind, kind + " NFE", "1", "function evaluations of the target of kind `" + kind + "`, a sample", Compare::cost, -1, 1});
-    list.push_back({"seconds_" + kind, kind + " s", "s", "wall time inside the target for kind `" + kind + "`, a sample", Compare::cost, -1, 3, true});
+    list.push_back({"seconds_" + kind, kind + " s", "s", "wall time inside the target for kind `" + kind + "`, a sample", Compare::cost, -1, 4, true});
   }
   return list;
 }
@@ -76,6 +81,16 @@ const std::vector<Quantity>& Quantities::all() const {
   if (has_bleu()) {
     all_.push_back({"bleu", "BLEU", "1", "corpus BLEU-4 of all texts together, from sums of their matches and lengths", Compare::difference, 1, 2, false, "margin_bleu", false, bleu});
   }
+  const std::vector<std::string> scores = frame_.scores();
+  if (!image_parts(kImageFeature).empty()) {
+    all_.push_back({"frechet", "Frechet distance", "1", "of the classifier's features of all images from held-out ones', in which these have unit covariance; as of infinitely many images, by the jackknife", Compare::difference, -1, 3, false, "margin_frechet", false, frechet_distance, true});
+  }
+  if (!image_parts(kImageClass).empty()) {
+    all_.push_back({"class_score", "Inception-style score", "1", "exp of the mean divergence of an image's class probabilities from those of all images", Compare::difference, 1, 2, false, "margin_class_score", false, class_score, true});
+  }
+  if (std::count(scores.begin(), scores.end(), kImageDistance) > 0) {
+    all_.push_back({"energy_distance", "energy distance", "1", "of the images of an arm from held-out ones: 2 E|X - Y| - E|X - X'| - E|Y - Y'|", Compare::difference, -1, 4, false, "margin_energy"});
+  }
   return all_;
 }
 
@@ -87,6 +102,7 @@ bool Quantities::has_bleu() const {
 std::vector<std::string> Quantities::plain_scores() const {
   std::vector<std::string> scores = frame_.scores();
   if (has_bleu()) std::erase_if(scores, [](const std::string& score) { return std::find(kBleuSums.begin(), kBleuSums.end(), score) != kBleuSums.end(); });
+  std::erase_if(scores, is_image_part);
   return scores;
 }
 
@@ -154,6 +170,13 @@ Measured Quantities::measure(const std::string& name) const {
   if (name == "drafts_acceptance_rate") {
     return sums([](const Sums& s) { return s.accepted - s.structural_accepted; }, [](const Sums& s) { return s.drafted - s.structural_drafted; });
   }
+  if (name == "trial_acceptance") return over(trials().accepted, trials().judged);
+  if (name == "proposals" || name == "capped") {
+    std::vector<double> rejected = trials().judged;
+    for (std::size_t i = 0; i < rejected.size(); ++i) rejected[i] -= trials().accepted[i];
+    return over(name == "capped" ? trials().capped : trials().proposals, rejected);
+  }
+  if (name == "proposals_per_trial") return over(trials().proposals, trials().judged);
   if (name == "accepted_length") return sums([](const Sums& s) { return s.accepted; }, [](const Sums& s) { return s.verified; });
   if (name == "committed_length") return sums([](const Sums& s) { return s.verified_committed; }, [](const Sums& s) { return s.verified; });
   if (name == "verified_share") return sums([](const Sums& s) { return s.verified; }, [](const Sums& s) { return s.steps; });
@@ -178,21 +201,81 @@ Measured Quantities::measure(const std::string& name) const {
     for (const char* part : kBleuSums) parts.columns.push_back(column(prefix + part));
     return parts;
   }
+  if (name == "frechet") return set_addends(kImageFeature, frechet_addends);
+  if (name == "class_score") return set_addends(kImageClass, class_score_addends);
+  if (name == "energy_distance") return energy_distances();
   return alone(column(prefix + name));
+}
+
+std::vector<std::string> Quantities::image_parts(std::string_view prefix) const {
+  const std::vector<std::string> scores = frame_.scores();
+  std::vector<std::string> parts;
+  for (std::string part = std::string(prefix) + "0"; std::count(scores.begin(), scores.end(), part) > 0; part = std::string(prefix) + std::to_string(parts.size())) {
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+Measured Quantities::set_addends(std::string_view prefix, std::vector<double> (*addends)(std::span<const double>)) const {
+  std::vector<const std::vector<double>*> parts;
+  for (const std::string& part : image_parts(prefix)) parts.push_back(&column(std::string(named_prefix(Table::sample)) + part));
+  Measured measured;
+  std::vector<double> values(parts.size());
+  for (std::size_t i = 0; i < frame_.samples().size(); ++i) {
+    for (std::size_t k = 0; k < parts.size(); ++k) values[k] = (*parts[k])[i];
+    const std::vector<double> of_sample = addends(values);
+    measured.columns.resize(of_sample.size());
+    const bool known = std::none_of(values.begin(), values.end(), [](double value) { return std::isnan(value); });
+    for (std::size_t k = 0; k < of_sample.size(); ++k) measured.columns[k].push_back(known ? of_sample[k] : kNotMeasured);
+  }
+  return measured;
+}
+
+// Of an arm with images x_i, a_i and b_i their mean distances to held-out images and to the arm's others, c that among held-out ones: a
+// sample's number is 2 a_i - 2 b_i + mean b - c. The mean of these is the energy distance without bias, and they spread as its
+// estimate does to first order (Hoeffding's projection), so it is compared like a mean.
+Measured Quantities::energy_distances() const {
+  constexpr Eigen::Index kPartners = 4000;
+  const std::string prefix(named_prefix(Table::sample));
+  const std::vector<double>&to_held_out = column(prefix + std::string(kImageDistance)), &among_held_out = column(prefix + std::string(kHeldOutDistance));
+  std::vector<double> values(frame_.samples().size(), kNotMeasured);
+  const std::vector<Eigen::VectorXd> images = frame_.vectors();
+  for (std::size_t arm = 0; arm < frame_.arms().size(); ++arm) {
+    std::vector<std::size_t> of_arm;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const Frame::Sample& sample = frame_.samples()[i];
+      const bool same = of_arm.empty() || images[i].size() == images[of_arm.front()].size();
+      if (sample.arm == static_cast<int>(arm) && sample.counts && images[i].size() > 0 && same && !std::isnan(to_held_out[i])) of_arm.push_back(i);
+    }
+    if (of_arm.size() < 2) continue;
+    Eigen::MatrixXd columns(images[of_arm.front()].size(), static_cast<Eigen::Index>(of_arm.size()));
+    for (std::size_t k = 0; k < of_arm.size(); ++k) columns.col(static_cast<Eigen::Index>(k)) = images[of_arm[k]];
+    const Eigen::VectorXd to_others = mean_distances(columns, kPartners);
+    const double mean = to_others.mean();
+    for (std::size_t k = 0; k < of_arm.size(); ++k) {
+      values[of_arm[k]] = 2 * to_held_out[of_arm[k]] - 2 * to_others[static_cast<Eigen::Index>(k)] + mean - among_held_out[of_arm[k]];
+    }
+  }
+  return {{values, ones_where_measured(values)}};
 }
 
 // Against the first arm's sample of the same prompt and repeat, which precedes the others in its file.
 Measured Quantities::likeness(bool whole) const {
   const std::vector<double> unknown(frame_.samples().size(), kNotMeasured);
   Measured measured{{unknown, unknown}};
-  using Tokens = std::map<double, double>;  // by position; an edit replaces
+  using Tokens = std::map<double, std::pair<double, double>>;  // by position: id, and of a vector the first coordinate; an edit replaces
   Tokens first;
   const Frame::Sample* first_sample = nullptr;
-  frame_.walk({}, Table::token, {"token_position", "token_id"}, [&](const Frame::Block& block) {
+  std::vector<std::string> columns = {"token_position", "token_id"};
+  if (frame_.has_vectors()) columns.push_back("token_value_0");
+  frame_.walk({}, Table::token, columns, [&](const Frame::Block& block) {
     for (std::size_t i = 0; i < block.samples.size(); ++i) {
       const Frame::Sample& sample = frame_.samples()[block.samples[i]];
       Tokens tokens;
-      for (auto row = block.row_begin[block.step_begin[i]]; row < block.row_begin[block.step_begin[i + 1]]; ++row) tokens[block.rows[0][row]] = block.rows[1][row];
+      for (auto row = block.row_begin[block.step_begin[i]]; row < block.row_begin[block.step_begin[i + 1]]; ++row) {
+        const double value = columns.size() > 2 && !std::isnan(block.rows[2][row]) ? block.rows[2][row] : 0;
+        tokens[block.rows[0][row]] = {block.rows[1][row], value};
+      }
       if (sample.arm == frame_.files()[sample.file].arms.front()) {
         first = tokens;
         first_sample = &sample;
@@ -236,6 +319,34 @@ const std::vector<AcceptanceSums>& Quantities::acceptance() const {
   return acceptance_;
 }
 
+// NaN where no drafts were recorded; proposals also where tokens are ids, or the file is older than they.
+const Quantities::Trials& Quantities::trials() const {
+  if (!trials_.judged.empty()) return trials_;
+  const std::vector<double> unknown(frame_.samples().size(), kNotMeasured);
+  trials_ = {unknown, unknown, unknown, unknown};
+  frame_.walk({"step_verified", "step_exact"}, Table::draft, {"draft_depth", "draft_accepted", "draft_proposals", "draft_capped", "draft_log_p"}, [&](const Frame::Block& block) {
+    for (std::size_t i = 0; i < block.samples.size(); ++i) {
+      const std::size_t sample = static_cast<std::size_t>(block.samples[i]);
+      if (frame_.files()[static_cast<std::size_t>(block.file)].drafts == "none") continue;
+      double judged = 0, accepted = 0, proposals = 0, capped = 0;
+      bool vectors = false;
+      for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
+        for (std::int64_t d = block.row_begin[s]; block.steps[0][s] != 0 && d < block.row_begin[s + 1]; ++d) {
+          if (block.rows[1][d] < 0 || block.rows[0][d] < block.steps[1][s]) continue;
+          ++judged;
+          accepted += block.rows[1][d] == 1;
+          proposals += block.rows[2][d];
+          capped += block.rows[3][d] == 1;
+          vectors = vectors || !std::isnan(block.rows[4][d]);
+        }
+      }
+      trials_.judged[sample] = judged, trials_.accepted[sample] = accepted;
+      if (vectors) trials_.proposals[sample] = proposals, trials_.capped[sample] = capped;
+    }
+  });
+  return trials_;
+}
+
 std::vector<AtDepth> Quantities::by_depth(const std::vector<char>& wanted) const {
   std::vector<AtDepth> depths;
   if (std::any_of(frame_.files().begin(), frame_.files().end(), [](const Frame::File& file) { return file.drafts == "none"; })) return depths;
@@ -276,9 +387,14 @@ std::vector<std::string> Quantities::usual() const {
   if (ends) add("valid_per_forward");
   add("seconds");
   add("acceptance_rate");
+  if (frame_.has_vectors()) {
+    for (const char* name : {"trial_acceptance", "proposals_per_trial", "tokens_per_step"}) add(name);
+  }
   add("perplexity");
   add("entropy_bits", false);
   if (has_bleu()) add("bleu");
+  for (const Quantity& quantity : all())
+    if (quantity.name == "frechet" || quantity.name == "class_score" || quantity.name == "energy_distance") names.push_back(quantity.name);
   for (const std::string& score : plain_scores()) add(score);
   return names;
 }

@@ -1,10 +1,12 @@
 // What can be asked of a trace: each quantity as a few numbers a sample, of whose sums a table shows a statistic: mostly the ratio
-// of two. So means, rates, perplexities and a corpus's BLEU are treated alike, and resampling prompts is resampling their numbers.
+// of two. So means, rates, perplexities, a corpus's BLEU and the distance of a set of images from held-out ones are treated alike,
+// and resampling prompts is resampling their numbers.
 #pragma once
 
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/frame.h"
@@ -26,6 +28,8 @@ struct Quantity {
   std::string margin = {};    // key of [report] that says what counts as equal; empty: none does
   bool exponential = false;   // the table shows exp of the ratio; arms are compared before that
   double (*statistic)(std::span<const double> sums) = ratio;  // NaN where the sums say nothing
+
+  bool debiased = false;      // by the jackknife: a statistic that depends on how many samples there are
 
   static double ratio(std::span<const double> sums);      // sums[0] / sums[1], where that is positive
   // Whether a prompt alone has a value, so that arms can be compared prompt by prompt.
@@ -59,7 +63,13 @@ class Quantities {
 
  private:
   const std::vector<double>& column(const std::string& name) const;
+  // Drafts that were judged, and what became of them; of vector tokens, draws of the residual too. A number a sample.
+  struct Trials { std::vector<double> judged, accepted, proposals, capped; };
+  const Trials& trials() const;
   bool has_bleu() const;
+  std::vector<std::string> image_parts(std::string_view prefix) const;  // numbered scores, in the order of their numbers
+  Measured set_addends(std::string_view prefix, std::vector<double> (*addends)(std::span<const double>)) const;
+  Measured energy_distances() const;
   Measured likeness(bool whole) const;
   std::vector<double> counted(const std::string& part, const std::vector<std::string>& kinds, const std::string& whose) const;
   Measured measure(const std::string& name) const;
@@ -68,6 +78,7 @@ class Quantities {
   mutable std::map<std::string, std::vector<double>> columns_;
   mutable std::map<std::string, Measured> measured_;
   mutable std::vector<AcceptanceSums> acceptance_;
+  mutable Trials trials_;
 };
 
 }  // namespace draftlab

@@ -133,13 +133,17 @@ class Maker {
     if (!nfe) report_.quantities.insert(report_.quantities.begin(), quantities_.find("nfe"));
   }
 
+  static Estimate estimate(const Quantity& quantity, std::span<const std::vector<double>> columns, const Statistic& statistic, double confidence) {
+    return quantity.debiased ? jackknife(columns, statistic, confidence) : cluster_bootstrap(columns, statistic, confidence);
+  }
+
   ReportCell cell(int g, const Quantity& quantity) {
     const Measured& measured = quantities_.of(quantity);
     const PromptSums sums = pairing_.all(g, measured);
     ReportCell cell;
     cell.prompts = static_cast<int>(sums.prompts.size());
     for (const std::int64_t i : pairing_.members(g)) cell.samples += !std::isnan(measured.above()[i]);
-    cell.value = cluster_bootstrap(sums.columns, quantity.statistic, request_.confidence);
+    cell.value = estimate(quantity, sums.columns, quantity.statistic, request_.confidence);
     if (quantity.exponential) {
       cell.value = {std::exp(cell.value.value), {std::exp(cell.value.interval.low), std::exp(cell.value.interval.high)}};
     }
@@ -193,10 +197,10 @@ class Maker {
     std::vector<std::vector<double>> columns = theirs.columns;
     columns.insert(columns.end(), mine.columns.begin(), mine.columns.end());
     const auto gain = [&](std::span<const double> s) { return quantity.statistic(s.subspan(s.size() / 2)) - quantity.statistic(s.first(s.size() / 2)); };
-    result.difference = cluster_bootstrap(columns, gain, request_.confidence);
+    result.difference = estimate(quantity, columns, gain, request_.confidence);
     if (!quantity.margin.empty() && mine.prompts.size() >= 2) {
       const double margin = margin_of(quantity.margin);
-      const Estimate narrower = cluster_bootstrap(columns, gain, 0.9);
+      const Estimate narrower = estimate(quantity, columns, gain, 0.9);
       result.equivalence = equivalence(narrower, result.prompts, margin);
       if (quantity.better != 0) result.non_inferiority = non_inferiority(narrower, result.prompts, margin, quantity.better);
     }
@@ -205,8 +209,12 @@ class Maker {
 
   // As the traces' config declared it before anything was decoded.
   double margin_of(const std::string& key) {
-    const ReportOptions defaults;
-    double margin = key == "margin_nll" ? defaults.margin_nll : key == "margin_entropy" ? defaults.margin_entropy : key == "margin_bleu" ? defaults.margin_bleu : defaults.margin_score;
+    ReportOptions defaults;
+    OptionSet set;
+    defaults.declare(set);
+    const auto option = std::find_if(set.options().begin(), set.options().end(), [&](const Option& one) { return one.name() == key; });
+    if (option == set.options().end()) throw Fault("there is no [report] " + key);
+    double margin = std::atof(option->value().c_str());
     bool declared = false;
     for (const Frame::File& file : frame_.files()) {
       const auto found = file.config.find("report." + key);
@@ -288,6 +296,8 @@ class Maker {
                            "Comparisons are paired by " + matched + ". Factors are ratios of sums; differences are means over prompts, with Student's "
                            "intervals. p: sign flips of prompt means, after Holm over the rows of a metric that have the same baseline; * below 0.05.");
     }
+    const bool debiased = std::any_of(report_.quantities.begin(), report_.quantities.end(), [](const Quantity& q) { return q.debiased; });
+    if (debiased) report_.notes.push_back("Frechet distance and Inception-style score are of the task's own classifier, without the bias of few images (jackknife), with Student's intervals from its standard error; a distance that is zero may come out below.");
     const bool timing = std::any_of(report_.quantities.begin(), report_.quantities.end(), [](const Quantity& q) { return q.timing; });
     if (timing) describe_timing(interleaved);
     const std::vector<double> generated = quantities_.of(quantities_.find("generated")).above(), valid = quantities_.of(quantities_.find("valid")).above();

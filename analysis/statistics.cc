@@ -146,6 +146,26 @@ Estimate cluster_bootstrap(std::span<const std::vector<double>> columns, const S
   return {estimate, bca(estimate, std::move(draws), jackknife, confidence)};
 }
 
+Estimate jackknife(std::span<const std::vector<double>> columns, const Statistic& statistic, double confidence) {
+  const std::size_t n = columns.front().size();
+  std::vector<double> totals, without;
+  for (const std::vector<double>& column : columns) {
+    check_paired(columns.front(), column);
+    totals.push_back(sum(column));
+  }
+  const double plain = n > 0 ? statistic(totals) : kNaN;
+  if (n < 2 || !std::isfinite(plain)) return {plain, kNoInterval};
+  std::vector<double> sums(columns.size());
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t c = 0; c < columns.size(); ++c) sums[c] = totals[c] - columns[c][i];
+    without.push_back(statistic(sums));
+    if (!std::isfinite(without.back())) return {plain, kNoInterval};
+  }
+  const double count = static_cast<double>(n), value = count * plain - (count - 1) * mean(without);
+  const double reach = boost::math::quantile(boost::math::students_t(count - 1), (1 + confidence) / 2) * (count - 1) / std::sqrt(count) * standard_deviation(without);
+  return {value, {value - reach, value + reach}};
+}
+
 Estimate speedup(std::span<const double> baseline, std::span<const double> arm, double confidence, Bootstrap bootstrap) {
   check_paired(baseline, arm);
   const std::vector<double> columns[] = {{baseline.begin(), baseline.end()}, {arm.begin(), arm.end()}};

@@ -10,6 +10,7 @@
 
 #include "analysis/statistics.h"
 #include "analysis/table.h"
+#include "core/image_metrics.h"
 #include "core/metrics.h"
 #include "core/text_metrics.h"
 
@@ -218,7 +219,7 @@ TextTable worth(const std::vector<Arm>& arms) {
     for (const SampleRow& sample : arm.samples) {
       for (const auto& [name, value] : sample.scores) {
         translates = translates || is_bleu_sum(name);
-        if (!is_bleu_sum(name) && std::find(scores.begin(), scores.end(), name) == scores.end()) scores.push_back(name);
+        if (!is_bleu_sum(name) && !is_image_part(name) && std::find(scores.begin(), scores.end(), name) == scores.end()) scores.push_back(name);
       }
     }
   }

@@ -1,5 +1,7 @@
 #include "core/canvas.h"
 
+#include <cstdio>
+
 #include "core/error.h"
 
 namespace draftlab {
@@ -22,13 +24,21 @@ std::vector<std::int32_t> Canvas::masked_positions() const {
   return positions;
 }
 
-void Canvas::commit(std::int32_t position, Token token, bool tentative) {
+const Eigen::VectorXd& Canvas::value(std::int32_t position) const {
+  static const Eigen::VectorXd none;
+  return values_.empty() ? none : values_[position];
+}
+
+void Canvas::commit(std::int32_t position, Token token, bool tentative, Eigen::VectorXd value) {
   if (position < 0 || position >= length() || !masked(position))
     throw Fault("token " + std::to_string(token) + " was committed to position " + std::to_string(position) + ", which is not masked");
   if (token < 0) throw Fault("position " + std::to_string(position) + " was committed without a token");
   tokens_[position] = token;
   tentative_[position] = tentative;
   order_.push_back(position);
+  if (value.size() == 0) return;
+  values_.resize(tokens_.size());
+  values_[position] = std::move(value);
 }
 
 void Canvas::edit(std::int32_t position, Token token) {
@@ -42,6 +52,11 @@ std::string Canvas::key() const {
   std::string key;
   for (const std::int32_t position : order_) {
     key += std::to_string(position) + (tentative_[position] ? '~' : ':') + std::to_string(tokens_[position]) + ' ';
+    for (const double x : value(position)) {
+      char number[32];
+      std::snprintf(number, sizeof number, "%.17g ", x);
+      key += number;
+    }
   }
   return key;
 }

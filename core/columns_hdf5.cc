@@ -245,7 +245,7 @@ void ColumnWriter::columns(const Columns& columns) {
   for (std::size_t i = 0; i < columns.infos().size(); ++i) column(columns.table(), columns.infos()[i], columns.values(i));
 }
 
-void ColumnWriter::save(const std::string& path) {
+std::vector<std::byte> ColumnWriter::image() {
   state_->finish_scales();
   State::check(H5Fflush(state_->file, H5F_SCOPE_GLOBAL) >= 0);
   const ssize_t bytes = H5Fget_file_image(state_->file, nullptr, 0);
@@ -253,8 +253,10 @@ void ColumnWriter::save(const std::string& path) {
   std::vector<std::byte> image(static_cast<std::size_t>(bytes));
   State::check(H5Fget_file_image(state_->file, image.data(), image.size()) == bytes);
   state_->file = Handle();
-  write_whole(path, image);
+  return image;
 }
+
+void ColumnWriter::save(const std::string& path) { write_whole(path, image()); }
 
 struct ColumnReader::State {
   std::string path;

@@ -2,6 +2,7 @@
 // the columns mean. Every file is made in memory and written at one go, so HDF5 never meets a full disk.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -27,6 +28,8 @@ class ColumnWriter {
   // As many values as the table has rows.
   void column(Table table, const ColumnInfo& info, const Values& values);
   void columns(const Columns& columns);  // the table and all its columns
+  // The whole file. Nothing can be added afterwards.
+  std::vector<std::byte> image();
   // OutputError when the file cannot be written; then no file of that name is made or changed.
   void save(const std::string& path);
 

@@ -132,7 +132,10 @@ class Composer {
       if (auto target = choose(registries_.models, "")) arm.models.emplace("", std::move(*target));
     }
     for (const std::string& role : kModelRoles) {
-      if (!config_.find("model." + role)) continue;
+      if (value_of("model." + role, "none") == "none") {  // a sweep's arm without one
+        seen_.insert("model." + role);
+        continue;
+      }
       if (auto model = choose(registries_.models, "", "model." + role)) arm.models.emplace(role, std::move(*model));
     }
   }
@@ -222,6 +225,7 @@ class Composer {
     check_part(arm.acceptance, "acceptance", arm);
     check_part(arm.router, "router", arm);
     check_estimate(arm);
+    check_vectors(arm);
     if (arm.estimator) check_part(*arm.estimator, "estimator", arm);
     for (const auto& [name, estimator] : arm.attached) check_part(estimator, "estimator." + name, arm);
     check_part(arm.unmasker, "unmasker", arm);
@@ -246,6 +250,30 @@ class Composer {
     const Config::Entry* const entry = config_.find("router");
     faults_.add((entry ? entry->where : file_of(config_)) + ": router '" + arm.router.name +
                 "' reads the expected accepted prefix; write estimator = NAME, there are: " + join(registries_.estimators.names()));
+  }
+
+  // A model speaks vectors if it answers the laws of reverse steps, a drafter or verifier is for them if it asks those. A verifier
+  // that a router never asks is only given what needs no test.
+  void check_vectors(const Composition& arm) {
+    const auto target = arm.models.find("");
+    if (target == arm.models.end() || !faults_.empty()) return;
+    const auto speaks = [](const std::vector<Form>& forms) { return std::count(forms.begin(), forms.end(), Form::reverse) > 0; };
+    const auto answers = [&](const Bound<Model>& model) { return speaks(registries_.models.find(model.name)->forms); };
+    const auto refuse = [&](const std::string& key, const std::string& why) {
+      const Config::Entry* const entry = config_.find(key);
+      faults_.add((entry ? entry->where : file_of(config_)) + ": " + why);
+    };
+    const bool vectors = answers(target->second);
+    const std::string whose = "the tokens of model '" + target->second.name + (vectors ? "' are vectors" : "' are ids");
+    if (const auto draft = arm.models.find("draft"); draft != arm.models.end() && answers(draft->second) != vectors)
+      refuse("model.draft", whose + ", and those of model.draft = " + draft->second.name + (vectors ? " are ids" : " are vectors"));
+    if (speaks(arm.drafter.make()->asks()) != vectors) refuse("drafter", "drafter '" + arm.drafter.name + "' drafts " + (vectors ? "ids, and " : "vectors, and ") + whose);
+    const bool verifies = arm.router.name != "never" || arm.decode.shadow != "off";
+    if (verifies && speaks(arm.verifier.make()->asks()) != vectors) refuse("verifier", "verifier '" + arm.verifier.name + "' judges " + (vectors ? "ids, and " : "vectors, and ") + whose);
+    if (!vectors) return;
+    if (verifies && !arm.acceptance.make()->judges_densities()) refuse("acceptance", "acceptance '" + arm.acceptance.name + "' as configured judges no densities, and " + whose);
+    if (arm.decode.sampling.top_k != 0 || arm.decode.sampling.top_p != 1) refuse("decode.top_k", whose + ", of which no most probable ones can be kept; decode.top_k must be 0 and decode.top_p 1");
+    if (arm.decode.edit_threshold < 1) refuse("decode.edit_threshold", whose + ", which are not edited; decode.edit_threshold must be 1");
   }
 
   void check_asks(const std::vector<Form>& asks, const std::string& part, const std::string& place, const Composition& arm, const std::string& role) {
@@ -338,6 +366,11 @@ void CertifyOptions::declare(OptionSet& set) {
   set.add("merge", &merge).help("Merge equal states after each step: far fewer outcomes, the same numbers.");
   set.add("worst_nfe", &worst_nfe).in(0, 1e9).help("Claim that no decode needs more evaluations of the target; 0 claims nothing.");
   set.add("first_step", &first_step).in(0, 1e9).help("Claim that the first step commits so many tokens in the mean, up to the tolerance; 0 claims nothing.");
+  set.add("samples", &samples).in(1000, 1e9).help("Vector tokens: decodes that are sampled; what is tested of ids is enumerated.");
+  set.add("alpha", &alpha).in(1e-9, 0.5).help("Vector tokens: probability that some check of a lossless decoder fails by chance; Bonferroni's correction divides it among all statistics.");
+  set.add("given", &given).one_of({"tokens", "step"}).help("Vector tokens: the law that 'lossless' means draws a token given all before it; or given what was committed before its step (verifier.density.context = parallel).");
+  set.add("mean", &mean).help("Vector tokens: claim on the mean of the first committed coordinates, within the error of sampling; empty claims nothing.");
+  set.add("acceptance", &acceptance).in(0, 1).help("Vector tokens: claim on the share of tested drafts that are accepted, likewise; 0 claims nothing.");
 }
 
 void DistillOptions::declare(OptionSet& set) {

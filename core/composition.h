@@ -43,6 +43,12 @@ struct CertifyOptions {
   bool merge = true;                // merge equal states after each step
   std::int64_t worst_nfe = 0;       // claim on the worst case; 0: none
   double first_step = 0;            // claim on the expected number of tokens of the first step; 0: none
+  // Of vector tokens, whose outcomes are sampled.
+  std::int64_t samples = 200000;    // decodes
+  double alpha = 0.01;              // probability that any of a lossless decoder's checks fails by chance
+  std::string given = "tokens";     // what a token is drawn given: all tokens before it, or what was committed before its step
+  std::vector<double> mean;         // claim on the mean of the first committed coordinates
+  double acceptance = 0;            // claim on the share of tested drafts that are accepted; 0: none
   void declare(OptionSet& set);
 };
 

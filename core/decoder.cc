@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 namespace draftlab {
 namespace {
@@ -52,6 +53,12 @@ Models load_models(const Composition& composition, Loaded& loaded) {
     throw ConfigError("model.draft has a vocabulary of " + std::to_string(model->facts().vocabulary) + " tokens and the target of " +
                       std::to_string(models.target().facts().vocabulary) + "; they must be equal");
   }
+  for (const auto& model : models.models) {
+    const ModelFacts facts = model->facts(), target = models.target().facts();
+    if (facts.dimension == target.dimension && facts.reverse_steps == target.reverse_steps) continue;
+    throw ConfigError("model.draft draws vectors of " + std::to_string(facts.dimension) + " coordinates in " + std::to_string(facts.reverse_steps) +
+                      " reverse steps and the target of " + std::to_string(target.dimension) + " in " + std::to_string(target.reverse_steps) + "; they must be equal");
+  }
   return models;
 }
 
@@ -93,11 +100,13 @@ Decoder::Decoder(const Composition& composition, const Models& models, const Pro
       router_(composition.router.make()),
       estimator_(composition.estimator ? composition.estimator->make() : nullptr),
       unmasker_(composition.unmasker.make()),
-      vocabulary_(models.target().facts().vocabulary),
-      stops_(models.target().facts().stops) {
+      choices_(prompt.choices) {
+  for (const auto& model : models_.models) facts_.push_back(model->facts());
+  facts_[0].stops.insert(facts_[0].stops.end(), prompt.ends.begin(), prompt.ends.end());
   for (const auto& [name, estimator] : composition.attached) attached_.emplace_back(name, estimator.make());
   for (Part* const part : parts()) part->begin(blocks_, composition.decode);
   frontier_->check(canvas_);
+  frontier_->arrange(canvas_, chance_, sequence_);
   for (const auto& model : models_.models) sequences_.push_back(model->open(canvas_, blocks_));
   row_.prompt_id = prompt.id;
   row_.length = prompt.length;
@@ -116,9 +125,10 @@ bool Decoder::done() const {
 }
 
 std::int32_t Decoder::end_of_text() const {
-  if (stops_.empty()) return -1;
+  const std::vector<Token>& stops = facts_.front().stops;
+  if (stops.empty()) return -1;
   for (std::int32_t i = 0; i < canvas_.length() && !canvas_.masked(i); ++i) {
-    if (!canvas_.given(i) && std::count(stops_.begin(), stops_.end(), canvas_.token(i))) return i;
+    if (!canvas_.given(i) && std::count(stops.begin(), stops.end(), canvas_.token(i))) return i;
   }
   return -1;
 }
@@ -156,6 +166,57 @@ Asking<bool> Decoder::refresh() {
   co_return true;
 }
 
+Asking<bool> Decoder::choose() {
+  const std::vector<std::int32_t> open = canvas_.masked_positions();
+  const std::vector<Form> asked = verifier_->asks();
+  if (std::find(asked.begin(), asked.end(), Form::chain) == asked.end())
+    throw ConfigError("a choice between texts asks for their probabilities in the causal view, as a verifier does that asks `chain`; verifier '" +
+                      composition_.verifier.name + "' does not, so its model need not answer");
+  Asking<bool> refreshed = refresh();
+  co_await refreshed;
+  const std::int64_t began = now_ns();
+  const Counts before = sequences_[0]->counts();
+  Question question{.kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {{kRoot, {open.front()}}}};
+  std::vector<std::vector<int>> paths;  // for each choice, the nodes at which its tokens are asked
+  for (const std::vector<Token>& choice : choices_) {
+    if (choice.empty() || choice.size() > open.size()) throw Fault("a choice of " + std::to_string(choice.size()) + " tokens for " + std::to_string(open.size()) + " positions");
+    std::vector<int>& path = paths.emplace_back(1, kRoot);
+    for (std::size_t i = 0; i + 1 < choice.size(); ++i) {
+      question.nodes.push_back({path.back(), open[i], choice[i]});
+      path.push_back(static_cast<int>(question.nodes.size()) - 1);
+      question.asks.push_back({path.back(), {open[i + 1]}});
+    }
+  }
+  Wait wait{mailbox_, std::move(question), 0};
+  const Answer answer = co_await wait;
+  const auto log_probability = [&](std::size_t choice, std::size_t i) { return answer.at(paths[choice][i], open[i]).log_probability(choices_[choice][i]); };
+  std::vector<double> sums(choices_.size(), 0.0);
+  for (std::size_t c = 0; c < choices_.size(); ++c)
+    for (std::size_t i = 0; i < choices_[c].size(); ++i) sums[c] += log_probability(c, i);
+  const std::size_t best = static_cast<std::size_t>(std::max_element(sums.begin(), sums.end()) - sums.begin());
+
+  // What is recorded is a step that drafted the chosen text and accepted all of it.
+  const auto count = static_cast<int>(choices_[best].size());
+  const Window window{open, count};
+  Proposal proposal;
+  Verdict verdict;
+  StepRow row;
+  row.masked = static_cast<std::int32_t>(open.size());
+  row.expected = kNotMeasured;
+  for (int i = 0; i < count; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    proposal.nodes.push_back({i - 1, open[at], choices_[best][at]});
+    verdict.commits.push_back({open[at], choices_[best][at]});
+    verdict.judged.push_back({std::exp(log_probability(best, at)), 1, 1, true});
+    canvas_.commit(open[at], choices_[best][at]);
+  }
+  record(window, proposal, Numbers(proposal), Route{.score = kNotMeasured}, verdict, row);
+  row.counts = since(before, sequences_[0]->counts());
+  row.ns = now_ns() - began;
+  row_.steps.push_back(std::move(row));
+  co_return true;
+}
+
 Asking<bool> Decoder::step() {
   if (done()) co_return false;
   if (clock_ == 0) {  // the prompt's forward belongs to the sample, not to a step
@@ -168,7 +229,7 @@ Asking<bool> Decoder::step() {
   const DecodeOptions& decode = composition_.decode;
 
   const Window window = frontier_->next(canvas_);
-  const Step step{canvas_, window, blocks_, decode, carry_, chance_, mailbox_, sequence_, clock_, vocabulary_, *sequences_[0], frontier_.get(), unmasker_.get()};
+  const Step step{canvas_, window, blocks_, decode, carry_, chance_, mailbox_, sequence_, clock_, facts_.front().vocabulary, *sequences_[0], frontier_.get(), unmasker_.get(), facts_};
   const Proposal proposal = co_await drafter_->propose(step);
   for (const Commit& edit : proposal.edits) canvas_.edit(edit.position, edit.token);
 
@@ -228,6 +289,7 @@ Asking<bool> Decoder::step() {
   row.ns = now_ns() - began;
   row_.own_seconds += 1e-9 * static_cast<double>(row.ns - model_ns(row.counts) - model_ns(row.drafter_counts));
   row_.steps.push_back(std::move(row));
+  verdict_ = std::move(verdict);
   ++clock_;
   co_return true;
 }
@@ -237,7 +299,7 @@ void Decoder::commit(const Proposal& proposal, Verdict& verdict) {
   std::size_t kept = 0;
   while (kept < verdict.commits.size()) {
     const Commit& commit = verdict.commits[kept++];
-    canvas_.commit(commit.position, commit.token, composition_.decode.edit_threshold < 1);
+    canvas_.commit(commit.position, commit.token, composition_.decode.edit_threshold < 1, commit.value);
     if (cuts && end_of_text() >= 0) break;
   }
   if (kept == verdict.commits.size()) return;
@@ -290,7 +352,8 @@ void Decoder::record(const Window& window, const Proposal& proposal, const Numbe
     draft.position = node.position;
     draft.depth = depth[i] = node.parent == kRoot ? 0 : depth[node.parent] + 1;
     draft.token = node.token;
-    draft.q = proposal.drawn_from.empty() ? 1.0 : proposal.drawn_from[i].probability(node.token);
+    if (!proposal.drawn_from.empty()) draft.q = proposal.drawn_from[i].probability(node.token);
+    else if (proposal.trajectories.empty()) draft.q = 1;
     draft.confidence = numbers.confidence[at];
     draft.margin = numbers.margin[at];
     draft.entropy = numbers.entropy[at];
@@ -301,6 +364,10 @@ void Decoder::record(const Window& window, const Proposal& proposal, const Numbe
     if (i < verdict.judged.size()) {
       draft.p = verdict.judged[i].target;
       draft.accept = verdict.judged[i].accept;
+      draft.log_p = verdict.judged[i].log_target;
+      draft.log_q = verdict.judged[i].log_drawn;
+      draft.proposals = verdict.judged[i].proposals;
+      draft.capped = verdict.judged[i].capped;
       draft.accepted = verdict.judged[i].reached ? verdict.judged[i].accepted : -1;
     }
     row.drafts.push_back(draft);
@@ -312,6 +379,7 @@ void Decoder::record(const Window& window, const Proposal& proposal, const Numbe
     TokenRow token;
     token.position = commit.position;
     token.token = commit.token;
+    token.value = commit.value;
     token.rank = static_cast<std::int32_t>(rank);
     token.source = static_cast<std::int32_t>(commit.source);
     row.accepted += commit.source == Source::accepted;
@@ -329,9 +397,14 @@ void Decoder::record(const Window& window, const Proposal& proposal, const Numbe
 
 Asking<SampleRow> Decoder::decode() {
   const std::int64_t began = now_ns();
-  while (!done()) {
-    Asking<bool> stepped = step();
-    co_await stepped;
+  if (!choices_.empty()) {
+    Asking<bool> chosen = choose();
+    co_await chosen;
+  } else {
+    while (!done()) {
+      Asking<bool> stepped = step();
+      co_await stepped;
+    }
   }
   row_.seconds = 1e-9 * static_cast<double>(now_ns() - began);
   row_.generated = row_.valid = canvas_.committed();

@@ -45,6 +45,7 @@ class Decoder {
   // Equal states have equal futures: canvas, carry and what the parts have learnt.
   std::string state() const;
   std::int64_t nfe() const;   // of the target so far
+  const Verdict& verdict() const { return verdict_; }  // of the last step
   // Every token up to the first generated end-of-text token; kNoToken where none is.
   std::vector<Token> text() const;
   Mailbox& mailbox() { return mailbox_; }
@@ -68,15 +69,18 @@ class Decoder {
   std::unique_ptr<Estimator> estimator_;
   std::vector<std::pair<std::string, std::unique_ptr<Estimator>>> attached_;
   std::unique_ptr<Unmasker> unmasker_;
-  int vocabulary_;
-  std::vector<Token> stops_;  // end-of-text tokens
+  std::vector<ModelFacts> facts_;
+  std::vector<std::vector<Token>> choices_;  // of the prompt
   std::optional<Carry> carry_;
   std::uint32_t clock_ = 0;
+  Verdict verdict_;
   SampleRow row_;  // grows by a StepRow a step
 
   std::vector<Part*> parts() const;  // those that learn
   // The first generated end-of-text token with no mask before it; -1 while there is none.
   std::int32_t end_of_text() const;
+  // Commits the most probable of the prompt's choices: one question with a path for each, hence one function evaluation.
+  Asking<bool> choose();
   // Writes a verdict onto the canvas; with decode.stop = token, what it has behind an end-of-text token is dropped.
   void commit(const Proposal& proposal, Verdict& verdict);
   // Asks the forwards that the models' caches need; what the target answers along with them is the next step's carry.

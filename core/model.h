@@ -64,7 +64,7 @@ struct Pending {
 
 // What a model is, known once it is loaded.
 struct ModelFacts {
-  int vocabulary = 0;
+  int vocabulary = 0;        // of vector tokens: classes, one of which position 0 holds
   int longest = 0;           // longest canvas; 0: no bound
   Token mask = kNoToken;     // never drawn
   std::vector<Token> stops;  // end-of-text tokens
@@ -72,6 +72,9 @@ struct ModelFacts {
   std::string checkpoint;    // folder; "" for models that are made, not loaded
   std::string digest;        // of the weights; "" likewise
   std::int64_t parameters = 0;
+  int dimension = 0;         // of a vector token; 0: tokens are ids
+  int reverse_steps = 0;     // K: steps in which one is drawn
+  View view = View::causal;  // of the questions that parts ask about vector tokens: chains, or branches
 };
 
 // Where a model runs.

@@ -1,8 +1,13 @@
 #include "core/parts.h"
 
+#include "core/error.h"
 #include "core/metrics.h"
 
 namespace draftlab {
+
+Mixture Step::drawn(Mixture raw, int model) const {
+  return shaped(std::move(raw), decode.sampling.temperature, models[model].dimension, model == 0 ? "the target" : "the draft model");
+}
 
 Site Step::choice(const Canvas& state, std::int32_t position) const {
   return {sequence, position, Purpose::choice, static_cast<std::uint32_t>(state.committed()), 0};
@@ -16,7 +21,7 @@ std::vector<Commit> Step::stepwise(const Canvas& state, const Answer& answer, in
     proposal.raw.push_back(answer.at(node, position));
     proposal.drawn_from.push_back(drawn(proposal.raw.back()));
   }
-  const Step there{state, open, blocks, decode, carry, chance, mailbox, sequence, clock, vocabulary, target, frontier, unmasker};
+  const Step there{state, open, blocks, decode, carry, chance, mailbox, sequence, clock, vocabulary, target, frontier, unmasker, models};
   return unmasker->choose(there, proposal).commits;
 }
 
@@ -35,6 +40,10 @@ std::vector<std::int32_t> Step::ahead(const Canvas& state, std::int64_t count) c
   }
   return positions;
 }
+
+double Acceptance::probability(double, double) const { throw Fault("an acceptance rule that judges no densities was asked to"); }
+
+double Acceptance::replaces(double, double) const { throw Fault("an acceptance rule that judges no densities was asked to"); }
 
 double TokenEstimator::expected(const StepView& step) const {
   const Eigen::ArrayXd accept = alpha(step);

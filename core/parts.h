@@ -9,6 +9,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -41,7 +42,11 @@ struct Commit {
   std::int32_t position = 0;
   Token token = kNoToken;
   Source source = Source::accepted;
+  Eigen::VectorXd value = {};              // of a vector token
+  std::vector<Eigen::VectorXd> path = {};  // its states y_K, ..., y_1 under the target, where they are known
 };
+// A node in place.
+inline Commit commit_of(const Node& node, Source source) { return {node.position, node.token, source, node.value}; }
 
 // Drafted tokens as a tree over the committed state (usually one path), each with the distribution it was drawn from, after
 // temperature, top-k and top-p. `drawn_from` is empty when every draft is a point mass.
@@ -53,6 +58,7 @@ struct Proposal {
   int foresight = 0;              // positions from the next on that a verifier asks at every node, for the next step's carry
   std::vector<Commit> edits = {}; // of tentative positions, made before anything is judged (token editing of LLaDA2.1)
   Answer pass = {};               // what the drafter asked at the committed state for this step; empty: nothing
+  std::vector<Trajectory> trajectories = {};  // of vector tokens, aligned with the nodes: how each was drawn
 };
 
 // What became of one drafted node. NaN where nothing was measured.
@@ -62,6 +68,10 @@ struct Judged {
   double accept = 0;       // acceptance probability; 1 for exact drafts
   bool accepted = false;
   bool reached = true;     // false: where the walk did not go (beyond a rejection, in shadow mode; or behind the end of a text)
+  // Of a vector token, instead of the first two: log densities of what is judged, and how its replacement was found.
+  double log_target = std::numeric_limits<double>::quiet_NaN(), log_drawn = std::numeric_limits<double>::quiet_NaN();
+  int proposals = 0;       // draws of the target until one replaced it
+  bool capped = false;     // the last was taken because there were too many
 };
 
 struct Verdict {
@@ -113,6 +123,7 @@ class Step {
   Sequence& target;  // the target's memory of this sequence
   const Frontier* frontier = nullptr;  // of the arm, for what asks about hypothetical states; null in a step made by hand
   const Unmasker* unmasker = nullptr;  // likewise
+  std::span<const ModelFacts> models = {};  // of the target and, where there is one, the draft model
 
   Site site(std::int32_t position, Purpose purpose, std::uint32_t attempt = 0) const {
     return {sequence, position, purpose, clock, attempt};
@@ -120,6 +131,7 @@ class Step {
   // Suspends until the model (0: the target) has answered.
   Wait ask(Question question, int model = 0) const { return {mailbox, std::move(question), model}; }
   Distribution drawn(const Distribution& raw) const { return shaped(raw, decode.sampling); }
+  Mixture drawn(Mixture raw, int model = 0) const;  // DataError for a law that is none
   // Counts an evaluation that needs no forward.
   void aux() const { Model::count_aux(target); }
 
@@ -174,6 +186,8 @@ class Frontier : public Part {
  public:
   // ConfigError when this order cannot decode such a prompt.
   virtual void check(const Canvas&) const {}
+  // Called once, after it: a random order is drawn now, at sites of Purpose::arrange, and is part of the state.
+  virtual void arrange(const Canvas&, Chance&, std::uint64_t /*sequence*/) {}
   virtual bool done(const Canvas& canvas) const = 0;
   virtual Window next(const Canvas& canvas) const = 0;
   // Tentative positions that nothing will edit any more.
@@ -203,6 +217,12 @@ class Acceptance : public Part {
   virtual double probability(const Trial& trial) const = 0;
   // What replaces a rejected token; empty: nothing does.
   virtual Distribution replacement(const Trial& trial) const = 0;
+  // The same for vector tokens, from log densities under the target and of what was drawn from; a rule that judges none is refused
+  // where tokens are vectors. What replaces a rejected token is found among draws of the target: `replaces` is the probability
+  // with which one is taken.
+  virtual bool judges_densities() const { return false; }
+  virtual double probability(double log_target, double log_drawn) const;
+  virtual double replaces(double log_target, double log_drawn) const;
 };
 
 class Verifier : public Part {

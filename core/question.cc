@@ -7,6 +7,7 @@
 namespace draftlab {
 
 Form Question::form() const {
+  if (!reverse.empty()) return Form::reverse;
   if (shallow) return Form::shallow;
   if (nodes.empty()) return Form::committed;
   return view == View::causal ? Form::chain : Form::branches;
@@ -24,12 +25,21 @@ int Question::leaves() const {
 }
 
 void Answer::add(int node, std::int32_t position, Distribution distribution) {
-  rows_.push_back({node, position, std::move(distribution)});
+  rows_.push_back({node, position, std::move(distribution), {}});
+}
+
+void Answer::add(int node, std::int32_t position, Eigen::VectorXd condition) {
+  rows_.push_back({node, position, {}, std::move(condition)});
+}
+
+const Answer::Row* Answer::row(int node, std::int32_t position) const {
+  for (const Row& row : rows_) if (row.node == node && row.position == position) return &row;
+  return nullptr;
 }
 
 const Distribution* Answer::find(int node, std::int32_t position) const {
-  for (const Row& row : rows_) if (row.node == node && row.position == position) return &row.distribution;
-  return nullptr;
+  const Row* const found = row(node, position);
+  return found ? &found->distribution : nullptr;
 }
 
 const Distribution& Answer::at(int node, std::int32_t position) const {
@@ -37,15 +47,23 @@ const Distribution& Answer::at(int node, std::int32_t position) const {
   throw Fault("position " + std::to_string(position) + " at node " + std::to_string(node) + " was read but not asked");
 }
 
+const Eigen::VectorXd& Answer::condition(int node, std::int32_t position) const {
+  const Row* const found = row(node, position);
+  if (found && found->condition.size() > 0) return found->condition;
+  throw Fault("position " + std::to_string(position) + " at node " + std::to_string(node) + " was read but has no condition");
+}
+
 std::string Answer::key() const {
   std::string key;
   char number[32];
+  const auto add = [&](double x) {
+    std::snprintf(number, sizeof number, "%.12g ", x);  // differences in the last bits are noise, not state
+    key += number;
+  };
   for (const Row& row : rows_) {
     key += std::to_string(row.node) + "@" + std::to_string(row.position) + ":";
-    for (const double p : row.distribution.probabilities()) {
-      std::snprintf(number, sizeof number, "%.12g ", p);  // differences in the last bits are noise, not state
-      key += number;
-    }
+    if (!row.distribution.empty()) for (const double p : row.distribution.probabilities()) add(p);
+    for (const double x : row.condition) add(x);
   }
   return key;
 }

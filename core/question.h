@@ -1,4 +1,5 @@
-// What parts ask a model, and what it answers: conditional distributions p(x_i | context), several at a time.
+// What parts ask a model, and what it answers: conditional distributions p(x_i | context), several at a time. Of a model whose tokens
+// are vectors, an asked position is answered by a condition, and what is drawn under it by the laws of reverse steps.
 #pragma once
 
 #include <string>
@@ -6,6 +7,7 @@
 
 #include "core/distribution.h"
 #include "core/types.h"
+#include "core/vector_token.h"
 
 namespace draftlab {
 
@@ -16,6 +18,7 @@ struct Node {
   int parent = kRoot;
   std::int32_t position = 0;
   Token token = kNoToken;
+  Eigen::VectorXd value = {};  // of a vector token, whose id is 0
 };
 
 // The positions asked at one node (kRoot: at the committed state); each is masked there, or tentative, or drafted on the way there:
@@ -30,25 +33,33 @@ struct Question {
   View view = View::causal;
   std::vector<Node> nodes;
   std::vector<Ask> asks;
-  bool shallow = false;  // answered by the model's first layers and its head alone (early exit)
+  bool shallow = false;               // answered by the model's first layers and its head alone (early exit)
+  std::vector<Reverse> reverse = {};  // laws asked; nothing else is then
 
-  bool alike(const Question& other) const { return kind == other.kind && view == other.view && shallow == other.shallow; }
-  Form form() const;   // shallow ones first; committed without nodes; else chain in the causal view, branches in the bidirectional one
+  bool alike(const Question& other) const {
+    return kind == other.kind && view == other.view && shallow == other.shallow && reverse.empty() == other.reverse.empty();
+  }
+  Form form() const;   // reverse and shallow ones first; committed without nodes; else chain in the causal view, branches in the bidirectional one
   int leaves() const;  // nodes without children: the paths of a chain question
 };
 
-// Distributions at temperature 1 with the mask token removed (`raw`), in the order of the question's asks.
+// Distributions at temperature 1 with the mask token removed (`raw`), in the order of the question's asks; or conditions; or the laws
+// of a reverse question, in its order.
 class Answer {
  public:
   void add(int node, std::int32_t position, Distribution distribution);
   // Fault when (node, position) was not asked.
   const Distribution& at(int node, std::int32_t position) const;
   const Distribution* find(int node, std::int32_t position) const;  // nullptr when it was not asked
-  bool empty() const { return rows_.empty(); }
+  void add(int node, std::int32_t position, Eigen::VectorXd condition);
+  const Eigen::VectorXd& condition(int node, std::int32_t position) const;  // Fault likewise
+  std::vector<Mixture> laws;
+  bool empty() const { return rows_.empty() && laws.empty(); }
   std::string key() const;  // equal answers have equal keys
 
  private:
-  struct Row { int node; std::int32_t position; Distribution distribution; };
+  struct Row { int node; std::int32_t position; Distribution distribution; Eigen::VectorXd condition; };
+  const Row* row(int node, std::int32_t position) const;
   std::vector<Row> rows_;
 };
 

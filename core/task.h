@@ -18,9 +18,13 @@ class Tokenizer {
   virtual std::string decode(const std::vector<Token>& tokens) const = 0;
   virtual std::string piece(Token token) const = 0;                      // for pictures; unique
   virtual int vocabulary() const = 0;
-  virtual Token begin() const = 0;      // <s>
+  virtual Token begin() const = 0;      // <s>; kNoToken where a text begins with nothing
   virtual Token separator() const = 0;  // <sep>, between documents
-  virtual Token mask() const = 0;
+  virtual Token mask() const = 0;       // kNoToken where there is none
+  // What ends a text, or a turn of a conversation; the separator is one of them.
+  virtual std::vector<Token> ends() const { return {separator()}; }
+  // What stands before the first token of a document that is seen by itself.
+  Token document_begin() const { return begin() == kNoToken ? separator() : begin(); }
 };
 
 // One thing to decode.
@@ -31,6 +35,10 @@ struct Prompt {
   std::vector<Token> reference;                           // what stood there, whole canvas; empty when unknown
   std::string text;                                       // the reference as text
   int offset = 0;                                         // first canvas position that is part of the text (after <s>)
+  std::vector<Token> ends = {};                           // what ends this text when it is generated, besides the model's own stops
+  // Texts of which one is chosen instead of decoding: that to which the target gives the highest probability. Each stands at the
+  // masked positions from the first on, and its length counts for nothing. None: the text is decoded.
+  std::vector<std::vector<Token>> choices = {};
 };
 
 struct Score {

@@ -1,6 +1,7 @@
 // What a run records. Plain rows; core/trace_schema.h says what each column means, core/trace_hdf5.h writes them.
 #pragma once
 
+#include <Eigen/Core>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -25,6 +26,7 @@ struct TokenRow {
   double q = kNotMeasured;     // drafter's probability, as drawn
   double confidence = kNotMeasured, entropy = kNotMeasured, margin = kNotMeasured;  // of the drafter's raw distribution
   std::int32_t ar_local = 0, ar_global = 0;  // 0 or 1 (core/metrics.h)
+  Eigen::VectorXd value;       // of a vector token
 };
 
 // One drafted position.
@@ -36,6 +38,8 @@ struct DraftRow {
   double accept = kNotMeasured;              // acceptance probability
   std::int32_t accepted = -1;                // 1, 0, or -1: not judged
   double confidence = kNotMeasured, margin = kNotMeasured, entropy = kNotMeasured, renyi2 = kNotMeasured;
+  double log_p = kNotMeasured, log_q = kNotMeasured;  // of a vector token: log densities under the target, and as drawn
+  std::int32_t proposals = 0, capped = 0;    // how its replacement was found: draws of the target, and whether there were too many
   std::vector<std::pair<Token, double>> top; // most probable tokens of the drafter's raw distribution, where trace.top_k asks for them
 };
 

@@ -51,6 +51,17 @@ std::vector<std::pair<Token, double>> top_of(const std::vector<std::pair<std::st
   return top;
 }
 
+// The coordinates of a vector token from its named columns.
+Eigen::VectorXd value_of(const std::vector<std::pair<std::string, double>>& named) {
+  Eigen::VectorXd value(static_cast<Eigen::Index>(named.size()));
+  for (const auto& [name, x] : named) {
+    const int at = std::atoi(name.c_str());
+    if (at < 0 || at >= value.size()) return {};  // a foreign writer's
+    value[at] = x;
+  }
+  return value;
+}
+
 // Refuses what is no trace of a version that this program reads.
 void check_root(const ColumnReader& file) {
   const std::string magic = file.text("magic").value_or("");
@@ -161,7 +172,11 @@ struct Merge {
   std::shared_ptr<ColumnReader> opened(std::size_t i) const { return std::make_shared<ColumnReader>(sources[i].path, ColumnReader::Trust::own); }
   std::shared_ptr<ColumnReader> source(std::size_t i) const { return i < open.size() ? open[i] : opened(i); }
   void plan();
-  std::vector<Values> gather(Table table, std::span<const ColumnInfo> columns) const;
+  struct Wanted { Table table; ColumnInfo column; };
+  std::vector<Values> gather(std::span<const Wanted> columns) const;
+  const std::vector<std::int64_t>& rows_of(Table table) const {
+    return table == Table::sample ? samples : table == Table::step ? steps : table == Table::token ? tokens : drafts;
+  }
   void write(ColumnWriter& file) const;
 };
 
@@ -240,17 +255,17 @@ void Merge::plan() {
 }
 
 // Several columns at once: of many sources most are opened anew each time.
-std::vector<Values> Merge::gather(Table table, std::span<const ColumnInfo> columns) const {
+std::vector<Values> Merge::gather(std::span<const Wanted> columns) const {
   std::vector<Values> gathered;
-  for (const ColumnInfo& column : columns) {
-    gathered.push_back(empty_values(column.type));
-    if (table == Table::step) std::visit([&](auto& all) { all.reserve(steps.size()); }, gathered.back());
+  for (const Wanted& wanted : columns) {
+    gathered.push_back(empty_values(wanted.column.type));
+    if (wanted.table != Table::sample) std::visit([&](auto& all) { all.reserve(rows_of(wanted.table).size()); }, gathered.back());
   }
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const auto file = source(i);
-    const std::int64_t count = file->rows(table);
     for (std::size_t c = 0; c < columns.size(); ++c) {
-      const ColumnInfo& column = columns[c];
+      const auto& [table, column] = columns[c];
+      const std::int64_t count = file->rows(table);
       const bool optional = column.since > 0 || (!named_prefix(table).empty() && column.name.starts_with(named_prefix(table)));
       append(gathered[c], optional && !file->has(column.name) ? absent(column, count) : file->read(table, column), 0, count);
     }
@@ -258,30 +273,29 @@ std::vector<Values> Merge::gather(Table table, std::span<const ColumnInfo> colum
   return gathered;
 }
 
-// A few columns at a time: as many as a bounded part of the memory holds.
+// As many columns at a time as a bounded part of the memory holds.
 void Merge::write(ColumnWriter& file) const {
-  const std::pair<Table, const std::vector<std::int64_t>&> tables[] = {
-      {Table::sample, samples}, {Table::step, steps}, {Table::token, tokens}, {Table::draft, drafts}};
-  for (const auto& [table, rows] : tables) {
-    file.table(table, static_cast<std::int64_t>(rows.size()));
-    const auto links_of = [&](const std::string& column) {
-      const auto made = links.find(column);
-      return made == links.end() ? Values(std::vector<std::int64_t>{}) : Values(made->second);
-    };
-    std::vector<ColumnInfo> columns;
+  std::vector<Wanted> wanted;
+  for (const Table table : {Table::sample, Table::step, Table::token, Table::draft}) {
+    file.table(table, static_cast<std::int64_t>(rows_of(table).size()));
     const std::vector<ColumnInfo>& declared = info(table).columns;
     for (std::size_t i = 0; i < declared.size(); ++i) {
-      if (static_cast<int>(i) < info(table).links) file.column(table, declared[i], links_of(declared[i].name));
+      const auto made = links.find(declared[i].name);
+      if (static_cast<int>(i) < info(table).links) file.column(table, declared[i], made == links.end() ? Values(std::vector<std::int64_t>{}) : Values(made->second));
       else if (declared[i].name == "sample_run_index") file.column(table, declared[i], runs);
-      else columns.push_back(declared[i]);
+      else wanted.push_back({table, declared[i]});
     }
-    if (const auto found = named.find(table); found != named.end()) columns.insert(columns.end(), found->second.begin(), found->second.end());
-    const std::size_t together = std::max<std::size_t>(1, kGatheredBytes / (8 * std::max<std::size_t>(1, rows.size())));
-    for (std::size_t first = 0; first < columns.size(); first += together) {
-      const std::span some = std::span(columns).subspan(first, std::min(together, columns.size() - first));
-      std::vector<Values> gathered = gather(table, some);
-      for (std::size_t i = 0; i < some.size(); ++i) file.column(table, some[i], permuted(std::exchange(gathered[i], {}), rows));
+    if (const auto found = named.find(table); found != named.end()) {
+      for (const ColumnInfo& column : found->second) wanted.push_back({table, column});
     }
+  }
+  for (std::size_t first = 0, next = 0; first < wanted.size(); first = next) {
+    const auto bytes = [&](std::size_t i) { return 8 * rows_of(wanted[i].table).size(); };
+    std::size_t held = bytes(next++);
+    while (next < wanted.size() && held + bytes(next) <= kGatheredBytes) held += bytes(next++);
+    const std::span some = std::span(wanted).subspan(first, next - first);
+    std::vector<Values> gathered = gather(some);
+    for (std::size_t i = 0; i < some.size(); ++i) file.column(some[i].table, some[i].column, permuted(std::exchange(gathered[i], {}), rows_of(some[i].table)));
   }
   Columns spelled(Table::piece);
   for (auto [key, piece] : pieces) spelled.add(piece, {});
@@ -402,6 +416,10 @@ void TraceWriter::sample(SampleRow row) {
         drafted_.named("p" + std::to_string(rank + 1), first_draft + static_cast<std::int64_t>(d), top[rank].second);
       }
     }
+    for (std::size_t t = 0; t < step.tokens.size(); ++t) {
+      const Eigen::VectorXd& value = step.tokens[t].value;
+      for (Eigen::Index i = 0; i < value.size(); ++i) tokens_.named(std::to_string(i), first_token + static_cast<std::int64_t>(t), value[i]);
+    }
     links.insert(links.end(), {sample_row, first_token, tokens_.rows() - first_token, first_draft, drafted_.rows() - first_draft});
   }
   steps_.add_all(row.steps, links);
@@ -429,7 +447,7 @@ std::int32_t TraceWriter::speller_of(std::int32_t run) const {
   return static_cast<std::int32_t>(std::find_if(runs_.begin(), runs_.end(), shares) - runs_.begin());
 }
 
-void TraceWriter::save(const std::string& file, int level) const {
+std::vector<std::byte> TraceWriter::image(int level) const {
   ColumnWriter writer(level);
   write_root(writer, provenance_, runs_, drafts_);
   for (const Columns* table : {&samples_, &steps_, &tokens_, &drafted_}) writer.columns(*table);
@@ -439,7 +457,7 @@ void TraceWriter::save(const std::string& file, int level) const {
     if (!piece.text.empty()) pieces.add(piece, {});
   }
   writer.columns(pieces);
-  writer.save(file);
+  return writer.image();
 }
 
 void TraceWriter::flush() {
@@ -448,7 +466,7 @@ void TraceWriter::flush() {
   char number[32];
   std::snprintf(number, sizeof number, "/unit-%06d-", next_unit_);
   const std::string file = folder_ + number + writer_ + ".h5";
-  save(file, kUnitLevel);
+  write_whole(file, image(kUnitLevel));
   sources_.push_back(file);
   ++next_unit_;
   done_.merge(buffered_);
@@ -458,11 +476,16 @@ void TraceWriter::flush() {
 }
 
 void TraceWriter::close() {
+  if (const auto rest = closing()) rest();
+}
+
+std::function<void()> TraceWriter::closing() {
   if (sources_.empty() && in_order_) {  // what was never split needs no merge
-    save(path_, kMergedLevel);
-    closed_ = true;
-    leave_folder();
-    return;
+    return [this, bytes = image(kMergedLevel)] {
+      write_whole(path_, bytes);
+      closed_ = true;
+      leave_folder();
+    };
   }
   flush();
   const bool unchanged = sources_.size() == 1 && sources_.front() == path_;
@@ -482,6 +505,7 @@ void TraceWriter::close() {
     if (source != path_) fs::remove(source, error);
   }
   leave_folder();
+  return {};
 }
 
 void gather(const std::string& path, Provenance provenance, const std::vector<GatheredTrace>& cells, std::vector<CellRow> rows) {
@@ -583,7 +607,10 @@ std::vector<SampleRow> Trace::read(std::int64_t first, std::int64_t count, bool 
       step.estimates = steps.named(at_step);
       step.tokens.resize(n_tokens[at_step]);
       step.drafts.resize(n_drafts[at_step]);
-      for (TokenRow& token : step.tokens) tokens.get(at_token++, token);
+      for (TokenRow& token : step.tokens) {
+        tokens.get(at_token, token);
+        token.value = value_of(tokens.named(at_token++));
+      }
       for (DraftRow& draft : step.drafts) {
         drafts.get(at_draft, draft);
         draft.top = top_of(drafts.named(at_draft++));

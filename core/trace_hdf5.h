@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -39,11 +40,14 @@ class TraceWriter final : public TraceSink {
   void flush();  // makes a unit of what is buffered
   // Merges: rows sorted by prompt, repeat and run, so that the contents do not depend on who finished first.
   void close();
+  // The same in two parts, so that nobody need wait for the disk: this one makes the file's contents, the function it returns (empty
+  // when nothing is left) puts them on the disk, knows nothing of HDF5, and may run beside anything but another call of this writer.
+  std::function<void()> closing();
 
  private:
   using Key = std::tuple<std::int32_t, std::int32_t, std::int32_t>;  // prompt, repeat, run
   void adopt(const std::string& file);
-  void save(const std::string& file, int level) const;  // what is buffered
+  std::vector<std::byte> image(int level) const;  // a trace of what is buffered
   void leave_folder();
   std::int32_t speller_of(std::int32_t run) const;
   std::string path_, folder_;

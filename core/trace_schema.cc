@@ -192,6 +192,10 @@ template <> const std::vector<Column<DraftRow>>& fields<DraftRow>() {
       column(&R::margin, "margin", "1", "largest minus second largest raw probability").in(0, 1).coarse(),
       column(&R::entropy, "entropy", "nat", "entropy of the raw distribution").in(0, kInfinity).coarse(),
       column(&R::renyi2, "renyi2", "1", "sum of the squares of the raw distribution").in(0, 1).coarse(),
+      column(&R::log_p, "log_p", "nat", "of a vector token: log density, under the target, of what is judged; NaN: an id, or not judged").single().since(3),
+      column(&R::log_q, "log_q", "nat", "likewise, under what it was drawn from").single().since(3),
+      column(&R::proposals, "proposals", "1", "of a rejected vector token: draws of the target until one replaced it").in(0, kInfinity).since(3),
+      column(&R::capped, "capped", "1", "the last of them was taken because there were too many").flags(kYesNo).since(3),
   });
   return columns;
 }
@@ -295,7 +299,7 @@ const std::vector<Table>& curve_tables() {
 }
 
 std::string_view named_prefix(Table table) {
-  return table == Table::sample ? "sample_score_" : table == Table::step ? "step_expected_" : table == Table::draft ? "draft_top_" : "";
+  return table == Table::sample ? "sample_score_" : table == Table::step ? "step_expected_" : table == Table::token ? "token_value_" : table == Table::draft ? "draft_top_" : "";
 }
 
 ColumnInfo named_column(Table table, const std::string& name) {
@@ -304,8 +308,9 @@ ColumnInfo named_column(Table table, const std::string& name) {
   if (!fits) throw Fault("'" + name + "' cannot name a column of the trace: names are lower_case letters, digits and underscores");
   const std::string doc = table == Table::sample ? "the task's score `" + name + "`"
                           : table == Table::step ? "accepted prefix that the attached estimator `" + name + "` expected"
+                          : table == Table::token ? "of a vector token: coordinate " + name + ", from 0; NaN: an id"
                                                  : "of the most probable tokens, by rank: id, or p, its raw probability; here " + name;
-  return {.name = std::string(named_prefix(table)) + name, .type = Type::float64, .unit = "1", .doc = doc};
+  return {.name = std::string(named_prefix(table)) + name, .type = table == Table::token ? Type::float32 : Type::float64, .unit = "1", .doc = doc};
 }
 
 const std::vector<Attribute>& attributes() {
@@ -365,6 +370,7 @@ std::string schema_markdown() {
       }
       if (table == Table::sample) out << "| `" << named_prefix(table) << "NAME` | float64 | 1 |  | the task's score NAME; as many as the task has |\n";
       if (table == Table::step) out << "| `" << named_prefix(table) << "NAME` | float64 | 1 |  | accepted prefix that the attached estimator NAME expected; as many as the config attaches |\n";
+      if (table == Table::token) out << "| `" << named_prefix(table) << "N` | float32 | 1 |  | coordinate N of a vector token, from 0; none where tokens are ids; since 1.3 |\n";
       if (table == Table::draft) out << "| `" << named_prefix(table) << "idN`, `" << named_prefix(table) << "pN` | float64 | 1 |  | the N-th most probable token of the drafter's raw distribution, and its probability; N = 1 to trace.top_k |\n";
       out << "\n";
     }

@@ -16,7 +16,7 @@ namespace draftlab {
 
 inline constexpr std::string_view kTraceMagic = "draftlab-trace";
 inline constexpr std::string_view kCurvesMagic = "draftlab-curves";
-inline constexpr std::string_view kSchemaVersion = "1.2";  // major.minor; readers accept every minor of their major
+inline constexpr std::string_view kSchemaVersion = "1.3";  // major.minor; readers accept every minor of their major
 
 // A table is a dimension of the file; its columns begin with its name.
 enum class Table { run, sample, step, token, draft, piece, cell, curve, validation };
@@ -74,10 +74,10 @@ const std::vector<Table>& sweep_tables();   // cell: what the trace of a sweep h
 const std::vector<Table>& curve_tables();   // curve, validation
 
 // Columns that a run names: sample_score_NAME, the task's scores; step_expected_NAME, the accepted prefix that each attached
-// estimator expected; draft_top_idN and draft_top_pN, the N-th most probable token of a drafted position. Empty for tables that have
-// none.
+// estimator expected; draft_top_idN and draft_top_pN, the N-th most probable token of a drafted position; token_value_N, coordinate N
+// of a vector token. Empty for tables that have none.
 std::string_view named_prefix(Table table);
-inline constexpr Table kNamedTables[] = {Table::sample, Table::step, Table::draft};
+inline constexpr Table kNamedTables[] = {Table::sample, Table::step, Table::token, Table::draft};
 // Fault unless the name is lower_case.
 ColumnInfo named_column(Table table, const std::string& name);
 

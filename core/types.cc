@@ -29,6 +29,7 @@ std::string_view name(Form form) {
     case Form::chain: return "chain";
     case Form::branches: return "branches";
     case Form::shallow: return "shallow";
+    case Form::reverse: return "reverse";
   }
   return "unknown";
 }
@@ -72,6 +73,9 @@ std::string_view name(Purpose purpose) {
     case Purpose::prompt: return "prompt";
     case Purpose::train: return "train";
     case Purpose::route: return "route";
+    case Purpose::noise: return "noise";
+    case Purpose::own_noise: return "own_noise";
+    case Purpose::arrange: return "arrange";
   }
   return "unknown";
 }

@@ -23,7 +23,8 @@ enum class View { bidirectional, causal };
 //   chain      paths of drafted tokens in the causal view: a position sees what precedes it on its path. One batch row a path
 //   branches   any tree of drafted tokens in the bidirectional view, one batch row a node
 //   shallow    either of the first two in the causal view, answered by the model's first layers and its head (early exit)
-enum class Form { committed, chain, branches, shallow };
+//   reverse    the laws of reverse steps of vector tokens: no forward of the backbone. Models that answer it speak vectors
+enum class Form { committed, chain, branches, shallow, reverse };
 
 // Where a committed token came from.
 enum class Source { prompt, accepted, resampled, bonus, threshold, fallback, edited };
@@ -32,7 +33,7 @@ enum class Source { prompt, accepted, resampled, bonus, threshold, fallback, edi
 enum class Stop { complete, wrong_token, wrong_order, window_end, block_end, cache_refresh, budget, end_of_text, unverified };
 
 // What a random number decides. Part of its address (Site), so the values are persisted: append, never renumber.
-enum class Purpose { draft, accept, residual, bonus, choice, order, prompt, train, route };
+enum class Purpose { draft, accept, residual, bonus, choice, order, prompt, train, route, noise, own_noise, arrange };
 
 std::string_view name(Kind);
 std::string_view name(View);

@@ -70,9 +70,11 @@ SampleRow Arm::finish(SampleRow row, const Job& job, const Prompt& prompt, const
   row.text = task->text(prompt, decoder.canvas());
   row.reference = prompt.text;
   for (const Score& score : task->score(prompt, decoder.canvas())) row.scores.emplace_back(score.name, score.value);
-  std::vector<Token> tokens = decoder.text();
-  std::erase(tokens, kNoToken);
-  row.entropy_bits = token_entropy_bits(tokens);
+  if (models.target().facts().dimension == 0) {  // vectors have no frequencies
+    std::vector<Token> tokens = decoder.text();
+    std::erase(tokens, kNoToken);
+    row.entropy_bits = token_entropy_bits(tokens);
+  }
   if (judge && !row.text.empty()) {
     const Judge::Score judged = judge->score(row.text);
     row.judge_nll = judged.nll;

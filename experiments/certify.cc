@@ -10,6 +10,7 @@
 #include "core/composition.h"
 #include "core/progress.h"
 #include "experiments/enumeration.h"
+#include "experiments/vector_certificate.h"
 
 namespace draftlab {
 namespace {
@@ -23,6 +24,15 @@ std::string text(const char* format, double number) {
   return buffer;
 }
 
+// The prompt that is certified.
+Prompt first_prompt(const Composition& composition, const std::string& name) {
+  const std::unique_ptr<Task> task = composition.task.make();
+  task->load(nullptr);
+  if (composition.run.first >= task->size())
+    throw ConfigError(name + ": run.first = " + std::to_string(composition.run.first) + ", but the task has " + std::to_string(task->size()) + " prompts");
+  return task->prompt(static_cast<int>(composition.run.first));
+}
+
 struct Walk {
   Outcomes outcomes;
   double estimate = 0;
@@ -32,11 +42,7 @@ struct Walk {
 Walk walk(const Composition& composition, const std::string& name, Loaded& loaded) {
   const CertifyOptions& options = composition.certify;
   const Models models = load_models(composition, loaded);
-  const std::unique_ptr<Task> task = composition.task.make();
-  task->load(nullptr);
-  if (composition.run.first >= task->size())
-    throw ConfigError(name + ": run.first = " + std::to_string(composition.run.first) + ", but the task has " + std::to_string(task->size()) + " prompts");
-  const Prompt prompt = task->prompt(static_cast<int>(composition.run.first));
+  const Prompt prompt = first_prompt(composition, name);
 
   Walk walk;
   walk.estimate = estimated_outcomes(composition, models, prompt, options.merge);
@@ -53,10 +59,26 @@ Walk walk(const Composition& composition, const std::string& name, Loaded& loade
   return walk;
 }
 
+// The certificate of a decoder of vectors, whose reference is the target itself.
+bool certify_vectors(const Composition& decoder, const std::string& name) {
+  const auto began = std::chrono::steady_clock::now();
+  Loaded loaded;
+  const VectorCertificate certificate = certify_vectors(decoder, first_prompt(decoder, name), loaded);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  const bool holds = certificate.lossless() == (decoder.certify.expect == "lossless") && certificate.claims_hold();
+  std::cout << name << ": " << (holds ? "holds" : "DOES NOT HOLD") << " (" << decoder.certify.expect << ": "
+            << (decoder.certify.expect == "lossless" ? "no" : "some") << " check of the law is beyond its critical value; alpha " << text("%.3g", decoder.certify.alpha)
+            << " over all)\n" << to_text(certificate) << "  seconds " << text("%.2f", seconds) << "\n";
+  return holds;
+}
+
 // Prints the certificate of one cell; whether its claims hold.
 bool certify_cell(const Cell& cell, const std::string& name, const Registries& registries) {
   Faults faults;
   const Composition decoder = compose(cell.config, registries, faults);
+  faults.raise();
+  const std::vector<Form>& forms = registries.models.find(decoder.models.at("").name)->forms;
+  if (std::count(forms.begin(), forms.end(), Form::reverse)) return certify_vectors(decoder, name);
   const Composition reference = compose(reference_of(cell.config), registries, faults);
   faults.raise();
   const CertifyOptions& claim = decoder.certify;

@@ -177,15 +177,17 @@ bool Claims::claim(const std::string& cell, int number, const std::string& round
 bool Claims::holds() const { return !cell_.empty() && !fs::exists(file(cell_, attempt_.number + 1)); }
 
 void Claims::finish(AttemptState state, Attempt outcome) {
-  std::string cell;
-  {
-    const std::lock_guard lock(mutex_);
-    outcome.number = attempt_.number, outcome.owner = attempt_.owner, outcome.host = attempt_.host;
-    outcome.started = attempt_.started, outcome.round = attempt_.round, outcome.job = attempt_.job;
-    cell = std::exchange(cell_, "");
-  }
+  const std::string cell = cell_;
   outcome.state = state;
-  record(cell, outcome);
+  record(cell, release(outcome));
+}
+
+Attempt Claims::release(Attempt outcome) {
+  const std::lock_guard lock(mutex_);
+  outcome.number = attempt_.number, outcome.owner = attempt_.owner, outcome.host = attempt_.host;
+  outcome.started = attempt_.started, outcome.round = attempt_.round, outcome.job = attempt_.job;
+  cell_.clear();
+  return outcome;
 }
 
 void Claims::record(const std::string& cell, Attempt attempt) const { replace_whole(file(cell, attempt.number), to_json(attempt)); }

@@ -59,7 +59,9 @@ class Claims {
   bool holds() const;
   // Writes what became of the attempt in hand.
   void finish(AttemptState state, Attempt outcome);
-  // The same for an attempt of a process that died.
+  // Lets go of the attempt in hand, which stays claimed for as long as a lease lasts: to be recorded soon.
+  Attempt release(Attempt outcome);
+  // Writes what became of an attempt that is not in hand: released, or of a process that died.
   void record(const std::string& cell, Attempt attempt) const;
 
  private:

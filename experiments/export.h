@@ -5,7 +5,7 @@
 
 namespace draftlab {
 
-// draftlab export FILE --csv DIR: a trace as text files.
+// draftlab export FILE --csv DIR: a trace as text files; --images DIR: its images, as other programs read them.
 int export_trace(const CommandLine& line, const Registries& registries);
 
 }  // namespace draftlab

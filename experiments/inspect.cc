@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "analysis/inspect.h"
+#include "analysis/image_sheet.h"
 #include "analysis/trajectories.h"
 #include "core/error.h"
 #include "core/task.h"
@@ -38,6 +39,12 @@ int inspect(const CommandLine& line, const Registries&) {
   const Trace trace(line.paths[0]);
   if (line.has("ar")) {
     std::cout << trajectories(trace.runs(), trace.read());
+    return 0;
+  }
+  if (line.has("png")) {
+    const std::int64_t run = line.has("run") ? number(line, "run") : -1;
+    if (run >= static_cast<std::int64_t>(trace.runs().size())) throw UsageError("'" + trace.path() + "' has no run " + std::to_string(run));
+    std::cout << write_sheet(trace, line.flag("png"), {number(line, "sample"), number(line, "images"), static_cast<int>(run), !line.has("plain")});
     return 0;
   }
   InspectOptions options;

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <sstream>
 
 #include "core/files.h"
@@ -33,7 +34,7 @@ struct Child {
   int pipe = -1;
   std::string unread;
   std::size_t cell = kNone;  // in hand
-  std::int64_t samples = 0;  // of it, so far
+  std::map<std::size_t, std::int64_t> samples;  // so far: of the cell in hand, and of one before it that is on its way to the disk
 };
 
 class Local {
@@ -112,13 +113,14 @@ void Local::heard(Child& child, const std::string& line) {
   const std::string& label = cell.cell.label.empty() ? cell.id : cell.cell.label;
   dead_starts_ = 0;
   if (what == "begin") {
-    child.cell = index, child.samples = 0;
+    child.cell = index, child.samples[index] = 0;
   } else if (what == "sample") {
-    ++child.samples;
+    ++child.samples[index];
     progress_.at(++samples_, std::to_string(cells_done_) + " of " + std::to_string(folder_.cells().size()) + " cells done");
   } else {
-    samples_ += cell.wanted() - child.samples;  // those that an earlier attempt had finished, or that are given up
-    child.cell = kNone;
+    samples_ += cell.wanted() - child.samples[index];  // those that an earlier attempt had finished, or that are given up
+    child.samples.erase(index);
+    if (child.cell == index) child.cell = kNone;
     cells_done_ += what == "done";
     progress_.at(samples_, std::to_string(cells_done_) + " of " + std::to_string(folder_.cells().size()) + " cells done");
     if (what == "failed") {
@@ -149,17 +151,20 @@ void Local::ended(Child& child, int status) {
     ++dead_starts_;
     return;
   }
-  const SweepCell& cell = folder_.cells()[child.cell];
-  Attempts attempts = claims_.of(cell.id);
-  if (attempts.empty() || attempts.back().state != AttemptState::running) return;
-  Attempt& attempt = attempts.back();
-  attempt.state = interrupts > 0 ? AttemptState::interrupted : AttemptState::failed;
-  attempt.exit_status = WIFSIGNALED(status) ? 0 : WEXITSTATUS(status);
-  attempt.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  attempt.reason = "its process ended with " + how + (attempt.signal == SIGKILL ? "; perhaps the memory did not suffice" : "");
-  attempt.last_line = last_line(folder_.log(cell));
-  claims_.record(cell.id, attempt);
-  if (interrupts == 0) say((cell.cell.label.empty() ? cell.id : cell.cell.label) + " failed: " + attempt.reason + "; its log ends in: " + attempt.last_line);
+  for (const auto& [index, samples] : child.samples) {
+    const SweepCell& cell = folder_.cells()[index];
+    Attempts attempts = claims_.of(cell.id);
+    if (attempts.empty() || attempts.back().state != AttemptState::running) continue;
+    Attempt& attempt = attempts.back();
+    const bool blamed = interrupts == 0 && index == child.cell;  // not a cell that was decoded and waited for the disk
+    attempt.state = blamed ? AttemptState::failed : AttemptState::interrupted;
+    attempt.exit_status = WIFSIGNALED(status) ? 0 : WEXITSTATUS(status);
+    attempt.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    attempt.reason = "its process ended with " + how + (attempt.signal == SIGKILL ? "; perhaps the memory did not suffice" : "");
+    attempt.last_line = last_line(folder_.log(cell));
+    claims_.record(cell.id, attempt);
+    if (blamed) say((cell.cell.label.empty() ? cell.id : cell.cell.label) + " failed: " + attempt.reason + "; its log ends in: " + attempt.last_line);
+  }
 }
 
 bool Local::run() {

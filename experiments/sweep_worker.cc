@@ -9,9 +9,11 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <future>
 #include <iostream>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -66,9 +68,17 @@ class Worker {
   int work();
 
  private:
-  enum class Result { done, failed, interrupted };
+  enum class Result { closing, failed, interrupted };
+  // A decoded cell whose trace is on its way to the disk, while the next one is decoded.
+  struct Closing {
+    std::size_t index;
+    Attempt outcome;
+    std::unique_ptr<TraceWriter> writer;
+    std::future<void> written;
+  };
   bool try_claim(std::size_t index);
   Result decode(std::size_t index);
+  void settle();  // waits for what is on its way, and records what became of it
   bool decode_prompts(const Arm& arm, const SweepCell& cell, std::size_t index);
   void report(const char* what, std::size_t index);
   void watch();
@@ -81,8 +91,9 @@ class Worker {
   Shelf shelf_;
   std::set<std::size_t> over_;            // cells that are done, or that this process leaves alone
   std::size_t failed_ = 0;
-  std::mutex writing_;                    // the trace of the cell in hand
+  std::mutex writing_;                    // the trace of the cell in hand, and of the one before
   std::unique_ptr<TraceWriter> writer_;
+  std::optional<Closing> closing_;
   Clock::time_point began_;
   std::atomic<bool> ended_ = false;
   std::thread watching_;
@@ -104,6 +115,7 @@ void Worker::watch() {
   if (ended_) return;
   const std::lock_guard lock(writing_);
   try {
+    settle();
     if (writer_) writer_->flush();
     Attempt outcome;
     outcome.reason = "interrupted; the sample in hand took longer than " + duration(grace) + " and was dropped";
@@ -168,6 +180,7 @@ bool Worker::decode_prompts(const Arm& arm, const SweepCell& cell, std::size_t i
       const std::lock_guard lock(writing_);
       row.run = 0;
       writer_->sample(std::move(row));
+      if (closing_ && closing_->written.wait_for(std::chrono::seconds(0)) == std::future_status::ready) settle();
       progress.add();
       report("sample", index);
       return together == 1 || (whole = --open == 0 || may_go_on());
@@ -186,12 +199,12 @@ Worker::Result Worker::decode(std::size_t index) {
   outcome.first = cell.first, outcome.prompts = cell.prompts, outcome.samples = cell.samples;
   const auto end = [&](AttemptState state, int status, const std::string& reason) {
     outcome.seconds = since(began), outcome.exit_status = status, outcome.reason = reason;
-    std::cerr << utc_now() << " " << (state == AttemptState::done ? "done after " : reason + " after ") << duration(outcome.seconds) << std::endl;
+    std::cerr << utc_now() << " " << reason << " after " << duration(outcome.seconds) << std::endl;
     if (state == AttemptState::failed) outcome.last_line = last_line(folder_.log(cell));
     const std::lock_guard lock(writing_);
     writer_.reset();
     claims_.finish(state, outcome);
-    return state == AttemptState::done ? Result::done : state == AttemptState::failed ? Result::failed : Result::interrupted;
+    return state == AttemptState::failed ? Result::failed : Result::interrupted;
   };
   try {
     Faults faults;
@@ -221,7 +234,12 @@ Worker::Result Worker::decode(std::size_t index) {
     }
     if (!decode_prompts(arm, cell, index)) return end(AttemptState::interrupted, kTryAgain, "interrupted");
     const std::lock_guard lock(writing_);
-    writer_->close();
+    std::function<void()> rest = writer_->closing();
+    settle();
+    outcome.state = AttemptState::done, outcome.seconds = since(began);
+    std::cerr << utc_now() << " decoded after " << duration(outcome.seconds) << std::endl;
+    closing_ = Closing{index, claims_.release(outcome), std::move(writer_), {}};
+    closing_->written = std::async(std::launch::async, rest ? std::move(rest) : [] {});
   } catch (const Error& error) {
     return end(AttemptState::failed, error.status(), error.what());
   } catch (const std::bad_alloc&) {
@@ -229,7 +247,27 @@ Worker::Result Worker::decode(std::size_t index) {
   } catch (const std::exception& error) {
     return end(AttemptState::failed, 70, error.what());
   }
-  return end(AttemptState::done, 0, "");
+  return Result::closing;
+}
+
+void Worker::settle() {
+  if (!closing_) return;
+  Closing last = std::move(*closing_);
+  closing_.reset();
+  const SweepCell& cell = folder_.cells()[last.index];
+  try {
+    last.written.get();
+  } catch (const Error& error) {
+    last.outcome.state = AttemptState::failed, last.outcome.exit_status = error.status(), last.outcome.reason = error.what();
+  } catch (const std::exception& error) {
+    last.outcome.state = AttemptState::failed, last.outcome.exit_status = 70, last.outcome.reason = error.what();
+  }
+  const bool failed = last.outcome.state == AttemptState::failed;
+  if (failed) last.outcome.last_line = last_line(folder_.log(cell));
+  claims_.record(cell.id, last.outcome);
+  over_.insert(last.index);
+  failed_ += failed;
+  report(failed ? "failed" : "done", last.index);
 }
 
 int Worker::work() {
@@ -244,11 +282,14 @@ int Worker::work() {
       if (stopping || folder_.cancelled()) break;
       if (over_.count(index) || !try_claim(index)) continue;
       report("begin", index);
-      const Result result = decode(index);
-      if (result == Result::interrupted) continue;
+      if (decode(index) != Result::failed) continue;
       over_.insert(index);
-      failed_ += result == Result::failed;
-      report(result == Result::done ? "done" : "failed", index);
+      ++failed_;
+      report("failed", index);
+    }
+    {
+      const std::lock_guard lock(writing_);
+      settle();
     }
     if (over_.size() == order.size() || folder_.cancelled() || !options_.wait) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(500));  // for those who hold the rest

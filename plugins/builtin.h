@@ -10,9 +10,12 @@
   X(block_diffusion)                \
   X(masked_diffusion)               \
   X(autoregressive)                 \
+  X(linear_gaussian)                \
+  X(mar)                            \
   X(lattice)                        \
   X(left_to_right)                  \
   X(blocks)                         \
+  X(random_order)                   \
   X(stepwise)                       \
   X(self)                           \
   X(ngram)                          \
@@ -24,10 +27,12 @@
   X(jacobi)                         \
   X(synthetic)                      \
   X(confidence_drafts)              \
+  X(diffusion)                      \
   X(chain)                          \
   X(orders)                         \
   X(tree)                           \
   X(in_place)                       \
+  X(density)                        \
   X(speculative)                    \
   X(exact_match)                    \
   X(top_k)                          \
@@ -59,11 +64,20 @@
   X(programs)                       \
   X(gsm8k)                          \
   X(mbpp)                           \
+  X(math)                           \
+  X(human_eval)                     \
+  X(code_infill)                    \
+  X(lambada)                        \
+  X(hellaswag)                      \
+  X(ifeval)                         \
   X(transduce)                      \
+  X(images)                         \
   X(train_as_arm)                   \
   X(train_block_diffusion)          \
   X(train_masked_diffusion)         \
   X(train_autoregressive)           \
+  X(train_image_classifier)           \
+  X(train_mar)                     \
   X(train_tokenizer)
 
 #define DRAFTLAB_DECLARE_PLUGIN(name) void register_##name(draftlab::Registries& registries);

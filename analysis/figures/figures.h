@@ -31,6 +31,7 @@ struct PlotData {
 
 Picture pareto_figure(const PlotData& data);       // worth against speed, with the Pareto front
 Picture acceptance_figure(const PlotData& data);   // by depth
+Picture progress_figure(const PlotData& data);     // acceptance over the course of a decode
 Picture ar_figure(const PlotData& data);           // AR-ness, confidence and tokens a step as decoding goes on
 Picture calibration_figure(const PlotData& data);  // expected against true prefix; confidence against acceptance
 Picture router_figure(const PlotData& data);       // decisions over a block

@@ -25,10 +25,7 @@ class Speculative final : public Acceptance {
   double probability(const Trial& trial) const override {
     const double p = trial.target.probability(trial.token);
     const double q = trial.drawn_from ? trial.drawn_from->probability(trial.token) : 1.0;
-    if (p >= q) return 1;  // also where rounding put the drafter's own token a hair above the target's
-    const double ratio = options_.gamma == 1 ? p / q : std::pow(p / q, options_.gamma);
-    const double accept = std::min(1.0, ratio + options_.epsilon);
-    return accept > 1 - 1e-12 ? 1 : accept;
+    return p >= q ? 1 : accepts(p / q);
   }
   Distribution replacement(const Trial& trial) const override {
     if (options_.resample == "false") return {};
@@ -36,7 +33,19 @@ class Speculative final : public Acceptance {
     return residual(trial.target, trial.drawn_from ? *trial.drawn_from : Distribution::point(trial.token, trial.target.size()));
   }
 
+  bool judges_densities() const override { return options_.resample == "true"; }
+  double probability(double log_target, double log_drawn) const override {
+    return log_target >= log_drawn ? 1 : accepts(std::exp(log_target - log_drawn));
+  }
+  // A draw of the target is one of max(p - q, 0) with probability 1 - q / p.
+  double replaces(double log_target, double log_drawn) const override { return std::max(0.0, -std::expm1(log_drawn - log_target)); }
+
  private:
+  double accepts(double ratio) const {
+    const double accept = std::min(1.0, (options_.gamma == 1 ? ratio : std::pow(ratio, options_.gamma)) + options_.epsilon);
+    return accept > 1 - 1e-12 ? 1 : accept;  // rounding may put the drafter's own token a hair above the target's
+  }
+
   Options options_;
 };
 

@@ -4,7 +4,7 @@
 
 namespace draftlab {
 
-Corpus::Corpus(const std::vector<std::string>& documents, const Tokenizer& tokenizer) : begin_(tokenizer.begin()) {
+Corpus::Corpus(const std::vector<std::string>& documents, const Tokenizer& tokenizer) : begin_(tokenizer.document_begin()) {
   for (const std::string& document : documents) {
     const std::vector<Token> tokens = tokenizer.encode(document);
     if (tokens.empty()) continue;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 #define DRAFTLAB_INLINE inline __attribute__((always_inline))
@@ -32,6 +33,34 @@ DRAFTLAB_INLINE float exponential(float x) {
   y = y * f + 6.9314718e-1f;
   y = y * f + 1.0f;
   return y * std::bit_cast<float>((std::clamp(static_cast<std::int32_t>(whole), -126, 127) + 127) << 23);
+}
+
+// erf(x) to 2e-7 (Abramowitz and Stegun, 7.1.26).
+DRAFTLAB_INLINE float error_function(float x) {
+  const float size = std::min(std::abs(x), 10.0f), t = 1 / (1 + 0.3275911f * size);
+  const float tail = ((((1.061405429f * t - 1.453152027f) * t + 1.421413741f) * t - 0.284496736f) * t + 0.254829592f) * t * exponential(-size * size);
+  return std::copysign(1 - tail, x);
+}
+
+DRAFTLAB_INLINE float silu(float x) { return x / (1 + exponential(-x)); }
+
+// The sum of value(i) runs in sixteen lanes, whatever the machine has.
+template <class Value>
+float lane_sum(std::int64_t d, const Value& value) {
+  float lanes[16] = {};
+  std::int64_t i = 0;
+  for (; i + 16 <= d; i += 16) for (int j = 0; j < 16; ++j) lanes[j] += value(i + j);
+  for (; i < d; ++i) lanes[i % 16] += value(i);
+  for (int half = 8; half > 0; half /= 2) for (int j = 0; j < half; ++j) lanes[j] += lanes[j + half];
+  return lanes[0];
+}
+
+// weight (x - mean) / deviation + bias; without a weight there is neither.
+inline void layer_norm(const float* x, std::int64_t d, const float* weight, const float* bias, double epsilon, float* out) {
+  const float mean = lane_sum(d, [&](std::int64_t i) { return x[i]; }) / static_cast<float>(d);
+  const float square = lane_sum(d, [&](std::int64_t i) { return (x[i] - mean) * (x[i] - mean); });
+  const auto inverse = static_cast<float>(1 / std::sqrt(square / static_cast<double>(d) + epsilon));
+  for (std::int64_t j = 0; j < d; ++j) out[j] = weight ? (x[j] - mean) * inverse * weight[j] + bias[j] : (x[j] - mean) * inverse;
 }
 
 }  // namespace draftlab

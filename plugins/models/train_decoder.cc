@@ -14,7 +14,7 @@ namespace {
 constexpr int kTests = 40;  // of a held-out program, as many as task `programs` makes
 
 WorkedExample example(const std::string& question, const std::string& worked, const Tokenizer& tokenizer) {
-  WorkedExample example{{tokenizer.begin()}, 0};
+  WorkedExample example{{tokenizer.document_begin()}, 0};
   const auto append = [&](const std::vector<Token>& tokens) { example.tokens.insert(example.tokens.end(), tokens.begin(), tokens.end()); };
   append(tokenizer.encode(question));
   example.prompt = static_cast<int>(example.tokens.size());

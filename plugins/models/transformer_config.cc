@@ -1,53 +1,15 @@
 #include "plugins/models/transformer_config.h"
 
-#include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "core/error.h"
 #include "core/files.h"
+#include "plugins/models/config_json.h"
 
 namespace draftlab {
 namespace {
 
-using Json = nlohmann::json;
-
-Json parsed(const std::string& path, const std::string& hint) {
-  std::ifstream file(path);
-  if (!file) throw DataError(path + ": cannot be read; " + hint);
-  Json json = Json::parse(file, nullptr, false);
-  if (!json.is_object()) throw DataError(path + ": is not a JSON object");
-  return json;
-}
-
-// One key of config.json; `fallback` where it is absent or null.
-template <class T>
-T value(const Json& json, const std::string& path, const char* key, const T& fallback) {
-  if (!json.contains(key) || json[key].is_null()) return fallback;
-  try {
-    return json[key].get<T>();
-  } catch (const Json::exception&) {
-    throw DataError(path + ": '" + key + "' is " + json[key].dump().substr(0, 60) + ", which has the wrong type");
-  }
-}
-
-// An integer in [low, high]; `fallback` where it is absent, or DataError when that lies outside.
-std::int64_t integer(const Json& json, const std::string& path, const char* key, std::int64_t low, std::int64_t high, std::int64_t fallback) {
-  const bool given = json.contains(key) && !json[key].is_null();
-  if (given && !json[key].is_number_integer()) throw DataError(path + ": '" + key + "' must be an integer, not " + json[key].dump().substr(0, 60));
-  const std::int64_t number = given ? json[key].get<std::int64_t>() : fallback;
-  if (number >= low && number <= high) return number;
-  if (!given) throw DataError(path + ": has no '" + key + "'");
-  throw DataError(path + ": '" + key + "' is " + json[key].dump() + ", outside [" + std::to_string(low) + ", " + std::to_string(high) + "]");
-}
-
 constexpr std::int64_t kWidest = 1 << 20;
-
-void require(const Json& json, const std::string& path, const char* key, const Json& wanted) {
-  if (json.contains(key) && !json[key].is_null() && json[key] != wanted) {
-    throw DataError(path + ": '" + key + "' is " + json[key].dump().substr(0, 60) + ", only " + wanted.dump() + " is supported");
-  }
-}
 
 // `eos_token_id`: one, several or none.
 std::vector<std::int64_t> stops(const Json& json, const std::string& path, std::int64_t vocabulary) {

@@ -38,6 +38,7 @@ struct TransformerConfig {
   std::int64_t block_size = 0;             // `bd_size` in Fast_dLLM_Qwen; 0: not a block-diffusion model
   std::int64_t mask_token_id = -1;         // -1: none
   std::vector<std::int64_t> eos_token_id;
+  bool exact_gelu = false;                 // the error function's in place of GPT-2's; of MAR's blocks, in no file
   std::int64_t rotary_dim = 0;             // the first so many numbers of a head turn; 0: all
   Experts experts;                         // LLaDA2
 

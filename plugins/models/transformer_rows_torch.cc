@@ -33,16 +33,6 @@ std::vector<float> floats(const at::Tensor& tensor) {
 // Uninitialised: a forward writes before it reads.
 std::unique_ptr<float[]> room(std::int64_t count) { return std::unique_ptr<float[]>(new float[count]); }
 
-// The sum of value(i) runs in sixteen lanes, whatever the machine has.
-template <class Value> float lane_sum(std::int64_t d, const Value& value) {
-  float lanes[16] = {};
-  std::int64_t i = 0;
-  for (; i + 16 <= d; i += 16) for (int j = 0; j < 16; ++j) lanes[j] += value(i + j);
-  for (; i < d; ++i) lanes[i % 16] += value(i);
-  for (int half = 8; half > 0; half /= 2) for (int j = 0; j < half; ++j) lanes[j] += lanes[j + half];
-  return lanes[0];
-}
-
 // out = x / rms(x) * weight.
 void rms_norm(const float* x, std::int64_t d, const float* weight, double epsilon, float* out) {
   const float square = lane_sum(d, [&](std::int64_t i) { return x[i] * x[i]; });
@@ -53,15 +43,9 @@ void rms_norm(const float* x, std::int64_t d, const float* weight, double epsilo
 // One past the last slot that a row sees outside of its memory.
 std::int64_t outside_end(const MemoryRow& row) { return std::max(row.outside.limit, row.outside.end); }
 
-void layer_norm(const float* x, std::int64_t d, const float* weight, const float* bias, double epsilon, float* out) {
-  const float mean = lane_sum(d, [&](std::int64_t i) { return x[i]; }) / static_cast<float>(d);
-  const float square = lane_sum(d, [&](std::int64_t i) { return (x[i] - mean) * (x[i] - mean); });
-  const auto inverse = static_cast<float>(1 / std::sqrt(square / static_cast<double>(d) + epsilon));
-  for (std::int64_t j = 0; j < d; ++j) out[j] = (x[j] - mean) * inverse * weight[j] + bias[j];
-}
-
-// GPT-2's GELU, by its tanh.
+// GPT-2's GELU, by its tanh, and the one that it approximates.
 float gelu(float x) { return 0.5f * x * (1 + std::tanh(0.7978845608f * (x + 0.044715f * x * x * x))); }
+float exact_gelu(float x) { return 0.5f * x * (1 + error_function(0.7071067812f * x)); }
 
 template <class Work> void each_row(std::int64_t many, const Work& work) {
   at::parallel_for(0, many, 16, [&](std::int64_t begin, std::int64_t end) { for (std::int64_t i = begin; i < end; ++i) work(i); });
@@ -127,6 +111,7 @@ PackedView RowMemory::values(std::int64_t layer, std::int64_t group, std::int64_
   return {seen, head_, values_[layer * groups_ + group].data(), nullptr, 16 * room_};
 }
 
+TransformerRows::TransformerRows(TransformerRows&&) noexcept = default;
 TransformerRows::~TransformerRows() = default;
 
 TransformerRows::TransformerRows(Transformer net, bool bf16, const PredictionHeads& heads, at::Device device) : config_(net.config) {
@@ -136,12 +121,13 @@ TransformerRows::TransformerRows(Transformer net, bool bf16, const PredictionHea
     elsewhere_ = std::make_unique<DeviceRows>(std::move(net), at::TensorOptions(bf16 ? at::kBFloat16 : at::kFloat).device(device));
     return;
   }
-  if (!net.lm_head.is_same(net.embed_tokens)) {  // else the head holds it, too
+  if (net.embed_tokens.defined() && !net.lm_head.is_same(net.embed_tokens)) {  // else the head holds it, too
     const bool narrow = bf16 || net.embed_tokens.scalar_type() == at::kBFloat16;
     embedding_ = net.embed_tokens.detach().to(narrow ? at::kBFloat16 : at::kFloat).contiguous();
   }
   positions_ = floats(net.embed_positions);
-  head_ = RowLinear(net.lm_head.detach(), {}, bf16);
+  has_head_ = net.lm_head.defined();
+  if (has_head_) head_ = RowLinear(net.lm_head.detach(), {}, bf16);
   norm_ = {floats(net.norm), floats(net.norm_bias)};
   encoder_norm_ = {floats(net.encoder_norm), {}};
   net.embed_tokens = net.lm_head = at::Tensor();
@@ -279,7 +265,7 @@ void TransformerRows::embed(std::span<const MemoryRow> rows, float* x) const {
   const std::int64_t d = config_.hidden_size;
   const bool tied = !embedding_.defined(), bf16 = !tied && embedding_.scalar_type() == at::kBFloat16;
   for (std::size_t i = 0; i < rows.size(); ++i, x += d) {
-    if (rows[i].layers.from > 0) {
+    if (rows[i].layers.from > 0 || rows[i].token == kNoToken) {
       std::copy_n(rows[i].layers.state, d, x);
       continue;
     }
@@ -373,7 +359,7 @@ void TransformerRows::run(const std::vector<Layer>& layers, std::span<const Memo
     each_row(active, [&](std::int64_t i) {
       float* to = gated_rows.get() + i * inner;
       if (!config_.gpt2()) return gated(wide.get() + i * 2 * inner, wide.get() + (2 * i + 1) * inner, inner, to);
-      for (std::int64_t j = 0; j < inner; ++j) to[j] = gelu(wide[i * inner + j]);
+      for (std::int64_t j = 0; j < inner; ++j) to[j] = config_.exact_gelu ? exact_gelu(wide[i * inner + j]) : gelu(wide[i * inner + j]);
     });
     layer.down.apply(gated_rows.get(), active, added.get());
     if (!layer.experts.empty()) layer.experts.add(inside.get(), active, added.get());
@@ -402,12 +388,14 @@ at::Tensor TransformerRows::forward(std::span<const MemoryRow> rows) const {
   std::vector<std::int64_t> line{0};  // where a row's logits begin
   for (const std::int32_t further : ahead) line.push_back(line.back() + 1 + further);
   const std::int64_t lines = line.back();
-  const auto states = room(lines * d);
+  at::Tensor kept = at::empty({lines, d});
+  float* const states = kept.data_ptr<float>();
   const auto hidden = ahead_.empty() ? nullptr : room(asked * d);
-  normed(norm_, x.get(), asked, ahead_.empty() ? states.get() : hidden.get());
-  if (!ahead_.empty()) predict(hidden.get(), ahead, line, states.get());
+  normed(norm_, x.get(), asked, ahead_.empty() ? states : hidden.get());
+  if (!ahead_.empty()) predict(hidden.get(), ahead, line, states);
+  if (!has_head_) return kept;
   at::Tensor logits = at::empty({lines, config_.vocab_size});
-  head_.apply(states.get(), lines, logits.data_ptr<float>());
+  head_.apply(states, lines, logits.data_ptr<float>());
   return logits;
 }
 

@@ -52,7 +52,7 @@ struct Outside {
 };
 
 // A row goes through all layers, or through some of them now and through the rest later: `state` [d] is what is handed over, read
-// where `from` is above 0 and written where layers are left.
+// where `from` is above 0 or the row has no token, and written where layers are left.
 struct Layers {
   std::int64_t from = 0, until = std::numeric_limits<std::int64_t>::max();
   float* state = nullptr;
@@ -83,9 +83,11 @@ class TransformerRows {
   // on the CPU, tensor operations do the work: no encoder, no prediction heads, no early exit there (ConfigError), and a row's bits may
   // depend on the rows beside it.
   TransformerRows(Transformer net, bool bf16, const PredictionHeads& heads = {}, at::Device device = at::kCPU);
+  TransformerRows(TransformerRows&&) noexcept;
   ~TransformerRows();
   void prepare(std::int64_t positions);  // rotations of positions below
-  // Logits of the asked rows in their order, [asked + their further heads, V]. What a row gets is, bit for bit, what it gets
+  // Logits of the asked rows in their order, [asked + their further heads, V]; of a network without a vocabulary their states
+  // after the last norm, [asked, d]. What a row gets is, bit for bit, what it gets
   // without the rows of other sequences, and whether it goes through the layers at once or not.
   at::Tensor forward(std::span<const MemoryRow> rows) const;
   // The encoder, whose rows are all tokens of their sources: each leaves the keys and values that the decoder's layers will
@@ -130,6 +132,7 @@ class TransformerRows {
   Norm norm_, encoder_norm_;
   std::vector<float> cosines_, sines_;
   std::unique_ptr<DeviceRows> elsewhere_;
+  bool has_head_ = true;
   RowLinear head_, ahead_hidden_;
   std::vector<RowLinear> ahead_;  // a projection a prediction head
   std::int64_t ahead_width_ = 0;  // of all their filters

@@ -7,7 +7,7 @@ namespace draftlab {
 Prompt question_prompt(const std::string& name, const std::string& question, const std::string& worked, const Tokenizer& tokenizer,
                        std::int64_t answer_tokens, bool begin) {
   Prompt prompt;
-  if (begin) prompt.reference.push_back(tokenizer.begin());
+  if (begins(tokenizer, begin)) prompt.reference.push_back(tokenizer.begin());
   const std::vector<Token> asked = tokenizer.encode(question), answer = tokenizer.encode(worked);
   prompt.reference.insert(prompt.reference.end(), asked.begin(), asked.end());
   prompt.offset = static_cast<int>(prompt.reference.size());
@@ -16,13 +16,14 @@ Prompt question_prompt(const std::string& name, const std::string& question, con
   prompt.reference.insert(prompt.reference.end(), answer.begin(), answer.end());
   prompt.reference.resize(static_cast<std::size_t>(prompt.length), tokenizer.separator());
   prompt.text = tokenizer.decode(answer);
+  prompt.ends = tokenizer.ends();
   prompt.id = prompt_id(name, prompt);
   return prompt;
 }
 
 std::string answer_text(const Tokenizer& tokenizer, const Prompt& prompt, const Canvas& canvas) {
   const auto first = canvas.tokens().begin() + prompt.offset;
-  std::vector<Token> tokens(first, std::find(first, canvas.tokens().end(), tokenizer.separator()));
+  std::vector<Token> tokens(first, std::find_first_of(first, canvas.tokens().end(), prompt.ends.begin(), prompt.ends.end()));
   std::erase(tokens, kNoToken);
   return tokenizer.decode(tokens);
 }

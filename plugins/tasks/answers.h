@@ -1,5 +1,5 @@
 // Questions with an answer of unknown length: the question is given, then come positions for the answer, which ends at the
-// first end token (the tokenizer's separator). What follows it is neither text nor scored.
+// first of the tokenizer's end tokens. What follows it is neither text nor scored.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace draftlab {
 
-// Tokens of the question, <s> in front where `begin`, then `answer_tokens` masked positions. The reference is the worked answer
+// Tokens of the question, <s> in front where `begin` and there is one, then `answer_tokens` masked positions. The reference is the worked answer
 // and end tokens, cut where it does not fit; `offset` is the first position of the answer.
 Prompt question_prompt(const std::string& name, const std::string& question, const std::string& worked, const Tokenizer& tokenizer,
                        std::int64_t answer_tokens, bool begin);

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
+#include <memory>
+
+#include <zlib.h>
 
 #include "core/error.h"
+#include "plugins/tasks/json_lines.h"
 #include "plugins/tokenizers/utf8.h"
 
 namespace draftlab {
@@ -66,6 +69,29 @@ class CsvReader {
   std::size_t at_ = 0, line_ = 1;
 };
 
+std::string whole(const std::string& path, std::size_t most) {
+  const auto size = std::filesystem::file_size(path);
+  if (size > most) throw DataError("'" + path + "' has " + std::to_string(size) + " bytes, more than the " + std::to_string(most) + " that are read");
+  std::string text(size, '\0');
+  std::ifstream in(path, std::ios::binary);
+  if (size > 0 && !in.read(text.data(), static_cast<std::streamsize>(size))) throw DataError("cannot read '" + path + "'");
+  return text;
+}
+
+// What a file packed by gzip holds.
+std::string unpacked(const std::string& path, std::size_t most) {
+  std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
+  std::string text, part(1 << 16, '\0');
+  int count = file ? 1 : -1;
+  while (count > 0 && text.size() <= most) {
+    count = gzread(file.get(), part.data(), static_cast<unsigned>(part.size()));
+    if (count > 0) text.append(part, 0, static_cast<std::size_t>(count));
+  }
+  if (text.size() > most) throw DataError("'" + path + "' unpacks to more than the " + std::to_string(most) + " bytes that are read");
+  if (count < 0 || gzclose(file.release()) != Z_OK) throw DataError("'" + path + "' is cut short or damaged");
+  return text;
+}
+
 void refuse_if_none(const std::vector<std::string>& documents, const std::string& path) {
   if (documents.empty()) throw DataError("'" + path + "' holds no text: every line is blank");
 }
@@ -88,12 +114,8 @@ std::vector<std::string> all_lines(const std::string& text) {
 std::string read_utf8(const std::string& path, std::size_t most) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) throw DataError("there is no file '" + path + "'");
-  const auto size = std::filesystem::file_size(path, error);
-  if (size == 0) throw DataError("'" + path + "' is empty");
-  if (size > most) throw DataError("'" + path + "' has " + std::to_string(size) + " bytes, more than the " + std::to_string(most) + " that are read");
-  std::string text(size, '\0');
-  std::ifstream in(path, std::ios::binary);
-  if (!in.read(text.data(), static_cast<std::streamsize>(size))) throw DataError("cannot read '" + path + "'");
+  std::string text = path.ends_with(".gz") ? unpacked(path, most) : whole(path, most);
+  if (text.empty()) throw DataError("'" + path + "' is empty");
   if (const std::size_t at = invalid_utf8(text); at != std::string::npos)
     throw DataError("'" + path + "' is not UTF-8 at line " + std::to_string(1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n')));
   if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
@@ -157,18 +179,10 @@ Table read_csv(const std::string& path) { return parse_csv(read_utf8(path), path
 
 std::vector<std::string> parse_jsonl(const std::string& text, const std::string& name, const std::string& field) {
   std::vector<std::string> values;
-  std::size_t number = 0;
-  for (const std::string& line : all_lines(text)) {
-    ++number;
-    if (blank(line)) continue;
-    const std::string here = "'" + name + "' line " + std::to_string(number);
-    const nlohmann::json object = nlohmann::json::parse(line, nullptr, false);
-    if (object.is_discarded() || !object.is_object()) throw DataError(here + " is not a JSON object");
-    const auto found = object.find(field);
-    if (found == object.end() || !found->is_string()) throw DataError(here + " has no text under '" + field + "'");
-    values.push_back(found->get<std::string>());
+  for (const JsonObject& object : json_objects(text, name)) {
+    if (!object.has(field) || !object.json[field].is_string()) throw DataError(object.where + " has no text under '" + field + "'");
+    values.push_back(object.json[field].get<std::string>());
   }
-  refuse_if_none(values, name);
   return values;
 }
 

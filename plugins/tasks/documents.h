@@ -8,7 +8,7 @@
 namespace draftlab {
 
 // A file's bytes; DataError when it cannot be read, is empty, is larger than `most` bytes, or is not UTF-8 (with the line).
-// A byte order mark is dropped.
+// A byte order mark is dropped, and a name that ends in .gz is unpacked by gzip.
 std::string read_utf8(const std::string& path, std::size_t most = std::size_t{1} << 31);
 
 // Lines of a text, without their ends (a carriage return is part of an end), and whether one has nothing to read.
@@ -32,7 +32,7 @@ struct Table {
 Table parse_csv(const std::string& text, const std::string& name);
 Table read_csv(const std::string& path);
 
-// One JSON object a line; the string under `field` of each. Blank lines are skipped.
+// One JSON object a line (or one array of them); the string under `field` of each. Blank lines are skipped.
 std::vector<std::string> parse_jsonl(const std::string& text, const std::string& name, const std::string& field);
 std::vector<std::string> read_jsonl(const std::string& path, const std::string& field);
 

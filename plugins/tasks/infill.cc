@@ -25,15 +25,16 @@ class Infill final : public Task {
   void load(const Tokenizer* tokenizer) override {
     passages_ = read_passages(options_, tokenizer, "infill");
     tokenizer_ = tokenizer;
+    first_ = begins(*tokenizer, options_.begin);
   }
   int size() const override { return static_cast<int>(passages_.items.size()); }
   std::string digest() const override { return passages_.digest; }
 
   Prompt prompt(int index) const override {
     const Passage& passage = passages_.items.at(static_cast<std::size_t>(index));
-    Prompt prompt{passage.id, static_cast<int>(passage.tokens.size()), {}, passage.tokens, {}, options_.begin ? 1 : 0};
+    Prompt prompt{passage.id, static_cast<int>(passage.tokens.size()), {}, passage.tokens, {}, first_};
     prompt.text = tokenizer_->decode({passage.tokens.begin() + prompt.offset, passage.tokens.end()});
-    if (options_.begin) prompt.given.emplace_back(0, passage.tokens[0]);
+    if (first_) prompt.given.emplace_back(0, passage.tokens[0]);
     for (std::int32_t position : visible(passage)) prompt.given.emplace_back(position, passage.tokens[position]);
     prompt.id = prompt_id(passage.id, prompt);
     return prompt;
@@ -44,11 +45,10 @@ class Infill final : public Task {
  private:
   // The first of a random permutation of the text's positions, ascending. Their number is the one of the authors' code.
   std::vector<std::int32_t> visible(const Passage& passage) const {
-    const int first = options_.begin ? 1 : 0;
-    const int length = static_cast<int>(passage.tokens.size()) - first;
+    const int length = static_cast<int>(passage.tokens.size()) - first_;
     const int count = std::clamp(static_cast<int>((1 - options_.mask_rate) * length) + 1, 1, length - 1);
     std::vector<std::int32_t> positions(length);
-    std::iota(positions.begin(), positions.end(), first);
+    std::iota(positions.begin(), positions.end(), first_);
     for (int i = 0; i < count; ++i) {
       const Site site{stable_hash(passage.id), i, Purpose::prompt, 0, 0};
       std::swap(positions[i], positions[i + static_cast<int>(SampledChance::uniform(static_cast<std::uint64_t>(options_.seed), site) * (length - i))]);
@@ -60,6 +60,7 @@ class Infill final : public Task {
   Options options_;
   Passages passages_;
   const Tokenizer* tokenizer_ = nullptr;
+  int first_ = 0;  // position of the text's first token
 };
 
 }  // namespace

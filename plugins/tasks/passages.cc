@@ -49,7 +49,7 @@ void PassageOptions::declare(OptionSet& set) {
   set.add("packing", &packing).one_of({"documents", "chunks", "chunks-xlnet"}).help(
       "documents: a canvas each; chunks: documents joined by <sep>, as draftlab's trainer joins them, and cut to `length` tokens; "
       "chunks-xlnet: joined by <sep><cls></s>, as the authors of ASSD do");
-  set.add("begin", &begin).help("every canvas begins with <s>, which is always given: what draftlab's trainer shows a model");
+  set.add("begin", &begin).help("every canvas begins with <s>, where the tokenizer has one; it is always given: what draftlab's trainer shows a model");
   set.add("split", &split).one_of({"train", "validation", "test"}).help("of the generated stories; they never share one");
   set.add("length", &length).in(3, 1 << 20).help("tokens of a canvas, <s> included; of a document, at most");
   set.add("least", &least).in(2, 1 << 20).help("documents of fewer tokens are passed over");
@@ -65,10 +65,11 @@ Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer
     throw ConfigError("task." + task + ".count must be at least 1 where task." + task + ".source = stories: the generator has no end");
   const Documents documents(options);
   const std::size_t most = options.count ? static_cast<std::size_t>(options.count) : std::string::npos;
-  const std::size_t length = static_cast<std::size_t>(options.length - (options.begin ? 1 : 0));  // of text
+  const bool begin = begins(*tokenizer, options.begin);
+  const std::size_t length = static_cast<std::size_t>(options.length - (begin ? 1 : 0));  // of text
   Passages passages;
   const auto add = [&](std::vector<Token> tokens, std::size_t number) {
-    if (options.begin) tokens.insert(tokens.begin(), tokenizer->begin());
+    if (begin) tokens.insert(tokens.begin(), tokenizer->begin());
     passages.digest = digest_of(tokens, passages.digest);
     passages.items.push_back({documents.name() + "-" + std::to_string(number), std::move(tokens)});
   };
@@ -95,6 +96,8 @@ Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer
   if (passages.items.empty()) throw DataError("'" + options.path + "' yields no canvas: its text is too short for length and least of task." + task);
   return passages;
 }
+
+bool begins(const Tokenizer& tokenizer, bool asked) { return asked && tokenizer.begin() != kNoToken; }
 
 std::string prompt_id(const std::string& name, const Prompt& prompt) {
   std::vector<Token> parts = prompt.reference;

@@ -18,7 +18,7 @@ struct PassageOptions {
 
 struct Passage {
   std::string id;
-  std::vector<Token> tokens;  // with <s> in front where the options say so
+  std::vector<Token> tokens;  // with <s> in front where the canvas begins with it
 };
 
 struct Passages {
@@ -28,6 +28,9 @@ struct Passages {
 
 // ConfigError when there is no tokenizer or no path where one is needed; DataError when the data yields no passage.
 Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer, const std::string& task);
+
+// Whether a canvas begins with the tokenizer's <s>: where the task asks for it, and there is one.
+bool begins(const Tokenizer& tokenizer, bool asked);
 
 // The name with a hash of what is given and what stood there: prompts that differ have different names, so arms that decode
 // different ones are never paired.

@@ -30,6 +30,7 @@ class Prefix final : public Task {
 
   void load(const Tokenizer* tokenizer) override {
     passages_ = read_passages(options_, tokenizer, "prefix");
+    if (options_.prompt == 0 && !begins(*tokenizer, options_.begin)) throw ConfigError("task.prefix.prompt = 0 needs a tokenizer with <s>: something must be given");
     tokenizer_ = tokenizer;
   }
   int size() const override { return static_cast<int>(passages_.items.size()); }
@@ -37,7 +38,7 @@ class Prefix final : public Task {
 
   Prompt prompt(int index) const override {
     const Passage& passage = passages_.items.at(static_cast<std::size_t>(index));
-    Prompt prompt{passage.id, 0, {}, passage.tokens, {}, options_.begin ? 1 : 0};
+    Prompt prompt{passage.id, 0, {}, passage.tokens, {}, begins(*tokenizer_, options_.begin) ? 1 : 0};
     prompt.text = tokenizer_->decode({passage.tokens.begin() + prompt.offset, passage.tokens.end()});
     prompt.length = static_cast<int>(prompt.reference.size());
     const int given = static_cast<int>(options_.prompt) + prompt.offset;

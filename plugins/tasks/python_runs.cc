@@ -1,25 +1,17 @@
 #include "plugins/tasks/python_runs.h"
 
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <chrono>
-#include <csignal>
-#include <thread>
-
 #include "core/error.h"
+#include "plugins/tasks/sandbox.h"
 
 namespace draftlab {
 namespace {
 
+constexpr int kReachedItsEnd = 113;  // how a program says so; leaving early with 0 is no success
+
 std::string between(const std::string& text, std::size_t from, const std::string& end) { return text.substr(from, text.find(end, from) - from); }
 
-void limit(int resource, rlim_t most) {
-  const rlimit both{most, most};
-  setrlimit(resource, &both);
+SandboxResult run(const std::string& program, const PythonLimits& limits) {
+  return run_in_sandbox({limits.python, "-I", "-B", "-"}, program + "\nraise SystemExit(" + std::to_string(kReachedItsEnd) + ")\n", {limits.seconds, limits.megabytes});
 }
 
 }  // namespace
@@ -34,35 +26,19 @@ std::string extracted_code(const std::string& answer) {
   return answer;
 }
 
-bool python_succeeds(const std::string& program, const PythonLimits& limits) {
-  const pid_t child = fork();
-  if (child < 0) throw OutputError("cannot start '" + limits.python + "': no process can be made");
-  if (child == 0) {
-    setpgid(0, 0);  // so that what it starts ends with it
-    const int nowhere = open("/dev/null", O_RDWR);
-    for (int stream : {0, 1, 2}) dup2(nowhere, stream);
-    limit(RLIMIT_CPU, static_cast<rlim_t>(limits.seconds));
-    limit(RLIMIT_AS, static_cast<rlim_t>(limits.megabytes) << 20);
-    limit(RLIMIT_FSIZE, 0);
-    limit(RLIMIT_CORE, 0);
-    execl(limits.python.c_str(), limits.python.c_str(), "-I", "-c", program.c_str(), static_cast<char*>(nullptr));
-    _exit(127);
-  }
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(limits.seconds);
-  int status = 0;
-  for (;;) {
-    const pid_t ended = waitpid(child, &status, WNOHANG);
-    if (ended == child) break;
-    if (ended < 0 && errno != EINTR) return false;
-    if (std::chrono::steady_clock::now() > end) {
-      kill(-child, SIGKILL);
-      kill(child, SIGKILL);
-      waitpid(child, &status, 0);
-      return false;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+void PythonLimits::declare(OptionSet& set) {
+  set.add("python", &python).help("interpreter that runs what was decoded with its tests, in a sandbox (bubblewrap), such as /usr/bin/python3; empty: nothing runs, and there is no score `correct`");
+  set.add("seconds", &seconds).in(1, 3600).help("that one run may take");
+  set.add("megabytes", &megabytes).in(16, 1 << 20).help("that one run may take");
 }
+
+void PythonLimits::check(const std::string& task) const {
+  if (python.empty()) return;
+  if (const SandboxResult result = run("", {python, 60, 4096}); result.status != kReachedItsEnd)
+    throw ConfigError("task." + task + ".python = " + python + " cannot run: programs of a model run only in a bubblewrap sandbox, and " +
+                      (result.message.empty() ? "this one ends with status " + std::to_string(result.status) : result.message));
+}
+
+bool python_succeeds(const std::string& program, const PythonLimits& limits) { return run(program, limits).status == kReachedItsEnd; }
 
 }  // namespace draftlab

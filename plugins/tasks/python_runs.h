@@ -1,8 +1,10 @@
-// Python that a model wrote: taken out of its answer, and run in a process of its own.
+// Python that a model wrote: taken out of its answer, and run in a sandbox.
 #pragma once
 
 #include <cstdint>
 #include <string>
+
+#include "core/options.h"
 
 namespace draftlab {
 
@@ -10,10 +12,16 @@ namespace draftlab {
 std::string extracted_code(const std::string& answer);
 
 struct PythonLimits {
-  std::string python;  // the interpreter
+  std::string python;  // the interpreter; empty: nothing runs
   std::int64_t seconds = 5, megabytes = 512;
+  void declare(OptionSet& set);
+  // Runs an empty program; ConfigError saying what is missing where that fails: the interpreter, bwrap, or what bwrap needs.
+  void check(const std::string& task) const;
 };
-// Whether the interpreter, isolated (-I) and mute, ends with 0 within the limits. OutputError when no process can be made.
+
+// Whether a program runs to its end, without an error and within the limits, in a bubblewrap sandbox of its own: no network, the
+// system and the interpreter's folder read-only and nothing else, a home and /tmp of memory, no environment, no other processes
+// to see and none to start. Neither sys.exit nor os._exit counts as the end. OutputError when no process can be made.
 bool python_succeeds(const std::string& program, const PythonLimits& limits);
 
 }  // namespace draftlab

@@ -75,8 +75,8 @@ class StoryTask final : public Task {
 
   Prompt hidden(const FiveSentences& story) const {
     const int first = options_.hide == "1" ? 2 : 1, last = options_.hide == "1" ? 2 : 3;
-    Prompt prompt{story.id, 0, {}, {}, {}, options_.begin ? 1 : 0};
-    if (options_.begin) {
+    Prompt prompt{story.id, 0, {}, {}, {}, begins(*tokenizer_, options_.begin) ? 1 : 0};
+    if (prompt.offset) {
       prompt.given.emplace_back(0, tokenizer_->begin());
       prompt.reference.push_back(tokenizer_->begin());
     }

@@ -4,27 +4,63 @@
 
 #include "core/error.h"
 #include "core/plugin.h"
+#include "plugins/tasks/documents.h"
+#include "plugins/tokenizers/tokenizer_json.h"
 
 namespace draftlab {
 
 namespace {
-std::string file_in(const std::string& folder) { return (std::filesystem::path(folder) / "spiece.model").string(); }
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 28;  // of a tokenizer's file
+
+// The files of a folder that make its tokenizer, the one that says what it is first; none where there is no tokenizer.
+std::vector<std::string> files_of(const std::string& folder) {
+  const auto there = [&](const char* name) { return fs::is_regular_file(fs::path(folder) / name); };
+  std::vector<std::string> files;
+  if (there("spiece.model")) return {"spiece.model"};
+  if (there("tokenizer.json")) files = {"tokenizer.json"};
+  else if (there("vocab.json") && there("merges.txt")) files = {"vocab.json", "merges.txt"};
+  if (!files.empty() && there("tokenizer_config.json")) files.push_back("tokenizer_config.json");
+  return files;
+}
+
+std::unique_ptr<Tokenizer> open_byte_level(const std::string& folder, const std::vector<std::string>& files) {
+  const auto path = [&](const std::string& name) { return (fs::path(folder) / name).string(); };
+  const auto read = [&](const std::string& name) { return read_utf8(path(name), kMostBytes); };
+  const bool configured = files.back() == "tokenizer_config.json";
+  const std::string config = configured ? read("tokenizer_config.json") : "{}";
+  ByteLevelParts parts = files[0] == "tokenizer.json"
+                             ? read_tokenizer_json(read(files[0]), path(files[0]))
+                             : read_vocabulary_and_merges(read(files[0]), read(files[1]), tokenizer_class(config, path("tokenizer_config.json")), path(files[0]));
+  read_tokenizer_config(config, path("tokenizer_config.json"), parts);
+  for (const char* name : {"config.json", "generation_config.json"})
+    if (fs::is_regular_file(path(name))) read_token_ids(read(name), path(name), parts);
+  add_turn_ends(parts);
+  return std::make_unique<ByteLevelTokenizer>(std::move(parts), path(files[0]));
+}
+
 }  // namespace
 
-bool has_tokenizer(const std::string& folder) { return std::filesystem::is_regular_file(file_in(folder)); }
+bool has_tokenizer(const std::string& folder) { return !files_of(folder).empty(); }
 
 std::unique_ptr<Tokenizer> open_tokenizer(const std::string& folder) {
-  if (!has_tokenizer(folder)) throw DataError("'" + folder + "' has no tokenizer: there is no spiece.model in it");
+  const std::vector<std::string> files = files_of(folder);
+  if (files.empty()) throw DataError("'" + folder + "' has no tokenizer: there is neither spiece.model, nor tokenizer.json, nor vocab.json and merges.txt in it");
+  if (files[0] != "spiece.model") return open_byte_level(folder, files);
   const auto open = reinterpret_cast<Tokenizer* (*)(const std::string&)>(module_function("draftlab_sentencepiece", "draftlab_open_tokenizer"));
-  return std::unique_ptr<Tokenizer>(open(file_in(folder)));
+  return std::unique_ptr<Tokenizer>(open((fs::path(folder) / files[0]).string()));
 }
 
 void copy_tokenizer(const std::string& from, const std::string& to) {
-  const std::string source = file_in(from), target = file_in(to);
-  std::error_code error;
-  if (std::filesystem::equivalent(source, target, error)) return;
-  std::filesystem::copy_file(source, target, std::filesystem::copy_options::overwrite_existing, error);
-  if (error) throw OutputError("cannot copy '" + source + "' to '" + target + "': " + error.message());
+  for (const std::string& name : files_of(from)) {
+    const std::string source = (fs::path(from) / name).string(), target = (fs::path(to) / name).string();
+    std::error_code error;
+    if (fs::equivalent(source, target, error)) continue;
+    fs::copy_file(source, target, fs::copy_options::overwrite_existing, error);
+    if (error) throw OutputError("cannot copy '" + source + "' to '" + target + "': " + error.message());
+  }
 }
 
 std::string train_tokenizer(const std::vector<std::string>& lines, std::int64_t vocabulary, double coverage,

@@ -1,5 +1,5 @@
-// A tokenizer is a file in the folder of the checkpoint that was trained with it. The sentencepiece library is reached through a
-// module of its own (sentencepiece.cc): its copy of protobuf and the one that torch loads must not see each other.
+// A tokenizer is a file or some in the folder of the checkpoint that was trained with it. The sentencepiece library is reached through
+// a module of its own (sentencepiece.cc): its copy of protobuf and the one that torch loads must not see each other.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,9 @@
 
 namespace draftlab {
 
-// Reads `folder`/spiece.model; DataError when it is missing, cannot be read, or has not XLNet's special pieces at 0 to 8.
+// Reads what `folder` has, the first of: spiece.model, a sentencepiece model with XLNet's special pieces at 0 to 8; tokenizer.json,
+// byte-level BPE; vocab.json and merges.txt, the same (tokenizer_json.h). tokenizer_config.json, config.json and
+// generation_config.json say what begins and ends a text. DataError when there is none, or one that cannot be read.
 std::unique_ptr<Tokenizer> open_tokenizer(const std::string& folder);
 bool has_tokenizer(const std::string& folder);
 

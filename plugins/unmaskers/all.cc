@@ -10,7 +10,7 @@ class All final : public Unmasker {
   Verdict choose(const Step& step, const Proposal& proposal) const override {
     Verdict verdict{.commits = {}, .edits = {}, .why = Stop::unverified, .carry = {}, .judged = {}};
     for (const Node& node : proposal.nodes) {
-      if (step.window.holds(node.position)) verdict.commits.push_back({node.position, node.token, Source::threshold});
+      if (step.window.holds(node.position)) verdict.commits.push_back(commit_of(node, Source::threshold));
     }
     return verdict;
   }

@@ -22,8 +22,7 @@ class One final : public Unmasker {
       const double gain = confidence(proposal, i) - confidence(proposal, best);
       if (gain > 0 || (gain == 0 && proposal.nodes[i].position < proposal.nodes[best].position)) best = i;
     }
-    const Node& node = proposal.nodes[best];
-    return {.commits = {{node.position, node.token, Source::threshold}}, .edits = {}, .why = Stop::unverified, .carry = {}, .judged = {}};
+    return {.commits = {commit_of(proposal.nodes[best], Source::threshold)}, .edits = {}, .why = Stop::unverified, .carry = {}, .judged = {}};
   }
   int preview(const Step&, const Proposal&) const override { return 0; }
 

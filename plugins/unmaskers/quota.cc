@@ -19,13 +19,13 @@ void QuotaUnmasker::begin(const Blocks& blocks, const DecodeOptions& decode) {
 std::vector<QuotaUnmasker::Draft> QuotaUnmasker::drafts(const Step& step, const Proposal& proposal, const Verdict& committed) const {
   std::vector<Draft> drafts;
   for (std::size_t i = 0; i < proposal.nodes.size(); ++i) {
-    const auto& [parent, position, token] = proposal.nodes[i];
-    if (!step.window.holds(position)) continue;
-    if (std::any_of(committed.commits.begin(), committed.commits.end(), [at = position](const Commit& commit) { return commit.position == at; })) continue;
-    Draft draft{.position = position, .token = token};
+    const Node& node = proposal.nodes[i];
+    if (!step.window.holds(node.position)) continue;
+    if (std::any_of(committed.commits.begin(), committed.commits.end(), [&](const Commit& commit) { return commit.position == node.position; })) continue;
+    Draft draft{.position = node.position, .node = &node};
     const auto& read = reads_raw_ && !proposal.raw.empty() ? proposal.raw : proposal.drawn_from;
     if (!read.empty() && !read[i].empty()) {
-      draft.confidence = read[i].probability(token), draft.peak = read[i].max();
+      draft.confidence = read[i].probability(node.token), draft.peak = read[i].max();
       draft.margin = read[i].margin(), draft.entropy = read[i].entropy();
     }
     drafts.push_back(draft);
@@ -49,7 +49,7 @@ Verdict QuotaUnmasker::choose(const Step& step, const Proposal& proposal) const 
   std::vector<Draft> left = drafts(step, proposal, verdict);
   const int certain = sure(step.decode, left);
   const int chosen = std::min(static_cast<int>(left.size()), std::max(certain, quota(step, left)));
-  for (int i = 0; i < chosen; ++i) verdict.commits.push_back({left[i].position, left[i].token, Source::threshold});
+  for (int i = 0; i < chosen; ++i) verdict.commits.push_back(commit_of(*left[i].node, Source::threshold));
   return verdict;
 }
 
@@ -60,7 +60,7 @@ Verdict QuotaUnmasker::top_up(const Step& step, const Proposal& proposal, Verdic
   const int certain = sure(step.decode, left), owed = quota(step, left) - static_cast<int>(verdict.commits.size());
   if (owed <= 0) return verdict;
   const int chosen = std::min(static_cast<int>(left.size()), std::max(certain, owed));
-  for (int i = 0; i < chosen; ++i) verdict.commits.push_back({left[i].position, left[i].token, Source::fallback});
+  for (int i = 0; i < chosen; ++i) verdict.commits.push_back(commit_of(*left[i].node, Source::fallback));
   return verdict;
 }
 

@@ -28,7 +28,7 @@ class QuotaUnmasker : public Unmasker {
   // A draft that may be committed.
   struct Draft {
     std::int32_t position = 0;
-    Token token = kNoToken;
+    const Node* node = nullptr;  // of the proposal
     double confidence = 1;  // probability of the token; 1 where the drafter gave no distribution
     double peak = 1;        // largest probability of the position, whichever token was drafted
     double margin = 1;      // largest less second largest

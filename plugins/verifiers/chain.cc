@@ -100,7 +100,7 @@ class Chain final : public Verifier {
     double claimed(int draft) const { return drawn_from(draft) ? drawn_from(draft)->probability(proposal.nodes[draft].token) : 1.0; }
 
     void accept(int draft) {
-      verdict.commits.push_back({proposal.nodes[draft].position, proposal.nodes[draft].token, Source::accepted});
+      verdict.commits.push_back(commit_of(proposal.nodes[draft], Source::accepted));
       at = draft;
     }
 

@@ -27,17 +27,17 @@ class InPlace final : public Verifier {
 
     Verdict verdict{.commits = {}, .edits = {}, .why = Stop::complete, .carry = {}, .judged = {}};
     for (std::size_t i = 0; i < drafts; ++i) {
-      const auto& [parent, position, token] = proposal.nodes[i];
+      const Node& node = proposal.nodes[i];
       bool right = static_cast<int>(i) < proposal.exact;
       double p = kNotMeasured;
       if (!right) {
-        const Distribution target = step.drawn(answer.at(last, position));
-        p = target.probability(token);
-        right = step.chance.draw(target, step.site(position, Purpose::accept)) == token;
+        const Distribution target = step.drawn(answer.at(last, node.position));
+        p = target.probability(node.token);
+        right = step.chance.draw(target, step.site(node.position, Purpose::accept)) == node.token;
       }
-      verdict.judged.push_back({p, proposal.drawn_from.empty() ? 1.0 : proposal.drawn_from[i].probability(token), p, right});
+      verdict.judged.push_back({p, proposal.drawn_from.empty() ? 1.0 : proposal.drawn_from[i].probability(node.token), p, right});
       if (!right) verdict.why = Stop::wrong_token;
-      if (right || i == 0) verdict.commits.push_back({position, token, right ? Source::accepted : Source::fallback});  // one at least
+      if (right || i == 0) verdict.commits.push_back(commit_of(node, right ? Source::accepted : Source::fallback));  // one at least
       if (!right) break;
     }
     co_return verdict;

@@ -80,7 +80,7 @@ class Orders final : public Verifier {
       const Node& node = proposal.nodes[draft];
       const double q = proposal.drawn_from.empty() ? 1.0 : proposal.drawn_from[draft].probability(node.token);
       verdict.judged[draft] = {target[draft][best], q, accept[draft][best], rank < longest};
-      if (rank < longest) verdict.commits.push_back({node.position, node.token, Source::accepted});
+      if (rank < longest) verdict.commits.push_back(commit_of(node, Source::accepted));
     }
     co_return verdict;
   }

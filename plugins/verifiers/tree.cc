@@ -44,11 +44,11 @@ class Tree final : public Verifier {
     verdict.judged.assign(proposal.nodes.size(), {kNotMeasured, kNotMeasured, kNotMeasured, false, false});
     Canvas state = step.canvas;
     for (int i = 0; i < proposal.exact; ++i) {
-      const auto& [parent, position, token] = proposal.nodes[i];
-      const double q = proposal.drawn_from.empty() ? 1.0 : proposal.drawn_from[i].probability(token);
+      const Node& node = proposal.nodes[i];
+      const double q = proposal.drawn_from.empty() ? 1.0 : proposal.drawn_from[i].probability(node.token);
       verdict.judged[i] = {q, q, 1, true};
-      verdict.commits.push_back({position, token, Source::accepted});
-      state.commit(position, token);
+      verdict.commits.push_back(commit_of(node, Source::accepted));
+      state.commit(node.position, node.token);
     }
     if (proposal.exact == static_cast<int>(proposal.nodes.size()) || proposal.exact > horizon) {
       if (proposal.foresight > 0 && !proposal.pass.empty()) verdict.carry = Carry{proposal.pass, kRoot, proposal.exact};

@@ -181,6 +181,17 @@ TEST_CASE("no worse") {
   CHECK_FALSE(non_inferiority(baseline, better, 0.01, -1).shown);  // where less is better
 }
 
+TEST_CASE("the jackknife takes the bias off a variance, and of a mean it is Student's interval") {
+  const Values x = {1, 2, 4, 8, 16}, squares = {1, 4, 16, 64, 256}, ones(5, 1.0);
+  const std::vector<Values> columns = {ones, x, squares};
+  const auto plain_variance = [](std::span<const double> s) { return s[2] / s[0] - s[1] / s[0] * (s[1] / s[0]); };
+  CHECK(jackknife(columns, plain_variance).value == doctest::Approx(37.2));  // sum of squared deviations 148.8, over n - 1
+  const Estimate center = jackknife(columns, [](std::span<const double> s) { return s[1] / s[0]; });
+  CHECK(center.value == doctest::Approx(6.2));
+  CHECK(center.interval.high - 6.2 == doctest::Approx(2.776445 * std::sqrt(37.2 / 5)).epsilon(1e-5));
+  CHECK(std::isnan(jackknife(std::vector<Values>{{1}, {1}}, [](std::span<const double> s) { return s[0]; }).interval.low));
+}
+
 TEST_CASE("a line through points on it has no width, and one x has no line") {
   const Line line = fit_line(Values{1, 2, 5}, Values{5, 7, 13});
   CHECK(line.slope.value == doctest::Approx(2));

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "core/error.h"
 
 namespace draftlab {
@@ -44,6 +46,19 @@ TEST_CASE("a broken prompt is a fault") {
   CHECK_THROWS_AS(Canvas(3, Given{{-1, 0}}), Fault);
   CHECK_THROWS_AS(Canvas(3, (Given{{1, 0}, {1, 0}})), Fault);
   CHECK_THROWS_AS(Canvas(3, Given{{1, kNoToken}}), Fault);
+}
+
+TEST_CASE("a position may hold a vector, which is part of the key") {
+  Canvas canvas(3, Given{{0, 1}});
+  CHECK(canvas.value(1).size() == 0);
+  canvas.commit(1, 0, false, Eigen::VectorXd::Constant(2, 0.5));
+  Canvas other = canvas;
+  canvas.commit(2, 0, false, Eigen::VectorXd::Constant(2, 1));
+  other.commit(2, 0, false, Eigen::VectorXd::Constant(2, std::nextafter(1.0, 2)));
+  CHECK(canvas.value(1) == Eigen::VectorXd::Constant(2, 0.5));
+  CHECK(canvas.value(0).size() == 0);
+  CHECK_FALSE(canvas.masked(2));
+  CHECK(canvas.key() != other.key());
 }
 
 }  // namespace draftlab

@@ -66,6 +66,40 @@ void write_cell(const std::string& path, int run, int prompts) {
 
 }  // namespace
 
+TEST_CASE("vectors, their log densities and proposals come back, beside ids that have none") {
+  const TraceFolder folder("vectors");
+  {
+    TraceWriter writer(folder / "a.h5", made_provenance(), made_runs(), units_of(1), false);  // a unit a sample, merged
+    for (int i = 0; i < 4; ++i) {
+      SampleRow sample = made_sample(i % 2, i / 2, 0);
+      StepRow& step = sample.steps[1];
+      if (i % 2 == 1) {
+        for (TokenRow& token : step.tokens) token.value = Eigen::VectorXd::LinSpaced(12, i, i + 11);
+        step.drafts[0].log_p = -3.5, step.drafts[0].log_q = 40, step.drafts[0].proposals = 7, step.drafts[0].capped = 1;
+      }
+      writer.sample(std::move(sample));
+    }
+    writer.close();
+  }
+  const std::vector<SampleRow> rows = Trace(folder / "a.h5").read();
+  for (int i = 0; i < 4; ++i) {
+    const StepRow& step = rows[i].steps[1];
+    CHECK(step.tokens[0].value.size() == (i % 2 == 1 ? 12 : 0));
+    CHECK(rows[i].steps[0].tokens[0].value.size() == 0);
+    if (i % 2 == 0) {
+      CHECK(std::isnan(step.drafts[0].log_p));
+      CHECK(step.drafts[0].capped == 0);
+      continue;
+    }
+    CHECK(step.tokens.back().value == Eigen::VectorXd::LinSpaced(12, i, i + 11));  // coordinate 10 is no neighbour of 1
+    CHECK(step.drafts[0].log_p == -3.5);
+    CHECK(step.drafts[0].log_q == 40);
+    CHECK(step.drafts[0].proposals == 7);
+    CHECK(step.drafts[0].capped == 1);
+    CHECK(std::isnan(step.drafts[1].log_p));
+  }
+}
+
 TEST_CASE("a trace comes back as it was written") {
   const TraceFolder folder("trace");
   write(folder / "a.h5", false, 1000000);

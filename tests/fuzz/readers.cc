@@ -1,9 +1,10 @@
-// Feeds damaged CSV files, JSON lines, UTF-8 and safetensors to the readers. A reader may return or refuse with a DataError; anything else,
-// a crash, a hang or another exception, is a fault. Mutations are drawn by `Chance`, so a failing round can be run again:
+// Feeds damaged CSV files, JSON lines, tokenizer files, UTF-8 and safetensors to the readers. A reader may return or refuse with a DataError;
+// anything else, a crash, a hang or another exception, is a fault. Mutations are drawn by `Chance`, so a failing round can be run again:
 //   fuzz_readers ROUNDS FIRST
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
@@ -15,7 +16,9 @@
 #include "plugins/models/safetensors.h"
 #include "plugins/tasks/documents.h"
 #include "plugins/tasks/five_sentences.h"
+#include "plugins/tokenizers/tokenizer_json.h"
 #include "plugins/tokenizers/utf8.h"
+#include "tests/plugins/tokenizers/small_tokenizer.h"
 
 namespace draftlab {
 namespace {
@@ -48,19 +51,42 @@ const std::string kTensors = R"({"__metadata__":{"format":"pt"},"a":{"dtype":"F3
 const std::vector<std::string> kTensorScraps = {"\"", ",", "{", "}", "[", "]", ":", "-1", "18446744073709551615", "9223372036854775807", "4611686018427387904", "1e30", "0.5", "null",
                                                 "\"F64\"", "\"F16\"", "\"shape\"", "\"data_offsets\"", "[0,0]", "\"a\":{}", "\"__metadata__\":1", std::string(300, '['), "\xFF", std::string(1, '\0')};
 
-std::string mutated(Draw& draw, std::string text, const std::vector<std::string>& scraps) {
+// A tokenizer with a component of every kind.
+std::string whole_tokenizer() {
+  SmallTokenizer small;
+  small.merge("a", "b");
+  small.merge("ab", " ", true);
+  small.add("<s>", {{"lstrip", true}, {"rstrip", true}});
+  small.add("caf\u00e9", {{"normalized", true}, {"single_word", true}});
+  small.json["normalizer"] = {{"type", "Sequence"}, {"normalizers", {{{"type", "NFC"}}}}};
+  small.json["pre_tokenizer"] = {{"type", "Sequence"},
+                                 {"pretokenizers",
+                                  {{{"type", "Split"}, {"pattern", {{"Regex", "(?i:'s|'t)| ?[^\\s\\p{L}]++[\\r\\n]*|\\s+(?!\\S)|\\w{1,3}"}}}, {"behavior", "MergedWithPrevious"}, {"invert", false}},
+                                   {{"type", "Digits"}, {"individual_digits", true}},
+                                   {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"use_regex", true}}}}};
+  small.json["post_processor"] = {{"type", "TemplateProcessing"}, {"single", {{{"SpecialToken", {{"id", "<s>"}}}}}}};
+  // Its long list of bytes last, so that damage meets the rest.
+  std::string text = "{\"model\": " + small.json["model"].dump() + "}";
+  small.json.erase("model");
+  return small.json.dump().substr(0, small.json.dump().size() - 1) + ", " + text.substr(1);
+}
+
+// Damaged in its first bytes, or anywhere.
+std::string mutated(Draw& draw, std::string text, const std::vector<std::string>& scraps, std::size_t first = std::string::npos) {
   for (std::size_t edits = 1 + draw.below(8); edits > 0; --edits) {
-    const std::size_t at = draw.below(text.size() + 1);
+    const std::size_t at = draw.below(std::min(text.size(), first) + 1);
     switch (draw.below(5)) {
       case 0: text.insert(at, scraps[draw.below(scraps.size())]); break;
       case 1: text.erase(at, draw.below(8)); break;
       case 2: if (at < text.size()) text[at] = static_cast<char>(draw.below(256)); break;
       case 3: text.insert(at, text.substr(draw.below(text.size() + 1), draw.below(20))); break;
-      default: text.resize(at);
+      default: if (first > text.size() || draw.below(20) == 0) text.resize(at);
     }
   }
   return text;
 }
+
+const std::string kTokenizer = whole_tokenizer();
 
 struct Tally { long taken = 0, refused = 0; };
 
@@ -108,9 +134,25 @@ void tensors(Draw& draw, Tally& tally) {
   });
 }
 
+// Damages a tokenizer.json, mostly before its vocabulary, and encodes with what is still taken.
+void tokenizer_round(Draw& draw, Tally& tally) {
+  const std::string file = mutated(draw, kTokenizer, kScraps, draw.below(4) ? kTokenizer.find("\"vocab\"") : kTokenizer.size());
+  const std::string text = mutated(draw, kSeeds[3], kScraps);
+  attempt(tally, [&] {
+    ByteLevelParts parts = read_tokenizer_json(file, "fuzz.json");
+    add_turn_ends(parts);
+    parts.ends.push_back(parts.vocabulary.empty() ? 0 : parts.vocabulary.begin()->second);
+    const ByteLevelTokenizer tokenizer(std::move(parts), "fuzz.json");
+    for (const Token token : tokenizer.encode(text))
+      if (token < 0 || token >= tokenizer.vocabulary()) throw Fault("a token outside the vocabulary");
+    if (invalid_utf8(tokenizer.decode(tokenizer.encode(text))) != std::string::npos) throw Fault("decoding made what is no UTF-8");
+  });
+}
+
 void round(std::uint64_t number, Tally& tally) {
   Draw draw(number);
   tensors(draw, tally);
+  if (number % 20 == 0) return tokenizer_round(draw, tally);
   const std::string text = mutated(draw, kSeeds[draw.below(kSeeds.size())], kScraps);
   const bool valid = invalid_utf8(text) == std::string::npos;
   attempt(tally, [&] {

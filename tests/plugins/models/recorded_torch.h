@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <string>
 
+#include "core/types.h"
 #include "plugins/models/transformer_torch.h"
 
 namespace draftlab {

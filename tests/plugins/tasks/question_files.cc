@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -10,7 +11,7 @@
 #include "core/error.h"
 #include "core/plugin.h"
 #include "plugins/builtin.h"
-#include "plugins/tasks/python_runs.h"
+#include "plugins/tasks/python_shuffle.h"
 
 namespace draftlab {
 namespace {
@@ -29,7 +30,7 @@ TEST_CASE("GSM8K: annotations are left out; what is wrong is refused with its li
   CHECK(questions[1].id == "1");
   CHECK_THROWS_WITH_AS(parse_gsm8k(kTwo + "[]", "x"), "'x' line 4 is not a JSON object", DataError);
   CHECK_THROWS_WITH_AS(parse_gsm8k(R"({"question": "?"})", "x"), "'x' line 1 has no text under 'answer'", DataError);
-  CHECK_THROWS_WITH_AS(parse_gsm8k("\n", "x"), "'x' holds no question", DataError);
+  CHECK_THROWS_WITH_AS(parse_gsm8k("\n", "x"), "'x' holds no JSON object", DataError);
 }
 
 TEST_CASE("MBPP: lines, and the sanitized edition's array") {
@@ -62,39 +63,6 @@ TEST_CASE("the shuffle is Python's: random.Random(42).shuffle(list(range(10)))")
   CHECK(chosen_questions(7, options).size() == 7);
 }
 
-TEST_CASE("prompts: plain turns and chatml") {
-  QuestionFileOptions options;
-  CHECK(prompt_text(options, {}, "How many?") == "Question: How many?\nAnswer:");
-  options.system = "Be brief.";
-  options.instruction = "Box it.";
-  CHECK(prompt_text(options, {{"1+1?", "2"}}, "2+2?") == "Be brief.\n\nQuestion: 1+1?\nBox it.\nAnswer: 2\n\nQuestion: 2+2?\nBox it.\nAnswer:");
-  options.chat = "chatml";
-  CHECK(prompt_text(options, {{"1+1?", "2"}}, "2+2?") ==
-        "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\n1+1?\nBox it.<|im_end|>\n<|im_start|>assistant\n2<|im_end|>\n"
-        "<|im_start|>user\n2+2?\nBox it.<|im_end|>\n<|im_start|>assistant\n");
-}
-
-TEST_CASE("code is taken out of an answer") {
-  CHECK(extracted_code("So: [BEGIN]\nx = 1\n[DONE] That is it.") == "\nx = 1\n");
-  CHECK(extracted_code("Look:\n```python\nx = 1\n```\nDone.") == "x = 1\n");
-  CHECK(extracted_code("[BEGIN]\nx = 1") == "\nx = 1");
-  CHECK(extracted_code("x = 1") == "x = 1");
-  CHECK(extracted_code("```") == "");
-}
-
-TEST_CASE("what was written is run with limits") {
-  // A shell stands for the interpreter; a script drops the -I that it does not know.
-  CHECK_FALSE(python_succeeds("exit 0", {"/nowhere/python", 1, 64}));
-  const std::string script = (std::filesystem::temp_directory_path() / ("draftlab_python_" + std::to_string(getpid()))).string();
-  std::ofstream(script) << "#!/bin/sh\nexec /bin/sh \"$2\" \"$3\"\n";
-  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
-  CHECK(python_succeeds("exit 0", {script, 5, 512}));
-  CHECK_FALSE(python_succeeds("exit 1", {script, 5, 512}));
-  CHECK_FALSE(python_succeeds("while true; do :; done", {script, 1, 512}));
-  CHECK_FALSE(python_succeeds("sleep 20", {script, 1, 512}));
-  std::filesystem::remove(script);
-}
-
 class Letters final : public Tokenizer {
  public:
   std::vector<Token> encode(const std::string& text) const override { return {text.begin(), text.end()}; }
@@ -105,6 +73,52 @@ class Letters final : public Tokenizer {
   Token separator() const override { return 4; }
   Token mask() const override { return 6; }
 };
+
+// One that knows some markup, as one token each.
+class Marked final : public Tokenizer {
+ public:
+  explicit Marked(std::vector<std::string> known) : known_(std::move(known)) {}
+  std::vector<Token> encode(const std::string& text) const override {
+    return std::count(known_.begin(), known_.end(), text) ? std::vector<Token>{1} : std::vector<Token>(text.begin(), text.end());
+  }
+  std::string decode(const std::vector<Token>& tokens) const override { return {tokens.begin(), tokens.end()}; }
+  std::string piece(Token token) const override { return std::to_string(token); }
+  int vocabulary() const override { return 128; }
+  Token begin() const override { return kNoToken; }
+  Token separator() const override { return 4; }
+  Token mask() const override { return 6; }
+
+ private:
+  std::vector<std::string> known_;
+};
+
+TEST_CASE("prompts: plain turns, and the markup of chat models") {
+  QuestionFileOptions options;
+  const Letters letters;
+  CHECK(prompt_text(options, letters, {}, "How many?") == "Question: How many?\nAnswer:");
+  CHECK(next_turn(options) == "\n\nQuestion: ");
+  options.system = "Be\\nbrief.";
+  options.instruction = "Box it.";
+  CHECK(prompt_text(options, letters, {{"1+1?", "2"}}, "2+2?") == "Be\nbrief.\n\nQuestion: 1+1?\nBox it.\nAnswer: 2\n\nQuestion: 2+2?\nBox it.\nAnswer:");
+  options.chat = "chatml";
+  CHECK(prompt_text(options, letters, {{"1+1?", "2"}}, "2+2?") ==
+        "<|im_start|>system\nBe\nbrief.<|im_end|>\n<|im_start|>user\n1+1?\nBox it.<|im_end|>\n<|im_start|>assistant\n2<|im_end|>\n"
+        "<|im_start|>user\n2+2?\nBox it.<|im_end|>\n<|im_start|>assistant\n");
+  options = {};
+  options.chat = "model";
+  CHECK(prompt_text(options, letters, {}, "Q") == "Question: Q\nAnswer:");
+  CHECK(prompt_text(options, Marked({"<|im_start|>"}), {}, "Q") == "<|im_start|>user\nQ<|im_end|>\n<|im_start|>assistant\n");
+  CHECK(prompt_text(options, Marked({"<|start_header_id|>", "<|startoftext|>"}), {}, "Q") ==
+        "<|startoftext|><|start_header_id|>user<|end_header_id|>\n\nQ<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n");
+  options.system = "detailed thinking off";
+  CHECK(prompt_text(options, Marked({"<role>"}), {}, "Q") == "<role>SYSTEM</role>detailed thinking off<|role_end|><role>HUMAN</role>Q<|role_end|><role>ASSISTANT</role>");
+  options = {};
+  options.turn = "Problem:\\n{question}\\n\\nSolution:\\n{answer}";
+  CHECK(prompt_text(options, letters, {{"a", "b"}}, "c") == "Problem:\na\n\nSolution:\nb\n\nProblem:\nc\n\nSolution:\n");
+  options.turn = "{question}{answer}";
+  CHECK(prompt_text(options, letters, {}, "def f():\n") == "def f():\n");
+  CHECK(next_turn(options).empty());
+}
 
 TEST_CASE("tasks gsm8k and mbpp read their files, and score what was decoded") {
   Registries registries;
@@ -134,6 +148,12 @@ TEST_CASE("tasks gsm8k and mbpp read their files, and score what was decoded") {
   CHECK(scores(*gsm8k, 1, "It is \\boxed{1007}\x04")[0].value == 1);
   CHECK(scores(*gsm8k, 1, "#### 7\x04")[0].value == 0);
   CHECK(scores(*gsm8k, 1, "no idea\x04")[1].value == 0);
+  CHECK(gsm8k->text(gsm8k->prompt(0), [&] {
+    Canvas canvas(gsm8k->prompt(0).length, gsm8k->prompt(0).given);
+    const std::string answer = " So 7.\n\nQuestion: And";
+    for (std::size_t i = 0; i < answer.size(); ++i) canvas.commit(gsm8k->prompt(0).offset + static_cast<std::int32_t>(i), static_cast<Token>(answer[i]));
+    return canvas;
+  }()) == " So 7.");
   CHECK_THROWS_AS(make("gsm8k", "")->load(&letters), ConfigError);
   CHECK_THROWS_AS(make("gsm8k", "path = a\nfew_shot = 2\n")->load(&letters), ConfigError);
   CHECK_THROWS_AS(make("gsm8k", "path = " + path + "\nfew_shot = 3\nexamples = " + path + "\n")->load(&letters), DataError);
@@ -142,9 +162,12 @@ TEST_CASE("tasks gsm8k and mbpp read their files, and score what was decoded") {
   const auto mbpp = make("mbpp", "path = " + path + "\n");
   mbpp->load(&letters);
   REQUIRE(mbpp->size() == 1);
-  CHECK(mbpp->prompt(0).text == "[BEGIN]\ndef add(a, b):\n  return a + b\n[DONE]");
+  CHECK(mbpp->prompt(0).text == "def add(a, b):\n  return a + b\n[DONE]");
   REQUIRE(scores(*mbpp, 0, "[BEGIN]def add(a, b): pass\x04").size() == 1);  // nothing runs
   CHECK(scores(*mbpp, 0, "[BEGIN]def add(a, b): pass\x04")[0].value == 1);
+  CHECK(mbpp->prompt(0).reference.size() == static_cast<std::size_t>(mbpp->prompt(0).length));
+  CHECK_THROWS_AS(make("mbpp", "path = " + path + "\nskip = 1\n")->load(&letters), DataError);
+  CHECK_THROWS_AS(make("mbpp", "path = " + path + "\npython = /nowhere/python\n")->load(&letters), ConfigError);
   std::filesystem::remove(path);
 }
 

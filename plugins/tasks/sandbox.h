@@ -1,0 +1,26 @@
+// Programs of others, run by bubblewrap (bwrap) where they can do no harm.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace draftlab {
+
+struct SandboxLimits {
+  std::int64_t seconds = 5;      // of wall time, and of CPU time of a process
+  std::int64_t megabytes = 512;  // of address space
+};
+
+struct SandboxResult {
+  int status = -1;      // exit status; -1: it was killed, by a limit or otherwise
+  std::string message;  // what was written to the standard error, at most some kilobytes, or why nothing could be started
+};
+
+// Runs `command` (an absolute path and arguments) with `input` as its standard input. It sees the system (/usr and what belongs to
+// it) and the folder above the one that the command lies in, read-only; a /tmp of memory that takes no file's contents; no network,
+// no other process, no variable of the environment. It can start no process: fork and its like fail. At the end of the time
+// everything in the sandbox is killed. OutputError when no process can be made.
+SandboxResult run_in_sandbox(const std::vector<std::string>& command, const std::string& input, const SandboxLimits& limits);
+
+}  // namespace draftlab

@@ -1,0 +1,67 @@
+// One drafted vector under judgement: what the target's head says of it, whether it stays, and what replaces it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/options.h"
+#include "core/trace.h"
+#include "core/vector_draw.h"
+
+namespace draftlab {
+
+struct DensityOptions {
+  std::string mode = "k-split", context = "sequential", unresolved = "target";
+  std::int64_t k = 0, cap = 1000;
+  double inflation = 42;
+  bool aligned = true, bonus = false;
+  void declare(OptionSet& set);
+};
+
+// A token that is committed, and its states y_K, ..., y_1 under the target.
+struct Vector {
+  Eigen::VectorXd value;
+  std::vector<Eigen::VectorXd> path;
+};
+
+// All states of a token but itself.
+std::vector<Eigen::VectorXd> path_of(const Trajectory& token);
+
+class VectorTrial {
+ public:
+  // `draft` is how the token was drawn; `condition` the target's at its position. References outlive the trial. ConfigError where the
+  // mode cannot judge such a head.
+  VectorTrial(const Step& step, const DensityOptions& options, const Acceptance& acceptance, std::int32_t position, const Trajectory& draft,
+              Eigen::VectorXd condition);
+
+  // What is known before anything is drawn. For `measure` first.
+  Judged judged(bool reached) const;
+  // Accepts the draft or finds what replaces it, and completes `judged`.
+  Asking<Vector> decide(Judged& judged) const;
+
+ private:
+  friend Asking<bool> measure(const Step& step, const DensityOptions& options, std::vector<VectorTrial>& trials);
+  bool published() const { return options_.mode == "paper" || options_.mode == "authors-code"; }
+  Normals target_noise() const;
+  double log_sigma() const;       // what the published rules multiply the ratio with, in nats; 0 for the others
+  Asking<Vector> replace(Judged& judged) const;
+  Asking<Vector> plain(std::uint32_t draw) const;  // a draw of the target, given what is shared
+  Asking<Vector> couple(Judged& judged) const;
+  Eigen::VectorXd residual(int t, const Mixture& p, const Mixture& q, Judged& judged) const;
+
+  const Step& step_;
+  const DensityOptions& options_;
+  const Acceptance& acceptance_;
+  std::int32_t position_;
+  const Trajectory& draft_;
+  int k_;                         // reverse steps that are judged
+  Trajectory own_;                // of the target: down to x_k on noise shared with the draft
+  std::vector<Mixture> tail_;     // the target's laws of steps k, ..., 1: at x_k, then at the draft's states
+  double log_target_ = 0, log_drawn_ = 0, accept_ = 0;
+};
+
+// Follows the target's head along all trials at once: one reverse question for each step above k, and one for the others together.
+Asking<bool> measure(const Step& step, const DensityOptions& options, std::vector<VectorTrial>& trials);
+
+}  // namespace draftlab
