@@ -86,7 +86,7 @@ const std::vector<Quantity>& Quantities::all() const {
     all_.push_back({"frechet", "Frechet distance", "1", "of the classifier's features of all images from held-out ones', in which these have unit covariance; as of infinitely many images, by the jackknife", Compare::difference, -1, 3, false, "margin_frechet", false, frechet_distance, true});
   }
   if (!image_parts(kImageClass).empty()) {
-    all_.push_back({"class_score", "Inception-style score", "1", "exp of the mean divergence of an image's class probabilities from those of all images", Compare::difference, 1, 2, false, "margin_class_score", false, class_score, true});
+    all_.push_back({"class_score", "Inception-style score", "1", "exp of the mean divergence of an image's class probabilities from those of all images", Compare::difference, 1, 2, false, "margin_class_score", false, class_score});
   }
   if (std::count(scores.begin(), scores.end(), kImageDistance) > 0) {
     all_.push_back({"energy_distance", "energy distance", "1", "of the images of an arm from held-out ones: 2 E|X - Y| - E|X - X'| - E|Y - Y'|", Compare::difference, -1, 4, false, "margin_energy"});

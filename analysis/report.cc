@@ -297,7 +297,7 @@ class Maker {
                            "intervals. p: sign flips of prompt means, after Holm over the rows of a metric that have the same baseline; * below 0.05.");
     }
     const bool debiased = std::any_of(report_.quantities.begin(), report_.quantities.end(), [](const Quantity& q) { return q.debiased; });
-    if (debiased) report_.notes.push_back("Frechet distance and Inception-style score are of the task's own classifier, without the bias of few images (jackknife), with Student's intervals from its standard error; a distance that is zero may come out below.");
+    if (debiased) report_.notes.push_back("The Frechet distance is of the task's own classifier, without the bias of few images (jackknife), with Student's interval from its standard error; a distance of zero may come out below it.");
     const bool timing = std::any_of(report_.quantities.begin(), report_.quantities.end(), [](const Quantity& q) { return q.timing; });
     if (timing) describe_timing(interleaved);
     const std::vector<double> generated = quantities_.of(quantities_.find("generated")).above(), valid = quantities_.of(quantities_.find("valid")).above();

@@ -133,6 +133,7 @@ class Composer {
     }
     for (const std::string& role : kModelRoles) {
       if (value_of("model." + role, "none") == "none") {  // a sweep's arm without one
+        if (config_.find("model." + role)) resolved_[""]["model." + role] = "none";
         seen_.insert("model." + role);
         continue;
       }

@@ -20,11 +20,12 @@ namespace {
 const std::string kFolder = (std::filesystem::temp_directory_path() / ("draftlab_sheet_" + std::to_string(::getpid()))).string();
 constexpr int kPrompts = 8;
 
-// Nine tokens of 2 x 2 values, all alike in an image: 0.1 prompt + 0.5 arm.
-double shade(int arm, int prompt) { return 0.1 * prompt + 0.5 * arm; }
+// Nine tokens of 2 x 2 values, all alike in an image: 0.1 prompt + 0.45 arm.
+double shade(int arm, int prompt) { return 0.1 * prompt + 0.45 * arm; }
 
 // Steps of three drafts, of which two are accepted and one is replaced; the first draft of the second arm is the target's own.
 std::string write_images() {
+  std::filesystem::remove_all(kFolder);
   std::filesystem::create_directories(kFolder);
   const std::string path = kFolder + "/images.h5", config = "task = images\n\n[task.images]\nmean = 0.25\ndeviation = 0.5\n";
   const std::vector<MadeArm> arms = {{.id = "a", .label = "mode=paper", .config = "drafter = stepwise\n" + config, .steps = 3, .drafted = 3, .accepted = 2},
