@@ -184,7 +184,7 @@ TEST_CASE("every figure that a trace and a training can make is drawn") {
     CHECK(read(folder / ("out/" + picture.name + ".png")).substr(1, 3) == "PNG");
     CHECK_FALSE(picture.caption.empty());
   }
-  CHECK(names == std::vector<std::string>{"pareto", "acceptance", "ar", "calibration", "router", "cost", "training"});
+  CHECK(names == std::vector<std::string>{"pareto", "acceptance", "progress", "ar", "calibration", "router", "cost", "training"});
   CHECK(plotted.left_out.size() == 2);  // heat and axis: the arms differ in one key, the drafter
   CHECK_FALSE(std::filesystem::exists(folder / "out/gnuplot.log"));
 }
