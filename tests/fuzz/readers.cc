@@ -38,7 +38,7 @@ const std::vector<std::string> kSeeds = {
     "caf\xC3\xA9 ``quoted'' \xE2\x82\xAC 3.50! \"Yes.\" He said.\n\nNext? No.",
 };
 const std::vector<std::string> kScraps = {"\"", "\"\"", ",", "\n", "\r\n", "\r", "{", "}", "[[[[[[[[", "\\u", "\\ud800", "\xFF", "\xE2\x82", "\xF4\x90\x80\x80",
-                                          std::string(1, '\0'), "text", "1e999999", ".", "! ", "'", "``"};
+                                          std::string(1, '\0'), "text", "1e999999", ".", "! ", "'", "``", "null", "true", "-1", "1152921504606846976", "(", "*", "?", "+", "|"};
 
 // A tokenizer with a component of every kind.
 std::string whole_tokenizer() {
@@ -60,8 +60,9 @@ std::string whole_tokenizer() {
   return small.json.dump().substr(0, small.json.dump().size() - 1) + ", " + text.substr(1);
 }
 
-std::string mutated(Draw& draw, std::string text, std::size_t first) {
-  for (std::size_t edits = 1 + draw.below(8); edits > 0; --edits) {
+// With up to `most` edits, which begin among the first bytes.
+std::string mutated(Draw& draw, std::string text, std::size_t most, std::size_t first) {
+  for (std::size_t edits = 1 + draw.below(most); edits > 0; --edits) {
     const std::size_t at = draw.below(std::min(text.size(), first) + 1);
     switch (draw.below(5)) {
       case 0: text.insert(at, kScraps[draw.below(kScraps.size())]); break;
@@ -90,8 +91,8 @@ template <class Read> void attempt(Tally& tally, Read read) {
 
 // Damages a tokenizer.json, mostly before its vocabulary, and encodes with what is still taken.
 void tokenizer_round(Draw& draw, Tally& tally) {
-  const std::string file = mutated(draw, kTokenizer, draw.below(4) ? kTokenizer.find("\"vocab\"") : kTokenizer.size());
-  const std::string text = mutated(draw, kSeeds[3], std::string::npos);
+  const std::string file = mutated(draw, kTokenizer, 2, draw.below(4) ? kTokenizer.find("\"vocab\"") : kTokenizer.size());
+  const std::string text = mutated(draw, kSeeds[3], 8, std::string::npos);
   attempt(tally, [&] {
     ByteLevelParts parts = read_tokenizer_json(file, "fuzz.json");
     add_turn_ends(parts);
@@ -106,7 +107,7 @@ void tokenizer_round(Draw& draw, Tally& tally) {
 void round(std::uint64_t number, Tally& tally) {
   Draw draw(number);
   if (number % 20 == 0) return tokenizer_round(draw, tally);
-  const std::string text = mutated(draw, kSeeds[draw.below(kSeeds.size())], std::string::npos);
+  const std::string text = mutated(draw, kSeeds[draw.below(kSeeds.size())], 8, std::string::npos);
   const bool valid = invalid_utf8(text) == std::string::npos;
   attempt(tally, [&] {
     const Table table = parse_csv(text, "fuzz.csv");
