@@ -7,7 +7,7 @@
 namespace draftlab {
 
 void MarOptions::declare(OptionSet& set) {
-  set.add("checkpoint", &checkpoint).help("Folder with config.json and model.safetensors, in MAR's names; `causal` in config.json makes it a decoder in raster order with a key-value cache.");
+  set.add("checkpoint", &checkpoint).help("Folder with config.json and model.safetensors, in MAR's names (its own files are pickles: save their model_ema as safetensors); `causal` in config.json makes it a decoder in raster order with a key-value cache.");
   set.add("guidance", &guidance).in(0, 100).help("Classifier-free guidance: what the head says without the class, plus so many times what the class changes; 1: none. It doubles every forward.");
   set.add("guidance_schedule", &guidance_schedule).one_of({"linear", "constant"}).help("linear: it grows from 1 with the share of tokens that are known once those asked together are, as MAR has it.");
   set.add("steps", &steps).help("Reverse steps that a token takes, of the 1000 of training: N, or ddimN; auto: the checkpoint's num_sampling_steps.");

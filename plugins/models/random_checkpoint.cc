@@ -107,14 +107,17 @@ std::vector<std::string> published_shapes() {
 }
 
 void write_published_config(const std::string& name, const std::string& folder) {
-  make_folder(folder);
-  if (const auto found = transformers().find(name); found != transformers().end()) return config_of(found->second).write(folder);
+  if (const auto found = transformers().find(name); found != transformers().end()) {
+    make_folder(folder);
+    return config_of(found->second).write(folder);
+  }
   const auto found = xlnets().find(name);
   if (found == xlnets().end()) {
     std::string known;
     for (const std::string& one : published_shapes()) known += (known.empty() ? "" : ", ") + one;
     throw UsageError("'" + name + "' is neither a folder with a config.json nor one of " + known);
   }
+  make_folder(folder);
   const auto [layers, width, heads, inner] = found->second;
   const nlohmann::json json{{"architectures", {"XLNetLMHeadModel"}}, {"model_type", "xlnet"}, {"attn_type", "bi"}, {"bi_data", false}, {"clamp_len", -1},
                             {"same_length", false}, {"untie_r", true}, {"ff_activation", "gelu"}, {"vocab_size", 32000}, {"d_model", width},

@@ -121,7 +121,7 @@ TransformerRows::TransformerRows(Transformer net, bool bf16, const PredictionHea
     elsewhere_ = std::make_unique<DeviceRows>(std::move(net), at::TensorOptions(bf16 ? at::kBFloat16 : at::kFloat).device(device));
     return;
   }
-  if (!net.lm_head.is_same(net.embed_tokens)) {  // else the head holds it, too; or there is neither
+  if (net.embed_tokens.defined() && !net.lm_head.is_same(net.embed_tokens)) {  // else the head holds it, too
     const bool narrow = bf16 || net.embed_tokens.scalar_type() == at::kBFloat16;
     embedding_ = net.embed_tokens.detach().to(narrow ? at::kBFloat16 : at::kFloat).contiguous();
   }

@@ -43,7 +43,7 @@ const std::vector<std::string> kSeeds = {
     "caf\xC3\xA9 ``quoted'' \xE2\x82\xAC 3.50! \"Yes.\" He said.\n\nNext? No.",
 };
 const std::vector<std::string> kScraps = {"\"", "\"\"", ",", "\n", "\r\n", "\r", "{", "}", "[[[[[[[[", "\\u", "\\ud800", "\xFF", "\xE2\x82", "\xF4\x90\x80\x80",
-                                          std::string(1, '\0'), "text", "1e999999", ".", "! ", "'", "``"};
+                                          std::string(1, '\0'), "text", "1e999999", ".", "! ", "'", "``", "null", "true", "-1", "1152921504606846976", "(", "*", "?", "+", "|"};
 
 // A header and its tensors; what stands before them says how long the header is.
 const std::string kTensors = R"({"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},"b.weight":)"
@@ -71,9 +71,9 @@ std::string whole_tokenizer() {
   return small.json.dump().substr(0, small.json.dump().size() - 1) + ", " + text.substr(1);
 }
 
-// Damaged in its first bytes, or anywhere.
-std::string mutated(Draw& draw, std::string text, const std::vector<std::string>& scraps, std::size_t first = std::string::npos) {
-  for (std::size_t edits = 1 + draw.below(8); edits > 0; --edits) {
+// With up to `most` edits, which begin among the first bytes.
+std::string mutated(Draw& draw, std::string text, const std::vector<std::string>& scraps, std::size_t most = 8, std::size_t first = std::string::npos) {
+  for (std::size_t edits = 1 + draw.below(most); edits > 0; --edits) {
     const std::size_t at = draw.below(std::min(text.size(), first) + 1);
     switch (draw.below(5)) {
       case 0: text.insert(at, scraps[draw.below(scraps.size())]); break;
@@ -136,7 +136,7 @@ void tensors(Draw& draw, Tally& tally) {
 
 // Damages a tokenizer.json, mostly before its vocabulary, and encodes with what is still taken.
 void tokenizer_round(Draw& draw, Tally& tally) {
-  const std::string file = mutated(draw, kTokenizer, kScraps, draw.below(4) ? kTokenizer.find("\"vocab\"") : kTokenizer.size());
+  const std::string file = mutated(draw, kTokenizer, kScraps, 2, draw.below(4) ? kTokenizer.find("\"vocab\"") : kTokenizer.size());
   const std::string text = mutated(draw, kSeeds[3], kScraps);
   attempt(tally, [&] {
     ByteLevelParts parts = read_tokenizer_json(file, "fuzz.json");

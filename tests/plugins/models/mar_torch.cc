@@ -2,12 +2,16 @@
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
 
 #include <cmath>
+#include <cstring>
+#include <filesystem>
 #include <functional>
+#include <iostream>
 #include <memory>
 
 #define DOCTEST_CONFIG_NO_SHORT_MACRO_NAMES
@@ -16,6 +20,8 @@
 #include "core/error.h"
 #include "mar_small_torch.h"
 #include "plugins/models/mar.h"
+#include "plugins/models/safetensors.h"
+#include "recorded_torch.h"
 
 namespace draftlab {
 namespace {
@@ -182,6 +188,50 @@ DOCTEST_TEST_CASE("the law of a reverse step is the head's and the schedule's") 
     last.reverse.erase(last.reverse.begin(), last.reverse.begin() + 2);
     DOCTEST_CHECK((ask(*model, *sequence, last).laws[0].mean[0] == answer.laws[2].mean[0]).all());
   }
+}
+
+DOCTEST_TEST_CASE("parity: the model's conditions, and its laws with a learned variance") {
+  const std::filesystem::path folder = bundles() / "mar-a";
+  if (!std::filesystem::exists(folder)) return;
+  const SafetensorsFile io((folder / "io.safetensors").string());
+  const auto read = [&](const std::string& name) {
+    const TensorBytes& stored = io.at(name);
+    at::Tensor tensor = at::empty(stored.shape, stored.type == ElementType::i64 ? at::kLong : at::kFloat);
+    std::memcpy(tensor.data_ptr(), stored.bytes.data(), stored.bytes.size());
+    return tensor;
+  };
+  const auto vector = [](const at::Tensor& row) {
+    Eigen::VectorXd made(row.numel());
+    for (Eigen::Index j = 0; j < made.size(); ++j) made[j] = row[j].item<double>();
+    return made;
+  };
+  MarOptions options;
+  options.checkpoint = folder.string();
+  const std::unique_ptr<Model> model(draftlab_make_mar(&options));
+  model->load({.threads = 1});
+  double largest = 0;  // share of 1e-4, relative to the tensor's largest value
+  const auto compare = [&](const Eigen::VectorXd& actual, const at::Tensor& expected, double scale) {
+    largest = std::max(largest, (actual - vector(expected)).cwiseAbs().maxCoeff() / scale / 1e-4);
+  };
+  const at::Tensor masked = read("maskgit.mask"), tokens = read("maskgit.tokens"), labels = read("maskgit.labels"), z = read("maskgit.z");
+  for (std::int64_t b = 0; b < 2; ++b) {
+    Canvas own(17, std::vector<std::pair<std::int32_t, Token>>{{0, static_cast<Token>(labels[b].item<std::int64_t>())}});
+    for (std::int32_t i = 0; i < 16; ++i) if (masked[b][i].item<float>() == 0) own.commit(i + 1, 0, false, vector(tokens[b][i]));
+    const auto sequence = model->open(own);
+    const Answer answer = ask(*model, *sequence, at_root(View::bidirectional, own.masked_positions()));
+    for (const std::int32_t position : own.masked_positions()) compare(answer.condition(kRoot, position), z[b][position - 1], z.abs().max().item<double>());
+    if (b == 0) continue;
+    Question question{.kind = Kind::aux, .view = View::bidirectional, .nodes = {}, .asks = {}};
+    const at::Tensor x = read("diff.x_t"), c = read("diff.c"), steps = read("diff.t_spaced"), mean = read("p_mean_variance.mean"), log_variance = read("p_mean_variance.log_variance");
+    for (std::int64_t i = 0; i < x.size(0); ++i) question.reverse.push_back({vector(c[i]), static_cast<int>(steps[i].item<std::int64_t>()) + 1, vector(x[i])});
+    const Answer laws = ask(*model, *sequence, question);
+    for (std::int64_t i = 0; i < x.size(0); ++i) {
+      compare(laws.laws[i].mean[0], mean[i], std::max(1.0, mean[i].abs().max().item<double>()));
+      compare(2 * laws.laws[i].sigma[0].log().matrix(), log_variance[i], std::max(1.0, log_variance[i].abs().max().item<double>()));
+    }
+  }
+  std::cout << "parity mar-a: family mar, decoding rows: " << largest << " of the tolerance of 0.0001\n";
+  DOCTEST_CHECK(largest <= 1);
 }
 
 DOCTEST_TEST_CASE("guidance grows with what is known once the tokens asked together are") {
