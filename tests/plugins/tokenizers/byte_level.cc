@@ -390,7 +390,7 @@ TEST_CASE("the published vocabularies of GPT-2 and Qwen: known ids, round trips,
       const Ids ids = tokenizer->encode(text);
       const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       MESSAGE(text.size() << " bytes, " << ids.size() << " tokens: " << seconds << " s");
-      CHECK(seconds < 10);  // "about one" on an idle machine; an algorithm that is quadratic in a word's length takes hours
+      CHECK(seconds < 100);  // half a second on an idle machine, 16 under TSan; an algorithm that is quadratic in a word's length takes hours
     }
   }
 }
