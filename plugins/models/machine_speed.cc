@@ -12,7 +12,10 @@ namespace {
 // Sums in lanes, so that the loop waits for memory and not for its own additions.
 std::uint64_t sum(const std::uint64_t* from, std::size_t count) {
   std::uint64_t lanes[32] = {};
-  for (std::size_t i = 0; i < count; i += 32) for (int j = 0; j < 32; ++j) lanes[j] += from[i + j];
+  for (std::size_t i = 0; i < count; i += 32) {
+    for (int j = 0; j < 32; j += 8) __builtin_prefetch(from + i + j + 1024);
+    for (int j = 0; j < 32; ++j) lanes[j] += from[i + j];
+  }
   std::uint64_t all = 0;
   for (const std::uint64_t lane : lanes) all += lane;
   return all;

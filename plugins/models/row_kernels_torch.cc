@@ -8,7 +8,6 @@
 #include <algorithm>
 
 #include "plugins/models/lanes.h"
-#include "plugins/models/xlnet_attention_torch.h"
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // vectors stay inside this file
 
@@ -18,7 +17,6 @@ namespace {
 struct RowKernels {
   using Multiply = void (*)(const PackedView&, const float* x, std::int64_t rows, float* y, std::int64_t begin, std::int64_t end);
   Multiply multiply_f32, multiply_bf16;
-  void (*attend)(const HeadView&, float* scores, float* out);
   void (*gated)(const float* gate, const float* up, std::int64_t count, float* out);
 };
 
@@ -88,8 +86,6 @@ void PackedLinear::weights_of(std::int64_t output, float* weights) const {
 void product(const PackedView& linear, const float* x, std::int64_t rows, float* y) {
   kernels().multiply_f32(linear, x, rows, y, 0, (linear.out + 15) / 16);
 }
-
-void attend(const HeadView& head, float* scores, float* out) { kernels().attend(head, scores, out); }
 
 void gated(const float* gate, const float* up, std::int64_t count, float* out) { kernels().gated(gate, up, count, out); }
 

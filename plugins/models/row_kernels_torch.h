@@ -1,4 +1,4 @@
-// Products and attention for a handful of rows, where reading the weights once is the whole cost. A general matrix product
+// Products for a handful of rows, where reading the weights once is the whole cost. A general matrix product
 // copies its weights at every call, which takes several times as long as using them.
 #pragma once
 
@@ -33,23 +33,6 @@ class PackedLinear {
   PackedView view_;
   bool bf16_ = false;
 };
-
-// One head of one row and the keys it sees: the first `limit` and then `extras`. `width` is the head's, padded with zeros to a
-// multiple of 16; so are the rows of keys, values and relative.
-struct HeadView {
-  const float *q_content, *q_relative;  // query plus r_w_bias, plus r_r_bias
-  const float *keys, *values;           // [*, width]
-  const float* relative;                // at offset 0 of a table [offsets, width]
-  const std::int32_t* positions;        // of the keys
-  std::int64_t position;                // of the row
-  std::int64_t limit;
-  const std::int32_t* extras;
-  std::int64_t extra_count;
-  std::int64_t width;
-  float scale;
-};
-// out [width] = softmax of the scores, times the values; `scores` has room for every key seen.
-void attend(const HeadView& head, float* scores, float* out);
 
 // out [count] = silu(gate) * up.
 void gated(const float* gate, const float* up, std::int64_t count, float* out);

@@ -14,36 +14,11 @@
 #include "core/types.h"
 #include "plugins/models/expert_rows_torch.h"
 #include "plugins/models/prediction_heads_torch.h"
-#include "plugins/models/row_kernels_torch.h"
 #include "plugins/models/row_linear_torch.h"
+#include "plugins/models/row_memory_torch.h"
 #include "plugins/models/transformer_torch.h"
 
 namespace draftlab {
-
-// Keys (rotated) and values of one sequence, a slot a row. Both are kept as the panels of a packed product, so that scores are
-// "queries times keys" and outputs "weights times values": keys [16 slots][dh][16], values [16 numbers of a head][slots][16].
-class RowMemory {
- public:
-  RowMemory(const TransformerConfig& config, std::int64_t slots);  // of the decoder's layers
-  RowMemory(const TransformerConfig& config, std::int64_t layers, std::int64_t slots);
-  std::int64_t slots() const { return slots_; }
-  void reserve(std::int64_t slots) { slots_ = std::max(slots_, slots); }  // keeps what is there
-  void settle();  // makes the room that was reserved, before anything is put there
-  void put(std::int64_t layer, std::int64_t group, std::int64_t slot, const float* key, const float* value);
-  std::vector<float> key(std::int64_t layer, std::int64_t group, std::int64_t slot) const;
-  std::vector<float> value(std::int64_t layer, std::int64_t group, std::int64_t slot) const;
-  PackedView keys(std::int64_t layer, std::int64_t group, std::int64_t seen) const;
-  PackedView values(std::int64_t layer, std::int64_t group, std::int64_t seen) const;
-  // The same of a network that computes in tensors (device_rows_torch.h): [slots, groups, dh] a layer, in its type and place.
-  void settle(const at::TensorOptions& options);
-  const at::Tensor& key_tensor(std::int64_t layer) const { return tensors_[2 * layer]; }
-  const at::Tensor& value_tensor(std::int64_t layer) const { return tensors_[2 * layer + 1]; }
-
- private:
-  std::int64_t groups_, head_, slots_ = 0, room_ = 0;  // room_: slots that there are, as many as reserved or more
-  std::vector<std::vector<float>> keys_, values_;      // [layer * groups + group]
-  std::vector<at::Tensor> tensors_;                    // keys and values of each layer
-};
 
 // What a row sees of another memory: the slots [0, limit) and [from, end).
 struct Outside {

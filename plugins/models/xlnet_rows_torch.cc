@@ -7,70 +7,55 @@
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/matmul.h>
-#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "plugins/models/lanes.h"
+#include "plugins/models/xlnet_attention_torch.h"
 
 namespace draftlab {
 namespace {
 
-std::int64_t padded(std::int64_t head) { return (head + 15) / 16 * 16; }
+constexpr std::size_t kTile = 16;  // rows that are attended together
+constexpr float kUnseen = -3e38f;
+
+std::int64_t padded(std::int64_t count) { return (count + 15) / 16 * 16; }
+
+// scores[j] = scale * (scores[j] + origin[-positions[j]]).
+DRAFTLAB_WIDEST void scale_and_add(float* scores, const float* origin, const std::int32_t* positions, float scale, std::int64_t count) {
+#pragma omp simd
+  for (std::int64_t j = 0; j < count; ++j) scores[j] = scale * (scores[j] + origin[-positions[j]]);
+}
 
 // x = norm(x + y), row by row.
 void add_and_norm(float* x, const float* y, std::int64_t rows, std::int64_t d, const at::Tensor& weight, const at::Tensor& bias, double epsilon) {
   const float *scale = weight.data_ptr<float>(), *shift = bias.data_ptr<float>();
-  for (std::int64_t row = 0; row < rows; ++row, x += d, y += d) {
-    float sum = 0, squares = 0;
-#pragma omp simd reduction(+ : sum)
-    for (std::int64_t i = 0; i < d; ++i) sum += x[i] += y[i];
-    const float mean = sum / static_cast<float>(d);
-#pragma omp simd reduction(+ : squares)
-    for (std::int64_t i = 0; i < d; ++i) squares += (x[i] - mean) * (x[i] - mean);
-    const float inverse = static_cast<float>(1 / std::sqrt(squares / static_cast<double>(d) + epsilon));
-    for (std::int64_t i = 0; i < d; ++i) x[i] = (x[i] - mean) * inverse * scale[i] + shift[i];
-  }
+  at::parallel_for(0, rows, 16, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) {
+      float* own = x + row * d;
+      for (std::int64_t i = 0; i < d; ++i) own[i] += y[row * d + i];
+      layer_norm(own, d, scale, shift, epsilon, own);
+    }
+  });
 }
 
 }  // namespace
 
-RowCache::RowCache(const XlnetConfig& config, std::int64_t capacity)
-    : heads_(config.n_head), width_(padded(config.d_head)), capacity_(capacity), keys_(config.n_layer), values_(config.n_layer) {
-  for (auto* layers : {&keys_, &values_}) for (auto& layer : *layers) layer.resize(heads_ * capacity_ * width_);
-}
-
 void RowCache::move(std::int64_t from, std::int64_t to) {
-  if (from == to) return;
-  for (auto* layers : {&keys_, &values_}) {
-    for (auto& layer : *layers) {
-      for (std::int64_t head = 0; head < heads_; ++head) {
-        float* base = layer.data() + head * capacity_ * width_;
-        std::copy_n(base + from * width_, width_, base + to * width_);
-      }
-    }
-  }
+  memory_.move(from, to);
   positions_[to] = positions_[from];
 }
 
 std::int64_t RowCache::append(std::int32_t position) {
-  if (size() == capacity_) {  // only many paths at once need more rows than the canvas has positions
-    const std::int64_t larger = 2 * capacity_;
-    for (auto* layers : {&keys_, &values_}) {
-      for (auto& layer : *layers) {
-        std::vector<float> grown(heads_ * larger * width_);
-        for (std::int64_t head = 0; head < heads_; ++head) {
-          std::copy_n(layer.data() + head * capacity_ * width_, capacity_ * width_, grown.data() + head * larger * width_);
-        }
-        layer = std::move(grown);
-      }
-    }
-    capacity_ = larger;
-  }
+  if (size() == memory_.slots()) memory_.reserve(2 * size());  // only many paths at once need more rows than the canvas has positions
   positions_.push_back(position);
   return size() - 1;
 }
 
-XlnetRows::XlnetRows(Xlnet net, bool bf16) : config_(net.config), width_(padded(net.config.d_head)) {
+XlnetRows::XlnetRows(Xlnet net, bool bf16) : config_(net.config) {
   const at::NoGradGuard no_grad;
   const std::int64_t d = config_.d_model, all = config_.n_head * config_.d_head;
   const auto floats = [](const at::Tensor& tensor) { return tensor.detach().to(at::kFloat).contiguous(); };
@@ -104,49 +89,92 @@ XlnetRows::XlnetRows(Xlnet net, bool bf16) : config_(net.config), width_(padded(
 void XlnetRows::prepare(std::int64_t length) {
   if (length <= length_) return;
   const at::NoGradGuard no_grad;
-  const std::int64_t d = config_.d_model, heads = config_.n_head, head = config_.d_head;
-  const at::Tensor offsets = positional_rows(length - 1, 1 - length, d).flip(0);
+  const std::int64_t d = config_.d_model, heads = config_.n_head, head = config_.d_head, offsets = 2 * length - 1, room = padded(offsets);
+  const at::Tensor positions = positional_rows(length - 1, 1 - length, d).flip(0);
   for (Layer& layer : layers_) {
-    const at::Tensor rows = at::matmul(offsets, layer.r).view({2 * length - 1, heads, head});
-    layer.relative = at::zeros({heads, 2 * length - 1, width_});
-    layer.relative.narrow(2, 0, head).copy_(rows.transpose(0, 1));
+    const at::Tensor rows = at::matmul(positions, layer.r);  // [2N-1, H dh]
+    layer.relative.assign(heads * room * head, 0.f);
+    for (std::int64_t o = 0; o < offsets; ++o) {
+      const float* row = rows.data_ptr<float>() + o * heads * head;
+      for (std::int64_t h = 0; h < heads; ++h) {
+        for (std::int64_t i = 0; i < head; ++i) layer.relative[h * room * head + (o / 16 * head + i) * 16 + o % 16] = row[h * head + i];
+      }
+    }
   }
   length_ = length;
 }
 
-void XlnetRows::store(const Row& row, std::size_t layer, const float* kv) const {
-  const std::int64_t heads = config_.n_head, head = config_.d_head;
-  for (std::int64_t h = 0; h < heads; ++h) {
-    std::copy_n(kv + h * head, head, row.cache->keys(layer, h) + row.index * width_);
-    std::copy_n(kv + (heads + h) * head, head, row.cache->values(layer, h) + row.index * width_);
+std::vector<XlnetRows::Tile> XlnetRows::tiles(std::span<const Row* const> rows) const {
+  std::vector<std::int64_t> order(rows.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return std::less<>()(rows[a]->cache, rows[b]->cache); });
+  std::vector<Tile> tiles;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const bool other = i == 0 || rows[order[i]]->cache != rows[order[i - 1]]->cache;
+    if (other || tiles.back().rows.size() == kTile) tiles.push_back({});
+    tiles.back().rows.push_back(order[i]);
   }
+  for (Tile& tile : tiles) {
+    std::int64_t end = 0, first = length_, last = 0;  // of the slots that are seen, and of the rows' positions
+    for (const std::int64_t i : tile.rows) {
+      const Row& row = *rows[i];
+      end = std::max(end, row.limit);
+      for (const std::int32_t extra : row.extras) end = std::max<std::int64_t>(end, extra + 1);
+      first = std::min<std::int64_t>(first, row.position);
+      last = std::max<std::int64_t>(last, row.position);
+    }
+    const std::vector<std::int32_t>& keys = rows[tile.rows[0]]->cache->positions_;
+    const auto [nearest, farthest] = std::minmax_element(keys.begin(), keys.begin() + end);
+    tile.seen = padded(end);
+    tile.lowest = (length_ - 1 + first - *farthest) / 16 * 16;
+    tile.offsets = padded(length_ + last - *nearest) - tile.lowest;
+  }
+  return tiles;
 }
 
-void XlnetRows::attend_row(const Row& row, std::size_t layer, std::int64_t head, const float* q, float* out) const {
-  thread_local std::vector<float> scratch;
-  const std::int64_t seen = row.limit + static_cast<std::int64_t>(row.extras.size()), width = config_.d_head;
-  scratch.assign(3 * width_, 0.f);
-  scratch.resize(3 * width_ + seen);
-  float *q_content = scratch.data(), *q_relative = q_content + width_, *result = q_relative + width_;
-  const Layer& own = layers_[layer];
-  const float* content_bias = own.content_bias.data_ptr<float>() + head * width;
-  const float* relative_bias = own.relative_bias.data_ptr<float>() + head * width;
-  for (std::int64_t i = 0; i < width; ++i) {
-    q_content[i] = q[i] + content_bias[i];
-    q_relative[i] = q[i] + relative_bias[i];
+// Scores are (q + r_w_bias) . key + (q + r_r_bias) . W_r PE(offset), each a product over the tile; a row then takes the offsets of its
+// own keys.
+void XlnetRows::attend_tile(const Layer& layer, std::size_t l, std::int64_t head, const Tile& tile, std::span<const Row* const> rows, const float* q, float* joined) const {
+  thread_local std::vector<float> scratch, kept;
+  const std::int64_t width = config_.d_head, all = config_.n_head * width, count = static_cast<std::int64_t>(tile.rows.size());
+  scratch.resize(count * (3 * width + tile.seen + tile.offsets));
+  float *content = scratch.data(), *relative = content + count * width, *out = relative + count * width;
+  float *scores = out + count * width, *others = scores + count * tile.seen;
+  const float *content_bias = layer.content_bias.data_ptr<float>() + head * width, *relative_bias = layer.relative_bias.data_ptr<float>() + head * width;
+  for (std::int64_t r = 0; r < count; ++r) {
+    const float* own = q + tile.rows[r] * all + head * width;
+    for (std::int64_t i = 0; i < width; ++i) {
+      content[r * width + i] = own[i] + content_bias[i];
+      relative[r * width + i] = own[i] + relative_bias[i];
+    }
   }
-  const float* origin = own.relative.data_ptr<float>() + (head * (2 * length_ - 1) + length_ - 1) * width_;
-  attend({q_content, q_relative, row.cache->keys(layer, head), row.cache->values(layer, head), origin, row.cache->positions_.data(),
-          row.position, row.limit, row.extras.data(), seen - row.limit, width_, 1 / std::sqrt(static_cast<float>(width))},
-         result + width_, result);
-  std::copy_n(result, width, out);
+  const RowCache& cache = *rows[tile.rows[0]]->cache;
+  const std::int64_t table = padded(2 * length_ - 1) * width;
+  product(cache.memory_.keys(l, head, tile.seen), content, count, scores);
+  product({width, tile.offsets, layer.relative.data() + head * table + tile.lowest * width, nullptr, 16 * width}, relative, count, others);
+
+  const float scale = 1 / std::sqrt(static_cast<float>(width));
+  const std::int32_t* positions = cache.positions_.data();
+  for (std::int64_t r = 0; r < count; ++r) {
+    const Row& row = *rows[tile.rows[r]];
+    float* own = scores + r * tile.seen;
+    const float* origin = others + r * tile.offsets + (length_ - 1 + row.position - tile.lowest);  // of the offset to position 0
+    kept.clear();
+    for (const std::int32_t extra : row.extras) kept.push_back(scale * (own[extra] + origin[-positions[extra]]));
+    scale_and_add(own, origin, positions, scale, row.limit);
+    std::fill(own + row.limit, own + tile.seen, kUnseen);
+    for (std::size_t i = 0; i < kept.size(); ++i) own[row.extras[i]] = kept[i];
+    normalise_row(own, tile.seen);
+  }
+  product(cache.memory_.values(l, head, tile.seen), scores, count, out);
+  for (std::int64_t r = 0; r < count; ++r) std::copy_n(out + r * width, width, joined + tile.rows[r] * all + head * width);
 }
 
 at::Tensor XlnetRows::forward(std::span<const Row> content, std::span<const Row> queries) const {
   const at::NoGradGuard no_grad;
   const std::int64_t d = config_.d_model, heads = config_.n_head, head = config_.d_head, all = heads * head;
   const std::int64_t contents = static_cast<std::int64_t>(content.size()), asked = static_cast<std::int64_t>(queries.size());
-  const auto row = [&](std::int64_t i) -> const Row& { return i < contents ? content[i] : queries[i - contents]; };
+  for (const Row& row : content) row.cache->memory_.settle();
 
   // Content rows first, so that the last layer, which needs nothing of them but keys and values, can leave them out.
   std::vector<float> x((contents + asked) * d), q((contents + asked) * all), kv(contents * 2 * all), joined(q.size()), added(x.size());
@@ -157,26 +185,33 @@ at::Tensor XlnetRows::forward(std::span<const Row> content, std::span<const Row>
   }
   for (std::int64_t i = contents; i < contents + asked; ++i) std::copy_n(mask_.data_ptr<float>(), d, x.data() + i * d);
 
+  std::vector<const Row*> above;  // the rows that the layer at hand computes
+  std::vector<Tile> together;
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     const Layer& layer = layers_[l];
     const std::int64_t first = l + 1 == layers_.size() ? contents : 0, rows = contents + asked - first;
-    float* above = x.data() + first * d;
+    if (l == 0 || first > 0) {
+      above.clear();
+      for (std::int64_t i = first; i < contents + asked; ++i) above.push_back(i < contents ? &content[i] : &queries[i - contents]);
+      together = tiles(above);
+    }
+    float* at = x.data() + first * d;
     layer.kv.apply(x.data(), contents, kv.data());
-    for (std::int64_t i = 0; i < contents; ++i) store(content[i], l, kv.data() + i * 2 * all);
-    layer.q.apply(above, rows, q.data());
-    at::parallel_for(0, rows * heads, 4, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        const std::int64_t at = i / heads * all + i % heads * head;
-        attend_row(row(first + i / heads), l, i % heads, q.data() + at, joined.data() + at);
-      }
+    for (std::int64_t i = 0; i < contents; ++i) {
+      const float* own = kv.data() + i * 2 * all;
+      for (std::int64_t h = 0; h < heads; ++h) content[i].cache->memory_.put(l, h, content[i].index, own + h * head, own + (heads + h) * head);
+    }
+    layer.q.apply(at, rows, q.data());
+    at::parallel_for(0, static_cast<std::int64_t>(together.size()) * heads, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) attend_tile(layer, l, i % heads, together[i / heads], above, q.data(), joined.data());
     });
     layer.o.apply(joined.data(), rows, added.data());
-    add_and_norm(above, added.data(), rows, d, layer.attention_norm, layer.attention_norm_bias, config_.layer_norm_eps);
+    add_and_norm(at, added.data(), rows, d, layer.attention_norm, layer.attention_norm_bias, config_.layer_norm_eps);
     at::Tensor hidden = inner.narrow(0, 0, rows);
-    layer.inner.apply(above, rows, hidden.data_ptr<float>());
+    layer.inner.apply(at, rows, hidden.data_ptr<float>());
     at::gelu_(hidden);
     layer.outer.apply(hidden.data_ptr<float>(), rows, added.data());
-    add_and_norm(above, added.data(), rows, d, layer.ff_norm, layer.ff_norm_bias, config_.layer_norm_eps);
+    add_and_norm(at, added.data(), rows, d, layer.ff_norm, layer.ff_norm_bias, config_.layer_norm_eps);
   }
   at::Tensor logits = at::empty({asked, config_.vocab_size});
   head_.apply(x.data() + contents * d, asked, logits.data_ptr<float>());

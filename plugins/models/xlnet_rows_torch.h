@@ -9,14 +9,15 @@
 
 #include "core/types.h"
 #include "plugins/models/row_linear_torch.h"
+#include "plugins/models/row_memory_torch.h"
 #include "plugins/models/xlnet_torch.h"
 
 namespace draftlab {
 
-// Keys and values of one sequence's content rows, layer by layer, in the order in which they were computed.
+// Keys and values of one sequence's content rows in the order in which they were computed, and where those rows stand.
 class RowCache {
  public:
-  RowCache(const XlnetConfig& config, std::int64_t capacity);
+  RowCache(const XlnetConfig& config, std::int64_t capacity) : memory_(config.n_layer, config.n_head, config.d_head, capacity) {}
   std::int64_t size() const { return static_cast<std::int64_t>(positions_.size()); }
   void truncate(std::int64_t size) { positions_.resize(size); }
   void move(std::int64_t from, std::int64_t to);  // row `from` takes the place of row `to`
@@ -24,10 +25,7 @@ class RowCache {
 
  private:
   friend class XlnetRows;
-  float* keys(std::size_t layer, std::int64_t head) { return keys_[layer].data() + head * capacity_ * width_; }
-  float* values(std::size_t layer, std::int64_t head) { return values_[layer].data() + head * capacity_ * width_; }
-  std::int64_t heads_, width_, capacity_;
-  std::vector<std::vector<float>> keys_, values_;  // [layer][head][capacity][width]
+  RowMemory memory_;
   std::vector<std::int32_t> positions_;
 };
 
@@ -55,13 +53,18 @@ class XlnetRows {
     at::Tensor content_bias, relative_bias;  // r_w_bias, r_r_bias
     at::Tensor attention_norm, attention_norm_bias, ff_norm, ff_norm_bias;
     at::Tensor r;                            // W_r, [d, H dh]
-    at::Tensor relative;                     // W_r PE(o) at row N-1+o, [H, 2N-1, width]
+    std::vector<float> relative;             // W_r PE(o) at row N-1+o, a head in panels: [H][2N/16][dh][16]
   };
-  void store(const Row& row, std::size_t layer, const float* kv) const;
-  void attend_row(const Row& row, std::size_t layer, std::int64_t head, const float* q, float* out) const;
+  // Rows of one cache that are attended together, by their places in the forward, and what one head of them needs: `seen` slots of
+  // the cache, and relative rows [lowest, lowest + offsets); multiples of 16.
+  struct Tile {
+    std::vector<std::int64_t> rows;
+    std::int64_t seen, lowest, offsets;
+  };
+  std::vector<Tile> tiles(std::span<const Row* const> rows) const;
+  void attend_tile(const Layer& layer, std::size_t l, std::int64_t head, const Tile& tile, std::span<const Row* const> rows, const float* q, float* joined) const;
 
   XlnetConfig config_;
-  std::int64_t width_;     // of a head, padded to a multiple of 16
   std::int64_t length_ = 0;
   at::Tensor embedding_, mask_;  // no embedding: the head's weights
   std::vector<Layer> layers_;
