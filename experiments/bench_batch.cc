@@ -46,7 +46,8 @@ Line fit(const std::vector<Measured>& all) {
 Measured measure(const Arm& arm, std::int64_t batch) {
   Measured measured{.batch = batch};
   std::vector<Job> jobs;
-  for (int i = 0; i < arm.prompts(); ++i) jobs.push_back({static_cast<int>(arm.composition.run.first) + i, 0});
+  const RunOptions& run = arm.composition.run;
+  for (int i = 0; i < arm.prompts(); ++i) for (int repeat = 0; repeat < run.samples; ++repeat) jobs.push_back({static_cast<int>(run.first) + i, repeat});
   arm.models.target().watch([&](std::int64_t rows, std::int64_t ns) { measured.forwards.push_back({static_cast<double>(rows), 1e-9 * static_cast<double>(ns)}); });
   const auto began = std::chrono::steady_clock::now();
   arm.decode(jobs, [&](const SampleRow& row) {
@@ -76,8 +77,8 @@ int bench_batch(const CommandLine& line, const Registries& registries) {
       all.push_back(measure(arm, batch));
     }
     const Line time = fit(all);
-    std::printf("%s, %s, %s: %lld prompts, threads %d; one forward takes %.3f ms + %.4f ms a row\n", line.paths[1].c_str(), arm.label.c_str(), dtype,
-                static_cast<long long>(arm.prompts()), arm.composition.run.machine.threads, 1e3 * time.a, 1e3 * time.b);
+    std::printf("%s, %s, %s: %lld decodes, threads %d; one forward takes %.3f ms + %.4f ms a row\n", line.paths[1].c_str(), arm.label.c_str(), dtype,
+                static_cast<long long>(arm.prompts() * arm.composition.run.samples), arm.composition.run.machine.threads, 1e3 * time.a, 1e3 * time.b);
     std::printf("  batch   tokens/s   of batch 1   rows a forward   of the fit's\n");
     for (const Measured& measured : all) {
       double rows = 0, predicted = 0;
