@@ -102,7 +102,7 @@ Frame::Frame(const std::vector<std::string>& paths) {
 }
 
 void Frame::add(const std::string& path, bool in_folder, std::map<std::string, int>& seen) {
-  const auto trace = std::make_shared<const Trace>(path, true);
+  const auto trace = std::make_shared<const Trace>(path, ColumnReader::Trust::lazy);
   const int index = static_cast<int>(files_.size());
   if (open_.size() < kMostOpen) open_[index] = trace;
   File file{path, trace->provenance(), config_keys(trace->provenance().config), trace->drafts(), {}, trace->file().has("cell"), trace->samples(),
@@ -148,7 +148,7 @@ Frame Frame::restricted(const std::vector<char>& keep) const {
 
 std::shared_ptr<const Trace> Frame::open(int file) const {
   const auto found = open_.find(file);
-  return found != open_.end() ? found->second : std::make_shared<const Trace>(files_[file].path, true);
+  return found != open_.end() ? found->second : std::make_shared<const Trace>(files_[file].path, ColumnReader::Trust::lazy);
 }
 
 std::string Frame::key(int arm, const std::string& key) const {

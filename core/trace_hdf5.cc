@@ -156,6 +156,7 @@ struct Merge {
     std::int64_t run = -1;  // the new index; -1: as it stands in the file
     std::int32_t speller = -1;  // likewise: the first run of its checkpoint
     std::int64_t first = 0, prompts = 0, samples = 0;
+    std::shared_ptr<ColumnReader> file = nullptr;  // where it is open already
     bool wants(std::int64_t prompt, std::int64_t repeat) const { return run < 0 || (prompt >= first && prompt < first + prompts && repeat < samples); }
   };
   std::vector<std::shared_ptr<ColumnReader>> open;
@@ -167,7 +168,7 @@ struct Merge {
   std::map<std::pair<std::int32_t, std::int32_t>, PieceRow> pieces;  // by run and token
 
   explicit Merge(std::vector<Source> all) : sources(std::move(all)) {
-    for (std::size_t i = 0; i < std::min(sources.size(), kMostOpen); ++i) open.push_back(opened(i));
+    for (std::size_t i = 0; i < std::min(sources.size(), kMostOpen); ++i) open.push_back(sources[i].file ? sources[i].file : opened(i));
   }
   std::shared_ptr<ColumnReader> opened(std::size_t i) const { return std::make_shared<ColumnReader>(sources[i].path, ColumnReader::Trust::own); }
   std::shared_ptr<ColumnReader> source(std::size_t i) const { return i < open.size() ? open[i] : opened(i); }
@@ -513,7 +514,8 @@ void gather(const std::string& path, Provenance provenance, const std::vector<Ga
   std::vector<RunRow> runs;
   std::string drafts;
   for (const GatheredTrace& cell : cells) {
-    const ColumnReader file(cell.path, ColumnReader::Trust::own);
+    const auto open = std::make_shared<ColumnReader>(cell.path, ColumnReader::Trust::own);
+    const ColumnReader& file = *open;
     check_root(file);
     const Columns stored = load(file, Table::run, {}, 0, file.rows(Table::run));
     if (stored.rows() != 1) file.fail("is no cell's trace: it has " + std::to_string(stored.rows()) + " runs");
@@ -524,7 +526,8 @@ void gather(const std::string& path, Provenance provenance, const std::vector<Ga
     if (!drafts.empty() && recorded != drafts) file.fail("records '" + recorded + "' of the drafts and other cells record '" + drafts + "'; give trace.drafts one value");
     drafts = recorded;
     const auto speller = std::find_if(runs.begin(), runs.end(), [&](const RunRow& other) { return other.checkpoint == run.checkpoint; }) - runs.begin();
-    sources.push_back({cell.path, static_cast<std::int64_t>(runs.size()), static_cast<std::int32_t>(speller), cell.first, cell.prompts, cell.samples});
+    sources.push_back({cell.path, static_cast<std::int64_t>(runs.size()), static_cast<std::int32_t>(speller), cell.first, cell.prompts, cell.samples,
+                       sources.size() < kMostOpen ? open : nullptr});
     runs.push_back(std::move(run));
   }
   Merge merge(std::move(sources));
@@ -550,8 +553,7 @@ std::vector<CellRow> manifest(const Trace& trace) {
   return rows;
 }
 
-Trace::Trace(const std::string& path, bool lazily)
-    : file_(std::make_unique<ColumnReader>(path, lazily ? ColumnReader::Trust::lazy : ColumnReader::Trust::foreign)) {
+Trace::Trace(const std::string& path, ColumnReader::Trust trust) : file_(std::make_unique<ColumnReader>(path, trust)) {
   check_root(*file_);
   provenance_ = file_->provenance();
   drafts_ = file_->text("drafts").value_or("");

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "core/columns.h"
+#include "core/columns_hdf5.h"
 #include "core/trace.h"
 
 namespace draftlab {
 
 struct TraceOptions;  // core/composition.h
-class ColumnReader;
 
 // Collects finished samples. When enough tokens or time have gathered they become a unit, PATH.units/unit-NNNNNN-WRITER.h5: a whole
 // trace of those samples, whose final name is the record that they are done. close() merges the units into PATH. So whatever
@@ -82,8 +82,7 @@ void gather(const std::string& path, Provenance provenance, const std::vector<Ga
 // A trace that is read. DataError from any method when the file is not one, or is damaged.
 class Trace {
  public:
-  // `lazily`: columns are tried out when they are first read, not all of them now.
-  explicit Trace(const std::string& path, bool lazily = false);
+  explicit Trace(const std::string& path, ColumnReader::Trust trust = ColumnReader::Trust::foreign);
   ~Trace();
 
   const std::string& path() const;

@@ -92,7 +92,7 @@ int run(const CommandLine& line, const Registries& registries) {
   }
   writer.close();
 
-  const Trace trace(path);
+  const Trace trace(path, ColumnReader::Trust::own);
   std::cout << summary(trace.runs(), trace.read(false), first.report) << "\ntrace: " << path << "\nnext:  draftlab inspect " << path
             << " --sample 0    one trajectory, step by step\n       draftlab check-trace " << path
             << "        is it whole\n       draftlab certify configs/certify/assd-self-k3.ini    is the decoder lossless\n";

@@ -60,7 +60,7 @@ int finish(const SweepFolder& folder, const Registries& registries, bool went_th
   const bool whole = print_status(folder, cells, std::cout);
   if (gathered) {
     std::cout << "trace: " << folder.result() << "\n";
-    const Trace trace(folder.result(), true);
+    const Trace trace(folder.result(), ColumnReader::Trust::own);
     if (trace.runs().size() <= kMostSummarised) {
       Faults faults;
       std::cout << summary(trace.runs(), trace.read(false), compose(folder.cells()[0].cell.config, registries, faults).report) << "\n";
