@@ -235,7 +235,6 @@ Measured Quantities::set_addends(std::string_view prefix, std::vector<double> (*
 // sample's number is 2 a_i - 2 b_i + mean b - c. The mean of these is the energy distance without bias, and they spread as its
 // estimate does to first order (Hoeffding's projection), so it is compared like a mean.
 Measured Quantities::energy_distances() const {
-  constexpr Eigen::Index kPartners = 4000;
   const std::string prefix(named_prefix(Table::sample));
   const std::vector<double>&to_held_out = column(prefix + std::string(kImageDistance)), &among_held_out = column(prefix + std::string(kHeldOutDistance));
   std::vector<double> values(frame_.samples().size(), kNotMeasured);
@@ -250,7 +249,7 @@ Measured Quantities::energy_distances() const {
     if (of_arm.size() < 2) continue;
     Eigen::MatrixXd columns(images[of_arm.front()].size(), static_cast<Eigen::Index>(of_arm.size()));
     for (std::size_t k = 0; k < of_arm.size(); ++k) columns.col(static_cast<Eigen::Index>(k)) = images[of_arm[k]];
-    const Eigen::VectorXd to_others = mean_distances(columns, kPartners);
+    const Eigen::VectorXd to_others = mean_distances(columns);
     const double mean = to_others.mean();
     for (std::size_t k = 0; k < of_arm.size(); ++k) {
       values[of_arm[k]] = 2 * to_held_out[of_arm[k]] - 2 * to_others[static_cast<Eigen::Index>(k)] + mean - among_held_out[of_arm[k]];

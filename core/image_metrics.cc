@@ -49,25 +49,18 @@ double class_score(std::span<const double> sums) {
   return std::exp(negative_entropy / n);
 }
 
-Eigen::VectorXd mean_distances(const Eigen::MatrixXd& columns, Eigen::Index partners) {
-  const Eigen::Index n = columns.cols(), stride = std::max<Eigen::Index>(1, (n + partners - 1) / partners), count = (n + stride - 1) / stride;
-  Eigen::MatrixXd others(columns.rows(), count);
-  for (Eigen::Index j = 0; j < count; ++j) others.col(j) = columns.col(j * stride);
-  const Eigen::RowVectorXd norms = columns.colwise().squaredNorm();
-  const Eigen::VectorXd other_norms = others.colwise().squaredNorm();
+Eigen::VectorXd mean_distances(const Eigen::MatrixXd& columns) {
+  const Eigen::Index n = columns.cols();
+  const Eigen::VectorXd norms = columns.colwise().squaredNorm();
   Eigen::VectorXd means(n);
   constexpr Eigen::Index kBlock = 256;
   for (Eigen::Index first = 0; first < n; first += kBlock) {
     const Eigen::Index width = std::min(kBlock, n - first);
-    Eigen::MatrixXd distances = -2 * (others.transpose() * columns.middleCols(first, width));
-    distances.colwise() += other_norms;
-    distances.rowwise() += norms.segment(first, width);
-    distances = distances.cwiseMax(0).cwiseSqrt();
-    for (Eigen::Index i = 0; i < width; ++i) {
-      const bool itself = (first + i) % stride == 0;
-      const double sum = distances.col(i).sum() - (itself ? distances((first + i) / stride, i) : 0);
-      means[first + i] = sum / static_cast<double>(count - itself);
-    }
+    Eigen::MatrixXd distances = -2 * (columns.transpose() * columns.middleCols(first, width));
+    distances.colwise() += norms;
+    distances.rowwise() += norms.segment(first, width).transpose();
+    for (Eigen::Index i = 0; i < width; ++i) distances(first + i, i) = 0;
+    means.segment(first, width) = distances.cwiseMax(0).cwiseSqrt().colwise().sum().transpose() / static_cast<double>(n - 1);
   }
   return means;
 }

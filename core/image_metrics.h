@@ -28,7 +28,7 @@ double frechet_distance(std::span<const double> sums);
 // at most the number of classes.
 double class_score(std::span<const double> sums);
 
-// Mean Euclidean distance of each of the columns to the others; at most `partners` of them, evenly spaced. NaN where there is no other.
-Eigen::VectorXd mean_distances(const Eigen::MatrixXd& columns, Eigen::Index partners);
+// Mean Euclidean distance of each of the columns to all others: a second or two for 10,000 of 256 numbers. NaN where there is no other.
+Eigen::VectorXd mean_distances(const Eigen::MatrixXd& columns);
 
 }  // namespace draftlab

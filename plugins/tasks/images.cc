@@ -32,7 +32,7 @@ class Images final : public Task {
     const Eigen::Index values = Eigen::Index{set_->positions()} * set_->dimension(), count = std::min(options_.held_out, set_->size());
     held_out_.resize(values, count);
     for (Eigen::Index i = 0; i < count; ++i) held_out_.col(i) = set_->item(i).tokens.transpose().reshaped();
-    held_out_distance_ = mean_distances(held_out_, count).mean();
+    held_out_distance_ = mean_distances(held_out_).mean();
     if (options_.classifier.empty()) return;
     classifier_ = ImageClassifier::open(options_.classifier);
     if (classifier_->inputs() != values || classifier_->classes() != set_->classes())
