@@ -113,14 +113,7 @@ int bench(const CommandLine& line, const Registries& registries) {
   if (!line.paths.empty() && line.paths[0] == "checkpoint") return bench_checkpoint(line);
   if (!line.paths.empty() && line.paths != std::vector<std::string>{"as-arm"})
     throw UsageError("draftlab bench takes nothing or 'as-arm', 'batch CONFIG', 'model FOLDER|SHAPE' or 'checkpoint SHAPE FOLDER', and not '" + line.paths[0] + "'");
-  Faults faults;
-  Config own = Config::parse("", "bench", faults);
-  for (const auto& [key, value] : line.overrides) if (key.rfind("bench.", 0) == 0) own.set({key, value, "--" + key});
-  BenchOptions options;
-  OptionSet set;
-  options.declare(set);
-  set.read(own, "bench", faults);
-  faults.raise();
+  const BenchOptions options = bench_options<BenchOptions>(line);
 
   const auto decode = [&](bool incremental, std::int64_t most) {
     const Composition composition = compose_bench(options, incremental, line, registries);

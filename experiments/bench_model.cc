@@ -151,14 +151,7 @@ int bench_checkpoint(const CommandLine& line) {
 
 int bench_model(const CommandLine& line, const Registries& registries) {
   if (line.paths.size() != 2) throw UsageError("draftlab bench model takes a checkpoint's folder or a published shape");
-  Faults faults;
-  Config own = Config::parse("", "bench", faults);
-  for (const auto& [key, value] : line.overrides) if (key.rfind("bench.", 0) == 0) own.set({key, value, "--" + key});
-  ModelBenchOptions options;
-  OptionSet set;
-  options.declare(set);
-  set.read(own, "bench", faults);
-  faults.raise();
+  const ModelBenchOptions options = bench_options<ModelBenchOptions>(line);
 
   Temporary made;
   std::string folder = line.paths[1];
@@ -168,6 +161,7 @@ int bench_model(const CommandLine& line, const Registries& registries) {
     made.path = folder;
   }
   const std::string model = model_of(folder);
+  Faults faults;
   Config config = Config::parse(base_of(model), "bench", faults);
   config.set({"model." + model + ".checkpoint", folder, "bench"});
   if (model == "masked-diffusion") config.set({"model." + model + ".cache", "dual", "bench"});

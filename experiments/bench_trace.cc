@@ -1,5 +1,3 @@
-#include "experiments/bench_trace.h"
-
 #include <unistd.h>
 
 #include <chrono>
@@ -9,6 +7,7 @@
 
 #include "core/composition.h"
 #include "core/trace_hdf5.h"
+#include "experiments/bench.h"
 
 namespace draftlab {
 namespace {
@@ -103,17 +102,8 @@ std::uintmax_t bytes_of(const fs::path& folder) {
 }  // namespace
 
 int bench_trace(const CommandLine& line) {
-  Faults faults;
-  Config own = Config::parse("", "bench", faults);
-  for (const auto& [key, value] : line.overrides) {
-    if (key.rfind("bench.", 0) != 0) throw UsageError("bench trace has no option --" + key);
-    own.set({key, value, "--" + key});
-  }
-  TraceBenchOptions options;
-  OptionSet set;
-  options.declare(set);
-  set.read(own, "bench", faults);
-  faults.raise();
+  for (const auto& [key, value] : line.overrides) if (!key.starts_with("bench.")) throw UsageError("bench trace has no option --" + key);
+  const TraceBenchOptions options = bench_options<TraceBenchOptions>(line);
   const fs::path folder = (options.folder.empty() ? fs::temp_directory_path() : fs::path(options.folder)) / ("draftlab-bench-" + std::to_string(::getpid()));
   fs::create_directories(folder);
   const std::string path = (folder / "trace.h5").string();

@@ -6,7 +6,6 @@
 #include "core/plugin.h"
 #include "core/provenance.h"
 #include "experiments/bench.h"
-#include "experiments/bench_trace.h"
 #include "experiments/certify.h"
 #include "experiments/check.h"
 #include "experiments/check_trace.h"

@@ -6,7 +6,6 @@
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -20,6 +19,7 @@
 #include <filesystem>
 
 #include "core/error.h"
+#include "core/memory_file.h"
 
 namespace draftlab {
 namespace {
@@ -36,27 +36,6 @@ constexpr std::uint32_t kMachine = AUDIT_ARCH_AARCH64;
 #else
 constexpr std::uint32_t kMachine = 0;  // every call is refused, and with it every program
 #endif
-
-// A file in memory.
-class MemoryFile {
- public:
-  explicit MemoryFile(std::string_view bytes) : fd_(memfd_create("draftlab", 0)) {
-    std::size_t done = 0;
-    while (fd_ >= 0 && done < bytes.size()) {
-      const ssize_t wrote = write(fd_, bytes.data() + done, bytes.size() - done);
-      if (wrote <= 0) break;
-      done += static_cast<std::size_t>(wrote);
-    }
-    if (fd_ < 0 || done < bytes.size() || lseek(fd_, 0, SEEK_SET) != 0) throw OutputError(std::string("cannot make a file in memory: ") + std::strerror(errno));
-  }
-  ~MemoryFile() { close(fd_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 // The system calls of the sandbox: all but those that make processes (threads are allowed) or reach into the kernel's keys.
 // clone3 does not exist for it, because its flags cannot be seen; libraries then use clone.

@@ -1,9 +1,6 @@
 // Feeds damaged CSV files, JSON lines, tokenizer files, UTF-8 and safetensors to the readers. A reader may return or refuse with a DataError;
 // anything else, a crash, a hang or another exception, is a fault. Mutations are drawn by `Chance`, so a failing round can be run again:
 //   fuzz_readers ROUNDS FIRST
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +10,7 @@
 
 #include "core/chance.h"
 #include "core/error.h"
+#include "core/memory_file.h"
 #include "plugins/models/safetensors.h"
 #include "plugins/tasks/documents.h"
 #include "plugins/tasks/five_sentences.h"
@@ -99,19 +97,6 @@ template <class Read> void attempt(Tally& tally, Read read) {
     ++tally.refused;
   }
 }
-
-// A file in memory; closed with the object.
-class MemoryFile {
- public:
-  explicit MemoryFile(const std::string& bytes) : descriptor_(::memfd_create("fuzz", MFD_CLOEXEC)) {
-    if (descriptor_ < 0 || ::write(descriptor_, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) throw Fault("no file in memory");
-  }
-  ~MemoryFile() { ::close(descriptor_); }
-  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
- private:
-  int descriptor_;
-};
 
 // The header is damaged, or what surrounds it, or neither.
 void tensors(Draw& draw, Tally& tally) {
