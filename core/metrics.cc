@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
-#include <unordered_set>
+#include <utility>
+#include <vector>
 
 namespace draftlab {
 namespace {
@@ -20,6 +20,19 @@ bool follows_its_neighbours(std::span<const std::int32_t> order, std::size_t t, 
   }
   return true;
 }
+
+// Whether a position comes for the first time.
+class FirstTime {
+ public:
+  bool operator()(std::int32_t position) {
+    const auto at = static_cast<std::size_t>(position);
+    if (at >= seen_.size()) seen_.resize(at + 1);
+    return !std::exchange(seen_[at], 1);
+  }
+
+ private:
+  std::vector<char> seen_;
+};
 
 // For each commitment: is it among the k left-most of those still to come (itself included)?
 std::vector<char> among_leftmost(std::span<const std::int32_t> order, int k) {
@@ -85,10 +98,10 @@ double kendall_tau(std::span<const std::int32_t> order) {
 
 std::vector<std::int32_t> commit_order(const SampleRow& sample) {
   std::vector<std::int32_t> order;
-  std::unordered_set<std::int32_t> there;
+  FirstTime first_time;
   for (const StepRow& step : sample.steps) {
     for (const TokenRow& token : step.tokens) {
-      if (there.insert(token.position).second) order.push_back(token.position);
+      if (first_time(token.position)) order.push_back(token.position);
     }
   }
   return order;
@@ -97,12 +110,12 @@ std::vector<std::int32_t> commit_order(const SampleRow& sample) {
 void mark_ar(SampleRow& sample) {
   const std::vector<std::int32_t> order = ranks(commit_order(sample));
   const std::vector<char> leftmost = among_leftmost(order, kArWindow);
-  std::unordered_set<std::int32_t> there;
+  FirstTime first_time;
   std::size_t t = 0;
   int local = 0, global = 0;
   for (StepRow& step : sample.steps) {
     for (TokenRow& token : step.tokens) {
-      if (!there.insert(token.position).second) continue;  // an edit
+      if (!first_time(token.position)) continue;  // an edit
       local += token.ar_local = follows_its_neighbours(order, t, kArWindow);
       global += token.ar_global = leftmost[t];
       ++t;
@@ -290,11 +303,12 @@ double perplexity(std::span<const SampleRow> samples) {
 
 double token_entropy_bits(std::span<const Token> tokens) {
   if (tokens.empty()) return kNotMeasured;
-  std::map<Token, int> counts;
-  for (Token token : tokens) ++counts[token];
+  std::vector<Token> sorted(tokens.begin(), tokens.end());
+  std::sort(sorted.begin(), sorted.end());
   double bits = 0;
-  for (const auto& [token, count] : counts) {
-    const double share = static_cast<double>(count) / static_cast<double>(tokens.size());
+  for (auto run = sorted.begin(), end = run; run != sorted.end(); run = end) {
+    end = std::upper_bound(run, sorted.end(), *run);
+    const double share = static_cast<double>(end - run) / static_cast<double>(tokens.size());
     bits -= share * std::log2(share);
   }
   return bits;

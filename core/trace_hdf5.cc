@@ -17,6 +17,8 @@
 #include "core/composition.h"
 #include "core/files.h"
 #include "core/provenance.h"
+#include "core/trace_merge.h"
+#include "core/trace_tables.h"
 
 namespace draftlab {
 namespace {
@@ -24,8 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kUnitLevel = 1, kMergedLevel = 2;  // of gzip
-constexpr std::size_t kMostOpen = 400;           // files at a time
-constexpr std::size_t kGatheredBytes = 256u << 20;  // of the columns that are merged at a time
 
 void write_root(ColumnWriter& file, Provenance provenance, const std::vector<RunRow>& runs, const std::string& drafts) {
   if (provenance.ended.empty()) provenance.ended = utc_now();
@@ -62,245 +62,11 @@ Eigen::VectorXd value_of(const std::vector<std::pair<std::string, double>>& name
   return value;
 }
 
-// Refuses what is no trace of a version that this program reads.
-void check_root(const ColumnReader& file) {
-  const std::string magic = file.text("magic").value_or("");
-  if (magic != kTraceMagic) file.fail("is no trace: its root attribute 'magic' is not '" + std::string(kTraceMagic) + "'");
-  const std::string version = file.text("schema_version").value_or("");
-  const std::string major(kSchemaVersion.substr(0, kSchemaVersion.find('.') + 1));
-  if (version.rfind(major, 0) != 0) file.fail("is a trace of version '" + version.substr(0, 20) + "', and this program reads " + major + "x");
-  if (file.integer("complete").value_or(0) != 1) file.fail("is incomplete: its root attribute 'complete' is not 1");
-}
-
-// Readers name an enumeration's value without another look.
-void check_flags(const ColumnReader& file, const ColumnInfo& column, const Values& values) {
-  if (column.flags.empty()) return;
-  for (std::int64_t value : std::get<0>(values)) {
-    if (value < column.flags.front().first || value > column.flags.back().first) {
-      file.fail("has the value " + std::to_string(value) + " in column '" + column.name + "', which is none of its flag_values");
-    }
-  }
-}
-
-// What stands in for a column that an older file, or another task, does not have.
-Values absent(const ColumnInfo& column, std::int64_t count) {
-  if (column.type == Type::float32 || column.type == Type::float64) return std::vector<double>(count, kNotMeasured);
-  if (column.type == Type::text) return std::vector<std::string>(count);
-  return std::vector<std::int64_t>(count, column.flags.empty() ? 0 : column.flags.front().first);
-}
-
-using Named = std::map<Table, std::vector<ColumnInfo>>;
-
-Columns load(const ColumnReader& file, Table table, const Named& named, std::int64_t first, std::int64_t count) {
-  Columns columns(table);
-  if (info(table).optional && !file.has(std::string(name(table)))) return columns;
-  for (const ColumnInfo& column : info(table).columns) {
-    Values values = column.since > 0 && !file.has(column.name) ? absent(column, count) : file.read(table, column, first, count);
-    check_flags(file, column, values);
-    columns.set(column, std::move(values));
-  }
-  if (named.count(table)) {
-    for (const ColumnInfo& column : named.at(table)) columns.set(column, file.read(table, column, first, count));
-  }
-  return columns;
-}
-
-const ColumnInfo& declared(Table table, const std::string& column) {
-  for (const ColumnInfo& c : info(table).columns) {
-    if (c.name == column) return c;
-  }
-  throw Fault("the schema has no column '" + column + "'");
-}
-
-std::vector<std::int64_t> integers(const ColumnReader& file, Table table, const std::string& column) {
-  return std::get<0>(file.read(table, declared(table, column)));
-}
-
-Named named_of(const ColumnReader& file) {
-  Named named;
-  for (const std::string& column : file.names()) {
-    for (Table table : kNamedTables) {
-      if (!column.starts_with(named_prefix(table))) continue;
-      try {
-        named[table].push_back(named_column(table, column.substr(named_prefix(table).size())));
-      } catch (const Fault&) {
-        file.fail("has a column '" + column.substr(0, 80) + "' whose name is not lower_case");
-      }
-    }
-  }
-  return named;
-}
-
-// Rows of children must lie one parent after the other, and all of them in [begin, end).
-void check_ragged(const ColumnReader& file, const std::string& what, const std::vector<std::int64_t>& first, const std::vector<std::int64_t>& count,
-                  std::int64_t begin, std::int64_t end) {
-  std::int64_t next = begin;
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    if (first[i] != next || count[i] < 0 || count[i] > end - next) file.fail("has rows of '" + what + "' that do not lie one after the other");
-    next += count[i];
-  }
-}
-
 // A name that no other writer on any machine has at this time.
 std::string writer_name() {
   char host[64] = "host";
   ::gethostname(host, sizeof host - 1);
   return std::string(host) + "-" + std::to_string(::getpid()) + "-" + std::to_string(std::chrono::system_clock::now().time_since_epoch().count() % 1000000007);
-}
-
-// Where every row of a merged table comes from, as an index into the sources' rows laid end to end, and its new links.
-struct Merge {
-  // A file, and the samples that are wanted of it: all, or those of one run that gets a new index.
-  struct Source {
-    std::string path;
-    std::int64_t run = -1;  // the new index; -1: as it stands in the file
-    std::int32_t speller = -1;  // likewise: the first run of its checkpoint
-    std::int64_t first = 0, prompts = 0, samples = 0;
-    std::shared_ptr<ColumnReader> file = nullptr;  // where it is open already
-    bool wants(std::int64_t prompt, std::int64_t repeat) const { return run < 0 || (prompt >= first && prompt < first + prompts && repeat < samples); }
-  };
-  std::vector<std::shared_ptr<ColumnReader>> open;
-  std::vector<Source> sources;
-  Named named;
-  std::vector<std::int64_t> samples, steps, tokens, drafts;  // source rows, in the new order
-  std::vector<std::int64_t> runs;                            // of the samples
-  std::map<std::string, std::vector<std::int64_t>> links;
-  std::map<std::pair<std::int32_t, std::int32_t>, PieceRow> pieces;  // by run and token
-
-  explicit Merge(std::vector<Source> all) : sources(std::move(all)) {
-    for (std::size_t i = 0; i < std::min(sources.size(), kMostOpen); ++i) open.push_back(sources[i].file ? sources[i].file : opened(i));
-  }
-  std::shared_ptr<ColumnReader> opened(std::size_t i) const { return std::make_shared<ColumnReader>(sources[i].path, ColumnReader::Trust::own); }
-  std::shared_ptr<ColumnReader> source(std::size_t i) const { return i < open.size() ? open[i] : opened(i); }
-  void plan();
-  struct Wanted { Table table; ColumnInfo column; };
-  std::vector<Values> gather(std::span<const Wanted> columns) const;
-  const std::vector<std::int64_t>& rows_of(Table table) const {
-    return table == Table::sample ? samples : table == Table::step ? steps : table == Table::token ? tokens : drafts;
-  }
-  void write(ColumnWriter& file) const;
-};
-
-void Merge::plan() {
-  struct Range { std::int64_t first, count; };
-  struct Sample { std::int64_t prompt, repeat, run, row; Range steps; };
-  std::vector<Sample> all;
-  std::vector<Range> step_tokens, step_drafts;
-  std::int64_t rows = 0, tokens_before = 0, drafts_before = 0;
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    const auto file = source(i);
-    for (const auto& [table, columns] : named_of(*file)) {
-      std::vector<ColumnInfo>& merged = named[table];
-      for (const ColumnInfo& column : columns) {
-        const bool known = std::any_of(merged.begin(), merged.end(), [&](const ColumnInfo& c) { return c.name == column.name; });
-        if (!known) merged.push_back(column);
-      }
-    }
-    auto of = [&](Table table, const char* column) { return integers(*file, table, column); };
-    const auto prompt = of(Table::sample, "sample_prompt_index"), repeat = of(Table::sample, "sample_sample_index"), run = of(Table::sample, "sample_run_index");
-    const auto first = of(Table::sample, "sample_first_step"), count = of(Table::sample, "sample_n_steps");
-    const auto first_token = of(Table::step, "step_first_token"), n_tokens = of(Table::step, "step_n_tokens");
-    const auto first_draft = of(Table::step, "step_first_draft"), n_drafts = of(Table::step, "step_n_drafts");
-    check_ragged(*file, "step", first, count, 0, file->rows(Table::step));
-    check_ragged(*file, "token", first_token, n_tokens, 0, file->rows(Table::token));
-    check_ragged(*file, "draft", first_draft, n_drafts, 0, file->rows(Table::draft));
-    const std::int64_t steps_before = static_cast<std::int64_t>(step_tokens.size());
-    for (std::size_t s = 0; s < first.size(); ++s, ++rows) {
-      if (!sources[i].wants(prompt[s], repeat[s])) continue;
-      all.push_back({prompt[s], repeat[s], sources[i].run < 0 ? run[s] : sources[i].run, rows, {steps_before + first[s], count[s]}});
-    }
-    for (std::size_t s = 0; s < first_token.size(); ++s) {
-      step_tokens.push_back({tokens_before + first_token[s], n_tokens[s]});
-      step_drafts.push_back({drafts_before + first_draft[s], n_drafts[s]});
-    }
-    const Columns spelled = load(*file, Table::piece, {}, 0, file->rows(Table::piece));
-    for (std::int64_t s = 0; s < spelled.rows(); ++s) {
-      PieceRow piece;
-      spelled.get(s, piece);
-      if (sources[i].speller >= 0) piece.run = sources[i].speller;
-      pieces[{piece.run, piece.token}] = piece;
-    }
-    tokens_before += file->rows(Table::token);
-    drafts_before += file->rows(Table::draft);
-  }
-  for (auto& [of_table, columns] : named) std::sort(columns.begin(), columns.end(), [](const ColumnInfo& a, const ColumnInfo& b) { return a.name < b.name; });
-  auto key = [](const Sample& s) { return std::tuple(s.prompt, s.repeat, s.run); };
-  std::stable_sort(all.begin(), all.end(), [&](const Sample& a, const Sample& b) { return key(a) < key(b); });
-  all.erase(std::unique(all.begin(), all.end(), [&](const Sample& a, const Sample& b) { return key(a) == key(b); }), all.end());
-
-  auto take = [](std::vector<std::int64_t>& rows_of, const Range& range) {
-    for (std::int64_t row = range.first; row < range.first + range.count; ++row) rows_of.push_back(row);
-  };
-  auto &first_step = links["sample_first_step"], &n_steps = links["sample_n_steps"], &sample_index = links["step_sample_index"];
-  auto &first_token = links["step_first_token"], &n_tokens = links["step_n_tokens"], &first_draft = links["step_first_draft"], &n_drafts = links["step_n_drafts"];
-  auto &step_of_token = links["token_step_index"], &step_of_draft = links["draft_step_index"];
-  for (const Sample& sample : all) {
-    first_step.push_back(static_cast<std::int64_t>(steps.size()));
-    n_steps.push_back(sample.steps.count);
-    for (std::int64_t s = sample.steps.first; s < sample.steps.first + sample.steps.count; ++s) {
-      const auto step = static_cast<std::int64_t>(steps.size());
-      sample_index.push_back(static_cast<std::int64_t>(samples.size()));
-      first_token.push_back(static_cast<std::int64_t>(tokens.size()));
-      n_tokens.push_back(step_tokens[s].count);
-      first_draft.push_back(static_cast<std::int64_t>(drafts.size()));
-      n_drafts.push_back(step_drafts[s].count);
-      step_of_token.insert(step_of_token.end(), step_tokens[s].count, step);
-      step_of_draft.insert(step_of_draft.end(), step_drafts[s].count, step);
-      take(tokens, step_tokens[s]);
-      take(drafts, step_drafts[s]);
-      steps.push_back(s);
-    }
-    samples.push_back(sample.row);
-    runs.push_back(sample.run);
-  }
-}
-
-// Several columns at once: of many sources most are opened anew each time.
-std::vector<Values> Merge::gather(std::span<const Wanted> columns) const {
-  std::vector<Values> gathered;
-  for (const Wanted& wanted : columns) {
-    gathered.push_back(empty_values(wanted.column.type));
-    if (wanted.table != Table::sample) std::visit([&](auto& all) { all.reserve(rows_of(wanted.table).size()); }, gathered.back());
-  }
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    const auto file = source(i);
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      const auto& [table, column] = columns[c];
-      const std::int64_t count = file->rows(table);
-      const bool optional = column.since > 0 || (!named_prefix(table).empty() && column.name.starts_with(named_prefix(table)));
-      append(gathered[c], optional && !file->has(column.name) ? absent(column, count) : file->read(table, column), 0, count);
-    }
-  }
-  return gathered;
-}
-
-// As many columns at a time as a bounded part of the memory holds.
-void Merge::write(ColumnWriter& file) const {
-  std::vector<Wanted> wanted;
-  for (const Table table : {Table::sample, Table::step, Table::token, Table::draft}) {
-    file.table(table, static_cast<std::int64_t>(rows_of(table).size()));
-    const std::vector<ColumnInfo>& declared = info(table).columns;
-    for (std::size_t i = 0; i < declared.size(); ++i) {
-      const auto made = links.find(declared[i].name);
-      if (static_cast<int>(i) < info(table).links) file.column(table, declared[i], made == links.end() ? Values(std::vector<std::int64_t>{}) : Values(made->second));
-      else if (declared[i].name == "sample_run_index") file.column(table, declared[i], runs);
-      else wanted.push_back({table, declared[i]});
-    }
-    if (const auto found = named.find(table); found != named.end()) {
-      for (const ColumnInfo& column : found->second) wanted.push_back({table, column});
-    }
-  }
-  for (std::size_t first = 0, next = 0; first < wanted.size(); first = next) {
-    const auto bytes = [&](std::size_t i) { return 8 * rows_of(wanted[i].table).size(); };
-    std::size_t held = bytes(next++);
-    while (next < wanted.size() && held + bytes(next) <= kGatheredBytes) held += bytes(next++);
-    const std::span some = std::span(wanted).subspan(first, next - first);
-    std::vector<Values> gathered = gather(some);
-    for (std::size_t i = 0; i < some.size(); ++i) file.column(some[i].table, some[i].column, permuted(std::exchange(gathered[i], {}), rows_of(some[i].table)));
-  }
-  Columns spelled(Table::piece);
-  for (auto [key, piece] : pieces) spelled.add(piece, {});
-  file.columns(spelled);
 }
 
 bool is_unit(const std::string& name) { return name.starts_with("unit-") && name.ends_with(".h5"); }
@@ -527,7 +293,7 @@ void gather(const std::string& path, Provenance provenance, const std::vector<Ga
     drafts = recorded;
     const auto speller = std::find_if(runs.begin(), runs.end(), [&](const RunRow& other) { return other.checkpoint == run.checkpoint; }) - runs.begin();
     sources.push_back({cell.path, static_cast<std::int64_t>(runs.size()), static_cast<std::int32_t>(speller), cell.first, cell.prompts, cell.samples,
-                       sources.size() < kMostOpen ? open : nullptr});
+                       sources.size() < Merge::kMostOpen ? open : nullptr});
     runs.push_back(std::move(run));
   }
   Merge merge(std::move(sources));

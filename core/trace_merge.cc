@@ -1,0 +1,211 @@
+#include "core/trace_merge.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <span>
+#include <tuple>
+
+namespace draftlab {
+namespace {
+
+constexpr std::size_t kShared = 16;                 // files from which on a second process helps to read them
+constexpr std::size_t kGatheredBytes = 256u << 20;  // of the columns that are merged at a time
+
+// Memory that a child of this process fills.
+class SharedMemory {
+ public:
+  explicit SharedMemory(std::size_t bytes) : size_(bytes), data_(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+  ~SharedMemory() { if (there()) ::munmap(data_, size_); }
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+  bool there() const { return data_ != MAP_FAILED; }
+  std::byte* bytes() const { return static_cast<std::byte*>(data_); }
+
+ private:
+  std::size_t size_;
+  void* data_;
+};
+
+// The bytes of a column of numbers.
+std::span<std::byte> bytes_of(Values& values) {
+  if (auto* integers = std::get_if<std::vector<std::int64_t>>(&values)) return std::as_writable_bytes(std::span(*integers));
+  return std::as_writable_bytes(std::span(std::get<std::vector<double>>(values)));
+}
+
+}  // namespace
+
+Merge::Merge(std::vector<Source> all) : sources(std::move(all)) {
+  for (std::size_t i = 0; i < std::min(sources.size(), kMostOpen); ++i) open.push_back(sources[i].file ? sources[i].file : opened(i));
+}
+
+void Merge::plan() {
+  struct Range { std::int64_t first, count; };
+  struct Sample { std::int64_t prompt, repeat, run, row; Range steps; };
+  std::vector<Sample> all;
+  std::vector<Range> step_tokens, step_drafts;
+  std::int64_t rows = 0, tokens_before = 0, drafts_before = 0;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const auto file = source(i);
+    for (const auto& [table, columns] : named_of(*file)) {
+      std::vector<ColumnInfo>& merged = named[table];
+      for (const ColumnInfo& column : columns) {
+        const bool known = std::any_of(merged.begin(), merged.end(), [&](const ColumnInfo& c) { return c.name == column.name; });
+        if (!known) merged.push_back(column);
+      }
+    }
+    auto of = [&](Table table, const char* column) { return integers(*file, table, column); };
+    const auto prompt = of(Table::sample, "sample_prompt_index"), repeat = of(Table::sample, "sample_sample_index"), run = of(Table::sample, "sample_run_index");
+    const auto first = of(Table::sample, "sample_first_step"), count = of(Table::sample, "sample_n_steps");
+    const auto first_token = of(Table::step, "step_first_token"), n_tokens = of(Table::step, "step_n_tokens");
+    const auto first_draft = of(Table::step, "step_first_draft"), n_drafts = of(Table::step, "step_n_drafts");
+    check_ragged(*file, "step", first, count, 0, file->rows(Table::step));
+    check_ragged(*file, "token", first_token, n_tokens, 0, file->rows(Table::token));
+    check_ragged(*file, "draft", first_draft, n_drafts, 0, file->rows(Table::draft));
+    const std::int64_t steps_before = static_cast<std::int64_t>(step_tokens.size());
+    for (std::size_t s = 0; s < first.size(); ++s, ++rows) {
+      if (!sources[i].wants(prompt[s], repeat[s])) continue;
+      all.push_back({prompt[s], repeat[s], sources[i].run < 0 ? run[s] : sources[i].run, rows, {steps_before + first[s], count[s]}});
+    }
+    for (std::size_t s = 0; s < first_token.size(); ++s) {
+      step_tokens.push_back({tokens_before + first_token[s], n_tokens[s]});
+      step_drafts.push_back({drafts_before + first_draft[s], n_drafts[s]});
+    }
+    const Columns spelled = load(*file, Table::piece, {}, 0, file->rows(Table::piece));
+    for (std::int64_t s = 0; s < spelled.rows(); ++s) {
+      PieceRow piece;
+      spelled.get(s, piece);
+      if (sources[i].speller >= 0) piece.run = sources[i].speller;
+      pieces[{piece.run, piece.token}] = piece;
+    }
+    tokens_before += file->rows(Table::token);
+    drafts_before += file->rows(Table::draft);
+  }
+  for (auto& [of_table, columns] : named) std::sort(columns.begin(), columns.end(), [](const ColumnInfo& a, const ColumnInfo& b) { return a.name < b.name; });
+  auto key = [](const Sample& s) { return std::tuple(s.prompt, s.repeat, s.run); };
+  std::stable_sort(all.begin(), all.end(), [&](const Sample& a, const Sample& b) { return key(a) < key(b); });
+  all.erase(std::unique(all.begin(), all.end(), [&](const Sample& a, const Sample& b) { return key(a) == key(b); }), all.end());
+
+  auto take = [](std::vector<std::int64_t>& rows_of, const Range& range) {
+    for (std::int64_t row = range.first; row < range.first + range.count; ++row) rows_of.push_back(row);
+  };
+  auto &first_step = links["sample_first_step"], &n_steps = links["sample_n_steps"], &sample_index = links["step_sample_index"];
+  auto &first_token = links["step_first_token"], &n_tokens = links["step_n_tokens"], &first_draft = links["step_first_draft"], &n_drafts = links["step_n_drafts"];
+  auto &step_of_token = links["token_step_index"], &step_of_draft = links["draft_step_index"];
+  for (const Sample& sample : all) {
+    first_step.push_back(static_cast<std::int64_t>(steps.size()));
+    n_steps.push_back(sample.steps.count);
+    for (std::int64_t s = sample.steps.first; s < sample.steps.first + sample.steps.count; ++s) {
+      const auto step = static_cast<std::int64_t>(steps.size());
+      sample_index.push_back(static_cast<std::int64_t>(samples.size()));
+      first_token.push_back(static_cast<std::int64_t>(tokens.size()));
+      n_tokens.push_back(step_tokens[s].count);
+      first_draft.push_back(static_cast<std::int64_t>(drafts.size()));
+      n_drafts.push_back(step_drafts[s].count);
+      step_of_token.insert(step_of_token.end(), step_tokens[s].count, step);
+      step_of_draft.insert(step_of_draft.end(), step_drafts[s].count, step);
+      take(tokens, step_tokens[s]);
+      take(drafts, step_drafts[s]);
+      steps.push_back(s);
+    }
+    samples.push_back(sample.row);
+    runs.push_back(sample.run);
+  }
+}
+
+// Several columns at once, in the new order: of many sources most are opened anew each time.
+std::vector<Values> Merge::read(const std::vector<Wanted>& columns) const {
+  std::vector<Values> gathered;
+  for (const Wanted& wanted : columns) {
+    gathered.push_back(empty_values(wanted.column.type));
+    if (wanted.table != Table::sample) std::visit([&](auto& all) { all.reserve(rows_of(wanted.table).size()); }, gathered.back());
+  }
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const auto file = source(i);
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const auto& [table, column] = columns[c];
+      const std::int64_t count = file->rows(table);
+      const bool optional = column.since > 0 || (!named_prefix(table).empty() && column.name.starts_with(named_prefix(table)));
+      append(gathered[c], optional && !file->has(column.name) ? absent(column, count) : file->read(table, column), 0, count);
+    }
+  }
+  for (std::size_t c = 0; c < columns.size(); ++c) gathered[c] = permuted(std::move(gathered[c]), rows_of(columns[c].table));
+  return gathered;
+}
+
+// The same by two processes where the sources are many: HDF5 reads in one thread, and of a small file most time is its own. Every second
+// column of numbers is a child's, which leaves it in shared memory. What it cannot read is read here, to say what is wrong.
+std::vector<Values> Merge::gather(const std::vector<Wanted>& columns) const {
+  std::vector<Wanted> own, others;
+  std::size_t shared = 0;  // numbers of eight bytes
+  for (const Wanted& wanted : columns) {
+    const bool child = sources.size() >= kShared && wanted.column.type != Type::text && others.size() < own.size();
+    (child ? others : own).push_back(wanted);
+    if (child) shared += rows_of(wanted.table).size();
+  }
+  if (shared == 0) return read(columns);
+  const SharedMemory memory(8 * shared);
+  const pid_t child = memory.there() ? ::fork() : -1;
+  if (child == 0) {
+    try {
+      std::byte* to = memory.bytes();
+      for (Values& values : read(others)) to = std::ranges::copy(bytes_of(values), to).out;
+      ::_exit(0);
+    } catch (...) {
+      ::_exit(1);
+    }
+  }
+  std::vector<Values> mine = read(own), theirs;
+  int status = 1;
+  if (child > 0) while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  if (status != 0) theirs = read(others);
+  const std::byte* from = memory.bytes();
+  for (std::size_t i = 0; status == 0 && i < others.size(); ++i) {
+    Values& values = theirs.emplace_back(empty_values(others[i].column.type));
+    std::visit([&](auto& all) { all.resize(rows_of(others[i].table).size()); }, values);
+    const std::span<std::byte> bytes = bytes_of(values);
+    std::copy_n(from, bytes.size(), bytes.begin());
+    from += bytes.size();
+  }
+  std::vector<Values> gathered;
+  for (std::size_t i = 0, m = 0, t = 0; i < columns.size(); ++i) {
+    const bool child_had = t < others.size() && others[t].column.name == columns[i].column.name;
+    gathered.push_back(std::move(child_had ? theirs[t++] : mine[m++]));
+  }
+  return gathered;
+}
+
+// As many columns at a time as a bounded part of the memory holds.
+void Merge::write(ColumnWriter& file) const {
+  std::vector<Wanted> wanted;
+  for (const Table table : {Table::sample, Table::step, Table::token, Table::draft}) {
+    file.table(table, static_cast<std::int64_t>(rows_of(table).size()));
+    const std::vector<ColumnInfo>& declared = info(table).columns;
+    for (std::size_t i = 0; i < declared.size(); ++i) {
+      const auto made = links.find(declared[i].name);
+      if (static_cast<int>(i) < info(table).links) file.column(table, declared[i], made == links.end() ? Values(std::vector<std::int64_t>{}) : Values(made->second));
+      else if (declared[i].name == "sample_run_index") file.column(table, declared[i], runs);
+      else wanted.push_back({table, declared[i]});
+    }
+    if (const auto found = named.find(table); found != named.end()) {
+      for (const ColumnInfo& column : found->second) wanted.push_back({table, column});
+    }
+  }
+  for (std::size_t first = 0, next = 0; first < wanted.size(); first = next) {
+    const auto bytes = [&](std::size_t i) { return 8 * rows_of(wanted[i].table).size(); };
+    std::size_t held = bytes(next++);
+    while (next < wanted.size() && held + bytes(next) <= kGatheredBytes) held += bytes(next++);
+    const std::vector<Wanted> some(wanted.begin() + static_cast<std::ptrdiff_t>(first), wanted.begin() + static_cast<std::ptrdiff_t>(next));
+    std::vector<Values> gathered = gather(some);
+    for (std::size_t i = 0; i < some.size(); ++i) file.column(some[i].table, some[i].column, std::exchange(gathered[i], {}));
+  }
+  Columns spelled(Table::piece);
+  for (auto [key, piece] : pieces) spelled.add(piece, {});
+  file.columns(spelled);
+}
+
+}  // namespace draftlab
