@@ -27,20 +27,21 @@ Picture axis_figure(const PlotData& data) {
   request.baseline = data.request.baseline;
   request.metrics = {quantity.name};
   const Report report = make_report(data.frame, request);
+  std::vector<const Report::Group*> shown;
+  for (const Report::Group& group : report.groups) if (number_of(group.keys.back()) && std::isfinite(group.cells[0].value.value)) shown.push_back(&group);
+  if (shown.empty()) throw DataError("the figure 'axis' shows " + quantity.name + ", and no arm has it; choose another with --score");
+  const auto varies = [&](std::size_t k) { return std::any_of(shown.begin(), shown.end(), [&](const Report::Group* group) { return group->keys[k] != shown[0]->keys[k]; }); };
   std::map<std::string, std::map<double, const ReportCell*>> lines;
   std::vector<std::string> names;
   std::size_t prompts = 0;
-  for (const Report::Group& group : report.groups) {
-    const auto x = number_of(group.keys.back());
-    if (!x || !std::isfinite(group.cells[0].value.value)) continue;
+  for (const Report::Group* group : shown) {
     std::string name;
-    for (std::size_t k = 0; k + 1 < group.keys.size(); ++k) name += (k ? " " : "") + request.by[k] + "=" + group.keys[k];
+    for (std::size_t k = 0; k + 1 < group->keys.size(); ++k) if (varies(k)) name += (name.empty() ? "" : " ") + request.by[k] + "=" + group->keys[k];
     name = short_name(name);
     if (!lines.contains(name)) names.push_back(name);
-    lines[name][*x] = &group.cells[0];
-    prompts = std::max(prompts, static_cast<std::size_t>(group.cells[0].prompts));
+    lines[name][*number_of(group->keys.back())] = &group->cells[0];
+    prompts = std::max(prompts, static_cast<std::size_t>(group->cells[0].prompts));
   }
-  if (lines.empty()) throw DataError("the figure 'axis' shows " + quantity.name + ", and no arm has it; choose another with --score");
   std::string table, commands = "set offsets graph 0.04, graph 0.04, graph 0.06, graph 0.04\nplot ";
   for (std::size_t i = 0; i < names.size(); ++i) {
     table += (i ? "\n\n" : "") + std::string("# ") + names[i] + "\n# " + along + " value low high\n";

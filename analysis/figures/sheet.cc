@@ -89,10 +89,13 @@ Picture Sheet::picture(const std::string& caption) const {
   const int width = layout_.columns * layout_.panel_width;
   const int rows = (static_cast<int>(panels_.size()) + layout_.columns - 1) / layout_.columns;
   std::size_t longest = 1;
-  for (const std::string& series : legend_) longest = std::max(longest, columns_of(series));
+  const auto most = static_cast<std::size_t>((width - 2 * layout_.right - 40) / kLegendChar);
+  std::vector<std::string> legend;
+  for (const std::string& series : legend_) legend.push_back(shortened(series, most));
+  for (const std::string& series : legend) longest = std::max(longest, columns_of(series));
   const double entry = kLegendChar * static_cast<double>(longest) + 40;
   const int across = std::max(1, static_cast<int>((width - 2 * layout_.right) / entry));
-  const int legend_rows = (static_cast<int>(legend_.size()) + across - 1) / across;
+  const int legend_rows = (static_cast<int>(legend.size()) + across - 1) / across;
   const auto lines = wrapped(caption, static_cast<std::size_t>((width - 2 * layout_.right) / kCaptionChar));
   const int foot = 12 + legend_rows * kLegendRow + 6 + static_cast<int>(lines.size()) * kCaptionRow + 8;
   const int height = rows * layout_.panel_height + foot;
@@ -108,11 +111,11 @@ Picture Sheet::picture(const std::string& caption) const {
       << "set encoding utf8\nset border 3 lc rgb '#444444'\nset tics nomirror out scale 0.6\nset grid lc rgb '#DDDDDD' lt 1 lw 0.6\nunset key\nset style fill solid\n"
       << "set bars small\nset datafile missing 'NaN'\n"
       << "set multiplot\n";
-  for (std::size_t i = 0; i < legend_.size(); ++i) {
+  for (std::size_t i = 0; i < legend.size(); ++i) {
     const double left = layout_.right + entry * static_cast<double>(i % across) + 10;
     const double top = rows * layout_.panel_height + 12 + (static_cast<double>(i / across) + 0.5) * kLegendRow;
     const std::string mark = marks_ == Legend::points ? point_style(i) : "lc rgb '" + colour(i) + "' pt 5";
-    out << "set label " << i + 1 << " " << quoted(legend_[i]) << " at screen " << x(left) << "," << y(top) << " left point " << mark << " ps 1.1 offset 1.3,-0.15\n";
+    out << "set label " << i + 1 << " " << quoted(legend[i]) << " at screen " << x(left) << "," << y(top) << " left point " << mark << " ps 1.1 offset 1.3,-0.15\n";
   }
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const double top = height - 8 - (static_cast<double>(lines.size() - i) - 0.5) * kCaptionRow;
