@@ -280,8 +280,7 @@ void gather(const std::string& path, Provenance provenance, const std::vector<Ga
   std::vector<RunRow> runs;
   std::string drafts;
   for (const GatheredTrace& cell : cells) {
-    const auto open = std::make_shared<ColumnReader>(cell.path, ColumnReader::Trust::own);
-    const ColumnReader& file = *open;
+    const ColumnReader file(cell.path, ColumnReader::Trust::own);
     check_root(file);
     const Columns stored = load(file, Table::run, {}, 0, file.rows(Table::run));
     if (stored.rows() != 1) file.fail("is no cell's trace: it has " + std::to_string(stored.rows()) + " runs");
@@ -292,8 +291,7 @@ void gather(const std::string& path, Provenance provenance, const std::vector<Ga
     if (!drafts.empty() && recorded != drafts) file.fail("records '" + recorded + "' of the drafts and other cells record '" + drafts + "'; give trace.drafts one value");
     drafts = recorded;
     const auto speller = std::find_if(runs.begin(), runs.end(), [&](const RunRow& other) { return other.checkpoint == run.checkpoint; }) - runs.begin();
-    sources.push_back({cell.path, static_cast<std::int64_t>(runs.size()), static_cast<std::int32_t>(speller), cell.first, cell.prompts, cell.samples,
-                       sources.size() < Merge::kMostOpen ? open : nullptr});
+    sources.push_back({cell.path, static_cast<std::int64_t>(runs.size()), static_cast<std::int32_t>(speller), cell.first, cell.prompts, cell.samples});
     runs.push_back(std::move(run));
   }
   Merge merge(std::move(sources));

@@ -14,7 +14,7 @@ namespace draftlab {
 namespace {
 
 constexpr std::size_t kShared = 16;                 // files from which on a second process helps to read them
-constexpr std::size_t kGatheredBytes = 256u << 20;  // of the columns that are merged at a time
+constexpr std::size_t kGatheredBytes = 1024u << 20;  // of the columns that are merged at a time
 
 // Memory that a child of this process fills.
 class SharedMemory {
@@ -39,10 +39,6 @@ std::span<std::byte> bytes_of(Values& values) {
 
 }  // namespace
 
-Merge::Merge(std::vector<Source> all) : sources(std::move(all)) {
-  for (std::size_t i = 0; i < std::min(sources.size(), kMostOpen); ++i) open.push_back(sources[i].file ? sources[i].file : opened(i));
-}
-
 void Merge::plan() {
   struct Range { std::int64_t first, count; };
   struct Sample { std::int64_t prompt, repeat, run, row; Range steps; };
@@ -50,22 +46,22 @@ void Merge::plan() {
   std::vector<Range> step_tokens, step_drafts;
   std::int64_t rows = 0, tokens_before = 0, drafts_before = 0;
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    const auto file = source(i);
-    for (const auto& [table, columns] : named_of(*file)) {
+    const ColumnReader file(sources[i].path, ColumnReader::Trust::own);
+    for (const auto& [table, columns] : named_of(file)) {
       std::vector<ColumnInfo>& merged = named[table];
       for (const ColumnInfo& column : columns) {
         const bool known = std::any_of(merged.begin(), merged.end(), [&](const ColumnInfo& c) { return c.name == column.name; });
         if (!known) merged.push_back(column);
       }
     }
-    auto of = [&](Table table, const char* column) { return integers(*file, table, column); };
+    auto of = [&](Table table, const char* column) { return integers(file, table, column); };
     const auto prompt = of(Table::sample, "sample_prompt_index"), repeat = of(Table::sample, "sample_sample_index"), run = of(Table::sample, "sample_run_index");
     const auto first = of(Table::sample, "sample_first_step"), count = of(Table::sample, "sample_n_steps");
     const auto first_token = of(Table::step, "step_first_token"), n_tokens = of(Table::step, "step_n_tokens");
     const auto first_draft = of(Table::step, "step_first_draft"), n_drafts = of(Table::step, "step_n_drafts");
-    check_ragged(*file, "step", first, count, 0, file->rows(Table::step));
-    check_ragged(*file, "token", first_token, n_tokens, 0, file->rows(Table::token));
-    check_ragged(*file, "draft", first_draft, n_drafts, 0, file->rows(Table::draft));
+    check_ragged(file, "step", first, count, 0, file.rows(Table::step));
+    check_ragged(file, "token", first_token, n_tokens, 0, file.rows(Table::token));
+    check_ragged(file, "draft", first_draft, n_drafts, 0, file.rows(Table::draft));
     const std::int64_t steps_before = static_cast<std::int64_t>(step_tokens.size());
     for (std::size_t s = 0; s < first.size(); ++s, ++rows) {
       if (!sources[i].wants(prompt[s], repeat[s])) continue;
@@ -75,15 +71,15 @@ void Merge::plan() {
       step_tokens.push_back({tokens_before + first_token[s], n_tokens[s]});
       step_drafts.push_back({drafts_before + first_draft[s], n_drafts[s]});
     }
-    const Columns spelled = load(*file, Table::piece, {}, 0, file->rows(Table::piece));
+    const Columns spelled = load(file, Table::piece, {}, 0, file.rows(Table::piece));
     for (std::int64_t s = 0; s < spelled.rows(); ++s) {
       PieceRow piece;
       spelled.get(s, piece);
       if (sources[i].speller >= 0) piece.run = sources[i].speller;
       pieces[{piece.run, piece.token}] = piece;
     }
-    tokens_before += file->rows(Table::token);
-    drafts_before += file->rows(Table::draft);
+    tokens_before += file.rows(Table::token);
+    drafts_before += file.rows(Table::draft);
   }
   for (auto& [of_table, columns] : named) std::sort(columns.begin(), columns.end(), [](const ColumnInfo& a, const ColumnInfo& b) { return a.name < b.name; });
   auto key = [](const Sample& s) { return std::tuple(s.prompt, s.repeat, s.run); };
@@ -117,7 +113,7 @@ void Merge::plan() {
   }
 }
 
-// Several columns at once, in the new order: of many sources most are opened anew each time.
+// Several columns at once, in the new order: sources are opened anew each time, which costs less than to hold hundreds of them open.
 std::vector<Values> Merge::read(const std::vector<Wanted>& columns) const {
   std::vector<Values> gathered;
   for (const Wanted& wanted : columns) {
@@ -125,12 +121,12 @@ std::vector<Values> Merge::read(const std::vector<Wanted>& columns) const {
     if (wanted.table != Table::sample) std::visit([&](auto& all) { all.reserve(rows_of(wanted.table).size()); }, gathered.back());
   }
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    const auto file = source(i);
+    const ColumnReader file(sources[i].path, ColumnReader::Trust::own);
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const auto& [table, column] = columns[c];
-      const std::int64_t count = file->rows(table);
+      const std::int64_t count = file.rows(table);
       const bool optional = column.since > 0 || (!named_prefix(table).empty() && column.name.starts_with(named_prefix(table)));
-      append(gathered[c], optional && !file->has(column.name) ? absent(column, count) : file->read(table, column), 0, count);
+      append(gathered[c], optional && !file.has(column.name) ? absent(column, count) : file.read(table, column), 0, count);
     }
   }
   for (std::size_t c = 0; c < columns.size(); ++c) gathered[c] = permuted(std::move(gathered[c]), rows_of(columns[c].table));

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,10 +21,8 @@ struct Merge {
     std::int64_t run = -1;  // the new index; -1: as it stands in the file
     std::int32_t speller = -1;  // likewise: the first run of its checkpoint
     std::int64_t first = 0, prompts = 0, samples = 0;
-    std::shared_ptr<ColumnReader> file = nullptr;  // where it is open already
     bool wants(std::int64_t prompt, std::int64_t repeat) const { return run < 0 || (prompt >= first && prompt < first + prompts && repeat < samples); }
   };
-  std::vector<std::shared_ptr<ColumnReader>> open;
   std::vector<Source> sources;
   Named named;
   std::vector<std::int64_t> samples, steps, tokens, drafts;  // source rows, in the new order
@@ -33,11 +30,7 @@ struct Merge {
   std::map<std::string, std::vector<std::int64_t>> links;
   std::map<std::pair<std::int32_t, std::int32_t>, PieceRow> pieces;  // by run and token
 
-  static constexpr std::size_t kMostOpen = 400;  // files at a time
-
-  explicit Merge(std::vector<Source> all);
-  std::shared_ptr<ColumnReader> opened(std::size_t i) const { return std::make_shared<ColumnReader>(sources[i].path, ColumnReader::Trust::own); }
-  std::shared_ptr<ColumnReader> source(std::size_t i) const { return i < open.size() ? open[i] : opened(i); }
+  explicit Merge(std::vector<Source> all) : sources(std::move(all)) {}
   void plan();  // fills what stands above; DataError where rows do not lie as they must
   struct Wanted { Table table; ColumnInfo column; };
   std::vector<Values> read(const std::vector<Wanted>& columns) const;
