@@ -6,14 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <span>
 #include <tuple>
 
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kShared = 16;                 // files from which on a second process helps to read them
+constexpr std::size_t kShared = 16;                  // files from which on a second process helps to read them
 constexpr std::size_t kGatheredBytes = 1024u << 20;  // of the columns that are merged at a time
 
 // Memory that a child of this process fills.
