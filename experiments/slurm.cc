@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kUsualArraySize = 1001;  // of a cluster that does not say
 constexpr int kNoticeSeconds = 180;            // from Slurm's signal to the end of the walltime
 
-std::string quoted(const std::string& word) {
+std::string shell_word(const std::string& word) {
   std::string text = "'";
   for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return text + "'";
@@ -33,7 +33,7 @@ struct Said {
 
 Said run(const std::vector<std::string>& words) {
   std::string line;
-  for (const std::string& word : words) line += quoted(word) + " ";
+  for (const std::string& word : words) line += shell_word(word) + " ";
   Said said;
   std::FILE* const pipe = ::popen((line + "2>&1 </dev/null").c_str(), "r");
   if (!pipe) return said;
@@ -189,8 +189,8 @@ int submit(const SweepFolder& folder, const SlurmOptions& options, const std::ve
   const std::string array = folder.path() + "/slurm/array.sh", gather = folder.path() + "/slurm/gather.sh";
   write_whole(array, directives(folder, options, name, "%A_%a.out", true) + "# Task N decodes cells N * " + std::to_string(each) + " and following.\nfirst=$((SLURM_ARRAY_TASK_ID * " +
                          std::to_string(each) + "))\nlast=$((first + " + std::to_string(each) + "))\n[ $last -le " + std::to_string(cells.size()) + " ] || last=" +
-                         std::to_string(cells.size()) + "\nexec " + quoted(program) + " sweep " + quoted(folder.path()) + " --worker --cells $first:$last --requeue\n");
-  write_whole(gather, directives(folder, options, name, "gather-%j.out", false) + "exec " + quoted(program) + " sweep " + quoted(folder.path()) + " --gather\n");
+                         std::to_string(cells.size()) + "\nexec " + shell_word(program) + " sweep " + shell_word(folder.path()) + " --worker --cells $first:$last --requeue\n");
+  write_whole(gather, directives(folder, options, name, "gather-%j.out", false) + "exec " + shell_word(program) + " sweep " + shell_word(folder.path()) + " --gather\n");
   if (tasks.empty()) {
     std::cout << "nothing is missing: draftlab sweep " << folder.path() << " --gather merges what is there\n";
     return 0;

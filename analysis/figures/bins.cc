@@ -57,7 +57,7 @@ std::string curves(const std::string& file, const Bins& bins, const std::string&
   std::string bands, lines;
   for (std::size_t series = 0; series < bins.series(); ++series) {
     if (bins.empty(series)) continue;
-    const std::string block = quoted(file) + " index " + std::to_string(series);
+    const std::string block = gnuplot_text(file) + " index " + std::to_string(series);
     bands += block + " using 1:3:4 with filledcurves lc rgb '" + colour(series) + "' fs transparent solid 0.15 noborder, ";
     lines += block + " using 1:2 with linespoints " + line_style(series) + " ps 0.6 lw 1.6, ";
   }

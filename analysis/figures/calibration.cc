@@ -104,7 +104,7 @@ Picture calibration_figure(const PlotData& data) {
     std::string commands = "set xrange " + range + "set yrange " + range + "plot x with lines lc rgb '#888888' dt 2";
     for (std::size_t series = 0; series < curve.x.series(); ++series) {
       if (curve.x.empty(series) || styles[series] >= kMostCurves) continue;
-      const std::string block = ", \\\n  " + quoted(file) + " index " + std::to_string(series);
+      const std::string block = ", \\\n  " + gnuplot_text(file) + " index " + std::to_string(series);
       commands += block + " using 1:2 with lines lc rgb '" + colour(styles[series]) + "' lw 1.2" + block + " using 1:2:3:4 with yerrorbars " + line_style(styles[series]) + " ps 0.9";
     }
     sheet.panel(title, x, y, commands);

@@ -58,7 +58,7 @@ Picture cost_figure(const PlotData& data) {
   for (std::size_t s = 0; s < n; ++s) {
     const std::string name = shortened(data.names[s], 48);
     longest = std::max(longest, name.size());
-    tics += (s ? ", " : "") + quoted(name) + " " + std::to_string(n - 1 - s);
+    tics += (s ? ", " : "") + gnuplot_text(name) + " " + std::to_string(n - 1 - s);
   }
   const int left = 30 + static_cast<int>(7.2 * static_cast<double>(longest));
   const bool times = std::any_of(parts.begin(), parts.end(), [&](const Part& part) { return spent(part.seconds); });
@@ -76,7 +76,7 @@ Picture cost_figure(const PlotData& data) {
         table += std::to_string(n - 1 - s) + " " + (std::isfinite(value) ? number_text(sums[s]) + " " + number_text(sums[s] + value) : "NaN NaN") + "\n";
         if (std::isfinite(value)) sums[s] += value;
       }
-      commands += (p ? ", \\\n  " : "") + quoted(file) + " index " + std::to_string(p) + " using (0.5*($2+$3)):1:2:3:($1-0.34):($1+0.34) with boxxyerror lc rgb '" + colour(p) + "' fs solid noborder";
+      commands += (p ? ", \\\n  " : "") + gnuplot_text(file) + " index " + std::to_string(p) + " using (0.5*($2+$3)):1:2:3:($1-0.34):($1+0.34) with boxxyerror lc rgb '" + colour(p) + "' fs solid noborder";
     }
     sheet.data(file, table);
     sheet.panel(title, label, "", commands);

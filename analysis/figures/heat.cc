@@ -48,9 +48,9 @@ Picture heat_figure(const PlotData& data) {
   if (low > high) throw DataError("the figure 'heat' shows " + quantity.name + ", and no arm has it; choose another with --score");
   std::string table = "# " + quantity.name + ", low, high, column, row, dark, " + keys[0] + ", " + keys[1] + "\n", x_tics, y_tics;
   std::size_t longest = 3;
-  for (std::size_t x = 0; x < xs.size(); ++x) x_tics += (x ? ", " : "") + quoted(shortened(xs[x], 14)) + " " + std::to_string(x);
+  for (std::size_t x = 0; x < xs.size(); ++x) x_tics += (x ? ", " : "") + gnuplot_text(shortened(xs[x], 14)) + " " + std::to_string(x);
   for (std::size_t y = 0; y < ys.size(); ++y) {
-    y_tics += (y ? ", " : "") + quoted(shortened(ys[y], 24)) + " " + std::to_string(y);
+    y_tics += (y ? ", " : "") + gnuplot_text(shortened(ys[y], 24)) + " " + std::to_string(y);
     longest = std::max(longest, std::min<std::size_t>(ys[y].size(), 24));
     for (std::size_t x = 0; x < xs.size(); ++x) {
       const auto found = cells.find({xs[x], ys[y]});

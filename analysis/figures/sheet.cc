@@ -39,7 +39,7 @@ std::string point_style(std::size_t series) {
 
 std::string line_style(std::size_t series) { return point_style(series) + " dt " + std::to_string(1 + series / 8 % 4); }
 
-std::string quoted(const std::string& text) {
+std::string gnuplot_text(const std::string& text) {
   std::string result = "'";
   for (char c : text) {
     if (c == '\'') result += "''";
@@ -115,11 +115,11 @@ Picture Sheet::picture(const std::string& caption) const {
     const double left = layout_.right + entry * static_cast<double>(i % across) + 10;
     const double top = rows * layout_.panel_height + 12 + (static_cast<double>(i / across) + 0.5) * kLegendRow;
     const std::string mark = marks_ == Legend::points ? point_style(i) : "lc rgb '" + colour(i) + "' pt 5";
-    out << "set label " << i + 1 << " " << quoted(legend[i]) << " at screen " << x(left) << "," << y(top) << " left point " << mark << " ps 1.1 offset 1.3,-0.15\n";
+    out << "set label " << i + 1 << " " << gnuplot_text(legend[i]) << " at screen " << x(left) << "," << y(top) << " left point " << mark << " ps 1.1 offset 1.3,-0.15\n";
   }
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const double top = height - 8 - (static_cast<double>(lines.size() - i) - 0.5) * kCaptionRow;
-    out << "set label " << 1000 + i << " " << quoted(lines[i]) << " at screen " << x(layout_.right) << "," << y(top) << " left font ',9' tc rgb '#444444'\n";
+    out << "set label " << 1000 + i << " " << gnuplot_text(lines[i]) << " at screen " << x(layout_.right) << "," << y(top) << " left font ',9' tc rgb '#444444'\n";
   }
   for (std::size_t i = 0; i < panels_.size(); ++i) {
     const Panel& panel = panels_[i];
@@ -127,7 +127,7 @@ Picture Sheet::picture(const std::string& caption) const {
     out << "\n# " << panel.title << "\n"
         << "set lmargin at screen " << x(column * layout_.panel_width + layout_.left) << "\nset rmargin at screen " << x((column + 1) * layout_.panel_width - layout_.right)
         << "\nset tmargin at screen " << y(row * layout_.panel_height + kAbove) << "\nset bmargin at screen " << y((row + 1) * layout_.panel_height - kBelow) << "\n"
-        << "set title " << quoted(panel.title) << " offset 0,-0.4\nset xlabel " << quoted(panel.x_label) << " offset 0,0.3\nset ylabel " << quoted(panel.y_label) << " offset 0,0\n"
+        << "set title " << gnuplot_text(panel.title) << " offset 0,-0.4\nset xlabel " << gnuplot_text(panel.x_label) << " offset 0,0.3\nset ylabel " << gnuplot_text(panel.y_label) << " offset 0,0\n"
         << panel.commands << "\n";
     if (i == 0) out << "unset label\n";
   }

@@ -25,7 +25,7 @@ std::string point_style(std::size_t series);
 std::string line_style(std::size_t series);
 
 // Text in gnuplot's single quotes.
-std::string quoted(const std::string& text);
+std::string gnuplot_text(const std::string& text);
 // Shortest text of a number; "NaN" where it is none.
 std::string number_text(double value);
 // "value low high" for a data file.

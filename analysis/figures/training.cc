@@ -62,7 +62,7 @@ Picture training_figure(const std::vector<std::string>& paths) {
       if (plotted.curve) add(curves[i].steps, plotted.curve);
       else add(curves[i].validations, plotted.validation);
       if (points == 0) table += "NaN NaN\n";
-      else lines += (lines.empty() ? "" : ", ") + quoted(plotted.file) + " index " + std::to_string(i) + " using 1:2 with " + (points > 60 ? "lines " : "linespoints ") +
+      else lines += (lines.empty() ? "" : ", ") + gnuplot_text(plotted.file) + " index " + std::to_string(i) + " using 1:2 with " + (points > 60 ? "lines " : "linespoints ") +
                     line_style(i) + " ps 0.6 lw 1.5";
     }
     if (lines.empty()) continue;

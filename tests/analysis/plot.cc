@@ -52,7 +52,7 @@ TEST_CASE("a bin is a ratio of sums, its interval from whole prompts") {
 }
 
 TEST_CASE("texts of a script") {
-  CHECK(quoted("it's\n") == "'it''s '");
+  CHECK(gnuplot_text("it's\n") == "'it''s '");
   CHECK(shortened("drafter=self", 12) == "drafter=self");
   CHECK(shortened("drafter=self", 5) == "draf\u2026");
   CHECK(shortened("\u00E4\u00F6\u00FC", 2) == "\u00E4\u2026");

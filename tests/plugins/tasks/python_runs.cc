@@ -95,15 +95,16 @@ TEST_CASE("the sandbox: no network, no writing, no processes, no memory, no endl
   CHECK_FALSE(runs("bytearray(1 << 30)"));
   CHECK_FALSE(runs("x = []\nwhile True: x.append('y' * 1000000)"));
 
+  // Limited to one second; the machine may be slow, but not by fifty times.
   const auto seconds = [&](const std::string& program) {
     const auto start = std::chrono::steady_clock::now();
     CHECK_FALSE(runs(program, {kPython, 1, 512}));
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  CHECK(seconds("while True: pass") < 10);
-  CHECK(seconds("import time\ntime.sleep(60)") < 10);
-  CHECK(seconds("import os, time\nos.close(2)\ntime.sleep(60)") < 10);
-  CHECK(seconds("import signal, time\nfor s in (signal.SIGTERM, signal.SIGXCPU, signal.SIGALRM): signal.signal(s, signal.SIG_IGN)\nwhile True: pass") < 10);
+  CHECK(seconds("while True: pass") < 50);
+  CHECK(seconds("import time\ntime.sleep(60)") < 50);
+  CHECK(seconds("import os, time\nos.close(2)\ntime.sleep(60)") < 50);
+  CHECK(seconds("import signal, time\nfor s in (signal.SIGTERM, signal.SIGXCPU, signal.SIGALRM): signal.signal(s, signal.SIG_IGN)\nwhile True: pass") < 50);
 }
 
 }  // namespace
