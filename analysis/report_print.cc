@@ -184,7 +184,7 @@ std::string full(double value) {
   return text;
 }
 
-std::string gnuplot_text(const std::string& text) {
+std::string csv_text(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string result = "\"";
   for (char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
@@ -197,13 +197,13 @@ const char* finding_name(Equivalence::Finding finding) {
 
 std::string csv(const Report& report) {
   std::string text;
-  for (const std::string& key : report.by.empty() ? std::vector<std::string>{"arm"} : report.by) text += gnuplot_text(key) + ",";
+  for (const std::string& key : report.by.empty() ? std::vector<std::string>{"arm"} : report.by) text += csv_text(key) + ",";
   text += "metric,unit,value,low,high,prompts,samples,baseline,paired_prompts,factor,factor_low,factor_high,difference,difference_low,difference_high,p,p_holm,"
           "equivalence,margin,no_worse,refused\n";
   for (const Report::Group& group : report.groups) {
     for (std::size_t q = 0; q < report.quantities.size(); ++q) {
       const ReportCell& cell = group.cells[q];
-      for (const std::string& key : group.keys) text += gnuplot_text(key) + ",";
+      for (const std::string& key : group.keys) text += csv_text(key) + ",";
       text += report.quantities[q].name + "," + report.quantities[q].unit + "," + full(cell.value.value) + "," + full(cell.value.interval.low) + "," +
               full(cell.value.interval.high) + "," + std::to_string(cell.prompts) + "," + std::to_string(cell.samples) + ",";
       if (!cell.versus) {
@@ -211,13 +211,13 @@ std::string csv(const Report& report) {
         continue;
       }
       const Versus& v = *cell.versus;
-      text += gnuplot_text(report.groups[group.baseline].name) + "," + std::to_string(v.prompts);
+      text += csv_text(report.groups[group.baseline].name) + "," + std::to_string(v.prompts);
       for (double value : {v.ratio.value, v.ratio.interval.low, v.ratio.interval.high, v.difference.value, v.difference.interval.low, v.difference.interval.high, v.p, v.p_holm}) {
         text += "," + full(value);
       }
       text += v.equivalence ? std::string(",") + finding_name(v.equivalence->finding) + "," + full(v.equivalence->margin) : ",,";
       text += v.non_inferiority ? v.non_inferiority->shown ? ",yes" : ",not shown" : ",";
-      text += "," + gnuplot_text(v.refused) + "\n";
+      text += "," + csv_text(v.refused) + "\n";
     }
   }
   return text;

@@ -79,6 +79,16 @@ hid_t transfer() {
   return how;
 }
 
+// A column that is stored plainly. Equal contents, equal bytes: no times.
+hid_t plain_layout() {
+  static const Handle how = [] {
+    Handle list(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    H5Pset_obj_track_times(list, false);
+    return list;
+  }();
+  return how;
+}
+
 hsize_t width(Type type) { return type == Type::text ? 16 : H5Tget_size(stored(type)); }
 
 }  // namespace
@@ -178,9 +188,7 @@ void ColumnWriter::table(Table table, std::int64_t rows) {
   const hsize_t extent = static_cast<hsize_t>(rows);
   Handle space(H5Screate_simple(1, &extent, nullptr), H5Sclose);
   const std::string word(name(table));
-  Handle layout(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-  H5Pset_obj_track_times(layout, false);
-  Handle scale(H5Dcreate2(state_->file, word.c_str(), H5T_IEEE_F32BE, space, H5P_DEFAULT, layout, H5P_DEFAULT), H5Dclose);
+  Handle scale(H5Dcreate2(state_->file, word.c_str(), H5T_IEEE_F32BE, space, H5P_DEFAULT, plain_layout(), H5P_DEFAULT), H5Dclose);
   char label[96];  // by which netCDF knows a dimension that is no variable
   std::snprintf(label, sizeof label, "This is a netCDF dimension but not a netCDF variable.%10d", static_cast<int>(rows));
   State::check(scale.good() && H5DSset_scale(scale, label) >= 0);
@@ -195,14 +203,14 @@ void ColumnWriter::column(Table table, const ColumnInfo& info, const Values& val
   const hsize_t extent = scale.rows;
   if (static_cast<hsize_t>(size(values)) != extent) throw Fault("column '" + info.name + "' has not as many rows as its table");
   const hid_t type = info.type == Type::text ? static_cast<hid_t>(state_->string) : stored(info.type);
-  Handle layout(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-  H5Pset_obj_track_times(layout, false);  // equal contents, equal bytes
   const bool chunked = info.type != Type::text && extent * width(info.type) > kSmall;
   const hsize_t chunk = std::min(extent, kChunk);
+  const Handle chunks = chunked ? Handle(H5Pcopy(plain_layout()), H5Pclose) : Handle();
   if (chunked) {
-    State::check(H5Pset_chunk(layout, 1, &chunk) >= 0 && H5Pset_shuffle(layout) >= 0 && H5Pset_deflate(layout, state_->level) >= 0);
+    State::check(H5Pset_chunk(chunks, 1, &chunk) >= 0 && H5Pset_shuffle(chunks) >= 0 && H5Pset_deflate(chunks, state_->level) >= 0);
   }
   Handle space(H5Screate_simple(1, &extent, nullptr), H5Sclose);
+  const hid_t layout = chunked ? static_cast<hid_t>(chunks) : plain_layout();
   Handle data(H5Dcreate2(state_->file, info.name.c_str(), type, space, H5P_DEFAULT, layout, H5P_DEFAULT), H5Dclose);
   State::check(data.good());
   if (chunked) {

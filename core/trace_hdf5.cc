@@ -277,25 +277,25 @@ std::function<void()> TraceWriter::closing() {
 
 void gather(const std::string& path, Provenance provenance, const std::vector<GatheredTrace>& cells, std::vector<CellRow> rows) {
   std::vector<Merge::Source> sources;
+  for (const GatheredTrace& cell : cells) sources.push_back({.path = cell.path, .first = cell.first, .prompts = cell.prompts, .samples = cell.samples});
   std::vector<RunRow> runs;
   std::string drafts;
-  for (const GatheredTrace& cell : cells) {
-    const ColumnReader file(cell.path, ColumnReader::Trust::own);
+  Merge merge(std::move(sources));
+  merge.plan([&](const ColumnReader& file, Merge::Source& source) {
     check_root(file);
     const Columns stored = load(file, Table::run, {}, 0, file.rows(Table::run));
     if (stored.rows() != 1) file.fail("is no cell's trace: it has " + std::to_string(stored.rows()) + " runs");
     RunRow run;
     stored.get(0, run);
-    run.arm = cell.arm.empty() ? run.arm : cell.arm;
+    const std::string& arm = cells[runs.size()].arm;
+    run.arm = arm.empty() ? run.arm : arm;
     const std::string recorded = file.text("drafts").value_or("");
     if (!drafts.empty() && recorded != drafts) file.fail("records '" + recorded + "' of the drafts and other cells record '" + drafts + "'; give trace.drafts one value");
     drafts = recorded;
-    const auto speller = std::find_if(runs.begin(), runs.end(), [&](const RunRow& other) { return other.checkpoint == run.checkpoint; }) - runs.begin();
-    sources.push_back({cell.path, static_cast<std::int64_t>(runs.size()), static_cast<std::int32_t>(speller), cell.first, cell.prompts, cell.samples});
+    source.run = static_cast<std::int64_t>(runs.size());
+    source.speller = static_cast<std::int32_t>(std::find_if(runs.begin(), runs.end(), [&](const RunRow& other) { return other.checkpoint == run.checkpoint; }) - runs.begin());
     runs.push_back(std::move(run));
-  }
-  Merge merge(std::move(sources));
-  merge.plan();
+  });
   std::vector<std::int64_t> samples(runs.size(), 0);
   for (const std::int64_t run : merge.runs) ++samples[run];
   for (CellRow& row : rows) row.samples = row.run < 0 ? 0 : samples.at(row.run);

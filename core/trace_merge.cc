@@ -38,7 +38,7 @@ std::span<std::byte> bytes_of(Values& values) {
 
 }  // namespace
 
-void Merge::plan() {
+void Merge::plan(const std::function<void(const ColumnReader&, Source&)>& opened) {
   struct Range { std::int64_t first, count; };
   struct Sample { std::int64_t prompt, repeat, run, row; Range steps; };
   std::vector<Sample> all;
@@ -46,6 +46,7 @@ void Merge::plan() {
   std::int64_t rows = 0, tokens_before = 0, drafts_before = 0;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const ColumnReader file(sources[i].path, ColumnReader::Trust::own);
+    if (opened) opened(file, sources[i]);
     for (const auto& [table, columns] : named_of(file)) {
       std::vector<ColumnInfo>& merged = named[table];
       for (const ColumnInfo& column : columns) {

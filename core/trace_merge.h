@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -31,7 +32,9 @@ struct Merge {
   std::map<std::pair<std::int32_t, std::int32_t>, PieceRow> pieces;  // by run and token
 
   explicit Merge(std::vector<Source> all) : sources(std::move(all)) {}
-  void plan();  // fills what stands above; DataError where rows do not lie as they must
+  // Fills what stands above, after opened(file, source) for each, which may still say what of it is wanted. DataError where rows
+  // do not lie as they must.
+  void plan(const std::function<void(const ColumnReader&, Source&)>& opened = {});
   struct Wanted { Table table; ColumnInfo column; };
   std::vector<Values> read(const std::vector<Wanted>& columns) const;
   std::vector<Values> gather(const std::vector<Wanted>& columns) const;
