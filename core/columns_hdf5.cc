@@ -281,23 +281,37 @@ struct ColumnReader::State {
     return Handle(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
   }
   std::optional<std::string> text(hid_t object, const std::string& name) const;
+  static std::optional<Values> rows_of(hid_t data, Type type, hsize_t count, hid_t from);
   std::optional<Values> own_column(hid_t data, Type type, hsize_t rows) const;
 };
+
+// `count` rows of a column, those that `from` selects.
+std::optional<Values> ColumnReader::State::rows_of(hid_t data, Type type, hsize_t count, hid_t from) {
+  Values values = empty_values(type);
+  const Handle memory(H5Screate_simple(1, &count, nullptr), H5Sclose);
+  herr_t done = -1;
+  if (auto* integers = std::get_if<std::vector<std::int64_t>>(&values)) {
+    integers->resize(count);
+    done = H5Dread(data, H5T_NATIVE_INT64, memory, from, transfer(), integers->data());
+  } else if (auto* numbers = std::get_if<std::vector<double>>(&values)) {
+    numbers->resize(count);
+    done = H5Dread(data, H5T_NATIVE_DOUBLE, memory, from, transfer(), numbers->data());
+  } else {
+    std::vector<char*> pointers(count, nullptr);
+    const Handle string = text_type();
+    done = H5Dread(data, string, memory, from, transfer(), pointers.data());
+    auto& texts = std::get<std::vector<std::string>>(values);
+    for (char* pointer : pointers) texts.emplace_back(done >= 0 && pointer ? pointer : "");
+    if (done >= 0) H5Dvlen_reclaim(string, memory, H5P_DEFAULT, pointers.data());
+  }
+  return done >= 0 ? std::optional(std::move(values)) : std::nullopt;
+}
 
 // A column as this program writes it: plainly, or chunk by chunk, shuffled and deflated. Merging reads little else, and of a
 // small cell most time would go into asking what is known. Nothing where it is not stored so; then it is asked.
 std::optional<Values> ColumnReader::State::own_column(hid_t data, Type type, hsize_t rows) const {
+  if (type == Type::text || rows * width(type) <= kSmall) return rows_of(data, type, rows, H5S_ALL);
   Values values = empty_values(type);
-  if (rows * width(type) <= kSmall) {
-    Handle memory(H5Screate_simple(1, &rows, nullptr), H5Sclose);
-    const auto read = [&](auto& all, hid_t as) {
-      all.resize(rows);
-      return H5Dread(data, as, memory, H5S_ALL, transfer(), all.data()) >= 0;
-    };
-    auto* const integers = std::get_if<std::vector<std::int64_t>>(&values);
-    const bool done = integers ? read(*integers, H5T_NATIVE_INT64) : read(std::get<std::vector<double>>(values), H5T_NATIVE_DOUBLE);
-    return done ? std::optional(std::move(values)) : std::nullopt;
-  }
   const hsize_t chunk = std::min(rows, kChunk);
   std::visit([&](auto& all) { all.reserve(rows); }, values);
   std::vector<unsigned char> stored_bytes;
@@ -495,7 +509,7 @@ Values ColumnReader::read(Table table, const ColumnInfo& info, std::int64_t firs
   const auto extent = static_cast<hsize_t>(rows(table));
   const Handle data = state_->dataset(info.name);
   if (!data.good()) fail("has no column '" + info.name + "'");
-  if (state_->own && info.type != Type::text && first == 0 && count == rows(table) && count > 0) {
+  if (state_->own && first == 0 && count == rows(table) && count > 0) {
     if (std::optional<Values> values = state_->own_column(data, info.type, extent)) return std::move(*values);
   }
   Handle type(H5Dget_type(data), H5Tclose), space(H5Dget_space(data), H5Sclose), layout(H5Dget_create_plist(data), H5Pclose);
@@ -528,26 +542,10 @@ Values ColumnReader::read(Table table, const ColumnInfo& info, std::int64_t firs
   if (!plain) fail("has a column '" + info.name + "' that is stored in no way this format allows");
 
   const hsize_t start = static_cast<hsize_t>(first), many = static_cast<hsize_t>(count);
-  Handle memory(H5Screate_simple(1, &many, nullptr), H5Sclose);
   H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, nullptr, &many, nullptr);
-  herr_t done = -1;
-  Values values = empty_values(info.type);
-  if (auto* integers = std::get_if<std::vector<std::int64_t>>(&values)) {
-    integers->resize(many);
-    done = H5Dread(data, H5T_NATIVE_INT64, memory, space, transfer(), integers->data());
-  } else if (auto* numbers = std::get_if<std::vector<double>>(&values)) {
-    numbers->resize(many);
-    done = H5Dread(data, H5T_NATIVE_DOUBLE, memory, space, transfer(), numbers->data());
-  } else {
-    std::vector<char*> pointers(many, nullptr);
-    const Handle string = text_type();
-    done = H5Dread(data, string, memory, space, transfer(), pointers.data());
-    auto& texts = std::get<std::vector<std::string>>(values);
-    for (char* pointer : pointers) texts.emplace_back(done >= 0 && pointer ? pointer : "");
-    if (done >= 0) H5Dvlen_reclaim(string, memory, H5P_DEFAULT, pointers.data());
-  }
-  if (done < 0) fail("has a column '" + info.name + "' that cannot be read; the file is damaged");
-  return values;
+  std::optional<Values> values = state_->rows_of(data, info.type, many, space);
+  if (!values) fail("has a column '" + info.name + "' that cannot be read; the file is damaged");
+  return std::move(*values);
 }
 
 }  // namespace draftlab

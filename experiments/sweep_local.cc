@@ -26,6 +26,7 @@ std::atomic<int> interrupts = 0;
 void interrupt(int) { ++interrupts; }
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr useconds_t kPace = 50000;  // of a look at the workers: waking for every sample would take a hundredth of their time
 constexpr int kMostDeadStarts = 3;  // of a worker that dies before it has begun a cell
 
 // A process that decodes cells, and the pipe through which it tells how far it is.
@@ -178,6 +179,7 @@ bool Local::run() {
   for (int passed_on = 0; !children.empty();) {
     std::vector<pollfd> pipes;
     for (const Child& child : children) pipes.push_back({child.pipe, POLLIN, 0});
+    ::usleep(kPace);
     ::poll(pipes.data(), pipes.size(), 200);
     if (passed_on < std::min<int>(interrupts, 2)) {
       ++passed_on;
