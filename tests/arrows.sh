@@ -16,7 +16,9 @@ forbid "plugins include neither experiments nor analysis" '#include "(experiment
 forbid "analysis includes core only" '#include "(plugins|experiments)/' $(find analysis -name '*.h' -o -name '*.cc')
 forbid "torch stays in plugins/models/*_torch.*" '#include [<"](torch|ATen|c10)/' \
   $(find core plugins experiments analysis \( -name '*.h' -o -name '*.cc' \) ! -path 'plugins/models/*_torch.*')
-forbid "Boost, HDF5 and spdlog stay out of headers" '#include [<"](boost/|hdf5|spdlog/)' $(find core plugins experiments analysis -name '*.h')
+forbid "Boost, HDF5 and spdlog stay out of headers" '#include [<"](boost/|hdf5|spdlog/)' $(find core plugins experiments analysis -name '*.h' ! -path core/hdf5_handle.h)
+forbid "only what reads and writes columns knows HDF5's handles" '#include "core/hdf5_handle.h"' \
+  $(find core plugins experiments analysis \( -name '*.h' -o -name '*.cc' \) ! -path 'core/columns_hdf5_*.cc' ! -path 'core/hdf5_handle.cc')
 forbid "Boost, HDF5 and spdlog stay out of plugins" '#include [<"](boost/|hdf5|spdlog/)' $(find plugins -name '*.cc')
 forbid "randomness comes from core/chance alone" \
   'std::(mt19937|minstd_rand|ranlux|knuth_b|default_random_engine|random_device|[a-z_]*_distribution<)|[^_a-z](rand|srand|drand48|random)\(\)|at::(rand|randn|randint|multinomial|bernoulli|manual_seed)\(' \
