@@ -100,7 +100,8 @@ Decoder::Decoder(const Composition& composition, const Models& models, const Pro
       router_(composition.router.make()),
       estimator_(composition.estimator ? composition.estimator->make() : nullptr),
       unmasker_(composition.unmasker.make()),
-      choices_(prompt.choices) {
+      choices_(prompt.choices),
+      began_(now_ns()) {
   for (const auto& model : models_.models) facts_.push_back(model->facts());
   facts_[0].stops.insert(facts_[0].stops.end(), prompt.ends.begin(), prompt.ends.end());
   for (const auto& [name, estimator] : composition.attached) attached_.emplace_back(name, estimator.make());
@@ -396,7 +397,6 @@ void Decoder::record(const Window& window, const Proposal& proposal, const Numbe
 }
 
 Asking<SampleRow> Decoder::decode() {
-  const std::int64_t began = now_ns();
   if (!choices_.empty()) {
     Asking<bool> chosen = choose();
     co_await chosen;
@@ -406,7 +406,7 @@ Asking<SampleRow> Decoder::decode() {
       co_await stepped;
     }
   }
-  row_.seconds = 1e-9 * static_cast<double>(now_ns() - began);
+  row_.seconds = 1e-9 * static_cast<double>(now_ns() - began_);
   row_.generated = row_.valid = canvas_.committed();
   if (const std::int32_t end = end_of_text(); end >= 0) {
     row_.valid = 0;

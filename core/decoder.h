@@ -71,6 +71,7 @@ class Decoder {
   std::unique_ptr<Unmasker> unmasker_;
   std::vector<ModelFacts> facts_;
   std::vector<std::vector<Token>> choices_;  // of the prompt
+  std::int64_t began_;                       // ns: opening the sequences' caches is part of decoding
   std::optional<Carry> carry_;
   std::uint32_t clock_ = 0;
   Verdict verdict_;

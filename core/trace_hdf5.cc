@@ -195,10 +195,15 @@ void TraceWriter::sample(SampleRow row) {
   }
   samples_.add(row, {first_step, steps_.rows() - first_step});
   if (spell_) {
-    const std::int32_t speller = speller_of(row.run);
+    std::vector<bool>& occurs = occurring_[speller_of(row.run)];
+    const auto note = [&](Token token) {
+      if (token < 0) return;
+      if (static_cast<std::size_t>(token) >= occurs.size()) occurs.resize(static_cast<std::size_t>(token) + 1);
+      occurs[static_cast<std::size_t>(token)] = true;
+    };
     for (const StepRow& step : row.steps) {
-      for (const TokenRow& token : step.tokens) occurring_.insert({speller, token.token});
-      for (const DraftRow& draft : step.drafts) occurring_.insert({speller, draft.token});
+      for (const TokenRow& token : step.tokens) note(token.token);
+      for (const DraftRow& draft : step.drafts) note(draft.token);
     }
   }
   for (const auto& [name, value] : row.scores) samples_.named(name, sample_row, value);
@@ -219,9 +224,12 @@ std::vector<std::byte> TraceWriter::image(int level) const {
   write_root(writer, provenance_, runs_, drafts_);
   for (const Columns* table : {&samples_, &steps_, &tokens_, &drafted_}) writer.columns(*table);
   Columns pieces(Table::piece);
-  for (const auto& [run, token] : occurring_) {
-    PieceRow piece{run, token, spell_(run, token)};
-    if (!piece.text.empty()) pieces.add(piece, {});
+  for (const auto& [run, occurs] : occurring_) {
+    for (std::size_t token = 0; token < occurs.size(); ++token) {
+      if (!occurs[token]) continue;
+      PieceRow piece{run, static_cast<Token>(token), spell_(run, static_cast<Token>(token))};
+      if (!piece.text.empty()) pieces.add(piece, {});
+    }
   }
   writer.columns(pieces);
   return writer.image();

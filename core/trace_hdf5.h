@@ -59,7 +59,7 @@ class TraceWriter final : public TraceSink {
   std::chrono::steady_clock::time_point rolled_;
   Columns samples_{Table::sample}, steps_{Table::step}, tokens_{Table::token}, drafted_{Table::draft};
   std::function<std::string(int, Token)> spell_;
-  std::set<std::pair<std::int32_t, Token>> occurring_;  // in what is buffered
+  std::map<std::int32_t, std::vector<bool>> occurring_;  // by speller: which tokens are in what is buffered
   std::set<Key> done_, buffered_;
   std::string writer_;                // of our units
   std::vector<std::string> sources_;  // a finished PATH first, then units, in the order of their numbers

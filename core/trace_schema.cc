@@ -116,7 +116,7 @@ template <> const std::vector<Column<SampleRow>>& fields<SampleRow>() {
         column(&R::prompt_tokens, "prompt_tokens", "1", "positions given").in(0, kInfinity),
         column(&R::generated, "generated", "1", "positions committed").in(0, kInfinity),
         column(&R::valid, "valid", "1", "generated tokens before the first end token").in(0, kInfinity),
-        column(&R::seconds, "seconds", "s", "wall time of decoding; NaN in a batch").in(0, kInfinity),
+        column(&R::seconds, "seconds", "s", "wall time of decoding, the opening of caches included; NaN in a batch").in(0, kInfinity),
         column(&R::own_seconds, "own_seconds", "s", "of which outside the models"),
         column(&R::trace_seconds, "trace_seconds", "s", "of which recording").in(0, kInfinity),
         column(&R::ar_local, "ar_local", "1", "mean of token_ar_local").in(0, 1),
