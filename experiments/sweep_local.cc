@@ -26,7 +26,7 @@ std::atomic<int> interrupts = 0;
 void interrupt(int) { ++interrupts; }
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-constexpr useconds_t kPace = 50000;  // of a look at the workers: waking for every sample would take a hundredth of their time
+constexpr useconds_t kPace = 50000;  // between looks at the workers: to wake this process for every sample cost them 50 us each
 constexpr int kMostDeadStarts = 3;  // of a worker that dies before it has begun a cell
 
 // A process that decodes cells, and the pipe through which it tells how far it is.
