@@ -4,30 +4,28 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <vector>
 
-#include "plugins/models/row_kernels_torch.h"
+#include "plugins/models/row_kernels.h"
 
 namespace draftlab {
 
-// f32: as PackedLinear. bf16: where the processor has matrix tiles (AMX) both factors are bf16 and sums f32; elsewhere as
-// PackedLinear, whose x stays f32. Either way a row's result is, bit for bit, what it is without the other rows.
+// Weights packed once. Where the processor has matrix tiles (AMX) bf16 means that both factors are bf16 and sums f32; elsewhere x
+// stays f32. A row's result is, bit for bit, what it is without the other rows.
 class RowLinear {
  public:
   RowLinear() = default;
   RowLinear(const at::Tensor& weight, const at::Tensor& bias, bool bf16);  // [out, in]; bias [out] or undefined
+  // x [rows, in] to y [rows, out], in parallel over outputs.
   void apply(const float* x, std::int64_t rows, float* y) const;
   // The weights of one output, [in], as they are kept: a tied embedding is read from here.
   void weights_of(std::int64_t output, float* weights) const;
 
-  static bool has_tiles();
-
  private:
-  void apply_tiles(const float* x, std::int64_t rows, float* y) const;
-  PackedLinear packed_;
-  at::Tensor tiles_;  // [panel][chunk of 32 inputs][pair of inputs][16 outputs][2]; undefined: packed_ is used
-  std::vector<float> bias_;
-  std::int64_t in_ = 0, out_ = 0;
+  at::Tensor panels_, bias_;
+  PackedView view_;
 };
+
+// What attention keeps where weights are bf16: tiles where the processor has them, f32 elsewhere.
+Layout memory_layout(bool bf16);
 
 }  // namespace draftlab

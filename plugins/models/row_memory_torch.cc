@@ -3,11 +3,6 @@
 #include <ATen/ops/zeros.h>
 
 namespace draftlab {
-namespace {
-
-std::int64_t padded(std::int64_t count) { return (count + 15) / 16 * 16; }
-
-}  // namespace
 
 RowMemory::RowMemory(const TransformerConfig& config, std::int64_t slots) : RowMemory(config, config.num_hidden_layers, slots) {}
 
@@ -17,61 +12,52 @@ RowMemory::RowMemory(const TransformerConfig& config, std::int64_t layers, std::
 RowMemory::RowMemory(std::int64_t layers, std::int64_t groups, std::int64_t head, std::int64_t slots)
     : groups_(groups), head_(head), slots_(slots), keys_(layers * groups_), values_(keys_.size()) {}
 
-void RowMemory::settle() {
+std::int64_t RowMemory::larger() const { return (std::max(slots_, room_ + room_ / 2) + 15) / 16 * 16; }
+
+void RowMemory::settle(Layout layout) {
   if (slots_ <= room_) return;
-  const std::int64_t larger = padded(std::max(slots_, room_ + room_ / 2)), panels = padded(head_) / 16;
-  for (auto& keys : keys_) keys.resize(larger * head_);
-  for (auto& values : values_) {
-    std::vector<float> grown(larger * padded(head_));
-    for (std::int64_t p = 0; p < panels && room_ > 0; ++p) std::copy_n(values.data() + p * room_ * 16, room_ * 16, grown.data() + p * larger * 16);
-    values = std::move(grown);
-  }
-  room_ = larger;
+  room_ = larger();
+  for (Panels& keys : keys_) keys.settle(layout, room_, head_);
+  for (Panels& values : values_) values.settle(layout, head_, room_);
 }
 
 void RowMemory::settle(const at::TensorOptions& options) {
   if (slots_ <= room_) return;
-  const std::int64_t larger = padded(std::max(slots_, room_ + room_ / 2));
+  const std::int64_t more = larger();
   tensors_.resize(2 * keys_.size() / groups_);
   for (at::Tensor& tensor : tensors_) {
-    const at::Tensor grown = at::zeros({larger, groups_, head_}, options);
+    const at::Tensor grown = at::zeros({more, groups_, head_}, options);
     if (room_ > 0) grown.narrow(0, 0, room_).copy_(tensor);
     tensor = grown;
   }
-  room_ = larger;
+  room_ = more;
 }
 
 void RowMemory::put(std::int64_t layer, std::int64_t group, std::int64_t slot, const float* key, const float* value) {
-  float* keys = keys_[layer * groups_ + group].data() + slot / 16 * head_ * 16 + slot % 16;
-  for (std::int64_t i = 0; i < head_; ++i) keys[i * 16] = key[i];
-  float* values = values_[layer * groups_ + group].data();
-  for (std::int64_t i = 0; i < head_; ++i) values[(i / 16 * room_ + slot) * 16 + i % 16] = value[i];
+  keys_[layer * groups_ + group].set_output(slot, key, head_);
+  values_[layer * groups_ + group].set_input(slot, value, head_);
 }
 
 std::vector<float> RowMemory::key(std::int64_t layer, std::int64_t group, std::int64_t slot) const {
   std::vector<float> key(head_);
-  for (std::int64_t i = 0; i < head_; ++i) key[i] = keys_[layer * groups_ + group][(slot / 16 * head_ + i) * 16 + slot % 16];
+  for (std::int64_t i = 0; i < head_; ++i) key[i] = keys_[layer * groups_ + group].at(slot, i);
   return key;
 }
 
 std::vector<float> RowMemory::value(std::int64_t layer, std::int64_t group, std::int64_t slot) const {
   std::vector<float> value(head_);
-  for (std::int64_t i = 0; i < head_; ++i) value[i] = values_[layer * groups_ + group][(i / 16 * room_ + slot) * 16 + i % 16];
+  for (std::int64_t i = 0; i < head_; ++i) value[i] = values_[layer * groups_ + group].at(i, slot);
   return value;
 }
 
 void RowMemory::move(std::int64_t from, std::int64_t to) {
   if (from == to) return;
-  for (auto& keys : keys_) for (std::int64_t i = 0; i < head_; ++i) keys[(to / 16 * head_ + i) * 16 + to % 16] = keys[(from / 16 * head_ + i) * 16 + from % 16];
-  for (auto& values : values_) for (std::int64_t i = 0; i < head_; ++i) values[(i / 16 * room_ + to) * 16 + i % 16] = values[(i / 16 * room_ + from) * 16 + i % 16];
+  const auto layers = static_cast<std::int64_t>(keys_.size()) / groups_;
+  for (std::int64_t l = 0; l < layers; ++l) for (std::int64_t g = 0; g < groups_; ++g) put(l, g, to, key(l, g, from).data(), value(l, g, from).data());
 }
 
-PackedView RowMemory::keys(std::int64_t layer, std::int64_t group, std::int64_t seen) const {
-  return {head_, seen, keys_[layer * groups_ + group].data(), nullptr, 16 * head_};
-}
+PackedView RowMemory::keys(std::int64_t layer, std::int64_t group, std::int64_t seen) const { return keys_[layer * groups_ + group].view(0, seen, head_); }
 
-PackedView RowMemory::values(std::int64_t layer, std::int64_t group, std::int64_t seen) const {
-  return {seen, head_, values_[layer * groups_ + group].data(), nullptr, 16 * room_};
-}
+PackedView RowMemory::values(std::int64_t layer, std::int64_t group, std::int64_t seen) const { return values_[layer * groups_ + group].view(0, head_, seen); }
 
 }  // namespace draftlab

@@ -7,13 +7,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "plugins/models/row_kernels_torch.h"
+#include "plugins/models/panels.h"
 #include "plugins/models/transformer_config.h"
 
 namespace draftlab {
 
-// Keys (rotated, where the family rotates) and values of one sequence, a slot a row. Both are kept as the panels of a packed product, so that scores are
-// "queries times keys" and outputs "weights times values": keys [16 slots][dh][16], values [16 numbers of a head][slots][16].
+// Keys (rotated, where the family rotates) and values of one sequence, a slot a row. Both are kept as panels, so that scores are "queries times keys",
+// an output a slot, and results "weights times values", an input a slot.
 class RowMemory {
  public:
   RowMemory(std::int64_t layers, std::int64_t groups, std::int64_t head, std::int64_t slots);
@@ -21,7 +21,7 @@ class RowMemory {
   RowMemory(const TransformerConfig& config, std::int64_t layers, std::int64_t slots);
   std::int64_t slots() const { return slots_; }
   void reserve(std::int64_t slots) { slots_ = std::max(slots_, slots); }  // keeps what is there
-  void settle();  // makes the room that was reserved, before anything is put there
+  void settle(Layout layout);  // makes the room that was reserved, before anything is put there
   void put(std::int64_t layer, std::int64_t group, std::int64_t slot, const float* key, const float* value);
   void move(std::int64_t from, std::int64_t to);  // slot `from` takes the place of slot `to`, in every layer
   std::vector<float> key(std::int64_t layer, std::int64_t group, std::int64_t slot) const;
@@ -34,8 +34,9 @@ class RowMemory {
   const at::Tensor& value_tensor(std::int64_t layer) const { return tensors_[2 * layer + 1]; }
 
  private:
+  std::int64_t larger() const;
   std::int64_t groups_, head_, slots_ = 0, room_ = 0;  // room_: slots that there are, as many as reserved or more
-  std::vector<std::vector<float>> keys_, values_;      // [layer * groups + group]
+  std::vector<Panels> keys_, values_;                  // [layer * groups + group]
   std::vector<at::Tensor> tensors_;                    // keys and values of each layer
 };
 

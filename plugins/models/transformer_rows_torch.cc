@@ -57,7 +57,8 @@ void add(float* x, const float* y, std::int64_t count) { for (std::int64_t i = 0
 TransformerRows::TransformerRows(TransformerRows&&) noexcept = default;
 TransformerRows::~TransformerRows() = default;
 
-TransformerRows::TransformerRows(Transformer net, bool bf16, const PredictionHeads& heads, at::Device device) : config_(net.config) {
+TransformerRows::TransformerRows(Transformer net, bool bf16, const PredictionHeads& heads, at::Device device)
+    : config_(net.config), layout_(memory_layout(bf16)) {
   const at::NoGradGuard no_grad;
   if (!device.is_cpu()) {
     if (heads.count > 0) throw ConfigError("prediction heads are computed on the CPU: run.device must be cpu");
@@ -230,7 +231,7 @@ void TransformerRows::run(const std::vector<Layer>& layers, std::span<const Memo
   const auto kv = room(count * 2 * shared), wide = room(count * 2 * widest), gated_rows = room(count * widest);
   const float scale = 1 / std::sqrt(static_cast<float>(head));
 
-  for (const MemoryRow& row : rows) row.memory->settle();
+  for (const MemoryRow& row : rows) row.memory->settle(layout_);
 
   // Of the rows that are in a layer: their places among all. Their x stand together in `y`, which is x itself where all are in.
   std::vector<std::int64_t> in(count);
@@ -371,7 +372,7 @@ void TransformerRows::encode(std::span<const MemoryRow> rows) const {
   embed(rows, x.get());
   run(encoder_, rows, x.get());
   normed(encoder_norm_, x.get(), count, encoded.get());
-  for (const MemoryRow& row : rows) row.source->settle();
+  for (const MemoryRow& row : rows) row.source->settle(layout_);
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     layers_[l].cross_kv.apply(encoded.get(), count, kv.get());
     for (std::int64_t i = 0; i < count; ++i) {

@@ -101,6 +101,7 @@ class TransformerRows {
   void turn(float* head, const std::vector<float>& norm, std::int32_t position, float scale) const;
 
   TransformerConfig config_;
+  Layout layout_;  // of memories
   at::Tensor embedding_;          // undefined: the head's weights
   std::vector<float> positions_;  // GPT-2's learned ones, [max_position_embeddings, d]
   std::vector<Layer> layers_, encoder_;

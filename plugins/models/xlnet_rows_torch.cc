@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <numeric>
 
 #include "plugins/models/lanes.h"
@@ -19,15 +20,26 @@
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kTile = 16;  // rows that are attended together
+constexpr std::size_t kTile = 32;  // rows that are attended together
 constexpr float kUnseen = -3e38f;
 
 std::int64_t padded(std::int64_t count) { return (count + 15) / 16 * 16; }
 
-// scores[j] = scale * (scores[j] + origin[-positions[j]]).
-DRAFTLAB_WIDEST void scale_and_add(float* scores, const float* origin, const std::int32_t* positions, float scale, std::int64_t count) {
+// scores[j] += origin[positions[j]], where the first `ordered` positions are neighbours in order.
+DRAFTLAB_WIDEST void add_relative(float* scores, const float* origin, const std::int32_t* positions, std::int64_t ordered, std::int64_t count) {
+  const float* const run = origin + positions[0];
 #pragma omp simd
-  for (std::int64_t j = 0; j < count; ++j) scores[j] = scale * (scores[j] + origin[-positions[j]]);
+  for (std::int64_t j = 0; j < ordered; ++j) scores[j] += run[j];
+#pragma omp simd
+  for (std::int64_t j = ordered; j < count; ++j) scores[j] += origin[positions[j]];
+}
+
+// Uninitialised: a forward writes before it reads.
+std::unique_ptr<float[]> room(std::int64_t count) { return std::unique_ptr<float[]>(new float[count]); }
+
+// out = scale * (x + bias).
+DRAFTLAB_WIDEST void biased(const float* x, const float* bias, float scale, std::int64_t count, float* out) {
+  for (std::int64_t i = 0; i < count; ++i) out[i] = scale * (x[i] + bias[i]);
 }
 
 // x = norm(x + y), row by row.
@@ -55,7 +67,7 @@ std::int64_t RowCache::append(std::int32_t position) {
   return size() - 1;
 }
 
-XlnetRows::XlnetRows(Xlnet net, bool bf16) : config_(net.config) {
+XlnetRows::XlnetRows(Xlnet net, bool bf16) : config_(net.config), layout_(memory_layout(bf16)) {
   const at::NoGradGuard no_grad;
   const std::int64_t d = config_.d_model, all = config_.n_head * config_.d_head;
   const auto floats = [](const at::Tensor& tensor) { return tensor.detach().to(at::kFloat).contiguous(); };
@@ -89,16 +101,14 @@ XlnetRows::XlnetRows(Xlnet net, bool bf16) : config_(net.config) {
 void XlnetRows::prepare(std::int64_t length) {
   if (length <= length_) return;
   const at::NoGradGuard no_grad;
-  const std::int64_t d = config_.d_model, heads = config_.n_head, head = config_.d_head, offsets = 2 * length - 1, room = padded(offsets);
-  const at::Tensor positions = positional_rows(length - 1, 1 - length, d).flip(0);
+  const std::int64_t d = config_.d_model, heads = config_.n_head, head = config_.d_head, offsets = 2 * length - 1;
+  const at::Tensor positions = positional_rows(length - 1, 1 - length, d);
   for (Layer& layer : layers_) {
     const at::Tensor rows = at::matmul(positions, layer.r);  // [2N-1, H dh]
-    layer.relative.assign(heads * room * head, 0.f);
-    for (std::int64_t o = 0; o < offsets; ++o) {
-      const float* row = rows.data_ptr<float>() + o * heads * head;
-      for (std::int64_t h = 0; h < heads; ++h) {
-        for (std::int64_t i = 0; i < head; ++i) layer.relative[h * room * head + (o / 16 * head + i) * 16 + o % 16] = row[h * head + i];
-      }
+    layer.relative.assign(heads, {});
+    for (std::int64_t h = 0; h < heads; ++h) {
+      layer.relative[h].settle(layout_, offsets, head);
+      for (std::int64_t o = 0; o < offsets; ++o) layer.relative[h].set_output(o, rows.data_ptr<float>() + (o * heads + h) * head, head);
     }
   }
   length_ = length;
@@ -126,8 +136,9 @@ std::vector<XlnetRows::Tile> XlnetRows::tiles(std::span<const Row* const> rows) 
     const std::vector<std::int32_t>& keys = rows[tile.rows[0]]->cache->positions_;
     const auto [nearest, farthest] = std::minmax_element(keys.begin(), keys.begin() + end);
     tile.seen = padded(end);
-    tile.lowest = (length_ - 1 + first - *farthest) / 16 * 16;
-    tile.offsets = padded(length_ + last - *nearest) - tile.lowest;
+    tile.lowest = (length_ - 1 - last + *nearest) / 16 * 16;
+    tile.offsets = padded(length_ - first + *farthest) - tile.lowest;
+    for (tile.ordered = 0; tile.ordered < end && keys[tile.ordered] == keys[0] + tile.ordered;) ++tile.ordered;
   }
   return tiles;
 }
@@ -141,27 +152,24 @@ void XlnetRows::attend_tile(const Layer& layer, std::size_t l, std::int64_t head
   float *content = scratch.data(), *relative = content + count * width, *out = relative + count * width;
   float *scores = out + count * width, *others = scores + count * tile.seen;
   const float *content_bias = layer.content_bias.data_ptr<float>() + head * width, *relative_bias = layer.relative_bias.data_ptr<float>() + head * width;
+  const float scale = 1 / std::sqrt(static_cast<float>(width));
   for (std::int64_t r = 0; r < count; ++r) {
     const float* own = q + tile.rows[r] * all + head * width;
-    for (std::int64_t i = 0; i < width; ++i) {
-      content[r * width + i] = own[i] + content_bias[i];
-      relative[r * width + i] = own[i] + relative_bias[i];
-    }
+    biased(own, content_bias, scale, width, content + r * width);
+    biased(own, relative_bias, scale, width, relative + r * width);
   }
   const RowCache& cache = *rows[tile.rows[0]]->cache;
-  const std::int64_t table = padded(2 * length_ - 1) * width;
   product(cache.memory_.keys(l, head, tile.seen), content, count, scores);
-  product({width, tile.offsets, layer.relative.data() + head * table + tile.lowest * width, nullptr, 16 * width}, relative, count, others);
+  product(layer.relative[head].view(tile.lowest, tile.offsets, width), relative, count, others);
 
-  const float scale = 1 / std::sqrt(static_cast<float>(width));
   const std::int32_t* positions = cache.positions_.data();
   for (std::int64_t r = 0; r < count; ++r) {
     const Row& row = *rows[tile.rows[r]];
     float* own = scores + r * tile.seen;
-    const float* origin = others + r * tile.offsets + (length_ - 1 + row.position - tile.lowest);  // of the offset to position 0
+    const float* origin = others + r * tile.offsets + (length_ - 1 - row.position - tile.lowest);  // of position 0
     kept.clear();
-    for (const std::int32_t extra : row.extras) kept.push_back(scale * (own[extra] + origin[-positions[extra]]));
-    scale_and_add(own, origin, positions, scale, row.limit);
+    for (const std::int32_t extra : row.extras) kept.push_back(own[extra] + origin[positions[extra]]);
+    if (row.limit > 0) add_relative(own, origin, positions, std::min(tile.ordered, row.limit), row.limit);
     std::fill(own + row.limit, own + tile.seen, kUnseen);
     for (std::size_t i = 0; i < kept.size(); ++i) own[row.extras[i]] = kept[i];
     normalise_row(own, tile.seen);
@@ -174,47 +182,52 @@ at::Tensor XlnetRows::forward(std::span<const Row> content, std::span<const Row>
   const at::NoGradGuard no_grad;
   const std::int64_t d = config_.d_model, heads = config_.n_head, head = config_.d_head, all = heads * head;
   const std::int64_t contents = static_cast<std::int64_t>(content.size()), asked = static_cast<std::int64_t>(queries.size());
-  for (const Row& row : content) row.cache->memory_.settle();
+  for (const Row& row : content) row.cache->memory_.settle(layout_);
 
   // Content rows first, so that the last layer, which needs nothing of them but keys and values, can leave them out.
-  std::vector<float> x((contents + asked) * d), q((contents + asked) * all), kv(contents * 2 * all), joined(q.size()), added(x.size());
-  at::Tensor inner = at::empty({contents + asked, config_.d_inner});
+  const std::int64_t most = contents + asked;
+  const auto x = room(most * d), q = room(most * all), kv = room(contents * 2 * all), joined = room(most * all), added = room(most * d);
+  at::Tensor inner = at::empty({most, config_.d_inner});
   for (std::int64_t i = 0; i < contents; ++i) {
-    if (embedding_.defined()) at::from_blob(x.data() + i * d, {d}).copy_(embedding_.select(0, content[i].token));
-    else head_.weights_of(content[i].token, x.data() + i * d);
+    if (embedding_.defined()) at::from_blob(x.get() + i * d, {d}).copy_(embedding_.select(0, content[i].token));
+    else head_.weights_of(content[i].token, x.get() + i * d);
   }
-  for (std::int64_t i = contents; i < contents + asked; ++i) std::copy_n(mask_.data_ptr<float>(), d, x.data() + i * d);
+  for (std::int64_t i = contents; i < most; ++i) std::copy_n(mask_.data_ptr<float>(), d, x.get() + i * d);
 
   std::vector<const Row*> above;  // the rows that the layer at hand computes
   std::vector<Tile> together;
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     const Layer& layer = layers_[l];
-    const std::int64_t first = l + 1 == layers_.size() ? contents : 0, rows = contents + asked - first;
+    const std::int64_t first = l + 1 == layers_.size() ? contents : 0, rows = most - first;
     if (l == 0 || first > 0) {
       above.clear();
-      for (std::int64_t i = first; i < contents + asked; ++i) above.push_back(i < contents ? &content[i] : &queries[i - contents]);
+      for (std::int64_t i = first; i < most; ++i) above.push_back(i < contents ? &content[i] : &queries[i - contents]);
       together = tiles(above);
     }
-    float* at = x.data() + first * d;
-    layer.kv.apply(x.data(), contents, kv.data());
-    for (std::int64_t i = 0; i < contents; ++i) {
-      const float* own = kv.data() + i * 2 * all;
-      for (std::int64_t h = 0; h < heads; ++h) content[i].cache->memory_.put(l, h, content[i].index, own + h * head, own + (heads + h) * head);
-    }
-    layer.q.apply(at, rows, q.data());
-    at::parallel_for(0, static_cast<std::int64_t>(together.size()) * heads, 1, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) attend_tile(layer, l, i % heads, together[i / heads], above, q.data(), joined.data());
+    float* at = x.get() + first * d;
+    layer.kv.apply(x.get(), contents, kv.get());
+    at::parallel_for(0, contents, 16, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t h = 0; h < heads; ++h) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          const float* own = kv.get() + i * 2 * all + h * head;
+          content[i].cache->memory_.put(l, h, content[i].index, own, own + all);
+        }
+      }
     });
-    layer.o.apply(joined.data(), rows, added.data());
-    add_and_norm(at, added.data(), rows, d, layer.attention_norm, layer.attention_norm_bias, config_.layer_norm_eps);
+    layer.q.apply(at, rows, q.get());
+    at::parallel_for(0, static_cast<std::int64_t>(together.size()) * heads, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) attend_tile(layer, l, i % heads, together[i / heads], above, q.get(), joined.get());
+    });
+    layer.o.apply(joined.get(), rows, added.get());
+    add_and_norm(at, added.get(), rows, d, layer.attention_norm, layer.attention_norm_bias, config_.layer_norm_eps);
     at::Tensor hidden = inner.narrow(0, 0, rows);
     layer.inner.apply(at, rows, hidden.data_ptr<float>());
     at::gelu_(hidden);
-    layer.outer.apply(hidden.data_ptr<float>(), rows, added.data());
-    add_and_norm(at, added.data(), rows, d, layer.ff_norm, layer.ff_norm_bias, config_.layer_norm_eps);
+    layer.outer.apply(hidden.data_ptr<float>(), rows, added.get());
+    add_and_norm(at, added.get(), rows, d, layer.ff_norm, layer.ff_norm_bias, config_.layer_norm_eps);
   }
   at::Tensor logits = at::empty({asked, config_.vocab_size});
-  head_.apply(x.data() + contents * d, asked, logits.data_ptr<float>());
+  head_.apply(x.get() + contents * d, asked, logits.data_ptr<float>());
   return logits;
 }
 

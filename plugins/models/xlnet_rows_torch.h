@@ -53,18 +53,19 @@ class XlnetRows {
     at::Tensor content_bias, relative_bias;  // r_w_bias, r_r_bias
     at::Tensor attention_norm, attention_norm_bias, ff_norm, ff_norm_bias;
     at::Tensor r;                            // W_r, [d, H dh]
-    std::vector<float> relative;             // W_r PE(o) at row N-1+o, a head in panels: [H][2N/16][dh][16]
+    std::vector<Panels> relative;            // of each head: output N-1-r+p is W_r PE(r-p), of a row at r and a key at p
   };
   // Rows of one cache that are attended together, by their places in the forward, and what one head of them needs: `seen` slots of
-  // the cache, and relative rows [lowest, lowest + offsets); multiples of 16.
+  // the cache, and relative outputs [lowest, lowest + offsets); multiples of 16. The first `ordered` slots hold neighbours in order.
   struct Tile {
     std::vector<std::int64_t> rows;
-    std::int64_t seen, lowest, offsets;
+    std::int64_t seen, lowest, offsets, ordered;
   };
   std::vector<Tile> tiles(std::span<const Row* const> rows) const;
   void attend_tile(const Layer& layer, std::size_t l, std::int64_t head, const Tile& tile, std::span<const Row* const> rows, const float* q, float* joined) const;
 
   XlnetConfig config_;
+  Layout layout_;  // of memories
   std::int64_t length_ = 0;
   at::Tensor embedding_, mask_;  // no embedding: the head's weights
   std::vector<Layer> layers_;

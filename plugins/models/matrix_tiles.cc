@@ -1,0 +1,153 @@
+#include "plugins/models/matrix_tiles.h"
+
+#include <algorithm>
+
+#if defined(__x86_64__) && defined(__linux__)
+#include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace draftlab {
+namespace {
+
+constexpr std::int64_t kTileBytes = 1024;
+
+// Round to nearest, ties to even; not-a-number stays what it is.
+__attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16"))) void to_bf16(const float* from, std::int64_t count, std::uint16_t* to) {
+  for (std::int64_t i = 0; i < count; i += 16) {
+    const auto some = static_cast<__mmask16>(count - i >= 16 ? 0xffff : (1 << (count - i)) - 1);
+    const __m256bh halves = _mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(some, from + i));
+    _mm256_mask_storeu_epi16(to + i, some, (__m256i)halves);
+  }
+}
+
+// What a thread's eight tile registers are: 0-3 sums, 4-5 rows of x, 6-7 weights. Of the second sixteen rows only tiles 2, 3
+// and 5 have some.
+struct alignas(64) TileShapes {
+  std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
+  std::uint16_t bytes[16] = {};
+  std::uint8_t rows[16] = {};
+  TileShapes(std::int64_t upper, std::int64_t lower) {
+    for (int tile = 0; tile < 8; ++tile) bytes[tile] = 64;
+    for (const int tile : {0, 1, 4}) rows[tile] = static_cast<std::uint8_t>(upper);
+    for (const int tile : {2, 3, 5}) rows[tile] = static_cast<std::uint8_t>(std::max<std::int64_t>(lower, 1));
+    rows[6] = rows[7] = 16;
+  }
+};
+
+// Up to 32 rows of x times one panel or two neighbouring ones, of 16 outputs each.
+struct TileJob {
+  const char *upper, *lower;  // tiles of the first sixteen rows, and of the others or nothing
+  std::int64_t chunks;
+  const char* panels;         // the first
+  std::int64_t panel_bytes;
+  const float* bias;          // of the first panel, or none
+  float* y;                   // of the first row and output; rows `stride` numbers apart
+  std::int64_t stride;
+  const char* next;           // weights that are wanted soon: so many lines of them a chunk
+  std::int64_t lines;
+};
+
+#pragma GCC push_options
+#pragma GCC target("amx-tile,amx-bf16")
+// The intrinsics do not tell the compiler what memory they read.
+void write_down(const void* memory) { __asm__ volatile("" : : "r"(memory) : "memory"); }
+
+void shape_tiles(const TileShapes& shapes) {
+  write_down(&shapes);
+  _tile_loadconfig(&shapes);
+}
+void release_tiles() { _tile_release(); }
+
+void multiply(const TileJob& job, bool two_panels) {
+  const char *first = job.panels, *second = first + job.panel_bytes, *next = job.next;
+  write_down(job.upper);
+  if (job.bias) {  // every row begins with the same: rows 0 bytes apart
+    _tile_loadd(0, job.bias, 0);
+    _tile_loadd(2, job.bias, 0);
+    if (two_panels) {
+      _tile_loadd(1, job.bias + 16, 0);
+      _tile_loadd(3, job.bias + 16, 0);
+    }
+  } else {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+  }
+  for (std::int64_t c = 0; c < job.chunks; ++c) {
+    _tile_loadd(4, job.upper + kTileBytes * c, 64);
+    _tile_loadd(6, first + kTileBytes * c, 64);
+    _tile_dpbf16ps(0, 4, 6);
+    for (std::int64_t line = 0; line < job.lines; ++line, next += 64) __builtin_prefetch(next, 0, 2);
+    if (two_panels) {
+      _tile_loadd(7, second + kTileBytes * c, 64);
+      _tile_dpbf16ps(1, 4, 7);
+    }
+    if (!job.lower) continue;
+    _tile_loadd(5, job.lower + kTileBytes * c, 64);
+    _tile_dpbf16ps(2, 5, 6);
+    if (two_panels) _tile_dpbf16ps(3, 5, 7);
+  }
+  const std::int64_t apart = job.stride * 4;
+  _tile_stored(0, job.y, apart);
+  if (two_panels) _tile_stored(1, job.y + 16, apart);
+  if (!job.lower) return;
+  _tile_stored(2, job.y + 16 * job.stride, apart);
+  if (two_panels) _tile_stored(3, job.y + 16 * job.stride + 16, apart);
+}
+#pragma GCC pop_options
+
+}  // namespace
+
+bool has_matrix_tiles() {
+  // Linux hands out the tiles' state on request, once a process (ARCH_REQ_XCOMP_PERM, XTILEDATA).
+  static const bool has = __builtin_cpu_supports("amx-tile") && __builtin_cpu_supports("amx-bf16") && __builtin_cpu_supports("avx512bf16") &&
+                          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && syscall(SYS_arch_prctl, 0x1023, 18) == 0;
+  return has;
+}
+
+void tile_rows(const float* x, std::int64_t rows, std::int64_t in, std::int64_t begin, std::int64_t end, char* tiles) {
+  const std::int64_t chunks = (in + kTileInputs - 1) / kTileInputs;
+  for (std::int64_t row = begin; row < end; ++row) {
+    char* const to = tiles + row / 16 * chunks * kTileBytes + row % 16 * 64;
+    for (std::int64_t c = 0; c < chunks; ++c) {
+      auto* const numbers = reinterpret_cast<std::uint16_t*>(to + c * kTileBytes);
+      const std::int64_t count = row < rows ? std::min(kTileInputs, in - c * kTileInputs) : 0;
+      if (count < kTileInputs) std::fill_n(numbers, kTileInputs, 0);
+      to_bf16(x + row * in + c * kTileInputs, count, numbers);
+    }
+  }
+}
+
+void multiply_tiles(const PackedView& linear, const char* tiles, std::int64_t rows, float* y, std::int64_t begin, std::int64_t end) {
+  const std::int64_t chunks = (linear.in + kTileInputs - 1) / kTileInputs, blocks = (rows + 31) / 32, strip = chunks * kTileBytes;
+  const std::int64_t panel_bytes = 2 * linear.stride, out = linear.out;
+  const std::int64_t lines = blocks < 4 ? 0 : (32 + blocks - 1) / blocks;  // with few rows memory is busy anyway
+  alignas(64) float sums[32 * 32];
+  if (blocks > 1) shape_tiles({16, 16});
+  else shape_tiles({std::min<std::int64_t>(16, rows), rows - 16});
+  for (std::int64_t pair = begin; pair < end; ++pair) {
+    const char* const own = static_cast<const char*>(linear.panels) + 2 * pair * panel_bytes;
+    const std::int64_t first = 32 * pair, count = std::min<std::int64_t>(32, out - first);
+    for (std::int64_t block = 0; block < blocks; ++block) {
+      const std::int64_t row = 32 * block, some = std::min<std::int64_t>(32, rows - row);
+      const bool direct = count % 16 == 0 && (blocks == 1 || some == 32);
+      float* const to = y + row * out + first;
+      const char* const next = pair + 1 < end ? own + 2 * panel_bytes + block * chunks * lines * 64 : own;
+      multiply({tiles + 2 * block * strip, some > 16 ? tiles + (2 * block + 1) * strip : nullptr, chunks, own, panel_bytes,
+                linear.bias ? linear.bias + first : nullptr, direct ? to : sums, direct ? out : 32, next, lines}, count > 16);
+      for (std::int64_t r = 0; r < some && !direct; ++r) std::copy_n(sums + 32 * r, count, to + r * out);
+    }
+  }
+  release_tiles();
+}
+
+}  // namespace draftlab
+#else
+namespace draftlab {
+bool has_matrix_tiles() { return false; }
+void tile_rows(const float*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, char*) {}
+void multiply_tiles(const PackedView&, const char*, std::int64_t, float*, std::int64_t, std::int64_t) {}
+}  // namespace draftlab
+#endif

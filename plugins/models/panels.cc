@@ -1,0 +1,80 @@
+#include "plugins/models/panels.h"
+
+#include <algorithm>
+
+#include "plugins/models/lanes.h"
+#include "plugins/models/matrix_tiles.h"
+
+namespace draftlab {
+namespace {
+
+constexpr std::int64_t kSome = 64;  // numbers that are narrowed at once
+
+DRAFTLAB_WIDEST void narrow_some(const float* from, std::int64_t count, std::uint16_t* to) {
+  for (std::int64_t i = 0; i < count; ++i) narrow(from[i], to[i]);
+}
+
+}  // namespace
+
+void Panels::settle(Layout layout, std::int64_t outputs, std::int64_t inputs) {
+  const bool tiles = layout == Layout::tiles;
+  const std::int64_t more = std::max(panels_, (outputs + 15) / 16), unit = tiles ? kTileInputs : 1;
+  const std::int64_t wider = std::max(inputs_, (inputs + unit - 1) / unit * unit);
+  const auto lines = [&](std::int64_t panels, std::int64_t of_inputs) { return panels * (tiles ? of_inputs / 2 : of_inputs); };
+  layout_ = layout;
+  if (wider == inputs_ || lines_.empty()) {
+    lines_.resize(lines(more, wider));
+  } else {
+    std::vector<Line> grown(lines(more, wider));
+    for (std::int64_t p = 0; p < panels_; ++p) std::copy_n(lines_.begin() + lines(p, inputs_), lines(1, inputs_), grown.begin() + lines(p, wider));
+    lines_ = std::move(grown);
+  }
+  panels_ = more;
+  inputs_ = wider;
+}
+
+std::int64_t Panels::place(std::int64_t output, std::int64_t input) const {
+  const std::int64_t panel = output / 16 * inputs_ * 16;
+  return layout_ == Layout::tiles ? panel + input / 2 * 32 + output % 16 * 2 + input % 2 : panel + input * 16 + output % 16;
+}
+
+void Panels::set_output(std::int64_t output, const float* inputs, std::int64_t count) {
+  if (layout_ != Layout::tiles) {
+    float* const to = floats() + place(output, 0);
+    for (std::int64_t i = 0; i < count; ++i) to[i * 16] = inputs[i];
+    return;
+  }
+  std::uint16_t some[kSome];
+  for (std::int64_t first = 0; first < count; first += kSome) {
+    const std::int64_t many = std::min(kSome, count - first);
+    std::uint16_t* const to = halves() + place(output, first);
+    narrow_some(inputs + first, many, some);
+    for (std::int64_t i = 0; i < many; ++i) to[i / 2 * 32 + i % 2] = some[i];
+  }
+}
+
+void Panels::set_input(std::int64_t input, const float* outputs, std::int64_t count) {
+  std::uint16_t some[16];
+  for (std::int64_t first = 0; first < count; first += 16) {
+    const std::int64_t from = place(first, input), many = std::min<std::int64_t>(16, count - first);
+    if (layout_ != Layout::tiles) {
+      std::copy_n(outputs + first, many, floats() + from);
+      continue;
+    }
+    narrow_some(outputs + first, many, some);
+    for (std::int64_t i = 0; i < many; ++i) halves()[from + 2 * i] = some[i];
+  }
+}
+
+float Panels::at(std::int64_t output, std::int64_t input) const {
+  const std::int64_t from = place(output, input);
+  if (layout_ == Layout::tiles) return widen(reinterpret_cast<const std::uint16_t*>(lines_.data())[from]);
+  return reinterpret_cast<const float*>(lines_.data())[from];
+}
+
+PackedView Panels::view(std::int64_t first, std::int64_t outputs, std::int64_t inputs) const {
+  const std::int64_t size = layout_ == Layout::tiles ? 2 : 4;
+  return {layout_, inputs, outputs, reinterpret_cast<const char*>(lines_.data()) + first * inputs_ * size, nullptr, 16 * inputs_};
+}
+
+}  // namespace draftlab

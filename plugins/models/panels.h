@@ -1,0 +1,32 @@
+// A matrix of outputs and inputs in panels, written output by output or input by input: what attention keeps of a sequence.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "plugins/models/row_kernels.h"
+
+namespace draftlab {
+
+class Panels {
+ public:
+  // Makes room for as many at least; what is there stays, what is new is zero. f32 or tiles, always the same.
+  void settle(Layout layout, std::int64_t outputs, std::int64_t inputs);
+  void set_output(std::int64_t output, const float* inputs, std::int64_t count);
+  void set_input(std::int64_t input, const float* outputs, std::int64_t count);
+  float at(std::int64_t output, std::int64_t input) const;
+  // Of outputs from `first`, a multiple of 16, and of the first inputs.
+  PackedView view(std::int64_t first, std::int64_t outputs, std::int64_t inputs) const;
+
+ private:
+  struct alignas(64) Line { std::byte bytes[64] = {}; };  // a row of a tile; 16 numbers of f32
+  std::int64_t place(std::int64_t output, std::int64_t input) const;
+  float* floats() { return reinterpret_cast<float*>(lines_.data()); }
+  std::uint16_t* halves() { return reinterpret_cast<std::uint16_t*>(lines_.data()); }
+  Layout layout_ = Layout::f32;
+  std::int64_t panels_ = 0, inputs_ = 0;
+  std::vector<Line> lines_;
+};
+
+}  // namespace draftlab
