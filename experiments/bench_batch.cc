@@ -13,6 +13,8 @@
 namespace draftlab {
 namespace {
 
+constexpr int kRounds = 3;  // batch sizes are measured in turn, because a machine's speed drifts
+
 struct Forward {
   double rows, seconds;
 };
@@ -28,23 +30,28 @@ struct Line {
   double a = 0, b = 0;
 };
 
-// Least squares of seconds = a + b x rows. Each batch size has the same weight, and relative errors are minimised: else the
-// largest batches alone would draw the line.
+// Least squares of seconds = a + b x rows. Each batch size has the same weight, and errors relative to the line's own time are minimised: else the
+// largest batches alone would draw it. Not relative to the time that was measured, which would favour forwards that happened to be fast.
 Line fit(const std::vector<Measured>& all) {
-  double w = 0, x = 0, y = 0, xx = 0, xy = 0;
-  for (const Measured& measured : all) {
-    for (const Forward& forward : measured.forwards) {
-      const double weight = 1 / (static_cast<double>(measured.forwards.size()) * forward.seconds * forward.seconds);
-      w += weight, x += weight * forward.rows, y += weight * forward.seconds;
-      xx += weight * forward.rows * forward.rows, xy += weight * forward.rows * forward.seconds;
+  Line line{1, 0};
+  for (int round = 0; round < 10; ++round) {
+    double w = 0, x = 0, y = 0, xx = 0, xy = 0;
+    for (const Measured& measured : all) {
+      for (const Forward& forward : measured.forwards) {
+        const double expected = line.a + line.b * forward.rows;
+        const double weight = 1 / (static_cast<double>(measured.forwards.size()) * expected * expected);
+        w += weight, x += weight * forward.rows, y += weight * forward.seconds;
+        xx += weight * forward.rows * forward.rows, xy += weight * forward.rows * forward.seconds;
+      }
     }
+    line.b = (w * xy - x * y) / (w * xx - x * x);
+    line.a = (y - line.b * x) / w;
   }
-  const double slope = (w * xy - x * y) / (w * xx - x * x);
-  return {(y - slope * x) / w, slope};
+  return line;
 }
 
-Measured measure(const Arm& arm, std::int64_t batch) {
-  Measured measured{.batch = batch};
+// Decodes all prompts at that batch size once more.
+void measure(const Arm& arm, Measured& measured) {
   std::vector<Job> jobs;
   const RunOptions& run = arm.composition.run;
   for (int i = 0; i < arm.prompts(); ++i) for (int repeat = 0; repeat < run.samples; ++repeat) jobs.push_back({static_cast<int>(run.first) + i, repeat});
@@ -54,9 +61,8 @@ Measured measure(const Arm& arm, std::int64_t batch) {
     measured.tokens += row.valid;
     return true;
   });
-  measured.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  measured.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   arm.models.target().watch({});
-  return measured;
 }
 
 }  // namespace
@@ -72,9 +78,12 @@ int bench_batch(const CommandLine& line, const Registries& registries) {
     Arm& arm = arms.front();
     arm.judge = nullptr;
     std::vector<Measured> all;
-    for (const std::int64_t batch : {1, 2, 4, 8, 16, 32}) {
-      arm.composition.run.batch = batch;
-      all.push_back(measure(arm, batch));
+    for (const std::int64_t batch : {1, 2, 4, 8, 16, 32}) all.push_back({.batch = batch});
+    for (int round = 0; round < kRounds; ++round) {
+      for (Measured& measured : all) {
+        arm.composition.run.batch = measured.batch;
+        measure(arm, measured);
+      }
     }
     const Line time = fit(all);
     std::printf("%s, %s, %s: %lld decodes, threads %d; one forward takes %.3f ms + %.4f ms a row\n", line.paths[1].c_str(), arm.label.c_str(), dtype,

@@ -1,6 +1,7 @@
 #include "plugins/models/matrix_tiles.h"
 
 #include <algorithm>
+#include <array>
 
 #if defined(__x86_64__) && defined(__linux__)
 #include <immintrin.h>
@@ -21,19 +22,25 @@ __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16"))) void to_bf16(con
   }
 }
 
-// What a thread's eight tile registers are: 0-3 sums, 4-5 rows of x, 6-7 weights. Of the second sixteen rows only tiles 2, 3
-// and 5 have some.
+// What a thread's eight tile registers are for up to 32 rows: 0-3 sums, 4-5 rows of x, 6-7 weights. Of the second sixteen rows
+// only tiles 2, 3 and 5 have some.
 struct alignas(64) TileShapes {
   std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
   std::uint16_t bytes[16] = {};
   std::uint8_t rows[16] = {};
-  TileShapes(std::int64_t upper, std::int64_t lower) {
-    for (int tile = 0; tile < 8; ++tile) bytes[tile] = 64;
-    for (const int tile : {0, 1, 4}) rows[tile] = static_cast<std::uint8_t>(upper);
-    for (const int tile : {2, 3, 5}) rows[tile] = static_cast<std::uint8_t>(std::max<std::int64_t>(lower, 1));
-    rows[6] = rows[7] = 16;
-  }
 };
+
+// Made once: a processor that is to read what it has just written byte by byte waits.
+constexpr auto kShapes = [] {
+  std::array<TileShapes, 33> all{};
+  for (int count = 1; count <= 32; ++count) {
+    for (int tile = 0; tile < 8; ++tile) all[count].bytes[tile] = 64;
+    for (const int tile : {0, 1, 4}) all[count].rows[tile] = static_cast<std::uint8_t>(std::min(count, 16));
+    for (const int tile : {2, 3, 5}) all[count].rows[tile] = static_cast<std::uint8_t>(std::max(count - 16, 1));
+    all[count].rows[6] = all[count].rows[7] = 16;
+  }
+  return all;
+}();
 
 // Up to 32 rows of x times one panel or two neighbouring ones, of 16 outputs each.
 struct TileJob {
@@ -53,10 +60,7 @@ struct TileJob {
 // The intrinsics do not tell the compiler what memory they read.
 void write_down(const void* memory) { __asm__ volatile("" : : "r"(memory) : "memory"); }
 
-void shape_tiles(const TileShapes& shapes) {
-  write_down(&shapes);
-  _tile_loadconfig(&shapes);
-}
+void shape_tiles(std::int64_t rows) { _tile_loadconfig(&kShapes[rows]); }
 void release_tiles() { _tile_release(); }
 
 void multiply(const TileJob& job, bool two_panels) {
@@ -125,8 +129,7 @@ void multiply_tiles(const PackedView& linear, const char* tiles, std::int64_t ro
   const std::int64_t panel_bytes = 2 * linear.stride, out = linear.out;
   const std::int64_t lines = blocks < 4 ? 0 : (32 + blocks - 1) / blocks;  // with few rows memory is busy anyway
   alignas(64) float sums[32 * 32];
-  if (blocks > 1) shape_tiles({16, 16});
-  else shape_tiles({std::min<std::int64_t>(16, rows), rows - 16});
+  shape_tiles(std::min<std::int64_t>(32, rows));
   for (std::int64_t pair = begin; pair < end; ++pair) {
     const char* const own = static_cast<const char*>(linear.panels) + 2 * pair * panel_bytes;
     const std::int64_t first = 32 * pair, count = std::min<std::int64_t>(32, out - first);

@@ -33,11 +33,6 @@ void Panels::settle(Layout layout, std::int64_t outputs, std::int64_t inputs) {
   inputs_ = wider;
 }
 
-std::int64_t Panels::place(std::int64_t output, std::int64_t input) const {
-  const std::int64_t panel = output / 16 * inputs_ * 16;
-  return layout_ == Layout::tiles ? panel + input / 2 * 32 + output % 16 * 2 + input % 2 : panel + input * 16 + output % 16;
-}
-
 void Panels::set_output(std::int64_t output, const float* inputs, std::int64_t count) {
   if (layout_ != Layout::tiles) {
     float* const to = floats() + place(output, 0);

@@ -21,7 +21,10 @@ class Panels {
 
  private:
   struct alignas(64) Line { std::byte bytes[64] = {}; };  // a row of a tile; 16 numbers of f32
-  std::int64_t place(std::int64_t output, std::int64_t input) const;
+  std::int64_t place(std::int64_t output, std::int64_t input) const {
+    const std::int64_t panel = (output & ~15) * inputs_, lane = output & 15;
+    return layout_ == Layout::tiles ? panel + (input & ~1) * 16 + lane * 2 + (input & 1) : panel + input * 16 + lane;
+  }
   float* floats() { return reinterpret_cast<float*>(lines_.data()); }
   std::uint16_t* halves() { return reinterpret_cast<std::uint16_t*>(lines_.data()); }
   Layout layout_ = Layout::f32;

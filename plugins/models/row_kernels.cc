@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "plugins/models/lanes.h"
 #include "plugins/models/matrix_tiles.h"
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // vectors stay inside this file
@@ -60,6 +61,10 @@ void product(const PackedView& linear, const float* x, std::int64_t rows, float*
   tiles.resize(tiled_bytes(rows, linear.in));
   tile_rows(x, rows, linear.in, 0, tiled, tiles.data());
   multiply_tiles(linear, tiles.data(), rows, y, 0, (linear.count() + 1) / 2);
+}
+
+DRAFTLAB_WIDEST void exact_gelu(float* x, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) x[i] = 0.5f * x[i] * (1 + error_function(0.7071067812f * x[i]));
 }
 
 void gated(const float* gate, const float* up, std::int64_t count, float* out) { kernels().gated(gate, up, count, out); }

@@ -27,6 +27,9 @@ void multiply_panels(const PackedView& linear, const float* x, std::int64_t rows
 // All of y, of any layout, on the calling thread.
 void product(const PackedView& linear, const float* x, std::int64_t rows, float* y);
 
+// GELU by the error function, in place.
+void exact_gelu(float* x, std::int64_t count);
+
 // out [count] = silu(gate) * up.
 void gated(const float* gate, const float* up, std::int64_t count, float* out);
 

@@ -42,9 +42,8 @@ void rms_norm(const float* x, std::int64_t d, const float* weight, double epsilo
 // One past the last slot that a row sees outside of its memory.
 std::int64_t outside_end(const MemoryRow& row) { return std::max(row.outside.limit, row.outside.end); }
 
-// GPT-2's GELU, by its tanh, and the one that it approximates.
+// GPT-2's GELU, by its tanh.
 float gelu(float x) { return 0.5f * x * (1 + std::tanh(0.7978845608f * (x + 0.044715f * x * x * x))); }
-float exact_gelu(float x) { return 0.5f * x * (1 + error_function(0.7071067812f * x)); }
 
 template <class Work> void each_row(std::int64_t many, const Work& work) {
   at::parallel_for(0, many, 16, [&](std::int64_t begin, std::int64_t end) { for (std::int64_t i = begin; i < end; ++i) work(i); });
@@ -303,7 +302,9 @@ void TransformerRows::run(const std::vector<Layer>& layers, std::span<const Memo
     each_row(active, [&](std::int64_t i) {
       float* to = gated_rows.get() + i * inner;
       if (!config_.gpt2()) return gated(wide.get() + i * 2 * inner, wide.get() + (2 * i + 1) * inner, inner, to);
-      for (std::int64_t j = 0; j < inner; ++j) to[j] = config_.exact_gelu ? exact_gelu(wide[i * inner + j]) : gelu(wide[i * inner + j]);
+      std::copy_n(wide.get() + i * inner, inner, to);
+      if (config_.exact_gelu) return exact_gelu(to, inner);
+      for (std::int64_t j = 0; j < inner; ++j) to[j] = gelu(to[j]);
     });
     layer.down.apply(gated_rows.get(), active, added.get());
     if (!layer.experts.empty()) layer.experts.add(inside.get(), active, added.get());

@@ -5,7 +5,6 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
-#include <ATen/ops/gelu.h>
 #include <ATen/ops/matmul.h>
 
 #include <algorithm>
@@ -186,8 +185,7 @@ at::Tensor XlnetRows::forward(std::span<const Row> content, std::span<const Row>
 
   // Content rows first, so that the last layer, which needs nothing of them but keys and values, can leave them out.
   const std::int64_t most = contents + asked;
-  const auto x = room(most * d), q = room(most * all), kv = room(contents * 2 * all), joined = room(most * all), added = room(most * d);
-  at::Tensor inner = at::empty({most, config_.d_inner});
+  const auto x = room(most * d), q = room(most * all), kv = room(contents * 2 * all), joined = room(most * all), added = room(most * d), inner = room(most * config_.d_inner);
   for (std::int64_t i = 0; i < contents; ++i) {
     if (embedding_.defined()) at::from_blob(x.get() + i * d, {d}).copy_(embedding_.select(0, content[i].token));
     else head_.weights_of(content[i].token, x.get() + i * d);
@@ -220,10 +218,9 @@ at::Tensor XlnetRows::forward(std::span<const Row> content, std::span<const Row>
     });
     layer.o.apply(joined.get(), rows, added.get());
     add_and_norm(at, added.get(), rows, d, layer.attention_norm, layer.attention_norm_bias, config_.layer_norm_eps);
-    at::Tensor hidden = inner.narrow(0, 0, rows);
-    layer.inner.apply(at, rows, hidden.data_ptr<float>());
-    at::gelu_(hidden);
-    layer.outer.apply(hidden.data_ptr<float>(), rows, added.get());
+    layer.inner.apply(at, rows, inner.get());
+    at::parallel_for(0, rows, 16, [&](std::int64_t begin, std::int64_t end) { exact_gelu(inner.get() + begin * config_.d_inner, (end - begin) * config_.d_inner); });
+    layer.outer.apply(inner.get(), rows, added.get());
     add_and_norm(at, added.get(), rows, d, layer.ff_norm, layer.ff_norm_bias, config_.layer_norm_eps);
   }
   at::Tensor logits = at::empty({asked, config_.vocab_size});
