@@ -23,7 +23,6 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "chunks are stored little-endian");
 
 constexpr std::size_t kMostConstant = 512;  // chunks remembered
-constexpr std::size_t kTogether = 64;       // chunks made before any is written
 constexpr std::size_t kFewest = 8;          // chunks for which a thread is worth starting
 
 std::size_t width(Type type) {
@@ -144,22 +143,33 @@ Chunk make(const Values& values, Type type, std::size_t at, std::size_t rows, in
 
 }  // namespace
 
-void make_chunks(const Values& values, Type type, std::size_t rows, int level, const std::function<void(std::size_t, const Chunk&)>& take) {
-  const std::size_t count = (static_cast<std::size_t>(size(values)) + rows - 1) / rows;
-  const std::size_t threads = std::min<std::size_t>(static_cast<std::size_t>(usable_threads()), count / kFewest);
-  for (std::size_t from = 0; from < count; from += kTogether) {
-    const std::size_t many = std::min(kTogether, count - from);
-    std::vector<Chunk> made(many);
-    std::atomic<std::size_t> next = 0;
-    const auto work = [&] {
-      for (std::size_t i; (i = next++) < many;) made[i] = make(values, type, from + i, rows, level);
-    };
-    std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
-    work();
-    others.clear();
-    for (std::size_t i = 0; i < many; ++i) take(from + i, made[i]);
+bool is_chunked(Type type, std::size_t rows) { return type != Type::text && rows * width(type) > kSmall; }
+
+std::size_t chunk_rows(std::size_t rows) { return std::min(rows, kChunk); }
+
+std::vector<Chunks> make_chunks(const std::vector<Unchunked>& columns, int level) {
+  struct Job { std::size_t column, chunk; };
+  std::vector<Job> jobs;
+  std::vector<Chunks> made(columns.size());
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const auto rows = static_cast<std::size_t>(size(columns[c].values));
+    if (!is_chunked(columns[c].type, rows)) continue;
+    made[c].resize((rows + kChunk - 1) / kChunk);
+    for (std::size_t i = 0; i < made[c].size(); ++i) jobs.push_back({c, i});
   }
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i; (i = next++) < jobs.size();) {
+      const auto& [values, type] = columns[jobs[i].column];
+      made[jobs[i].column][jobs[i].chunk] = make(values, type, jobs[i].chunk, chunk_rows(static_cast<std::size_t>(size(values))), level);
+    }
+  };
+  const std::size_t threads = std::min<std::size_t>(static_cast<std::size_t>(usable_threads()), jobs.size() / kFewest);
+  std::vector<std::jthread> others;
+  for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
+  work();
+  others.clear();
+  return made;
 }
 
 // Chunks of equal bytes follow one another where a column holds one value for long: such are inflated once.

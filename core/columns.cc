@@ -1,5 +1,8 @@
 #include "core/columns.h"
 
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <type_traits>
@@ -8,6 +11,8 @@
 
 namespace draftlab {
 namespace {
+
+constexpr std::size_t kNear = 32;  // rows that the nearest cache holds while their columns are taken out one by one
 
 // Where in a row a column's value lies, so that a row is taken apart without a call a column.
 struct Place {
@@ -40,7 +45,9 @@ template <class T> const T& at(const void* row, const Place& place) { return *re
 // Appends the values that `count` rows have at one place.
 template <class Row> void push(Values& values, const Row* rows, std::size_t count, const Place& place) {
   const auto append_all = [&](auto& column, auto value_of) {
-    for (std::size_t i = 0; i < count; ++i) column.push_back(value_of(rows + i));
+    const std::size_t before = column.size();
+    column.resize(before + count);
+    for (std::size_t i = 0; i < count; ++i) column[before + i] = value_of(rows + i);
   };
   switch (place.kind) {
     case Place::narrow: return append_all(*std::get_if<0>(&values), [&](const Row* row) { return std::int64_t{at<std::int32_t>(row, place)}; });
@@ -49,6 +56,14 @@ template <class Row> void push(Values& values, const Row* rows, std::size_t coun
     case Place::coarse_number: return append_all(*std::get_if<1>(&values), [&](const Row* row) { return coarse(at<double>(row, place)); });
     case Place::text: return append_all(*std::get_if<2>(&values), [&](const Row* row) { return valid_utf8(at<std::string>(row, place)); });
   }
+}
+
+template <class T> void reserve_pages(std::vector<T>& values, std::size_t count) {
+  values.reserve(count);
+  constexpr std::uintptr_t kLarge = 2u << 20;
+  const auto begin = (reinterpret_cast<std::uintptr_t>(values.data()) + kLarge - 1) & ~(kLarge - 1);
+  const auto end = reinterpret_cast<std::uintptr_t>(values.data() + values.capacity()) & ~(kLarge - 1);
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // a wish: where it is not granted nothing changes
 }
 
 void pull(const Values& values, std::int64_t row, const Field& field) {
@@ -88,6 +103,10 @@ Values empty_values(Type type) {
   return std::vector<std::int64_t>{};
 }
 
+void reserve(std::vector<std::int64_t>& values, std::size_t count) { reserve_pages(values, count); }
+
+void reserve(Values& values, std::size_t count) { std::visit([&](auto& all) { reserve_pages(all, count); }, values); }
+
 void append(Values& to, const Values& from, std::int64_t first, std::int64_t count) {
   std::visit([&](auto& target) {
     const auto& source = std::get<std::decay_t<decltype(target)>>(from);
@@ -101,7 +120,7 @@ Values permuted(Values values, const std::vector<std::int64_t>& rows) {
   if (in_order) return values;
   return std::visit([&](const auto& source) -> Values {
     std::decay_t<decltype(source)> target;
-    target.reserve(rows.size());
+    reserve_pages(target, rows.size());
     for (std::int64_t row : rows) target.push_back(source[row]);
     return target;
   }, values);
@@ -139,13 +158,15 @@ template <class Row>
 void Columns::add_all(const std::vector<Row>& rows, const std::vector<std::int64_t>& links) {
   if (rows.empty()) return;
   const std::size_t count = rows.size(), many = links.size() / count;
-  std::size_t at = 0;
-  for (; at < many; ++at) {
-    auto& column = std::get<0>(values_[at]);
-    for (std::size_t i = 0; i < count; ++i) column.push_back(links[i * many + at]);
+  for (std::size_t l = 0; l < many; ++l) {
+    auto& column = std::get<0>(values_[l]);
+    for (std::size_t i = 0; i < count; ++i) column.push_back(links[i * many + l]);
   }
-  for (const Place& place : places<Row>()) push(values_[at++], rows.data(), count, place);
-  for (; at < values_.size(); ++at) {
+  for (std::size_t first = 0; first < count; first += kNear) {
+    std::size_t at = many;
+    for (const Place& place : places<Row>()) push(values_[at++], &rows[first], std::min(kNear, count - first), place);
+  }
+  for (std::size_t at = many + places<Row>().size(); at < values_.size(); ++at) {
     auto& column = std::get<1>(values_[at]);
     column.insert(column.end(), count, kNotMeasured);
   }

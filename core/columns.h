@@ -17,6 +17,9 @@ using Values = std::variant<std::vector<std::int64_t>, std::vector<double>, std:
 
 std::int64_t size(const Values& values);
 Values empty_values(Type type);
+// Room for as many in all. Much of it comes in large pages: of millions of values a third of the time would go into page faults else.
+void reserve(std::vector<std::int64_t>& values, std::size_t count);
+void reserve(Values& values, std::size_t count);
 // Appends `from[first, first + count)`.
 void append(Values& to, const Values& from, std::int64_t first, std::int64_t count);
 // Values in the order of `rows`.

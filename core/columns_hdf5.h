@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/chunks.h"
 #include "core/columns.h"
 
 namespace draftlab {
@@ -19,14 +20,16 @@ class ColumnWriter {
   // `level` of gzip.
   explicit ColumnWriter(int level);
   ~ColumnWriter();
+  int level() const;
   void attribute(const std::string& name, const std::string& value);
   void attribute(const std::string& name, std::int64_t value);
   // What every file says of itself: magic, version, schema, provenance, complete.
   void root(std::string_view magic, const std::vector<Table>& tables, Provenance provenance);
   // Declares a dimension; before its columns.
   void table(Table table, std::int64_t rows);
-  // As many values as the table has rows.
+  // As many values as the table has rows, or the chunks that were made of them.
   void column(Table table, const ColumnInfo& info, const Values& values);
+  void column(Table table, const ColumnInfo& info, const Chunks& chunks);
   void columns(const Columns& columns);  // the table and all its columns
   // The whole file. Nothing can be added afterwards.
   std::vector<std::byte> image();
@@ -60,12 +63,14 @@ class ColumnReader {
   // Rows [first, first + count) of a column.
   Values read(Table table, const ColumnInfo& info, std::int64_t first, std::int64_t count) const;
   Values read(Table table, const ColumnInfo& info) const { return read(table, info, 0, rows(table)); }
+  void append_to(Values& values, Table table, const ColumnInfo& info) const;  // the whole column
   // Of a lazy reader: tries several columns in one child, which is quicker than one at a time. DataError when HDF5 breaks down.
   void probe(Table table, const std::vector<ColumnInfo>& columns) const;
   [[noreturn]] void fail(const std::string& what) const;  // DataError that names the file
 
  private:
   struct State;
+  void append_to(Values& values, Table table, const ColumnInfo& info, std::int64_t first, std::int64_t count) const;
   std::unique_ptr<State> state_;
 };
 

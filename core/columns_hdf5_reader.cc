@@ -7,7 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "core/chunks.h"
 #include "core/error.h"
 #include "core/hdf5_handle.h"
 #include "core/isolation.h"
@@ -37,49 +36,46 @@ struct ColumnReader::State {
     return Handle(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
   }
   std::optional<std::string> text(hid_t object, const std::string& name) const;
-  static std::optional<Values> rows_of(hid_t data, Type type, hsize_t count, hid_t from);
-  std::optional<Values> own_column(hid_t data, Type type, hsize_t rows) const;
+  static bool append_rows(Values& values, hid_t data, hsize_t count, hid_t from);
+  bool append_own(Values& values, hid_t data, Type type, hsize_t rows) const;
 };
 
-// `count` rows of a column, those that `from` selects.
-std::optional<Values> ColumnReader::State::rows_of(hid_t data, Type type, hsize_t count, hid_t from) {
-  Values values = empty_values(type);
+// `count` rows of a column, those that `from` selects. False where they cannot be read; then what was appended means nothing.
+bool ColumnReader::State::append_rows(Values& values, hid_t data, hsize_t count, hid_t from) {
   const Handle memory(H5Screate_simple(1, &count, nullptr), H5Sclose);
-  herr_t done = -1;
+  const auto before = static_cast<std::size_t>(size(values));
   if (auto* integers = std::get_if<std::vector<std::int64_t>>(&values)) {
-    integers->resize(count);
-    done = H5Dread(data, H5T_NATIVE_INT64, memory, from, transfer(), integers->data());
-  } else if (auto* numbers = std::get_if<std::vector<double>>(&values)) {
-    numbers->resize(count);
-    done = H5Dread(data, H5T_NATIVE_DOUBLE, memory, from, transfer(), numbers->data());
-  } else {
-    std::vector<char*> pointers(count, nullptr);
-    const Handle string = text_type();
-    done = H5Dread(data, string, memory, from, transfer(), pointers.data());
-    auto& texts = std::get<std::vector<std::string>>(values);
-    for (char* pointer : pointers) texts.emplace_back(done >= 0 && pointer ? pointer : "");
-    if (done >= 0) H5Dvlen_reclaim(string, memory, H5P_DEFAULT, pointers.data());
+    integers->resize(before + count);
+    return H5Dread(data, H5T_NATIVE_INT64, memory, from, transfer(), integers->data() + before) >= 0;
   }
-  return done >= 0 ? std::optional(std::move(values)) : std::nullopt;
+  if (auto* numbers = std::get_if<std::vector<double>>(&values)) {
+    numbers->resize(before + count);
+    return H5Dread(data, H5T_NATIVE_DOUBLE, memory, from, transfer(), numbers->data() + before) >= 0;
+  }
+  std::vector<char*> pointers(count, nullptr);
+  const Handle string = text_type();
+  if (H5Dread(data, string, memory, from, transfer(), pointers.data()) < 0) return false;
+  auto& texts = std::get<std::vector<std::string>>(values);
+  for (char* pointer : pointers) texts.emplace_back(pointer ? pointer : "");
+  H5Dvlen_reclaim(string, memory, H5P_DEFAULT, pointers.data());
+  return true;
 }
 
 // A column as this program writes it: plainly, or chunk by chunk, shuffled and deflated. Merging reads little else, and of a
-// small cell most time would go into asking what is known. Nothing where it is not stored so; then it is asked.
-std::optional<Values> ColumnReader::State::own_column(hid_t data, Type type, hsize_t rows) const {
-  if (type == Type::text || rows * stored_width(type) <= kSmall) return rows_of(data, type, rows, H5S_ALL);
-  Values values = empty_values(type);
-  const hsize_t chunk = std::min(rows, kChunk);
-  std::visit([&](auto& all) { all.reserve(rows); }, values);
+// small cell most time would go into asking what is known. False where it is not stored so; then it is asked.
+bool ColumnReader::State::append_own(Values& values, hid_t data, Type type, hsize_t rows) const {
+  if (!is_chunked(type, rows)) return append_rows(values, data, rows, H5S_ALL);
+  const hsize_t chunk = chunk_rows(rows);
   std::vector<unsigned char> stored_bytes;
   for (hsize_t at = 0; at < rows; at += chunk) {
     hsize_t size = 0;
     std::uint32_t skipped = 0;
-    if (H5Dget_chunk_storage_size(data, &at, &size) < 0 || size == 0 || size > bytes) return {};
+    if (H5Dget_chunk_storage_size(data, &at, &size) < 0 || size == 0 || size > bytes) return false;
     stored_bytes.resize(size);
-    if (H5Dread_chunk(data, H5P_DEFAULT, &at, &skipped, stored_bytes.data()) < 0 || skipped != 0) return {};
-    if (!append_chunk(values, stored_bytes, type, chunk, std::min(chunk, rows - at))) return {};
+    if (H5Dread_chunk(data, H5P_DEFAULT, &at, &skipped, stored_bytes.data()) < 0 || skipped != 0) return false;
+    if (!append_chunk(values, stored_bytes, type, chunk, std::min(chunk, rows - at))) return false;
   }
-  return values;
+  return true;
 }
 
 std::optional<std::string> ColumnReader::State::text(hid_t object, const std::string& name) const {
@@ -261,12 +257,23 @@ void ColumnReader::probe(Table table, const std::vector<ColumnInfo>& columns) co
 }
 
 Values ColumnReader::read(Table table, const ColumnInfo& info, std::int64_t first, std::int64_t count) const {
+  Values values = empty_values(info.type);
+  if (count > 0 && count <= rows(table)) reserve(values, static_cast<std::size_t>(count));
+  append_to(values, table, info, first, count);
+  return values;
+}
+
+void ColumnReader::append_to(Values& values, Table table, const ColumnInfo& info) const { append_to(values, table, info, 0, rows(table)); }
+
+void ColumnReader::append_to(Values& values, Table table, const ColumnInfo& info, std::int64_t first, std::int64_t count) const {
   probe(table, {info});
   const auto extent = static_cast<hsize_t>(rows(table));
   const Handle data = state_->dataset(info.name);
   if (!data.good()) fail("has no column '" + info.name + "'");
   if (state_->own && first == 0 && count == rows(table) && count > 0) {
-    if (std::optional<Values> values = state_->own_column(data, info.type, extent)) return std::move(*values);
+    const std::int64_t before = size(values);
+    if (state_->append_own(values, data, info.type, extent)) return;
+    std::visit([&](auto& all) { all.resize(static_cast<std::size_t>(before)); }, values);
   }
   Handle type(H5Dget_type(data), H5Tclose), space(H5Dget_space(data), H5Sclose), layout(H5Dget_create_plist(data), H5Pclose);
   hsize_t length = 0;
@@ -279,7 +286,7 @@ Values ColumnReader::read(Table table, const ColumnInfo& info, std::int64_t firs
                           (H5Tget_class(type) != H5T_INTEGER || H5Tget_sign(type) == H5T_SGN_2);
   if (!right) fail("has a column '" + info.name + "' that is not of type " + std::string(name(info.type)));
   if (first < 0 || count < 0 || first > rows(table) - count) fail("has no rows " + std::to_string(first) + " to " + std::to_string(first + count) + " of '" + info.name + "'");
-  if (count == 0) return empty_values(info.type);
+  if (count == 0) return;
 
   // What is stored bounds what can be read.
   const H5D_layout_t kind = layout.good() ? H5Pget_layout(layout) : H5D_LAYOUT_ERROR;
@@ -287,8 +294,8 @@ Values ColumnReader::read(Table table, const ColumnInfo& info, std::int64_t firs
   const int filters = plain ? H5Pget_nfilters(layout) : 0;
   for (int i = 0; i < filters; ++i) {
     unsigned flags = 0;
-    std::size_t values = 0;
-    const H5Z_filter_t filter = H5Pget_filter2(layout, static_cast<unsigned>(i), &flags, &values, nullptr, 0, nullptr, nullptr);
+    std::size_t parameters = 0;
+    const H5Z_filter_t filter = H5Pget_filter2(layout, static_cast<unsigned>(i), &flags, &parameters, nullptr, 0, nullptr, nullptr);
     plain = plain && (filter == H5Z_FILTER_DEFLATE || filter == H5Z_FILTER_SHUFFLE || filter == H5Z_FILTER_FLETCHER32);
   }
   hsize_t chunk = 0;
@@ -299,9 +306,7 @@ Values ColumnReader::read(Table table, const ColumnInfo& info, std::int64_t firs
 
   const hsize_t start = static_cast<hsize_t>(first), many = static_cast<hsize_t>(count);
   H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, nullptr, &many, nullptr);
-  std::optional<Values> values = state_->rows_of(data, info.type, many, space);
-  if (!values) fail("has a column '" + info.name + "' that cannot be read; the file is damaged");
-  return std::move(*values);
+  if (!state_->append_rows(values, data, many, space)) fail("has a column '" + info.name + "' that cannot be read; the file is damaged");
 }
 
 }  // namespace draftlab

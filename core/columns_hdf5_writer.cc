@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/chunks.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/hdf5_handle.h"
@@ -59,6 +58,8 @@ struct ColumnWriter::State {
     static const Handle type = text_type();
     attach(object, name, type, 0, &data);
   }
+  Handle made(const ColumnInfo& info, hid_t type, hsize_t extent, hid_t layout) const;
+  void describe(hid_t data, const ColumnInfo& info, Scale& scale);
   void attach_scale(hid_t column, const std::string& name, Scale& scale);
   void finish_scales();
 };
@@ -100,6 +101,8 @@ ColumnWriter::ColumnWriter(int level) : state_(std::make_unique<State>()) {
 
 ColumnWriter::~ColumnWriter() = default;
 
+int ColumnWriter::level() const { return state_->level; }
+
 void ColumnWriter::attribute(const std::string& name, const std::string& value) { State::attach(state_->file, name, value); }
 
 void ColumnWriter::attribute(const std::string& name, std::int64_t value) {
@@ -135,27 +138,38 @@ void ColumnWriter::table(Table table, std::int64_t rows) {
   made.rows = extent;
 }
 
+Handle ColumnWriter::State::made(const ColumnInfo& info, hid_t type, hsize_t extent, hid_t layout) const {
+  const Handle space(H5Screate_simple(1, &extent, nullptr), H5Sclose);
+  Handle data(H5Dcreate2(file, info.name.c_str(), type, space, H5P_DEFAULT, layout, H5P_DEFAULT), H5Dclose);
+  check(data.good());
+  return data;
+}
+
+void ColumnWriter::State::describe(hid_t data, const ColumnInfo& info, Scale& scale) {
+  attach_scale(data, info.name, scale);
+  if (!info.unit.empty()) attach(data, "units", info.unit);
+  attach(data, "long_name", info.doc);
+  if (info.role == Role::count) attach(data, "sample_dimension", std::string(name(info.other)));
+  if (info.role == Role::parent) attach(data, "instance_dimension", std::string(name(info.other)));
+  if (info.flags.empty()) return;
+  std::vector<std::int8_t> flags;
+  std::string meanings;
+  for (const auto& [value, meaning] : info.flags) {
+    flags.push_back(static_cast<std::int8_t>(value));
+    meanings += (meanings.empty() ? "" : " ") + meaning;
+  }
+  attach(data, "flag_values", H5T_NATIVE_INT8, flags.size(), flags.data());
+  attach(data, "flag_meanings", meanings);
+}
+
 void ColumnWriter::column(Table table, const ColumnInfo& info, const Values& values) {
   State::Scale& scale = state_->scales.at(table);
   const hsize_t extent = scale.rows;
   if (static_cast<hsize_t>(size(values)) != extent) throw Fault("column '" + info.name + "' has not as many rows as its table");
+  if (is_chunked(info.type, extent)) return column(table, info, make_chunks({{values, info.type}}, state_->level).front());
   const hid_t type = info.type == Type::text ? static_cast<hid_t>(state_->string) : stored_type(info.type);
-  const bool chunked = info.type != Type::text && extent * stored_width(info.type) > kSmall;
-  const hsize_t chunk = std::min(extent, kChunk);
-  const Handle chunks = chunked ? Handle(H5Pcopy(plain_layout()), H5Pclose) : Handle();
-  if (chunked) {
-    State::check(H5Pset_chunk(chunks, 1, &chunk) >= 0 && H5Pset_shuffle(chunks) >= 0 && H5Pset_deflate(chunks, state_->level) >= 0);
-  }
-  Handle space(H5Screate_simple(1, &extent, nullptr), H5Sclose);
-  const hid_t layout = chunked ? static_cast<hid_t>(chunks) : plain_layout();
-  Handle data(H5Dcreate2(state_->file, info.name.c_str(), type, space, H5P_DEFAULT, layout, H5P_DEFAULT), H5Dclose);
-  State::check(data.good());
-  if (chunked) {
-    make_chunks(values, info.type, chunk, state_->level, [&](std::size_t at, const Chunk& bytes) {
-      const hsize_t offset = at * chunk;
-      State::check(H5Dwrite_chunk(data, H5P_DEFAULT, 0, &offset, bytes->size(), bytes->data()) >= 0);
-    });
-  } else if (extent > 0) {
+  const Handle data = state_->made(info, type, extent, plain_layout());
+  if (extent > 0) {
     herr_t wrote = -1;
     if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&values)) {
       wrote = H5Dwrite(data, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, transfer(), integers->data());
@@ -168,26 +182,33 @@ void ColumnWriter::column(Table table, const ColumnInfo& info, const Values& val
     }
     State::check(wrote >= 0);
   }
-  state_->attach_scale(data, info.name, scale);
-  if (!info.unit.empty()) State::attach(data, "units", info.unit);
-  State::attach(data, "long_name", info.doc);
-  if (info.role == Role::count) State::attach(data, "sample_dimension", std::string(name(info.other)));
-  if (info.role == Role::parent) State::attach(data, "instance_dimension", std::string(name(info.other)));
-  if (!info.flags.empty()) {
-    std::vector<std::int8_t> flags;
-    std::string meanings;
-    for (const auto& [value, meaning] : info.flags) {
-      flags.push_back(static_cast<std::int8_t>(value));
-      meanings += (meanings.empty() ? "" : " ") + meaning;
-    }
-    State::attach(data, "flag_values", H5T_NATIVE_INT8, flags.size(), flags.data());
-    State::attach(data, "flag_meanings", meanings);
+  state_->describe(data, info, scale);
+}
+
+void ColumnWriter::column(Table table, const ColumnInfo& info, const Chunks& chunks) {
+  State::Scale& scale = state_->scales.at(table);
+  const hsize_t extent = scale.rows, chunk = chunk_rows(extent);
+  if (chunks.size() != (extent + kChunk - 1) / kChunk) throw Fault("column '" + info.name + "' has not as many rows as its table");
+  const Handle layout(H5Pcopy(plain_layout()), H5Pclose);
+  State::check(H5Pset_chunk(layout, 1, &chunk) >= 0 && H5Pset_shuffle(layout) >= 0 && H5Pset_deflate(layout, state_->level) >= 0);
+  const Handle data = state_->made(info, stored_type(info.type), extent, layout);
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const hsize_t offset = i * chunk;
+    State::check(H5Dwrite_chunk(data, H5P_DEFAULT, 0, &offset, chunks[i]->size(), chunks[i]->data()) >= 0);
   }
+  state_->describe(data, info, scale);
 }
 
 void ColumnWriter::columns(const Columns& columns) {
   table(columns.table(), columns.rows());
-  for (std::size_t i = 0; i < columns.infos().size(); ++i) column(columns.table(), columns.infos()[i], columns.values(i));
+  const std::vector<ColumnInfo>& infos = columns.infos();
+  std::vector<Unchunked> all;
+  for (std::size_t i = 0; i < infos.size(); ++i) all.push_back({columns.values(i), infos[i].type});
+  const std::vector<Chunks> chunks = make_chunks(all, state_->level);
+  for (std::size_t i = 0; i < infos.size(); ++i) {
+    if (chunks[i].empty()) column(columns.table(), infos[i], columns.values(i));
+    else column(columns.table(), infos[i], chunks[i]);
+  }
 }
 
 std::vector<std::byte> ColumnWriter::image() {

@@ -10,9 +10,6 @@
 
 namespace draftlab {
 
-constexpr hsize_t kChunk = 16384;  // rows
-constexpr hsize_t kSmall = 16384;  // bytes: a column up to this size is stored plainly, which costs a third less time
-
 // An HDF5 handle, closed on every way out.
 class Handle {
  public:

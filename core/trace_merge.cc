@@ -31,9 +31,57 @@ class SharedMemory {
 };
 
 // The bytes of a column of numbers.
-std::span<std::byte> bytes_of(Values& values) {
-  if (auto* integers = std::get_if<std::vector<std::int64_t>>(&values)) return std::as_writable_bytes(std::span(*integers));
-  return std::as_writable_bytes(std::span(std::get<std::vector<double>>(values)));
+std::span<const std::byte> bytes_of(const Values& values) {
+  if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&values)) return std::as_bytes(std::span(*integers));
+  return std::as_bytes(std::span(std::get<std::vector<double>>(values)));
+}
+
+// A packed column of so many numbers takes no more of shared memory: deflate hardly ever makes anything larger.
+std::size_t most_bytes(std::size_t rows) { return 9 * (rows + kChunk) + 4096; }
+
+// A packed column of numbers as bytes: how many chunks, their sizes, and they; no chunks and the numbers.
+std::byte* write_down(const Merge::Packed& column, std::byte* to) {
+  const auto put = [&](const void* from, std::size_t bytes) { to = std::copy_n(static_cast<const std::byte*>(from), bytes, to); };
+  const auto* const chunks = std::get_if<Chunks>(&column);
+  const std::uint64_t count = chunks ? chunks->size() : 0;
+  put(&count, sizeof count);
+  if (!chunks) {
+    const auto bytes = bytes_of(std::get<Values>(column));
+    put(bytes.data(), bytes.size());
+    return to;
+  }
+  for (const Chunk& chunk : *chunks) {
+    const std::uint64_t size = chunk->size();
+    put(&size, sizeof size);
+    put(chunk->data(), size);
+  }
+  return to;
+}
+
+Merge::Packed read_back(Type type, std::size_t rows, const std::byte*& from) {
+  const auto get = [&](void* to, std::size_t bytes) {
+    std::copy_n(from, bytes, static_cast<std::byte*>(to));
+    from += bytes;
+  };
+  std::uint64_t count = 0;
+  get(&count, sizeof count);
+  if (count == 0) {
+    Values values = empty_values(type);
+    std::visit([&](auto& all) {
+      all.resize(rows);
+      get(all.data(), rows * 8);
+    }, values);
+    return values;
+  }
+  Chunks chunks;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::uint64_t size = 0;
+    get(&size, sizeof size);
+    std::vector<unsigned char> bytes(size);
+    get(bytes.data(), size);
+    chunks.push_back(std::make_shared<const std::vector<unsigned char>>(std::move(bytes)));
+  }
+  return chunks;
 }
 
 }  // namespace
@@ -92,6 +140,14 @@ void Merge::plan(const std::function<void(const ColumnReader&, Source&)>& opened
   auto &first_step = links["sample_first_step"], &n_steps = links["sample_n_steps"], &sample_index = links["step_sample_index"];
   auto &first_token = links["step_first_token"], &n_tokens = links["step_n_tokens"], &first_draft = links["step_first_draft"], &n_drafts = links["step_n_drafts"];
   auto &step_of_token = links["token_step_index"], &step_of_draft = links["draft_step_index"];
+  const auto total = [](const std::vector<Range>& ranges) {
+    std::int64_t sum = 0;
+    for (const Range& range : ranges) sum += range.count;
+    return static_cast<std::size_t>(sum);
+  };
+  for (auto* of_step : {&steps, &sample_index, &first_token, &n_tokens, &first_draft, &n_drafts}) reserve(*of_step, step_tokens.size());
+  for (auto* of_token : {&tokens, &step_of_token}) reserve(*of_token, total(step_tokens));
+  for (auto* of_draft : {&drafts, &step_of_draft}) reserve(*of_draft, total(step_drafts));
   for (const Sample& sample : all) {
     first_step.push_back(static_cast<std::int64_t>(steps.size()));
     n_steps.push_back(sample.steps.count);
@@ -114,60 +170,60 @@ void Merge::plan(const std::function<void(const ColumnReader&, Source&)>& opened
 }
 
 // Several columns at once, in the new order: sources are opened anew each time, which costs less than to hold hundreds of them open.
-std::vector<Values> Merge::read(const std::vector<Wanted>& columns) const {
+std::vector<Merge::Packed> Merge::read(const std::vector<Wanted>& columns, int level) const {
   std::vector<Values> gathered;
   for (const Wanted& wanted : columns) {
     gathered.push_back(empty_values(wanted.column.type));
-    if (wanted.table != Table::sample) std::visit([&](auto& all) { all.reserve(rows_of(wanted.table).size()); }, gathered.back());
+    if (wanted.table != Table::sample) reserve(gathered.back(), rows_of(wanted.table).size());
   }
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const ColumnReader file(sources[i].path, ColumnReader::Trust::own);
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const auto& [table, column] = columns[c];
-      const std::int64_t count = file.rows(table);
       const bool optional = column.since > 0 || (!named_prefix(table).empty() && column.name.starts_with(named_prefix(table)));
-      append(gathered[c], optional && !file.has(column.name) ? absent(column, count) : file.read(table, column), 0, count);
+      if (optional && !file.has(column.name)) append(gathered[c], absent(column, file.rows(table)), 0, file.rows(table));
+      else file.append_to(gathered[c], table, column);
     }
   }
-  for (std::size_t c = 0; c < columns.size(); ++c) gathered[c] = permuted(std::move(gathered[c]), rows_of(columns[c].table));
-  return gathered;
+  std::vector<Packed> packed;
+  for (std::size_t c = 0; c < columns.size(); ++c) {  // one by one: what is packed needs its memory no more
+    Values values = permuted(std::exchange(gathered[c], {}), rows_of(columns[c].table));
+    Chunks chunks = std::move(make_chunks({{values, columns[c].column.type}}, level).front());
+    if (chunks.empty()) packed.emplace_back(std::move(values));
+    else packed.emplace_back(std::move(chunks));
+  }
+  return packed;
 }
 
 // The same by two processes where the sources are many: HDF5 reads in one thread, and of a small file most time is its own. Every second
-// column of numbers is a child's, which leaves it in shared memory. What it cannot read is read here, to say what is wrong.
-std::vector<Values> Merge::gather(const std::vector<Wanted>& columns) const {
+// column of numbers is a child's, which leaves it in shared memory, packed. What it cannot read is read here, to say what is wrong.
+std::vector<Merge::Packed> Merge::gather(const std::vector<Wanted>& columns, int level) const {
   std::vector<Wanted> own, others;
-  std::size_t shared = 0;  // numbers of eight bytes
+  std::size_t shared = 0;
   for (const Wanted& wanted : columns) {
     const bool child = sources.size() >= kShared && wanted.column.type != Type::text && others.size() < own.size();
     (child ? others : own).push_back(wanted);
-    if (child) shared += rows_of(wanted.table).size();
+    if (child) shared += most_bytes(rows_of(wanted.table).size());
   }
-  if (shared == 0) return read(columns);
-  const SharedMemory memory(8 * shared);
+  if (shared == 0) return read(columns, level);
+  const SharedMemory memory(shared);
   const pid_t child = memory.there() ? ::fork() : -1;
   if (child == 0) {
     try {
       std::byte* to = memory.bytes();
-      for (Values& values : read(others)) to = std::ranges::copy(bytes_of(values), to).out;
+      for (const Packed& column : read(others, level)) to = write_down(column, to);
       ::_exit(0);
     } catch (...) {
       ::_exit(1);
     }
   }
-  std::vector<Values> mine = read(own), theirs;
+  std::vector<Packed> mine = read(own, level), theirs;
   int status = 1;
   if (child > 0) while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-  if (status != 0) theirs = read(others);
+  if (status != 0) theirs = read(others, level);
   const std::byte* from = memory.bytes();
-  for (std::size_t i = 0; status == 0 && i < others.size(); ++i) {
-    Values& values = theirs.emplace_back(empty_values(others[i].column.type));
-    std::visit([&](auto& all) { all.resize(rows_of(others[i].table).size()); }, values);
-    const std::span<std::byte> bytes = bytes_of(values);
-    std::copy_n(from, bytes.size(), bytes.begin());
-    from += bytes.size();
-  }
-  std::vector<Values> gathered;
+  for (std::size_t i = 0; status == 0 && i < others.size(); ++i) theirs.push_back(read_back(others[i].column.type, rows_of(others[i].table).size(), from));
+  std::vector<Packed> gathered;
   for (std::size_t i = 0, m = 0, t = 0; i < columns.size(); ++i) {
     const bool child_had = t < others.size() && others[t].column.name == columns[i].column.name;
     gathered.push_back(std::move(child_had ? theirs[t++] : mine[m++]));
@@ -196,8 +252,8 @@ void Merge::write(ColumnWriter& file) const {
     std::size_t held = bytes(next++);
     while (next < wanted.size() && held + bytes(next) <= kGatheredBytes) held += bytes(next++);
     const std::vector<Wanted> some(wanted.begin() + static_cast<std::ptrdiff_t>(first), wanted.begin() + static_cast<std::ptrdiff_t>(next));
-    std::vector<Values> gathered = gather(some);
-    for (std::size_t i = 0; i < some.size(); ++i) file.column(some[i].table, some[i].column, std::exchange(gathered[i], {}));
+    const std::vector<Packed> gathered = gather(some, file.level());
+    for (std::size_t i = 0; i < some.size(); ++i) std::visit([&](const auto& column) { file.column(some[i].table, some[i].column, column); }, gathered[i]);
   }
   Columns spelled(Table::piece);
   for (auto [key, piece] : pieces) spelled.add(piece, {});

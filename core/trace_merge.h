@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/columns_hdf5.h"
@@ -36,8 +37,9 @@ struct Merge {
   // do not lie as they must.
   void plan(const std::function<void(const ColumnReader&, Source&)>& opened = {});
   struct Wanted { Table table; ColumnInfo column; };
-  std::vector<Values> read(const std::vector<Wanted>& columns) const;
-  std::vector<Values> gather(const std::vector<Wanted>& columns) const;
+  using Packed = std::variant<Values, Chunks>;  // a column as it will be stored
+  std::vector<Packed> read(const std::vector<Wanted>& columns, int level) const;
+  std::vector<Packed> gather(const std::vector<Wanted>& columns, int level) const;
   const std::vector<std::int64_t>& rows_of(Table table) const {
     return table == Table::sample ? samples : table == Table::step ? steps : table == Table::token ? tokens : drafts;
   }
