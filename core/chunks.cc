@@ -23,6 +23,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "chunks are stored little-endian");
 
 constexpr std::size_t kMostConstant = 512;  // chunks remembered
+constexpr std::size_t kMostAlike = 512;     // bytes of a deflated chunk that may hold one value
 constexpr std::size_t kFewest = 8;          // chunks for which a thread is worth starting
 
 std::size_t width(Type type) {
@@ -65,14 +66,22 @@ template <std::size_t Width> void unshuffle(const unsigned char* from, std::size
   }
 }
 
-template <class Stored, class Wide> void widen(const unsigned char* from, std::size_t rows, Values& to) {
-  std::vector<Wide> wide(rows);
+template <class Stored, class Wide> void widen(const unsigned char* from, std::size_t rows, std::vector<Wide>& to) {
+  const std::size_t before = to.size();
+  to.resize(before + rows);
   for (std::size_t i = 0; i < rows; ++i) {
     Stored value;
     std::memcpy(&value, from + i * sizeof value, sizeof value);
-    wide[i] = static_cast<Wide>(value);
+    to[before + i] = static_cast<Wide>(value);
   }
-  to = std::move(wide);
+}
+
+void widen(const unsigned char* from, Type type, std::size_t rows, Values& to) {
+  if (type == Type::int8) return widen<std::int8_t>(from, rows, std::get<std::vector<std::int64_t>>(to));
+  if (type == Type::int32) return widen<std::int32_t>(from, rows, std::get<std::vector<std::int64_t>>(to));
+  if (type == Type::int64) return widen<std::int64_t>(from, rows, std::get<std::vector<std::int64_t>>(to));
+  if (type == Type::float32) return widen<float>(from, rows, std::get<std::vector<double>>(to));
+  widen<double>(from, rows, std::get<std::vector<double>>(to));
 }
 
 template <std::size_t Width> void shuffle(const unsigned char* from, std::size_t rows, unsigned char* to) {
@@ -172,7 +181,7 @@ std::vector<Chunks> make_chunks(const std::vector<Unchunked>& columns, int level
   return made;
 }
 
-// Chunks of equal bytes follow one another where a column holds one value for long: such are inflated once.
+// Chunks of equal bytes follow one another where a column holds one value for long: such are small, and inflated once.
 bool append_chunk(Values& to, std::span<const unsigned char> chunk, Type type, std::size_t rows, std::size_t count) {
   struct Last {
     std::vector<unsigned char> chunk;
@@ -181,24 +190,23 @@ bool append_chunk(Values& to, std::span<const unsigned char> chunk, Type type, s
     Values values;
   };
   static thread_local Last last;
-  if (last.type != type || last.rows != rows || !std::equal(chunk.begin(), chunk.end(), last.chunk.begin(), last.chunk.end())) {
-    const std::size_t bytes = width(type), length = rows * bytes;
-    const Bytes shuffled = bytes_of(length), plain = bytes_of(length);
-    uLongf inflated = length;
-    last.type = Type::text;
-    if (uncompress(shuffled.get(), &inflated, chunk.data(), chunk.size()) != Z_OK || inflated != length) return false;
-    if (bytes == 1) std::memcpy(plain.get(), shuffled.get(), length);
-    else if (bytes == 4) unshuffle<4>(shuffled.get(), rows, plain.get());
-    else unshuffle<8>(shuffled.get(), rows, plain.get());
-    if (type == Type::int8) widen<std::int8_t, std::int64_t>(plain.get(), rows, last.values);
-    else if (type == Type::int32) widen<std::int32_t, std::int64_t>(plain.get(), rows, last.values);
-    else if (type == Type::int64) widen<std::int64_t, std::int64_t>(plain.get(), rows, last.values);
-    else if (type == Type::float32) widen<float, double>(plain.get(), rows, last.values);
-    else widen<double, double>(plain.get(), rows, last.values);
-    last.chunk.assign(chunk.begin(), chunk.end());
-    last.type = type, last.rows = rows;
+  if (last.type == type && last.rows == rows && std::equal(chunk.begin(), chunk.end(), last.chunk.begin(), last.chunk.end())) {
+    append(to, last.values, 0, static_cast<std::int64_t>(count));
+    return true;
   }
-  append(to, last.values, 0, static_cast<std::int64_t>(count));
+  const std::size_t bytes = width(type), length = rows * bytes;
+  const Bytes shuffled = bytes_of(length), plain = bytes_of(length);
+  uLongf inflated = length;
+  if (uncompress(shuffled.get(), &inflated, chunk.data(), chunk.size()) != Z_OK || inflated != length) return false;
+  if (bytes == 1) std::memcpy(plain.get(), shuffled.get(), length);
+  else if (bytes == 4) unshuffle<4>(shuffled.get(), rows, plain.get());
+  else unshuffle<8>(shuffled.get(), rows, plain.get());
+  widen(plain.get(), type, count, to);
+  if (chunk.size() > kMostAlike) return true;
+  last.values = empty_values(type);
+  widen(plain.get(), type, rows, last.values);
+  last.chunk.assign(chunk.begin(), chunk.end());
+  last.type = type, last.rows = rows;
   return true;
 }
 

@@ -13,6 +13,7 @@ namespace draftlab {
 namespace {
 
 constexpr std::size_t kShared = 16;                  // files from which on a second process helps to read them
+constexpr std::size_t kOpening = 500, kText = 16;    // numbers that are read while one column is opened; while one text is read
 constexpr std::size_t kGatheredBytes = 1024u << 20;  // of the columns that are merged at a time
 
 // Memory that a child of this process fills.
@@ -195,15 +196,17 @@ std::vector<Merge::Packed> Merge::read(const std::vector<Wanted>& columns, int l
   return packed;
 }
 
-// The same by two processes where the sources are many: HDF5 reads in one thread, and of a small file most time is its own. Every second
-// column of numbers is a child's, which leaves it in shared memory, packed. What it cannot read is read here, to say what is wrong.
+// The same by two processes where the sources are many: HDF5 reads in one thread, and of a small file most time is its own. Half of the
+// work, and numbers only, is a child's, which leaves them in shared memory, packed. What it cannot read is read here, to say what is wrong.
 std::vector<Merge::Packed> Merge::gather(const std::vector<Wanted>& columns, int level) const {
   std::vector<Wanted> own, others;
-  std::size_t shared = 0;
+  std::size_t shared = 0, own_work = 0, others_work = 0;
   for (const Wanted& wanted : columns) {
-    const bool child = sources.size() >= kShared && wanted.column.type != Type::text && others.size() < own.size();
+    const bool text = wanted.column.type == Type::text, child = sources.size() >= kShared && !text && others_work < own_work;
+    const std::size_t rows = rows_of(wanted.table).size();
     (child ? others : own).push_back(wanted);
-    if (child) shared += most_bytes(rows_of(wanted.table).size());
+    (child ? others_work : own_work) += kOpening * sources.size() + (text ? kText : 1) * rows;
+    if (child) shared += most_bytes(rows);
   }
   if (shared == 0) return read(columns, level);
   const SharedMemory memory(shared);
