@@ -384,14 +384,17 @@ std::string schema_markdown() {
   return out.str();
 }
 
-std::string schema_text(const std::vector<Table>& tables) {
+const std::string& schema_text(const std::vector<Table>& tables) {
+  static thread_local std::map<std::vector<Table>, std::string> known;  // a sweep writes it a thousand times
+  std::string& text = known[tables];
+  if (!text.empty()) return text;
   std::ostringstream out;
   for (Table table : tables) {
     for (const ColumnInfo& c : info(table).columns) {
       out << c.name << "\t" << name(c.type) << "\t" << c.unit << "\t" << range(c) << "\t" << meaning(c) << "\n";
     }
   }
-  return out.str();
+  return text = out.str();
 }
 
 }  // namespace draftlab

@@ -90,6 +90,6 @@ const std::vector<Attribute>& attributes();
 
 // The tables as the format page shows them, and as the file itself carries them (one line a column).
 std::string schema_markdown();
-std::string schema_text(const std::vector<Table>& tables);
+const std::string& schema_text(const std::vector<Table>& tables);
 
 }  // namespace draftlab

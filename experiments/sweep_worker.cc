@@ -292,7 +292,8 @@ int Worker::work() {
       settle();
     }
     if (over_.size() == order.size() || folder_.cancelled() || !options_.wait) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));  // for those who hold the rest
+    // For those who hold the rest; where one starter started us all, they are about to end.
+    std::this_thread::sleep_for(std::chrono::milliseconds(options_.report >= 0 ? 50 : 500));
   }
   if (stopping && over_.size() < order.size()) return kTryAgain;
   return failed_ == 0 && over_.size() == order.size() ? 0 : 1;
