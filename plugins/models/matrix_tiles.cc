@@ -12,6 +12,8 @@ namespace draftlab {
 namespace {
 
 constexpr std::int64_t kTileBytes = 1024;
+constexpr std::int64_t kNearBytes = 1 << 20;  // of rows: half of what the second cache holds
+constexpr std::int64_t kFewestBlocks = 4;     // of 32 rows, for which weights are worth reading again
 
 // Round to nearest, ties to even; not-a-number stays what it is.
 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16"))) void to_bf16(const float* from, std::int64_t count, std::uint16_t* to) {
@@ -127,20 +129,26 @@ void tile_rows(const float* x, std::int64_t rows, std::int64_t in, std::int64_t 
 void multiply_tiles(const PackedView& linear, const char* tiles, std::int64_t rows, float* y, std::int64_t begin, std::int64_t end) {
   const std::int64_t chunks = (linear.in + kTileInputs - 1) / kTileInputs, blocks = (rows + 31) / 32, strip = chunks * kTileBytes;
   const std::int64_t panel_bytes = 2 * linear.stride, out = linear.out;
-  const std::int64_t lines = blocks < 4 ? 0 : (32 + blocks - 1) / blocks;  // with few rows memory is busy anyway
+  // Rows are read once a pair of panels: so many at a time that they stay near.
+  const std::int64_t near = std::max<std::int64_t>(kFewestBlocks, kNearBytes / (2 * strip)), groups = (blocks + near - 1) / near;
   alignas(64) float sums[32 * 32];
   shape_tiles(std::min<std::int64_t>(32, rows));
-  for (std::int64_t pair = begin; pair < end; ++pair) {
-    const char* const own = static_cast<const char*>(linear.panels) + 2 * pair * panel_bytes;
-    const std::int64_t first = 32 * pair, count = std::min<std::int64_t>(32, out - first);
-    for (std::int64_t block = 0; block < blocks; ++block) {
-      const std::int64_t row = 32 * block, some = std::min<std::int64_t>(32, rows - row);
-      const bool direct = count % 16 == 0 && (blocks == 1 || some == 32);
-      float* const to = y + row * out + first;
-      const char* const next = pair + 1 < end ? own + 2 * panel_bytes + block * chunks * lines * 64 : own;
-      multiply({tiles + 2 * block * strip, some > 16 ? tiles + (2 * block + 1) * strip : nullptr, chunks, own, panel_bytes,
-                linear.bias ? linear.bias + first : nullptr, direct ? to : sums, direct ? out : 32, next, lines}, count > 16);
-      for (std::int64_t r = 0; r < some && !direct; ++r) std::copy_n(sums + 32 * r, count, to + r * out);
+  for (std::int64_t group = 0; group < groups; ++group) {
+    const std::int64_t from = blocks * group / groups, to = blocks * (group + 1) / groups;
+    const std::int64_t lines = to - from < 4 ? 0 : (32 + to - from - 1) / (to - from);  // with few rows memory is busy anyway
+    for (std::int64_t pair = begin; pair < end; ++pair) {
+      const char* const own = static_cast<const char*>(linear.panels) + 2 * pair * panel_bytes;
+      const std::int64_t first = 32 * pair, count = std::min<std::int64_t>(32, out - first);
+      for (std::int64_t block = from; block < to; ++block) {
+        const std::int64_t row = 32 * block, some = std::min<std::int64_t>(32, rows - row);
+        const bool direct = count % 16 == 0 && (blocks == 1 || some == 32);
+        float* const into = y + row * out + first;
+        const char* const upper = tiles + 2 * block * strip;
+        const char* const next = pair + 1 < end ? own + 2 * panel_bytes + (block - from) * chunks * lines * 64 : own;
+        multiply({upper, some > 16 ? upper + strip : nullptr, chunks, own, panel_bytes, linear.bias ? linear.bias + first : nullptr, direct ? into : sums,
+                  direct ? out : 32, next, lines}, count > 16);
+        for (std::int64_t r = 0; r < some && !direct; ++r) std::copy_n(sums + 32 * r, count, into + r * out);
+      }
     }
   }
   release_tiles();

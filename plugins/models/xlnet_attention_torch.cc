@@ -132,11 +132,7 @@ struct RelativeSoftmax : torch::autograd::Function<RelativeSoftmax> {
 
 }  // namespace
 
-DRAFTLAB_VECTOR void normalise_row(float* row, std::int64_t length) {
-  float most = -3e38f;
-#pragma omp simd reduction(max : most)
-  for (std::int64_t j = 0; j < length; ++j) most = row[j] > most ? row[j] : most;
-
+DRAFTLAB_VECTOR float soften_row(float* row, std::int64_t length, float most) {
   // exp(x), x <= 0, as 2^n * e^r with |r| <= ln(2)/2 and e^r by its Taylor polynomial: relative error below 2e-7.
   float sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -153,7 +149,14 @@ DRAFTLAB_VECTOR void normalise_row(float* row, std::int64_t length) {
     row[j] = value;
     sum += value;
   }
-  const float share = 1.f / sum;
+  return sum;
+}
+
+DRAFTLAB_VECTOR void normalise_row(float* row, std::int64_t length) {
+  float most = -3e38f;
+#pragma omp simd reduction(max : most)
+  for (std::int64_t j = 0; j < length; ++j) most = row[j] > most ? row[j] : most;
+  const float share = 1.f / soften_row(row, length, most);
   for (std::int64_t j = 0; j < length; ++j) row[j] *= share;
 }
 

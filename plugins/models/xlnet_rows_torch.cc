@@ -8,6 +8,7 @@
 #include <ATen/ops/matmul.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -24,13 +25,25 @@ constexpr float kUnseen = -3e38f;
 
 std::int64_t padded(std::int64_t count) { return (count + 15) / 16 * 16; }
 
-// scores[j] += origin[positions[j]], where the first `ordered` positions are neighbours in order.
-DRAFTLAB_WIDEST void add_relative(float* scores, const float* origin, const std::int32_t* positions, std::int64_t ordered, std::int64_t count) {
+// scores[j] += origin[positions[j]], where the first `ordered` positions are neighbours in order. The largest of them.
+DRAFTLAB_WIDEST float add_relative(float* scores, const float* origin, const std::int32_t* positions, std::int64_t ordered, std::int64_t count) {
   const float* const run = origin + positions[0];
-#pragma omp simd
-  for (std::int64_t j = 0; j < ordered; ++j) scores[j] += run[j];
-#pragma omp simd
-  for (std::int64_t j = ordered; j < count; ++j) scores[j] += origin[positions[j]];
+  float most = kUnseen;
+#pragma omp simd reduction(max : most)
+  for (std::int64_t j = 0; j < ordered; ++j) {
+    scores[j] += run[j];
+    most = scores[j] > most ? scores[j] : most;
+  }
+#pragma omp simd reduction(max : most)
+  for (std::int64_t j = ordered; j < count; ++j) {
+    scores[j] += origin[positions[j]];
+    most = scores[j] > most ? scores[j] : most;
+  }
+  return most;
+}
+
+DRAFTLAB_WIDEST void scale_row(const float* from, float scale, std::int64_t count, float* to) {
+  for (std::int64_t i = 0; i < count; ++i) to[i] = scale * from[i];
 }
 
 // Uninitialised: a forward writes before it reads.
@@ -91,7 +104,7 @@ XlnetRows::XlnetRows(Xlnet net, bool bf16) : config_(net.config), layout_(memory
     layer.attention_norm_bias = floats(from.attention_norm_bias);
     layer.ff_norm = floats(from.ff_norm);
     layer.ff_norm_bias = floats(from.ff_norm_bias);
-    layer.r = floats(from.r).view({d, all});
+    layer.r = from.r.detach().to(bf16 ? at::kBFloat16 : at::kFloat, false, true).view({d, all});
     layers_.push_back(std::move(layer));
     from = {};
   }
@@ -103,7 +116,7 @@ void XlnetRows::prepare(std::int64_t length) {
   const std::int64_t d = config_.d_model, heads = config_.n_head, head = config_.d_head, offsets = 2 * length - 1;
   const at::Tensor positions = positional_rows(length - 1, 1 - length, d);
   for (Layer& layer : layers_) {
-    const at::Tensor rows = at::matmul(positions, layer.r);  // [2N-1, H dh]
+    const at::Tensor rows = at::matmul(positions, layer.r.to(at::kFloat));  // [2N-1, H dh]
     layer.relative.assign(heads, {});
     for (std::int64_t h = 0; h < heads; ++h) {
       layer.relative[h].settle(layout_, offsets, head);
@@ -162,19 +175,20 @@ void XlnetRows::attend_tile(const Layer& layer, std::size_t l, std::int64_t head
   product(layer.relative[head].view(tile.lowest, tile.offsets, width), relative, count, others);
 
   const std::int32_t* positions = cache.positions_.data();
+  std::array<float, kTile> sums;
   for (std::int64_t r = 0; r < count; ++r) {
     const Row& row = *rows[tile.rows[r]];
     float* own = scores + r * tile.seen;
     const float* origin = others + r * tile.offsets + (length_ - 1 - row.position - tile.lowest);  // of position 0
     kept.clear();
     for (const std::int32_t extra : row.extras) kept.push_back(own[extra] + origin[positions[extra]]);
-    if (row.limit > 0) add_relative(own, origin, positions, std::min(tile.ordered, row.limit), row.limit);
+    float largest = row.limit > 0 ? add_relative(own, origin, positions, std::min(tile.ordered, row.limit), row.limit) : kUnseen;
     std::fill(own + row.limit, own + tile.seen, kUnseen);
-    for (std::size_t i = 0; i < kept.size(); ++i) own[row.extras[i]] = kept[i];
-    normalise_row(own, tile.seen);
+    for (std::size_t i = 0; i < kept.size(); ++i) own[row.extras[i]] = kept[i], largest = std::max(largest, kept[i]);
+    sums[r] = soften_row(own, tile.seen, largest);
   }
   product(cache.memory_.values(l, head, tile.seen), scores, count, out);
-  for (std::int64_t r = 0; r < count; ++r) std::copy_n(out + r * width, width, joined + tile.rows[r] * all + head * width);
+  for (std::int64_t r = 0; r < count; ++r) scale_row(out + r * width, 1 / sums[r], width, joined + tile.rows[r] * all + head * width);
 }
 
 at::Tensor XlnetRows::forward(std::span<const Row> content, std::span<const Row> queries) const {
