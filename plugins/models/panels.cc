@@ -49,15 +49,15 @@ void Panels::set_output(std::int64_t output, const float* inputs, std::int64_t c
 }
 
 void Panels::set_input(std::int64_t input, const float* outputs, std::int64_t count) {
-  std::uint16_t some[16];
+  std::uint16_t some[kSome];
   for (std::int64_t first = 0; first < count; first += 16) {
     const std::int64_t from = place(first, input), many = std::min<std::int64_t>(16, count - first);
     if (layout_ != Layout::tiles) {
       std::copy_n(outputs + first, many, floats() + from);
       continue;
     }
-    narrow_some(outputs + first, many, some);
-    for (std::int64_t i = 0; i < many; ++i) halves()[from + 2 * i] = some[i];
+    if (first % kSome == 0) narrow_some(outputs + first, std::min(kSome, count - first), some);
+    for (std::int64_t i = 0; i < many; ++i) halves()[from + 2 * i] = some[first % kSome + i];
   }
 }
 
