@@ -41,15 +41,15 @@ void draftlab_checkpoint_shapes(const std::string* folder, draftlab::TensorShape
   for (const auto& [name, tensor] : tensors) shapes->emplace_back(name, tensor.sizes().vec());
 }
 
-double draftlab_product_speed(bool bf16, int threads) {
+void draftlab_product_speed(bool bf16, int threads, double* library, double* own) {
   using namespace draftlab;
   constexpr std::int64_t kSize = 4096, kRows = 1024;
   const at::NoGradGuard no_grad;
   at::set_num_threads(threads);
   const at::Tensor weight = at::ones({kSize, kSize}, bf16 ? at::kBFloat16 : at::kFloat), rows = at::ones({kRows, kSize}, weight.options());
-  const double library = best_seconds(5, [&] { at::mm(rows, weight); });
+  constexpr double kOperations = 2.0 * kRows * kSize * kSize;
+  *library = kOperations / best_seconds(5, [&] { at::mm(rows, weight); });
   const RowLinear linear(weight, {}, bf16);
   const at::Tensor x = at::ones({kRows, kSize}), y = at::empty({kRows, kSize});
-  const double own = best_seconds(5, [&] { linear.apply(x.data_ptr<float>(), kRows, y.data_ptr<float>()); });
-  return 2.0 * kRows * kSize * kSize / std::min(library, own);
+  *own = kOperations / best_seconds(5, [&] { linear.apply(x.data_ptr<float>(), kRows, y.data_ptr<float>()); });
 }

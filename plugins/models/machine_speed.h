@@ -7,5 +7,5 @@ double read_speed(int threads);  // bytes a second: a large array that no cache 
 
 }  // namespace draftlab
 
-// Exported by the torch module: operations a second of a large product in f32 or bf16, the library's or our own, whichever is faster.
-extern "C" double draftlab_product_speed(bool bf16, int threads);
+// Exported by the torch module: operations a second of a large product in f32 or bf16, libtorch's and our own.
+extern "C" void draftlab_product_speed(bool bf16, int threads, double* library, double* own);
