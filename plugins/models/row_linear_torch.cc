@@ -10,8 +10,15 @@
 
 #include "plugins/models/lanes.h"
 #include "plugins/models/matrix_tiles.h"
+#include "plugins/models/share_work_torch.h"
 
 namespace draftlab {
+namespace {
+
+constexpr std::int64_t kMany = 128;  // rows
+constexpr std::int64_t kPieces = 8;  // of their product: each reads all rows
+
+}  // namespace
 
 RowLinear::RowLinear(const at::Tensor& weight, const at::Tensor& bias, bool bf16) {
   const std::int64_t out = weight.size(0), in = weight.size(1), panels = (out + 15) / 16;
@@ -65,7 +72,10 @@ void RowLinear::apply(const float* x, std::int64_t rows, float* y) const {
   room.resize(tiled_bytes(rows, view_.in));
   char* const tiles = room.data();
   at::parallel_for(0, rows > 32 ? (rows + 15) / 16 * 16 : rows, 16, [&](std::int64_t begin, std::int64_t end) { tile_rows(x, rows, view_.in, begin, end, tiles); });
-  at::parallel_for(0, (view_.count() + 1) / 2, 2, [&](std::int64_t begin, std::int64_t end) { multiply_tiles(view_, tiles, rows, y, begin, end); });
+  const std::int64_t pairs = (view_.count() + 1) / 2;
+  const auto multiply = [&](std::int64_t begin, std::int64_t end) { multiply_tiles(view_, tiles, rows, y, begin, end); };
+  if (rows > kMany) share_work(pairs, std::max<std::int64_t>(1, pairs / kPieces), multiply);
+  else at::parallel_for(0, pairs, 2, multiply);
 }
 
 Layout memory_layout(bool bf16) { return bf16 && has_matrix_tiles() ? Layout::tiles : Layout::f32; }

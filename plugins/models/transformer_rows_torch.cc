@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "plugins/models/device_rows_torch.h"
 #include "plugins/models/lanes.h"
+#include "plugins/models/share_work_torch.h"
 #include "plugins/models/xlnet_attention_torch.h"
 
 namespace draftlab {
@@ -199,7 +200,7 @@ void TransformerRows::attend_tile(std::int64_t layer, std::int64_t group, const 
 void TransformerRows::attend(std::int64_t layer, std::span<const MemoryRow* const> rows, bool to_source, const float* q, float* joined) const {
   const std::vector<Tile> together = tiles(rows, to_source);
   const std::int64_t groups = config_.num_key_value_heads;
-  at::parallel_for(0, static_cast<std::int64_t>(together.size()) * groups, 1, [&](std::int64_t begin, std::int64_t end) {
+  share_work(static_cast<std::int64_t>(together.size()) * groups, std::max<std::int64_t>(1, groups / 2), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) attend_tile(layer, i % groups, together[i / groups], rows, to_source, q, joined);
   });
 }

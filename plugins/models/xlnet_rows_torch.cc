@@ -15,6 +15,7 @@
 #include <numeric>
 
 #include "plugins/models/lanes.h"
+#include "plugins/models/share_work_torch.h"
 #include "plugins/models/xlnet_attention_torch.h"
 
 namespace draftlab {
@@ -229,7 +230,7 @@ at::Tensor XlnetRows::forward(std::span<const Row> content, std::span<const Row>
       }
     });
     layer.q.apply(at, rows, q.get());
-    at::parallel_for(0, static_cast<std::int64_t>(together.size()) * heads, 1, [&](std::int64_t begin, std::int64_t end) {
+    share_work(static_cast<std::int64_t>(together.size()) * heads, std::max<std::int64_t>(1, heads / 2), [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) attend_tile(layer, l, i % heads, together[i / heads], above, q.get(), joined.get());
     });
     layer.o.apply(joined.get(), rows, added.get());
