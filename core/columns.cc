@@ -59,6 +59,7 @@ template <class Row> void push(Values& values, const Row* rows, std::size_t coun
 }
 
 template <class T> void reserve_pages(std::vector<T>& values, std::size_t count) {
+  if (count <= values.capacity()) return;
   values.reserve(count);
   constexpr std::uintptr_t kLarge = 2u << 20;
   const auto begin = (reinterpret_cast<std::uintptr_t>(values.data()) + kLarge - 1) & ~(kLarge - 1);

@@ -44,6 +44,7 @@ struct ColumnReader::State {
 bool ColumnReader::State::append_rows(Values& values, hid_t data, hsize_t count, hid_t from) {
   const Handle memory(H5Screate_simple(1, &count, nullptr), H5Sclose);
   const auto before = static_cast<std::size_t>(size(values));
+  if (before == 0) reserve(values, count);
   if (auto* integers = std::get_if<std::vector<std::int64_t>>(&values)) {
     integers->resize(before + count);
     return H5Dread(data, H5T_NATIVE_INT64, memory, from, transfer(), integers->data() + before) >= 0;
@@ -65,6 +66,7 @@ bool ColumnReader::State::append_rows(Values& values, hid_t data, hsize_t count,
 // small cell most time would go into asking what is known. False where it is not stored so; then it is asked.
 bool ColumnReader::State::append_own(Values& values, hid_t data, Type type, hsize_t rows) const {
   if (!is_chunked(type, rows)) return append_rows(values, data, rows, H5S_ALL);
+  if (size(values) == 0) reserve(values, rows);
   const hsize_t chunk = chunk_rows(rows);
   std::vector<unsigned char> stored_bytes;
   for (hsize_t at = 0; at < rows; at += chunk) {
@@ -258,7 +260,6 @@ void ColumnReader::probe(Table table, const std::vector<ColumnInfo>& columns) co
 
 Values ColumnReader::read(Table table, const ColumnInfo& info, std::int64_t first, std::int64_t count) const {
   Values values = empty_values(info.type);
-  if (count > 0 && count <= rows(table)) reserve(values, static_cast<std::size_t>(count));
   append_to(values, table, info, first, count);
   return values;
 }

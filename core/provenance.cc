@@ -70,8 +70,9 @@ Provenance provenance(const Machine& machine, std::int64_t seed) {
   made.software = "draftlab " + version();
   made.git_commit = DRAFTLAB_COMMIT;
   made.host = host;
-  made.cpu = processor();
-  made.gpu = graphics_processors();
+  static const std::string cpu = processor(), gpu = graphics_processors();  // asking wakes every core
+  made.cpu = cpu;
+  made.gpu = gpu;
   made.libraries = std::string("g++ ") + __VERSION__ + ", HDF5 " + std::to_string(H5_VERS_MAJOR) + "." + std::to_string(H5_VERS_MINOR) + "." + std::to_string(H5_VERS_RELEASE) + ", Boost " + BOOST_LIB_VERSION + ", Eigen " +
                    std::to_string(EIGEN_WORLD_VERSION) + "." + std::to_string(EIGEN_MAJOR_VERSION) + "." + std::to_string(EIGEN_MINOR_VERSION);
   made.started = utc_now();

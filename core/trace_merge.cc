@@ -37,7 +37,7 @@ std::span<const std::byte> bytes_of(const Values& values) {
   return std::as_bytes(std::span(std::get<std::vector<double>>(values)));
 }
 
-// A packed column of so many numbers takes no more of shared memory: deflate hardly ever makes anything larger.
+// A packed column of so many numbers takes no more of shared memory: deflate makes nothing larger by a hundredth.
 std::size_t most_bytes(std::size_t rows) { return 9 * (rows + kChunk) + 4096; }
 
 // A packed column of numbers as bytes: how many chunks, their sizes, and they; no chunks and the numbers.

@@ -29,12 +29,12 @@ TraceOptions units_of(std::int64_t tokens) {
   return options;
 }
 
-// Prompts 0 to 4 by two runs, once in the order of the table and once backwards.
-void write(const std::string& path, bool backwards, std::int64_t unit_tokens) {
+// Prompts 0 to 4 by two runs (or so many samples), once in the order of the table and once backwards.
+void write(const std::string& path, bool backwards, std::int64_t unit_tokens, int samples = 10, int steps = 4) {
   TraceWriter writer(path, made_provenance(), made_runs(), units_of(unit_tokens), false);
-  for (int i = 0; i < 10; ++i) {
-    const int at = backwards ? 9 - i : i;
-    writer.sample(made_sample(at % 2, at / 2, 0));
+  for (int i = 0; i < samples; ++i) {
+    const int at = backwards ? samples - 1 - i : i;
+    writer.sample(made_sample(at % 2, at / 2, 0, steps));
   }
   writer.close();
 }
@@ -179,6 +179,14 @@ TEST_CASE("contents depend neither on the order of finishing nor on the size of 
   write(folder / "c.h5", true, 25);
   CHECK(difference(folder / "a.h5", folder / "b.h5") == "");
   CHECK(difference(folder / "a.h5", folder / "c.h5") == "");
+}
+
+TEST_CASE("many units, which two processes read, become the trace that one process writes") {
+  const TraceFolder folder("trace");
+  write(folder / "a.h5", false, 1000000, 40, 200);  // columns of one chunk and of two, and plain ones
+  write(folder / "b.h5", true, 1, 40, 200);
+  CHECK(difference(folder / "a.h5", folder / "b.h5") == "");
+  CHECK(Trace(folder / "b.h5").rows(Table::draft) == 40 * 200 * 3);
 }
 
 TEST_CASE("a trace without samples is a trace") {
