@@ -60,17 +60,17 @@ struct ColumnWriter::State {
   }
   Handle made(const ColumnInfo& info, hid_t type, hsize_t extent, hid_t layout) const;
   void describe(hid_t data, const ColumnInfo& info, Scale& scale);
-  void attach_scale(hid_t column, const std::string& name, Scale& scale);
+  void attach_scale(hid_t column, Scale& scale);
   void finish_scales();
 };
 
 // What H5DSattach_scale and a hundred calls of it write, at one go: it rewrites the scale's list with every column.
-void ColumnWriter::State::attach_scale(hid_t column, const std::string& name, Scale& scale) {
+void ColumnWriter::State::attach_scale(hid_t column, Scale& scale) {
   static const Handle list(H5Tvlen_create(H5T_STD_REF_OBJ), H5Tclose);
   hvl_t one{1, &scale.reference};
   attach(column, "DIMENSION_LIST", list, 1, &one);
   hobj_ref_t reference = 0;
-  check(H5Rcreate(&reference, file, name.c_str(), H5R_OBJECT, -1) >= 0);
+  check(H5Rcreate(&reference, column, ".", H5R_OBJECT, -1) >= 0);  // by its name it would be looked for
   scale.columns.push_back(reference);
 }
 
@@ -134,7 +134,7 @@ void ColumnWriter::table(Table table, std::int64_t rows) {
   std::snprintf(label, sizeof label, "This is a netCDF dimension but not a netCDF variable.%10d", static_cast<int>(rows));
   State::check(scale.good() && H5DSset_scale(scale, label) >= 0);
   State::Scale& made = state_->scales[table];
-  State::check(H5Rcreate(&made.reference, state_->file, word.c_str(), H5R_OBJECT, -1) >= 0);
+  State::check(H5Rcreate(&made.reference, scale, ".", H5R_OBJECT, -1) >= 0);
   made.data = std::move(scale);
   made.rows = extent;
 }
@@ -147,7 +147,7 @@ Handle ColumnWriter::State::made(const ColumnInfo& info, hid_t type, hsize_t ext
 }
 
 void ColumnWriter::State::describe(hid_t data, const ColumnInfo& info, Scale& scale) {
-  attach_scale(data, info.name, scale);
+  attach_scale(data, scale);
   if (!info.unit.empty()) attach(data, "units", info.unit);
   attach(data, "long_name", info.doc);
   if (info.role == Role::count) attach(data, "sample_dimension", std::string(name(info.other)));

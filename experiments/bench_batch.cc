@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "core/files.h"
 #include "experiments/arm.h"
@@ -13,7 +14,9 @@
 namespace draftlab {
 namespace {
 
-constexpr int kRounds = 3;  // batch sizes are measured in turn, because a machine's speed drifts
+// Batch sizes are measured in turn, because a machine's speed drifts; a large model's, which take minutes, once.
+constexpr int kRounds = 3;
+constexpr double kEnough = 60;  // seconds
 
 struct Forward {
   double rows, seconds;
@@ -79,7 +82,8 @@ int bench_batch(const CommandLine& line, const Registries& registries) {
     arm.judge = nullptr;
     std::vector<Measured> all;
     for (const std::int64_t batch : {1, 2, 4, 8, 16, 32}) all.push_back({.batch = batch});
-    for (int round = 0; round < kRounds; ++round) {
+    const auto spent = [&] { return std::accumulate(all.begin(), all.end(), 0.0, [](double sum, const Measured& m) { return sum + m.seconds; }); };
+    for (int round = 0; round < kRounds && spent() < kEnough; ++round) {
       for (Measured& measured : all) {
         arm.composition.run.batch = measured.batch;
         measure(arm, measured);
