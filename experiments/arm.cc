@@ -106,7 +106,8 @@ Arm Shelf::arm(std::string label, Composition composition) {
   const Composition& made = arm.composition;
   arm.models = load_models(made, loaded_);
   const std::string checkpoint = arm.models.target().facts().checkpoint;
-  if (!checkpoint.empty() && arm.models.target().facts().dimension == 0) {  // vectors are no pieces of text
+  // Vectors are no pieces of text; nor do positions that are only counted need any.
+  if (!checkpoint.empty() && arm.models.target().facts().dimension == 0 && has_tokenizer(checkpoint)) {
     auto& tokenizer = tokenizers_[checkpoint];
     if (!tokenizer) tokenizer = open_tokenizer(checkpoint);
     arm.tokenizer = tokenizer;

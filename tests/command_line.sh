@@ -65,6 +65,12 @@ expect 0 "Verify one step in so many." describe even-steps --plugin "$modules/li
 expect 78 "draftlab-plugin-0/old" list --plugin "$modules/libtest_old_interface.so"
 # Every config that is shipped is valid; those under base/ and models/ are there to be included.
 for config in $(find "$configs" -name '*.ini' ! -path '*/base/*' ! -path '*/models/*'); do expect 0 "cell" check "$config"; done
+# A checkpoint without a tokenizer decodes what needs no text, and nothing else.
+if [ -e "$modules/libdraftlab_torch.so" ]; then
+  mkdir "$folder/bare" && cp "$configs/../data/checkpoints/stories/config.json" "$configs/../data/checkpoints/stories/model.safetensors" "$folder/bare"
+  expect 0 "bare.h5" run "$configs/base/xlnet-base.ini" --model.as-arm.checkpoint "$folder/bare" --run.samples 1 --out "$folder/bare.h5"
+  expect 78 "the model has no tokenizer" run "$configs/base/infill.ini" --model.as-arm.checkpoint "$folder/bare" --out "$folder/none.h5"
+fi
 if ldd "$program" | grep -qi torch; then
   echo "the program links torch, so list, describe and check pay for it"
   failed=1
