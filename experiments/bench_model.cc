@@ -200,7 +200,7 @@ int bench_model(const CommandLine& line, const Registries& registries) {
   const Canvas canvas(static_cast<int>(prompt + block), given);
   const Blocks blocks{static_cast<std::int32_t>(block), 0};
   const std::vector<Pass> all = passes(model, model == "block-diffusion" && TransformerConfig::read(folder).right_shifted(), prompt, block);
-  // A pass and what this machine could do are measured within a second of each other, because the speed of a machine that others use, too,
+  // A pass and what this machine could do are measured within seconds of each other, because the speed of a machine that others use, too,
   // halves and doubles; shares are medians of such pairs, times are the fastest.
   std::vector<double> seconds(all.size(), 1e30);
   std::vector<std::vector<double>> of_product(all.size()), of_read(all.size());
