@@ -3,7 +3,6 @@
 // Prompt rows see one another; generated rows see the prompt and what was committed before them, themselves included; a query
 // row sees what is committed, and the drafted tokens above the node it is asked at. A generated token never becomes prompt:
 // that would change the answers it was drawn from (Lemma 1 of ASSD).
-#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
@@ -12,10 +11,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
-#include <thread>
 
 #include "core/error.h"
 #include "plugins/models/as_arm.h"
+#include "plugins/models/machine_torch.h"
 #include "plugins/models/weights_torch.h"
 #include "plugins/models/xlnet_rows_torch.h"
 #include "plugins/models/xlnet_torch.h"
@@ -117,7 +116,7 @@ class AsArm final : public Model {
 
   void load(const Machine& machine) override {
     if (machine.device != "cpu") throw ConfigError("run.device is " + machine.device + ": the model as-arm runs on cpu");
-    at::set_num_threads(machine.threads > 0 ? machine.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    use_threads(machine.threads);
     bf16_ = machine.dtype == "bf16";
     if (options_.random.empty()) {
       net_ = Xlnet::load(options_.checkpoint, options_.incremental ? std::nullopt : std::optional(at::kFloat));

@@ -1,5 +1,4 @@
 // What benchmarks ask of the torch module: the shapes of a checkpoint, and how fast this machine multiplies.
-#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>
@@ -11,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "plugins/models/machine_speed.h"
+#include "plugins/models/machine_torch.h"
 #include "plugins/models/random_checkpoint.h"
 #include "plugins/models/row_linear_torch.h"
 #include "plugins/models/transformer_torch.h"
@@ -45,7 +45,7 @@ void draftlab_product_speed(bool bf16, int threads, double* library, double* own
   using namespace draftlab;
   constexpr std::int64_t kSize = 4096, kRows = 1024;
   const at::NoGradGuard no_grad;
-  at::set_num_threads(threads);
+  use_threads(threads);
   const at::Tensor weight = at::ones({kSize, kSize}, bf16 ? at::kBFloat16 : at::kFloat), rows = at::ones({kRows, kSize}, weight.options());
   constexpr double kOperations = 2.0 * kRows * kSize * kSize;
   *library = kOperations / best_seconds(5, [&] { at::mm(rows, weight); });

@@ -1,16 +1,15 @@
 // `block-diffusion` on libtorch: the rows of all questions of a batch go through the network together.
-#include <ATen/Parallel.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <optional>
-#include <thread>
 
 #include "core/error.h"
 #include "plugins/models/block_diffusion.h"
 #include "plugins/models/block_rows_torch.h"
 #include "plugins/models/device_rows_torch.h"
+#include "plugins/models/machine_torch.h"
 #include "plugins/models/weights_torch.h"
 
 namespace draftlab {
@@ -27,7 +26,7 @@ class BlockDiffusion final : public Model {
   void load(const Machine& machine) override {
     const at::Device device = device_of(machine);
     on_cpu_ = device.is_cpu();
-    at::set_num_threads(machine.threads > 0 ? machine.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    use_threads(machine.threads);
     const bool bf16 = machine.dtype == "bf16";
     Transformer net = Transformer::load(options_.checkpoint, std::nullopt);
     config_ = net.config;

@@ -1,6 +1,5 @@
 #include "plugins/models/device_rows_torch.h"
 
-#include <ATen/Context.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/bmm.h>
@@ -29,12 +28,6 @@ template <class Value> at::Tensor integers(std::span<const MemoryRow> rows, cons
 }
 
 }  // namespace
-
-at::Device device_of(const Machine& machine) {
-  if (machine.device == "cpu") return at::kCPU;
-  if (!at::hasCUDA()) throw ConfigError("run.device is " + machine.device + ", but this libtorch sees no such device: it is built for the CPU alone, or the driver is missing");
-  return at::kCUDA;
-}
 
 DeviceRows::DeviceRows(Transformer net, const at::TensorOptions& options) : net_(std::move(net)), options_(options) {
   if (!net_.encoder.empty()) throw ConfigError("a network with an encoder runs on the CPU: run.device must be cpu");

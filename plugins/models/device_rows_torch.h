@@ -10,9 +10,6 @@
 
 namespace draftlab {
 
-// Where a machine says that models run. ConfigError for a GPU that libtorch does not see.
-at::Device device_of(const Machine& machine);
-
 class DeviceRows {
  public:
   // Weights, keys and values in the type and place of `options`; softmax, norms and sums of layers stay f32. ConfigError for a

@@ -1,14 +1,13 @@
 // `mar` on libtorch: the states of all questions of a batch go through the backbone together, and all reverse steps through the head.
-#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <thread>
 
 #include "core/error.h"
 #include "plugins/models/diffusion_head_rows_torch.h"
+#include "plugins/models/machine_torch.h"
 #include "plugins/models/mar.h"
 #include "plugins/models/mar_sequence_torch.h"
 #include "plugins/models/weights_torch.h"
@@ -31,7 +30,7 @@ class MarModel final : public Model {
 
   void load(const Machine& machine) override {
     if (machine.device != "cpu") throw ConfigError("run.device is " + machine.device + ": the model mar runs on cpu");
-    at::set_num_threads(machine.threads > 0 ? machine.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    use_threads(machine.threads);
     const at::NoGradGuard no_grad;
     const bool bf16 = machine.dtype == "bf16";
     const Mar net = Mar::load(options_.checkpoint);

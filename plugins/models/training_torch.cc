@@ -1,7 +1,6 @@
 #include "plugins/models/training_torch.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <malloc.h>
 
 #include <algorithm>
@@ -21,6 +20,7 @@
 #include "core/progress.h"
 #include "core/provenance.h"
 #include "plugins/models/adamw.h"
+#include "plugins/models/machine_torch.h"
 #include "plugins/models/safetensors.h"
 
 namespace draftlab {
@@ -117,7 +117,7 @@ void run_training(const Training& training, const TrainingOptions& o, const Trai
   // Activations are large and short-lived: keep their pages instead of giving them back to the kernel after each step.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 2000000000);
-  if (context.machine.threads > 0) at::set_num_threads(context.machine.threads);
+  use_threads(context.machine.threads);
 
   State state(training.parameters, o.weight_decay);
   const std::string state_file = context.out + "/" + kStateFile;
