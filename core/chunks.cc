@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -26,16 +27,6 @@ constexpr std::size_t kMostConstant = 512;  // chunks remembered
 constexpr std::size_t kMostAlike = 512;     // bytes of a deflated chunk that may hold one value
 constexpr std::size_t kFewest = 8;          // chunks for which a thread is worth starting
 
-std::size_t width(Type type) {
-  switch (type) {
-    case Type::int8: return 1;
-    case Type::int32: case Type::float32: return 4;
-    case Type::int64: case Type::float64: return 8;
-    case Type::text: break;
-  }
-  throw Fault("a column of text has no chunks");
-}
-
 template <class To, class From> void convert(const From* from, std::size_t count, unsigned char* to) {
   for (std::size_t i = 0; i < count; ++i) {
     To value;
@@ -48,7 +39,7 @@ template <class To, class From> void convert(const From* from, std::size_t count
   }
 }
 
-void stored(const Values& values, Type type, std::size_t first, std::size_t count, unsigned char* to) {
+void store(const Values& values, Type type, std::size_t first, std::size_t count, unsigned char* to) {
   if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&values)) {
     const std::int64_t* const from = integers->data() + first;
     if (type == Type::int8) return convert<std::int8_t>(from, count, to);
@@ -66,11 +57,11 @@ template <std::size_t Width> void unshuffle(const unsigned char* from, std::size
   }
 }
 
-template <class Stored, class Wide> void widen(const unsigned char* from, std::size_t rows, std::vector<Wide>& to) {
+template <class Narrow, class Wide> void widen(const unsigned char* from, std::size_t rows, std::vector<Wide>& to) {
   const std::size_t before = to.size();
   to.resize(before + rows);
   for (std::size_t i = 0; i < rows; ++i) {
-    Stored value;
+    Narrow value;
     std::memcpy(&value, from + i * sizeof value, sizeof value);
     to[before + i] = static_cast<Wide>(value);
   }
@@ -82,6 +73,10 @@ void widen(const unsigned char* from, Type type, std::size_t rows, Values& to) {
   if (type == Type::int64) return widen<std::int64_t>(from, rows, std::get<std::vector<std::int64_t>>(to));
   if (type == Type::float32) return widen<float>(from, rows, std::get<std::vector<double>>(to));
   widen<double>(from, rows, std::get<std::vector<double>>(to));
+}
+
+template <std::size_t Width> void pick(const unsigned char* from, std::span<const std::int64_t> rows, unsigned char* to) {
+  for (std::size_t i = 0; i < rows.size(); ++i) std::memcpy(to + i * Width, from + static_cast<std::size_t>(rows[i]) * Width, Width);
 }
 
 template <std::size_t Width> void shuffle(const unsigned char* from, std::size_t rows, unsigned char* to) {
@@ -122,11 +117,17 @@ bool is_constant(const Values& values, std::size_t first, std::size_t count) {
   return integers ? same(*integers) : same(std::get<std::vector<double>>(values));
 }
 
-Chunk make(const Values& values, Type type, std::size_t at, std::size_t rows, int level) {
-  const std::size_t bytes = width(type), first = at * rows, count = std::min(rows, static_cast<std::size_t>(size(values)) - first);
-  const bool constant = is_constant(values, first, count);
+// A column whose chunks are made one by one. `store` writes the numbers of [first, first + count); where all are one, perhaps it alone, and says so.
+struct Numbers {
+  Type type;
+  std::size_t rows;
+  std::function<bool(std::size_t first, std::size_t count, unsigned char* to)> store;
+};
+
+Chunk make(const Numbers& column, std::size_t at, int level) {
+  const std::size_t rows = chunk_rows(column.rows), bytes = width(column.type), first = at * rows, count = std::min(rows, column.rows - first);
   const Bytes plain = bytes_of(rows * bytes);
-  stored(values, type, first, constant ? 1 : count, plain.get());
+  const bool constant = column.store(first, count, plain.get());
   const auto fill_up = [&](std::size_t from) {
     for (std::size_t i = from; i < rows; ++i) std::memcpy(plain.get() + i * bytes, plain.get() + (i - 1) * bytes, bytes);
   };
@@ -150,28 +151,18 @@ Chunk make(const Values& values, Type type, std::size_t at, std::size_t rows, in
   return known[key] = made;
 }
 
-}  // namespace
-
-bool is_chunked(Type type, std::size_t rows) { return type != Type::text && rows * width(type) > kSmall; }
-
-std::size_t chunk_rows(std::size_t rows) { return std::min(rows, kChunk); }
-
-std::vector<Chunks> make_chunks(const std::vector<Unchunked>& columns, int level) {
+std::vector<Chunks> make_all(const std::vector<Numbers>& columns, int level) {
   struct Job { std::size_t column, chunk; };
   std::vector<Job> jobs;
   std::vector<Chunks> made(columns.size());
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    const auto rows = static_cast<std::size_t>(size(columns[c].values));
-    if (!is_chunked(columns[c].type, rows)) continue;
-    made[c].resize((rows + kChunk - 1) / kChunk);
+    if (!is_chunked(columns[c].type, columns[c].rows)) continue;
+    made[c].resize((columns[c].rows + kChunk - 1) / kChunk);
     for (std::size_t i = 0; i < made[c].size(); ++i) jobs.push_back({c, i});
   }
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
-    for (std::size_t i; (i = next++) < jobs.size();) {
-      const auto& [values, type] = columns[jobs[i].column];
-      made[jobs[i].column][jobs[i].chunk] = make(values, type, jobs[i].chunk, chunk_rows(static_cast<std::size_t>(size(values))), level);
-    }
+    for (std::size_t i; (i = next++) < jobs.size();) made[jobs[i].column][jobs[i].chunk] = make(columns[jobs[i].column], jobs[i].chunk, level);
   };
   const std::size_t threads = std::min<std::size_t>(static_cast<std::size_t>(usable_threads()), jobs.size() / kFewest);
   std::vector<std::jthread> others;
@@ -181,32 +172,81 @@ std::vector<Chunks> make_chunks(const std::vector<Unchunked>& columns, int level
   return made;
 }
 
+}  // namespace
+
+std::size_t width(Type type) {
+  switch (type) {
+    case Type::int8: return 1;
+    case Type::int32: case Type::float32: return 4;
+    case Type::int64: case Type::float64: return 8;
+    case Type::text: break;
+  }
+  throw Fault("a column of text has no chunks");
+}
+
+bool is_chunked(Type type, std::size_t rows) { return type != Type::text && rows * width(type) > kSmall; }
+
+std::size_t chunk_rows(std::size_t rows) { return std::min(rows, kChunk); }
+
+void store(const Values& values, Type type, Stored& to) {
+  const std::size_t before = to.size(), count = static_cast<std::size_t>(size(values));
+  to.resize(before + count * width(type));
+  store(values, type, 0, count, to.data() + before);
+}
+
+void widen(const Stored& from, Type type, Values& to) { widen(from.data(), type, from.size() / width(type), to); }
+
+std::vector<Chunks> make_chunks(const std::vector<Unchunked>& columns, int level) {
+  std::vector<Numbers> sources;
+  for (const auto& [values, type] : columns) {
+    sources.push_back({type, static_cast<std::size_t>(size(values)), [&values, type](std::size_t first, std::size_t count, unsigned char* to) {
+      const bool constant = is_constant(values, first, count);
+      store(values, type, first, constant ? 1 : count, to);
+      return constant;
+    }});
+  }
+  return make_all(sources, level);
+}
+
+Chunks make_chunks(const Stored& column, Type type, const std::vector<std::int64_t>& rows, int level) {
+  const auto store = [&](std::size_t first, std::size_t count, unsigned char* to) {
+    const std::span some = std::span(rows).subspan(first, count);
+    const std::size_t bytes = width(type);
+    if (bytes == 1) pick<1>(column.data(), some, to);
+    else if (bytes == 4) pick<4>(column.data(), some, to);
+    else pick<8>(column.data(), some, to);
+    return std::memcmp(to, to + bytes, (count - 1) * bytes) == 0;
+  };
+  return std::move(make_all({{type, rows.size(), store}}, level).front());
+}
+
 // Chunks of equal bytes follow one another where a column holds one value for long: such are small, and inflated once.
-bool append_chunk(Values& to, std::span<const unsigned char> chunk, Type type, std::size_t rows, std::size_t count) {
+bool append_chunk(Stored& to, std::span<const unsigned char> chunk, Type type, std::size_t rows, std::size_t count) {
   struct Last {
     std::vector<unsigned char> chunk;
-    Type type = Type::text;
-    std::size_t rows = 0;
-    Values values;
+    std::size_t bytes = 0, length = 0;
+    Stored plain;
   };
   static thread_local Last last;
-  if (last.type == type && last.rows == rows && std::equal(chunk.begin(), chunk.end(), last.chunk.begin(), last.chunk.end())) {
-    append(to, last.values, 0, static_cast<std::int64_t>(count));
+  const std::size_t bytes = width(type), length = rows * bytes, before = to.size();
+  if (last.bytes == bytes && last.length == length && std::equal(chunk.begin(), chunk.end(), last.chunk.begin(), last.chunk.end())) {
+    to.insert(to.end(), last.plain.begin(), last.plain.begin() + static_cast<std::ptrdiff_t>(count * bytes));
     return true;
   }
-  const std::size_t bytes = width(type), length = rows * bytes;
-  const Bytes shuffled = bytes_of(length), plain = bytes_of(length);
+  const Bytes shuffled = bytes_of(length);
   uLongf inflated = length;
   if (uncompress(shuffled.get(), &inflated, chunk.data(), chunk.size()) != Z_OK || inflated != length) return false;
-  if (bytes == 1) std::memcpy(plain.get(), shuffled.get(), length);
-  else if (bytes == 4) unshuffle<4>(shuffled.get(), rows, plain.get());
-  else unshuffle<8>(shuffled.get(), rows, plain.get());
-  widen(plain.get(), type, count, to);
-  if (chunk.size() > kMostAlike) return true;
-  last.values = empty_values(type);
-  widen(plain.get(), type, rows, last.values);
-  last.chunk.assign(chunk.begin(), chunk.end());
-  last.type = type, last.rows = rows;
+  to.resize(before + length);
+  unsigned char* const plain = to.data() + before;
+  if (bytes == 1) std::memcpy(plain, shuffled.get(), length);
+  else if (bytes == 4) unshuffle<4>(shuffled.get(), rows, plain);
+  else unshuffle<8>(shuffled.get(), rows, plain);
+  if (chunk.size() <= kMostAlike) {
+    last.chunk.assign(chunk.begin(), chunk.end());
+    last.bytes = bytes, last.length = length;
+    last.plain.assign(plain, plain + length);
+  }
+  to.resize(before + count * bytes);
   return true;
 }
 

@@ -106,6 +106,8 @@ Values empty_values(Type type) {
 
 void reserve(std::vector<std::int64_t>& values, std::size_t count) { reserve_pages(values, count); }
 
+void reserve(std::vector<unsigned char>& values, std::size_t count) { reserve_pages(values, count); }
+
 void reserve(Values& values, std::size_t count) { std::visit([&](auto& all) { reserve_pages(all, count); }, values); }
 
 void append(Values& to, const Values& from, std::int64_t first, std::int64_t count) {
@@ -115,14 +117,11 @@ void append(Values& to, const Values& from, std::int64_t first, std::int64_t cou
   }, to);
 }
 
-Values permuted(Values values, const std::vector<std::int64_t>& rows) {
-  bool in_order = static_cast<std::int64_t>(rows.size()) == size(values);
-  for (std::size_t i = 0; i < rows.size() && in_order; ++i) in_order = rows[i] == static_cast<std::int64_t>(i);
-  if (in_order) return values;
+Values selected(const Values& values, std::span<const std::int64_t> rows) {
   return std::visit([&](const auto& source) -> Values {
     std::decay_t<decltype(source)> target;
-    reserve_pages(target, rows.size());
-    for (std::int64_t row : rows) target.push_back(source[row]);
+    target.reserve(rows.size());
+    for (const std::int64_t row : rows) target.push_back(source[static_cast<std::size_t>(row)]);
     return target;
   }, values);
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -20,10 +21,11 @@ Values empty_values(Type type);
 // Room for as many in all. Much of it comes in large pages: of millions of values a third of the time would go into page faults else.
 void reserve(std::vector<std::int64_t>& values, std::size_t count);
 void reserve(Values& values, std::size_t count);
+void reserve(std::vector<unsigned char>& values, std::size_t count);
 // Appends `from[first, first + count)`.
 void append(Values& to, const Values& from, std::int64_t first, std::int64_t count);
-// Values in the order of `rows`.
-Values permuted(Values values, const std::vector<std::int64_t>& rows);
+// The values of those rows, in their order.
+Values selected(const Values& values, std::span<const std::int64_t> rows);
 
 // Some rows of one table.
 class Columns {

@@ -63,14 +63,14 @@ class ColumnReader {
   // Rows [first, first + count) of a column.
   Values read(Table table, const ColumnInfo& info, std::int64_t first, std::int64_t count) const;
   Values read(Table table, const ColumnInfo& info) const { return read(table, info, 0, rows(table)); }
-  void append_to(Values& values, Table table, const ColumnInfo& info) const;  // the whole column
+  // The whole column of numbers, as the schema would have them stored.
+  void append_to(Stored& stored, Table table, const ColumnInfo& info) const;
   // Of a lazy reader: tries several columns in one child, which is quicker than one at a time. DataError when HDF5 breaks down.
   void probe(Table table, const std::vector<ColumnInfo>& columns) const;
   [[noreturn]] void fail(const std::string& what) const;  // DataError that names the file
 
  private:
   struct State;
-  void append_to(Values& values, Table table, const ColumnInfo& info, std::int64_t first, std::int64_t count) const;
   std::unique_ptr<State> state_;
 };
 

@@ -37,7 +37,7 @@ struct ColumnReader::State {
   }
   std::optional<std::string> text(hid_t object, const std::string& name) const;
   static bool append_rows(Values& values, hid_t data, hsize_t count, hid_t from);
-  bool append_own(Values& values, hid_t data, Type type, hsize_t rows) const;
+  bool append_own(Stored& to, hid_t data, Type type, hsize_t rows) const;
 };
 
 // `count` rows of a column, those that `from` selects. False where they cannot be read; then what was appended means nothing.
@@ -62,20 +62,25 @@ bool ColumnReader::State::append_rows(Values& values, hid_t data, hsize_t count,
   return true;
 }
 
-// A column as this program writes it: plainly, or chunk by chunk, shuffled and deflated. Merging reads little else, and of a
+// A column of numbers as this program writes it: plainly, or chunk by chunk, shuffled and deflated. Merging reads little else, and of a
 // small cell most time would go into asking what is known. False where it is not stored so; then it is asked.
-bool ColumnReader::State::append_own(Values& values, hid_t data, Type type, hsize_t rows) const {
-  if (!is_chunked(type, rows)) return append_rows(values, data, rows, H5S_ALL);
-  if (size(values) == 0) reserve(values, rows);
+bool ColumnReader::State::append_own(Stored& to, hid_t data, Type type, hsize_t rows) const {
+  const std::size_t before = to.size();
+  if (!is_chunked(type, rows)) {
+    to.resize(before + rows * width(type));
+    const Handle memory(H5Screate_simple(1, &rows, nullptr), H5Sclose);
+    if (H5Dread(data, stored_type(type), memory, H5S_ALL, transfer(), to.data() + before) >= 0) return true;
+    return to.resize(before), false;
+  }
   const hsize_t chunk = chunk_rows(rows);
-  std::vector<unsigned char> stored_bytes;
+  std::vector<unsigned char> packed;
   for (hsize_t at = 0; at < rows; at += chunk) {
     hsize_t size = 0;
     std::uint32_t skipped = 0;
-    if (H5Dget_chunk_storage_size(data, &at, &size) < 0 || size == 0 || size > bytes) return false;
-    stored_bytes.resize(size);
-    if (H5Dread_chunk(data, H5P_DEFAULT, &at, &skipped, stored_bytes.data()) < 0 || skipped != 0) return false;
-    if (!append_chunk(values, stored_bytes, type, chunk, std::min(chunk, rows - at))) return false;
+    bool good = H5Dget_chunk_storage_size(data, &at, &size) >= 0 && size > 0 && size <= bytes;
+    if (good) packed.resize(size);
+    good = good && H5Dread_chunk(data, H5P_DEFAULT, &at, &skipped, packed.data()) >= 0 && skipped == 0;
+    if (!good || !append_chunk(to, packed, type, chunk, std::min(chunk, rows - at))) return to.resize(before), false;
   }
   return true;
 }
@@ -258,23 +263,22 @@ void ColumnReader::probe(Table table, const std::vector<ColumnInfo>& columns) co
   if (!survives_in_child(state_->bytes, read_through)) fail(kDamaged);
 }
 
-Values ColumnReader::read(Table table, const ColumnInfo& info, std::int64_t first, std::int64_t count) const {
-  Values values = empty_values(info.type);
-  append_to(values, table, info, first, count);
-  return values;
+void ColumnReader::append_to(Stored& stored, Table table, const ColumnInfo& info) const {
+  const auto extent = static_cast<hsize_t>(rows(table));
+  const Handle data = state_->own && extent > 0 ? state_->dataset(info.name) : Handle();
+  if (!data.good() || !state_->append_own(stored, data, info.type, extent)) store(read(table, info), info.type, stored);
 }
 
-void ColumnReader::append_to(Values& values, Table table, const ColumnInfo& info) const { append_to(values, table, info, 0, rows(table)); }
-
-void ColumnReader::append_to(Values& values, Table table, const ColumnInfo& info, std::int64_t first, std::int64_t count) const {
+Values ColumnReader::read(Table table, const ColumnInfo& info, std::int64_t first, std::int64_t count) const {
   probe(table, {info});
+  Values values = empty_values(info.type);
   const auto extent = static_cast<hsize_t>(rows(table));
   const Handle data = state_->dataset(info.name);
   if (!data.good()) fail("has no column '" + info.name + "'");
   if (state_->own && first == 0 && count == rows(table) && count > 0) {
-    const std::int64_t before = size(values);
-    if (state_->append_own(values, data, info.type, extent)) return;
-    std::visit([&](auto& all) { all.resize(static_cast<std::size_t>(before)); }, values);
+    if (Stored stored; info.type != Type::text && state_->append_own(stored, data, info.type, extent)) return widen(stored, info.type, values), values;
+    if (info.type == Type::text && State::append_rows(values, data, extent, H5S_ALL)) return values;
+    values = empty_values(info.type);
   }
   Handle type(H5Dget_type(data), H5Tclose), space(H5Dget_space(data), H5Sclose), layout(H5Dget_create_plist(data), H5Pclose);
   hsize_t length = 0;
@@ -287,7 +291,7 @@ void ColumnReader::append_to(Values& values, Table table, const ColumnInfo& info
                           (H5Tget_class(type) != H5T_INTEGER || H5Tget_sign(type) == H5T_SGN_2);
   if (!right) fail("has a column '" + info.name + "' that is not of type " + std::string(name(info.type)));
   if (first < 0 || count < 0 || first > rows(table) - count) fail("has no rows " + std::to_string(first) + " to " + std::to_string(first + count) + " of '" + info.name + "'");
-  if (count == 0) return;
+  if (count == 0) return values;
 
   // What is stored bounds what can be read.
   const H5D_layout_t kind = layout.good() ? H5Pget_layout(layout) : H5D_LAYOUT_ERROR;
@@ -308,6 +312,7 @@ void ColumnReader::append_to(Values& values, Table table, const ColumnInfo& info
   const hsize_t start = static_cast<hsize_t>(first), many = static_cast<hsize_t>(count);
   H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, nullptr, &many, nullptr);
   if (!state_->append_rows(values, data, many, space)) fail("has a column '" + info.name + "' that cannot be read; the file is damaged");
+  return values;
 }
 
 }  // namespace draftlab

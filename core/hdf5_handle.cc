@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 
+#include "core/chunks.h"
+
 namespace draftlab {
 
 void be_quiet() {
@@ -29,7 +31,7 @@ hid_t stored_type(Type type) {
   return -1;
 }
 
-hsize_t stored_width(Type type) { return type == Type::text ? 16 : H5Tget_size(stored_type(type)); }
+hsize_t stored_width(Type type) { return type == Type::text ? 16 : width(type); }
 
 hid_t transfer() {
   static std::array<std::byte, 1 << 16> converted, background;

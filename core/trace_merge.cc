@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kShared = 16;                  // files from which on a second process helps to read them
 constexpr std::size_t kOpening = 500, kText = 16;    // numbers that are read while one column is opened; while one text is read
+constexpr std::size_t kTextBytes = 64;               // a text, about
 constexpr std::size_t kGatheredBytes = 1024u << 20;  // of the columns that are merged at a time
 
 // Memory that a child of this process fills.
@@ -172,26 +173,35 @@ void Merge::plan(const std::function<void(const ColumnReader&, Source&)>& opened
 
 // Several columns at once, in the new order: sources are opened anew each time, which costs less than to hold hundreds of them open.
 std::vector<Merge::Packed> Merge::read(const std::vector<Wanted>& columns, int level) const {
-  std::vector<Values> gathered;
-  for (const Wanted& wanted : columns) {
-    gathered.push_back(empty_values(wanted.column.type));
-    if (wanted.table != Table::sample) reserve(gathered.back(), rows_of(wanted.table).size());
+  std::vector<Stored> numbers(columns.size());
+  std::vector<Values> texts(columns.size(), empty_values(Type::text));
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const auto& [table, column] = columns[c];
+    if (column.type != Type::text && table != Table::sample) reserve(numbers[c], rows_of(table).size() * width(column.type));
   }
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    const ColumnReader file(sources[i].path, ColumnReader::Trust::own);
+  for (const Source& source : sources) {
+    const ColumnReader file(source.path, ColumnReader::Trust::own);
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const auto& [table, column] = columns[c];
       const bool optional = column.since > 0 || (!named_prefix(table).empty() && column.name.starts_with(named_prefix(table)));
-      if (optional && !file.has(column.name)) append(gathered[c], absent(column, file.rows(table)), 0, file.rows(table));
-      else file.append_to(gathered[c], table, column);
+      const bool there = !optional || file.has(column.name);
+      if (column.type != Type::text && there) file.append_to(numbers[c], table, column);
+      else if (column.type != Type::text) store(absent(column, file.rows(table)), column.type, numbers[c]);
+      else append(texts[c], there ? file.read(table, column) : absent(column, file.rows(table)), 0, file.rows(table));
     }
   }
   std::vector<Packed> packed;
   for (std::size_t c = 0; c < columns.size(); ++c) {  // one by one: what is packed needs its memory no more
-    Values values = permuted(std::exchange(gathered[c], {}), rows_of(columns[c].table));
-    Chunks chunks = std::move(make_chunks({{values, columns[c].column.type}}, level).front());
-    if (chunks.empty()) packed.emplace_back(std::move(values));
-    else packed.emplace_back(std::move(chunks));
+    const auto& [table, column] = columns[c];
+    const std::vector<std::int64_t>& rows = rows_of(table);
+    const Stored stored = std::exchange(numbers[c], {});
+    if (is_chunked(column.type, rows.size())) {
+      packed.emplace_back(make_chunks(stored, column.type, rows, level));
+      continue;
+    }
+    Values values = column.type == Type::text ? std::move(texts[c]) : empty_values(column.type);
+    if (column.type != Type::text) widen(stored, column.type, values);
+    packed.emplace_back(selected(values, rows));
   }
   return packed;
 }
@@ -251,7 +261,7 @@ void Merge::write(ColumnWriter& file) const {
     }
   }
   for (std::size_t first = 0, next = 0; first < wanted.size(); first = next) {
-    const auto bytes = [&](std::size_t i) { return 8 * rows_of(wanted[i].table).size(); };
+    const auto bytes = [&](std::size_t i) { return (wanted[i].column.type == Type::text ? kTextBytes : width(wanted[i].column.type)) * rows_of(wanted[i].table).size(); };
     std::size_t held = bytes(next++);
     while (next < wanted.size() && held + bytes(next) <= kGatheredBytes) held += bytes(next++);
     const std::vector<Wanted> some(wanted.begin() + static_cast<std::ptrdiff_t>(first), wanted.begin() + static_cast<std::ptrdiff_t>(next));

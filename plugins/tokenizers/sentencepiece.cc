@@ -3,6 +3,7 @@
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
 
@@ -29,6 +30,7 @@ SentencePieceTokenizer::SentencePieceTokenizer(const std::string& file)
   for (Token id = 0; id < static_cast<Token>(std::size(kSpecialPieces)); ++id)
     if (id >= processor_->GetPieceSize() || processor_->IdToPiece(id) != kSpecialPieces[id])
       throw DataError("'" + file + "' is no XLNet vocabulary: piece " + std::to_string(id) + " must be " + kSpecialPieces[id]);
+  for (Token id = 0; id < processor_->GetPieceSize(); ++id) pieces_.push_back(processor_->IdToPiece(id));
 }
 
 SentencePieceTokenizer::~SentencePieceTokenizer() = default;
@@ -58,25 +60,28 @@ std::vector<Token> SentencePieceTokenizer::encode(const std::string& text) const
 }
 
 std::string SentencePieceTokenizer::decode(const std::vector<Token>& tokens) const {
-  std::string joined;
-  for (Token token : tokens) joined += piece(token);
   std::string text;
-  for (std::size_t at = 0; at < joined.size();) {
-    const bool space = joined.compare(at, kSpace.size(), kSpace) == 0;
-    text += space ? ' ' : joined[at];
-    at += space ? kSpace.size() : 1;
+  for (const Token token : tokens) {
+    const std::string& whole = known(token);
+    for (std::size_t at = 0, space; at < whole.size(); at = space + kSpace.size()) {
+      space = std::min(whole.find(kSpace, at), whole.size());
+      text.append(whole, at, space - at);
+      if (space < whole.size()) text += ' ';
+    }
   }
   const std::size_t first = text.find_first_not_of(' '), last = text.find_last_not_of(' ');
   return first == std::string::npos ? "" : text.substr(first, last - first + 1);
 }
 
-std::string SentencePieceTokenizer::piece(Token token) const {
+std::string SentencePieceTokenizer::piece(Token token) const { return known(token); }
+
+const std::string& SentencePieceTokenizer::known(Token token) const {
   if (token < 0 || token >= vocabulary())
     throw Fault("token " + std::to_string(token) + " is outside the tokenizer's vocabulary of " + std::to_string(vocabulary()));
-  return processor_->IdToPiece(token);
+  return pieces_[static_cast<std::size_t>(token)];
 }
 
-int SentencePieceTokenizer::vocabulary() const { return processor_->GetPieceSize(); }
+int SentencePieceTokenizer::vocabulary() const { return static_cast<int>(pieces_.size()); }
 
 // What the module exports (tokenizer.h).
 extern "C" __attribute__((visibility("default"))) Tokenizer* draftlab_open_tokenizer(const std::string& file);

@@ -28,7 +28,9 @@ class SentencePieceTokenizer final : public Tokenizer {
   Token mask() const override { return 6; }
 
  private:
+  const std::string& known(Token token) const;
   std::unique_ptr<sentencepiece::SentencePieceProcessor> processor_;
+  std::vector<std::string> pieces_;  // by id: the library looks after its own state at every question
 };
 
 }  // namespace draftlab
