@@ -212,6 +212,7 @@ Chunks make_chunks(const Stored& column, Type type, const std::vector<std::int64
   const auto store = [&](std::size_t first, std::size_t count, unsigned char* to) {
     const std::span some = std::span(rows).subspan(first, count);
     const std::size_t bytes = width(type);
+    if (column.size() == bytes) return std::memcpy(to, column.data(), bytes), true;
     if (bytes == 1) pick<1>(column.data(), some, to);
     else if (bytes == 4) pick<4>(column.data(), some, to);
     else pick<8>(column.data(), some, to);

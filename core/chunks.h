@@ -32,7 +32,7 @@ void widen(const Stored& from, Type type, Values& to);    // appends
 // reads.
 struct Unchunked { const Values& values; Type type; };
 std::vector<Chunks> make_chunks(const std::vector<Unchunked>& columns, int level);
-// Those of the rows named, in their order.
+// Those of the rows named, in their order; a column of one number stands for any that holds nothing else.
 Chunks make_chunks(const Stored& column, Type type, const std::vector<std::int64_t>& rows, int level);
 
 // Appends the first `count` of the `rows` values of a chunk that was stored so. False when it is damaged.

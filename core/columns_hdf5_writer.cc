@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,6 +63,7 @@ struct ColumnWriter::State {
   void describe(hid_t data, const ColumnInfo& info, Scale& scale);
   void attach_scale(hid_t column, Scale& scale);
   void finish_scales();
+  std::span<const std::byte> bytes();
 };
 
 // What H5DSattach_scale and a hundred calls of it write, at one go: it rewrites the scale's list with every column.
@@ -212,17 +214,26 @@ void ColumnWriter::columns(const Columns& columns) {
   }
 }
 
+// What has been built so far, where the library holds it.
+std::span<const std::byte> ColumnWriter::State::bytes() {
+  finish_scales();
+  check(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
+  const ssize_t size = H5Fget_file_image(file, nullptr, 0);
+  void** memory = nullptr;
+  check(size > 0 && H5Fget_vfd_handle(file, H5P_DEFAULT, reinterpret_cast<void**>(&memory)) >= 0);
+  return {static_cast<const std::byte*>(*memory), static_cast<std::size_t>(size)};
+}
+
 std::vector<std::byte> ColumnWriter::image() {
-  state_->finish_scales();
-  State::check(H5Fflush(state_->file, H5F_SCOPE_GLOBAL) >= 0);
-  const ssize_t bytes = H5Fget_file_image(state_->file, nullptr, 0);
-  State::check(bytes > 0);
-  std::vector<std::byte> image(static_cast<std::size_t>(bytes));
-  State::check(H5Fget_file_image(state_->file, image.data(), image.size()) == bytes);
+  const auto bytes = state_->bytes();
+  std::vector<std::byte> image(bytes.begin(), bytes.end());
   state_->file = Handle();
   return image;
 }
 
-void ColumnWriter::save(const std::string& path) { write_whole(path, image()); }
+void ColumnWriter::save(const std::string& path) {
+  write_whole(path, state_->bytes());
+  state_->file = Handle();
+}
 
 }  // namespace draftlab

@@ -38,6 +38,31 @@ std::span<const std::byte> bytes_of(const Values& values) {
   return std::as_bytes(std::span(std::get<std::vector<double>>(values)));
 }
 
+// A column of numbers on its way: its first as long as there is no other, as in half of all columns; then all.
+struct Numbers {
+  std::size_t width, expected;  // bytes of one; how many there will be
+  std::size_t same = 0;         // that are the first
+  Stored bytes = {};
+
+  void append(const Stored& more) {
+    if (more.empty()) return;
+    if (bytes.empty()) bytes.assign(more.begin(), more.begin() + static_cast<std::ptrdiff_t>(width));
+    const bool alike = bytes.size() == width && std::equal(bytes.begin(), bytes.end(), more.begin()) && std::equal(more.begin() + static_cast<std::ptrdiff_t>(width), more.end(), more.begin());
+    if (alike) {
+      same += more.size() / width;
+      return;
+    }
+    write_out();
+    bytes.insert(bytes.end(), more.begin(), more.end());
+  }
+  void write_out() {
+    if (bytes.size() != width) return;
+    const Stored one = std::exchange(bytes, {});
+    reserve(bytes, expected * width);
+    for (; same > 0; --same) bytes.insert(bytes.end(), one.begin(), one.end());
+  }
+};
+
 // A packed column of so many numbers takes no more of shared memory: deflate makes nothing larger by a hundredth.
 std::size_t most_bytes(std::size_t rows) { return 9 * (rows + kChunk) + 4096; }
 
@@ -173,34 +198,42 @@ void Merge::plan(const std::function<void(const ColumnReader&, Source&)>& opened
 
 // Several columns at once, in the new order: sources are opened anew each time, which costs less than to hold hundreds of them open.
 std::vector<Merge::Packed> Merge::read(const std::vector<Wanted>& columns, int level) const {
-  std::vector<Stored> numbers(columns.size());
+  std::vector<Numbers> numbers;
   std::vector<Values> texts(columns.size(), empty_values(Type::text));
-  for (std::size_t c = 0; c < columns.size(); ++c) {
-    const auto& [table, column] = columns[c];
-    if (column.type != Type::text && table != Table::sample) reserve(numbers[c], rows_of(table).size() * width(column.type));
-  }
+  for (const auto& [table, column] : columns) numbers.push_back({column.type == Type::text ? 0 : width(column.type), rows_of(table).size()});
+  Stored some;
   for (const Source& source : sources) {
     const ColumnReader file(source.path, ColumnReader::Trust::own);
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const auto& [table, column] = columns[c];
       const bool optional = column.since > 0 || (!named_prefix(table).empty() && column.name.starts_with(named_prefix(table)));
       const bool there = !optional || file.has(column.name);
-      if (column.type != Type::text && there) file.append_to(numbers[c], table, column);
-      else if (column.type != Type::text) store(absent(column, file.rows(table)), column.type, numbers[c]);
-      else append(texts[c], there ? file.read(table, column) : absent(column, file.rows(table)), 0, file.rows(table));
+      if (column.type == Type::text) {
+        append(texts[c], there ? file.read(table, column) : absent(column, file.rows(table)), 0, file.rows(table));
+        continue;
+      }
+      some.clear();
+      if (there) file.append_to(some, table, column);
+      else store(absent(column, file.rows(table)), column.type, some);
+      numbers[c].append(some);
     }
   }
   std::vector<Packed> packed;
   for (std::size_t c = 0; c < columns.size(); ++c) {  // one by one: what is packed needs its memory no more
     const auto& [table, column] = columns[c];
     const std::vector<std::int64_t>& rows = rows_of(table);
-    const Stored stored = std::exchange(numbers[c], {});
-    if (is_chunked(column.type, rows.size())) {
-      packed.emplace_back(make_chunks(stored, column.type, rows, level));
+    if (column.type == Type::text) {
+      packed.emplace_back(selected(std::exchange(texts[c], {}), rows));
       continue;
     }
-    Values values = column.type == Type::text ? std::move(texts[c]) : empty_values(column.type);
-    if (column.type != Type::text) widen(stored, column.type, values);
+    Numbers gathered = std::move(numbers[c]);
+    if (is_chunked(column.type, rows.size())) {
+      packed.emplace_back(make_chunks(gathered.bytes, column.type, rows, level));
+      continue;
+    }
+    gathered.write_out();
+    Values values = empty_values(column.type);
+    widen(gathered.bytes, column.type, values);
     packed.emplace_back(selected(values, rows));
   }
   return packed;
@@ -245,14 +278,14 @@ std::vector<Merge::Packed> Merge::gather(const std::vector<Wanted>& columns, int
 }
 
 // As many columns at a time as a bounded part of the memory holds.
-void Merge::write(ColumnWriter& file) const {
+void Merge::write(ColumnWriter& file) {
   std::vector<Wanted> wanted;
   for (const Table table : {Table::sample, Table::step, Table::token, Table::draft}) {
     file.table(table, static_cast<std::int64_t>(rows_of(table).size()));
     const std::vector<ColumnInfo>& declared = info(table).columns;
     for (std::size_t i = 0; i < declared.size(); ++i) {
       const auto made = links.find(declared[i].name);
-      if (static_cast<int>(i) < info(table).links) file.column(table, declared[i], made == links.end() ? Values(std::vector<std::int64_t>{}) : Values(made->second));
+      if (static_cast<int>(i) < info(table).links) file.column(table, declared[i], made == links.end() ? Values(std::vector<std::int64_t>{}) : Values(std::move(made->second)));
       else if (declared[i].name == "sample_run_index") file.column(table, declared[i], runs);
       else wanted.push_back({table, declared[i]});
     }

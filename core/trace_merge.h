@@ -43,7 +43,7 @@ struct Merge {
   const std::vector<std::int64_t>& rows_of(Table table) const {
     return table == Table::sample ? samples : table == Table::step ? steps : table == Table::token ? tokens : drafts;
   }
-  void write(ColumnWriter& file) const;  // all tables but those of runs and cells
+  void write(ColumnWriter& file);  // all tables but those of runs and cells; the links go with them
 };
 
 }  // namespace draftlab
