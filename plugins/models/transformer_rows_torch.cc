@@ -200,8 +200,9 @@ void TransformerRows::attend_tile(std::int64_t layer, std::int64_t group, const 
 void TransformerRows::attend(std::int64_t layer, std::span<const MemoryRow* const> rows, bool to_source, const float* q, float* joined) const {
   const std::vector<Tile> together = tiles(rows, to_source);
   const std::int64_t groups = config_.num_key_value_heads;
-  share_work(static_cast<std::int64_t>(together.size()) * groups, std::max<std::int64_t>(1, groups / 2), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) attend_tile(layer, i % groups, together[i / groups], rows, to_source, q, joined);
+  const auto many = static_cast<std::int64_t>(together.size());
+  share_work(many * groups, std::max(many, groups / 2), [&](std::int64_t begin, std::int64_t end) {  // a group's keys stay near for all tiles
+    for (std::int64_t i = begin; i < end; ++i) attend_tile(layer, i / many, together[i % many], rows, to_source, q, joined);
   });
 }
 

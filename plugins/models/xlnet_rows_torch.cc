@@ -230,8 +230,9 @@ at::Tensor XlnetRows::forward(std::span<const Row> content, std::span<const Row>
       }
     });
     layer.q.apply(at, rows, q.get());
-    share_work(static_cast<std::int64_t>(together.size()) * heads, std::max<std::int64_t>(1, heads / 2), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) attend_tile(layer, l, i % heads, together[i / heads], above, q.get(), joined.get());
+    const auto many = static_cast<std::int64_t>(together.size());
+    share_work(many * heads, std::max(many, heads / 2), [&](std::int64_t begin, std::int64_t end) {  // a head's keys stay near for all tiles
+      for (std::int64_t i = begin; i < end; ++i) attend_tile(layer, l, i / many, together[i % many], above, q.get(), joined.get());
     });
     layer.o.apply(joined.get(), rows, added.get());
     add_and_norm(at, added.get(), rows, d, layer.attention_norm, layer.attention_norm_bias, config_.layer_norm_eps);
