@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "plugins/models/lanes.h"
-#include "plugins/models/matrix_tiles.h"
+#include "plugins/models/bf16_products.h"
 
 namespace draftlab {
 namespace {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "plugins/models/lanes.h"
-#include "plugins/models/matrix_tiles.h"
+#include "plugins/models/bf16_products.h"
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // vectors stay inside this file
 

@@ -8,7 +8,7 @@ namespace draftlab {
 
 // How weights stand in panels of 16 outputs:
 //   f32, bf16  [panel][input][16 outputs]
-//   tiles      [panel][pair of inputs][16 outputs][2], bf16, inputs padded to 32: what matrix_tiles.h multiplies.
+//   tiles      [panel][pair of inputs][16 outputs][2], bf16, inputs padded to 32: what bf16_products.h multiplies.
 enum class Layout : std::uint8_t { f32, bf16, tiles };
 
 struct PackedView {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "plugins/models/lanes.h"
-#include "plugins/models/matrix_tiles.h"
+#include "plugins/models/bf16_products.h"
 #include "plugins/models/share_work_torch.h"
 
 namespace draftlab {
@@ -22,7 +22,7 @@ constexpr std::int64_t kPieces = 8;  // of their product: each reads all rows
 
 RowLinear::RowLinear(const at::Tensor& weight, const at::Tensor& bias, bool bf16) {
   const std::int64_t out = weight.size(0), in = weight.size(1), panels = (out + 15) / 16;
-  const Layout layout = !bf16 ? Layout::f32 : has_matrix_tiles() ? Layout::tiles : Layout::bf16;
+  const Layout layout = !bf16 ? Layout::f32 : has_bf16_products() ? Layout::tiles : Layout::bf16;
   const std::int64_t room = layout == Layout::tiles ? (in + kTileInputs - 1) / kTileInputs * kTileInputs : in;
   if (bias.defined()) {
     bias_ = at::zeros({panels * 16});
@@ -78,6 +78,6 @@ void RowLinear::apply(const float* x, std::int64_t rows, float* y) const {
   else at::parallel_for(0, pairs, 2, multiply);
 }
 
-Layout memory_layout(bool bf16) { return bf16 && has_matrix_tiles() ? Layout::tiles : Layout::f32; }
+Layout memory_layout(bool bf16) { return bf16 && has_bf16_products() ? Layout::tiles : Layout::f32; }
 
 }  // namespace draftlab

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "plugins/models/matrix_tiles.h"
+#include "plugins/models/bf16_products.h"
 #include "plugins/models/panels.h"
 
 namespace draftlab {
@@ -15,7 +15,7 @@ float few_bits(std::int64_t i, std::int64_t j) { return static_cast<float>((i * 
 
 std::vector<Layout> layouts() {
   std::vector<Layout> all{Layout::f32};
-  if (has_matrix_tiles()) all.push_back(Layout::tiles);
+  if (has_bf16_products()) all.push_back(Layout::tiles);
   return all;
 }
 

@@ -14,7 +14,7 @@
 #define DOCTEST_CONFIG_NO_SHORT_MACRO_NAMES
 #include <doctest/doctest.h>
 
-#include "plugins/models/matrix_tiles.h"
+#include "plugins/models/bf16_products.h"
 #include "plugins/models/row_linear_torch.h"
 
 namespace draftlab {
@@ -23,7 +23,7 @@ DOCTEST_TEST_CASE("products of rows equal ATen's, and no row depends on the othe
   at::set_num_threads(1);
   const at::NoGradGuard no_grad;
   auto generator = at::make_generator<at::CPUGeneratorImpl>(5);
-  std::cout << "row products in bf16: " << (has_matrix_tiles() ? "matrix tiles" : "vectors") << "\n";
+  std::cout << "row products in bf16: " << (has_matrix_tiles() ? "matrix tiles" : has_bf16_products() ? "pairs" : "vectors") << "\n";
   using Shape = std::array<std::int64_t, 3>;  // inputs, outputs, rows
   for (const auto& [in, out, rows] : {Shape{160, 160, 1}, Shape{160, 480, 8}, Shape{48, 97, 17}, Shape{83, 48, 33}, Shape{32, 16, 16}, Shape{31, 15, 70}}) {
     for (const bool bf16 : {false, true}) {

@@ -1,4 +1,4 @@
-#include "plugins/models/matrix_tiles.h"
+#include "plugins/models/bf16_products.h"
 
 #include <algorithm>
 #include <array>
@@ -47,7 +47,7 @@ constexpr auto kShapes = [] {
 // Up to 32 rows of x times one panel or two neighbouring ones, of 16 outputs each.
 struct TileJob {
   const char *upper, *lower;  // tiles of the first sixteen rows, and of the others or nothing
-  std::int64_t chunks;
+  std::int64_t rows, chunks;
   const char* panels;         // the first
   std::int64_t panel_bytes;
   const float* bias;          // of the first panel, or none
@@ -65,7 +65,7 @@ void write_down(const void* memory) { __asm__ volatile("" : : "r"(memory) : "mem
 void shape_tiles(std::int64_t rows) { _tile_loadconfig(&kShapes[rows]); }
 void release_tiles() { _tile_release(); }
 
-void multiply(const TileJob& job, bool two_panels) {
+void multiply_by_tiles(const TileJob& job, bool two_panels) {
   const char *first = job.panels, *second = first + job.panel_bytes, *next = job.next;
   write_down(job.upper);
   if (job.bias) {  // every row begins with the same: rows 0 bytes apart
@@ -104,12 +104,65 @@ void multiply(const TileJob& job, bool two_panels) {
 }
 #pragma GCC pop_options
 
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512bf16")
+constexpr int kNear = 8;  // rows whose sums the registers hold
+
+// The same for up to kNear rows, a pair of inputs at a time.
+template <int M, int P> void multiply_pairs(const TileJob& job, const char* rows, float* y) {
+  __m512 sums[M][P];
+  for (int p = 0; p < P; ++p) {
+    sums[0][p] = job.bias ? _mm512_loadu_ps(job.bias + 16 * p) : _mm512_setzero_ps();
+    for (int m = 1; m < M; ++m) sums[m][p] = sums[0][p];
+  }
+  for (std::int64_t c = 0; c < job.chunks; ++c) {
+    const char *const x = rows + kTileBytes * c, *const weights = job.panels + kTileBytes * c;
+    for (int pair = 0; pair < 16; ++pair) {
+      __m512bh w[P];
+      for (int p = 0; p < P; ++p) {
+        const char* const at = weights + p * job.panel_bytes + 64 * pair;
+        __builtin_prefetch(at + 2 * kTileBytes);
+        w[p] = (__m512bh)_mm512_loadu_si512(at);
+      }
+      for (int m = 0; m < M; ++m) {
+        std::int32_t two;
+        __builtin_memcpy(&two, x + 64 * m + 4 * pair, sizeof two);
+        const auto inputs = (__m512bh)_mm512_set1_epi32(two);
+        for (int p = 0; p < P; ++p) sums[m][p] = _mm512_dpbf16_ps(sums[m][p], inputs, w[p]);
+      }
+    }
+  }
+  for (int m = 0; m < M; ++m) for (int p = 0; p < P; ++p) _mm512_storeu_ps(y + m * job.stride + 16 * p, sums[m][p]);
+}
+
+template <int P, int M = kNear> void multiply_some(const TileJob& job, std::int64_t count, const char* rows, float* y) {
+  if constexpr (M == 1) multiply_pairs<1, P>(job, rows, y);
+  else if (count == M) multiply_pairs<M, P>(job, rows, y);
+  else multiply_some<P, M - 1>(job, count, rows, y);
+}
+
+void multiply_by_pairs(const TileJob& job, bool two_panels) {
+  for (std::int64_t row = 0; row < job.rows; row += kNear) {
+    const char* const rows = (row < 16 ? job.upper : job.lower) + row % 16 * 64;
+    const std::int64_t count = std::min<std::int64_t>(kNear, job.rows - row);
+    if (two_panels) multiply_some<2>(job, count, rows, job.y + row * job.stride);
+    else multiply_some<1>(job, count, rows, job.y + row * job.stride);
+  }
+}
+#pragma GCC pop_options
+
+// What 512-bit vectors of bf16 need.
+bool has_pairs() {
+  return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+}
+
 }  // namespace
+
+bool has_bf16_products() { return has_pairs(); }
 
 bool has_matrix_tiles() {
   // Linux hands out the tiles' state on request, once a process (ARCH_REQ_XCOMP_PERM, XTILEDATA).
-  static const bool has = __builtin_cpu_supports("amx-tile") && __builtin_cpu_supports("amx-bf16") && __builtin_cpu_supports("avx512bf16") &&
-                          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && syscall(SYS_arch_prctl, 0x1023, 18) == 0;
+  static const bool has = __builtin_cpu_supports("amx-tile") && __builtin_cpu_supports("amx-bf16") && has_pairs() && syscall(SYS_arch_prctl, 0x1023, 18) == 0;
   return has;
 }
 
@@ -132,7 +185,8 @@ void multiply_tiles(const PackedView& linear, const char* tiles, std::int64_t ro
   // Rows are read once a pair of panels: so many at a time that they stay near.
   const std::int64_t near = std::max<std::int64_t>(kFewestBlocks, kNearBytes / (2 * strip)), groups = (blocks + near - 1) / near;
   alignas(64) float sums[32 * 32];
-  shape_tiles(std::min<std::int64_t>(32, rows));
+  const bool tiled = has_matrix_tiles();
+  if (tiled) shape_tiles(std::min<std::int64_t>(32, rows));
   for (std::int64_t group = 0; group < groups; ++group) {
     const std::int64_t from = blocks * group / groups, to = blocks * (group + 1) / groups;
     const std::int64_t lines = to - from < 4 ? 0 : (32 + to - from - 1) / (to - from);  // with few rows memory is busy anyway
@@ -145,19 +199,19 @@ void multiply_tiles(const PackedView& linear, const char* tiles, std::int64_t ro
         float* const into = y + row * out + first;
         const char* const upper = tiles + 2 * block * strip;
         const char* const next = pair + 1 < end ? own + 2 * panel_bytes + (block - from) * chunks * lines * 64 : own;
-        multiply({upper, some > 16 ? upper + strip : nullptr, chunks, own, panel_bytes, linear.bias ? linear.bias + first : nullptr, direct ? into : sums,
+        (tiled ? multiply_by_tiles : multiply_by_pairs)({upper, some > 16 ? upper + strip : nullptr, some, chunks, own, panel_bytes, linear.bias ? linear.bias + first : nullptr, direct ? into : sums,
                   direct ? out : 32, next, lines}, count > 16);
         for (std::int64_t r = 0; r < some && !direct; ++r) std::copy_n(sums + 32 * r, count, into + r * out);
       }
     }
   }
-  release_tiles();
+  if (tiled) release_tiles();
 }
 
 }  // namespace draftlab
 #else
 namespace draftlab {
-bool has_matrix_tiles() { return false; }
+bool has_bf16_products() { return false; }
 void tile_rows(const float*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, char*) {}
 void multiply_tiles(const PackedView&, const char*, std::int64_t, float*, std::int64_t, std::int64_t) {}
 }  // namespace draftlab

@@ -1,4 +1,4 @@
-// Products by the processor's matrix tiles (AMX): both factors bf16, sums f32.
+// Products of bf16 with sums in f32, by the processor's matrix tiles (AMX) where it has them, else by its dot products of pairs (AVX-512 BF16).
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 namespace draftlab {
 
 bool has_matrix_tiles();
+bool has_bf16_products();  // either
 
 constexpr std::int64_t kTileInputs = 32;
 
