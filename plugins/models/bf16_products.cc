@@ -106,9 +106,10 @@ void multiply_by_tiles(const TileJob& job, bool two_panels) {
 
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512bf16")
-constexpr int kNear = 8;  // rows whose sums the registers hold
+constexpr int kHeld = 14;                                  // rows whose sums the registers hold
+constexpr std::int64_t kAhead = 4 * kTileBytes;            // of the weights: what is fetched before it is wanted
 
-// The same for up to kNear rows, a pair of inputs at a time.
+// The same for up to kHeld rows, a pair of inputs at a time.
 template <int M, int P> void multiply_pairs(const TileJob& job, const char* rows, float* y) {
   __m512 sums[M][P];
   for (int p = 0; p < P; ++p) {
@@ -121,7 +122,7 @@ template <int M, int P> void multiply_pairs(const TileJob& job, const char* rows
       __m512bh w[P];
       for (int p = 0; p < P; ++p) {
         const char* const at = weights + p * job.panel_bytes + 64 * pair;
-        __builtin_prefetch(at + 2 * kTileBytes);
+        __builtin_prefetch(at + kAhead);
         w[p] = (__m512bh)_mm512_loadu_si512(at);
       }
       for (int m = 0; m < M; ++m) {
@@ -135,18 +136,22 @@ template <int M, int P> void multiply_pairs(const TileJob& job, const char* rows
   for (int m = 0; m < M; ++m) for (int p = 0; p < P; ++p) _mm512_storeu_ps(y + m * job.stride + 16 * p, sums[m][p]);
 }
 
-template <int P, int M = kNear> void multiply_some(const TileJob& job, std::int64_t count, const char* rows, float* y) {
+template <int P, int M = kHeld> void multiply_some(const TileJob& job, std::int64_t count, const char* rows, float* y) {
   if constexpr (M == 1) multiply_pairs<1, P>(job, rows, y);
   else if (count == M) multiply_pairs<M, P>(job, rows, y);
   else multiply_some<P, M - 1>(job, count, rows, y);
 }
 
 void multiply_by_pairs(const TileJob& job, bool two_panels) {
-  for (std::int64_t row = 0; row < job.rows; row += kNear) {
-    const char* const rows = (row < 16 ? job.upper : job.lower) + row % 16 * 64;
-    const std::int64_t count = std::min<std::int64_t>(kNear, job.rows - row);
-    if (two_panels) multiply_some<2>(job, count, rows, job.y + row * job.stride);
-    else multiply_some<1>(job, count, rows, job.y + row * job.stride);
+  for (std::int64_t strip = 0; strip < job.rows; strip += 16) {
+    const std::int64_t rows = std::min<std::int64_t>(16, job.rows - strip), blocks = (rows + kHeld - 1) / kHeld, each = (rows + blocks - 1) / blocks;
+    for (std::int64_t row = 0; row < rows; row += each) {
+      const char* const from = (strip == 0 ? job.upper : job.lower) + 64 * row;
+      float* const to = job.y + (strip + row) * job.stride;
+      const std::int64_t count = std::min(each, rows - row);
+      if (two_panels) multiply_some<2>(job, count, from, to);
+      else multiply_some<1>(job, count, from, to);
+    }
   }
 }
 #pragma GCC pop_options
