@@ -1,5 +1,6 @@
 #include "plugins/models/row_kernels.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "plugins/models/lanes.h"
@@ -61,6 +62,15 @@ void product(const PackedView& linear, const float* x, std::int64_t rows, float*
   tiles.resize(tiled_bytes(rows, linear.in));
   tile_rows(x, rows, linear.in, 0, tiled, tiles.data());
   multiply_tiles(linear, tiles.data(), rows, y, 0, (linear.count() + 1) / 2);
+}
+
+void fetch(const PackedView& linear) {
+  constexpr std::int64_t kMost = 16 << 10, kLine = 64;  // bytes
+  const std::int64_t size = linear.layout == Layout::f32 ? 4 : 2, panel = 16 * linear.in * size;
+  for (std::int64_t p = 0; p < linear.count() && p * panel < kMost; ++p) {
+    const char* const from = static_cast<const char*>(linear.panels) + p * linear.stride * size;
+    for (std::int64_t at = 0; at < std::min(panel, kMost); at += kLine) __builtin_prefetch(from + at);
+  }
 }
 
 DRAFTLAB_WIDEST void exact_gelu(float* x, std::int64_t count) {

@@ -27,6 +27,9 @@ void multiply_panels(const PackedView& linear, const float* x, std::int64_t rows
 // All of y, of any layout, on the calling thread.
 void product(const PackedView& linear, const float* x, std::int64_t rows, float* y);
 
+// Asks the processor for what a product will read soon: as much of it as is worth while.
+void fetch(const PackedView& linear);
+
 // GELU by the error function, in place.
 void exact_gelu(float* x, std::int64_t count);
 

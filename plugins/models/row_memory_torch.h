@@ -28,6 +28,10 @@ class RowMemory {
   std::vector<float> value(std::int64_t layer, std::int64_t group, std::int64_t slot) const;
   PackedView keys(std::int64_t layer, std::int64_t group, std::int64_t seen) const;
   PackedView values(std::int64_t layer, std::int64_t group, std::int64_t seen) const;
+  void fetch(std::int64_t layer, std::int64_t group, std::int64_t seen) const {  // what is attended to next
+    draftlab::fetch(keys(layer, group, seen));
+    draftlab::fetch(values(layer, group, seen));
+  }
   // The same of a network that computes in tensors (device_rows_torch.h): [slots, groups, dh] a layer, in its type and place.
   void settle(const at::TensorOptions& options);
   const at::Tensor& key_tensor(std::int64_t layer) const { return tensors_[2 * layer]; }

@@ -201,8 +201,15 @@ void TransformerRows::attend(std::int64_t layer, std::span<const MemoryRow* cons
   const std::vector<Tile> together = tiles(rows, to_source);
   const std::int64_t groups = config_.num_key_value_heads;
   const auto many = static_cast<std::int64_t>(together.size());
+  const auto memory_of = [&](std::int64_t i) -> const RowMemory& {
+    const MemoryRow& row = *rows[together[i % many].first];
+    return to_source ? *row.source : *row.memory;
+  };
   share_work(many * groups, std::max(many, groups / 2), [&](std::int64_t begin, std::int64_t end) {  // a group's keys stay near for all tiles
-    for (std::int64_t i = begin; i < end; ++i) attend_tile(layer, i / many, together[i % many], rows, to_source, q, joined);
+    for (std::int64_t i = begin, next = i + 1; i < end; i = next++) {
+      if (next < end && (many == 1 || &memory_of(next) != &memory_of(i))) memory_of(next).fetch(layer, next / many, together[next % many].seen);
+      attend_tile(layer, i / many, together[i % many], rows, to_source, q, joined);
+    }
   });
 }
 
