@@ -99,6 +99,15 @@ RunRow Arm::row() const {
   return row;
 }
 
+void load_task(Task& task, const Tokenizer* tokenizer, const std::string& checkpoint) {
+  try {
+    task.load(tokenizer);
+  } catch (const ConfigError& error) {
+    if (tokenizer || checkpoint.empty() || has_tokenizer(checkpoint)) throw;
+    throw ConfigError(std::string(error.what()) + ": " + kNoTokenizer + "'" + checkpoint + "'");
+  }
+}
+
 Arm Shelf::arm(std::string label, Composition composition) {
   Arm arm;
   arm.label = std::move(label);
@@ -115,7 +124,7 @@ Arm Shelf::arm(std::string label, Composition composition) {
   auto& task = tasks_[described(made.task.name, made.task.values) + "\n" + checkpoint];
   if (!task) {
     task = made.task.make();
-    task->load(arm.tokenizer.get());
+    load_task(*task, arm.tokenizer.get(), checkpoint);
   }
   arm.task = task;
   const auto bound = made.models.find("judge");

@@ -53,6 +53,9 @@ class Shelf {
 // Composes the cells of a config and loads what they name, each model and task once.
 std::vector<Arm> load_arms(const Config& config, const Registries& registries);
 
+// Reads a task's data; ConfigError where it needs text and the folder of weights has no tokenizer.
+void load_task(Task& task, const Tokenizer* tokenizer, const std::string& checkpoint);
+
 // A free path for the trace of a config: out/NAME.h5, or out/NAME-2.h5 where that is taken. With `resume`, the first that is
 // not finished.
 std::string trace_path(const std::string& config_path, bool resume);

@@ -13,6 +13,7 @@
 #include "core/chance.h"
 #include "core/files.h"
 #include "core/provenance.h"
+#include "experiments/arm.h"
 #include "plugins/models/safetensors.h"
 #include "plugins/tokenizers/tokenizer.h"
 
@@ -166,7 +167,7 @@ void SweepFolder::load(const Registries& registries) {
       auto& tokenizer = tokenizers[known.checkpoint];
       if (!tokenizer && !known.checkpoint.empty() && has_tokenizer(known.checkpoint)) tokenizer = open_tokenizer(known.checkpoint);
       const std::unique_ptr<Task> task = arm.task.make();
-      task->load(tokenizer.get());
+      load_task(*task, tokenizer.get(), known.checkpoint);
       known.data_digest = task->digest();
       known.prompts = task->size();
     }

@@ -47,7 +47,7 @@ bool has_tokenizer(const std::string& folder) { return !files_of(folder).empty()
 
 std::unique_ptr<Tokenizer> open_tokenizer(const std::string& folder) {
   const std::vector<std::string> files = files_of(folder);
-  if (files.empty()) throw DataError("'" + folder + "' has no tokenizer: there is neither spiece.model, nor tokenizer.json, nor vocab.json and merges.txt in it");
+  if (files.empty()) throw DataError("'" + folder + "' has no tokenizer: " + kNoTokenizer + "it");
   if (files[0] != "spiece.model") return open_byte_level(folder, files);
   const auto open = reinterpret_cast<Tokenizer* (*)(const std::string&)>(module_function("draftlab_sentencepiece", "draftlab_open_tokenizer"));
   return std::unique_ptr<Tokenizer>(open((fs::path(folder) / files[0]).string()));

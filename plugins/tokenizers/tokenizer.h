@@ -15,6 +15,7 @@ namespace draftlab {
 // generation_config.json say what begins and ends a text. DataError when there is none, or one that cannot be read.
 std::unique_ptr<Tokenizer> open_tokenizer(const std::string& folder);
 bool has_tokenizer(const std::string& folder);
+inline constexpr const char* kNoTokenizer = "there is neither spiece.model, nor tokenizer.json, nor vocab.json and merges.txt in ";
 
 // Copies it; OutputError when it cannot. Nothing to do when both are one folder.
 void copy_tokenizer(const std::string& from, const std::string& to);
