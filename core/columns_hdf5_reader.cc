@@ -37,7 +37,7 @@ struct ColumnReader::State {
   }
   std::optional<std::string> text(hid_t object, const std::string& name) const;
   static bool append_rows(Values& values, hid_t data, hsize_t count, hid_t from);
-  bool append_own(Stored& to, hid_t data, Type type, hsize_t rows) const;
+  template <class Take> bool take_own(hid_t data, Type type, hsize_t rows, const Take& take) const;
 };
 
 // `count` rows of a column, those that `from` selects. False where they cannot be read; then what was appended means nothing.
@@ -62,25 +62,28 @@ bool ColumnReader::State::append_rows(Values& values, hid_t data, hsize_t count,
   return true;
 }
 
-// A column of numbers as this program writes it: plainly, or chunk by chunk, shuffled and deflated. Merging reads little else, and of a
-// small cell most time would go into asking what is known. False where it is not stored so; then it is asked.
-bool ColumnReader::State::append_own(Stored& to, hid_t data, Type type, hsize_t rows) const {
-  const std::size_t before = to.size();
+// A column of numbers as this program writes it, plainly, or chunk by chunk, shuffled and deflated: each piece is handed on. Merging reads
+// little else, and of a small cell most time would go into asking what is known. False where it is not stored so; then it is asked.
+template <class Take> bool ColumnReader::State::take_own(hid_t data, Type type, hsize_t rows, const Take& take) const {
+  Stored piece;
   if (!is_chunked(type, rows)) {
-    to.resize(before + rows * width(type));
+    piece.resize(rows * width(type));
     const Handle memory(H5Screate_simple(1, &rows, nullptr), H5Sclose);
-    if (H5Dread(data, stored_type(type), memory, H5S_ALL, transfer(), to.data() + before) >= 0) return true;
-    return to.resize(before), false;
+    if (H5Dread(data, stored_type(type), memory, H5S_ALL, transfer(), piece.data()) < 0) return false;
+    take(piece);
+    return true;
   }
   const hsize_t chunk = chunk_rows(rows);
   std::vector<unsigned char> packed;
   for (hsize_t at = 0; at < rows; at += chunk) {
     hsize_t size = 0;
     std::uint32_t skipped = 0;
-    bool good = H5Dget_chunk_storage_size(data, &at, &size) >= 0 && size > 0 && size <= bytes;
-    if (good) packed.resize(size);
-    good = good && H5Dread_chunk(data, H5P_DEFAULT, &at, &skipped, packed.data()) >= 0 && skipped == 0;
-    if (!good || !append_chunk(to, packed, type, chunk, std::min(chunk, rows - at))) return to.resize(before), false;
+    if (H5Dget_chunk_storage_size(data, &at, &size) < 0 || size == 0 || size > bytes) return false;
+    packed.resize(size);
+    if (H5Dread_chunk(data, H5P_DEFAULT, &at, &skipped, packed.data()) < 0 || skipped != 0) return false;
+    piece.clear();
+    if (!append_chunk(piece, packed, type, chunk, std::min(chunk, rows - at))) return false;
+    take(piece);
   }
   return true;
 }
@@ -265,8 +268,11 @@ void ColumnReader::probe(Table table, const std::vector<ColumnInfo>& columns) co
 
 void ColumnReader::append_to(Stored& stored, Table table, const ColumnInfo& info) const {
   const auto extent = static_cast<hsize_t>(rows(table));
+  const std::size_t before = stored.size();
   const Handle data = state_->own && extent > 0 ? state_->dataset(info.name) : Handle();
-  if (!data.good() || !state_->append_own(stored, data, info.type, extent)) store(read(table, info), info.type, stored);
+  if (data.good() && state_->take_own(data, info.type, extent, [&](const Stored& piece) { stored.insert(stored.end(), piece.begin(), piece.end()); })) return;
+  stored.resize(before);
+  store(read(table, info), info.type, stored);
 }
 
 Values ColumnReader::read(Table table, const ColumnInfo& info, std::int64_t first, std::int64_t count) const {
@@ -276,8 +282,9 @@ Values ColumnReader::read(Table table, const ColumnInfo& info, std::int64_t firs
   const Handle data = state_->dataset(info.name);
   if (!data.good()) fail("has no column '" + info.name + "'");
   if (state_->own && first == 0 && count == rows(table) && count > 0) {
-    if (Stored stored; info.type != Type::text && state_->append_own(stored, data, info.type, extent)) return widen(stored, info.type, values), values;
-    if (info.type == Type::text && State::append_rows(values, data, extent, H5S_ALL)) return values;
+    reserve(values, extent);
+    const bool text = info.type == Type::text;
+    if (text ? State::append_rows(values, data, extent, H5S_ALL) : state_->take_own(data, info.type, extent, [&](const Stored& piece) { widen(piece, info.type, values); })) return values;
     values = empty_values(info.type);
   }
   Handle type(H5Dget_type(data), H5Tclose), space(H5Dget_space(data), H5Sclose), layout(H5Dget_create_plist(data), H5Pclose);
