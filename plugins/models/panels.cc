@@ -61,6 +61,16 @@ void Panels::set_input(std::int64_t input, const float* outputs, std::int64_t co
   }
 }
 
+void Panels::fetch_output(std::int64_t output) const {
+  const Line* const panel = lines_.data() + output / 16 * panel_lines();
+  for (std::int64_t line = 0; line < panel_lines(); ++line) __builtin_prefetch(panel + line, 1);
+}
+
+void Panels::fetch_input(std::int64_t input) const {
+  const std::int64_t line = layout_ == Layout::tiles ? input / 2 : input;
+  for (std::int64_t panel = 0; panel < panels_; ++panel) __builtin_prefetch(lines_.data() + panel * panel_lines() + line, 1);
+}
+
 float Panels::at(std::int64_t output, std::int64_t input) const {
   const std::int64_t from = place(output, input);
   if (layout_ == Layout::tiles) return widen(reinterpret_cast<const std::uint16_t*>(lines_.data())[from]);

@@ -16,6 +16,9 @@ class Panels {
   void set_output(std::int64_t output, const float* inputs, std::int64_t count);
   void set_input(std::int64_t input, const float* outputs, std::int64_t count);
   float at(std::int64_t output, std::int64_t input) const;
+  // Asks the processor for what setting an output, or an input of all outputs, will touch.
+  void fetch_output(std::int64_t output) const;
+  void fetch_input(std::int64_t input) const;
   // Of outputs from `first`, a multiple of 16, and of the first inputs.
   PackedView view(std::int64_t first, std::int64_t outputs, std::int64_t inputs) const;
 
@@ -27,6 +30,7 @@ class Panels {
   }
   float* floats() { return reinterpret_cast<float*>(lines_.data()); }
   std::uint16_t* halves() { return reinterpret_cast<std::uint16_t*>(lines_.data()); }
+  std::int64_t panel_lines() const { return layout_ == Layout::tiles ? inputs_ / 2 : inputs_; }
   Layout layout_ = Layout::f32;
   std::int64_t panels_ = 0, inputs_ = 0;
   std::vector<Line> lines_;

@@ -9,7 +9,7 @@
 
 namespace draftlab {
 
-// Weights packed once. Where the processor has matrix tiles (AMX) bf16 means that both factors are bf16 and sums f32; elsewhere x
+// Weights packed once. Where the processor multiplies bf16 (bf16_products.h) it means that both factors are bf16 and sums f32; elsewhere x
 // stays f32. A row's result is, bit for bit, what it is without the other rows.
 class RowLinear {
  public:

@@ -28,7 +28,11 @@ class RowMemory {
   std::vector<float> value(std::int64_t layer, std::int64_t group, std::int64_t slot) const;
   PackedView keys(std::int64_t layer, std::int64_t group, std::int64_t seen) const;
   PackedView values(std::int64_t layer, std::int64_t group, std::int64_t seen) const;
-  void fetch(std::int64_t layer, std::int64_t group, std::int64_t seen) const {  // what is attended to next
+  // Asks the processor for what will be put, in every group, and for what will be attended to.
+  void fetch_slot(std::int64_t layer, std::int64_t slot) const {
+    for (std::int64_t g = 0; g < groups_; ++g) keys_[layer * groups_ + g].fetch_output(slot), values_[layer * groups_ + g].fetch_input(slot);
+  }
+  void fetch(std::int64_t layer, std::int64_t group, std::int64_t seen) const {
     draftlab::fetch(keys(layer, group, seen));
     draftlab::fetch(values(layer, group, seen));
   }

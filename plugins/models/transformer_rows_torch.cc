@@ -262,6 +262,9 @@ void TransformerRows::run(const std::vector<Layer>& layers, std::span<const Memo
     if (y != x) for (std::int64_t i = 0; i < active; ++i) std::copy_n(x + in[i] * d, d, y + i * d);
 
     normed(layer.input, y, active, inside.get());
+    if (above.front()->memory != above[active - 1]->memory) {  // several sequences are not near at once
+      for (const MemoryRow* row : above) row->memory->fetch_slot(l, row->slot);
+    }
     layer.kv.apply(inside.get(), active, kv.get());
     each_row(active, [&](std::int64_t i) {
       for (std::int64_t g = 0; g < groups; ++g) {

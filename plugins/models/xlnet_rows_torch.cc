@@ -218,6 +218,9 @@ at::Tensor XlnetRows::forward(std::span<const Row> content, std::span<const Row>
       together = tiles(above);
     }
     float* at = x.get() + first * d;
+    if (contents > 0 && content.front().cache != content[contents - 1].cache) {  // several sequences are not near at once
+      for (const Row& row : content) row.cache->memory_.fetch_slot(l, row.index);
+    }
     layer.kv.apply(x.get(), contents, kv.get());
     at::parallel_for(0, contents, 16, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t near = begin; near < end; near += 16) {  // neighbours share the lines of a head

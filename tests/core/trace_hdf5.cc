@@ -189,6 +189,27 @@ TEST_CASE("many units, which two processes read, become the trace that one proce
   CHECK(Trace(folder / "b.h5").rows(Table::draft) == 40 * 200 * 3);
 }
 
+TEST_CASE("a column that holds one value in most units, and others in some, is merged whole") {
+  const TraceFolder folder("trace");
+  const auto write_unlike = [&](const std::string& path, std::int64_t unit_tokens) {
+    TraceWriter writer(path, made_provenance(), made_runs(), units_of(unit_tokens), false);
+    for (int prompt = 0; prompt < 40; ++prompt) {
+      SampleRow row = made_sample(0, prompt, 0, 200);
+      for (StepRow& step : row.steps) step.block = prompt == 17 ? step.step : 3, step.score = prompt < 30 ? 0.25 : 0.5;
+      writer.sample(std::move(row));
+    }
+    writer.close();
+  };
+  write_unlike(folder / "a.h5", 1000000);
+  write_unlike(folder / "b.h5", 1);
+  CHECK(difference(folder / "a.h5", folder / "b.h5") == "");
+  const Trace merged(folder / "b.h5");
+  CHECK(merged.sample(16).steps[199].block == 3);
+  CHECK(merged.sample(17).steps[199].block == 199);
+  CHECK(merged.sample(29).steps[0].score == 0.25);
+  CHECK(merged.sample(30).steps[0].score == 0.5);
+}
+
 TEST_CASE("a trace without samples is a trace") {
   const TraceFolder folder("trace");
   TraceWriter(folder / "a.h5", made_provenance(), made_runs(), units_of(10), false).close();
