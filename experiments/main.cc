@@ -287,7 +287,7 @@ int main_of(std::vector<std::string> words) {
 }  // namespace draftlab
 
 int main(int argc, char** argv) {
-  // A cell takes and frees the same megabytes again and again; given back to the system at once, their pages would cost a tenth of a trace's time.
+  // A cell takes and frees the same megabytes again and again: given back to the system at once, their pages cost a quarter of the time in which its trace is made.
   mallopt(M_MMAP_THRESHOLD, 4 << 20);
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
   try {
