@@ -12,7 +12,7 @@ namespace draftlab {
 namespace {
 
 constexpr std::int64_t kTileBytes = 1024;
-constexpr std::int64_t kNearBytes = 1 << 20;  // of rows: half of what the second cache holds
+constexpr std::int64_t kNearBytes = 1 << 20;  // of rows: no more than a second cache holds
 constexpr std::int64_t kFewestBlocks = 4;     // of 32 rows, for which weights are worth reading again
 
 // Round to nearest, ties to even; not-a-number stays what it is.
@@ -106,8 +106,8 @@ void multiply_by_tiles(const TileJob& job, bool two_panels) {
 
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512bf16")
-constexpr int kHeld = 14;                                  // rows whose sums the registers hold
-constexpr std::int64_t kAhead = 4 * kTileBytes;            // of the weights: what is fetched before it is wanted
+constexpr int kHeld = 14;                        // rows whose sums the registers hold
+constexpr std::int64_t kAhead = 4 * kTileBytes;  // of the weights: how far before their use they are asked for
 
 // The same for up to kHeld rows, a pair of inputs at a time.
 template <int M, int P> void multiply_pairs(const TileJob& job, const char* rows, float* y) {
@@ -204,8 +204,10 @@ void multiply_tiles(const PackedView& linear, const char* tiles, std::int64_t ro
         float* const into = y + row * out + first;
         const char* const upper = tiles + 2 * block * strip;
         const char* const next = pair + 1 < end ? own + 2 * panel_bytes + (block - from) * chunks * lines * 64 : own;
-        (tiled ? multiply_by_tiles : multiply_by_pairs)({upper, some > 16 ? upper + strip : nullptr, some, chunks, own, panel_bytes, linear.bias ? linear.bias + first : nullptr, direct ? into : sums,
-                  direct ? out : 32, next, lines}, count > 16);
+        const TileJob job{upper, some > 16 ? upper + strip : nullptr, some, chunks, own, panel_bytes, linear.bias ? linear.bias + first : nullptr,
+                          direct ? into : sums, direct ? out : 32, next, lines};
+        if (tiled) multiply_by_tiles(job, count > 16);
+        else multiply_by_pairs(job, count > 16);
         for (std::int64_t r = 0; r < some && !direct; ++r) std::copy_n(sums + 32 * r, count, into + r * out);
       }
     }
@@ -216,6 +218,7 @@ void multiply_tiles(const PackedView& linear, const char* tiles, std::int64_t ro
 }  // namespace draftlab
 #else
 namespace draftlab {
+bool has_matrix_tiles() { return false; }
 bool has_bf16_products() { return false; }
 void tile_rows(const float*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, char*) {}
 void multiply_tiles(const PackedView&, const char*, std::int64_t, float*, std::int64_t, std::int64_t) {}

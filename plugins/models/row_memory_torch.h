@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plugins/models/panels.h"
+#include "plugins/models/share_work_torch.h"
 #include "plugins/models/transformer_config.h"
 
 namespace draftlab {
@@ -47,5 +48,19 @@ class RowMemory {
   std::vector<Panels> keys_, values_;                  // [layer * groups + group]
   std::vector<at::Tensor> tensors_;                    // keys and values of each layer
 };
+
+// attend(group, tile) for every tile in every group, by whoever is free: group by group, so that a group's keys stay near for all tiles. What
+// the next one sees is asked for while one is attended, where it lies elsewhere: tiles of one sequence see the same.
+template <class Tile, class MemoryOf, class Attend>
+void attend_all(std::int64_t layer, std::int64_t groups, const std::vector<Tile>& tiles, const MemoryOf& memory_of, const Attend& attend) {
+  const auto many = static_cast<std::int64_t>(tiles.size());
+  share_work(many * groups, std::max({std::int64_t{1}, many, groups / 2}), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin, next = i + 1; i < end; i = next++) {
+      const Tile &tile = tiles[i % many], &following = tiles[next % many];
+      if (next < end && (many == 1 || &memory_of(following) != &memory_of(tile))) memory_of(following).fetch(layer, next / many, following.seen);
+      attend(i / many, tile);
+    }
+  });
+}
 
 }  // namespace draftlab

@@ -13,7 +13,6 @@
 #include "core/error.h"
 #include "plugins/models/device_rows_torch.h"
 #include "plugins/models/lanes.h"
-#include "plugins/models/share_work_torch.h"
 #include "plugins/models/xlnet_attention_torch.h"
 
 namespace draftlab {
@@ -198,19 +197,9 @@ void TransformerRows::attend_tile(std::int64_t layer, std::int64_t group, const 
 }
 
 void TransformerRows::attend(std::int64_t layer, std::span<const MemoryRow* const> rows, bool to_source, const float* q, float* joined) const {
-  const std::vector<Tile> together = tiles(rows, to_source);
-  const std::int64_t groups = config_.num_key_value_heads;
-  const auto many = static_cast<std::int64_t>(together.size());
-  const auto memory_of = [&](std::int64_t i) -> const RowMemory& {
-    const MemoryRow& row = *rows[together[i % many].first];
-    return to_source ? *row.source : *row.memory;
-  };
-  share_work(many * groups, std::max(many, groups / 2), [&](std::int64_t begin, std::int64_t end) {  // a group's keys stay near for all tiles
-    for (std::int64_t i = begin, next = i + 1; i < end; i = next++) {
-      if (next < end && (many == 1 || &memory_of(next) != &memory_of(i))) memory_of(next).fetch(layer, next / many, together[next % many].seen);
-      attend_tile(layer, i / many, together[i % many], rows, to_source, q, joined);
-    }
-  });
+  const auto memory_of = [&](const Tile& tile) -> const RowMemory& { return to_source ? *rows[tile.first]->source : *rows[tile.first]->memory; };
+  attend_all(layer, config_.num_key_value_heads, tiles(rows, to_source), memory_of,
+             [&](std::int64_t group, const Tile& tile) { attend_tile(layer, group, tile, rows, to_source, q, joined); });
 }
 
 void TransformerRows::embed(std::span<const MemoryRow> rows, float* x) const {

@@ -15,7 +15,6 @@
 #include <numeric>
 
 #include "plugins/models/lanes.h"
-#include "plugins/models/share_work_torch.h"
 #include "plugins/models/xlnet_attention_torch.h"
 
 namespace draftlab {
@@ -233,14 +232,8 @@ at::Tensor XlnetRows::forward(std::span<const Row> content, std::span<const Row>
       }
     });
     layer.q.apply(at, rows, q.get());
-    const auto many = static_cast<std::int64_t>(together.size());
-    const auto memory_of = [&](std::int64_t i) -> const RowMemory& { return above[together[i % many].rows[0]]->cache->memory_; };
-    share_work(many * heads, std::max(many, heads / 2), [&](std::int64_t begin, std::int64_t end) {  // a head's keys stay near for all tiles
-      for (std::int64_t i = begin, next = i + 1; i < end; i = next++) {
-        if (next < end && (many == 1 || &memory_of(next) != &memory_of(i))) memory_of(next).fetch(l, next / many, together[next % many].seen);
-        attend_tile(layer, l, i / many, together[i % many], above, q.get(), joined.get());
-      }
-    });
+    attend_all(static_cast<std::int64_t>(l), heads, together, [&](const Tile& tile) -> const RowMemory& { return above[tile.rows[0]]->cache->memory_; },
+               [&](std::int64_t h, const Tile& tile) { attend_tile(layer, l, h, tile, above, q.get(), joined.get()); });
     layer.o.apply(joined.get(), rows, added.get());
     add_and_norm(at, added.get(), rows, d, layer.attention_norm, layer.attention_norm_bias, config_.layer_norm_eps);
     layer.inner.apply(at, rows, inner.get());
