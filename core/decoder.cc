@@ -28,64 +28,6 @@ std::int64_t model_ns(const Counts& counts) {
 
 }  // namespace
 
-std::shared_ptr<Model> load(const Bound<Model>& bound, const Machine& machine, Loaded& loaded) {
-  std::string key = bound.name;
-  for (const auto& [option, value] : bound.values) key += "\n" + option + "=" + value;
-  std::shared_ptr<Model>& model = loaded[key];
-  if (!model) {
-    std::shared_ptr<Model> fresh = bound.make();
-    fresh->load(machine);
-    model = std::move(fresh);
-  }
-  if (machine.fixed_shape && !model->rows_are_independent())
-    throw ConfigError("run.fixed_shape = true, but answers of model '" + bound.name + "' may depend on what shares their forward");
-  return model;
-}
-
-Models load_models(const Composition& composition, Loaded& loaded) {
-  Models models;
-  for (const char* name : {"", "draft"}) {
-    const auto bound = composition.models.find(name);
-    if (bound != composition.models.end()) models.models.push_back(load(bound->second, composition.run.machine, loaded));
-  }
-  for (const auto& model : models.models) {
-    if (model->facts().vocabulary == models.target().facts().vocabulary) continue;
-    throw ConfigError("model.draft has a vocabulary of " + std::to_string(model->facts().vocabulary) + " tokens and the target of " +
-                      std::to_string(models.target().facts().vocabulary) + "; they must be equal");
-  }
-  for (const auto& model : models.models) {
-    const ModelFacts facts = model->facts(), target = models.target().facts();
-    if (facts.dimension == target.dimension && facts.reverse_steps == target.reverse_steps) continue;
-    throw ConfigError("model.draft draws vectors of " + std::to_string(facts.dimension) + " coordinates in " + std::to_string(facts.reverse_steps) +
-                      " reverse steps and the target of " + std::to_string(target.dimension) + " in " + std::to_string(target.reverse_steps) + "; they must be equal");
-  }
-  return models;
-}
-
-// What estimators and the trace read of each draft. Summaries come from the model's own distribution (temperature 1) where the
-// drafter has one, else from what was drawn from; a point mass without either says nothing.
-struct Decoder::Numbers {
-  Eigen::ArrayXd confidence, margin, entropy, renyi2;
-
-  static const Distribution* seen_by(const Proposal& proposal, std::size_t draft) {
-    const std::vector<Distribution>& known = proposal.raw.empty() ? proposal.drawn_from : proposal.raw;
-    return known.empty() || known[draft].empty() ? nullptr : &known[draft];
-  }
-
-  explicit Numbers(const Proposal& proposal) {
-    const auto size = static_cast<Eigen::Index>(proposal.nodes.size());
-    confidence = margin = entropy = renyi2 = Eigen::ArrayXd::Constant(size, kNotMeasured);
-    for (Eigen::Index i = 0; i < size; ++i) {
-      const Distribution* const seen = seen_by(proposal, static_cast<std::size_t>(i));
-      if (!seen) continue;
-      confidence[i] = seen->probability(proposal.nodes[i].token);
-      margin[i] = seen->margin();
-      entropy[i] = seen->entropy();
-      renyi2[i] = seen->renyi2();
-    }
-  }
-};
-
 Decoder::Decoder(const Composition& composition, const Models& models, const Prompt& prompt, std::uint64_t sequence, Chance& chance)
     : composition_(composition),
       models_(models),
@@ -151,7 +93,7 @@ std::string Decoder::state() const {
   return key;
 }
 
-std::vector<Part*> Decoder::parts() const {
+std::array<Part*, 6> Decoder::parts() const {
   return {frontier_.get(), drafter_.get(), verifier_.get(), acceptance_.get(), router_.get(), unmasker_.get()};
 }
 
@@ -211,7 +153,7 @@ Asking<bool> Decoder::choose() {
     verdict.judged.push_back({std::exp(log_probability(best, at)), 1, 1, true});
     canvas_.commit(open[at], choices_[best][at]);
   }
-  record(window, proposal, Numbers(proposal), Route{.score = kNotMeasured}, verdict, row);
+  record(window, proposal, DraftNumbers(proposal), Route{.score = kNotMeasured}, verdict, static_cast<int>(composition_.trace.top_k), row);
   row.counts = since(before, sequences_[0]->counts());
   row.ns = now_ns() - began;
   row_.steps.push_back(std::move(row));
@@ -236,7 +178,7 @@ Asking<bool> Decoder::step() {
 
   StepRow row;
   row.step = static_cast<std::int32_t>(clock_);
-  const Numbers numbers(proposal);
+  const DraftNumbers numbers(proposal);
   const StepView view = look(step, proposal, numbers);
   row.masked = view.masked;
   row.expected = view.expected;
@@ -284,7 +226,7 @@ Asking<bool> Decoder::step() {
   Asking<bool> refreshed = refresh();
   co_await refreshed;
 
-  record(window, proposal, numbers, route, verdict, row);
+  record(window, proposal, numbers, route, verdict, static_cast<int>(composition_.trace.top_k), row);
   row.counts = since(target_before, sequences_[0]->counts());
   if (sequences_.size() > 1) row.drafter_counts = since(drafter_before, sequences_[1]->counts());
   row.ns = now_ns() - began;
@@ -309,7 +251,7 @@ void Decoder::commit(const Proposal& proposal, Verdict& verdict) {
   for (std::size_t i = 0; i < verdict.judged.size(); ++i) if (canvas_.masked(proposal.nodes[i].position)) verdict.judged[i].reached = false;
 }
 
-StepView Decoder::look(const Step& step, const Proposal& proposal, const Numbers& numbers) const {
+StepView Decoder::look(const Step& step, const Proposal& proposal, const DraftNumbers& numbers) const {
   StepView view;
   view.sequence = sequence_;
   const std::vector<std::int32_t>& open = step.window.positions;
@@ -325,75 +267,12 @@ StepView Decoder::look(const Step& step, const Proposal& proposal, const Numbers
   view.vocabulary = step.vocabulary;
   view.progress = static_cast<double>(canvas_.committed()) / (canvas_.length() - canvas_.prompt_size());
   view.preview = proposal.nodes.empty() ? 0 : unmasker_->preview(step, proposal);
-  new (&view.confidence) Eigen::Map<const Eigen::ArrayXd>(numbers.confidence.data(), numbers.confidence.size());
-  new (&view.margin) Eigen::Map<const Eigen::ArrayXd>(numbers.margin.data(), numbers.margin.size());
-  new (&view.entropy) Eigen::Map<const Eigen::ArrayXd>(numbers.entropy.data(), numbers.entropy.size());
-  new (&view.renyi2) Eigen::Map<const Eigen::ArrayXd>(numbers.renyi2.data(), numbers.renyi2.size());
+  new (&view.confidence) DraftNumbers::Column(numbers.confidence());
+  new (&view.margin) DraftNumbers::Column(numbers.margin());
+  new (&view.entropy) DraftNumbers::Column(numbers.entropy());
+  new (&view.renyi2) DraftNumbers::Column(numbers.renyi2());
   view.expected = estimator_ ? estimator_->expected(view) : kNotMeasured;
   return view;
-}
-
-void Decoder::record(const Window& window, const Proposal& proposal, const Numbers& numbers, const Route& route,
-                     const Verdict& verdict, StepRow& row) const {
-  row.block = window.block;
-  row.span = std::max(window.span, static_cast<int>(verdict.judged.size()));  // a tree judges in any order
-  row.drafted = static_cast<std::int32_t>(proposal.nodes.size());
-  row.exact = proposal.exact;
-  row.verified = route.verify;
-  row.score = route.score;
-  row.propensity = route.propensity;
-  row.committed = static_cast<std::int32_t>(verdict.commits.size());
-  row.stop = static_cast<std::int32_t>(verdict.why);
-
-  std::vector<int> depth(proposal.nodes.size(), 0);
-  for (std::size_t i = 0; i < proposal.nodes.size(); ++i) {
-    const Node& node = proposal.nodes[i];
-    const auto at = static_cast<Eigen::Index>(i);
-    DraftRow draft;
-    draft.position = node.position;
-    draft.depth = depth[i] = node.parent == kRoot ? 0 : depth[node.parent] + 1;
-    draft.token = node.token;
-    if (!proposal.drawn_from.empty()) draft.q = proposal.drawn_from[i].probability(node.token);
-    else if (proposal.trajectories.empty()) draft.q = 1;
-    draft.confidence = numbers.confidence[at];
-    draft.margin = numbers.margin[at];
-    draft.entropy = numbers.entropy[at];
-    draft.renyi2 = numbers.renyi2[at];
-    if (const Distribution* const seen = Numbers::seen_by(proposal, i); seen && composition_.trace.top_k > 0) {
-      for (const Token token : seen->best(static_cast<int>(composition_.trace.top_k))) draft.top.emplace_back(token, seen->probability(token));
-    }
-    if (i < verdict.judged.size()) {
-      draft.p = verdict.judged[i].target;
-      draft.accept = verdict.judged[i].accept;
-      draft.log_p = verdict.judged[i].log_target;
-      draft.log_q = verdict.judged[i].log_drawn;
-      draft.proposals = verdict.judged[i].proposals;
-      draft.capped = verdict.judged[i].capped;
-      draft.accepted = verdict.judged[i].reached ? verdict.judged[i].accepted : -1;
-    }
-    row.drafts.push_back(draft);
-  }
-  std::vector<Commit> written = verdict.edits;
-  written.insert(written.end(), verdict.commits.begin(), verdict.commits.end());
-  for (std::size_t rank = 0; rank < written.size(); ++rank) {
-    const Commit& commit = written[rank];
-    TokenRow token;
-    token.position = commit.position;
-    token.token = commit.token;
-    token.value = commit.value;
-    token.rank = static_cast<std::int32_t>(rank);
-    token.source = static_cast<std::int32_t>(commit.source);
-    row.accepted += commit.source == Source::accepted;
-    for (const DraftRow& draft : row.drafts) {
-      if (draft.position != commit.position || draft.token != commit.token) continue;
-      if (commit.source == Source::accepted || commit.source == Source::threshold) token.p = draft.p, token.q = draft.q;
-      token.confidence = draft.confidence;
-      token.entropy = draft.entropy;
-      token.margin = draft.margin;
-      break;
-    }
-    row.tokens.push_back(token);
-  }
 }
 
 Asking<SampleRow> Decoder::decode() {

@@ -1,7 +1,7 @@
 // The loop: one sequence, from a prompt to a finished canvas (core/README.md draws it).
 #pragma once
 
-#include <map>
+#include <array>
 #include <memory>
 #include <optional>
 #include <span>
@@ -9,24 +9,13 @@
 #include <vector>
 
 #include "core/composition.h"
+#include "core/load_models.h"
 #include "core/parts.h"
+#include "core/record.h"
 #include "core/task.h"
 #include "core/trace.h"
 
 namespace draftlab {
-
-// Models that are loaded already, by plugin name and resolved options: arms of one run share weights.
-using Loaded = std::map<std::string, std::shared_ptr<Model>>;
-
-// The loaded model that `bound` describes; loads it when `loaded` does not hold it yet.
-std::shared_ptr<Model> load(const Bound<Model>& bound, const Machine& machine, Loaded& loaded);
-
-// The models that decode: index 0 is the target, 1 the draft model where one is named.
-struct Models {
-  std::vector<std::shared_ptr<Model>> models;
-  Model& target() const { return *models[0]; }
-};
-Models load_models(const Composition& composition, Loaded& loaded);
 
 class Decoder {
  public:
@@ -77,7 +66,7 @@ class Decoder {
   Verdict verdict_;
   SampleRow row_;  // grows by a StepRow a step
 
-  std::vector<Part*> parts() const;  // those that learn
+  std::array<Part*, 6> parts() const;  // those that learn
   // The first generated end-of-text token with no mask before it; -1 while there is none.
   std::int32_t end_of_text() const;
   // Commits the most probable of the prompt's choices: one question with a path for each, hence one function evaluation.
@@ -87,10 +76,8 @@ class Decoder {
   // Asks the forwards that the models' caches need; what the target answers along with them is the next step's carry.
   Asking<bool> refresh();
 
-  struct Numbers;  // of one proposal, for routers and the trace
-  StepView look(const Step& step, const Proposal& proposal, const Numbers& numbers) const;
-  void record(const Window& window, const Proposal& proposal, const Numbers& numbers, const Route& route, const Verdict& verdict,
-              StepRow& row) const;
+  // What routers and estimators see of the proposal.
+  StepView look(const Step& step, const Proposal& proposal, const DraftNumbers& numbers) const;
 };
 
 // Answers every pending question, those of one model that are alike in one forward (all of one model where it mixes them), and

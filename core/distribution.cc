@@ -42,7 +42,7 @@ inline __attribute__((always_inline)) double exponential(double x) {
   const double shifted = value * 1.4426950408889634074 + kRound, n = shifted - kRound;
   const double r = (value - n * 6.93145751953125e-1) - n * 1.42860682030941723212e-6;
   const double low = 1 + r * (1 + r * (1.0 / 2 + r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120)))));
-  const double high = 1.0 / 720 + r * (1.0 / 5040 + r * (1.0 / 40320 + r * (1.0 / 362880 + r * (1.0 / 3628800 + r * (1.0 / 39916800 + r / 479001600)))));
+  const double high = 1.0 / 720 + r * (1.0 / 5040 + r * (1.0 / 40320 + r * (1.0 / 362880 + r * (1.0 / 3628800 + r * (1.0 / 39916800 + r * (1.0 / 479001600))))));
   const double e = low + (r * r * r) * (r * r * r) * high;
   const auto power = std::bit_cast<double>((std::bit_cast<std::uint64_t>(shifted) + 1023) << 52);
   return nothing ? 0.0 : e * power;

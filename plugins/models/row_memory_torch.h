@@ -31,7 +31,8 @@ class RowMemory {
   PackedView values(std::int64_t layer, std::int64_t group, std::int64_t seen) const;
   // Asks the processor for what will be put, in every group, and for what will be attended to.
   void fetch_slot(std::int64_t layer, std::int64_t slot) const {
-    for (std::int64_t g = 0; g < groups_; ++g) keys_[layer * groups_ + g].fetch_output(slot), values_[layer * groups_ + g].fetch_input(slot);
+    keys_[layer].fetch_output(slot);
+    values_[layer].fetch_input(slot);
   }
   void fetch(std::int64_t layer, std::int64_t group, std::int64_t seen) const {
     draftlab::fetch(keys(layer, group, seen));
@@ -45,7 +46,7 @@ class RowMemory {
  private:
   std::int64_t larger() const;
   std::int64_t groups_, head_, slots_ = 0, room_ = 0;  // room_: slots that there are, as many as reserved or more
-  std::vector<Panels> keys_, values_;                  // [layer * groups + group]
+  std::vector<Panels> keys_, values_;                  // of each layer; a matrix a group
   std::vector<at::Tensor> tensors_;                    // keys and values of each layer
 };
 

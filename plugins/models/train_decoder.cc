@@ -5,7 +5,7 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "plugins/tasks/arithmetic_problems.h"
-#include "plugins/tasks/program_problems.h"
+#include "plugins/tasks/program_tests.h"
 #include "plugins/tokenizers/tokenizer.h"
 
 namespace draftlab {

@@ -117,10 +117,10 @@ void XlnetRows::prepare(std::int64_t length) {
   const at::Tensor positions = positional_rows(length - 1, 1 - length, d);
   for (Layer& layer : layers_) {
     const at::Tensor rows = at::matmul(positions, layer.r.to(at::kFloat));  // [2N-1, H dh]
-    layer.relative.assign(heads, {});
+    layer.relative = Panels(heads);
+    layer.relative.settle(layout_, offsets, head);
     for (std::int64_t h = 0; h < heads; ++h) {
-      layer.relative[h].settle(layout_, offsets, head);
-      for (std::int64_t o = 0; o < offsets; ++o) layer.relative[h].set_output(o, rows.data_ptr<float>() + (o * heads + h) * head, head);
+      for (std::int64_t o = 0; o < offsets; ++o) layer.relative.set_output(h, o, rows.data_ptr<float>() + (o * heads + h) * head, head);
     }
   }
   length_ = length;
@@ -172,7 +172,7 @@ void XlnetRows::attend_tile(const Layer& layer, std::size_t l, std::int64_t head
   }
   const RowCache& cache = *rows[tile.rows[0]]->cache;
   product(cache.memory_.keys(l, head, tile.seen), content, count, scores);
-  product(layer.relative[head].view(tile.lowest, tile.offsets, width), relative, count, others);
+  product(layer.relative.view(head, tile.lowest, tile.offsets, width), relative, count, others);
 
   const std::int32_t* positions = cache.positions_.data();
   std::array<float, kTile> sums;

@@ -53,7 +53,7 @@ class XlnetRows {
     at::Tensor content_bias, relative_bias;  // r_w_bias, r_r_bias
     at::Tensor attention_norm, attention_norm_bias, ff_norm, ff_norm_bias;
     at::Tensor r;                            // W_r, [d, H dh]
-    std::vector<Panels> relative;            // of each head: output N-1-r+p is W_r PE(r-p), of a row at r and a key at p
+    Panels relative;                         // of each head: output N-1-r+p is W_r PE(r-p), of a row at r and a key at p
   };
   // Rows of one cache that are attended together, by their places in the forward, and what one head of them needs: `seen` slots of
   // the cache, and relative outputs [lowest, lowest + offsets); multiples of 16. The first `ordered` slots hold neighbours in order.

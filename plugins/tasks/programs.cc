@@ -4,7 +4,7 @@
 #include "core/plugin.h"
 #include "plugins/builtin.h"
 #include "plugins/tasks/answers.h"
-#include "plugins/tasks/program_problems.h"
+#include "plugins/tasks/program_tests.h"
 
 namespace draftlab {
 namespace {

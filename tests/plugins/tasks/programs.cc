@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "core/plugin.h"
 #include "plugins/builtin.h"
-#include "plugins/tasks/program_problems.h"
+#include "plugins/tasks/program_tests.h"
 
 namespace draftlab {
 namespace {
