@@ -1,6 +1,7 @@
 #include "plugins/models/panels.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "plugins/models/lanes.h"
 #include "plugins/models/bf16_products.h"
@@ -41,7 +42,8 @@ void Panels::set_output(std::int64_t matrix, std::int64_t output, const float* i
     const std::int64_t many = std::min(kSome, count - first);
     std::uint16_t* const to = halves() + place(matrix, output, first);
     narrow_some(inputs + first, many, some);
-    for (std::int64_t i = 0; i < many; ++i) to[i / 2 * 32 + i % 2] = some[i];
+    for (std::int64_t i = 0; i + 1 < many; i += 2) std::memcpy(to + i * 16, some + i, 4);  // inputs lie in pairs
+    if (many % 2 == 1) to[(many - 1) * 16] = some[many - 1];
   }
 }
 
