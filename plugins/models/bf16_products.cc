@@ -44,12 +44,12 @@ constexpr auto kShapes = [] {
   return all;
 }();
 
-// Up to 32 rows of x times one panel or two neighbouring ones, of 16 outputs each.
+// Up to 32 rows of x times neighbouring panels of 16 outputs each.
 struct TileJob {
   const char *upper, *lower;  // tiles of the first sixteen rows, and of the others or nothing
   std::int64_t rows, chunks;
-  const char* panels;         // the first
-  std::int64_t panel_bytes;
+  const char* first;          // panel
+  std::int64_t panels, panel_bytes;
   const float* bias;          // of the first panel, or none
   float* y;                   // of the first row and output; rows `stride` numbers apart
   std::int64_t stride;
@@ -65,8 +65,9 @@ void write_down(const void* memory) { __asm__ volatile("" : : "r"(memory) : "mem
 void shape_tiles(std::int64_t rows) { _tile_loadconfig(&kShapes[rows]); }
 void release_tiles() { _tile_release(); }
 
-void multiply_by_tiles(const TileJob& job, bool two_panels) {
-  const char *first = job.panels, *second = first + job.panel_bytes, *next = job.next;
+void multiply_by_tiles(const TileJob& job) {
+  const bool two_panels = job.panels == 2;
+  const char *first = job.first, *second = first + job.panel_bytes, *next = job.next;
   write_down(job.upper);
   if (job.bias) {  // every row begins with the same: rows 0 bytes apart
     _tile_loadd(0, job.bias, 0);
@@ -106,7 +107,8 @@ void multiply_by_tiles(const TileJob& job, bool two_panels) {
 
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512bf16")
-constexpr int kHeld = 14;                        // rows whose sums the registers hold
+constexpr int kHeld = 14;                        // rows whose sums of two panels the registers hold
+constexpr int kFew = 2;                          // rows for which four panels are read at once: else each sum would wait for its last addition
 constexpr std::int64_t kAhead = 4 * kTileBytes;  // of the weights: how far before their use they are asked for
 
 // The same for up to kHeld rows, a pair of inputs at a time.
@@ -117,7 +119,7 @@ template <int M, int P> void multiply_pairs(const TileJob& job, const char* rows
     for (int m = 1; m < M; ++m) sums[m][p] = sums[0][p];
   }
   for (std::int64_t c = 0; c < job.chunks; ++c) {
-    const char *const x = rows + kTileBytes * c, *const weights = job.panels + kTileBytes * c;
+    const char *const x = rows + kTileBytes * c, *const weights = job.first + kTileBytes * c;
     for (int pair = 0; pair < 16; ++pair) {
       __m512bh w[P];
       for (int p = 0; p < P; ++p) {
@@ -136,21 +138,18 @@ template <int M, int P> void multiply_pairs(const TileJob& job, const char* rows
   for (int m = 0; m < M; ++m) for (int p = 0; p < P; ++p) _mm512_storeu_ps(y + m * job.stride + 16 * p, sums[m][p]);
 }
 
-template <int P, int M = kHeld> void multiply_some(const TileJob& job, std::int64_t count, const char* rows, float* y) {
+template <int P, int M = (P > 2 ? kFew : kHeld)> void multiply_some(const TileJob& job, std::int64_t count, const char* rows, float* y) {
   if constexpr (M == 1) multiply_pairs<1, P>(job, rows, y);
   else if (count == M) multiply_pairs<M, P>(job, rows, y);
   else multiply_some<P, M - 1>(job, count, rows, y);
 }
 
-void multiply_by_pairs(const TileJob& job, bool two_panels) {
+void multiply_by_pairs(const TileJob& job) {
+  constexpr void (*kMultiply[])(const TileJob&, std::int64_t, const char*, float*) = {multiply_some<1>, multiply_some<2>, multiply_some<3>, multiply_some<4>};
   for (std::int64_t strip = 0; strip < job.rows; strip += 16) {
     const std::int64_t rows = std::min<std::int64_t>(16, job.rows - strip), blocks = (rows + kHeld - 1) / kHeld, each = (rows + blocks - 1) / blocks;
     for (std::int64_t row = 0; row < rows; row += each) {
-      const char* const from = (strip == 0 ? job.upper : job.lower) + 64 * row;
-      float* const to = job.y + (strip + row) * job.stride;
-      const std::int64_t count = std::min(each, rows - row);
-      if (two_panels) multiply_some<2>(job, count, from, to);
-      else multiply_some<1>(job, count, from, to);
+      kMultiply[job.panels - 1](job, std::min(each, rows - row), (strip == 0 ? job.upper : job.lower) + 64 * row, job.y + (strip + row) * job.stride);
     }
   }
 }
@@ -189,26 +188,27 @@ void multiply_tiles(const PackedView& linear, const char* tiles, std::int64_t ro
   const std::int64_t panel_bytes = 2 * linear.stride, out = linear.out;
   // Rows are read once a pair of panels: so many at a time that they stay near.
   const std::int64_t near = std::max<std::int64_t>(kFewestBlocks, kNearBytes / (2 * strip)), groups = (blocks + near - 1) / near;
-  alignas(64) float sums[32 * 32];
   const bool tiled = has_matrix_tiles();
+  const std::int64_t wide = !tiled && rows <= kFew ? 2 : 1;  // pairs of panels at a time
+  alignas(64) float sums[32 * 32];
   if (tiled) shape_tiles(std::min<std::int64_t>(32, rows));
   for (std::int64_t group = 0; group < groups; ++group) {
     const std::int64_t from = blocks * group / groups, to = blocks * (group + 1) / groups;
     const std::int64_t lines = to - from < 4 ? 0 : (32 + to - from - 1) / (to - from);  // with few rows memory is busy anyway
-    for (std::int64_t pair = begin; pair < end; ++pair) {
+    for (std::int64_t pair = begin; pair < end; pair += wide) {
       const char* const own = static_cast<const char*>(linear.panels) + 2 * pair * panel_bytes;
-      const std::int64_t first = 32 * pair, count = std::min<std::int64_t>(32, out - first);
+      const std::int64_t first = 32 * pair, count = std::min(32 * std::min(wide, end - pair), out - first), panels = (count + 15) / 16;
       for (std::int64_t block = from; block < to; ++block) {
         const std::int64_t row = 32 * block, some = std::min<std::int64_t>(32, rows - row);
         const bool direct = count % 16 == 0 && (blocks == 1 || some == 32);
         float* const into = y + row * out + first;
         const char* const upper = tiles + 2 * block * strip;
         const char* const next = pair + 1 < end ? own + 2 * panel_bytes + (block - from) * chunks * lines * 64 : own;
-        const TileJob job{upper, some > 16 ? upper + strip : nullptr, some, chunks, own, panel_bytes, linear.bias ? linear.bias + first : nullptr,
-                          direct ? into : sums, direct ? out : 32, next, lines};
-        if (tiled) multiply_by_tiles(job, count > 16);
-        else multiply_by_pairs(job, count > 16);
-        for (std::int64_t r = 0; r < some && !direct; ++r) std::copy_n(sums + 32 * r, count, into + r * out);
+        const TileJob job{upper, some > 16 ? upper + strip : nullptr, some, chunks, own, panels, panel_bytes, linear.bias ? linear.bias + first : nullptr,
+                          direct ? into : sums, direct ? out : 16 * panels, next, lines};
+        if (tiled) multiply_by_tiles(job);
+        else multiply_by_pairs(job);
+        for (std::int64_t r = 0; r < some && !direct; ++r) std::copy_n(sums + 16 * panels * r, count, into + r * out);
       }
     }
   }
