@@ -1,9 +1,9 @@
 #include "core/distribution.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -30,66 +30,85 @@ constexpr double kLowestExponent = -700;
 #define DRAFTLAB_VECTOR
 #endif
 
-// A row of a large vocabulary is normalised and summarised several times a step. These loops make one pass each, in lanes that
-// compilers turn into vectors: a sum over doubles is kept in order otherwise.
-constexpr int kLanes = 8;
+// A row of a large vocabulary is normalised and summarised several times a step. These loops make one pass each, eight numbers at a
+// time: a sum over doubles is kept in order otherwise.
+constexpr std::int64_t kLanes = 8;
+typedef double Lanes __attribute__((vector_size(64), aligned(8), may_alias));
+typedef float FloatLanes __attribute__((vector_size(32), aligned(4), may_alias));
+typedef std::uint64_t BitLanes __attribute__((vector_size(64)));
 
-// exp(x) for x <= 0, to the last bit or two: 2^n e^r with |r| <= ln(2) / 2, and e^r by its Taylor polynomial.
-inline __attribute__((always_inline)) double exponential(double x) {
-  constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer, which its low bits then hold
-  const bool nothing = x < kLowestExponent;      // false for NaN, which stays what it is
-  const double value = nothing ? 0.0 : x;
-  const double shifted = value * 1.4426950408889634074 + kRound, n = shifted - kRound;
-  const double r = (value - n * 6.93145751953125e-1) - n * 1.42860682030941723212e-6;
-  const double low = 1 + r * (1 + r * (1.0 / 2 + r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120)))));
-  const double high = 1.0 / 720 + r * (1.0 / 5040 + r * (1.0 / 40320 + r * (1.0 / 362880 + r * (1.0 / 3628800 + r * (1.0 / 39916800 + r * (1.0 / 479001600))))));
-  const double e = low + (r * r * r) * (r * r * r) * high;
-  const auto power = std::bit_cast<double>((std::bit_cast<std::uint64_t>(shifted) + 1023) << 52);
-  return nothing ? 0.0 : e * power;
-}
+// Vectors are passed by reference: by value, their place would depend on the instruction set.
+inline __attribute__((always_inline)) void load(const double* from, Lanes& to) { to = *reinterpret_cast<const Lanes*>(from); }
+inline __attribute__((always_inline)) void load(const float* from, Lanes& to) { to = __builtin_convertvector(*reinterpret_cast<const FloatLanes*>(from), Lanes); }
 
-DRAFTLAB_VECTOR double sum_of(const double* lanes) {
+inline __attribute__((always_inline)) double sum_of(const Lanes& lanes) {
   double sum = 0;
   for (int j = 0; j < kLanes; ++j) sum += lanes[j];
   return sum;
 }
 
+// exp(x) for x <= 0, to the last bit or two: 2^n e^r with |r| <= ln(2) / 2, and e^r by its Taylor polynomial. Of one number or of lanes.
+template <class Bits, class Number> inline __attribute__((always_inline)) void exponential(const Number& x, Number& result) {
+  constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer, which its low bits then hold
+  const auto nothing = x < kLowestExponent;      // false for NaN, which stays what it is
+  const Number value = nothing ? Number{} : x;
+  const Number shifted = value * 1.4426950408889634074 + kRound, n = shifted - kRound;
+  const Number r = (value - n * 6.93145751953125e-1) - n * 1.42860682030941723212e-6;
+  const Number low = 1 + r * (1 + r * (1.0 / 2 + r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120)))));
+  const Number high = 1.0 / 720 + r * (1.0 / 5040 + r * (1.0 / 40320 + r * (1.0 / 362880 + r * (1.0 / 3628800 + r * (1.0 / 39916800 + r * (1.0 / 479001600))))));
+  const Number e = low + (r * r * r) * (r * r * r) * high;
+  Bits bits;
+  std::memcpy(&bits, &shifted, sizeof bits);
+  bits = (bits + 1023) << 52;
+  Number power;
+  std::memcpy(&power, &bits, sizeof power);
+  result = nothing ? Number{} : e * power;
+}
+
 // p = exp(x - largest); their sum.
 DRAFTLAB_VECTOR double exponentials(const float* x, double largest, double* p, std::int64_t size) {
-  double lanes[kLanes] = {};
+  Lanes sums{};
   std::int64_t i = 0;
   for (; i + kLanes <= size; i += kLanes) {
-    for (int j = 0; j < kLanes; ++j) lanes[j] += p[i + j] = exponential(x[i + j] - largest);
+    Lanes some;
+    load(x + i, some);
+    some -= largest;
+    exponential<BitLanes>(some, some);
+    *reinterpret_cast<Lanes*>(p + i) = some;
+    sums += some;
   }
-  double sum = sum_of(lanes);
-  for (; i < size; ++i) sum += p[i] = exponential(x[i] - largest);
+  double sum = sum_of(sums);
+  for (; i < size; ++i) {
+    exponential<std::uint64_t>(x[i] - largest, p[i]);
+    sum += p[i];
+  }
   return sum;
 }
 
 // The largest and the second largest of p, the sum of squares, and the sum of p x where p is positive (x may be -inf elsewhere).
 struct Moments { double largest = -1, second = -1, squares = 0, mean = 0; };
 
-inline __attribute__((always_inline)) void rank(double p, double& largest, double& second) {
-  second = std::max(second, std::min(largest, p));
-  largest = std::max(largest, p);
+template <class Number> inline __attribute__((always_inline)) void rank(const Number& p, Number& largest, Number& second) {
+  const Number lower = p < largest ? p : largest;
+  second = second < lower ? lower : second;
+  largest = largest < p ? p : largest;
 }
 
 DRAFTLAB_VECTOR Moments moments(const double* p, const float* x, std::int64_t size) {
-  double squares[kLanes] = {}, means[kLanes] = {}, largest[kLanes], second[kLanes];
-  std::fill_n(largest, kLanes, -1.0);
-  std::fill_n(second, kLanes, -1.0);
+  Lanes squares{}, means{}, largest = Lanes{} - 1, second = largest;
   std::int64_t i = 0;
   for (; i + kLanes <= size; i += kLanes) {
-    for (int j = 0; j < kLanes; ++j) {
-      squares[j] += p[i + j] * p[i + j];
-      means[j] += p[i + j] > 0 ? p[i + j] * x[i + j] : 0.0;
-      rank(p[i + j], largest[j], second[j]);
-    }
+    Lanes some, its;
+    load(p + i, some);
+    load(x + i, its);
+    squares += some * some;
+    means += some > 0 ? some * its : Lanes{};
+    rank(some, largest, second);
   }
   Moments all{-1, -1, sum_of(squares), sum_of(means)};
   for (int j = 0; j < kLanes; ++j) {
-    rank(largest[j], all.largest, all.second);
-    rank(second[j], all.largest, all.second);
+    rank<double>(largest[j], all.largest, all.second);
+    rank<double>(second[j], all.largest, all.second);
   }
   for (; i < size; ++i) {
     all.squares += p[i] * p[i];
