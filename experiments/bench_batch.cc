@@ -92,14 +92,14 @@ int bench_batch(const CommandLine& line, const Registries& registries) {
     const Line time = fit(all);
     std::printf("%s, %s, %s: %lld decodes, threads %d; one forward takes %.3f ms + %.4f ms a row\n", line.paths[1].c_str(), arm.label.c_str(), dtype,
                 static_cast<long long>(arm.prompts() * arm.composition.run.samples), arm.composition.run.machine.threads, 1e3 * time.a, 1e3 * time.b);
-    std::printf("  batch   tokens/s   of batch 1   rows a forward   of the fit's\n");
+    std::printf("  batch   tokens/s   of batch 1   rows a forward   ms a row   of the fit's\n");
     for (const Measured& measured : all) {
-      double rows = 0, predicted = 0;
-      for (const Forward& forward : measured.forwards) rows += forward.rows, predicted += time.a + time.b * forward.rows;
+      double rows = 0, seconds = 0, predicted = 0;
+      for (const Forward& forward : measured.forwards) rows += forward.rows, seconds += forward.seconds, predicted += time.a + time.b * forward.rows;
       const double share = predicted / measured.seconds;
-      std::printf("  %5lld %10.0f %11.2fx %16.1f %13.0f %%\n", static_cast<long long>(measured.batch), measured.rate(),
-                  measured.rate() / all.front().rate(), rows / static_cast<double>(measured.forwards.size()), 100 * share);
-      out[dtype].push_back({{"batch", measured.batch}, {"tokens_per_second", measured.rate()}, {"share_of_fit", share}});
+      std::printf("  %5lld %10.0f %11.2fx %16.1f %10.4f %13.0f %%\n", static_cast<long long>(measured.batch), measured.rate(),
+                  measured.rate() / all.front().rate(), rows / static_cast<double>(measured.forwards.size()), 1e3 * seconds / rows, 100 * share);
+      out[dtype].push_back({{"batch", measured.batch}, {"tokens_per_second", measured.rate()}, {"seconds_per_row", seconds / rows}, {"share_of_fit", share}});
     }
     out["fit"][dtype] = {{"a_seconds", time.a}, {"b_seconds_per_row", time.b}};
   }

@@ -26,7 +26,10 @@ void Panels::settle(Layout layout, std::int64_t outputs, std::int64_t inputs) {
   if (grown.panels_ == panels_ && grown.inputs_ == inputs_) return;
   grown.lines_.resize(matrices_ * grown.panels_ * grown.panel_lines());
   for (std::int64_t m = 0; m < matrices_; ++m) {
-    for (std::int64_t p = 0; p < panels_; ++p) std::copy_n(lines_.begin() + (m * panels_ + p) * panel_lines(), panel_lines(), grown.lines_.begin() + (m * grown.panels_ + p) * grown.panel_lines());
+    for (std::int64_t p = 0; p < panels_; ++p) {
+      const auto from = lines_.begin() + (m * panels_ + p) * panel_lines();
+      std::copy_n(from, panel_lines(), grown.lines_.begin() + (m * grown.panels_ + p) * grown.panel_lines());
+    }
   }
   *this = std::move(grown);
 }

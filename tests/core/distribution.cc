@@ -2,8 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "core/error.h"
@@ -60,6 +63,45 @@ TEST_CASE("logits: softmax without the excluded token, in double, without overfl
   CHECK(q.entropy() == doctest::Approx(std::log(2)).epsilon(1e-12));
   const std::vector<float> broken{0, std::numeric_limits<float>::quiet_NaN()};
   CHECK_THROWS_AS(Distribution::from_logits(nullptr, broken, kNoToken).probability(0), Fault);
+}
+
+// Long rows are read eight numbers at a time.
+TEST_CASE("rows of any length: what one number at a time gives") {
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const int size : {2, 7, 8, 9, 16, 23, 855}) {
+    for (const Token excluded : {kNoToken, Token{1}, Token{size - 1}}) {
+      CAPTURE(size);
+      CAPTURE(excluded);
+      std::vector<float> logits(static_cast<std::size_t>(size));
+      for (int i = 0; i < size; ++i) logits[i] = i % 11 == 5 ? -infinity : 9 * std::sin(1.7f * static_cast<float>(i) + 1) - 40 * static_cast<float>(i % 13 == 6) - 900 * static_cast<float>(i % 17 == 3);
+      std::vector<long double> exact;
+      for (int i = 0; i < size; ++i) exact.push_back(i == excluded ? 0 : std::exp(static_cast<long double>(logits[i])));
+      const long double sum = std::accumulate(exact.begin(), exact.end(), 0.0L);
+      long double entropy = 0, squares = 0;
+      for (long double& p : exact) {
+        p /= sum;
+        squares += p * p;
+        if (p > 0) entropy -= p * std::log(p);
+      }
+      const Distribution seen = Distribution::from_logits(nullptr, logits, excluded);
+      bool close = true;
+      for (int i = 0; i < size; ++i) close = close && std::abs(seen.probability(i) - exact[i]) <= 4e-16L * exact[i] + 1e-300L;
+      CHECK(close);
+      const auto largest = std::max_element(exact.begin(), exact.end());
+      CHECK(seen.argmax() == largest - exact.begin());
+      std::vector<long double> sorted = exact;
+      std::sort(sorted.begin(), sorted.end(), std::greater<>());
+      CHECK(seen.max() == doctest::Approx(static_cast<double>(sorted[0])).epsilon(1e-15));
+      CHECK(seen.margin() == doctest::Approx(static_cast<double>(sorted[0] - sorted[1])).epsilon(1e-14));
+      CHECK(seen.entropy() == doctest::Approx(static_cast<double>(entropy)).epsilon(1e-13));
+      CHECK(seen.renyi2() == doctest::Approx(static_cast<double>(squares)).epsilon(1e-14));
+    }
+  }
+  for (int broken = 0; broken < 19; ++broken) {
+    std::vector<float> logits(19, 1);
+    logits[broken] = std::numeric_limits<float>::quiet_NaN();
+    CHECK_THROWS_AS(Distribution::from_logits(nullptr, logits, kNoToken).probability(0), Fault);
+  }
 }
 
 TEST_CASE("summaries") {
