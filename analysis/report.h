@@ -63,8 +63,4 @@ Report make_report(const Frame& frame, const ReportRequest& request);
 // "--metric help": name, unit and meaning.
 std::string metric_help(const Frame& frame);
 
-// The groups' acceptance in the words of others: one column a term; the definitions below.
-std::string acceptance_table(const Frame& frame, const ReportRequest& request, Dialect dialect);
-Dialect dialect_of(const std::string& name);  // vllm, spec-bench, sglang, own; UsageError
-
 }  // namespace draftlab

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "analysis/acceptance_table.h"
 #include "analysis/cost.h"
 #include "analysis/html.h"
 #include "analysis/report_print.h"

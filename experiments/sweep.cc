@@ -111,9 +111,7 @@ int sweep(const CommandLine& line, const Registries& registries) {
     const Config config = Config::read(path, line.overrides, faults);
     faults.raise();
     const std::string out = line.flag("out", "out/" + std::filesystem::path(path).stem().string());
-    if (std::filesystem::exists(out) && !SweepFolder::is_one(out) && !std::filesystem::is_empty(out)) {
-      throw OutputError("'" + out + "' exists and is no folder of a sweep; name another with --out");
-    }
+    if (!SweepFolder::may_begin(out)) throw OutputError("'" + out + "' exists and is no folder of a sweep; name another with --out");
     return SweepFolder::freeze(out, config, line.plugins, registries);
   };
   SweepFolder folder = begun();

@@ -80,6 +80,12 @@ std::string to_text(const Config& config) {
 
 bool SweepFolder::is_one(const std::string& path) { return fs::is_regular_file(path + "/sweep.json"); }
 
+bool SweepFolder::may_begin(const std::string& path) {
+  if (!fs::exists(path) || is_one(path)) return true;
+  const fs::directory_iterator entries(path);
+  return std::all_of(begin(entries), end(entries), [](const fs::directory_entry& entry) { return entry.path().filename().string().ends_with(kPartial); });
+}
+
 std::vector<std::string> SweepFolder::plugins(const std::string& path) {
   const Json json = Json::parse(contents(path + "/sweep.json"), nullptr, false);
   std::vector<std::string> found;
@@ -94,7 +100,10 @@ SweepFolder SweepFolder::freeze(const std::string& path, const Config& config, c
   Faults faults;
   folder.config_ = Config::parse(text, "config.ini", faults);
   faults.raise();
-  for (const char* part : {"", "/cells", "/attempts", "/logs"}) make_folder(path + part);
+  folder.load(registries);  // whatever is wrong shows before anything is written
+  make_folder(path);
+  if (!is_one(path)) write_whole(path + "/sweep.json", "{}\n");  // from now on it is a sweep's: who is killed may begin again
+  for (const char* part : {"/cells", "/attempts", "/logs"}) make_folder(path + part);
   folder.path_ = fs::canonical(path).string();
   folder.home_ = fs::current_path().string();
   for (const std::string& plugin : plugins) {
@@ -104,7 +113,6 @@ SweepFolder SweepFolder::freeze(const std::string& path, const Config& config, c
     if (!fs::exists(folder.path_ + "/plugins/" + name)) write_whole(folder.path_ + "/plugins/" + name, bytes);
     folder.plugins_.push_back(name);
   }
-  folder.load(registries);
   const Json before = Json::parse(contents(folder.path_ + "/sweep.json"), nullptr, false);
   if (before.is_object()) folder.estimate_ = before.value("estimate", 0.0), folder.lease_ = before.value("lease", folder.lease_);
   if (const char* const lease = std::getenv("DRAFTLAB_LEASE_SECONDS")) folder.lease_ = std::max(0.5, std::atof(lease));
@@ -119,6 +127,7 @@ SweepFolder SweepFolder::open(const std::string& path, const Registries& registr
   folder.path_ = fs::canonical(path).string();
   try {
     const Json json = Json::parse(contents(path + "/sweep.json"));
+    if (json.empty()) throw DataError("'" + path + "' was interrupted before its sweep began; begin it again with draftlab sweep CONFIG --out " + path);
     folder.home_ = json.at("home"), folder.lease_ = json.at("lease"), folder.estimate_ = json.value("estimate", 0.0);
     folder.plugins_ = json.at("plugins").get<std::vector<std::string>>();
     for (const auto& [key, value] : json.at("inputs").items()) {

@@ -42,6 +42,7 @@ class SweepFolder {
   // `path` is no folder of a sweep.
   static SweepFolder open(const std::string& path, const Registries& registries);
   static bool is_one(const std::string& path);
+  static bool may_begin(const std::string& path);  // a sweep is there already, or nothing but what an interrupted beginning left
   static std::vector<std::string> plugins(const std::string& path);
 
   const std::string& path() const { return path_; }  // absolute

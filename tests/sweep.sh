@@ -93,6 +93,11 @@ expect 0 "4 done" sweep "$folder/c" --status
 # Refusals, in words.
 expect 73 "is no folder of a sweep" sweep "$folder/configs/small.ini" --out "$folder/configs"
 expect 64 "is no folder of a sweep" sweep "$folder/configs"
+expect 78 "no prompts from run.first" sweep "$folder/configs/small.ini" --out "$folder/f" --run.first 1000000
+[ -e "$folder/f" ] && wrong "a sweep that is refused leaves $(ls "$folder/f")"
+mkdir "$folder/f" && echo '{}' > "$folder/f/sweep.json"  # as one that was killed leaves it
+expect 65 "begin it again" sweep "$folder/f" --status
+expect 0 "7 done" sweep "$folder/configs/small.ini" --out "$folder/f"
 expect 64 "holds a frozen config" sweep "$folder/a" --seed 3
 expect 64 "must be a whole number" sweep "$folder/configs/small.ini" --out "$folder/d" --jobs many
 expect 78 "unknown drafter 'slef'" sweep "$folder/configs/small.ini" --out "$folder/d" --sweep.drafter slef

@@ -1,3 +1,4 @@
+#include "analysis/acceptance_table.h"
 #include "analysis/report.h"
 
 #include <doctest/doctest.h>

@@ -15,6 +15,8 @@
 
 #include "core/error.h"
 #include "experiments/claims.h"
+#include "experiments/sweep_folder.h"
+#include "plugins/builtin.h"
 #include "tests/core/trace_fixture.h"
 
 namespace {
@@ -199,6 +201,26 @@ TEST_CASE("an attempt killed before every call leaves a cell that can be claimed
     }
   }
   CHECK(call > 6);
+}
+
+TEST_CASE("a sweep killed before every call of its beginning can be begun again") {
+  const TraceFolder folder("every-call-sweep");
+  const std::string path = folder / "sweep";
+  Registries registries;
+  register_builtin_plugins(registries);
+  Faults faults;
+  const Config config = Config::parse("model = table\ntask = positions\n[sweep]\nrouter = always, never\n", "a.ini", faults);
+  faults.raise();
+  long call = 0;
+  for (bool killed = true; killed; ++call) {
+    CAPTURE(call);
+    std::filesystem::remove_all(path);
+    killed = in_child(call, call % 2, [&](const auto&) { SweepFolder::freeze(path, config, {}, registries); }).killed;
+    CHECK(SweepFolder::may_begin(path));
+    CHECK(SweepFolder::freeze(path, config, {}, registries).cells().size() == 2);
+    CHECK(SweepFolder::open(path, registries).cells().size() == 2);
+  }
+  CHECK(call > 8);
 }
 
 }  // namespace draftlab
