@@ -104,7 +104,7 @@ void load_task(Task& task, const Tokenizer* tokenizer, const std::string& checkp
     task.load(tokenizer);
   } catch (const ConfigError& error) {
     if (tokenizer || checkpoint.empty() || has_tokenizer(checkpoint)) throw;
-    throw ConfigError(std::string(error.what()) + ": " + kNoTokenizer + "'" + checkpoint + "'");
+    throw ConfigError(std::string(error.what()) + ": " + kNoTokenizer + "'" + checkpoint + (std::filesystem::is_directory(checkpoint) ? "'" : "', which is no folder"));
   }
 }
 

@@ -70,6 +70,7 @@ if [ -e "$modules/libdraftlab_torch.so" ]; then
   mkdir "$folder/bare" && cp "$configs/../data/checkpoints/stories/config.json" "$configs/../data/checkpoints/stories/model.safetensors" "$folder/bare"
   expect 0 "bare.h5" run "$configs/base/xlnet-base.ini" --model.as-arm.checkpoint "$folder/bare" --run.samples 1 --out "$folder/bare.h5"
   expect 78 "the model has no tokenizer: there is neither spiece.model, nor tokenizer.json, nor vocab.json and merges.txt in '$folder/bare'" run "$configs/base/infill.ini" --model.as-arm.checkpoint "$folder/bare" --out "$folder/none.h5"
+  expect 78 "in '$folder/nowhere', which is no folder" sweep "$configs/base/infill.ini" --model.as-arm.checkpoint "$folder/nowhere" --out "$folder/none"
 fi
 if ldd "$program" | grep -qi torch; then
   echo "the program links torch, so list, describe and check pay for it"
