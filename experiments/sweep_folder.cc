@@ -81,9 +81,10 @@ std::string to_text(const Config& config) {
 bool SweepFolder::is_one(const std::string& path) { return fs::is_regular_file(path + "/sweep.json"); }
 
 bool SweepFolder::may_begin(const std::string& path) {
-  if (!fs::exists(path) || is_one(path)) return true;
-  const fs::directory_iterator entries(path);
-  return std::all_of(begin(entries), end(entries), [](const fs::directory_entry& entry) { return entry.path().filename().string().ends_with(kPartial); });
+  std::error_code error;
+  if (!fs::exists(path, error) || is_one(path)) return true;
+  const fs::directory_iterator entries(path, error);  // an error where it is a file
+  return !error && std::all_of(begin(entries), end(entries), [](const fs::directory_entry& entry) { return entry.path().filename().string().ends_with(kPartial); });
 }
 
 std::vector<std::string> SweepFolder::plugins(const std::string& path) {

@@ -93,6 +93,7 @@ expect 0 "4 done" sweep "$folder/c" --status
 # Refusals, in words.
 expect 73 "is no folder of a sweep" sweep "$folder/configs/small.ini" --out "$folder/configs"
 expect 64 "is no folder of a sweep" sweep "$folder/configs"
+expect 73 "is no folder of a sweep" sweep "$folder/configs/small.ini" --out "$folder/configs/small.ini"
 expect 78 "no prompts from run.first" sweep "$folder/configs/small.ini" --out "$folder/f" --run.first 1000000
 [ -e "$folder/f" ] && wrong "a sweep that is refused leaves $(ls "$folder/f")"
 mkdir "$folder/f" && echo '{}' > "$folder/f/sweep.json"  # as one that was killed leaves it
