@@ -137,18 +137,16 @@ struct Distribution::State {
     if (normalised) return p;
     const auto size = static_cast<Eigen::Index>(logits.size());
     const Eigen::Map<const Eigen::ArrayXf> x(logits.data(), size);
-    double largest = x.maxCoeff();
-    if (excluded != kNoToken && x[excluded] == largest) {
-      largest = -kInfinity;
-      for (Eigen::Index i = 0; i < size; ++i) if (i != excluded) largest = std::max<double>(largest, x[i]);
-    }
+    // The excluded token is left out of the maximum and of the sum: subtracted from them, a leading one would leave nothing.
+    const Eigen::Index before = excluded == kNoToken ? size : excluded, after = std::min(before + 1, size);
+    double largest = -kInfinity;
+    if (before > 0) largest = x.head(before).maxCoeff();
+    if (after < size) largest = std::max<double>(largest, x.tail(size - after).maxCoeff());
     if (!std::isfinite(largest)) throw Fault("a model answered with logits that are not finite");
     p.resize(size);
-    double sum = exponentials(logits.data(), largest, p.data(), size);
-    if (excluded != kNoToken) {
-      sum -= p[excluded];
-      p[excluded] = 0;
-    }
+    double sum = exponentials(logits.data(), largest, p.data(), before);
+    if (before < size) p[before] = 0;
+    sum += exponentials(logits.data() + after, largest, p.data() + after, size - after);
     if (!std::isfinite(sum)) throw Fault("a model answered with logits that are not finite");
     p *= 1 / sum;
     log_normaliser = largest + std::log(sum);

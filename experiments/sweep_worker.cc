@@ -38,7 +38,7 @@ void stop(int) { stopping = true; }
 // Sends standard error to the log of the cell in hand: what a library says last before it crashes is found there.
 class CellLog {
  public:
-  explicit CellLog(const std::string& path) : shown_(::dup(STDERR_FILENO)) {
+  explicit CellLog(const std::string& path) : shown_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) {
     const int log = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (log < 0) return;
     ::dup2(log, STDERR_FILENO);

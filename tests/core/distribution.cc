@@ -65,6 +65,33 @@ TEST_CASE("logits: softmax without the excluded token, in double, without overfl
   CHECK_THROWS_AS(Distribution::from_logits(nullptr, broken, kNoToken).probability(0), Fault);
 }
 
+TEST_CASE("a mask token whose logit leads by any amount leaves the other probabilities what they are") {
+  for (const float lead : {0.f, 10.f, 30.f, 36.f, 38.f, 40.f, 90.f, 700.f, 800.f, 1500.f}) {
+    for (const int size : {3, 8, 21}) {
+      for (const Token mask : {0, size / 2, size - 1}) {
+        CAPTURE(lead);
+        CAPTURE(mask);
+        std::vector<float> logits(static_cast<std::size_t>(size));
+        for (int i = 0; i < size; ++i) logits[i] = 2 * std::sin(static_cast<float>(3 * i + 1));
+        logits[mask] = lead;
+        long double sum = 0, entropy = 0;
+        for (int i = 0; i < size; ++i) if (i != mask) sum += std::exp(static_cast<long double>(logits[i]));
+        const Distribution p = Distribution::from_logits(nullptr, logits, mask);
+        bool close = true;
+        for (int i = 0; i < size; ++i) {
+          const long double exact = i == mask ? 0 : std::exp(static_cast<long double>(logits[i])) / sum;
+          if (exact > 0) entropy -= exact * std::log(exact);
+          close = close && std::abs(p.probability(i) - exact) <= 1e-15L * exact;
+          close = close && (i == mask || std::abs(p.log_probability(i) - std::log(exact)) <= 1e-14L);
+        }
+        CHECK(close);
+        CHECK(p.entropy() == doctest::Approx(static_cast<double>(entropy)).epsilon(1e-13));
+        CHECK(p.argmax() != mask);
+      }
+    }
+  }
+}
+
 // Long rows are read eight numbers at a time.
 TEST_CASE("rows of any length: what one number at a time gives") {
   const float infinity = std::numeric_limits<float>::infinity();
