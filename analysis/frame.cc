@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <set>
 
-#include "core/columns_hdf5.h"
-#include "core/config.h"
-#include "core/error.h"
+#include "core/trace/hdf5_columns.h"
+#include "core/config/config.h"
+#include "core/base/error.h"
 
 namespace draftlab {
 namespace {

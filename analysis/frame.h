@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/trace_hdf5.h"
+#include "core/trace/trace_file.h"
 
 namespace draftlab {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace draftlab {
 namespace {

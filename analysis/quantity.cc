@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/columns_hdf5.h"
-#include "core/error.h"
-#include "core/image_metrics.h"
-#include "core/text_metrics.h"
+#include "core/trace/hdf5_columns.h"
+#include "core/base/error.h"
+#include "core/metrics/image_metrics.h"
+#include "core/metrics/text_metrics.h"
 
 namespace draftlab {
 namespace {

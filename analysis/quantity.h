@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analysis/frame.h"
-#include "core/metrics.h"
+#include "core/metrics/decode_metrics.h"
 
 namespace draftlab {
 

@@ -10,8 +10,8 @@
 #include <numeric>
 #include <string>
 
-#include "core/chance.h"
-#include "core/error.h"
+#include "core/prob/chance.h"
+#include "core/base/error.h"
 
 namespace draftlab {
 namespace {

@@ -1,5 +1,5 @@
 // Intervals and tests for paired experiments: the unit is the prompt, and both arms of a comparison decoded the same ones.
-// Everything is deterministic: the bootstrap draws from the counter-based generator of core/chance.h.
+// Everything is deterministic: the bootstrap draws from the counter-based generator of core/prob/chance.h.
 #pragma once
 
 #include <cstdint>

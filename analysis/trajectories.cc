@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "analysis/table.h"
-#include "core/metrics.h"
+#include "core/metrics/decode_metrics.h"
 
 namespace draftlab {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/trace.h"
+#include "core/trace/rows.h"
 
 namespace draftlab {
 
@@ -23,7 +23,7 @@ std::vector<std::int32_t> generated_order(const SampleRow& sample, const OrderRe
 
 // Means over samples, each of them weighing the same; samples of fewer than two tokens have no order and are left out.
 struct ArNess {
-  double local_diffucoder, local_s2d2, global;  // at k: the k tokens or positions before, the k left-most masks (core/metrics.h)
+  double local_diffucoder, local_s2d2, global;  // at k: the k tokens or positions before, the k left-most masks (core/metrics/decode_metrics.h)
   double tau;                                    // Kendall's
   std::int64_t samples = 0;
 };

@@ -8,7 +8,7 @@
 #include <list>
 #include <optional>
 
-#include "core/metrics.h"
+#include "core/metrics/decode_metrics.h"
 #include "plugins/tokenizers/tokenizer.h"
 
 namespace draftlab {

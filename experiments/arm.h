@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/decoder.h"
-#include "core/task.h"
+#include "core/loop/decoder.h"
+#include "core/parts/task.h"
 #include "experiments/judge.h"
 
 namespace draftlab {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "core/model.h"
-#include "core/task.h"
+#include "core/parts/model.h"
+#include "core/parts/task.h"
 
 namespace draftlab {
 

@@ -2,7 +2,7 @@
 
 #include <iostream>
 
-#include "core/composition.h"
+#include "core/config/composition.h"
 
 namespace draftlab {
 

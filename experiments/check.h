@@ -1,7 +1,7 @@
 // `draftlab check CONFIG`: validates a whole sweep without running it.
 #pragma once
 
-#include "core/plugin.h"
+#include "core/config/plugin.h"
 #include "experiments/command_line.h"
 
 namespace draftlab {

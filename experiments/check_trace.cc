@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <iostream>
 
-#include "analysis/check_trace.h"
-#include "core/trace_schema.h"
+#include "analysis/trace/check_trace.h"
+#include "core/trace/schema.h"
 
 namespace draftlab {
 

@@ -1,7 +1,7 @@
 // `draftlab check-trace FILE...`: validates traces against the schema.
 #pragma once
 
-#include "core/plugin.h"
+#include "core/config/plugin.h"
 #include "experiments/command_line.h"
 
 namespace draftlab {

@@ -1,7 +1,7 @@
 // `draftlab describe KIND.NAME`: options, defaults, ranges, source.
 #pragma once
 
-#include "core/plugin.h"
+#include "core/config/plugin.h"
 #include "experiments/command_line.h"
 
 namespace draftlab {

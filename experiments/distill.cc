@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <iostream>
 
-#include "core/files.h"
-#include "core/progress.h"
+#include "core/base/files.h"
+#include "core/base/progress.h"
 #include "experiments/arm.h"
 #include "experiments/beam_search.h"
 

@@ -2,7 +2,7 @@
 // distillation: Kim and Rush, 2016).
 #pragma once
 
-#include "core/plugin.h"
+#include "core/config/plugin.h"
 #include "experiments/command_line.h"
 
 namespace draftlab {

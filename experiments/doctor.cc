@@ -17,7 +17,7 @@
 #include <iostream>
 #include <vector>
 
-#include "core/provenance.h"
+#include "core/trace/provenance.h"
 
 namespace draftlab {
 namespace {

@@ -1,7 +1,7 @@
 // `draftlab doctor`: what this machine is, and what on it makes experiments slow or wrong.
 #pragma once
 
-#include "core/plugin.h"
+#include "core/config/plugin.h"
 #include "experiments/command_line.h"
 
 namespace draftlab {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <iostream>
 
-#include "analysis/export_csv.h"
-#include "analysis/image_sheet.h"
-#include "core/error.h"
-#include "plugins/tasks/image_set.h"
+#include "analysis/trace/export_csv.h"
+#include "analysis/trace/image_sheet.h"
+#include "core/base/error.h"
+#include "plugins/tasks/images/image_set.h"
 
 namespace draftlab {
 namespace {

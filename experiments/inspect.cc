@@ -4,11 +4,11 @@
 #include <map>
 #include <memory>
 
-#include "analysis/inspect.h"
-#include "analysis/image_sheet.h"
+#include "analysis/trace/inspect.h"
+#include "analysis/trace/image_sheet.h"
 #include "analysis/trajectories.h"
-#include "core/error.h"
-#include "core/task.h"
+#include "core/base/error.h"
+#include "core/parts/task.h"
 #include "plugins/tokenizers/tokenizer.h"
 
 namespace draftlab {

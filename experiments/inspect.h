@@ -1,7 +1,7 @@
 // `draftlab inspect FILE --sample I`: one trajectory, step by step.
 #pragma once
 
-#include "core/plugin.h"
+#include "core/config/plugin.h"
 #include "experiments/command_line.h"
 
 namespace draftlab {

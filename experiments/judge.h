@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "core/decoder.h"
-#include "core/task.h"
+#include "core/loop/decoder.h"
+#include "core/parts/task.h"
 
 namespace draftlab {
 

@@ -1,7 +1,7 @@
 // `draftlab list [KIND]`: what there is.
 #pragma once
 
-#include "core/plugin.h"
+#include "core/config/plugin.h"
 #include "experiments/command_line.h"
 
 namespace draftlab {

@@ -5,10 +5,10 @@
 #include <boost/program_options.hpp>
 #include <iostream>
 
-#include "core/plugin.h"
-#include "core/provenance.h"
-#include "experiments/bench.h"
-#include "experiments/certify.h"
+#include "core/config/plugin.h"
+#include "core/trace/provenance.h"
+#include "experiments/bench/bench.h"
+#include "experiments/certify/certify.h"
 #include "experiments/check.h"
 #include "experiments/check_trace.h"
 #include "experiments/describe.h"
@@ -21,7 +21,7 @@
 #include "experiments/replay.h"
 #include "experiments/report.h"
 #include "experiments/run.h"
-#include "experiments/sweep.h"
+#include "experiments/sweep/sweep.h"
 #include "experiments/train.h"
 #include "plugins/builtin.h"
 
@@ -117,7 +117,7 @@ const std::vector<Command>& commands() {
         {"baseline", "the arm that others are compared with, \"key=value ...\""}},
        false, plot},
       {"check-trace", "FILE...", "validate traces against their schema", 0, kAnyNumber,
-       {{"schema", "print the tables of analysis/TRACE_FORMAT.md", true}}, false, check_trace},
+       {{"schema", "print the tables of docs/TRACE_FORMAT.md", true}}, false, check_trace},
       {"doctor", "", "what on this machine makes experiments slow or wrong", 0, 0, {}, false, doctor},
       {"bench", "[as-arm | batch CONFIG | model FOLDER|SHAPE | checkpoint SHAPE FOLDER | trace]", "the benchmarks: cached rows; tokens per second against batch size; a model's passes against what the machine can do; random weights in a published shape; writing and merging a trace", 0, kAnyNumber, {{"out", "file for the numbers"}}, true, bench_any},
   };

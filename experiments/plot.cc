@@ -4,7 +4,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "analysis/plot.h"
+#include "analysis/figures/plot.h"
 
 namespace draftlab {
 namespace {

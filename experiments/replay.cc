@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <iostream>
 
-#include "analysis/acceptance_limit.h"
-#include "analysis/replay.h"
-#include "core/config.h"
-#include "core/error.h"
+#include "analysis/replay/acceptance_limit.h"
+#include "analysis/replay/replay.h"
+#include "core/config/config.h"
+#include "core/base/error.h"
 
 namespace draftlab {
 namespace {

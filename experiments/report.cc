@@ -3,12 +3,12 @@
 #include <iostream>
 #include <sstream>
 
-#include "analysis/acceptance_table.h"
-#include "analysis/cost.h"
-#include "analysis/html.h"
-#include "analysis/report_print.h"
-#include "core/error.h"
-#include "core/files.h"
+#include "analysis/report/acceptance_table.h"
+#include "analysis/report/cost.h"
+#include "analysis/page/html.h"
+#include "analysis/report/report_print.h"
+#include "core/base/error.h"
+#include "core/base/files.h"
 
 namespace draftlab {
 namespace {

@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <iostream>
 
-#include "analysis/summary.h"
-#include "core/progress.h"
-#include "core/provenance.h"
-#include "core/trace_hdf5.h"
+#include "analysis/report/summary.h"
+#include "core/base/progress.h"
+#include "core/trace/provenance.h"
+#include "core/trace/trace_file.h"
 #include "experiments/arm.h"
 #include "experiments/doctor.h"
 

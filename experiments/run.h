@@ -1,7 +1,7 @@
 // `draftlab run CONFIG`: decodes every cell of a config, writes the trace, prints the table.
 #pragma once
 
-#include "core/plugin.h"
+#include "core/config/plugin.h"
 #include "experiments/command_line.h"
 
 namespace draftlab {

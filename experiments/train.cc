@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <iostream>
 
-#include "core/train.h"
+#include "core/config/train.h"
 #include "experiments/arm.h"
 
 namespace draftlab {

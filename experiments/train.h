@@ -1,7 +1,7 @@
 // `draftlab train CONFIG`: makes a checkpoint or a tokenizer.
 #pragma once
 
-#include "core/plugin.h"
+#include "core/config/plugin.h"
 #include "experiments/command_line.h"
 
 namespace draftlab {

@@ -2,7 +2,7 @@
 // not link; so what `draftlab list` shows is what there is.
 #pragma once
 
-#include "core/plugin.h"
+#include "core/config/plugin.h"
 
 #define DRAFTLAB_BUILTIN_PLUGINS(X) \
   X(table)                          \

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <iostream>
 
-#include "core/error.h"
-#include "tests/core/trace_fixture.h"
+#include "core/base/error.h"
+#include "tests/core/trace/trace_fixture.h"
 
 int main(int argc, char** argv) {
   try {

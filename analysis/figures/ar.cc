@@ -1,7 +1,7 @@
 // The course of a decode, over normalised steps: how far it goes from left to right, how sure the drafter is, how much a step commits.
 #include "analysis/figures/bins.h"
 #include "analysis/figures/figures.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace draftlab {
 namespace {

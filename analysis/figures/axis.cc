@@ -5,8 +5,8 @@
 #include <map>
 
 #include "analysis/figures/figures.h"
-#include "analysis/report.h"
-#include "core/error.h"
+#include "analysis/report/report.h"
+#include "core/base/error.h"
 
 namespace draftlab {
 

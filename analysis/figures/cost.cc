@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "analysis/figures/figures.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace draftlab {
 namespace {

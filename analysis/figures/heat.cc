@@ -4,8 +4,8 @@
 #include <map>
 
 #include "analysis/figures/figures.h"
-#include "analysis/report.h"
-#include "core/error.h"
+#include "analysis/report/report.h"
+#include "core/base/error.h"
 
 namespace draftlab {
 namespace {

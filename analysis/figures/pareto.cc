@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "analysis/figures/figures.h"
-#include "analysis/report.h"
-#include "core/error.h"
+#include "analysis/report/report.h"
+#include "core/base/error.h"
 
 namespace draftlab {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "analysis/figures/bins.h"
 #include "analysis/figures/figures.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace draftlab {
 namespace {

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "analysis/figures/figures.h"
-#include "core/curves.h"
-#include "core/error.h"
+#include "core/trace/curves.h"
+#include "core/base/error.h"
 
 namespace draftlab {
 namespace {

@@ -1,5 +1,5 @@
 # Writes OUT, a C++ file with the parts of the page as text:  cmake -DFROM=analysis/page -DOUT=page_parts.cc -P embed.cmake
-set(text "// Made by analysis/page/embed.cmake.\n#include \"analysis/page_parts.h\"\n\nnamespace draftlab {\n\n")
+set(text "// Made by analysis/page/embed.cmake.\n#include \"analysis/page/page_parts.h\"\n\nnamespace draftlab {\n\n")
 function(embed name)
   set(content "")
   foreach(part ${ARGN})

@@ -2,8 +2,8 @@
 // no random number, and replace a rejected draft by the target's draw, which at temperature 0 is that token.
 #pragma once
 
-#include "core/options.h"
-#include "core/parts.h"
+#include "core/config/options.h"
+#include "core/parts/parts.h"
 
 namespace draftlab {
 

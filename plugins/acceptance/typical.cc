@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/parts.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

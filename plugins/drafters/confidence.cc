@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/parts.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

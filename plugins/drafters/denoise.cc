@@ -1,6 +1,6 @@
 // The model denoises the current block: every mask of the window is drawn independently from one bidirectional forward (S2D2,
 // Sec. 3), and tokens written earlier in the block may be edited from the same answer (LLaDA2.1).
-#include "core/parts.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

@@ -4,7 +4,7 @@
 // arms that decode in one order share it.
 #include <algorithm>
 
-#include "core/vector_draw.h"
+#include "core/parts/vector_draw.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

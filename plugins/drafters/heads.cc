@@ -3,7 +3,7 @@
 // next step's proposal, and only the first proposal costs a forward of its own. Head 1 is the target.
 #include <algorithm>
 
-#include "core/parts.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

@@ -3,7 +3,7 @@
 // answers beyond a rejection are the next guesses.
 #include <algorithm>
 
-#include "core/parts.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

@@ -3,7 +3,7 @@
 // has no left neighbour and is drafted by the target.
 #include <algorithm>
 
-#include "core/parts.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "core/options.h"
-#include "core/parts.h"
+#include "core/config/options.h"
+#include "core/parts/parts.h"
 
 namespace draftlab {
 

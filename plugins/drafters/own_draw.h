@@ -2,7 +2,7 @@
 // (then it is the bonus of no drafts, and its random number may not be that of a draft which was dropped).
 #pragma once
 
-#include "core/parts.h"
+#include "core/parts/parts.h"
 
 namespace draftlab {
 

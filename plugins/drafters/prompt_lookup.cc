@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/parts.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 #include "plugins/drafters/own_draw.h"
 

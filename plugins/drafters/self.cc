@@ -2,7 +2,7 @@
 // (ASSD, Algorithm 1, lines 5-8). The first of them is the target's own draw (Lemma 1) and needs no test.
 #include <algorithm>
 
-#include "core/parts.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

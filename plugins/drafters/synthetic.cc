@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <string>
 
-#include "core/error.h"
-#include "core/parts.h"
+#include "core/base/error.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

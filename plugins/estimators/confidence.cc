@@ -1,6 +1,6 @@
 // A draft passes with the probability it was given, raised to a power (S2D2, Table 4). This reads the drawn token itself: a router
 // that decides by it is lossy even where both its branches are exact.
-#include "core/parts.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

@@ -1,7 +1,7 @@
 // A draft passes with probability exp(-beta H~), H~ = H / ln V in [0, 1] (S2D2, Sec. 4.3).
 #include <cmath>
 
-#include "core/parts.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

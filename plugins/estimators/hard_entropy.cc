@@ -1,7 +1,7 @@
 // A draft passes if its normalised entropy H / ln V is below a threshold (S2D2, Table 4).
 #include <cmath>
 
-#include "core/parts.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

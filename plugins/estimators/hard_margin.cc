@@ -1,6 +1,6 @@
 // A draft passes if the two most probable tokens of its distribution are far enough apart (S2D2, Sec. 4.3). The paper says at
 // least the threshold, its code above it.
-#include "core/parts.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

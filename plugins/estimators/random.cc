@@ -1,7 +1,7 @@
 // A draft passes with a uniform random probability: the baseline of S2D2's Table 4. The numbers are a fixed function of sequence,
 // step and position, so an estimator stays what it is, a function of what it sees, and consumes no chance of the decode.
-#include "core/chance.h"
-#include "core/parts.h"
+#include "core/prob/chance.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

@@ -1,6 +1,6 @@
 // A draft passes with probability sum_v p(v)^2, the exponential of the negative Renyi-2 entropy: what two independent draws from
 // the drafter have of agreeing (S2D2, Table 4).
-#include "core/parts.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

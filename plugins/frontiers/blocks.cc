@@ -1,7 +1,7 @@
 // Semi-autoregressive blocks: one is finished before the next begins, inside it any order goes (S2D2, Sec. 3). A chain may judge
 // the first contiguous run of masks, since what lies right of a committed token has been drawn with that token in sight.
-#include "core/error.h"
-#include "core/parts.h"
+#include "core/base/error.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

@@ -1,5 +1,5 @@
 // The any-subset order: masked positions left to right, wherever the prompt lies (ASSD, Eq. 4).
-#include "core/parts.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

@@ -1,5 +1,5 @@
 // The autoregressive order: the prompt is a prefix, the rest follows left to right.
-#include "core/parts.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "core/error.h"
-#include "core/parts.h"
+#include "core/base/error.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

@@ -1,5 +1,5 @@
 // Routes every step to the verifier.
-#include "core/parts.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

@@ -2,8 +2,8 @@
 // stays on until the score falls below `off`; once off, until it reaches `on`. One state a sequence, never reset by a block.
 //
 // The paper does not say where it begins; its code begins off, and turns on above `on` where the paper says at `on`.
-#include "core/error.h"
-#include "core/parts.h"
+#include "core/base/error.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 #include "plugins/routers/verification_score.h"
 

@@ -1,7 +1,7 @@
 // Verifies when the span is long enough to pay for one more pass (S2D2, Sec. 4.3). 1 verifies always, B only the first step of
 // a block.
-#include "core/parts.h"
-#include "core/trace.h"
+#include "core/parts/parts.h"
+#include "core/trace/rows.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

@@ -1,5 +1,5 @@
 // Routes every step past the verifier: the unmasker alone decides what is committed.
-#include "core/parts.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

@@ -1,5 +1,5 @@
 // Verifies when the score reaches a threshold (S2D2, Algorithm 4).
-#include "core/parts.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 #include "plugins/routers/verification_score.h"
 

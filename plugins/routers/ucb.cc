@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-#include "core/parts.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "core/task.h"
-#include "plugins/tasks/passages.h"
+#include "core/parts/task.h"
+#include "plugins/tasks/stories/passages.h"
 
 namespace draftlab {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/chance.h"
+#include "core/prob/chance.h"
 
 namespace draftlab {
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "core/error.h"
-#include "core/task.h"
+#include "core/base/error.h"
+#include "core/parts/task.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

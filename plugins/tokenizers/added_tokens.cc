@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "plugins/tokenizers/unicode.h"
-#include "plugins/tokenizers/utf8.h"
+#include "core/base/text.h"
 
 namespace draftlab {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/types.h"
+#include "core/prob/types.h"
 
 namespace draftlab {
 

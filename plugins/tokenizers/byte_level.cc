@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <deque>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "plugins/tokenizers/unicode.h"
-#include "plugins/tokenizers/utf8.h"
+#include "core/base/text.h"
 
 namespace draftlab {
 namespace {

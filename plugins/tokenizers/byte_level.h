@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/task.h"
+#include "core/parts/task.h"
 #include "plugins/tokenizers/added_tokens.h"
 #include "plugins/tokenizers/byte_pairs.h"
 #include "plugins/tokenizers/pre_tokenizer.h"

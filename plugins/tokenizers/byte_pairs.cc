@@ -4,8 +4,8 @@
 #include <array>
 #include <queue>
 
-#include "core/error.h"
-#include "plugins/tokenizers/utf8.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace draftlab {
 namespace {

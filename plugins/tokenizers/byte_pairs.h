@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/types.h"
+#include "core/prob/types.h"
 
 namespace draftlab {
 

@@ -3,7 +3,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace draftlab {
 namespace {

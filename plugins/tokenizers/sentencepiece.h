@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/task.h"
+#include "core/parts/task.h"
 
 namespace sentencepiece { class SentencePieceProcessor; }
 

@@ -2,9 +2,9 @@
 
 #include <filesystem>
 
-#include "core/error.h"
-#include "core/plugin.h"
-#include "plugins/tasks/documents.h"
+#include "core/base/error.h"
+#include "core/config/plugin.h"
+#include "core/base/documents.h"
 #include "plugins/tokenizers/tokenizer_json.h"
 
 namespace draftlab {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/task.h"
+#include "core/parts/task.h"
 
 namespace draftlab {
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "plugins/tokenizers/unicode.h"
 
 namespace draftlab {

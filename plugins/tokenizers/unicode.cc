@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/error.h"
-#include "plugins/tokenizers/utf8.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace draftlab {
 namespace {

@@ -1,5 +1,5 @@
 // Commits every draft: parallel sampling under an independence assumption (ASSD, Eq. 5). Not lossless beyond one draft.
-#include "core/parts.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

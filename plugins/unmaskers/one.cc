@@ -1,5 +1,5 @@
 // Commits a single draft: the first of the window, or the most confident one (stepwise decoding of a masked-diffusion model).
-#include "core/parts.h"
+#include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

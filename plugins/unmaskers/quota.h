@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/parts.h"
+#include "core/parts/parts.h"
 
 namespace draftlab {
 

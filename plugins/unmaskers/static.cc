@@ -2,7 +2,7 @@
 // decoding; with steps and an order it is LLaDA's low-confidence remasking, and with a schedule of timesteps Dream's sampler.
 #include <algorithm>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "plugins/builtin.h"
 #include "plugins/unmaskers/quota.h"
 

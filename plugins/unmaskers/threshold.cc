@@ -2,7 +2,7 @@
 // quota (S2D2, Sec. 3).
 #include <algorithm>
 
-#include "core/options.h"
+#include "core/config/options.h"
 #include "plugins/builtin.h"
 #include "plugins/unmaskers/quota.h"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/parts.h"
+#include "core/parts/parts.h"
 
 namespace draftlab {
 

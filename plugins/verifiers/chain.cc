@@ -3,8 +3,8 @@
 // The first position without an accepted draft is replaced and ends the step.
 #include <algorithm>
 
-#include "core/parts.h"
-#include "core/trace.h"
+#include "core/parts/parts.h"
+#include "core/trace/rows.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

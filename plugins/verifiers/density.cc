@@ -10,7 +10,7 @@
 //   reflection   a maximal coupling of each reverse step in turn; exact
 #include <cmath>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "plugins/builtin.h"
 #include "plugins/verifiers/vector_trial.h"
 

@@ -3,8 +3,8 @@
 // judges another state than stepwise decoding does. The baseline that SSD is taken for.
 #include <algorithm>
 
-#include "core/parts.h"
-#include "core/trace.h"
+#include "core/parts/parts.h"
+#include "core/trace/rows.h"
 #include "plugins/builtin.h"
 #include "plugins/verifiers/branches.h"
 

@@ -4,9 +4,9 @@
 // at any temperature, whatever was drafted.
 #include <algorithm>
 
-#include "core/error.h"
-#include "core/parts.h"
-#include "core/trace.h"
+#include "core/base/error.h"
+#include "core/parts/parts.h"
+#include "core/trace/rows.h"
 #include "plugins/builtin.h"
 #include "plugins/verifiers/branches.h"
 

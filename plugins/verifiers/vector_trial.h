@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/options.h"
-#include "core/trace.h"
-#include "core/vector_draw.h"
+#include "core/config/options.h"
+#include "core/trace/rows.h"
+#include "core/parts/vector_draw.h"
 
 namespace draftlab {
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "tests/core/trace_fixture.h"
+#include "tests/core/trace/trace_fixture.h"
 
 namespace draftlab {
 namespace {

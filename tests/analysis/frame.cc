@@ -4,8 +4,8 @@
 
 #include <fstream>
 
-#include "core/error.h"
-#include "tests/core/trace_fixture.h"
+#include "core/base/error.h"
+#include "tests/core/trace/trace_fixture.h"
 
 namespace draftlab {
 namespace {

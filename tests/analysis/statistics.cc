@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/chance.h"
-#include "core/error.h"
+#include "core/prob/chance.h"
+#include "core/base/error.h"
 
 namespace draftlab {
 namespace {

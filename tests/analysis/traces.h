@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/text_metrics.h"
-#include "tests/core/trace_fixture.h"
+#include "core/metrics/text_metrics.h"
+#include "tests/core/trace/trace_fixture.h"
 
 namespace draftlab {
 

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "core/decoder.h"
+#include "core/loop/decoder.h"
 #include "plugins/builtin.h"
 
 using namespace draftlab;

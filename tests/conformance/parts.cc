@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "core/decoder.h"
+#include "core/loop/decoder.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

@@ -2,8 +2,8 @@
 // same order. On the table whose answers depend on the visible set, six positions in blocks of three.
 #include <doctest/doctest.h>
 
-#include "analysis/acceptance_limit.h"
-#include "core/decoder.h"
+#include "analysis/replay/acceptance_limit.h"
+#include "core/loop/decoder.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/error.h"
-#include "core/train.h"
+#include "core/base/error.h"
+#include "core/config/train.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

@@ -1,8 +1,8 @@
 // Configs that were mangled, in a fixed order: whatever comes, faults or a composition, never a crash or a hang.
 #include <doctest/doctest.h>
 
-#include "core/chance.h"
-#include "core/composition.h"
+#include "core/prob/chance.h"
+#include "core/config/composition.h"
 
 namespace draftlab {
 namespace {

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "plugins/tasks/choices.h"
-#include "plugins/tasks/program_tests.h"
+#include "plugins/tasks/programs/program_tests.h"
 
 namespace draftlab {
 namespace {

@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "core/chance.h"
-#include "core/error.h"
-#include "core/memory_file.h"
-#include "plugins/models/safetensors.h"
-#include "plugins/tasks/documents.h"
-#include "plugins/tasks/five_sentences.h"
+#include "core/prob/chance.h"
+#include "core/base/error.h"
+#include "core/base/memory_file.h"
+#include "plugins/models/checkpoint/safetensors.h"
+#include "core/base/documents.h"
+#include "plugins/tasks/stories/five_sentences.h"
 #include "plugins/tokenizers/tokenizer_json.h"
-#include "plugins/tokenizers/utf8.h"
+#include "core/base/text.h"
 #include "tests/plugins/tokenizers/small_tokenizer.h"
 
 namespace draftlab {

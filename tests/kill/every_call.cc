@@ -13,11 +13,11 @@
 #include <atomic>
 #include <cstdarg>
 
-#include "core/error.h"
-#include "experiments/claims.h"
-#include "experiments/sweep_folder.h"
+#include "core/base/error.h"
+#include "experiments/sweep/claims.h"
+#include "experiments/sweep/sweep_folder.h"
 #include "plugins/builtin.h"
-#include "tests/core/trace_fixture.h"
+#include "tests/core/trace/trace_fixture.h"
 
 namespace {
 

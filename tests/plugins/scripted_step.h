@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "core/composition.h"
+#include "core/config/composition.h"
 #include "plugins/builtin.h"
 
 namespace draftlab::testing {

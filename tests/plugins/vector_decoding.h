@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "core/decoder.h"
+#include "core/loop/decoder.h"
 #include "plugins/builtin.h"
 
 namespace draftlab::testing {

@@ -3,7 +3,7 @@
 #include <iostream>
 #include <stdexcept>
 
-#include "core/plugin.h"
+#include "core/config/plugin.h"
 
 namespace draftlab {
 namespace {

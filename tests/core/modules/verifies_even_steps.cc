@@ -1,5 +1,5 @@
 // A plugin out of tree, whole: what README.md shows.
-#include "core/plugin.h"
+#include "core/config/plugin.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "core/decoder.h"
+#include "core/loop/decoder.h"
 #include "tests/plugins/scripted_step.h"
 
 namespace draftlab {

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "core/composition.h"
+#include "core/config/composition.h"
 #include "plugins/builtin.h"
 
 using namespace draftlab;

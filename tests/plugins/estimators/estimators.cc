@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "core/config.h"
+#include "core/config/config.h"
 #include "plugins/builtin.h"
 
 using namespace draftlab;

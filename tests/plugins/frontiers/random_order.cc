@@ -1,6 +1,6 @@
 #include <set>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "tests/plugins/scripted_step.h"
 
 namespace draftlab {

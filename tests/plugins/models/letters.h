@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/task.h"
+#include "core/parts/task.h"
 
 namespace draftlab {
 

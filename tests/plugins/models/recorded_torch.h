@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <string>
 
-#include "core/types.h"
-#include "plugins/models/transformer_torch.h"
+#include "core/prob/types.h"
+#include "plugins/models/transformer/transformer_torch.h"
 
 namespace draftlab {
 

@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "core/decoder.h"
+#include "core/loop/decoder.h"
 #include "plugins/builtin.h"
 
 using namespace draftlab;

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "core/composition.h"
+#include "core/config/composition.h"
 #include "plugins/builtin.h"
 
 using namespace draftlab;

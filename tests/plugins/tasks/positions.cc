@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "core/config.h"
+#include "core/config/config.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

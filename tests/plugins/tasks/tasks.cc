@@ -8,9 +8,9 @@
 #include <set>
 #include <sstream>
 
-#include "core/config.h"
-#include "core/error.h"
-#include "core/plugin.h"
+#include "core/config/config.h"
+#include "core/base/error.h"
+#include "core/config/plugin.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {

@@ -9,12 +9,12 @@
 #include <fstream>
 #include <iostream>
 
-#include "core/chance.h"
-#include "core/error.h"
+#include "core/prob/chance.h"
+#include "core/base/error.h"
 #include "plugins/tokenizers/tokenizer.h"
 #include "plugins/tokenizers/tokenizer_json.h"
 #include "plugins/tokenizers/unicode.h"
-#include "plugins/tokenizers/utf8.h"
+#include "core/base/text.h"
 #include "tests/plugins/tokenizers/small_tokenizer.h"
 
 namespace draftlab {

@@ -9,14 +9,14 @@
 #include <fstream>
 #include <iostream>
 
-#include "core/config.h"
-#include "core/error.h"
-#include "core/plugin.h"
-#include "core/train.h"
+#include "core/config/config.h"
+#include "core/base/error.h"
+#include "core/config/plugin.h"
+#include "core/config/train.h"
 #include "plugins/builtin.h"
-#include "plugins/tasks/stories.h"
+#include "plugins/tasks/stories/stories.h"
 #include "plugins/tokenizers/tokenizer.h"
-#include "plugins/tokenizers/utf8.h"
+#include "core/base/text.h"
 
 namespace draftlab {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "core/error.h"
-#include "core/trace.h"
+#include "core/base/error.h"
+#include "core/trace/rows.h"
 #include "tests/plugins/vector_decoding.h"
 
 namespace draftlab {

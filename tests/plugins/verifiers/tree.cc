@@ -1,7 +1,7 @@
 // The walk by hand: five masks in blocks of three, greedy; which node answers what is written down.
 #include <doctest/doctest.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "tests/plugins/scripted_step.h"
 
 namespace draftlab {

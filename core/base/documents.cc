@@ -1,0 +1,191 @@
+#include "core/base/documents.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include <zlib.h>
+
+#include "core/base/error.h"
+#include "core/base/json_lines.h"
+#include "core/base/text.h"
+
+namespace draftlab {
+namespace {
+
+// Reads one row of comma-separated values at a time.
+class CsvReader {
+ public:
+  CsvReader(const std::string& text, const std::string& name) : text_(text), name_(name) {}
+  bool done() const { return at_ >= text_.size(); }
+  std::size_t line() const { return line_; }
+
+  std::vector<std::string> row() {
+    std::vector<std::string> fields;
+    do fields.push_back(sees('"') ? quoted() : plain());
+    while (take(','));
+    if (sees('\r') && at_ + 1 < text_.size() && text_[at_ + 1] == '\n') ++at_;
+    if (!done() && !take('\n')) throw DataError(here() + ": text after a closing quote");
+    return fields;
+  }
+
+ private:
+  bool sees(char c) const { return !done() && text_[at_] == c; }
+  char next() {
+    if (text_[at_] == '\n') ++line_;
+    return text_[at_++];
+  }
+  bool take(char c) {
+    if (!sees(c)) return false;
+    next();
+    return true;
+  }
+  std::string here() const { return "'" + name_ + "' line " + std::to_string(line_); }
+
+  std::string plain() {
+    const std::size_t end = std::min(text_.find_first_of(",\n", at_), text_.size());
+    std::string field = text_.substr(at_, end - at_);
+    at_ = end;
+    if (!field.empty() && field.back() == '\r' && !sees(',')) field.pop_back();
+    return field;
+  }
+  std::string quoted() {
+    const std::string begin = here();
+    std::string field;
+    for (++at_;;) {
+      if (done()) throw DataError(begin + ": the quote that opens here is never closed");
+      if (take('"')) {
+        if (!take('"')) return field;
+        field += '"';
+      } else {
+        field += next();
+      }
+    }
+  }
+
+  const std::string& text_;
+  std::string name_;
+  std::size_t at_ = 0, line_ = 1;
+};
+
+std::string whole(const std::string& path, std::size_t most) {
+  const auto size = std::filesystem::file_size(path);
+  if (size > most) throw DataError("'" + path + "' has " + std::to_string(size) + " bytes, more than the " + std::to_string(most) + " that are read");
+  std::string text(size, '\0');
+  std::ifstream in(path, std::ios::binary);
+  if (size > 0 && !in.read(text.data(), static_cast<std::streamsize>(size))) throw DataError("cannot read '" + path + "'");
+  return text;
+}
+
+// What a file packed by gzip holds.
+std::string unpacked(const std::string& path, std::size_t most) {
+  std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
+  std::string text, part(1 << 16, '\0');
+  int count = file ? 1 : -1;
+  while (count > 0 && text.size() <= most) {
+    count = gzread(file.get(), part.data(), static_cast<unsigned>(part.size()));
+    if (count > 0) text.append(part, 0, static_cast<std::size_t>(count));
+  }
+  if (text.size() > most) throw DataError("'" + path + "' unpacks to more than the " + std::to_string(most) + " bytes that are read");
+  if (count < 0 || gzclose(file.release()) != Z_OK) throw DataError("'" + path + "' is cut short or damaged");
+  return text;
+}
+
+void refuse_if_none(const std::vector<std::string>& documents, const std::string& path) {
+  if (documents.empty()) throw DataError("'" + path + "' holds no text: every line is blank");
+}
+
+}  // namespace
+
+bool blank(const std::string& line) { return line.find_first_not_of(" \t\r\f\v") == std::string::npos; }
+
+std::vector<std::string> all_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    if (!lines.back().empty() && lines.back().back() == '\r') lines.back().pop_back();
+    begin = end + 1;
+  }
+  return lines;
+}
+
+std::string read_utf8(const std::string& path, std::size_t most) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) throw DataError("there is no file '" + path + "'");
+  std::string text = path.ends_with(".gz") ? unpacked(path, most) : whole(path, most);
+  if (text.empty()) throw DataError("'" + path + "' is empty");
+  if (const std::size_t at = invalid_utf8(text); at != std::string::npos)
+    throw DataError("'" + path + "' is not UTF-8 at line " + std::to_string(1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n')));
+  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+  return text;
+}
+
+std::vector<std::string> read_lines(const std::string& path) {
+  std::vector<std::string> lines = all_lines(read_utf8(path));
+  std::erase_if(lines, blank);
+  refuse_if_none(lines, path);
+  return lines;
+}
+
+std::vector<std::string> read_paragraphs(const std::string& path) {
+  std::vector<std::string> paragraphs;
+  bool open = false;
+  for (const std::string& line : all_lines(read_utf8(path))) {
+    if (blank(line)) {
+      open = false;
+    } else if (open) {
+      paragraphs.back() += " " + line;
+    } else {
+      paragraphs.push_back(line);
+      open = true;
+    }
+  }
+  refuse_if_none(paragraphs, path);
+  return paragraphs;
+}
+
+bool Table::has(const std::string& column) const { return std::find(columns.begin(), columns.end(), column) != columns.end(); }
+
+std::size_t Table::column(const std::string& column) const {
+  if (!has(column)) {
+    std::string there;
+    for (const std::string& one : columns) there += (there.empty() ? "" : ", ") + one;
+    throw DataError("'" + name + "' has no column '" + column + "', only " + there);
+  }
+  return static_cast<std::size_t>(std::find(columns.begin(), columns.end(), column) - columns.begin());
+}
+
+Table parse_csv(const std::string& text, const std::string& name) {
+  CsvReader reader(text, name);
+  Table table{name, {}, {}, {}};
+  if (!reader.done()) table.columns = reader.row();
+  while (!reader.done()) {
+    const std::size_t line = reader.line();
+    std::vector<std::string> row = reader.row();
+    if (row.size() == 1 && blank(row[0])) continue;
+    if (row.size() != table.columns.size())
+      throw DataError("'" + name + "' line " + std::to_string(line) + " has " + std::to_string(row.size()) + " fields where the header has " +
+                      std::to_string(table.columns.size()));
+    table.rows.push_back(std::move(row));
+    table.lines.push_back(line);
+  }
+  if (table.rows.empty()) throw DataError("'" + name + "' holds no row below its header");
+  return table;
+}
+
+Table read_csv(const std::string& path) { return parse_csv(read_utf8(path), path); }
+
+std::vector<std::string> parse_jsonl(const std::string& text, const std::string& name, const std::string& field) {
+  std::vector<std::string> values;
+  for (const JsonObject& object : json_objects(text, name)) {
+    if (!object.has(field) || !object.json[field].is_string()) throw DataError(object.where + " has no text under '" + field + "'");
+    values.push_back(object.json[field].get<std::string>());
+  }
+  return values;
+}
+
+std::vector<std::string> read_jsonl(const std::string& path, const std::string& field) { return parse_jsonl(read_utf8(path), path, field); }
+
+}  // namespace draftlab

@@ -1,0 +1,52 @@
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace draftlab {
+namespace {
+
+// Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours cost one each.
+int edit_distance(const std::string& a, const std::string& b) {
+  std::vector<int> before_last, last(b.size() + 1), row(b.size() + 1);
+  std::iota(last.begin(), last.end(), 0);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = static_cast<int>(i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before_last[j - 2] + 1);
+    }
+    before_last = last;
+    last = row;
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+void Faults::raise() const {
+  if (empty()) return;
+  std::string text;
+  for (const std::string& sentence : sentences_) text += (text.empty() ? "" : "\n") + sentence;
+  throw ConfigError(text);
+}
+
+std::string nearest(const std::string& word, const std::vector<std::string>& candidates) {
+  constexpr std::size_t kLongestWord = 100;  // what is longer is no slip of the finger
+  if (word.empty() || word.size() > kLongestWord) return {};
+  std::string best;
+  int smallest = word.size() <= 3 ? 2 : static_cast<int>(word.size()) / 3 + 2;  // what is this far away is no suggestion
+  for (const std::string& candidate : candidates) {
+    const int distance = edit_distance(word, candidate);
+    if (distance >= smallest) continue;
+    smallest = distance;
+    best = candidate;
+  }
+  if (!best.empty()) return best;
+  for (const std::string& candidate : candidates) {
+    if (word.size() >= 3 && candidate.compare(0, word.size(), word) == 0) return candidate;  // an abbreviation
+  }
+  return {};
+}
+
+}  // namespace draftlab

@@ -1,0 +1,33 @@
+// Pictures as PNG files.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace draftlab {
+
+struct Rgb {
+  std::uint8_t red = 0, green = 0, blue = 0;
+  bool operator==(const Rgb&) const = default;
+};
+
+class Raster {
+ public:
+  Raster(int width, int height, Rgb background = {}) : width_(width), height_(height), pixels_(static_cast<std::size_t>(width) * static_cast<std::size_t>(height), background) {}
+  int width() const { return width_; }
+  int height() const { return height_; }
+  Rgb& at(int x, int y) { return pixels_[static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(x)]; }
+  const std::vector<Rgb>& pixels() const { return pixels_; }  // in raster order
+  void fill(int x, int y, int width, int height, Rgb color);
+  void outline(int x, int y, int width, int height, int thickness, Rgb color);  // inside the rectangle
+
+ private:
+  int width_, height_;
+  std::vector<Rgb> pixels_;
+};
+
+// 8 bits a channel; one channel where every pixel is grey. Whole or not at all (core/base/files.h).
+void write_png(const std::string& path, const Raster& raster);
+
+}  // namespace draftlab

@@ -1,0 +1,72 @@
+#include "core/config/plugin.h"
+
+#include <dlfcn.h>
+
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+namespace draftlab {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Libraries are never closed: what they registered points into them.
+void* open_library(const std::string& path) { return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL); }
+
+std::string last_error() {
+  const char* const message = dlerror();
+  return message ? message : "unknown reason";
+}
+
+// The folders of the program and of the core library.
+std::vector<fs::path> module_folders() {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (!error) folders.push_back(program.parent_path());
+  Dl_info info;
+  if (dladdr(reinterpret_cast<const void*>(&last_error), &info) && info.dli_fname) {
+    const fs::path core = fs::absolute(info.dli_fname, error).parent_path();
+    if (!error && (folders.empty() || folders[0] != core)) folders.push_back(core);
+  }
+  return folders;
+}
+
+}  // namespace
+
+void load_plugin(const std::string& path, Registries& registries) {
+  // Without a slash dlopen would search the system's folders.
+  const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
+  if (!fs::exists(file)) throw ConfigError("--plugin " + path + " does not exist");
+  void* const library = open_library(file);
+  if (!library) throw ConfigError("--plugin " + path + " cannot be loaded: " + last_error());
+  const auto abi = reinterpret_cast<const char* (*)()>(dlsym(library, "draftlab_plugin_abi"));
+  const auto enter = reinterpret_cast<void (*)(Registries&)>(dlsym(library, "draftlab_plugin_register"));
+  if (!abi || !enter) {
+    throw ConfigError("--plugin " + path + " is no draftlab plugin: it has no DRAFTLAB_SHARED_PLUGIN() { ... }");
+  }
+  if (std::strcmp(abi(), DRAFTLAB_ABI) != 0) {
+    throw ConfigError("--plugin " + path + " was built for '" + abi() + "', this program is '" + DRAFTLAB_ABI + "'; rebuild it");
+  }
+  registries.each([&](auto& registry) { registry.set_source(path); });
+  enter(registries);
+  registries.each([&](auto& registry) { registry.set_source(""); });
+}
+
+void* module_function(const std::string& module, const std::string& function) {
+  const std::string name = "lib" + module + ".so";
+  for (const fs::path& folder : module_folders()) {
+    if (!fs::exists(folder / name)) continue;
+    // Debian's torch and sentencepiece each bring a protobuf of their own, so each has a module, and neither is linked into the
+    // program: local scopes keep them apart. (RTLD_DEEPBIND would too, but then a module's std::cout is not the program's.)
+    void* const library = open_library((folder / name).string());
+    if (!library) throw ConfigError((folder / name).string() + " cannot be loaded: " + last_error());
+    void* const found = dlsym(library, function.c_str());
+    if (!found) throw ConfigError((folder / name).string() + " has no function " + function + "; rebuild it");
+    return found;
+  }
+  throw ConfigError(name + " is not beside the program: it was not built (-DDRAFTLAB_WITH_TORCH=ON builds the torch models)");
+}
+
+}  // namespace draftlab

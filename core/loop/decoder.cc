@@ -1,0 +1,332 @@
+#include "core/loop/decoder.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace draftlab {
+namespace {
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Counts since(const Counts& before, const Counts& after) {
+  Counts difference;
+  for (int kind = 0; kind < kKinds; ++kind) {
+    difference.of[kind] = {after.of[kind].calls - before.of[kind].calls, after.of[kind].rows - before.of[kind].rows,
+                           after.of[kind].positions - before.of[kind].positions, after.of[kind].ns - before.of[kind].ns};
+  }
+  return difference;
+}
+
+std::int64_t model_ns(const Counts& counts) {
+  std::int64_t total = 0;
+  for (const Count& count : counts.of) total += count.ns;
+  return total;
+}
+
+}  // namespace
+
+Decoder::Decoder(const Composition& composition, const Models& models, const Prompt& prompt, std::uint64_t sequence, Chance& chance)
+    : composition_(composition),
+      models_(models),
+      canvas_(prompt.length, prompt.given),
+      blocks_(composition.decode.blocks(canvas_)),
+      sequence_(sequence),
+      chance_(chance),
+      frontier_(composition.frontier.make()),
+      drafter_(composition.drafter.make()),
+      verifier_(composition.verifier.make()),
+      acceptance_(composition.acceptance.make()),
+      router_(composition.router.make()),
+      estimator_(composition.estimator ? composition.estimator->make() : nullptr),
+      unmasker_(composition.unmasker.make()),
+      choices_(prompt.choices),
+      began_(now_ns()) {
+  for (const auto& model : models_.models) facts_.push_back(model->facts());
+  facts_[0].stops.insert(facts_[0].stops.end(), prompt.ends.begin(), prompt.ends.end());
+  for (const auto& [name, estimator] : composition.attached) attached_.emplace_back(name, estimator.make());
+  for (Part* const part : parts()) part->begin(blocks_, composition.decode);
+  frontier_->check(canvas_);
+  frontier_->arrange(canvas_, chance_, sequence_);
+  for (const auto& model : models_.models) sequences_.push_back(model->open(canvas_, blocks_));
+  row_.prompt_id = prompt.id;
+  row_.length = prompt.length;
+  row_.prompt_tokens = canvas_.prompt_size();
+}
+
+Decoder::~Decoder() = default;
+
+bool Decoder::done() const {
+  if (frontier_->done(canvas_)) return true;
+  if (composition_.decode.stop == "off") return false;
+  const std::int32_t end = end_of_text();
+  if (end < 0 || composition_.decode.stop == "token") return end >= 0;
+  for (std::int32_t i = end; i < blocks_.end(end, canvas_.length()); ++i) if (canvas_.masked(i) || canvas_.tentative(i)) return false;
+  return true;
+}
+
+std::int32_t Decoder::end_of_text() const {
+  const std::vector<Token>& stops = facts_.front().stops;
+  if (stops.empty()) return -1;
+  for (std::int32_t i = 0; i < canvas_.length() && !canvas_.masked(i); ++i) {
+    if (!canvas_.given(i) && std::count(stops.begin(), stops.end(), canvas_.token(i))) return i;
+  }
+  return -1;
+}
+
+std::vector<Token> Decoder::text() const {
+  std::vector<Token> tokens = canvas_.tokens();
+  const std::int32_t end = composition_.decode.stop == "off" ? -1 : end_of_text();
+  if (end >= 0) std::fill(tokens.begin() + end + 1, tokens.end(), kNoToken);
+  return tokens;
+}
+
+std::int64_t Decoder::nfe() const { return sequences_[0]->counts().nfe(); }
+
+std::string Decoder::state() const {
+  std::string key = canvas_.key();
+  if (carry_) key += "|carry " + std::to_string(carry_->node) + " " + std::to_string(carry_->behind) + " " + carry_->answer.key();
+  for (const Part* const part : parts()) key += "|" + part->state();
+  for (const auto& sequence : sequences_) key += "|" + sequence->state();
+  return key;
+}
+
+std::array<Part*, 6> Decoder::parts() const {
+  return {frontier_.get(), drafter_.get(), verifier_.get(), acceptance_.get(), router_.get(), unmasker_.get()};
+}
+
+Asking<bool> Decoder::refresh() {
+  for (std::size_t model = 0; model < sequences_.size(); ++model) {
+    while (std::optional<Question> due = models_.models[model]->due(*sequences_[model])) {
+      const int index = static_cast<int>(model);
+      Wait wait{mailbox_, std::move(*due), index};
+      Answer answer = co_await wait;
+      if (model == 0 && !answer.empty()) carry_ = Carry{std::move(answer), kRoot};
+    }
+  }
+  co_return true;
+}
+
+Asking<bool> Decoder::choose() {
+  const std::vector<std::int32_t> open = canvas_.masked_positions();
+  const std::vector<Form> asked = verifier_->asks();
+  if (std::find(asked.begin(), asked.end(), Form::chain) == asked.end())
+    throw ConfigError("a choice between texts asks for their probabilities in the causal view, as a verifier does that asks `chain`; verifier '" +
+                      composition_.verifier.name + "' does not, so its model need not answer");
+  Asking<bool> refreshed = refresh();
+  co_await refreshed;
+  const std::int64_t began = now_ns();
+  const Counts before = sequences_[0]->counts();
+  Question question{.kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {{kRoot, {open.front()}}}};
+  std::vector<std::vector<int>> paths;  // for each choice, the nodes at which its tokens are asked
+  for (const std::vector<Token>& choice : choices_) {
+    if (choice.empty() || choice.size() > open.size()) throw Fault("a choice of " + std::to_string(choice.size()) + " tokens for " + std::to_string(open.size()) + " positions");
+    std::vector<int>& path = paths.emplace_back(1, kRoot);
+    for (std::size_t i = 0; i + 1 < choice.size(); ++i) {
+      question.nodes.push_back({path.back(), open[i], choice[i]});
+      path.push_back(static_cast<int>(question.nodes.size()) - 1);
+      question.asks.push_back({path.back(), {open[i + 1]}});
+    }
+  }
+  Wait wait{mailbox_, std::move(question), 0};
+  const Answer answer = co_await wait;
+  const auto log_probability = [&](std::size_t choice, std::size_t i) { return answer.at(paths[choice][i], open[i]).log_probability(choices_[choice][i]); };
+  std::vector<double> sums(choices_.size(), 0.0);
+  for (std::size_t c = 0; c < choices_.size(); ++c)
+    for (std::size_t i = 0; i < choices_[c].size(); ++i) sums[c] += log_probability(c, i);
+  const std::size_t best = static_cast<std::size_t>(std::max_element(sums.begin(), sums.end()) - sums.begin());
+
+  // What is recorded is a step that drafted the chosen text and accepted all of it.
+  const auto count = static_cast<int>(choices_[best].size());
+  const Window window{open, count};
+  Proposal proposal;
+  Verdict verdict;
+  StepRow row;
+  row.masked = static_cast<std::int32_t>(open.size());
+  row.expected = kNotMeasured;
+  for (int i = 0; i < count; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    proposal.nodes.push_back({i - 1, open[at], choices_[best][at]});
+    verdict.commits.push_back({open[at], choices_[best][at]});
+    verdict.judged.push_back({std::exp(log_probability(best, at)), 1, 1, true});
+    canvas_.commit(open[at], choices_[best][at]);
+  }
+  record(window, proposal, DraftNumbers(proposal), Route{.score = kNotMeasured}, verdict, static_cast<int>(composition_.trace.top_k), row);
+  row.counts = since(before, sequences_[0]->counts());
+  row.ns = now_ns() - began;
+  row_.steps.push_back(std::move(row));
+  co_return true;
+}
+
+Asking<bool> Decoder::step() {
+  if (done()) co_return false;
+  if (clock_ == 0) {  // the prompt's forward belongs to the sample, not to a step
+    Asking<bool> refreshed = refresh();
+    co_await refreshed;
+  }
+  const std::int64_t began = now_ns();
+  const Counts target_before = sequences_[0]->counts();
+  const Counts drafter_before = sequences_.size() > 1 ? sequences_[1]->counts() : Counts{};
+  const DecodeOptions& decode = composition_.decode;
+
+  const Window window = frontier_->next(canvas_);
+  const Step step{canvas_, window, blocks_, decode, carry_, chance_, mailbox_, sequence_, clock_, facts_.front().vocabulary, *sequences_[0], frontier_.get(), unmasker_.get(), facts_};
+  const Proposal proposal = co_await drafter_->propose(step);
+  for (const Commit& edit : proposal.edits) canvas_.edit(edit.position, edit.token);
+
+  StepRow row;
+  row.step = static_cast<std::int32_t>(clock_);
+  const DraftNumbers numbers(proposal);
+  const StepView view = look(step, proposal, numbers);
+  row.masked = view.masked;
+  row.expected = view.expected;
+  for (const auto& [name, estimator] : attached_) row.estimates.emplace_back(name, estimator->expected(view));
+
+  // Drafts that are all the target's own draws need no decision: verifying them costs nothing.
+  const bool undecided = proposal.exact < static_cast<int>(proposal.nodes.size());
+  Route route{.verify = !proposal.nodes.empty(), .score = kNotMeasured, .propensity = 1};
+  if (undecided) route = router_->decide(view);
+  if (route.flip > 0) {
+    const bool flipped = chance_.below(route.flip, step.site(window.positions.front(), Purpose::route));
+    route.verify = route.verify != flipped;
+    route.propensity = flipped ? route.flip : 1 - route.flip;
+  }
+  row.routed = undecided ? route.verify : -1;
+  if (decode.shadow == "commit" && undecided) route.verify = true;
+
+  Verdict verdict;
+  std::vector<Judged> observed;
+  if (route.verify) {
+    verdict = co_await verifier_->judge(step, proposal, *acceptance_);
+  } else if (!proposal.nodes.empty()) {
+    if (decode.shadow == "observe") {
+      const Counts counted = sequences_[0]->counts();
+      const Verdict shadow = co_await verifier_->judge(step, proposal, *acceptance_);
+      observed = shadow.judged;
+      Model::uncount(*sequences_[0], counted);
+    }
+    verdict = unmasker_->choose(step, proposal);
+  }
+  if (!proposal.nodes.empty()) verdict = unmasker_->top_up(step, proposal, std::move(verdict));
+  if (!observed.empty()) verdict.judged = std::move(observed);
+  verdict.edits = proposal.edits;
+  // A step of a schedule may commit nothing, but not one after which everything is as it was.
+  const std::optional<std::string> idle = verdict.commits.empty() && !window.positions.empty() ? std::optional(state()) : std::nullopt;
+
+  commit(proposal, verdict);
+  carry_ = std::move(verdict.carry);
+  verdict.carry.reset();
+  for (Part* const part : parts()) {
+    if (part != router_.get() || undecided) part->observe(canvas_, route, verdict);
+  }
+  if (idle && state() == *idle) throw Fault("step " + std::to_string(clock_) + " commits nothing; decoding would not end");
+  for (const std::int32_t position : frontier_->settled(canvas_)) canvas_.finish(position);
+  Asking<bool> refreshed = refresh();
+  co_await refreshed;
+
+  record(window, proposal, numbers, route, verdict, static_cast<int>(composition_.trace.top_k), row);
+  row.counts = since(target_before, sequences_[0]->counts());
+  if (sequences_.size() > 1) row.drafter_counts = since(drafter_before, sequences_[1]->counts());
+  row.ns = now_ns() - began;
+  row_.own_seconds += 1e-9 * static_cast<double>(row.ns - model_ns(row.counts) - model_ns(row.drafter_counts));
+  row_.steps.push_back(std::move(row));
+  verdict_ = std::move(verdict);
+  ++clock_;
+  co_return true;
+}
+
+void Decoder::commit(const Proposal& proposal, Verdict& verdict) {
+  const bool cuts = composition_.decode.stop == "token";
+  std::size_t kept = 0;
+  while (kept < verdict.commits.size()) {
+    const Commit& commit = verdict.commits[kept++];
+    canvas_.commit(commit.position, commit.token, composition_.decode.edit_threshold < 1, commit.value);
+    if (cuts && end_of_text() >= 0) break;
+  }
+  if (kept == verdict.commits.size()) return;
+  verdict.commits.resize(kept);
+  verdict.why = Stop::end_of_text;
+  for (std::size_t i = 0; i < verdict.judged.size(); ++i) if (canvas_.masked(proposal.nodes[i].position)) verdict.judged[i].reached = false;
+}
+
+StepView Decoder::look(const Step& step, const Proposal& proposal, const DraftNumbers& numbers) const {
+  StepView view;
+  view.sequence = sequence_;
+  const std::vector<std::int32_t>& open = step.window.positions;
+  if (!open.empty()) {
+    view.span = {open.front(), step.window.span};
+    const std::int32_t first = blocks_.first(open.front()), end = blocks_.end(open.front(), canvas_.length());
+    view.block = {blocks_.index(open.front()), end - first, 0, 0};
+    for (std::int32_t i = first; i < end; ++i) view.block.given += canvas_.given(i), view.block.masked += canvas_.masked(i);
+  }
+  view.step = static_cast<int>(clock_);
+  view.length = canvas_.length();
+  view.masked = canvas_.length() - canvas_.prompt_size() - canvas_.committed();
+  view.vocabulary = step.vocabulary;
+  view.progress = static_cast<double>(canvas_.committed()) / (canvas_.length() - canvas_.prompt_size());
+  view.preview = proposal.nodes.empty() ? 0 : unmasker_->preview(step, proposal);
+  new (&view.confidence) DraftNumbers::Column(numbers.confidence());
+  new (&view.margin) DraftNumbers::Column(numbers.margin());
+  new (&view.entropy) DraftNumbers::Column(numbers.entropy());
+  new (&view.renyi2) DraftNumbers::Column(numbers.renyi2());
+  view.expected = estimator_ ? estimator_->expected(view) : kNotMeasured;
+  return view;
+}
+
+Asking<SampleRow> Decoder::decode() {
+  if (!choices_.empty()) {
+    Asking<bool> chosen = choose();
+    co_await chosen;
+  } else {
+    while (!done()) {
+      Asking<bool> stepped = step();
+      co_await stepped;
+    }
+  }
+  row_.seconds = 1e-9 * static_cast<double>(now_ns() - began_);
+  row_.generated = row_.valid = canvas_.committed();
+  if (const std::int32_t end = end_of_text(); end >= 0) {
+    row_.valid = 0;
+    for (std::int32_t i = 0; i < end; ++i) row_.valid += !canvas_.given(i);
+  }
+  row_.counts = sequences_[0]->counts();
+  if (sequences_.size() > 1) row_.drafter_counts = sequences_[1]->counts();
+  row_.status = "done";
+  row_.iterations = static_cast<std::int64_t>(row_.steps.size());
+  co_return std::move(row_);
+}
+
+void answer_pending(const Models& models, std::span<Decoder* const> decoders) {
+  std::vector<Mailbox*> waiting;
+  std::vector<Sequence*> sequences;
+  for (Decoder* decoder : decoders) {
+    Mailbox& box = decoder->mailbox();
+    if (!box.question) continue;
+    waiting.push_back(&box);
+    sequences.push_back(&decoder->sequence(box.model));
+  }
+  if (waiting.empty()) throw Fault("a decoder waits for something other than an answer");
+
+  std::vector<char> answered(waiting.size(), 0);
+  for (std::size_t first = 0; first < waiting.size(); ++first) {
+    if (answered[first]) continue;
+    const Mailbox& like = *waiting[first];
+    const bool mixes = models.models[like.model]->mixes();
+    std::vector<Pending> batch;
+    for (std::size_t i = first; i < waiting.size(); ++i) {
+      const Mailbox& box = *waiting[i];
+      if (answered[i] || box.model != like.model || !(mixes || box.question->alike(*like.question))) continue;
+      batch.push_back({sequences[i], box.question, &waiting[i]->answer});
+      answered[i] = 1;
+    }
+    models.models[like.model]->answer(batch);
+  }
+  for (Mailbox* box : waiting) {
+    box->question = nullptr;
+    box->waiting.resume();
+  }
+}
+
+}  // namespace draftlab

@@ -1,0 +1,26 @@
+// The models that a composition decodes with.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/config/composition.h"
+
+namespace draftlab {
+
+// Models that are loaded already, by plugin name and resolved options: arms of one run share weights.
+using Loaded = std::map<std::string, std::shared_ptr<Model>>;
+
+// The loaded model that `bound` describes; loads it when `loaded` does not hold it yet.
+std::shared_ptr<Model> load(const Bound<Model>& bound, const Machine& machine, Loaded& loaded);
+
+// The models that decode: index 0 is the target, 1 the draft model where one is named.
+struct Models {
+  std::vector<std::shared_ptr<Model>> models;
+  Model& target() const { return *models[0]; }
+};
+Models load_models(const Composition& composition, Loaded& loaded);
+
+}  // namespace draftlab

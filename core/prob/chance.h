@@ -1,0 +1,107 @@
+// The only source of randomness. Every number is addressed by the decision it makes, so results do not depend on thread
+// count, batch, resume or what ran before, and every outcome of a decoder can be enumerated.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "core/prob/distribution.h"
+
+namespace draftlab {
+
+// The address of one random number. `sequence` is a hash of prompt and sample index, never a batch row; `clock` is the
+// step, except for a stepwise choice, whose clock is the number of tokens committed in the state that chooses.
+struct Site {
+  std::uint64_t sequence = 0;
+  std::int32_t position = 0;
+  Purpose purpose = Purpose::draft;
+  std::uint32_t clock = 0;
+  std::uint32_t attempt = 0;
+  auto operator<=>(const Site&) const = default;
+};
+std::string to_string(const Site& site);
+
+class Chance {
+ public:
+  virtual ~Chance() = default;
+  // A token of `distribution`.
+  Token draw(const Distribution& distribution, const Site& site);
+  // True with the given probability: one uniform u, u < probability.
+  bool below(double probability, const Site& site);
+  // The same uniform against each of several probabilities.
+  std::vector<bool> below(std::span<const double> probabilities, const Site& site);
+  // A standard normal; an implementation that enumerates refuses with a Fault.
+  double normal(const Site& site);
+
+ protected:
+  virtual Token choose(const Distribution& distribution, const Site& site) = 0;
+  virtual std::vector<bool> compare(std::span<const double> probabilities, const Site& site) = 0;
+  virtual double gaussian(const Site& site) = 0;
+  // Forgets which sites were used: a new decode begins.
+  void restart() { used_.clear(); }
+
+ private:
+  void use(const Site& site);  // Fault when the site was drawn before in this decode
+  struct Hash { std::size_t operator()(const Site& site) const; };
+  std::unordered_set<Site, Hash> used_;
+};
+
+// Philox 4x32-10 (Salmon et al., SC 2011): 128 random bits of a counter and a key.
+std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
+
+// Counter-based (Philox 4x32-10), keyed by seed and site. One object a decode.
+class SampledChance final : public Chance {
+ public:
+  explicit SampledChance(std::uint64_t seed) : seed_(seed) {}
+  // The uniform in [0, 1) at a site, without marking it used.
+  static double uniform(std::uint64_t seed, const Site& site);
+
+ private:
+  Token choose(const Distribution& distribution, const Site& site) override;
+  std::vector<bool> compare(std::span<const double> probabilities, const Site& site) override;
+  double gaussian(const Site& site) override;
+  std::uint64_t seed_;
+};
+
+// Walks every outcome of a procedure, one at a time, depth first, by replaying a prefix of choices:
+//   do { chance.begin(); ...procedure...; use chance.weight(); } while (chance.next());
+// `forced` choices are replayed first and never varied, so a walk can start from the middle of a decode.
+// Outcomes less likely than kNegligible at a single choice are dropped, and their mass is added up.
+class EnumeratedChance final : public Chance {
+ public:
+  static constexpr double kNegligible = 1e-13;
+  explicit EnumeratedChance(std::vector<int> forced = {}) : forced_(std::move(forced)) {}
+  void begin();
+  bool next();                                          // false when every outcome has been walked
+  // Begins one outcome alone whose choices are made evenly among the possible ones, by the number of the trial. The mean of
+  // branches() over many trials estimates how many outcomes there are (Knuth, 1975).
+  void probe(std::uint64_t trial);
+  double branches() const;                              // product of the possible choices along this outcome, forced ones excluded
+  double weight() const { return weight_; }             // of this outcome, given the forced choices
+  std::vector<int> choices() const;                     // of this outcome, the forced ones included
+  double dropped() const { return dropped_; }           // mass of what was dropped, over all outcomes walked so far
+
+ private:
+  struct Choice { std::vector<int> live; std::vector<double> probability; std::size_t at; };
+  int pick(std::span<const double> probabilities);
+  Token choose(const Distribution& distribution, const Site& site) override;
+  std::vector<bool> compare(std::span<const double> probabilities, const Site& site) override;
+  double gaussian(const Site& site) override;
+  std::vector<int> forced_;
+  std::vector<Choice> path_;
+  std::size_t made_ = 0;
+  double weight_ = 1, dropped_ = 0;
+  std::optional<std::uint64_t> trial_;
+};
+
+// 64-bit hash for Site::sequence and config ids; stable across machines and versions.
+std::uint64_t stable_hash(std::string_view bytes, std::uint64_t seed = 0);
+
+}  // namespace draftlab

@@ -1,0 +1,86 @@
+#include "core/trace/provenance.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/version.hpp>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <hdf5.h>
+
+namespace draftlab {
+namespace {
+
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+  }
+  return "unknown";
+}
+
+// What the driver's own files say: no library of the vendor is needed to know the hardware.
+std::string graphics_processors() {
+  std::string text;
+  std::error_code error;
+  for (const auto& gpu : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", error)) {
+    std::ifstream file(gpu.path() / "information");
+    for (std::string line; std::getline(file, line);) {
+      if (!line.starts_with("Model:")) continue;
+      const std::size_t from = line.find_first_not_of(" \t", 6);
+      if (from != std::string::npos) text += (text.empty() ? "" : ", ") + line.substr(from);
+    }
+  }
+  std::ifstream driver("/proc/driver/nvidia/version");
+  std::string version;
+  if (std::getline(driver, version)) text += (text.empty() ? "" : "; ") + version;
+  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (visible && !text.empty()) text += std::string("; CUDA_VISIBLE_DEVICES=") + visible;
+  return text;
+}
+
+}  // namespace
+
+int usable_threads() {
+  cpu_set_t set;
+  int threads = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  const char* const granted = std::getenv("SLURM_CPUS_PER_TASK");
+  if (granted && std::atoi(granted) > 0) threads = std::min(threads, std::atoi(granted));
+  return std::max(1, threads);
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+std::string version() { return DRAFTLAB_VERSION; }
+
+Provenance provenance(const Machine& machine, std::int64_t seed) {
+  char host[256] = "unknown";
+  gethostname(host, sizeof host - 1);
+  Provenance made;
+  made.software = "draftlab " + version();
+  made.git_commit = DRAFTLAB_COMMIT;
+  made.host = host;
+  static const std::string cpu = processor(), gpu = graphics_processors();  // asking wakes every core
+  made.cpu = cpu;
+  made.gpu = gpu;
+  made.libraries = std::string("g++ ") + __VERSION__ + ", HDF5 " + std::to_string(H5_VERS_MAJOR) + "." + std::to_string(H5_VERS_MINOR) + "." + std::to_string(H5_VERS_RELEASE) + ", Boost " + BOOST_LIB_VERSION + ", Eigen " +
+                   std::to_string(EIGEN_WORLD_VERSION) + "." + std::to_string(EIGEN_MAJOR_VERSION) + "." + std::to_string(EIGEN_MINOR_VERSION);
+  made.started = utc_now();
+  made.threads = machine.threads > 0 ? machine.threads : usable_threads();
+  made.seed = seed;
+  made.device = machine.device;
+  made.dtype = machine.dtype;
+  return made;
+}
+
+}  // namespace draftlab

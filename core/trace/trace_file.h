@@ -1,0 +1,114 @@
+// A trace on disk (docs/TRACE_FORMAT.md): written as units of finished samples, merged into one file at the end.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/trace/columns.h"
+#include "core/trace/hdf5_columns.h"
+#include "core/trace/rows.h"
+
+namespace draftlab {
+
+struct TraceOptions;  // core/config/composition.h
+
+// Collects finished samples. When enough tokens or time have gathered they become a unit, PATH.units/unit-NNNNNN-WRITER.h5: a whole
+// trace of those samples, whose final name is the record that they are done. close() merges the units into PATH. So whatever
+// kills the process, a finished unit is never lost and an unfinished one never half there. Units carry the name of their writer,
+// so that two of them that a lock could not keep apart (some file systems have none) do no harm.
+class TraceWriter final : public TraceSink {
+ public:
+  // OutputError: `path` or its units exist and `resume` is false; the folder cannot be written; another process writes there.
+  // ConfigError: `resume`, and what is there was written by other runs.
+  TraceWriter(std::string path, Provenance provenance, std::vector<RunRow> runs, const TraceOptions& options, bool resume);
+  // Without close(): what is buffered becomes a unit if it can, and the units stay for a resume.
+  ~TraceWriter() override;
+  TraceWriter(const TraceWriter&) = delete;
+
+  bool finished(int run, int prompt_index, int sample_index) const { return done_.count({prompt_index, sample_index, run}) > 0; }
+  std::size_t finished() const { return done_.size(); }
+  // From here on the trace carries the text of every token that occurs. "" is: not known.
+  void spell_with(std::function<std::string(int run, Token token)> spell) { spell_ = std::move(spell); }
+  void sample(SampleRow row) override;
+  void flush();  // makes a unit of what is buffered
+  // Merges: rows sorted by prompt, repeat and run, so that the contents do not depend on who finished first.
+  void close();
+  // The same in two parts, so that nobody need wait for the disk: this one makes the file's contents, the function it returns (empty
+  // when nothing is left) puts them on the disk, knows nothing of HDF5, and may run beside anything but another call of this writer.
+  std::function<void()> closing();
+
+ private:
+  using Key = std::tuple<std::int32_t, std::int32_t, std::int32_t>;  // prompt, repeat, run
+  void adopt(const std::string& file);
+  std::vector<std::byte> image(int level) const;  // a trace of what is buffered
+  void leave_folder();
+  std::int32_t speller_of(std::int32_t run) const;
+  std::string path_, folder_;
+  Provenance provenance_;
+  std::vector<RunRow> runs_;
+  std::string drafts_;
+  std::int64_t unit_tokens_;
+  double unit_seconds_;
+  std::chrono::steady_clock::time_point rolled_;
+  Columns samples_{Table::sample}, steps_{Table::step}, tokens_{Table::token}, drafted_{Table::draft};
+  std::function<std::string(int, Token)> spell_;
+  std::map<std::int32_t, std::vector<bool>> occurring_;  // by speller: which tokens are in what is buffered
+  std::set<Key> done_, buffered_;
+  std::string writer_;                // of our units
+  std::vector<std::string> sources_;  // a finished PATH first, then units, in the order of their numbers
+  int next_unit_ = 0;
+  bool in_order_ = true;  // what is buffered is sorted as a merge would sort it
+  int lock_ = -1;
+  bool closed_ = false;
+};
+
+// One finished trace of a sweep, and what of it is wanted: prompts [first, first + prompts), `samples` repeats of each.
+struct GatheredTrace {
+  std::string path, arm;  // the arm is renamed to what distinguishes the cell
+  std::int64_t first = 0, prompts = 0, samples = 0;
+};
+
+// Merges traces of one run each into `path`, run i being cells[i], together with the manifest of the sweep. A real merge: no
+// link to a cell's own file stays. DataError when a cell's trace is damaged, or records other drafts.
+void gather(const std::string& path, Provenance provenance, const std::vector<GatheredTrace>& cells, std::vector<CellRow> manifest);
+
+// A trace that is read. DataError from any method when the file is not one, or is damaged.
+class Trace {
+ public:
+  explicit Trace(const std::string& path, ColumnReader::Trust trust = ColumnReader::Trust::foreign);
+  ~Trace();
+
+  const std::string& path() const;
+  const Provenance& provenance() const { return provenance_; }
+  const std::string& drafts() const { return drafts_; }  // which were recorded: none, span, all
+  const std::vector<RunRow>& runs() const { return runs_; }
+  std::int64_t rows(Table table) const;
+  std::int64_t samples() const { return rows(Table::sample); }
+  // Samples [first, first + count), with or without their steps.
+  std::vector<SampleRow> read(std::int64_t first, std::int64_t count, bool steps = true) const;
+  std::vector<SampleRow> read(bool steps = true) const { return read(0, samples(), steps); }
+  SampleRow sample(std::int64_t index) const;  // DataError when there is none
+  // Rows [first, first + count) of a table.
+  Columns columns(Table table, std::int64_t first, std::int64_t count) const;
+  const ColumnReader& file() const { return *file_; }
+
+ private:
+  std::unique_ptr<ColumnReader> file_;
+  std::map<Table, std::vector<ColumnInfo>> named_;
+  Provenance provenance_;
+  std::string drafts_;
+  std::vector<RunRow> runs_;
+  std::vector<std::int64_t> first_step_, n_steps_;
+};
+
+// The manifest of a sweep; empty where the trace is no sweep's.
+std::vector<CellRow> manifest(const Trace& trace);
+
+}  // namespace draftlab

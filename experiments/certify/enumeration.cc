@@ -1,0 +1,120 @@
+#include "experiments/certify/enumeration.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace draftlab {
+namespace {
+
+// The address of random sites plays no part here: outcomes are enumerated, not drawn.
+constexpr std::uint64_t kSequence = 0;
+
+constexpr int kProbes = 300;
+
+// Decodings that cannot be told apart from here on.
+struct State {
+  std::vector<int> choices;      // of one decode that leads here; replayed to continue it
+  double probability = 0;
+  std::int64_t worst_nfe = 0;
+  bool dust = true;              // whether only decodes below kDust lead here
+};
+
+// Decodes so far take the worst case of those that count; where none does, of all.
+void add(State& state, double probability, std::int64_t nfe) {
+  const bool dust = probability <= kDust;
+  if (dust == state.dust) {
+    state.worst_nfe = std::max(state.worst_nfe, nfe);
+  } else if (!dust) {
+    state.worst_nfe = nfe;
+    state.dust = false;
+  }
+  state.probability += probability;
+}
+
+// Texts of `committed` tokens that different histories can lead to.
+double possible_states(const Decoder& decoder, int vocabulary) {
+  const Canvas& canvas = decoder.canvas();
+  double states = std::pow(vocabulary, canvas.committed());
+  if (!std::is_sorted(canvas.order().begin(), canvas.order().end())) {
+    const int unknown = canvas.length() - canvas.prompt_size();
+    for (int i = 0; i < canvas.committed(); ++i) states *= unknown - i;
+  }
+  return states;
+}
+
+}  // namespace
+
+Outcomes enumerate(const Composition& composition, const Models& models, const Prompt& prompt, bool merge, std::int64_t most,
+                   const std::function<void(std::int64_t)>& progress) {
+  Outcomes outcomes;
+  std::map<std::string, State> states;
+  states[""] = {.choices = {}, .probability = 1, .worst_nfe = 0, .dust = false};
+  for (int step = 0; !states.empty(); ++step) {
+    std::map<std::string, State> reached;
+    for (const auto& [key, state] : states) {
+      EnumeratedChance chance(state.choices);
+      do {
+        chance.begin();
+        Decoder decoder(composition, models, prompt, kSequence, chance);
+        for (int replayed = 0; replayed < step; ++replayed) drive(models, decoder, decoder.step());
+        const std::int64_t before = decoder.nfe();
+        drive(models, decoder, decoder.step());
+
+        if (++outcomes.walked > most)
+          throw ConfigError("certify.most_outcomes = " + std::to_string(most) + " outcomes have been walked, against the estimate, and there are more; raise it");
+        if (progress) progress(outcomes.walked);
+        const double probability = state.probability * chance.weight();
+        const std::int64_t nfe = state.worst_nfe + decoder.nfe() - before;
+        outcomes.expected_nfe += probability * static_cast<double>(decoder.nfe() - before);
+        if (step == 0) outcomes.first_step += probability * decoder.canvas().committed();
+        if (decoder.done()) {
+          outcomes.probability[decoder.text()] += probability;
+          if (probability > kDust) outcomes.worst_nfe = std::max(outcomes.worst_nfe, nfe);
+          continue;
+        }
+        const auto [found, fresh] = reached.try_emplace(merge ? decoder.state() : std::to_string(outcomes.walked));
+        if (fresh) found->second.choices = chance.choices();
+        outcomes.merged += !fresh;
+        add(found->second, probability, nfe);
+      } while (chance.next());
+      outcomes.dropped += state.probability * chance.dropped();
+    }
+    states = std::move(reached);
+  }
+
+  double mass = 0;
+  for (const auto& [text, probability] : outcomes.probability) mass += probability;
+  if (!(std::abs(mass - 1) < 1e-9)) throw Fault("the probabilities of all outcomes sum to " + std::to_string(mass) + ", not to one");
+  return outcomes;
+}
+
+// Of a tree in which a decode met b_1, b_2, ... branches, b_1 + b_1 b_2 + ... is in the mean the number of outcomes (Knuth,
+// 1975). Merging bounds the number of states from which a step is walked.
+double estimated_outcomes(const Composition& composition, const Models& models, const Prompt& prompt, bool merge) {
+  const int vocabulary = models.target().facts().vocabulary;
+  double sum = 0;
+  for (int trial = 0; trial < kProbes; ++trial) {
+    EnumeratedChance chance;
+    chance.probe(static_cast<std::uint64_t>(trial));
+    Decoder decoder(composition, models, prompt, kSequence, chance);
+    while (!decoder.done()) {
+      const double before = chance.branches();
+      const double states = merge ? std::min(before, possible_states(decoder, vocabulary)) : before;
+      drive(models, decoder, decoder.step());
+      sum += states * chance.branches() / before;
+    }
+  }
+  return sum / kProbes;
+}
+
+double total_variation(const Outcomes& a, const Outcomes& b) {
+  double sum = 0;
+  for (const auto& [text, probability] : a.probability) {
+    const auto other = b.probability.find(text);
+    sum += std::abs(probability - (other == b.probability.end() ? 0 : other->second));
+  }
+  for (const auto& [text, probability] : b.probability) if (!a.probability.contains(text)) sum += probability;
+  return sum / 2;
+}
+
+}  // namespace draftlab

@@ -1,0 +1,242 @@
+#include "experiments/sweep/sweep_folder.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "core/prob/chance.h"
+#include "core/base/files.h"
+#include "core/trace/provenance.h"
+#include "experiments/arm.h"
+#include "plugins/models/checkpoint/safetensors.h"
+#include "plugins/tokenizers/tokenizer.h"
+
+namespace draftlab {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+std::string contents(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+template <class Interface> std::string described(const Bound<Interface>& bound) {
+  std::string text = bound.name;
+  for (const auto& [option, value] : bound.values) text += " " + option + "=" + value;
+  return text;
+}
+
+// The folder of weights that a model names; "" for models that are made, not loaded.
+std::string checkpoint_of(const Bound<Model>& model) {
+  for (const auto& [option, value] : model.values) if (option == "checkpoint") return value;
+  return {};
+}
+
+// Digest of all weights in a folder; that of the file where there is one.
+std::string digest_of(const std::string& checkpoint) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(checkpoint, error)) {
+    if (entry.path().extension() == ".safetensors") files.push_back(entry.path().string());
+  }
+  std::sort(files.begin(), files.end());
+  std::string digest;
+  for (const std::string& file : files) digest += SafetensorsFile(file).digest();
+  return files.size() <= 1 ? digest : id_of(digest);
+}
+
+}  // namespace
+
+// Sections in the order of the alphabet; axes that the command line fixed are gone, as expand() would have it.
+std::string to_text(const Config& config) {
+  std::map<std::string, std::string> sections;
+  for (const Config::Entry* const entry : config.entries()) {
+    const std::string& key = entry->key;
+    const bool swept = key.rfind("sweep.", 0) == 0;
+    const Config::Entry* const fixed = swept ? config.find(key.substr(6)) : nullptr;
+    if (fixed && fixed->where.compare(0, 2, "--") == 0) continue;
+    const bool referred = key.rfind("reference.", 0) == 0;
+    const std::size_t dot = swept ? 5 : referred ? 9 : key.rfind('.');
+    const std::string section = dot == std::string::npos ? "" : key.substr(0, dot);
+    sections[section] += (section.empty() ? key : key.substr(dot + 1)) + " = " + entry->value + "\n";
+  }
+  std::string text;
+  for (std::size_t begin = 0; begin < config.title().size();) {
+    const std::size_t end = std::min(config.title().find('\n', begin), config.title().size());
+    text += "# " + config.title().substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+  for (const auto& [section, lines] : sections) text += (section.empty() ? "" : "\n[" + section + "]\n") + lines;
+  return text;
+}
+
+bool SweepFolder::is_one(const std::string& path) { return fs::is_regular_file(path + "/sweep.json"); }
+
+bool SweepFolder::may_begin(const std::string& path) {
+  std::error_code error;
+  if (!fs::exists(path, error) || is_one(path)) return true;
+  const fs::directory_iterator entries(path, error);  // an error where it is a file
+  return !error && std::all_of(begin(entries), end(entries), [](const fs::directory_entry& entry) { return entry.path().filename().string().ends_with(kPartial); });
+}
+
+std::vector<std::string> SweepFolder::plugins(const std::string& path) {
+  const Json json = Json::parse(contents(path + "/sweep.json"), nullptr, false);
+  std::vector<std::string> found;
+  if (!json.is_object() || !json.contains("plugins")) return found;
+  for (const Json& plugin : json["plugins"]) found.push_back(path + "/plugins/" + plugin.get<std::string>());
+  return found;
+}
+
+SweepFolder SweepFolder::freeze(const std::string& path, const Config& config, const std::vector<std::string>& plugins, const Registries& registries) {
+  SweepFolder folder;
+  const std::string text = to_text(config);
+  Faults faults;
+  folder.config_ = Config::parse(text, "config.ini", faults);
+  faults.raise();
+  folder.load(registries);  // whatever is wrong shows before anything is written
+  make_folder(path);
+  if (!is_one(path)) write_whole(path + "/sweep.json", "{}\n");  // from now on it is a sweep's: who is killed may begin again
+  for (const char* part : {"/cells", "/attempts", "/logs"}) make_folder(path + part);
+  folder.path_ = fs::canonical(path).string();
+  folder.home_ = fs::current_path().string();
+  for (const std::string& plugin : plugins) {
+    const std::string bytes = contents(plugin);
+    const std::string name = id_of(bytes) + "-" + fs::path(plugin).filename().string();
+    make_folder(folder.path_ + "/plugins");
+    if (!fs::exists(folder.path_ + "/plugins/" + name)) write_whole(folder.path_ + "/plugins/" + name, bytes);
+    folder.plugins_.push_back(name);
+  }
+  const Json before = Json::parse(contents(folder.path_ + "/sweep.json"), nullptr, false);
+  if (before.is_object()) folder.estimate_ = before.value("estimate", 0.0), folder.lease_ = before.value("lease", folder.lease_);
+  if (const char* const lease = std::getenv("DRAFTLAB_LEASE_SECONDS")) folder.lease_ = std::max(0.5, std::atof(lease));
+  write_whole(folder.path_ + "/config.ini", text);
+  folder.save();
+  return folder;
+}
+
+SweepFolder SweepFolder::open(const std::string& path, const Registries& registries) {
+  if (!is_one(path)) throw UsageError("'" + path + "' is no folder of a sweep: it has no sweep.json; make one with draftlab sweep CONFIG --out " + path);
+  SweepFolder folder;
+  folder.path_ = fs::canonical(path).string();
+  try {
+    const Json json = Json::parse(contents(path + "/sweep.json"));
+    if (json.empty()) throw DataError("'" + path + "' was interrupted before its sweep began; begin it again with draftlab sweep CONFIG --out " + path);
+    folder.home_ = json.at("home"), folder.lease_ = json.at("lease"), folder.estimate_ = json.value("estimate", 0.0);
+    folder.plugins_ = json.at("plugins").get<std::vector<std::string>>();
+    for (const auto& [key, value] : json.at("inputs").items()) {
+      folder.inputs_[key] = {value.at("checkpoint"), value.at("checkpoint_digest"), value.at("data_digest"), value.at("prompts")};
+    }
+    for (const Json& file : json.at("files")) {
+      remember_digest({file.at("path"), file.at("size"), file.at("changed")}, file.at("digest"));
+    }
+  } catch (const Json::exception& error) {
+    throw DataError("'" + path + "/sweep.json' is damaged: " + error.what());
+  }
+  std::error_code gone;
+  fs::current_path(folder.home_, gone);
+  if (gone) throw DataError("the sweep in '" + path + "' was made in '" + folder.home_ + "', which is not there on this machine");
+  Faults faults;
+  folder.config_ = Config::read(folder.path_ + "/config.ini", {}, faults);
+  faults.raise();
+  folder.load(registries);
+  return folder;
+}
+
+// Expands the config, and finds out what its cells read where that is not known yet.
+void SweepFolder::load(const Registries& registries) {
+  Faults faults;
+  std::vector<Cell> cells = expand(config_, registries, faults);
+  faults.raise();
+  std::map<std::string, std::string> digests;
+  std::map<std::string, std::shared_ptr<Tokenizer>> tokenizers;
+  for (Cell& cell : cells) {
+    const Composition arm = compose(cell.config, registries, faults);
+    faults.raise();
+    SweepCell made;
+    std::string inputs = described(arm.task);
+    for (const auto& [role, model] : arm.models) made.model += role + ":" + described(model) + "\n";
+    for (const auto& [role, model] : arm.models) inputs += " " + role + ":" + checkpoint_of(model);
+    made.model += arm.run.machine.device + " " + arm.run.machine.dtype;
+    if (!inputs_.count(inputs)) {
+      Inputs& known = inputs_[inputs];
+      known.checkpoint = checkpoint_of(arm.models.at(""));
+      for (const auto& [role, model] : arm.models) {
+        const std::string checkpoint = checkpoint_of(model);
+        if (checkpoint.empty()) continue;
+        if (!digests.count(checkpoint)) digests[checkpoint] = digest_of(checkpoint);
+        known.checkpoint_digest += (known.checkpoint_digest.empty() ? "" : " ") + digests[checkpoint];
+      }
+      auto& tokenizer = tokenizers[known.checkpoint];
+      if (!tokenizer && !known.checkpoint.empty() && has_tokenizer(known.checkpoint)) tokenizer = open_tokenizer(known.checkpoint);
+      const std::unique_ptr<Task> task = arm.task.make();
+      load_task(*task, tokenizer.get(), known.checkpoint);
+      known.data_digest = task->digest();
+      known.prompts = task->size();
+    }
+    made.inputs = inputs_.at(inputs);
+    const std::string read = made.inputs.checkpoint_digest + made.inputs.data_digest;
+    made.id = cell.id + (read.empty() ? "" : "-" + id_of(read).substr(0, 8));
+    made.first = arm.run.first;
+    made.prompts = std::max<std::int64_t>(0, made.inputs.prompts - made.first);
+    if (arm.run.limit > 0) made.prompts = std::min(made.prompts, arm.run.limit);
+    made.samples = arm.run.samples;
+    if (made.prompts == 0) throw ConfigError("the task has no prompts from run.first = " + std::to_string(made.first) + " on");
+    made.cell = std::move(cell);
+    cells_.push_back(std::move(made));
+  }
+}
+
+void SweepFolder::save() const {
+  Json json = {{"home", home_}, {"version", version()}, {"frozen", utc_now()}, {"lease", lease_}, {"estimate", estimate_}, {"plugins", plugins_}};
+  json["inputs"] = Json::object();
+  for (const auto& [key, known] : inputs_) {
+    json["inputs"][key] = {{"checkpoint", known.checkpoint}, {"checkpoint_digest", known.checkpoint_digest}, {"data_digest", known.data_digest}, {"prompts", known.prompts}};
+  }
+  json["files"] = Json::array();
+  for (const auto& [file, digest] : remembered_digests()) {
+    json["files"].push_back({{"path", file.path}, {"size", file.size}, {"changed", file.changed}, {"digest", digest}});
+  }
+  write_whole(path_ + "/sweep.json", json.dump(2) + "\n");
+}
+
+void SweepFolder::remember_estimate(double core_hours) {
+  estimate_ = core_hours;
+  save();
+}
+
+bool SweepFolder::cancelled() const { return fs::exists(path_ + "/cancelled"); }
+
+void SweepFolder::cancel(bool cancelled) const {
+  if (cancelled) write_whole(path_ + "/cancelled", utc_now() + "\n");
+  else ::unlink((path_ + "/cancelled").c_str());
+}
+
+Standing standing(const SweepCell& cell, const Attempts& attempts, const Claims& claims) {
+  if (failures(attempts) >= kQuarantine) return Standing::quarantined;
+  if (attempts.empty()) return Standing::missing;
+  const Attempt& last = attempts.back();
+  switch (last.state) {
+    case AttemptState::running: return claims.abandoned(cell.id, last) ? Standing::missing : Standing::running;
+    case AttemptState::failed: return Standing::failed;
+    case AttemptState::interrupted:
+    case AttemptState::forgiven: return Standing::missing;
+    case AttemptState::done: break;
+  }
+  const bool covers = last.first <= cell.first && last.first + last.prompts >= cell.first + cell.prompts && last.samples >= cell.samples;
+  return covers ? Standing::done : Standing::missing;
+}
+
+std::string_view name(Standing standing) {
+  constexpr std::string_view names[] = {"missing", "running", "failed", "quarantined", "done"};
+  return names[static_cast<int>(standing)];
+}
+
+}  // namespace draftlab

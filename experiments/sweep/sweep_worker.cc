@@ -1,0 +1,315 @@
+#include "experiments/sweep/sweep_worker.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <future>
+#include <iostream>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "core/base/files.h"
+#include "core/base/progress.h"
+#include "core/trace/provenance.h"
+#include "core/trace/trace_file.h"
+#include "experiments/arm.h"
+
+namespace draftlab {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kNotice = 200;  // seconds: a job that is asked to end with less left is at the end of its walltime
+
+double since(Clock::time_point time) { return std::chrono::duration<double>(Clock::now() - time).count(); }
+
+std::atomic<bool> stopping = false;  // set by signals, which lock-free atomics allow
+void stop(int) { stopping = true; }
+
+// Sends standard error to the log of the cell in hand: what a library says last before it crashes is found there.
+class CellLog {
+ public:
+  explicit CellLog(const std::string& path) : shown_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) {
+    const int log = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (log < 0) return;
+    ::dup2(log, STDERR_FILENO);
+    ::close(log);
+  }
+  ~CellLog() {
+    std::cerr.flush();
+    ::dup2(shown_, STDERR_FILENO);
+    ::close(shown_);
+  }
+  CellLog(const CellLog&) = delete;
+
+ private:
+  int shown_;
+};
+
+class Worker {
+ public:
+  Worker(const SweepFolder& folder, const WorkerOptions& options, const Registries& registries)
+      : folder_(folder), options_(options), registries_(registries), claims_(folder.attempts(), folder.lease()), began_(Clock::now()),
+        watching_([this] { watch(); }) {}
+  ~Worker() {
+    ended_ = true;
+    watching_.join();
+  }
+
+  int work();
+
+ private:
+  enum class Result { closing, failed, interrupted };
+  // A decoded cell whose trace is on its way to the disk, while the next one is decoded.
+  struct Closing {
+    std::size_t index;
+    Attempt outcome;
+    std::unique_ptr<TraceWriter> writer;
+    std::future<void> written;
+  };
+  bool try_claim(std::size_t index);
+  Result decode(std::size_t index);
+  void settle();  // waits for what is on its way, and records what became of it
+  bool decode_prompts(const Arm& arm, const SweepCell& cell, std::size_t index);
+  void report(const char* what, std::size_t index);
+  void watch();
+  double left() const { return options_.seconds_left - since(began_); }
+
+  const SweepFolder& folder_;
+  const WorkerOptions& options_;
+  const Registries& registries_;
+  Claims claims_;
+  Shelf shelf_;
+  std::set<std::size_t> over_;            // cells that are done, or that this process leaves alone
+  std::size_t failed_ = 0;
+  std::mutex writing_;                    // the trace of the cell in hand, and of the one before
+  std::unique_ptr<TraceWriter> writer_;
+  std::optional<Closing> closing_;
+  Clock::time_point began_;
+  std::atomic<bool> ended_ = false;
+  std::thread watching_;
+};
+
+void Worker::report(const char* what, std::size_t index) {
+  if (options_.report < 0) return;
+  const std::string line = std::string(what) + " " + std::to_string(index) + "\n";
+  if (::write(options_.report, line.data(), line.size()) < 0) stopping = true;  // whoever started us is gone
+}
+
+// A sample that takes longer than the grace is dropped: what is finished becomes a unit, and the process ends.
+void Worker::watch() {
+  while (!ended_ && !stopping) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const auto asked = Clock::now();
+  // Asked because the walltime ends, a job has most of what is left of it.
+  const double grace = options_.seconds_left > 0 && left() < kNotice ? std::max(options_.grace, left() - options_.grace) : options_.grace;
+  while (!ended_ && since(asked) < grace) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  if (ended_) return;
+  const std::lock_guard lock(writing_);
+  try {
+    settle();
+    if (writer_) writer_->flush();
+    Attempt outcome;
+    outcome.reason = "interrupted; the sample in hand took longer than " + duration(grace) + " and was dropped";
+    claims_.finish(AttemptState::interrupted, outcome);
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << "\n";
+  }
+  if (options_.at_exit) options_.at_exit();
+  ::_exit(kTryAgain);
+}
+
+bool Worker::try_claim(std::size_t index) {
+  const SweepCell& cell = folder_.cells()[index];
+  const Attempts attempts = claims_.of(cell.id);
+  const Standing where = standing(cell, attempts, claims_);
+  const bool failed_now = where == Standing::failed && attempts.back().round == options_.round;
+  if (where == Standing::done) over_.insert(index);
+  if (where == Standing::quarantined || failed_now) over_.insert(index), ++failed_;
+  if (where == Standing::done || where == Standing::quarantined || where == Standing::running || failed_now) return false;
+  if (!attempts.empty() && attempts.back().state == AttemptState::running) {  // abandoned: its process died over it
+    Attempt lost = attempts.back();
+    // Who started both of us says what became of it. Where a whole sweep died, starter and all, it was not for this cell.
+    if (options_.report >= 0 && lost.round == options_.round) return false;
+    lost.state = options_.requeued || is_gone(lost.round) ? AttemptState::interrupted : AttemptState::failed;
+    lost.reason = "its process died, or its machine";
+    lost.last_line = last_line(folder_.log(cell));
+    claims_.record(cell.id, lost);
+    if (failures(claims_.of(cell.id)) >= kQuarantine) return over_.insert(index), ++failed_, false;
+  }
+  return claims_.claim(cell.id, attempts.empty() ? 1 : attempts.back().number + 1, options_.round, options_.job);
+}
+
+bool Worker::decode_prompts(const Arm& arm, const SweepCell& cell, std::size_t index) {
+  Progress progress("decoding", "samples", cell.wanted(), static_cast<std::int64_t>(writer_->finished()), {&std::cerr, false, Progress::Screen::standard().seconds});
+  std::vector<Job> jobs;
+  for (int sample = 0; sample < static_cast<int>(cell.samples); ++sample) {
+    for (auto prompt = static_cast<int>(cell.first); prompt < static_cast<int>(cell.first + cell.prompts); ++prompt) {
+      if (!writer_->finished(0, prompt, sample)) jobs.push_back({prompt, sample});
+    }
+  }
+  double longest = 0;
+  const auto may_go_on = [&] {
+    if (stopping || folder_.cancelled()) return false;
+    if (options_.seconds_left > 0 && left() < 1.5 * longest + options_.grace) {
+      std::cerr << "no time is left for another sample\n";
+      stopping = true;
+      return false;
+    }
+    if (claims_.holds()) return true;
+    std::cerr << "another process has taken over, because this one slept longer than its lease\n";
+    return false;
+  };
+  // In a batch a sample that ends is replaced at once; else each is decoded on its own.
+  const std::size_t together = arm.composition.run.batch > 1 ? jobs.size() : 1;
+  bool whole = true;
+  std::size_t open = jobs.size();
+  for (std::size_t at = 0; at < jobs.size() && (whole = may_go_on()); at += together) {
+    auto began = Clock::now();
+    arm.decode(std::span(jobs).subspan(at, together), [&](SampleRow row) {
+      longest = std::max(longest, since(began));
+      began = Clock::now();
+      const std::lock_guard lock(writing_);
+      row.run = 0;
+      writer_->sample(std::move(row));
+      if (closing_ && closing_->written.wait_for(std::chrono::seconds(0)) == std::future_status::ready) settle();
+      progress.add();
+      report("sample", index);
+      return together == 1 || (whole = --open == 0 || may_go_on());
+    });
+    if (!whole) break;
+  }
+  return whole;
+}
+
+Worker::Result Worker::decode(std::size_t index) {
+  const SweepCell& cell = folder_.cells()[index];
+  const CellLog log(folder_.log(cell));
+  std::cerr << utc_now() << " " << process_identity() << ": " << (cell.cell.label.empty() ? cell.id : cell.cell.label) << std::endl;
+  const auto began = Clock::now();
+  Attempt outcome;
+  outcome.first = cell.first, outcome.prompts = cell.prompts, outcome.samples = cell.samples;
+  const auto end = [&](AttemptState state, int status, const std::string& reason) {
+    outcome.seconds = since(began), outcome.exit_status = status, outcome.reason = reason;
+    std::cerr << utc_now() << " " << reason << " after " << duration(outcome.seconds) << std::endl;
+    if (state == AttemptState::failed) outcome.last_line = last_line(folder_.log(cell));
+    const std::lock_guard lock(writing_);
+    writer_.reset();
+    claims_.finish(state, outcome);
+    return state == AttemptState::failed ? Result::failed : Result::interrupted;
+  };
+  try {
+    Faults faults;
+    Composition composition = compose(cell.cell.config, registries_, faults);
+    faults.raise();
+    int& threads = composition.run.machine.threads;
+    threads = threads > 0 ? threads : options_.threads > 0 ? options_.threads : usable_threads();
+    const Arm arm = shelf_.arm(cell.cell.label, std::move(composition));
+    shelf_.tidy();
+    const std::string digest = arm.models.target().facts().digest, frozen = cell.inputs.checkpoint_digest;
+    if (!digest.empty() && frozen.find(' ') == std::string::npos && digest != frozen) {
+      throw DataError("the checkpoint '" + cell.inputs.checkpoint + "' has changed since the sweep was frozen: its digest is " + digest + " and was " + frozen);
+    }
+    if (arm.task->digest() != cell.inputs.data_digest) {
+      throw DataError("the data of the task has changed since the sweep was frozen: its digest is " + arm.task->digest() + " and was " + cell.inputs.data_digest);
+    }
+    Provenance made = provenance(arm.composition.run.machine, arm.composition.run.seed);
+    made.title = folder_.config().title();
+    made.config = arm.composition.resolved;
+    {
+      const std::lock_guard lock(writing_);
+      writer_ = std::make_unique<TraceWriter>(folder_.trace(cell), made, std::vector<RunRow>{arm.row()}, arm.composition.trace, true);
+      writer_->spell_with([&arm](int, Token token) {
+        const Tokenizer* const tokenizer = arm.tokenizer.get();
+        return tokenizer && token >= 0 && token < tokenizer->vocabulary() ? tokenizer->piece(token) : std::string();
+      });
+    }
+    if (!decode_prompts(arm, cell, index)) return end(AttemptState::interrupted, kTryAgain, "interrupted");
+    const std::lock_guard lock(writing_);
+    std::function<void()> rest = writer_->closing();
+    settle();
+    outcome.state = AttemptState::done, outcome.seconds = since(began);
+    std::cerr << utc_now() << " decoded after " << duration(outcome.seconds) << std::endl;
+    closing_ = Closing{index, claims_.release(outcome), std::move(writer_), {}};
+    closing_->written = std::async(std::launch::async, rest ? std::move(rest) : [] {});
+  } catch (const Error& error) {
+    return end(AttemptState::failed, error.status(), error.what());
+  } catch (const std::bad_alloc&) {
+    return end(AttemptState::failed, 70, "the memory did not suffice");
+  } catch (const std::exception& error) {
+    return end(AttemptState::failed, 70, error.what());
+  }
+  return Result::closing;
+}
+
+void Worker::settle() {
+  if (!closing_) return;
+  Closing last = std::move(*closing_);
+  closing_.reset();
+  const SweepCell& cell = folder_.cells()[last.index];
+  try {
+    last.written.get();
+  } catch (const Error& error) {
+    last.outcome.state = AttemptState::failed, last.outcome.exit_status = error.status(), last.outcome.reason = error.what();
+  } catch (const std::exception& error) {
+    last.outcome.state = AttemptState::failed, last.outcome.exit_status = 70, last.outcome.reason = error.what();
+  }
+  const bool failed = last.outcome.state == AttemptState::failed;
+  if (failed) last.outcome.last_line = last_line(folder_.log(cell));
+  claims_.record(cell.id, last.outcome);
+  over_.insert(last.index);
+  failed_ += failed;
+  report(failed ? "failed" : "done", last.index);
+}
+
+int Worker::work() {
+  const std::vector<SweepCell>& cells = folder_.cells();
+  const std::size_t last = std::min(options_.last, cells.size());
+  if (options_.first > last) throw UsageError("the sweep has " + std::to_string(cells.size()) + " cells, and --cells begins at " + std::to_string(options_.first));
+  std::vector<std::size_t> order(last - options_.first);
+  std::iota(order.begin(), order.end(), options_.first);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return cells[a].model < cells[b].model; });
+  while (!stopping) {
+    for (const std::size_t index : order) {
+      if (stopping || folder_.cancelled()) break;
+      if (over_.count(index) || !try_claim(index)) continue;
+      report("begin", index);
+      if (decode(index) != Result::failed) continue;
+      over_.insert(index);
+      ++failed_;
+      report("failed", index);
+    }
+    {
+      const std::lock_guard lock(writing_);
+      settle();
+    }
+    if (over_.size() == order.size() || folder_.cancelled() || !options_.wait) break;
+    // For those who hold the rest; where one starter started us all, they are about to end.
+    std::this_thread::sleep_for(std::chrono::milliseconds(options_.report >= 0 ? 50 : 500));
+  }
+  if (stopping && over_.size() < order.size()) return kTryAgain;
+  return failed_ == 0 && over_.size() == order.size() ? 0 : 1;
+}
+
+}  // namespace
+
+int work(const SweepFolder& folder, const WorkerOptions& options, const Registries& registries) {
+  struct sigaction action{};
+  action.sa_handler = stop;
+  ::sigaction(SIGTERM, &action, nullptr);
+  ::sigaction(SIGINT, &action, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  const int status = Worker(folder, options, registries).work();
+  if (status == kTryAgain && options.at_exit) options.at_exit();
+  return status;
+}
+
+}  // namespace draftlab

@@ -1,0 +1,21 @@
+// Options of the model `autoregressive`, declared without torch.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/parts/model.h"
+#include "core/config/options.h"
+
+namespace draftlab {
+
+struct AutoregressiveOptions {
+  std::string checkpoint, heads, cache = "on";
+  std::int64_t exit_layers = 0, longest = 0;
+  void declare(OptionSet& set);
+};
+
+}  // namespace draftlab
+
+// Exported by the torch module; the caller owns the model.
+extern "C" draftlab::Model* draftlab_make_autoregressive(const draftlab::AutoregressiveOptions* options);

@@ -1,0 +1,170 @@
+// Trainer `autoregressive`: what a step is made of; training_torch.cc runs the loop.
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/base/error.h"
+#include "plugins/models/autoregressive/causal_loss_torch.h"
+#include "plugins/models/autoregressive/train_autoregressive.h"
+#include "plugins/models/training/training_torch.h"
+#include "plugins/models/checkpoint/weights_torch.h"
+
+namespace draftlab {
+
+namespace {
+
+constexpr double kSpread = 0.05;  // of random weights; 0.02 is for wider models
+
+struct Network {
+  Transformer base;
+  PredictionHeads heads;
+};
+
+Network network(const TrainAutoregressiveJob& job, std::uint64_t seed) {
+  const TrainAutoregressiveOptions& o = job.options;
+  TransformerConfig config;
+  config.model_type = "qwen3";
+  config.vocab_size = job.vocabulary;
+  config.hidden_size = o.width;
+  config.num_hidden_layers = o.layers;
+  config.num_encoder_layers = o.encoder_layers;
+  config.num_attention_heads = o.heads;
+  config.num_key_value_heads = o.groups;
+  config.head_dim = o.head;
+  config.intermediate_size = o.inner;
+  config.rope_theta = 1e4;
+  config.max_position_embeddings = 4096;
+  config.tie_word_embeddings = o.tied;
+  config.mask_token_id = job.mask;
+  config.eos_token_id = {job.end};
+  Network net{o.start.empty() ? Transformer::random(config, seed, kSpread) : Transformer::load(o.start), {}};
+  if (net.base.config.vocab_size != job.vocabulary)
+    throw DataError("'" + o.start + "' has a vocabulary of " + std::to_string(net.base.config.vocab_size) + ", the tokenizer one of " + std::to_string(job.vocabulary));
+  if (!net.base.config.right_shifted()) throw DataError("'" + o.start + "' does not tell the next token; trainer.autoregressive goes on from models of type qwen2 or qwen3");
+  if (o.prediction_heads == 0) return net;
+  const std::int64_t width = net.base.config.hidden_size;
+  if (!o.start.empty() && PredictionHeads::stored(o.start)) {
+    net.heads = PredictionHeads::load(o.start, width, weights_digest(o.start));
+    if (net.heads.count != o.prediction_heads)
+      throw DataError("'" + o.start + "' has " + std::to_string(net.heads.count) + " prediction heads, but trainer.autoregressive.prediction_heads = " + std::to_string(o.prediction_heads));
+  } else {
+    net.heads = PredictionHeads::random(o.prediction_heads, o.filter, width, seed + 1, kSpread);
+  }
+  return net;
+}
+
+class AutoregressiveTraining {
+ public:
+  AutoregressiveTraining(const TrainAutoregressiveJob& job, const TrainContext& context)
+      : job_(job), seed_(context.seed), bf16_(context.machine.dtype == "bf16"), net_(network(job, context.seed)) {}
+
+  void run(const TrainContext& context) {
+    const TrainAutoregressiveOptions& o = job_.options;
+    Training training;
+    training.name = "autoregressive";
+    training.data = std::to_string(job_.examples.size()) + " examples";
+    training.parameters = net_.heads.named_parameters();
+    if (!o.freeze) {
+      const auto base = net_.base.named_parameters();
+      training.parameters.insert(training.parameters.begin(), base.begin(), base.end());
+    }
+    training.gradient = [&](std::int64_t step) { return gradient(step); };
+    training.save = [&](const std::string& folder) {
+      if (!o.freeze) net_.base.save(folder, o.dtype == "bf16");
+      if (o.prediction_heads > 0) net_.heads.save(folder, o.dtype == "bf16", weights_digest(o.freeze ? o.start : folder));
+    };
+    training.validate = [&](ValidationRow& row) { return validate(row); };
+    run_training(training, o, context);
+  }
+
+ private:
+  int heads() const { return std::max(1, static_cast<int>(net_.heads.count)); }
+  CausalBatch batch_of(std::vector<const WorkedExample*> examples) const { return causal_batch(std::move(examples), !net_.base.encoder.empty()); }
+  // A frozen base is computed without a graph.
+  at::Tensor hidden(const CausalBatch& batch) const {
+    if (!job_.options.freeze) return causal_hidden(net_.base, batch, bf16_);
+    const at::NoGradGuard no_grad;
+    return causal_hidden(net_.base, batch, bf16_);
+  }
+
+  StepResult gradient(std::int64_t step) const {
+    const TrainAutoregressiveOptions& o = job_.options;
+    StepResult result;
+    for (std::int64_t part = 0; part < o.accumulate; ++part) {
+      Uniforms chance = uniforms(seed_, kTrainingStream, step, part);
+      std::vector<const WorkedExample*> examples;
+      for (std::int64_t i = 0; i < o.batch; ++i) examples.push_back(&job_.examples[static_cast<std::size_t>(chance() * static_cast<double>(job_.examples.size()))]);
+      const CausalBatch batch = batch_of(std::move(examples));
+      const at::Tensor states = hidden(batch);
+      const auto loss_of = [&](int head) {
+        const HeadTargets targets = head_targets(batch, head);
+        return mean_nll(head_logits(net_.base, net_.heads, states, targets, head, bf16_), targets);
+      };
+      at::Tensor loss;
+      if (o.head_loss == "one") loss = loss_of(static_cast<int>(chance() * heads()));  // drawn evenly: on average the gradient of the mean
+      else for (int head = 0; head < heads(); ++head) loss = (head == 0 ? loss_of(0) : loss + loss_of(head));
+      loss = loss / static_cast<double>(o.accumulate * (o.head_loss == "one" ? 1 : heads()));
+      if (loss.requires_grad()) loss.backward();
+      const auto positions = static_cast<double>(batch.rows.ids.numel());
+      result.loss += loss.item<double>();
+      result.tokens += positions + (batch.encoded ? static_cast<double>(batch.source.ids.numel()) : 0);
+      result.mask_rate += static_cast<double>(head_targets(batch, 0).rows.numel()) / positions / static_cast<double>(o.accumulate);
+    }
+    return result;
+  }
+
+  // Loss of each head on held-out examples, and how many of them are answered greedily as they stand: where the most probable
+  // token is the right one after every right beginning.
+  std::string validate(ValidationRow& row) const {
+    const at::NoGradGuard no_grad;
+    const TrainAutoregressiveOptions& o = job_.options;
+    std::vector<double> loss(static_cast<std::size_t>(heads()), 0);
+    const auto examples = static_cast<double>(job_.held_out.size());
+    double alike = 0;
+    for (std::size_t first = 0; first < job_.held_out.size(); first += static_cast<std::size_t>(o.batch)) {
+      std::vector<const WorkedExample*> some;
+      for (std::size_t i = first; i < std::min(first + static_cast<std::size_t>(o.batch), job_.held_out.size()); ++i) some.push_back(&job_.held_out[i]);
+      const auto weight = static_cast<double>(some.size());
+      const CausalBatch batch = batch_of(std::move(some));
+      const at::Tensor states = hidden(batch);
+      for (int head = 0; head < heads(); ++head) {
+        const at::Tensor logits = head_logits(net_.base, net_.heads, states, head_targets(batch, head), head, bf16_);
+        loss[head] += weight * mean_nll(logits, head_targets(batch, head)).item<double>();
+        if (head == 0) alike += answered_alike(batch, logits);
+      }
+    }
+    row.loss = std::accumulate(loss.begin(), loss.end(), 0.0) / examples / heads();
+    row.loss_sequential = loss[0] / examples;
+    row.accuracy = alike / examples;
+    std::string line = "held-out loss " + short_number(row.loss_sequential);
+    if (heads() > 1) line += ", of the last head " + short_number(loss.back() / examples) + ", of all " + short_number(row.loss);
+    return line + ", " + short_number(row.accuracy) + " answered alike";
+  }
+
+  // Of the canvases of a batch, whose logits for the next token stand one below the other.
+  double answered_alike(const CausalBatch& batch, at::Tensor logits) const {
+    logits.narrow(1, job_.mask, 1).fill_(-1e30);
+    const at::Tensor right = logits.argmax(-1).eq(head_targets(batch, 0).tokens);
+    double alike = 0;
+    std::int64_t row = 0;
+    for (const WorkedExample* example : batch.examples) {
+      const auto answer = static_cast<std::int64_t>(example->tokens.size()) - example->prompt;
+      alike += right.narrow(0, row, answer).all().item<bool>();
+      row += answer;
+    }
+    return alike;
+  }
+
+  const TrainAutoregressiveJob& job_;
+  std::uint64_t seed_;
+  bool bf16_;
+  Network net_;
+};
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) void draftlab_train_autoregressive(const TrainAutoregressiveJob& job, const TrainContext& context);
+extern "C" void draftlab_train_autoregressive(const TrainAutoregressiveJob& job, const TrainContext& context) { AutoregressiveTraining(job, context).run(context); }
+
+}  // namespace draftlab

@@ -1,0 +1,20 @@
+// Options of the model `mar`, declared without torch.
+#pragma once
+
+#include <string>
+
+#include "core/parts/model.h"
+#include "core/config/options.h"
+
+namespace draftlab {
+
+struct MarOptions {
+  std::string checkpoint, guidance_schedule = "linear", steps = "auto", variance = "auto";
+  double guidance = 1;
+  void declare(OptionSet& set);
+};
+
+}  // namespace draftlab
+
+// Exported by the torch module; the caller owns the model.
+extern "C" draftlab::Model* draftlab_make_mar(const draftlab::MarOptions* options);

@@ -1,0 +1,190 @@
+#include "plugins/models/mar/mar_rows_torch.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+
+#include "plugins/models/kernels/lanes.h"
+
+namespace draftlab {
+namespace {
+
+std::vector<float> floats(const at::Tensor& tensor) {
+  if (!tensor.defined()) return {};
+  const at::Tensor copy = tensor.detach().to(at::kFloat).contiguous();
+  return {copy.data_ptr<float>(), copy.data_ptr<float>() + copy.numel()};
+}
+
+// A stack of MAR's blocks is GPT-2's with another GELU and neither vocabulary nor positions.
+TransformerConfig config_of(const MarConfig& mar, std::int64_t d, std::int64_t depth, std::int64_t heads) {
+  TransformerConfig config;
+  config.model_type = "gpt2";
+  config.exact_gelu = config.attention_bias = true;
+  config.hidden_size = d;
+  config.num_hidden_layers = depth;
+  config.num_attention_heads = config.num_key_value_heads = heads;
+  config.head_dim = d / heads;
+  config.intermediate_size = mar.mlp_ratio * d;
+  config.rms_norm_eps = mar.norm_eps;
+  config.max_position_embeddings = 0;
+  return config;
+}
+
+TransformerRows rows_of(const TransformerConfig& config, const std::vector<MarBlock>& blocks, const LayerNorm& norm, bool bf16) {
+  const at::NoGradGuard no_grad;
+  TransformerConfig none = config;
+  none.num_hidden_layers = 0;
+  Transformer net(none);
+  net.config = config;
+  net.embed_tokens = net.embed_positions = net.lm_head = at::Tensor();
+  net.norm = norm.weight;
+  net.norm_bias = norm.bias;
+  for (const MarBlock& block : blocks) {
+    const std::vector<at::Tensor> qkv = block.qkv.weight.chunk(3, 0), biases = block.qkv.bias.chunk(3, 0);
+    TransformerLayer layer;
+    layer.input_layernorm = block.norm1.weight;
+    layer.input_layernorm_bias = block.norm1.bias;
+    layer.q = qkv[0], layer.k = qkv[1], layer.v = qkv[2];
+    layer.q_bias = biases[0], layer.k_bias = biases[1], layer.v_bias = biases[2];
+    layer.o = block.proj.weight, layer.o_bias = block.proj.bias;
+    layer.post_attention_layernorm = block.norm2.weight;
+    layer.post_attention_layernorm_bias = block.norm2.bias;
+    layer.up = block.fc1.weight, layer.up_bias = block.fc1.bias;
+    layer.down = block.fc2.weight, layer.down_bias = block.fc2.bias;
+    net.layers.push_back(layer);
+  }
+  return TransformerRows(std::move(net), bf16);
+}
+
+void add(float* x, const float* y, std::int64_t count) { for (std::int64_t i = 0; i < count; ++i) x[i] += y[i]; }
+
+}  // namespace
+
+MarRows::MarRows(const Mar& net, bool bf16)
+    : config_(net.config),
+      d_(net.fake_latent.size(1)),
+      wide_(net.config.decoder_embed_dim),
+      classes_(floats(net.class_emb)),
+      z_proj_(net.z_proj.weight.detach(), net.z_proj.bias.detach(), bf16),
+      norm_(floats(net.z_proj_ln.weight)),
+      norm_bias_(floats(net.z_proj_ln.bias)),
+      mask_(floats(net.mask_token)),
+      encoder_positions_(floats(net.encoder_positions)),
+      decoder_positions_(floats(net.decoder_positions)),
+      diffusion_positions_(floats(net.diffusion_positions)) {
+  const std::vector<float> none = floats(net.fake_latent);
+  classes_.insert(classes_.end(), none.begin(), none.end());
+  decoder_config_ = config_of(config_, wide_, config_.decoder_depth, config_.decoder_num_heads);
+  decoder_.emplace(rows_of(decoder_config_, net.decoder, net.decoder_norm, bf16));
+  if (config_.causal) return;
+  encoder_config_ = config_of(config_, d_, config_.encoder_depth, config_.encoder_num_heads);
+  encoder_.emplace(rows_of(encoder_config_, net.encoder, net.encoder_norm, bf16));
+  decoder_embed_ = RowLinear(net.decoder_embed.weight.detach(), net.decoder_embed.bias.detach(), bf16);
+  encoder_memories_.emplace(encoder_config_);
+  decoder_memories_.emplace(decoder_config_);
+}
+
+std::vector<float> MarRows::projected(const std::vector<const Eigen::VectorXd*>& values) const {
+  const std::int64_t dimension = config_.dimension(), rows = static_cast<std::int64_t>(values.size());
+  std::vector<float> x(rows * dimension), out(rows * d_);
+  for (std::int64_t i = 0; i < rows; ++i) for (std::int64_t j = 0; j < dimension; ++j) x[i * dimension + j] = static_cast<float>((*values[i])[j]);
+  z_proj_.apply(x.data(), rows, out.data());
+  return out;
+}
+
+void MarRows::embed(int label, const float* projected, std::int64_t slot, const std::vector<float>& positions, float* to) const {
+  std::copy_n(projected ? projected : classes_.data() + label * d_, d_, to);
+  add(to, positions.data() + slot * d_, d_);
+  layer_norm(to, d_, norm_.data(), norm_bias_.data(), config_.norm_eps, to);
+}
+
+void MarRows::add_place(float* condition, std::int32_t place) const { add(condition, diffusion_positions_.data() + place * wide_, wide_); }
+
+std::vector<float> MarRows::conditions(std::span<const MarState> states, std::span<std::int64_t* const> positions) {
+  const std::int64_t buffers = config_.buffer_size, length = config_.tokens();
+  std::vector<const Eigen::VectorXd*> values;
+  for (const MarState& state : states) for (const auto& visible : state.visible) values.push_back(visible.value);
+  const std::vector<float> tokens = projected(values);
+
+  const auto first_rows = static_cast<std::int64_t>(values.size() + states.size() * buffers);
+  std::vector<float> x(first_rows * d_);
+  std::vector<MemoryRow> rows;
+  const auto add_row = [&](RowMemory& memory, std::int64_t slot, std::int64_t limit, bool asked, float* input) {
+    rows.push_back({.memory = &memory, .slot = slot, .limit = limit, .asked = asked});
+    rows.back().layers.state = input;
+  };
+  encoder_memories_->begin();
+  std::int64_t token = 0;
+  for (const MarState& state : states) {
+    const std::int64_t count = buffers + static_cast<std::int64_t>(state.visible.size());
+    RowMemory& memory = encoder_memories_->take(count);
+    for (std::int64_t slot = 0; slot < count; ++slot) {
+      float* const input = x.data() + static_cast<std::int64_t>(rows.size()) * d_;
+      if (slot < buffers) embed(state.label, nullptr, slot, encoder_positions_, input);
+      else embed(state.label, tokens.data() + token++ * d_, buffers + state.visible[slot - buffers].place, encoder_positions_, input);
+      add_row(memory, slot, count, true, input);
+    }
+  }
+  const at::Tensor encoded = encoder_->forward(rows);
+  std::vector<float> embedded(first_rows * wide_);
+  decoder_embed_.apply(encoded.data_ptr<float>(), first_rows, embedded.data());
+
+  const std::int64_t all = buffers + length;
+  std::vector<float> grid(static_cast<std::int64_t>(states.size()) * all * wide_);
+  rows.clear();
+  decoder_memories_->begin();
+  std::int64_t from = 0;  // the state's first encoded row
+  for (std::size_t s = 0; s < states.size(); ++s) {
+    const MarState& state = states[s];
+    RowMemory& memory = decoder_memories_->take(all);
+    std::vector<std::int64_t> source(all, -1);  // the encoded row that stands in a slot; -1: the mask
+    for (std::int64_t slot = 0; slot < buffers; ++slot) source[slot] = from + slot;
+    for (std::size_t i = 0; i < state.visible.size(); ++i) source[buffers + state.visible[i].place] = from + buffers + static_cast<std::int64_t>(i);
+    from += buffers + static_cast<std::int64_t>(state.visible.size());
+    for (std::int64_t slot = 0; slot < all; ++slot) {
+      float* const input = grid.data() + static_cast<std::int64_t>(rows.size()) * wide_;
+      std::copy_n(source[slot] < 0 ? mask_.data() : embedded.data() + source[slot] * wide_, wide_, input);
+      add(input, decoder_positions_.data() + slot * wide_, wide_);
+      add_row(memory, slot, all, std::find(state.asked.begin(), state.asked.end(), slot - buffers) != state.asked.end(), input);
+    }
+    *positions[s] += buffers + static_cast<std::int64_t>(state.visible.size()) + all;
+  }
+  const at::Tensor decoded = decoder_->forward(rows);  // of the asked places of a state, ascending
+
+  std::vector<float> out;
+  const float* line = decoded.data_ptr<float>();
+  for (const MarState& state : states) {
+    std::vector<std::int32_t> ascending = state.asked;
+    std::sort(ascending.begin(), ascending.end());
+    for (const std::int32_t place : state.asked) {
+      const auto at = std::lower_bound(ascending.begin(), ascending.end(), place) - ascending.begin();
+      out.insert(out.end(), line + at * wide_, line + (at + 1) * wide_);
+      add_place(out.data() + out.size() - wide_, place);
+    }
+    line += static_cast<std::int64_t>(ascending.size()) * wide_;
+  }
+  return out;
+}
+
+std::vector<float> MarRows::conditions(std::span<const MarCausalRow> wanted) {
+  std::vector<const Eigen::VectorXd*> values;
+  for (const MarCausalRow& row : wanted) if (row.value) values.push_back(row.value);
+  const std::vector<float> tokens = projected(values);
+  std::vector<float> x(wanted.size() * wide_);
+  std::vector<MemoryRow> rows;
+  std::int64_t token = 0;
+  for (const MarCausalRow& row : wanted) {
+    float* const input = x.data() + static_cast<std::int64_t>(rows.size()) * wide_;
+    const std::int64_t slot = row.value ? config_.buffer_size + row.place : row.slot;  // where it would stand in raster order
+    embed(row.label, row.value ? tokens.data() + token++ * d_ : nullptr, slot, decoder_positions_, input);
+    rows.push_back({.memory = row.memory, .slot = row.slot, .limit = row.limit, .extras = row.extras, .asked = row.asked});
+    rows.back().layers.state = input;
+  }
+  const at::Tensor decoded = decoder_->forward(rows);
+  std::vector<float> out(decoded.data_ptr<float>(), decoded.data_ptr<float>() + decoded.numel());
+  std::int64_t line = 0;
+  for (const MarCausalRow& row : wanted) if (row.asked) add_place(out.data() + line++ * wide_, row.place + 1);
+  return out;
+}
+
+}  // namespace draftlab

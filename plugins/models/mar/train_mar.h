@@ -1,0 +1,50 @@
+// Options of the trainer `mar`. What a step is made of is in train_mar_torch.cc; this side is torch-free, so that `list`,
+// `describe` and `check` know the trainer without loading torch.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/config/options.h"
+#include "core/config/train.h"
+#include "plugins/models/training/training.h"
+#include "plugins/tasks/images/image_set.h"
+
+namespace draftlab {
+
+struct TrainMarOptions : TrainingOptions {
+  ImageSetOptions images;
+  std::int64_t held_out = 256;
+  // Model.
+  std::string start;
+  bool causal = false;
+  std::int64_t width = 96, encoder_layers = 2, decoder_layers = 2, heads = 4, head_width = 128, head_layers = 3, buffers = 4;
+  std::string prediction = "v", variance = "beta", sampling_steps = "10";
+  // Objective.
+  double mask_mean = 1, mask_spread = 0.25, mask_least = 0.7, drop_class = 0.1;
+  std::int64_t times = 4;
+
+  TrainMarOptions() {
+    images.split = "train";
+    images.count = 20000;
+  }
+  void declare(OptionSet& set);
+};
+
+// Images as a trainer sees them.
+struct TokenImages {
+  std::int64_t positions = 0, dimension = 0, classes = 0;
+  std::vector<float> values;  // [image, position, dimension]
+  std::vector<int> labels;
+  std::int64_t size() const { return static_cast<std::int64_t>(labels.size()); }
+};
+
+struct TrainMarJob {
+  TrainMarOptions options;
+  TokenImages images, held_out;
+};
+
+// Exported by the torch module as `draftlab_train_mar`.
+using TrainMar = void (*)(const TrainMarJob&, const TrainContext&);
+
+}  // namespace draftlab

@@ -1,0 +1,23 @@
+// Options of the model `masked-diffusion`, declared without torch.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/parts/model.h"
+#include "core/config/options.h"
+
+namespace draftlab {
+
+struct MaskedDiffusionOptions {
+  std::string checkpoint;
+  std::string cache = "none", ride = "none", shifted = "auto";
+  std::int64_t refresh = 0, longest = 0;
+  bool cross = false;
+  void declare(OptionSet& set);
+};
+
+}  // namespace draftlab
+
+// Exported by the torch module; the caller owns the model.
+extern "C" draftlab::Model* draftlab_make_masked_diffusion(const draftlab::MaskedDiffusionOptions* options);

@@ -1,0 +1,115 @@
+// Trainer `masked-diffusion`: what a step is made of; training_torch.cc runs the loop.
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "plugins/models/training/train_decoder_torch.h"
+#include "plugins/models/masked_diffusion/train_masked_diffusion.h"
+#include "plugins/models/training/training_torch.h"
+
+namespace draftlab {
+
+namespace {
+
+// Masks an answer, or a block of it, at one rate t, evenly drawn from (mask_min, 1]. The weights of what is told are 1/t over its
+// positions, so that a canvas's loss is an estimate of the bound in nats a position (LLaDA, Eq. 3).
+NoisyCanvas masked_canvas(const WorkedExample& example, const TrainMaskedDiffusionOptions& o, Token end_token, const Uniforms& uniform) {
+  const auto own = static_cast<std::int64_t>(example.tokens.size()), prompt = static_cast<std::int64_t>(example.prompt);
+  std::int64_t length = std::max(own, prompt + o.answer_tokens);
+  if (o.vary_length) length = own + static_cast<std::int64_t>(uniform() * static_cast<double>(length - own + 1));
+  std::int64_t begin = prompt, end = length;
+  if (uniform() < o.semi_share) {
+    begin += static_cast<std::int64_t>(uniform() * static_cast<double>(own - prompt));
+    end = std::min(length, begin + o.block_size);
+  }
+  NoisyCanvas canvas = canvas_of(example, end_token, static_cast<std::size_t>(length));
+  const double rate = 1 - (1 - o.mask_min) * uniform();
+  for (std::int64_t i = begin; i < length; i++) {
+    canvas.masked[i] = i >= end || uniform() < rate;
+    canvas.weight[i] = i >= end ? 0 : static_cast<float>((o.inverse_weight ? 1 / rate : 1) / static_cast<double>(end - begin));
+  }
+  return canvas;
+}
+
+StepResult gradient(const TrainMaskedDiffusionJob& job, const Transformer& net, std::uint64_t seed, bool bf16, std::int64_t step) {
+  const TrainMaskedDiffusionOptions& o = job.options;
+  const auto canvases_a_step = static_cast<double>(o.batch * o.accumulate);
+  StepResult result;
+  for (std::int64_t part = 0; part < o.accumulate; part++) {
+    std::vector<NoisyCanvas> canvases;
+    for (std::int64_t i = 0; i < o.batch; i++) {
+      const Uniforms uniform = uniforms(seed, kTrainingStream, step, part * o.batch + i);
+      const WorkedExample& example = job.examples[static_cast<std::size_t>(uniform() * static_cast<double>(job.examples.size()))];
+      canvases.push_back(masked_canvas(example, o, job.end, uniform));
+    }
+    const NoisyBatch batch = whole_batch(canvases, job.mask, net.config.right_shifted());
+    if (batch.scored.numel() == 0) continue;
+    const at::Tensor loss = (masked_nll(net, batch, bf16) * batch.weight).sum() / canvases_a_step;
+    loss.backward();
+    double positions = 0;
+    for (const NoisyCanvas& canvas : canvases) positions += static_cast<double>(canvas.tokens.size());
+    result.loss += loss.item<double>();
+    result.tokens += positions;
+    result.mask_rate += static_cast<double>(batch.scored.numel()) / positions / static_cast<double>(o.accumulate);
+  }
+  return result;
+}
+
+// Nats a position of held-out answers, which are masked as `o` says.
+double held_out_loss(const TrainMaskedDiffusionJob& job, const TrainMaskedDiffusionOptions& o, const Transformer& net, std::uint64_t seed, bool bf16) {
+  const at::NoGradGuard guard;
+  double sum = 0;
+  std::int64_t number = 0;
+  const auto add = [&](std::vector<NoisyCanvas>& canvases) {
+    const NoisyBatch batch = whole_batch(canvases, job.mask, net.config.right_shifted());
+    if (batch.scored.numel() > 0) sum += (masked_nll(net, batch, bf16) * batch.weight).sum().item<double>();
+    canvases.clear();
+  };
+  std::vector<NoisyCanvas> canvases;
+  for (const HeldOut& held_out : job.held_out)
+    for (const WorkedExample& example : held_out.examples) {
+      canvases.push_back(masked_canvas(example, o, job.end, uniforms(seed, kValidationStream, 0, number++)));
+      if (static_cast<std::int64_t>(canvases.size()) == o.batch) add(canvases);
+    }
+  if (!canvases.empty()) add(canvases);
+  return sum / static_cast<double>(number);
+}
+
+void train_masked_diffusion(const TrainMaskedDiffusionJob& job, const TrainContext& context) {
+  const TrainMaskedDiffusionOptions& o = job.options;
+  const bool bf16 = context.machine.dtype == "bf16";
+  Transformer net = decoder_network(o, job, 0, context.seed);
+  // Type sdar is of block diffusion: one block, as long as any canvas, is the same as none.
+  if (net.config.model_type == "sdar") net.config.block_size = net.config.max_position_embeddings;
+  TrainMaskedDiffusionOptions bound = o, sequential = o;
+  bound.inverse_weight = sequential.inverse_weight = true;
+  bound.mask_min = bound.semi_share = 0;
+  sequential.mask_min = sequential.semi_share = 1;
+  sequential.block_size = 1;
+
+  Training training;
+  training.name = "masked-diffusion";
+  training.data = std::to_string(job.examples.size()) + " examples";
+  training.parameters = net.named_parameters();
+  training.gradient = [&](std::int64_t step) { return gradient(job, net, context.seed, bf16, step); };
+  training.save = [&](const std::string& folder) { net.save(folder, o.dtype == "bf16"); };
+  training.validate = [&](ValidationRow& row) {
+    if (context.generate) {
+      training.save(context.out);
+      row = context.generate(context.out);
+    }
+    row.loss = held_out_loss(job, bound, net, context.seed, bf16);
+    row.loss_sequential = held_out_loss(job, sequential, net, context.seed, bf16);
+    std::string line = "held-out bound " + short_number(row.loss) + ", left to right " + short_number(row.loss_sequential);
+    if (context.generate) line += ", right " + short_number(row.accuracy);
+    return line;
+  };
+  run_training(training, o, context);
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) void draftlab_train_masked_diffusion(const TrainMaskedDiffusionJob& job, const TrainContext& context);
+extern "C" void draftlab_train_masked_diffusion(const TrainMaskedDiffusionJob& job, const TrainContext& context) { train_masked_diffusion(job, context); }
+
+}  // namespace draftlab

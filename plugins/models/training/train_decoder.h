@@ -1,0 +1,54 @@
+// What the trainers `block-diffusion` and `masked-diffusion` share: a decoder-only transformer that learns to answer problems and
+// to write programs. Torch-free, so that `list`, `describe` and `check` know the trainers without loading torch.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/config/options.h"
+#include "core/config/train.h"
+#include "plugins/models/training/examples.h"
+#include "plugins/models/training/training.h"
+
+namespace draftlab {
+
+struct TrainDecoderOptions : TrainingOptions {
+  // Corpus.
+  std::string tokenizer;
+  std::int64_t problems = 100000, programs = 0;
+  // Model.
+  std::string start, model_type = "sdar";
+  std::int64_t layers = 5, width = 160, heads = 5, groups = 5, head = 32, inner = 448;
+  bool tied = true;
+  // Validation.
+  std::int64_t validate_canvases = 64;
+
+  void declare(OptionSet& set);
+  // ConfigError names the rule that an option of `trainer` breaks.
+  void check(const std::string& trainer) const;
+};
+
+// Examples of one task that only validation sees.
+struct HeldOut {
+  std::string task;
+  std::vector<WorkedExample> examples;
+  // Whether an answer, up to its end token, to an example's prompt is right.
+  std::function<bool(std::size_t example, const std::vector<Token>& answer)> right;
+};
+
+// What the torch module is handed besides options: it must not depend on the tokenizer's library, whose copy of protobuf would
+// clash with the one that torch loads.
+struct DecoderCorpus {
+  std::vector<WorkedExample> examples;
+  std::vector<HeldOut> held_out;
+  int vocabulary = 0;
+  Token mask = 0, end = 0;
+};
+
+// Makes the corpus, and the folder `context.out` with its tokenizer, then calls `train`. OutputError when the folder holds a
+// training that is not to be resumed; ConfigError when the machine is no cpu.
+void train_decoder(const std::string& trainer, const TrainDecoderOptions& options, const TrainContext& context,
+                   const std::function<void(const DecoderCorpus&)>& train);
+
+}  // namespace draftlab

@@ -1,0 +1,21 @@
+// What the trainers of decoder-only transformers start from, and the canvases that they are shown.
+#pragma once
+
+#include <vector>
+
+#include "plugins/models/training/block_diffusion_loss_torch.h"
+#include "plugins/models/training/train_decoder.h"
+#include "plugins/models/transformer/transformer_torch.h"
+
+namespace draftlab {
+
+// That of `start`, or random weights of `model_type` with blocks of `block_size`. DataError when the vocabularies differ.
+Transformer decoder_network(const TrainDecoderOptions& options, const DecoderCorpus& corpus, std::int64_t block_size, std::uint64_t seed);
+
+// The example, filled up to `length` with end tokens: what follows the end of an answer is its end again.
+NoisyCanvas canvas_of(const WorkedExample& example, Token end, std::size_t length);
+
+// That of the longest example, up to a multiple of 16.
+std::size_t common_length(const std::vector<const WorkedExample*>& examples);
+
+}  // namespace draftlab

@@ -1,0 +1,22 @@
+// GPT-2's checkpoints: Hugging Face's names, Conv1D weights [in, out], queries, keys and values in one tensor.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plugins/models/transformer/transformer_torch.h"
+#include "plugins/models/checkpoint/weights_torch.h"
+
+namespace draftlab {
+
+// Fills the network, whose tensors are yet to be made. DataError as Weights.
+void take_gpt2(Transformer& net, Weights& weights, std::optional<at::ScalarType> type);
+
+// The tensors of a checkpoint file, in the names of the hub's `gpt2`.
+std::vector<std::pair<std::string, at::Tensor>> gpt2_weights(const Transformer& net);
+
+}  // namespace draftlab

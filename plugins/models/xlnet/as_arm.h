@@ -1,0 +1,22 @@
+// Options of the model `as-arm`, declared without torch.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/parts/model.h"
+#include "core/config/options.h"
+
+namespace draftlab {
+
+struct AsArmOptions {
+  std::string checkpoint;
+  std::string random;
+  bool incremental = true;
+  void declare(OptionSet& set);
+};
+
+}  // namespace draftlab
+
+// Exported by the torch module; the caller owns the model.
+extern "C" draftlab::Model* draftlab_make_as_arm(const draftlab::AsArmOptions* options);

@@ -1,0 +1,26 @@
+// The training loss of an AS-ARM: the joint conditional log-probability of what is not prompt (Eq. 7), both streams in one
+// forward. Differentiable; see xlnet_torch.h for the general forward.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "core/prob/types.h"
+#include "plugins/models/xlnet/lattice.h"
+#include "plugins/models/xlnet/xlnet_torch.h"
+
+namespace draftlab {
+
+// A batch of canvases of one length, every position filled with its true token.
+struct LatticeBatch {
+  std::vector<std::vector<Token>> tokens;
+  std::vector<Arrangement> arrangements;
+  std::int64_t scored() const;  // tokens of rank >= prompt
+};
+
+// -log p(token | prompt and earlier ranks) in nats of every scored token, f32 [scored], sample by sample, positions ascending.
+// `bf16`: matrix products in bf16; norms, residuals, softmax and the loss stay f32.
+at::Tensor lattice_nll(const Xlnet& net, const LatticeBatch& batch, bool bf16);
+
+}  // namespace draftlab

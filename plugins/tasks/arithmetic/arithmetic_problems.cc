@@ -1,0 +1,208 @@
+#include "plugins/tasks/arithmetic/arithmetic_problems.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <vector>
+
+#include "core/prob/chance.h"
+#include "core/base/error.h"
+#include "plugins/tasks/choices.h"
+
+namespace draftlab {
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr int kMost = 40;  // no number of a problem is larger
+
+struct Thing { std::string many, holder; };
+const std::vector<Thing> kThings = {
+    {"apples", "bags"},   {"pears", "bags"},    {"plums", "bowls"},  {"nuts", "bowls"},   {"eggs", "boxes"},  {"cakes", "boxes"},
+    {"books", "shelves"}, {"cards", "packs"},   {"stamps", "packs"}, {"coins", "jars"},   {"shells", "jars"}, {"beads", "jars"},
+    {"pens", "boxes"},    {"balls", "baskets"}, {"roses", "vases"},  {"stones", "boxes"}};
+const Words kWomen = {"Anna", "Clara", "Emma", "Ida", "Lena", "Nora", "Rosa", "Vera"};
+const Words kMen = {"Ben", "Carl", "Felix", "Hugo", "Leo", "Max", "Paul", "Tom"};
+
+// {slot} is replaced by its value; the first letter becomes a capital.
+std::string fill(const std::string& text, const std::map<std::string, std::string>& slots) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '{') {
+      out += text[i];
+      continue;
+    }
+    const std::size_t close = text.find('}', i);
+    const auto slot = slots.find(text.substr(i + 1, close - i - 1));
+    if (slot == slots.end()) throw Fault("the problem template '" + text + "' names an unknown slot");
+    out += slot->second;
+    i = close;
+  }
+  out[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(out[0])));
+  return out;
+}
+
+// What happens to the number {x}: it becomes {y}. {b} is the other number, {c} a third.
+struct Move {
+  enum Kind { more, less, again, half, packs } kind;
+  Words told, worked;
+};
+const std::vector<Move> kMoves = {
+    {Move::more,
+     {"{he} finds {b} more.", "{he} buys {b} more.", "{friend} gives {him} {b} more.", "then {he} gets {b} more."},
+     {"{he} gets {b} more, so {he} has {x}+{b}={y} {things}.", "now {he} has {x}+{b}={y} {things}.", "with {b} more that makes {x}+{b}={y} {things}."}},
+    {Move::less,
+     {"{he} loses {b} of them.", "{he} sells {b} of them.", "{he} gives {b} to {friend}.", "then {friend} takes {b} of them."},
+     {"{b} are gone, so {he} has {x}-{b}={y} {things}.", "now {he} has {x}-{b}={y} {things}.", "without these {b} there are {x}-{b}={y} {things}."}},
+    {Move::again,
+     {"{friend} gives {him} as many again.", "then {he} gets as many again."},
+     {"{he} gets as many again, so {he} has {x}+{x}={y} {things}.", "twice as many makes {x}+{x}={y} {things}."}},
+    {Move::half,
+     {"{he} gives half of them to {friend}.", "then {he} sells half of them."},
+     {"half of them are gone, so {he} has {x}/2={y} {things}.", "the other half is {x}/2={y} {things}."}},
+    {Move::packs,
+     {"{he} buys {b} {holders} of {c}.", "{friend} gives {him} {b} {holders} of {c}."},
+     {"the {holders} hold {b}*{c}={d} {things}, so {he} has {x}+{d}={y} {things}.", "that is {b}*{c}={d} {things} more, and {x}+{d}={y} {things}."}}};
+
+const Words kOpenings = {"{name} has {a} {things}.", "{name} owns {a} {things}.", "there are {a} {things} on the table of {name}."};
+const Words kOpened = {"{name} starts with {a} {things}.", "at first there are {a} {things}.", "{name} has {a} {things}."};
+const Words kPacked = {"{name} has {b} {holders} with {c} {things} in each.", "{name} fills {b} {holders} with {c} {things} each."};
+const Words kUnpacked = {"{name} starts with {b}*{c}={y} {things}.", "the {holders} hold {b}*{c}={y} {things}."};
+const Words kQuestions = {"how many {things} does {name} have now?", "how many {things} does {name} have in the end?",
+                          "how many {things} are there then?"};
+
+class Telling {
+ public:
+  explicit Telling(Choices choices) : choices_(choices) {}
+
+  Problem tell() {
+    cast();
+    const int moves = choices_.between(1, 3);
+    open();
+    for (int i = 0; i < moves; ++i) move();
+    problem_.question += " " + fill(choices_.of(kQuestions), slots_);
+    problem_.worked += " #### " + std::to_string(value_);
+    problem_.answer = value_;
+    return problem_;
+  }
+
+ private:
+  void cast() {
+    const bool woman = choices_.below(2);
+    slots_["name"] = choices_.of(woman ? kWomen : kMen);
+    slots_["he"] = woman ? "she" : "he";
+    slots_["him"] = woman ? "her" : "him";
+    slots_["friend"] = choices_.of(woman ? kMen : kWomen);  // of the other list, so that nobody is both
+    const Thing& thing = choices_.of(kThings);
+    slots_["things"] = thing.many;
+    slots_["holders"] = thing.holder;
+  }
+
+  void say(const Words& told, const Words& worked) {
+    problem_.question += (problem_.question.empty() ? "" : " ") + fill(choices_.of(told), slots_);
+    problem_.worked += (problem_.worked.empty() ? "" : " ") + fill(choices_.of(worked), slots_);
+  }
+
+  void open() {
+    if (choices_.below(3) == 0) {
+      const int packs = choices_.between(2, 4), each = choices_.between(2, 5);
+      value_ = packs * each;
+      slots_["b"] = std::to_string(packs);
+      slots_["c"] = std::to_string(each);
+      slots_["y"] = std::to_string(value_);
+      return say(kPacked, kUnpacked);
+    }
+    value_ = choices_.between(3, 20);
+    slots_["a"] = std::to_string(value_);
+    say(kOpenings, kOpened);
+  }
+
+  bool possible(Move::Kind kind) const {
+    switch (kind) {
+      case Move::more: return value_ + 9 <= kMost;
+      case Move::less: return value_ >= 4;
+      case Move::again: return 2 * value_ <= kMost;
+      case Move::half: return value_ % 2 == 0 && value_ >= 4;
+      case Move::packs: return value_ + 20 <= kMost;
+    }
+    return false;
+  }
+
+  void move() {
+    // Adding and taking away are three times as frequent as the rest.
+    std::vector<const Move*> moves;
+    for (const Move& move : kMoves)
+      if (possible(move.kind)) moves.insert(moves.end(), move.kind == Move::more || move.kind == Move::less ? 3 : 1, &move);
+    const Move& move = *choices_.of(moves);
+    slots_["x"] = std::to_string(value_);
+    int other = 0;
+    switch (move.kind) {
+      case Move::more: value_ += other = choices_.between(2, 9); break;
+      case Move::less: value_ -= other = choices_.between(2, std::min(9, value_ - 1)); break;
+      case Move::again: value_ *= 2; break;
+      case Move::half: value_ /= 2; break;
+      case Move::packs: {
+        other = choices_.between(2, 4);
+        const int each = choices_.between(2, 5);
+        slots_["c"] = std::to_string(each);
+        slots_["d"] = std::to_string(other * each);
+        value_ += other * each;
+      }
+    }
+    slots_["b"] = std::to_string(other);
+    slots_["y"] = std::to_string(value_);
+    say(move.told, move.worked);
+  }
+
+  Choices choices_;
+  Problem problem_;
+  std::map<std::string, std::string> slots_;
+  int value_ = 0;
+};
+
+// The first number of `text`, after spaces and signs of currency; "" when something else comes first.
+std::string leading_number(const std::string& text) {
+  std::size_t at = text.find_first_not_of(" \t\n$");
+  if (at == std::string::npos) return {};
+  std::string number;
+  if (text[at] == '-') number += text[at++];
+  for (; at < text.size() && (std::isdigit(static_cast<unsigned char>(text[at])) || text[at] == '.' || text[at] == ','); ++at)
+    if (text[at] != ',') number += text[at];
+  if (const std::size_t point = number.find('.'); point != std::string::npos) {
+    while (number.back() == '0') number.pop_back();
+    if (number.back() == '.') number.pop_back();
+  }
+  return number.find_first_of("0123456789") == std::string::npos ? std::string() : number;
+}
+
+}  // namespace
+
+ProblemSplit problem_split_named(const std::string& name) {
+  if (name == "train") return ProblemSplit::train;
+  if (name == "tune") return ProblemSplit::tune;
+  if (name == "test") return ProblemSplit::test;
+  throw Fault("there is no split '" + name + "'");
+}
+
+ProblemSplit problem_split_of(const std::string& question) {
+  const std::uint64_t sixteenth = stable_hash(question) % 16;
+  return sixteenth == 0 ? ProblemSplit::test : sixteenth == 1 ? ProblemSplit::tune : ProblemSplit::train;
+}
+
+Problem make_problem(std::uint64_t seed, std::int64_t index, ProblemSplit split) {
+  for (std::uint32_t attempt = 0;; ++attempt) {
+    Problem problem = Telling(Choices(seed, index, static_cast<std::uint32_t>(split), attempt)).tell();
+    if (problem_split_of(problem.question) == split) return problem;
+  }
+}
+
+std::optional<std::string> final_number(const std::string& text) {
+  const std::string hashes = "####", box = "\\boxed{";
+  std::string number;
+  if (const std::size_t at = text.rfind(hashes); at != std::string::npos) number = leading_number(text.substr(at + hashes.size()));
+  else if (const std::size_t boxed = text.rfind(box); boxed != std::string::npos) number = leading_number(text.substr(boxed + box.size()));
+  if (number.empty()) return std::nullopt;
+  return number;
+}
+
+}  // namespace draftlab

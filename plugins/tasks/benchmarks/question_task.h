@@ -1,0 +1,45 @@
+// What the tasks have in common that ask the questions of a file.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/parts/task.h"
+#include "plugins/tasks/benchmarks/question_files.h"
+
+namespace draftlab {
+
+class QuestionTask : public Task {
+ public:
+  QuestionTask(std::string name, const QuestionFileOptions& options) : name_(std::move(name)), options_(options) {}
+  void load(const Tokenizer* tokenizer) override;
+  int size() const override { return static_cast<int>(prompts_.size()); }
+  Prompt prompt(int index) const override { return prompts_.at(static_cast<std::size_t>(index)); }
+  std::string digest() const override { return digest_; }
+  // The answer up to its end token, and to where it begins something else.
+  std::string text(const Prompt& prompt, const Canvas& canvas) const override;
+
+ protected:
+  virtual std::vector<FileQuestion> parse(const std::string& text, const std::string& name) const = 0;
+  // How a question is put, and what its asker would like to hear.
+  virtual Turn turn(const FileQuestion& question) const { return {question.text, question.answer}; }
+  // What ends a plain answer.
+  virtual std::vector<std::string> until() const { return {next_turn(options_)}; }
+  // The canvas of a question; by default the prompt's text, then `answer_tokens` positions.
+  virtual Prompt canvas_of(const FileQuestion& question, const std::vector<Turn>& examples) const;
+
+  const FileQuestion& question(const Prompt& prompt) const { return questions_.at(prompt.id); }
+  const Tokenizer& tokenizer() const { return *tokenizer_; }
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+  QuestionFileOptions options_;
+  std::vector<Prompt> prompts_;
+  std::map<std::string, FileQuestion> questions_;  // by prompt
+  std::string digest_;
+  const Tokenizer* tokenizer_ = nullptr;
+};
+
+}  // namespace draftlab

@@ -1,0 +1,21 @@
+// The project's own images: digits of seven segments with noise, made from a seed (data/README.md describes them).
+#pragma once
+
+#include <cstdint>
+
+#include "plugins/tasks/arithmetic/arithmetic_problems.h"
+#include "plugins/tasks/images/labelled_image.h"
+
+namespace draftlab {
+
+inline constexpr int kDigitSide = 16;
+inline constexpr int kDigitPatch = 4;  // 16 tokens of 16 values
+
+// Image `index` of a split, of class index mod 10. Depends on nothing but seed, index and split; splits share no draws. Size, slant,
+// thickness, brightness and place vary, and every pixel has noise of its own.
+LabelledImage make_digit(std::uint64_t seed, std::int64_t index, ProblemSplit split);
+
+// The affine map that made pixel values of intensities in [0, 1], so that they have about zero mean and unit variance.
+inline constexpr PixelScale kDigitScale{0.18, 0.33};
+
+}  // namespace draftlab

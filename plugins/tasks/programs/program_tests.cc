@@ -1,0 +1,91 @@
+#include "plugins/tasks/programs/program_tests.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "core/prob/chance.h"
+#include "core/base/error.h"
+#include "plugins/tasks/choices.h"
+
+namespace draftlab {
+namespace {
+
+class Arguments {
+ public:
+  explicit Arguments(const std::string& answer)
+      : choices_(stable_hash(answer), 0, 0, 0),
+        names_(Program::parse(answer).parameters("f")),
+        digits_(answer.find("% 10") != std::string::npos) {
+    std::istringstream words(answer);
+    for (std::string word; words >> word;)
+      if (std::isdigit(static_cast<unsigned char>(word[0]))) constants_.push_back(std::stoi(word));
+  }
+  std::vector<ProgramValue> next() {
+    near_ = constants_;
+    const int length = choices_.between(0, choices_.below(3) == 0 ? 2 : 6);  // of all lists
+    std::vector<ProgramValue> values;
+    for (const std::string& name : names_) {
+      if (name.size() == 1) {
+        values.push_back(ProgramValue::of(choices_.below(digits_ ? 2 : 12) == 0 ? choices_.between(100, 999) : integer()));
+      } else {
+        ProgramList list;
+        for (int i = 0; i < length; ++i) list.push_back(integer());
+        values.push_back(ProgramValue::of(std::move(list)));
+      }
+    }
+    return values;
+  }
+
+ private:
+  // Often a constant of the solution or another argument of the call, or one beside it.
+  int integer() {
+    const bool free = near_.empty() || choices_.below(2) == 0;
+    near_.push_back(free ? choices_.between(-9, 20) : choices_.of(near_) + choices_.between(-1, 1));
+    return near_.back();
+  }
+  Choices choices_;
+  std::vector<std::string> names_;
+  bool digits_;  // the solution takes a number apart
+  std::vector<int> constants_, near_;
+};
+
+}  // namespace
+
+std::vector<TestedProgram> make_tested_programs(std::uint64_t seed, std::int64_t count, int tests, ProgramSplit split) {
+  std::vector<TestedProgram> made;
+  std::set<std::string> seen;
+  for (std::int64_t i = 0; static_cast<std::int64_t>(made.size()) < count; ++i) {
+    if (i > 20 * count + 100) throw Fault("the generator of programs does not yield " + std::to_string(count) + " distinct problems");
+    TestedProgram one{make_program_problem(seed, i, split), {}};
+    if (!seen.insert(one.problem.answer).second) continue;
+    one.tests = make_program_tests(one.problem.answer, tests);
+    const auto same = [&](const ProgramTest& test) { return test.expected == one.tests[0].expected; };
+    if (!std::all_of(one.tests.begin(), one.tests.end(), same)) made.push_back(std::move(one));
+  }
+  return made;
+}
+
+std::vector<ProgramTest> make_program_tests(const std::string& answer, int count) {
+  const Program reference = Program::parse(answer);
+  Arguments arguments(answer);
+  std::vector<ProgramTest> tests;
+  for (int tries = 0; static_cast<int>(tests.size()) < count; ++tries) {
+    if (tries > 50 * count) throw Fault("the solution '" + answer + "' hardly ever returns anything");
+    std::vector<ProgramValue> given = arguments.next();
+    ProgramOutcome outcome = reference.run("f", given);
+    if (outcome.ok()) tests.push_back({std::move(given), std::move(outcome.value)});
+  }
+  return tests;
+}
+
+bool passes(const Program& program, const std::vector<ProgramTest>& tests, const ProgramLimits& limits) {
+  return std::all_of(tests.begin(), tests.end(), [&](const ProgramTest& test) {
+    const ProgramOutcome outcome = program.run("f", test.arguments, limits);
+    return outcome.ok() && outcome.value == test.expected;
+  });
+}
+
+}  // namespace draftlab

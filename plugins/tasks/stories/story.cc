@@ -1,0 +1,104 @@
+// Task `story`: of five sentences the middle one, or the three in the middle, are to be written again (ASSD, Table 3).
+// Sentences are encoded one by one, and a hidden sentence has as many positions as the one that stood there.
+#include "core/base/error.h"
+#include "core/config/plugin.h"
+#include "core/metrics/text_metrics.h"
+#include "plugins/builtin.h"
+#include "plugins/tasks/stories/five_sentences.h"
+#include "plugins/tasks/stories/passages.h"
+#include "plugins/tasks/stories/stories.h"
+
+namespace draftlab {
+namespace {
+
+class StoryTask final : public Task {
+ public:
+  struct Options {
+    std::string source = "stories", path, split = "test", hide = "1";
+    std::int64_t count = 1000, seed = 1;
+    bool begin = true;
+    void declare(OptionSet& set) {
+      set.add("source", &source).one_of({"stories", "csv", "text"}).help("where stories come from; stories are generated");
+      set.add("path", &path).help("the file, unless the source is stories; a CSV file is recognised by its columns (data/README.md)");
+      set.add("split", &split).one_of({"train", "validation", "test"}).help("of the generated stories; they never share one");
+      set.add("hide", &hide).one_of({"1", "3"}).help("sentences to hide: 1 the third, 3 the second to the fourth");
+      set.add("count", &count).in(0, 1 << 24).help("stories, at most; 0: all that the file has");
+      set.add("seed", &seed).help("of the generated stories");
+      set.add("begin", &begin).help("every canvas begins with <s>, which is always given: what draftlab's trainer shows a model");
+    }
+  };
+  explicit StoryTask(const Options& options) : options_(options) {}
+
+  void load(const Tokenizer* tokenizer) override {
+    if (!tokenizer) throw ConfigError("task 'story' decodes text, but the model has no tokenizer");
+    tokenizer_ = tokenizer;
+    prompts_.clear();
+    for (const FiveSentences& story : read()) {
+      prompts_.push_back(hidden(story));
+      digest_ = digest_of(prompts_.back().reference, digest_);
+    }
+  }
+  int size() const override { return static_cast<int>(prompts_.size()); }
+  Prompt prompt(int index) const override { return prompts_.at(static_cast<std::size_t>(index)); }
+  std::string digest() const override { return digest_; }
+  std::string text(const Prompt& prompt, const Canvas& canvas) const override { return decoded_text(*tokenizer_, prompt, canvas); }
+
+  std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
+    std::vector<Token> wanted, written;
+    for (std::int32_t position = 0; position < canvas.length(); ++position) {
+      if (canvas.given(position)) continue;
+      wanted.push_back(prompt.reference[position]);
+      if (!canvas.masked(position)) written.push_back(canvas.token(position));
+    }
+    const std::string reference = tokenizer_->decode(wanted), candidate = tokenizer_->decode(written);
+    return {{"rouge1", 100 * rouge_n(reference, candidate, 1)},
+            {"rouge2", 100 * rouge_n(reference, candidate, 2)},
+            {"rougel", 100 * rouge_l(reference, candidate)},
+            {"exact_match", exact_match(reference, candidate) ? 1.0 : 0.0}};
+  }
+
+ private:
+  std::vector<FiveSentences> read() const {
+    std::vector<FiveSentences> stories;
+    if (options_.source == "stories") {
+      if (options_.count == 0) throw ConfigError("task.story.count must be at least 1 where task.story.source = stories: the generator has no end");
+      for (std::int64_t i = 0; i < options_.count; ++i)
+        stories.push_back({"stories-" + options_.split + "-" + std::to_string(i),
+                           make_story(static_cast<std::uint64_t>(options_.seed), i, split_named(options_.split)).sentences});
+      return stories;
+    }
+    if (options_.path.empty()) throw ConfigError("task.story.path must name a file where task.story.source = " + options_.source);
+    stories = options_.source == "csv" ? read_story_csv(options_.path) : read_story_text(options_.path);
+    if (options_.count && stories.size() > static_cast<std::size_t>(options_.count)) stories.resize(static_cast<std::size_t>(options_.count));
+    return stories;
+  }
+
+  Prompt hidden(const FiveSentences& story) const {
+    const int first = options_.hide == "1" ? 2 : 1, last = options_.hide == "1" ? 2 : 3;
+    Prompt prompt{story.id, 0, {}, {}, {}, begins(*tokenizer_, options_.begin) ? 1 : 0};
+    if (prompt.offset) {
+      prompt.given.emplace_back(0, tokenizer_->begin());
+      prompt.reference.push_back(tokenizer_->begin());
+    }
+    for (int i = 0; i < 5; ++i)
+      for (Token token : tokenizer_->encode(story.sentences[i])) {
+        const auto position = static_cast<std::int32_t>(prompt.reference.size());
+        if (i < first || i > last) prompt.given.emplace_back(position, token);
+        prompt.reference.push_back(token);
+      }
+    prompt.length = static_cast<int>(prompt.reference.size());
+    prompt.text = tokenizer_->decode({prompt.reference.begin() + prompt.offset, prompt.reference.end()});
+    prompt.id = prompt_id(story.id, prompt);
+    return prompt;
+  }
+
+  Options options_;
+  std::vector<Prompt> prompts_;
+  std::string digest_;
+  const Tokenizer* tokenizer_ = nullptr;
+};
+
+}  // namespace
+}  // namespace draftlab
+
+DRAFTLAB_PLUGIN(story) { registries.tasks.add<draftlab::StoryTask>("story", "five sentences, of which the middle one or three are written again"); }

@@ -1,0 +1,200 @@
+#include "analysis/replay/replay.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "tests/analysis/traces.h"
+
+namespace draftlab {
+namespace {
+
+// Says the same of every draft.
+class Constant final : public TokenEstimator {
+ public:
+  explicit Constant(double alpha) : alpha_(alpha) {}
+  Eigen::ArrayXd alpha(const StepView& step) const override { return Eigen::ArrayXd::Constant(step.drafts(), alpha_); }
+
+ private:
+  double alpha_;
+};
+
+Bound<Estimator> constant(double alpha) {
+  return {"constant", {}, [alpha] { return std::make_unique<Constant>(alpha); }};
+}
+
+// Verifies every second time it is asked in a sequence: what it learns is forgotten with the sequence.
+class EverySecond final : public Router {
+ public:
+  Route decide(const StepView&) const override { return {.verify = count_ % 2 == 0}; }
+  void observe(const Canvas&, const Route&, const Verdict&) override { ++count_; }
+  std::string state() const override { return std::to_string(count_); }
+
+ private:
+  int count_ = 0;
+};
+
+// Steps of three drafts whose acceptance probabilities are 1/2, 1/2, 1/2; `prefix` were accepted. All a_i are recorded, as a
+// shadow records them.
+SampleRow shadow(int prompt, const std::vector<int>& prefixes) {
+  MadeArm arm;
+  arm.steps = static_cast<int>(prefixes.size()), arm.drafted = 3;
+  SampleRow row = made_sample(arm, 0, prompt, 0);
+  for (std::size_t s = 0; s < prefixes.size(); ++s) {
+    StepRow& step = row.steps[s];
+    step.estimates = {{"two", 2.0}};
+    for (int d = 0; d < 3; ++d) {
+      DraftRow& draft = step.drafts[d];
+      draft.accepted = d < prefixes[s] ? 1 : d == prefixes[s] ? 0 : -1;
+      draft.accept = 0.5;
+    }
+  }
+  return row;
+}
+
+template <class Change>
+void write(const std::string& path, int prompts, const std::vector<int>& prefixes, Change change) {
+  MadeArm arm;
+  arm.config = "drafter = self\nunmasker = threshold\n[decode]\nthreshold = 0.9\n";
+  TraceWriter writer(path, {}, {made_run(arm)}, TraceOptions{}, false);
+  for (int prompt = 0; prompt < prompts; ++prompt) {
+    SampleRow row = shadow(prompt, prefixes);
+    change(row);
+    writer.sample(std::move(row));
+  }
+  writer.close();
+}
+
+void unchanged(SampleRow&) {}
+
+const EstimatorError& named(const Replay& replay, const std::string& name) {
+  for (const EstimatorError& error : replay.estimators) if (error.name == name) return error;
+  throw Fault("no estimator " + name);
+}
+
+const Decisions& decisions(const Replay& replay, const std::string& name) {
+  for (const Decisions& d : replay.routers) if (d.name == name) return d;
+  throw Fault("no router " + name);
+}
+
+}  // namespace
+
+TEST_CASE("errors of estimators, and luck apart from them") {
+  const TraceFolder folder("replay");
+  write(folder / "a.h5", 5, {0, 1, 3, 0}, unchanged);  // K: mean 1; C: 1, 2, 3, 1
+  const Frame frame({folder / "a.h5"});
+  ReplayRequest request;
+  request.estimators = {{"half", constant(0.5)}, {"sure", constant(1)}};
+  const Replay result = replay(frame, request);
+  CHECK(result.judged == 20);
+  CHECK(result.known == 20);
+  CHECK(result.prompts == 5);
+  CHECK(result.prefix == doctest::Approx(1));
+  CHECK(result.luck == doctest::Approx(1 - 0.875));  // E[K] = 1/2 + 1/4 + 1/8
+
+  const EstimatorError& half = named(result, "half");
+  CHECK(half.error.value == doctest::Approx(-0.125));
+  CHECK(half.absolute.value == doctest::Approx((0.875 + 0.125 + 2.125 + 0.875) / 4));
+  CHECK(half.error_committed == doctest::Approx(0.875 - 1.75));
+  CHECK(half.error_expected == doctest::Approx(0));
+  CHECK(half.absolute_expected == doctest::Approx(0));
+  CHECK(half.error_expected_committed == doctest::Approx(0.875 - 1.75));  // E[C] = 1 + 1/2 + 1/4
+  // Brier of S = 1/2, 1/4, 1/8 against K = 0, 1, 3, 0.
+  const double none = 0.25 + 0.0625 + 0.015625, one = 0.25 + 0.0625 + 0.015625, three = 0.25 + 0.5625 + 0.765625;
+  CHECK(half.brier.value == doctest::Approx((2 * none + one + three) / 4));
+  REQUIRE(half.reliability.size() == 10);
+  CHECK(half.reliability[5].drafts == 60);
+  CHECK(half.reliability[5].said == doctest::Approx(0.5));
+  CHECK(half.reliability[5].was == doctest::Approx(0.5));
+
+  const EstimatorError& sure = named(result, "sure");
+  CHECK(sure.error.value == doctest::Approx(2));
+  CHECK(sure.error_expected == doctest::Approx(3 - 0.875));
+  CHECK(sure.reliability[9].was == doctest::Approx(0.5));
+  CHECK(named(result, "two (logged)").error.value == doctest::Approx(1));
+  CHECK(std::isnan(named(result, "two (logged)").brier.value));
+  const std::string text = replay_tables(result, true);
+  CHECK(text.find("0.5 to 0.6") != std::string::npos);
+}
+
+TEST_CASE("what no shadow measured is not guessed") {
+  const TraceFolder folder("replay");
+  write(folder / "a.h5", 5, {0, 1, 3, 0}, [](SampleRow& row) {
+    for (StepRow& step : row.steps) for (DraftRow& draft : step.drafts) if (draft.accepted < 0) draft.accept = kNotMeasured;
+  });
+  const Frame frame({folder / "a.h5"});
+  ReplayRequest request;
+  request.estimators = {{"half", constant(0.5)}};
+  const Replay result = replay(frame, request);
+  CHECK(result.judged == 20);
+  CHECK(result.known == 5);  // fully accepted ones
+  CHECK(named(result, "half").error.value == doctest::Approx(-0.125));
+  CHECK(replay_tables(result, false).find("E[K] is not known") != std::string::npos);
+}
+
+TEST_CASE("one-step regret is of what was expected, not of what luck gave") {
+  const TraceFolder folder("replay");
+  write(folder / "a.h5", 5, {0, 1, 3, 0}, unchanged);
+  const Frame frame({folder / "a.h5"});
+  ReplayRequest request;
+  request.routers = {{"second", {"second", {}, [] { return std::make_unique<EverySecond>(); }}, std::nullopt}};
+  const Replay result = replay(frame, request);
+  // Verified: E[C] / 2 = 0.875 tokens a forward; skipped: one token for one.
+  CHECK(decisions(result, "always").rate == doctest::Approx(0.875));
+  CHECK(decisions(result, "never").rate == doctest::Approx(1));
+  CHECK(decisions(result, "always").regret == doctest::Approx(0.125));
+  const Decisions& second = decisions(result, "second");
+  CHECK(second.steps == 20);
+  CHECK(second.verified == doctest::Approx(0.5));
+  CHECK(second.agreement == doctest::Approx(0.5));
+  CHECK(second.regret == doctest::Approx(0.0625));
+  CHECK(std::isnan(second.value.value));
+  CHECK(second.refused.find("no propensities were logged") != std::string::npos);
+  request.verify_cost = 1.25;
+  CHECK(decisions(replay(frame, request), "never").regret == doctest::Approx(1.4 - 1));
+}
+
+TEST_CASE("logged propensities give the value of another router, with its effective sample size") {
+  // Steps 0, 2 of a sequence were verified with probability 0.8 and committed 2 tokens in 2 forwards; steps 1, 3 were not, with
+  // probability 0.2, and committed 1 in 1.
+  const auto explored = [](SampleRow& row) {
+    for (StepRow& step : row.steps) {
+      const bool verified = step.step % 2 == 0;
+      step.verified = step.routed = verified;
+      step.propensity = verified ? 0.8 : 0.2;
+      step.committed = verified ? 3 : 1;
+      if (!verified) step.counts[Kind::verify] = {};
+    }
+  };
+  const TraceFolder folder("replay");
+  write(folder / "a.h5", 50, {2, 2, 2, 2}, explored);
+  const Frame frame({folder / "a.h5"});
+  const Replay result = replay(frame, {});
+  const Decisions& always = decisions(result, "always");
+  CHECK(always.refused.empty());
+  CHECK(always.effective == doctest::Approx(100));                   // equal weights
+  CHECK(always.value.value == doctest::Approx(1.5));                 // 3 tokens, 2 forwards
+  CHECK(decisions(result, "never").value.value == doctest::Approx(1));
+  const Decisions& logged = decisions(result, "as logged");
+  CHECK(logged.effective == doctest::Approx(std::pow(100 * 1.25 + 100 * 5, 2) / (100 * 1.25 * 1.25 + 100 * 25)));
+
+  write(folder / "few.h5", 20, {2, 2, 2, 2}, explored);
+  CHECK(decisions(replay(Frame({folder / "few.h5"}), {}), "always").refused == "effective sample size 40.0 is below 50");
+}
+
+TEST_CASE("traces that nothing can be replayed from") {
+  const TraceFolder folder("replay");
+  write(folder / "a.h5", 2, {0, 1}, [](SampleRow& row) {
+    for (StepRow& step : row.steps) for (DraftRow& draft : step.drafts) draft.accepted = -1, draft.accept = draft.p = kNotMeasured;
+  });
+  CHECK_THROWS_AS(replay(Frame({folder / "a.h5"}), {}), DataError);
+  TraceOptions none;
+  none.drafts = "none";
+  TraceWriter writer(folder / "none.h5", {}, {made_run({})}, none, false);
+  writer.sample(shadow(0, {1, 2}));
+  writer.close();
+  CHECK_THROWS_AS(replay(Frame({folder / "none.h5"}), {}), DataError);
+}
+
+}  // namespace draftlab

@@ -1,0 +1,310 @@
+#include "analysis/report/acceptance_table.h"
+#include "analysis/report/report.h"
+
+#include <doctest/doctest.h>
+
+#include "analysis/report/report_print.h"
+#include "core/base/error.h"
+#include "tests/analysis/traces.h"
+
+namespace draftlab {
+namespace {
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+template <class Error>
+std::string message_of(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no such error";
+}
+
+// 24 steps of one token a forward; 8 steps that draft 4, accept 2 and commit 3 in two forwards.
+MadeArm stepwise() { return {.id = "s", .label = "drafter=stepwise", .config = "drafter = stepwise\n[run]\nseed = 1\n", .steps = 24, .drafted = 1, .verified = false, .seconds = 2}; }
+MadeArm self(const std::string& length = "4") {
+  return {.id = "f" + length, .label = "drafter=self decode.draft_length=" + length, .config = "drafter = self\n[decode]\ndraft_length = " + length + "\n[run]\nseed = 1\n", .steps = 8, .seconds = 0.5};
+}
+
+const ReportCell& cell(const Report& report, std::size_t group, const std::string& metric) {
+  for (std::size_t q = 0; q < report.quantities.size(); ++q) if (report.quantities[q].name == metric) return report.groups[group].cells[q];
+  throw Fault("the report lacks " + metric);
+}
+
+}  // namespace
+
+TEST_CASE("two arms, against the stepwise one") {
+  const TraceFolder folder("report");
+  write_arms(folder / "a.h5", {stepwise(), self()});
+  const Frame frame({folder / "a.h5"});
+  const Report report = make_report(frame, {.metrics = {"nfe", "tokens_per_forward", "seconds", "acceptance_rate", "accepted_length", "exact_match"}});
+  REQUIRE(report.groups.size() == 2);
+  CHECK(report.groups[1].baseline == 0);
+  CHECK(cell(report, 0, "nfe").value.value == 24);
+  CHECK(cell(report, 1, "nfe").value.value == 16);
+  CHECK(cell(report, 1, "nfe").versus->ratio.value == doctest::Approx(1.5));
+  CHECK(cell(report, 1, "nfe").versus->ratio.interval.low == doctest::Approx(1.5));
+  CHECK(cell(report, 1, "tokens_per_forward").value.value == doctest::Approx(1.5));
+  CHECK(cell(report, 1, "tokens_per_forward").versus->ratio.value == doctest::Approx(1.5));
+  CHECK(cell(report, 1, "seconds").versus->ratio.value == doctest::Approx(4));
+  CHECK(cell(report, 1, "acceptance_rate").value.value == doctest::Approx(0.5));
+  CHECK(cell(report, 1, "acceptance_rate").versus->refused == "they have no measured prompt in common");  // stepwise verifies nothing
+  CHECK(cell(report, 1, "accepted_length").value.value == doctest::Approx(2));
+  const Versus& score = *cell(report, 1, "exact_match").versus;
+  CHECK(score.difference.value == 0);
+  CHECK(score.equivalence->finding == Equivalence::Finding::equivalent);
+  CHECK(score.non_inferiority->shown);
+  CHECK(score.prompts == 6);
+
+  const std::string table = print(report, ReportFormat::markdown);
+  CAPTURE(table);
+  CHECK(has(table, "1.50x [1.50, 1.50]"));
+  CHECK(has(table, "equivalent within 0.03"));
+  CHECK(has(table, "three are the least"));
+  CHECK(has(print(report, ReportFormat::latex), "\\begin{tabular}{lrr"));
+  CHECK(has(print(report, ReportFormat::latex), "draft\\_length"));
+  const std::string csv = print(report, ReportFormat::csv);
+  CHECK(has(csv, "drafter=self decode.draft_length=4,nfe,1,16,16,16,6,6,drafter=stepwise,6,1.5,"));
+  const auto commas = [&](const std::string& text) { return std::count(text.begin(), text.end(), ','); };
+  const std::string header = csv.substr(0, csv.find('\n')), first = csv.substr(header.size() + 1, csv.find('\n', header.size() + 1) - header.size() - 1);
+  CHECK(commas(header) == commas(first));
+  CHECK(has(print(report, ReportFormat::json), "\"p_holm\""));
+}
+
+TEST_CASE("arms that mostly write the same texts are said to") {
+  const TraceFolder folder("report");
+  MadeArm base = stepwise(), same = self("4"), other = self("2");
+  base.text = [](int p) { return "text " + std::to_string(p); };
+  same.text = [](int p) { return p == 3 ? "a near-tie" : "text " + std::to_string(p); };
+  other.text = [](int p) { return "something else " + std::to_string(p); };
+  write_arms(folder / "a.h5", {base, same, other}, {.prompts = 10});
+  const std::string findings = print(make_report(Frame({folder / "a.h5"}), {.metrics = {"nfe"}}), ReportFormat::markdown);
+  CAPTURE(findings);
+  CHECK(has(findings, "drafter=self decode.draft_length=4 against drafter=stepwise: 9 of 10 texts are equal."));
+  CHECK_FALSE(has(findings, "0 of 10 texts"));
+}
+
+TEST_CASE("tokens are compared with those of the file's first arm, position by position") {
+  const TraceFolder folder("report");
+  {
+    TraceWriter writer(folder / "a.h5", {}, {made_run(stepwise()), made_run(self())}, TraceOptions{}, false);
+    for (int prompt = 0; prompt < 4; ++prompt) {
+      writer.sample(made_sample(stepwise(), 0, prompt, 0));
+      SampleRow row = made_sample(self(), 1, prompt, 0);
+      if (prompt == 0) row.steps[2].tokens[1].token = 7;  // one of 24
+      writer.sample(std::move(row));
+    }
+    writer.close();
+  }
+  const Report report = make_report(Frame({folder / "a.h5"}), {.metrics = {"same_text", "same_tokens"}});
+  CHECK(cell(report, 0, "same_text").value.value == 1);
+  CHECK(cell(report, 1, "same_text").value.value == doctest::Approx(3. / 4));
+  CHECK(cell(report, 1, "same_tokens").value.value == doctest::Approx(95. / 96));
+}
+
+TEST_CASE("corpus BLEU is made of sums over prompts, compared on the same resampled ones") {
+  const TraceFolder folder("report");
+  const BleuSums right{5, 4, 3, 2, 5, 4, 3, 2, 5, 5}, wrong{0, 0, 0, 0, 5, 4, 3, 2, 5, 5};
+  MadeArm base = stepwise(), half = self("4"), nearly = self("2");
+  base.bleu_sums = [&](int) { return right; };
+  half.bleu_sums = [&](int p) { return p % 2 ? wrong : right; };  // every precision 1/2, though the mean of sentences has none
+  nearly.bleu_sums = base.bleu_sums;
+  write_arms(folder / "a.h5", {base, half, nearly}, {.prompts = 40});
+  const Frame frame({folder / "a.h5"});
+  const Report report = make_report(frame, {.metrics = {"bleu"}});
+  CHECK(cell(report, 0, "bleu").value.value == doctest::Approx(100));
+  const ReportCell& worse = cell(report, 1, "bleu");
+  CHECK(worse.value.value == doctest::Approx(50));
+  CHECK(worse.value.interval.low > 30);
+  CHECK(worse.value.interval.high < 70);
+  CHECK(worse.versus->difference.value == doctest::Approx(-50));
+  CHECK(worse.versus->difference.interval.high < -30);
+  CHECK(worse.versus->equivalence->finding == Equivalence::Finding::different);
+  CHECK_FALSE(worse.versus->non_inferiority->shown);
+  CHECK(std::isnan(worse.versus->p));  // no prompt has a BLEU to flip the sign of
+  CHECK(cell(report, 2, "bleu").versus->equivalence->finding == Equivalence::Finding::equivalent);
+
+  const std::vector<std::string> usual = Quantities(frame).usual();
+  CHECK(std::count(usual.begin(), usual.end(), "bleu") == 1);
+  CHECK(std::count(usual.begin(), usual.end(), "exact_match") == 1);
+  CHECK(std::count(usual.begin(), usual.end(), "bleu_match_1") == 0);
+}
+
+TEST_CASE("groups, pivots and pairs: seeds are repeats, other keys are matched") {
+  const TraceFolder folder("report");
+  std::vector<MadeArm> arms;
+  for (const char* drafter : {"stepwise", "self"}) {
+    for (const char* length : {"2", "4"}) {
+      for (const char* seed : {"1", "2"}) {
+        MadeArm arm = std::string(drafter) == "self" ? self(length) : stepwise();
+        arm.steps = (std::string(length) == "4" ? 10 : 20) * (std::string(drafter) == "self" ? 1 : 3);
+        arm.id = std::string(drafter) + length + seed;
+        arm.config = "drafter = " + std::string(drafter) + "\n[decode]\ndraft_length = " + length + "\n[run]\nseed = " + seed + "\n";
+        arms.push_back(arm);
+      }
+    }
+  }
+  write_arms(folder / "a.h5", arms);
+  const Frame frame({folder / "a.h5"});
+  const Report pooled = make_report(frame, {.by = {"drafter"}, .metrics = {"nfe"}});
+  REQUIRE(pooled.groups.size() == 2);
+  CHECK(cell(pooled, 0, "nfe").value.value == 45);  // 30 and 60
+  CHECK(cell(pooled, 1, "nfe").value.value == 30);  // 20 and 40
+  CHECK(cell(pooled, 1, "nfe").samples == 24);
+  CHECK(cell(pooled, 1, "nfe").prompts == 6);
+  CHECK(has(print(pooled, ReportFormat::markdown), "and on decode.draft_length"));
+
+  const Report table = make_report(frame, {.by = {"drafter", "decode.draft_length"}, .metrics = {"nfe"}, .pivot = "decode.draft_length", .baseline = "drafter=stepwise"});
+  REQUIRE(table.groups.size() == 4);
+  for (const Report::Group& group : table.groups) CHECK(table.groups[group.baseline].keys[1] == group.keys[1]);  // its own length
+  const std::string text = print(table, ReportFormat::markdown);
+  CAPTURE(text);
+  CHECK(has(text, "decode.draft_length=2"));
+  CHECK(has(text, "40.0 [40.0, 40.0] (1.50x*)"));
+  CHECK(make_report(frame, {}).groups.size() == 4);  // seeds fall together
+
+  CHECK(has(message_of<UsageError>([&] { make_report(frame, {.by = {"draftr"}}); }), "did you mean 'drafter'"));
+  CHECK(has(message_of<UsageError>([&] { make_report(frame, {.metrics = {"nfes"}}); }), "did you mean 'nfe'"));
+  CHECK(has(message_of<UsageError>([&] { make_report(frame, {.baseline = "drafter=none"}); }), "no group"));
+  CHECK(has(message_of<UsageError>([&] { make_report(frame, {.by = {"drafter"}, .pivot = "run.seed"}); }), "--pivot"));
+}
+
+TEST_CASE("a difference that is real, one that is not, and how many prompts it takes") {
+  const TraceFolder folder("report");
+  MadeArm base = stepwise(), better = self("4"), equal = self("2");
+  base.score = [](int p) { return p % 2; };
+  better.score = [](int p) { return p % 8 == 0 ? 0 : 1; };
+  equal.score = [](int p) { return p % 10 < 2 ? 1 - p % 2 : p % 2; };  // 20 % discordant, no difference
+  write_arms(folder / "a.h5", {base, better, equal}, {.prompts = 40});
+  const Frame frame({folder / "a.h5"});
+  const Report report = make_report(frame, {.metrics = {"exact_match"}});
+  CHECK(cell(report, 1, "exact_match").versus->p_holm < 0.01);
+  CHECK(cell(report, 1, "exact_match").versus->equivalence->finding == Equivalence::Finding::different);
+  CHECK(cell(report, 2, "exact_match").versus->p_holm == 1);
+  const Equivalence& undecided = *cell(report, 2, "exact_match").versus->equivalence;
+  CHECK(undecided.finding == Equivalence::Finding::undecided);
+  CHECK(undecided.needed == doctest::Approx(8.564 * (8.0 / 39) / (0.03 * 0.03)).epsilon(1e-3));
+  const std::string text = print(report, ReportFormat::markdown);
+  CAPTURE(text);
+  CHECK(has(text, "needs about 1952 prompts"));
+  CHECK(has(text, "No trace declares [report] margin_score"));
+}
+
+TEST_CASE("margins come from the config that the run was given") {
+  const TraceFolder folder("report");
+  write_arms(folder / "a.h5", {stepwise(), self()}, {.config = "[report]\nmargin_score = 0.2\n"});
+  const Frame frame({folder / "a.h5"});
+  const std::string text = print(make_report(frame, {.metrics = {"exact_match"}}), ReportFormat::markdown);
+  CHECK(has(text, "equivalent within 0.2:"));
+  CHECK_FALSE(has(text, "No trace declares"));
+}
+
+TEST_CASE("seconds are refused where they say nothing, and forwards stand in") {
+  const TraceFolder folder("report");
+  const auto refused = [&](const MadeRun& one, const MadeRun& two) {
+    std::filesystem::remove(folder / "a.h5"), std::filesystem::remove(folder / "b.h5");
+    write_arms(folder / "a.h5", {stepwise()}, one);
+    write_arms(folder / "b.h5", {self()}, two);
+    const Frame frame({folder / "a.h5", folder / "b.h5"});
+    const Report report = make_report(frame, {.metrics = {"seconds"}});
+    CHECK(cell(report, 1, "nfe").versus->ratio.value == doctest::Approx(1.5));
+    CHECK(std::isnan(cell(report, 1, "seconds").versus->ratio.value));
+    return cell(report, 1, "seconds").versus->refused;
+  };
+  CHECK(has(refused({.host = "a"}, {.host = "b"}), "several machines (a, b)"));
+  CHECK(has(refused({.started = "2026-01-01T10:00:00Z", .ended = "2026-01-01T10:10:00Z"}, {.started = "2026-01-01T10:09:00Z", .ended = "2026-01-01T10:20:00Z"}), "at the same time"));
+  CHECK(has(refused({.config = "[run]\nbatch = 4\n"}, {}), "batch 4"));
+
+  std::filesystem::remove(folder / "a.h5"), std::filesystem::remove(folder / "b.h5");
+  write_arms(folder / "a.h5", {stepwise()}, {.started = "2026-01-01T10:00:00Z", .ended = "2026-01-01T10:10:00Z"});
+  write_arms(folder / "b.h5", {self()}, {.started = "2026-01-01T10:10:00Z", .ended = "2026-01-01T10:20:00Z"});
+  const Frame frame({folder / "a.h5", folder / "b.h5"});
+  const Report report = make_report(frame, {.metrics = {"seconds"}});
+  CHECK(cell(report, 1, "seconds").versus->ratio.value == doctest::Approx(4));
+  CHECK(has(print(report, ReportFormat::markdown), "took no turns in one process"));
+}
+
+TEST_CASE("arms are chosen on some prompts and reported on others") {
+  const TraceFolder folder("report");
+  MadeArm base = stepwise(), lucky = self("2"), steady = self("4");
+  base.score = [](int) { return 0.5; };
+  lucky.score = [](int p) { return p < 10 ? 1.0 : 0.2; };  // best where it is chosen
+  steady.score = [](int) { return 0.7; };
+  write_arms(folder / "a.h5", {base, lucky, steady}, {.prompts = 30});
+  const Frame frame({folder / "a.h5"});
+  const Report report = make_report(frame, {.metrics = {"exact_match"}, .baseline = "drafter=stepwise", .choose = "exact_match", .tune = {"10"}});
+  REQUIRE(report.groups.size() == 2);
+  CHECK(report.groups[1].name == "drafter=self decode.draft_length=2");
+  CHECK(cell(report, 1, "exact_match").value.value == doctest::Approx(0.2));
+  CHECK(cell(report, 1, "exact_match").prompts == 20);
+  CHECK(has(report.notes[0], "the best of 2 in exact_match (1.000) on 10 prompts"));
+
+  write_arms(folder / "other.h5", {base, lucky, steady}, {.prompts = 10, .first = 25});
+  CHECK(has(message_of<DataError>([&] { make_report(frame, {.choose = "exact_match", .tune = {folder / "other.h5"}}); }), "prompt 'p25'"));
+  write_arms(folder / "apart.h5", {base, lucky, steady}, {.prompts = 10, .first = 100});
+  const Report apart = make_report(frame, {.by = {"drafter"}, .metrics = {"exact_match"}, .choose = "exact_match", .tune = {folder / "apart.h5"}});
+  CHECK(cell(apart, 1, "exact_match").value.value == doctest::Approx(0.7));
+  CHECK(cell(apart, 1, "exact_match").prompts == 30);
+  CHECK(has(message_of<UsageError>([&] { make_report(frame, {.choose = "exact_match"}); }), "needs --tune"));
+  CHECK(has(message_of<UsageError>([&] { make_report(frame, {.choose = "entropy_bits", .tune = {"5"}}); }), "neither more nor less"));
+}
+
+TEST_CASE("one run in four vocabularies") {
+  const TraceFolder folder("report");
+  // 4 steps that draft 3, accept 2 (of which one structural) and commit 3; and an arm whose steps are not verified.
+  MadeArm arm = self();
+  arm.steps = 4, arm.drafted = 3, arm.accepted = 2, arm.exact = 1;
+  MadeArm idle = self("1");
+  idle.verified = false, idle.drafted = 1, idle.steps = 12;
+  write_arms(folder / "a.h5", {arm, idle}, {.prompts = 2});
+  const Frame frame({folder / "a.h5"});
+  const auto terms = [&](Dialect dialect) {
+    const Quantities quantities(frame);
+    AcceptanceSums sums;
+    for (const AcceptanceSums& sample : quantities.acceptance()) sums.add(sample);
+    std::map<std::string, double> values;
+    for (const Term& term : acceptance_terms(sums, quantities.by_depth(std::vector<char>(frame.samples().size(), 1)), dialect)) values[term.name] = term.value;
+    return values;
+  };
+  auto own = terms(Dialect::own);  // both arms: 8 verified steps, 24 unverified
+  CHECK(own["acceptance rate"] == doctest::Approx(2.0 / 3));
+  CHECK(own["acceptance rate, drafts only"] == doctest::Approx(1.0 / 2));
+  CHECK(own["accepted length"] == doctest::Approx(2));
+  CHECK(own["committed length"] == doctest::Approx(3));
+  CHECK(own["tokens a step"] == doctest::Approx(48.0 / 32));
+  CHECK(own["tokens a forward"] == doctest::Approx(48.0 / 40));
+  CHECK(own["rate at depth 2"] == 0);
+  CHECK(own["conditional rate at depth 1"] == 1);
+  auto vllm = terms(Dialect::vllm);
+  CHECK(vllm["draft acceptance rate"] == doctest::Approx(2.0 / 3));
+  CHECK(vllm["mean acceptance length"] == doctest::Approx(3));  // 1 + 16 / 8
+  CHECK(vllm["acceptance rate at position 1"] == 1);
+  auto bench = terms(Dialect::spec_bench);
+  CHECK(bench["mean accepted tokens"] == doctest::Approx(1.5));  // unverified steps count
+  auto sglang = terms(Dialect::sglang);
+  CHECK(sglang["accept length"] == doctest::Approx(6));  // 48 tokens over 8 verifications, whoever committed them
+  CHECK(sglang["accept rate"] == doctest::Approx(2.0 / 3));
+  CHECK(has(acceptance_table(frame, {}, dialect_of("vllm")), "mean acceptance length: 1 + accepted / drafts"));
+  CHECK_THROWS_AS(dialect_of("other"), UsageError);
+}
+
+TEST_CASE("every quantity can be asked for") {
+  const TraceFolder folder("report");
+  write_arms(folder / "a.h5", {stepwise(), self()});
+  const Frame frame({folder / "a.h5"});
+  ReportRequest request;
+  const Quantities quantities(frame);
+  for (const Quantity& quantity : quantities.all()) request.metrics.push_back(quantity.name);
+  CHECK(request.metrics.size() > 30);
+  CHECK(request.metrics.back() == "exact_match");
+  const Report report = make_report(frame, request);
+  CHECK(std::isnan(cell(report, 0, "perplexity").value.value));
+  CHECK(cell(report, 1, "positions").value.value == 8 * 12);
+  CHECK(cell(report, 1, "seconds_verify").value.value == doctest::Approx(8 * 0.0018));
+  CHECK(has(metric_help(frame), "generated tokens a function evaluation of the target"));
+  CHECK_THROWS_AS(report_format_of("html"), UsageError);
+}
+
+}  // namespace draftlab

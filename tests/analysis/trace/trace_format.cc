@@ -1,0 +1,34 @@
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "core/trace/schema.h"
+
+namespace draftlab {
+
+TEST_CASE("the format page holds the schema's own tables") {
+  std::ifstream file(DRAFTLAB_SOURCE_DIR "/analysis/TRACE_FORMAT.md");
+  const std::string page((std::istreambuf_iterator<char>(file)), {});
+  INFO("paste the output of `draftlab check-trace --schema` into docs/TRACE_FORMAT.md");
+  CHECK(page.find(schema_markdown()) != std::string::npos);
+  CHECK(page.find("Version " + std::string(kSchemaVersion)) != std::string::npos);
+}
+
+TEST_CASE("columns are named by their table, once") {
+  std::vector<std::string> names;
+  for (const auto* tables : {&trace_tables(), &sweep_tables(), &curve_tables()}) {
+    for (Table table : *tables) {
+      for (const ColumnInfo& column : info(table).columns) {
+        CHECK(column.name.starts_with(std::string(name(table)) + "_"));
+        CHECK_FALSE(column.doc.empty());
+        CHECK(column.unit.empty() == (column.type == Type::text));
+        CHECK(std::count(names.begin(), names.end(), column.name) == 0);
+        names.push_back(column.name);
+      }
+    }
+  }
+  CHECK(names.size() > 150);
+}
+
+}  // namespace draftlab

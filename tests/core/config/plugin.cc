@@ -1,0 +1,66 @@
+#include "core/config/plugin.h"
+
+#include <doctest/doctest.h>
+
+#include "core/config/composition.h"
+
+namespace draftlab {
+namespace {
+
+std::string library(const std::string& name) { return std::string(DRAFTLAB_BINARY_DIR) + "/lib" + name + ".so"; }
+
+TEST_CASE("a plugin out of tree is registered, described and made like any other") {
+  Registries registries;
+  load_plugin(library("test_verifies_even_steps"), registries);
+  const auto* const entry = registries.routers.find("even-steps");
+  REQUIRE(entry);
+  CHECK(entry->source == library("test_verifies_even_steps"));
+  Faults faults;
+  const Config config = Config::parse("[router.even-steps]\nevery = 3\n", "a.ini", faults);
+  const auto router = entry->bind(config, "router.even-steps", faults).make();
+  CHECK(faults.empty());
+  StepView view;
+  view.step = 3;
+  CHECK(router->decide(view).verify);
+  view.step = 4;
+  CHECK_FALSE(router->decide(view).verify);
+  CHECK_THROWS_AS(load_plugin(library("test_verifies_even_steps"), registries), Fault);  // registered twice
+}
+
+TEST_CASE("a plugin of another interface is refused, both tags named") {
+  Registries registries;
+  const std::string path = library("test_old_interface");
+  CHECK_THROWS_WITH_AS(load_plugin(path, registries),
+                       ("--plugin " + path + " was built for 'draftlab-plugin-0/old', this program is '" DRAFTLAB_ABI "'; rebuild it").c_str(),
+                       ConfigError);
+}
+
+TEST_CASE("what is no plugin is refused in one sentence") {
+  Registries registries;
+  const std::string path = library("test_no_plugin");
+  CHECK_THROWS_WITH_AS(load_plugin(path, registries),
+                       ("--plugin " + path + " is no draftlab plugin: it has no DRAFTLAB_SHARED_PLUGIN() { ... }").c_str(), ConfigError);
+  CHECK_THROWS_WITH_AS(load_plugin("/no/such.so", registries), "--plugin /no/such.so does not exist", ConfigError);
+  CHECK_THROWS_AS(load_plugin(std::string(DRAFTLAB_SOURCE_DIR) + "/CMakeLists.txt", registries), ConfigError);
+}
+
+TEST_CASE("modules are looked for beside the program") {
+  CHECK(module_function("test_no_plugin", "answer") != nullptr);
+  CHECK_THROWS_AS(module_function("test_no_plugin", "question"), ConfigError);
+  CHECK_THROWS_AS(module_function("no_such_module", "answer"), ConfigError);
+}
+
+struct Silent final : Router {
+  Route decide(const StepView&) const override { return {}; }
+};
+
+TEST_CASE("a name is registered once") {
+  Registries registries;
+  registries.routers.set_source("here.cc");
+  registries.routers.add<Silent>("silent", "says nothing");
+  CHECK_THROWS_WITH_AS(registries.routers.add<Silent>("silent", "again"),
+                       "router 'silent' is registered twice, the second time by here.cc", Fault);
+}
+
+}  // namespace
+}  // namespace draftlab

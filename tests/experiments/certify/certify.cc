@@ -1,0 +1,198 @@
+// What the certificates stand on: the walk itself, its refusals, and that what is drawn agrees with what is enumerated.
+#include "experiments/certify/certify.h"
+
+#include <doctest/doctest.h>
+
+#include <boost/math/special_functions/gamma.hpp>
+#include <iostream>
+#include <sstream>
+#include <thread>
+
+#include "experiments/certify/enumeration.h"
+#include "plugins/builtin.h"
+
+namespace draftlab {
+
+namespace {
+
+using Overrides = std::vector<std::pair<std::string, std::string>>;
+
+const Registries& registries() {
+  static const Registries all = [] {
+    Registries registries;
+    register_builtin_plugins(registries);
+    return registries;
+  }();
+  return all;
+}
+
+std::string certificate(const std::string& name) { return std::string(DRAFTLAB_SOURCE_DIR) + "/configs/certify/" + name + ".ini"; }
+
+struct Toy {
+  Composition composition;
+  Loaded loaded;
+  Models models;
+  Prompt prompt;
+
+  explicit Toy(Composition made) : composition(std::move(made)), models(load_models(composition, loaded)) {
+    const auto task = composition.task.make();
+    task->load(nullptr);
+    prompt = task->prompt(0);
+  }
+};
+
+Composition composed(const std::string& name, const Overrides& overrides = {}, bool reference = false) {
+  Faults faults;
+  const Config config = Config::read(certificate(name), overrides, faults);
+  Composition composition = compose(reference ? reference_of(config) : config, registries(), faults);
+  faults.raise();
+  return composition;
+}
+
+// The command, with what it prints kept from the test's own output.
+int run_certify(const std::string& name, const Overrides& overrides, std::string& printed) {
+  std::ostringstream out;
+  std::streambuf* const before = std::cout.rdbuf(out.rdbuf());
+  CommandLine line;
+  line.paths = {certificate(name)};
+  line.overrides = overrides;
+  int status = -1;
+  try {
+    status = certify(line, registries());
+  } catch (...) {
+    std::cout.rdbuf(before);
+    throw;
+  }
+  std::cout.rdbuf(before);
+  printed = out.str();
+  return status;
+}
+
+// The texts of `count` sampled decodes, split over threads that share nothing but the composition.
+std::vector<std::vector<Token>> sampled(const Composition& composition, int count, int threads) {
+  std::vector<std::vector<Token>> texts(static_cast<std::size_t>(count));
+  std::vector<std::thread> crew;
+  for (int thread = 0; thread < threads; ++thread) {
+    crew.emplace_back([&, thread] {
+      const Toy toy(composition);
+      for (int i = thread; i < count; i += threads) {
+        SampledChance chance(20);
+        Decoder decoder(toy.composition, toy.models, toy.prompt, stable_hash("sample " + std::to_string(i)), chance);
+        drive(toy.models, decoder, decoder.decode());
+        texts[static_cast<std::size_t>(i)] = decoder.canvas().tokens();
+      }
+    });
+  }
+  for (std::thread& thread : crew) thread.join();
+  return texts;
+}
+
+}  // namespace
+
+TEST_CASE("merging equal states changes the number of outcomes and nothing else") {
+  for (const char* name : {"assd-self-k4", "assd-ngram-k3-fallback", "lossy-sigma-gpt-1-ordered"}) {
+    CAPTURE(name);
+    const Toy toy(composed(name));
+    const Outcomes merged = enumerate(toy.composition, toy.models, toy.prompt, true, 1000000);
+    const Outcomes apart = enumerate(toy.composition, toy.models, toy.prompt, false, 1000000);
+    CHECK(merged.merged > 0);
+    CHECK(apart.merged == 0);
+    CHECK(merged.walked < apart.walked);
+    CHECK(total_variation(merged, apart) < 1e-15);
+    CHECK(merged.expected_nfe == doctest::Approx(apart.expected_nfe).epsilon(1e-12));
+    CHECK(merged.worst_nfe == apart.worst_nfe);
+    for (const bool merge : {true, false}) {
+      const double estimate = estimated_outcomes(toy.composition, toy.models, toy.prompt, merge);
+      const auto walked = static_cast<double>((merge ? merged : apart).walked);
+      CHECK(estimate > walked / 4);
+      CHECK(estimate < walked * 4);
+    }
+  }
+}
+
+// Four unknowns of three tokens, one a step: 3 + 9 + 27 + 81 outcomes of steps, 81 texts, four evaluations.
+TEST_CASE("the sequential decoder's outcomes can be counted by hand") {
+  const Toy toy(composed("assd-self-k3", {}, true));
+  const Outcomes outcomes = enumerate(toy.composition, toy.models, toy.prompt, true, 1000);
+  CHECK(outcomes.walked == 120);
+  CHECK(outcomes.probability.size() == 81);
+  CHECK(outcomes.expected_nfe == doctest::Approx(4).epsilon(1e-12));
+  CHECK(outcomes.worst_nfe == 4);
+  CHECK(outcomes.dropped < 1e-12);
+  CHECK(total_variation(outcomes, outcomes) == 0);
+  CHECK_THROWS_AS(enumerate(toy.composition, toy.models, toy.prompt, true, 119), ConfigError);
+}
+
+TEST_CASE("total variation, by hand") {
+  Outcomes a, b;
+  a.probability = {{{0}, .5}, {{1}, .5}};
+  b.probability = {{{1}, .25}, {{2}, .75}};
+  CHECK(total_variation(a, b) == .75);
+  CHECK(total_variation(b, a) == .75);
+}
+
+TEST_CASE("a false claim is exit status 1, a true one 0") {
+  std::string printed;
+  CHECK(run_certify("assd-self-k3", {}, printed) == 0);
+  CHECK(printed.find("holds") != std::string::npos);
+  CHECK(run_certify("assd-self-k3", {{"certify.expect", "lossy"}}, printed) == 1);
+  CHECK(run_certify("assd-self-k3", {{"certify.worst_nfe", "3"}}, printed) == 1);
+  CHECK(printed.find("DOES NOT HOLD") != std::string::npos);
+  CHECK(run_certify("lossy-epsilon", {}, printed) == 0);
+  CHECK(run_certify("lossy-epsilon", {{"certify.expect", "lossless"}}, printed) == 1);
+}
+
+TEST_CASE("too many outcomes are refused before they are walked, with the estimate and the bound") {
+  std::string printed;
+  try {
+    run_certify("lossy-sigma-gpt-2-ordered", {{"certify.most_outcomes", "100"}}, printed);
+    FAIL("not refused");
+  } catch (const ConfigError& error) {
+    CHECK(error.status() == 78);
+    CHECK(std::string(error.what()).find("outcomes to walk, more than certify.most_outcomes = 100") != std::string::npos);
+  }
+}
+
+TEST_CASE("self-drafting never needs more than N - m evaluations (Theorem 1), and k = 2 gains nothing") {
+  for (int k = 1; k <= 5; ++k) {
+    const Toy toy(composed("assd-self-k3", {{"decode.draft_length", std::to_string(k)}}));
+    const Outcomes outcomes = enumerate(toy.composition, toy.models, toy.prompt, true, 100000);
+    CAPTURE(k);
+    CHECK(outcomes.worst_nfe == 4);
+    if (k <= 2) CHECK(outcomes.expected_nfe == doctest::Approx(4).epsilon(1e-12));  // k = 2 gains nothing
+    if (k >= 3) CHECK(outcomes.expected_nfe < 3.9);
+  }
+}
+
+TEST_CASE("200,000 sampled decodes agree with the enumeration, at one thread and at two") {
+  constexpr int count = 200000;
+  const Toy toy(composed("assd-self-k3"));
+  const Outcomes outcomes = enumerate(toy.composition, toy.models, toy.prompt, true, 100000);
+  const auto texts = sampled(toy.composition, count, 1);
+  CHECK(texts == sampled(toy.composition, count, 2));
+
+  std::map<std::vector<Token>, int> seen;
+  for (const auto& text : texts) ++seen[text];
+  double statistic = 0, rest_expected = 0, rest_seen = count;
+  int cells = 0;
+  for (const auto& [text, probability] : outcomes.probability) {
+    const double expected = probability * count;
+    if (expected < 10) {
+      rest_expected += expected;
+      continue;
+    }
+    statistic += (seen[text] - expected) * (seen[text] - expected) / expected;
+    rest_seen -= seen[text];
+    ++cells;
+  }
+  if (rest_expected > 0) {
+    statistic += (rest_seen - rest_expected) * (rest_seen - rest_expected) / rest_expected;
+    ++cells;
+  }
+  CAPTURE(statistic);
+  CAPTURE(cells);
+  CHECK(cells > 40);
+  CHECK(boost::math::gamma_q((cells - 1) / 2.0, statistic / 2) > .001);
+}
+
+}  // namespace draftlab

@@ -1,0 +1,34 @@
+#include "plugins/models/training/corpus.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/plugins/models/letters.h"
+
+namespace draftlab {
+namespace {
+
+TEST_CASE("canvases begin with <s> and go on where the uniform says") {
+  const Letters letters;
+  const Corpus corpus({"abc", "", "de"}, letters);
+  CHECK(corpus.documents() == 2);
+  CHECK(corpus.tokens() == 7);  // abc<sep>de<sep>
+  CHECK(letters.decode(corpus.canvas(4, 0, false)) == ".abc");
+  CHECK(letters.decode(corpus.canvas(4, 0.15, false)) == ".bc.");
+  CHECK(letters.decode(corpus.canvas(6, 0.99, false)) == "..abc.");
+  CHECK(corpus.canvas(3, 0.15, false)[0] == letters.begin());
+  CHECK(letters.decode(corpus.canvas(4, 0.15, true)) == ".abc");
+  CHECK(letters.decode(corpus.canvas(7, 0.5, true)) == ".de.abc");
+}
+
+TEST_CASE("every n-th document is held out") {
+  const Letters letters;
+  const auto [training, held_out] = split_corpus({"a", "b", "c", "d", "e"}, 2, letters);
+  CHECK(letters.decode(training.canvas(7, 0, true)) == ".a.c.e.");
+  CHECK(letters.decode(held_out.canvas(5, 0, true)) == ".b.d.");
+  const auto [one, other] = split_corpus({"a", "b"}, 100, letters);
+  CHECK(one.documents() == 1);
+  CHECK(other.documents() == 1);
+}
+
+}  // namespace
+}  // namespace draftlab
