@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/trace/hdf5_columns.h"
 #include "core/base/error.h"
 #include "core/metrics/image_metrics.h"
 #include "core/metrics/text_metrics.h"
+#include "core/trace/hdf5_columns.h"
 
 namespace draftlab {
 namespace {
@@ -14,46 +14,87 @@ namespace {
 using Compare = Quantity::Compare;
 
 const std::vector<std::string> kKindNames = {"prefill", "draft", "verify", "commit", "aux"};
-const std::vector<std::string> kForwards = {"prefill", "draft", "verify", "commit"};  // aux costs no forward
+const std::vector<std::string> kForwards = {"prefill", "draft", "verify",
+                                            "commit"};  // aux costs no forward
 
 std::vector<Quantity> declared() {
   std::vector<Quantity> list = {
       {"nfe", "NFE", "1", "function evaluations of the target, a sample", Compare::cost, -1, 1},
-      {"nfe_per_valid", "NFE/valid token", "1", "function evaluations of the target, a token before the first end token", Compare::cost, -1, 3},
-      {"drafter_nfe", "draft model NFE", "1", "function evaluations of the draft model, a sample", Compare::cost, -1, 1},
+      {"nfe_per_valid", "NFE/valid token", "1",
+       "function evaluations of the target, a token before the first end token", Compare::cost, -1,
+       3},
+      {"drafter_nfe", "draft model NFE", "1", "function evaluations of the draft model, a sample",
+       Compare::cost, -1, 1},
       {"rows", "rows", "1", "batch rows of the target, a sample", Compare::cost, -1, 1},
-      {"positions", "positions", "1", "token positions that the target computed, a sample", Compare::cost, -1, 0},
+      {"positions", "positions", "1", "token positions that the target computed, a sample",
+       Compare::cost, -1, 0},
       {"steps", "steps", "1", "turns of the loop, a sample", Compare::cost, -1, 1},
       {"seconds", "seconds", "s", "wall time of decoding a sample", Compare::cost, -1, 4, true},
-      {"model_seconds", "model s", "s", "wall time inside the target, a sample", Compare::cost, -1, 4, true},
-      {"own_seconds", "own s", "s", "wall time outside the models, a sample", Compare::cost, -1, 4, true},
-      {"tokens_per_forward", "tokens/NFE", "1", "generated tokens a function evaluation of the target", Compare::rate, 1, 2},
-      {"valid_per_forward", "valid tokens/NFE", "1", "the same of tokens before the first end token", Compare::rate, 1, 2},
+      {"model_seconds", "model s", "s", "wall time inside the target, a sample", Compare::cost, -1,
+       4, true},
+      {"own_seconds", "own s", "s", "wall time outside the models, a sample", Compare::cost, -1, 4,
+       true},
+      {"tokens_per_forward", "tokens/NFE", "1",
+       "generated tokens a function evaluation of the target", Compare::rate, 1, 2},
+      {"valid_per_forward", "valid tokens/NFE", "1",
+       "the same of tokens before the first end token", Compare::rate, 1, 2},
       {"tokens_per_step", "tokens/step", "1", "generated tokens a step", Compare::rate, 1, 2},
-      {"tokens_per_second", "tokens/s", "s-1", "generated tokens a second", Compare::rate, 1, 1, true},
-      {"valid_per_second", "valid tokens/s", "s-1", "tokens before the first end token, a second", Compare::rate, 1, 1, true},
-      {"same_text", "same text", "1", "share of the texts whose every committed token is that of the file's first arm (a sweep's baseline)", Compare::difference, 0, 3},
-      {"same_tokens", "same tokens", "1", "share of the first arm's tokens that stand at the same positions", Compare::difference, 0, 3},
+      {"tokens_per_second", "tokens/s", "s-1", "generated tokens a second", Compare::rate, 1, 1,
+       true},
+      {"valid_per_second", "valid tokens/s", "s-1", "tokens before the first end token, a second",
+       Compare::rate, 1, 1, true},
+      {"same_text", "same text", "1",
+       "share of the texts whose every committed token is that of the file's first arm (a sweep's "
+       "baseline)",
+       Compare::difference, 0, 3},
+      {"same_tokens", "same tokens", "1",
+       "share of the first arm's tokens that stand at the same positions", Compare::difference, 0,
+       3},
       {"generated", "generated", "1", "tokens committed, a sample", Compare::difference, 0, 1},
-      {"valid", "valid", "1", "generated tokens before the first end token, a sample", Compare::difference, 0, 1},
-      {"acceptance_rate", "acceptance", "1", "accepted / drafted in verified steps", Compare::difference, 1, 3},
-      {"drafts_acceptance_rate", "acceptance, drafts", "1", "the same without drafts that are the target's own draws", Compare::difference, 1, 3},
-      {"trial_acceptance", "acceptance, trials", "1", "accepted / judged drafts, those that came behind a rejection and the target's own draws left out", Compare::difference, 1, 3},
-      {"proposals", "proposals", "1", "of vector tokens: draws of the target until one replaced a rejected draft", Compare::difference, -1, 2},
-      {"proposals_per_trial", "proposals/trial", "1", "the same, a judged draft; 1 in the mean where the residual is the target's", Compare::difference, 0, 3},
-      {"capped", "capped", "1", "share of the rejected drafts whose replacement was not found in verifier.density.cap draws", Compare::difference, -1, 4},
-      {"accepted_length", "accepted length", "1", "accepted prefix of a verified step, without the replacement token", Compare::difference, 1, 2},
-      {"committed_length", "committed length", "1", "tokens that a verified step commits", Compare::difference, 1, 2},
-      {"verified_share", "verified", "1", "share of the steps that went to the verifier", Compare::difference, 0, 3},
-      {"perplexity", "judge perplexity", "1", "exp of judge nats a token", Compare::difference, -1, 2, false, "margin_nll", true},
-      {"nll", "judge nats/token", "nat", "negative log-likelihood under the judge, a token", Compare::difference, -1, 4, false, "margin_nll"},
-      {"entropy_bits", "entropy, bits", "bit", "Shannon entropy of the token frequencies of a text", Compare::difference, 0, 3, false, "margin_entropy"},
-      {"ar_local", "AR-ness local", "1", "local AR-ness at k = 2, a token", Compare::difference, 0, 3},
-      {"ar_global", "AR-ness global", "1", "global AR-ness at k = 2, a token", Compare::difference, 0, 3},
+      {"valid", "valid", "1", "generated tokens before the first end token, a sample",
+       Compare::difference, 0, 1},
+      {"acceptance_rate", "acceptance", "1", "accepted / drafted in verified steps",
+       Compare::difference, 1, 3},
+      {"drafts_acceptance_rate", "acceptance, drafts", "1",
+       "the same without drafts that are the target's own draws", Compare::difference, 1, 3},
+      {"trial_acceptance", "acceptance, trials", "1",
+       "accepted / judged drafts, those that came behind a rejection and the target's own draws "
+       "left out",
+       Compare::difference, 1, 3},
+      {"proposals", "proposals", "1",
+       "of vector tokens: draws of the target until one replaced a rejected draft",
+       Compare::difference, -1, 2},
+      {"proposals_per_trial", "proposals/trial", "1",
+       "the same, a judged draft; 1 in the mean where the residual is the target's",
+       Compare::difference, 0, 3},
+      {"capped", "capped", "1",
+       "share of the rejected drafts whose replacement was not found in verifier.density.cap draws",
+       Compare::difference, -1, 4},
+      {"accepted_length", "accepted length", "1",
+       "accepted prefix of a verified step, without the replacement token", Compare::difference, 1,
+       2},
+      {"committed_length", "committed length", "1", "tokens that a verified step commits",
+       Compare::difference, 1, 2},
+      {"verified_share", "verified", "1", "share of the steps that went to the verifier",
+       Compare::difference, 0, 3},
+      {"perplexity", "judge perplexity", "1", "exp of judge nats a token", Compare::difference, -1,
+       2, false, "margin_nll", true},
+      {"nll", "judge nats/token", "nat", "negative log-likelihood under the judge, a token",
+       Compare::difference, -1, 4, false, "margin_nll"},
+      {"entropy_bits", "entropy, bits", "bit", "Shannon entropy of the token frequencies of a text",
+       Compare::difference, 0, 3, false, "margin_entropy"},
+      {"ar_local", "AR-ness local", "1", "local AR-ness at k = 2, a token", Compare::difference, 0,
+       3},
+      {"ar_global", "AR-ness global", "1", "global AR-ness at k = 2, a token", Compare::difference,
+       0, 3},
   };
   for (const std::string& kind : kKindNames) {
-    list.push_back({"nfe_" + kind, kind + " NFE", "1", "function evaluations of the target of kind `" + kind + "`, a sample", Compare::cost, -1, 1});
-    list.push_back({"seconds_" + kind, kind + " s", "s", "wall time inside the target for kind `" + kind + "`, a sample", Compare::cost, -1, 4, true});
+    list.push_back({"nfe_" + kind, kind + " NFE", "1",
+                    "function evaluations of the target of kind `" + kind + "`, a sample",
+                    Compare::cost, -1, 1});
+    list.push_back({"seconds_" + kind, kind + " s", "s",
+                    "wall time inside the target for kind `" + kind + "`, a sample", Compare::cost,
+                    -1, 4, true});
   }
   return list;
 }
@@ -66,42 +107,63 @@ std::vector<double> ones_where_measured(const std::vector<double>& values) {
 
 }  // namespace
 
-double Quantity::ratio(std::span<const double> sums) { return sums[1] > 0 ? sums[0] / sums[1] : kNotMeasured; }
+double Quantity::ratio(std::span<const double> sums) {
+  return sums[1] > 0 ? sums[0] / sums[1] : kNotMeasured;
+}
 
 bool Measured::has(std::size_t sample) const {
-  return std::none_of(columns.begin(), columns.end(), [&](const auto& column) { return std::isnan(column[sample]); });
+  return std::none_of(columns.begin(), columns.end(),
+                      [&](const auto& column) { return std::isnan(column[sample]); });
 }
 
 const std::vector<Quantity>& Quantities::all() const {
   if (!all_.empty()) return all_;
   all_ = declared();
   for (const std::string& score : plain_scores()) {
-    all_.push_back({score, score, "1", "the task's score `" + score + "`, a sample", Compare::difference, 1, 3, false, "margin_score"});
+    all_.push_back({score, score, "1", "the task's score `" + score + "`, a sample",
+                    Compare::difference, 1, 3, false, "margin_score"});
   }
   if (has_bleu()) {
-    all_.push_back({"bleu", "BLEU", "1", "corpus BLEU-4 of all texts together, from sums of their matches and lengths", Compare::difference, 1, 2, false, "margin_bleu", false, bleu});
+    all_.push_back({"bleu", "BLEU", "1",
+                    "corpus BLEU-4 of all texts together, from sums of their matches and lengths",
+                    Compare::difference, 1, 2, false, "margin_bleu", false, bleu});
   }
   const std::vector<std::string> scores = frame_.scores();
   if (!image_parts(kImageFeature).empty()) {
-    all_.push_back({"frechet", "Frechet distance", "1", "of the classifier's features of all images from held-out ones', in which these have unit covariance; as of infinitely many images, by the jackknife", Compare::difference, -1, 3, false, "margin_frechet", false, frechet_distance, true});
+    all_.push_back({"frechet", "Frechet distance", "1",
+                    "of the classifier's features of all images from held-out ones', in which "
+                    "these have unit covariance; as of infinitely many images, by the jackknife",
+                    Compare::difference, -1, 3, false, "margin_frechet", false, frechet_distance,
+                    true});
   }
   if (!image_parts(kImageClass).empty()) {
-    all_.push_back({"class_score", "Inception-style score", "1", "exp of the mean divergence of an image's class probabilities from those of all images", Compare::difference, 1, 2, false, "margin_class_score", false, class_score});
+    all_.push_back(
+        {"class_score", "Inception-style score", "1",
+         "exp of the mean divergence of an image's class probabilities from those of all images",
+         Compare::difference, 1, 2, false, "margin_class_score", false, class_score});
   }
   if (std::count(scores.begin(), scores.end(), kImageDistance) > 0) {
-    all_.push_back({"energy_distance", "energy distance", "1", "of the images of an arm from held-out ones: 2 E|X - Y| - E|X - X'| - E|Y - Y'|", Compare::difference, -1, 4, false, "margin_energy"});
+    all_.push_back(
+        {"energy_distance", "energy distance", "1",
+         "of the images of an arm from held-out ones: 2 E|X - Y| - E|X - X'| - E|Y - Y'|",
+         Compare::difference, -1, 4, false, "margin_energy"});
   }
   return all_;
 }
 
 bool Quantities::has_bleu() const {
   const std::vector<std::string> scores = frame_.scores();
-  return std::all_of(kBleuSums.begin(), kBleuSums.end(), [&](const char* name) { return std::count(scores.begin(), scores.end(), name) > 0; });
+  return std::all_of(kBleuSums.begin(), kBleuSums.end(), [&](const char* name) {
+    return std::count(scores.begin(), scores.end(), name) > 0;
+  });
 }
 
 std::vector<std::string> Quantities::plain_scores() const {
   std::vector<std::string> scores = frame_.scores();
-  if (has_bleu()) std::erase_if(scores, [](const std::string& score) { return std::find(kBleuSums.begin(), kBleuSums.end(), score) != kBleuSums.end(); });
+  if (has_bleu())
+    std::erase_if(scores, [](const std::string& score) {
+      return std::find(kBleuSums.begin(), kBleuSums.end(), score) != kBleuSums.end();
+    });
   std::erase_if(scores, is_image_part);
   return scores;
 }
@@ -113,21 +175,27 @@ const Quantity& Quantities::find(const std::string& name) const {
     names.push_back(quantity.name);
   }
   const std::string near = nearest(name, names);
-  throw UsageError("there is no metric '" + name + "' in these traces; " + (near.empty() ? "--metric help lists them" : "did you mean '" + near + "'?"));
+  throw UsageError("there is no metric '" + name + "' in these traces; " +
+                   (near.empty() ? "--metric help lists them" : "did you mean '" + near + "'?"));
 }
 
 const Measured& Quantities::of(const Quantity& quantity) const {
   const auto found = measured_.find(quantity.name);
-  return found != measured_.end() ? found->second : measured_.emplace(quantity.name, measure(quantity.name)).first->second;
+  return found != measured_.end()
+             ? found->second
+             : measured_.emplace(quantity.name, measure(quantity.name)).first->second;
 }
 
 const std::vector<double>& Quantities::column(const std::string& name) const {
   const auto found = columns_.find(name);
-  return found != columns_.end() ? found->second : columns_.emplace(name, frame_.numbers(name)).first->second;
+  return found != columns_.end() ? found->second
+                                 : columns_.emplace(name, frame_.numbers(name)).first->second;
 }
 
 // Sums of a part of the counts (nfe, rows, positions, ns) over kinds.
-std::vector<double> Quantities::counted(const std::string& part, const std::vector<std::string>& kinds, const std::string& whose) const {
+std::vector<double> Quantities::counted(const std::string& part,
+                                        const std::vector<std::string>& kinds,
+                                        const std::string& whose) const {
   std::vector<double> sums(frame_.samples().size(), 0.0);
   for (const std::string& kind : kinds) {
     const std::vector<double>& values = column("sample_" + whose + part + "_" + kind);
@@ -137,11 +205,16 @@ std::vector<double> Quantities::counted(const std::string& part, const std::vect
 }
 
 Measured Quantities::measure(const std::string& name) const {
-  const auto alone = [](std::vector<double> values) { return Measured{{values, ones_where_measured(values)}}; };
-  const auto over = [](std::vector<double> above, std::vector<double> below) { return Measured{{std::move(above), std::move(below)}}; };
+  const auto alone = [](std::vector<double> values) {
+    return Measured{{values, ones_where_measured(values)}};
+  };
+  const auto over = [](std::vector<double> above, std::vector<double> below) {
+    return Measured{{std::move(above), std::move(below)}};
+  };
   const auto seconds_of = [&](const std::vector<std::string>& kinds) {
     std::vector<double> ns = counted("ns", kinds, "");
-    for (std::size_t i = 0; i < ns.size(); ++i) ns[i] = std::isnan(column("sample_seconds")[i]) ? kNotMeasured : 1e-9 * ns[i];
+    for (std::size_t i = 0; i < ns.size(); ++i)
+      ns[i] = std::isnan(column("sample_seconds")[i]) ? kNotMeasured : 1e-9 * ns[i];
     return ns;
   };
   const auto sums = [&](auto above, auto below) {
@@ -158,17 +231,22 @@ Measured Quantities::measure(const std::string& name) const {
   if (name == "drafter_nfe") return alone(counted("nfe", kForwards, "drafter_"));
   if (name == "rows" || name == "positions") return alone(counted(name, kForwards, ""));
   if (name == "steps") return alone(column("sample_n_steps"));
-  if (name == "seconds" || name == "own_seconds" || name == "generated" || name == "valid" || name == "entropy_bits") return alone(column("sample_" + name));
+  if (name == "seconds" || name == "own_seconds" || name == "generated" || name == "valid" ||
+      name == "entropy_bits")
+    return alone(column("sample_" + name));
   if (name == "model_seconds") return alone(seconds_of(kForwards));
   if (name == "tokens_per_forward") return over(column("sample_generated"), nfe());
   if (name == "valid_per_forward") return over(column("sample_valid"), nfe());
   if (name == "tokens_per_step") return over(column("sample_generated"), column("sample_n_steps"));
-  if (name == "tokens_per_second") return over(column("sample_generated"), column("sample_seconds"));
+  if (name == "tokens_per_second")
+    return over(column("sample_generated"), column("sample_seconds"));
   if (name == "valid_per_second") return over(column("sample_valid"), column("sample_seconds"));
   using Sums = AcceptanceSums;
-  if (name == "acceptance_rate") return sums([](const Sums& s) { return s.accepted; }, [](const Sums& s) { return s.drafted; });
+  if (name == "acceptance_rate")
+    return sums([](const Sums& s) { return s.accepted; }, [](const Sums& s) { return s.drafted; });
   if (name == "drafts_acceptance_rate") {
-    return sums([](const Sums& s) { return s.accepted - s.structural_accepted; }, [](const Sums& s) { return s.drafted - s.structural_drafted; });
+    return sums([](const Sums& s) { return s.accepted - s.structural_accepted; },
+                [](const Sums& s) { return s.drafted - s.structural_drafted; });
   }
   if (name == "trial_acceptance") return over(trials().accepted, trials().judged);
   if (name == "proposals" || name == "capped") {
@@ -177,12 +255,17 @@ Measured Quantities::measure(const std::string& name) const {
     return over(name == "capped" ? trials().capped : trials().proposals, rejected);
   }
   if (name == "proposals_per_trial") return over(trials().proposals, trials().judged);
-  if (name == "accepted_length") return sums([](const Sums& s) { return s.accepted; }, [](const Sums& s) { return s.verified; });
-  if (name == "committed_length") return sums([](const Sums& s) { return s.verified_committed; }, [](const Sums& s) { return s.verified; });
-  if (name == "verified_share") return sums([](const Sums& s) { return s.verified; }, [](const Sums& s) { return s.steps; });
+  if (name == "accepted_length")
+    return sums([](const Sums& s) { return s.accepted; }, [](const Sums& s) { return s.verified; });
+  if (name == "committed_length")
+    return sums([](const Sums& s) { return s.verified_committed; },
+                [](const Sums& s) { return s.verified; });
+  if (name == "verified_share")
+    return sums([](const Sums& s) { return s.verified; }, [](const Sums& s) { return s.steps; });
   if (name == "perplexity" || name == "nll") {
     Measured nats = over(column("sample_judge_nll"), column("sample_judge_tokens"));
-    for (std::size_t i = 0; i < nats.below().size(); ++i) if (nats.below()[i] == 0) nats.columns[0][i] = nats.columns[1][i] = kNotMeasured;
+    for (std::size_t i = 0; i < nats.below().size(); ++i)
+      if (nats.below()[i] == 0) nats.columns[0][i] = nats.columns[1][i] = kNotMeasured;
     return nats;
   }
   if (name == "ar_local" || name == "ar_global") {
@@ -210,33 +293,41 @@ Measured Quantities::measure(const std::string& name) const {
 std::vector<std::string> Quantities::image_parts(std::string_view prefix) const {
   const std::vector<std::string> scores = frame_.scores();
   std::vector<std::string> parts;
-  for (std::string part = std::string(prefix) + "0"; std::count(scores.begin(), scores.end(), part) > 0; part = std::string(prefix) + std::to_string(parts.size())) {
+  for (std::string part = std::string(prefix) + "0";
+       std::count(scores.begin(), scores.end(), part) > 0;
+       part = std::string(prefix) + std::to_string(parts.size())) {
     parts.push_back(part);
   }
   return parts;
 }
 
-Measured Quantities::set_addends(std::string_view prefix, std::vector<double> (*addends)(std::span<const double>)) const {
+Measured Quantities::set_addends(std::string_view prefix,
+                                 std::vector<double> (*addends)(std::span<const double>)) const {
   std::vector<const std::vector<double>*> parts;
-  for (const std::string& part : image_parts(prefix)) parts.push_back(&column(std::string(named_prefix(Table::sample)) + part));
+  for (const std::string& part : image_parts(prefix))
+    parts.push_back(&column(std::string(named_prefix(Table::sample)) + part));
   Measured measured;
   std::vector<double> values(parts.size());
   for (std::size_t i = 0; i < frame_.samples().size(); ++i) {
     for (std::size_t k = 0; k < parts.size(); ++k) values[k] = (*parts[k])[i];
     const std::vector<double> of_sample = addends(values);
     measured.columns.resize(of_sample.size());
-    const bool known = std::none_of(values.begin(), values.end(), [](double value) { return std::isnan(value); });
-    for (std::size_t k = 0; k < of_sample.size(); ++k) measured.columns[k].push_back(known ? of_sample[k] : kNotMeasured);
+    const bool known =
+        std::none_of(values.begin(), values.end(), [](double value) { return std::isnan(value); });
+    for (std::size_t k = 0; k < of_sample.size(); ++k)
+      measured.columns[k].push_back(known ? of_sample[k] : kNotMeasured);
   }
   return measured;
 }
 
-// Of an arm with images x_i, a_i and b_i their mean distances to held-out images and to the arm's others, c that among held-out ones: a
-// sample's number is 2 a_i - 2 b_i + mean b - c. The mean of these is the energy distance without bias, and they spread as its
-// estimate does to first order (Hoeffding's projection), so it is compared like a mean.
+// Of an arm with images x_i, a_i and b_i their mean distances to held-out images and to the arm's
+// others, c that among held-out ones: a sample's number is 2 a_i - 2 b_i + mean b - c. The mean of
+// these is the energy distance without bias, and they spread as its estimate does to first order
+// (Hoeffding's projection), so it is compared like a mean.
 Measured Quantities::energy_distances() const {
   const std::string prefix(named_prefix(Table::sample));
-  const std::vector<double>&to_held_out = column(prefix + std::string(kImageDistance)), &among_held_out = column(prefix + std::string(kHeldOutDistance));
+  const std::vector<double>&to_held_out = column(prefix + std::string(kImageDistance)),
+        &among_held_out = column(prefix + std::string(kHeldOutDistance));
   std::vector<double> values(frame_.samples().size(), kNotMeasured);
   const std::vector<Eigen::VectorXd> images = frame_.vectors();
   for (std::size_t arm = 0; arm < frame_.arms().size(); ++arm) {
@@ -244,25 +335,33 @@ Measured Quantities::energy_distances() const {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const Frame::Sample& sample = frame_.samples()[i];
       const bool same = of_arm.empty() || images[i].size() == images[of_arm.front()].size();
-      if (sample.arm == static_cast<int>(arm) && sample.counts && images[i].size() > 0 && same && !std::isnan(to_held_out[i])) of_arm.push_back(i);
+      if (sample.arm == static_cast<int>(arm) && sample.counts && images[i].size() > 0 && same &&
+          !std::isnan(to_held_out[i]))
+        of_arm.push_back(i);
     }
     if (of_arm.size() < 2) continue;
-    Eigen::MatrixXd columns(images[of_arm.front()].size(), static_cast<Eigen::Index>(of_arm.size()));
-    for (std::size_t k = 0; k < of_arm.size(); ++k) columns.col(static_cast<Eigen::Index>(k)) = images[of_arm[k]];
+    Eigen::MatrixXd columns(images[of_arm.front()].size(),
+                            static_cast<Eigen::Index>(of_arm.size()));
+    for (std::size_t k = 0; k < of_arm.size(); ++k)
+      columns.col(static_cast<Eigen::Index>(k)) = images[of_arm[k]];
     const Eigen::VectorXd to_others = mean_distances(columns);
     const double mean = to_others.mean();
     for (std::size_t k = 0; k < of_arm.size(); ++k) {
-      values[of_arm[k]] = 2 * to_held_out[of_arm[k]] - 2 * to_others[static_cast<Eigen::Index>(k)] + mean - among_held_out[of_arm[k]];
+      values[of_arm[k]] = 2 * to_held_out[of_arm[k]] - 2 * to_others[static_cast<Eigen::Index>(k)] +
+                          mean - among_held_out[of_arm[k]];
     }
   }
   return {{values, ones_where_measured(values)}};
 }
 
-// Against the first arm's sample of the same prompt and repeat, which precedes the others in its file.
+// Against the first arm's sample of the same prompt and repeat, which precedes the others in its
+// file.
 Measured Quantities::likeness(bool whole) const {
   const std::vector<double> unknown(frame_.samples().size(), kNotMeasured);
   Measured measured{{unknown, unknown}};
-  using Tokens = std::map<double, std::pair<double, double>>;  // by position: id, and of a vector the first coordinate; an edit replaces
+  using Tokens =
+      std::map<double, std::pair<double, double>>;  // by position: id, and of a vector the first
+                                                    // coordinate; an edit replaces
   Tokens first;
   const Frame::Sample* first_sample = nullptr;
   std::vector<std::string> columns = {"token_position", "token_id"};
@@ -271,14 +370,18 @@ Measured Quantities::likeness(bool whole) const {
     for (std::size_t i = 0; i < block.samples.size(); ++i) {
       const Frame::Sample& sample = frame_.samples()[block.samples[i]];
       Tokens tokens;
-      for (auto row = block.row_begin[block.step_begin[i]]; row < block.row_begin[block.step_begin[i + 1]]; ++row) {
-        const double value = columns.size() > 2 && !std::isnan(block.rows[2][row]) ? block.rows[2][row] : 0;
+      for (auto row = block.row_begin[block.step_begin[i]];
+           row < block.row_begin[block.step_begin[i + 1]]; ++row) {
+        const double value =
+            columns.size() > 2 && !std::isnan(block.rows[2][row]) ? block.rows[2][row] : 0;
         tokens[block.rows[0][row]] = {block.rows[1][row], value};
       }
       if (sample.arm == frame_.files()[sample.file].arms.front()) {
         first = tokens;
         first_sample = &sample;
-      } else if (!first_sample || first_sample->file != sample.file || first_sample->prompt != sample.prompt || first_sample->sample_index != sample.sample_index) {
+      } else if (!first_sample || first_sample->file != sample.file ||
+                 first_sample->prompt != sample.prompt ||
+                 first_sample->sample_index != sample.sample_index) {
         continue;
       }
       double same = 0;
@@ -296,18 +399,23 @@ Measured Quantities::likeness(bool whole) const {
 const std::vector<AcceptanceSums>& Quantities::acceptance() const {
   if (!acceptance_.empty()) return acceptance_;
   acceptance_.resize(frame_.samples().size());
-  frame_.walk({"step_verified", "step_accepted", "step_drafted", "step_span", "step_exact", "step_committed"}, [&](const Frame::Block& block) {
-    StepRow step;
-    for (std::size_t i = 0; i < block.samples.size(); ++i) {
-      AcceptanceSums& sums = acceptance_[block.samples[i]];
-      for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
-        step.verified = static_cast<std::int32_t>(block.steps[0][s]), step.accepted = static_cast<std::int32_t>(block.steps[1][s]);
-        step.drafted = static_cast<std::int32_t>(block.steps[2][s]), step.span = static_cast<std::int32_t>(block.steps[3][s]);
-        step.exact = static_cast<std::int32_t>(block.steps[4][s]), step.committed = static_cast<std::int32_t>(block.steps[5][s]);
-        sums.add(step);
-      }
-    }
-  });
+  frame_.walk({"step_verified", "step_accepted", "step_drafted", "step_span", "step_exact",
+               "step_committed"},
+              [&](const Frame::Block& block) {
+                StepRow step;
+                for (std::size_t i = 0; i < block.samples.size(); ++i) {
+                  AcceptanceSums& sums = acceptance_[block.samples[i]];
+                  for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
+                    step.verified = static_cast<std::int32_t>(block.steps[0][s]),
+                    step.accepted = static_cast<std::int32_t>(block.steps[1][s]);
+                    step.drafted = static_cast<std::int32_t>(block.steps[2][s]),
+                    step.span = static_cast<std::int32_t>(block.steps[3][s]);
+                    step.exact = static_cast<std::int32_t>(block.steps[4][s]),
+                    step.committed = static_cast<std::int32_t>(block.steps[5][s]);
+                    sums.add(step);
+                  }
+                }
+              });
   // Forwards of the steps: the sample's, but for the prefill, which belongs to no step.
   const std::vector<double> forwards = counted("nfe", {"draft", "verify", "commit"}, "");
   const std::vector<double>& verify = column("sample_nfe_verify");
@@ -318,53 +426,64 @@ const std::vector<AcceptanceSums>& Quantities::acceptance() const {
   return acceptance_;
 }
 
-// NaN where no drafts were recorded; proposals also where tokens are ids, or the file is older than they.
+// NaN where no drafts were recorded; proposals also where tokens are ids, or the file is older than
+// they.
 const Quantities::Trials& Quantities::trials() const {
   if (!trials_.judged.empty()) return trials_;
   const std::vector<double> unknown(frame_.samples().size(), kNotMeasured);
   trials_ = {unknown, unknown, unknown, unknown};
-  frame_.walk({"step_verified", "step_exact"}, Table::draft, {"draft_depth", "draft_accepted", "draft_proposals", "draft_capped", "draft_log_p"}, [&](const Frame::Block& block) {
-    for (std::size_t i = 0; i < block.samples.size(); ++i) {
-      const std::size_t sample = static_cast<std::size_t>(block.samples[i]);
-      if (frame_.files()[static_cast<std::size_t>(block.file)].drafts == "none") continue;
-      double judged = 0, accepted = 0, proposals = 0, capped = 0;
-      bool vectors = false;
-      for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
-        for (std::int64_t d = block.row_begin[s]; block.steps[0][s] != 0 && d < block.row_begin[s + 1]; ++d) {
-          if (block.rows[1][d] < 0 || block.rows[0][d] < block.steps[1][s]) continue;
-          ++judged;
-          accepted += block.rows[1][d] == 1;
-          proposals += block.rows[2][d];
-          capped += block.rows[3][d] == 1;
-          vectors = vectors || !std::isnan(block.rows[4][d]);
-        }
-      }
-      trials_.judged[sample] = judged, trials_.accepted[sample] = accepted;
-      if (vectors) trials_.proposals[sample] = proposals, trials_.capped[sample] = capped;
-    }
-  });
+  frame_.walk({"step_verified", "step_exact"}, Table::draft,
+              {"draft_depth", "draft_accepted", "draft_proposals", "draft_capped", "draft_log_p"},
+              [&](const Frame::Block& block) {
+                for (std::size_t i = 0; i < block.samples.size(); ++i) {
+                  const std::size_t sample = static_cast<std::size_t>(block.samples[i]);
+                  if (frame_.files()[static_cast<std::size_t>(block.file)].drafts == "none")
+                    continue;
+                  double judged = 0, accepted = 0, proposals = 0, capped = 0;
+                  bool vectors = false;
+                  for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
+                    for (std::int64_t d = block.row_begin[s];
+                         block.steps[0][s] != 0 && d < block.row_begin[s + 1]; ++d) {
+                      if (block.rows[1][d] < 0 || block.rows[0][d] < block.steps[1][s]) continue;
+                      ++judged;
+                      accepted += block.rows[1][d] == 1;
+                      proposals += block.rows[2][d];
+                      capped += block.rows[3][d] == 1;
+                      vectors = vectors || !std::isnan(block.rows[4][d]);
+                    }
+                  }
+                  trials_.judged[sample] = judged, trials_.accepted[sample] = accepted;
+                  if (vectors)
+                    trials_.proposals[sample] = proposals, trials_.capped[sample] = capped;
+                }
+              });
   return trials_;
 }
 
 std::vector<AtDepth> Quantities::by_depth(const std::vector<char>& wanted) const {
   std::vector<AtDepth> depths;
-  if (std::any_of(frame_.files().begin(), frame_.files().end(), [](const Frame::File& file) { return file.drafts == "none"; })) return depths;
-  frame_.walk({"step_verified", "step_span"}, Table::draft, {"draft_depth", "draft_accepted"}, [&](const Frame::Block& block) {
-    for (std::size_t i = 0; i < block.samples.size(); ++i) {
-      if (!wanted[block.samples[i]]) continue;
-      for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
-        if (block.steps[0][s] == 0) continue;
-        for (std::int64_t d = block.row_begin[s]; d < block.row_begin[s + 1]; ++d) {
-          const auto depth = static_cast<std::size_t>(block.rows[0][d]);
-          if ((block.steps[1][s] > 0 && block.rows[0][d] >= block.steps[1][s]) || depth > 100000) continue;
-          if (depths.size() <= depth) depths.resize(depth + 1);
-          ++depths[depth].drafted;
-          depths[depth].reached += block.rows[1][d] >= 0;
-          depths[depth].accepted += block.rows[1][d] == 1;
-        }
-      }
-    }
-  });
+  if (std::any_of(frame_.files().begin(), frame_.files().end(),
+                  [](const Frame::File& file) { return file.drafts == "none"; }))
+    return depths;
+  frame_.walk({"step_verified", "step_span"}, Table::draft, {"draft_depth", "draft_accepted"},
+              [&](const Frame::Block& block) {
+                for (std::size_t i = 0; i < block.samples.size(); ++i) {
+                  if (!wanted[block.samples[i]]) continue;
+                  for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
+                    if (block.steps[0][s] == 0) continue;
+                    for (std::int64_t d = block.row_begin[s]; d < block.row_begin[s + 1]; ++d) {
+                      const auto depth = static_cast<std::size_t>(block.rows[0][d]);
+                      if ((block.steps[1][s] > 0 && block.rows[0][d] >= block.steps[1][s]) ||
+                          depth > 100000)
+                        continue;
+                      if (depths.size() <= depth) depths.resize(depth + 1);
+                      ++depths[depth].drafted;
+                      depths[depth].reached += block.rows[1][d] >= 0;
+                      depths[depth].accepted += block.rows[1][d] == 1;
+                    }
+                  }
+                }
+              });
   return depths;
 }
 
@@ -387,13 +506,16 @@ std::vector<std::string> Quantities::usual() const {
   add("seconds");
   add("acceptance_rate");
   if (frame_.has_vectors()) {
-    for (const char* name : {"trial_acceptance", "proposals_per_trial", "tokens_per_step"}) add(name);
+    for (const char* name : {"trial_acceptance", "proposals_per_trial", "tokens_per_step"})
+      add(name);
   }
   add("perplexity");
   add("entropy_bits", false);
   if (has_bleu()) add("bleu");
   for (const Quantity& quantity : all())
-    if (quantity.name == "frechet" || quantity.name == "class_score" || quantity.name == "energy_distance") names.push_back(quantity.name);
+    if (quantity.name == "frechet" || quantity.name == "class_score" ||
+        quantity.name == "energy_distance")
+      names.push_back(quantity.name);
   for (const std::string& score : plain_scores()) add(score);
   return names;
 }

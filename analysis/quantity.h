@@ -1,6 +1,7 @@
-// What can be asked of a trace: each quantity as a few numbers a sample, of whose sums a table shows a statistic: mostly the ratio
-// of two. So means, rates, perplexities, a corpus's BLEU and the distance of a set of images from held-out ones are treated alike,
-// and resampling prompts is resampling their numbers.
+// What can be asked of a trace: each quantity as a few numbers a sample, of whose sums a table
+// shows a statistic: mostly the ratio of two. So means, rates, perplexities, a corpus's BLEU and
+// the distance of a set of images from held-out ones are treated alike, and resampling prompts is
+// resampling their numbers.
 #pragma once
 
 #include <map>
@@ -22,21 +23,23 @@ struct Quantity {
   };
   std::string name, title, unit, doc;
   Compare compare = Compare::difference;
-  int better = 0;             // 1 where more is better, -1 where less is
+  int better = 0;  // 1 where more is better, -1 where less is
   int digits = 2;
-  bool timing = false;        // depends on the machine and on what else it did
-  std::string margin = {};    // key of [report] that says what counts as equal; empty: none does
-  bool exponential = false;   // the table shows exp of the ratio; arms are compared before that
+  bool timing = false;       // depends on the machine and on what else it did
+  std::string margin = {};   // key of [report] that says what counts as equal; empty: none does
+  bool exponential = false;  // the table shows exp of the ratio; arms are compared before that
   double (*statistic)(std::span<const double> sums) = ratio;  // NaN where the sums say nothing
 
-  bool debiased = false;      // by the jackknife: a statistic that depends on how many samples there are
+  bool debiased =
+      false;  // by the jackknife: a statistic that depends on how many samples there are
 
-  static double ratio(std::span<const double> sums);      // sums[0] / sums[1], where that is positive
+  static double ratio(std::span<const double> sums);  // sums[0] / sums[1], where that is positive
   // Whether a prompt alone has a value, so that arms can be compared prompt by prompt.
   bool by_prompt() const { return statistic == ratio; }
 };
 
-// Numbers of every sample of the frame, NaN where it was not measured. Of a ratio: what is above and what is below.
+// Numbers of every sample of the frame, NaN where it was not measured. Of a ratio: what is above
+// and what is below.
 struct Measured {
   std::vector<std::vector<double>> columns;
   const std::vector<double>& above() const { return columns[0]; }
@@ -63,15 +66,21 @@ class Quantities {
 
  private:
   const std::vector<double>& column(const std::string& name) const;
-  // Drafts that were judged, and what became of them; of vector tokens, draws of the residual too. A number a sample.
-  struct Trials { std::vector<double> judged, accepted, proposals, capped; };
+  // Drafts that were judged, and what became of them; of vector tokens, draws of the residual too.
+  // A number a sample.
+  struct Trials {
+    std::vector<double> judged, accepted, proposals, capped;
+  };
   const Trials& trials() const;
   bool has_bleu() const;
-  std::vector<std::string> image_parts(std::string_view prefix) const;  // numbered scores, in the order of their numbers
-  Measured set_addends(std::string_view prefix, std::vector<double> (*addends)(std::span<const double>)) const;
+  std::vector<std::string> image_parts(
+      std::string_view prefix) const;  // numbered scores, in the order of their numbers
+  Measured set_addends(std::string_view prefix,
+                       std::vector<double> (*addends)(std::span<const double>)) const;
   Measured energy_distances() const;
   Measured likeness(bool whole) const;
-  std::vector<double> counted(const std::string& part, const std::vector<std::string>& kinds, const std::string& whose) const;
+  std::vector<double> counted(const std::string& part, const std::vector<std::string>& kinds,
+                              const std::string& whose) const;
   Measured measure(const std::string& name) const;
   const Frame& frame_;
   mutable std::vector<Quantity> all_;

@@ -10,8 +10,8 @@
 #include <numeric>
 #include <string>
 
-#include "core/prob/chance.h"
 #include "core/base/error.h"
+#include "core/prob/chance.h"
 
 namespace draftlab {
 namespace {
@@ -22,8 +22,12 @@ constexpr Interval kNoInterval{kNaN, kNaN};
 double normal_quantile(double p) { return boost::math::quantile(boost::math::normal(), p); }
 double normal_below(double z) { return boost::math::cdf(boost::math::normal(), z); }
 
-double sum(std::span<const double> values) { return std::accumulate(values.begin(), values.end(), 0.0); }
-double mean(std::span<const double> values) { return sum(values) / static_cast<double>(values.size()); }
+double sum(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+double mean(std::span<const double> values) {
+  return sum(values) / static_cast<double>(values.size());
+}
 
 double standard_deviation(std::span<const double> values) {
   const double center = mean(values);
@@ -33,14 +37,16 @@ double standard_deviation(std::span<const double> values) {
 }
 
 std::array<std::uint32_t, 4> random_bits(std::uint64_t counter, std::uint64_t seed) {
-  return philox({static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32), 0, static_cast<std::uint32_t>(Purpose::choice)},
+  return philox({static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32), 0,
+                 static_cast<std::uint32_t>(Purpose::choice)},
                 {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
 }
 
 void check_paired(std::span<const double> baseline, std::span<const double> arm) {
   if (baseline.size() != arm.size()) {
-    throw Fault("a paired comparison got " + std::to_string(baseline.size()) + " prompts of the baseline and " +
-                std::to_string(arm.size()) + " of the arm; both must have decoded the same");
+    throw Fault("a paired comparison got " + std::to_string(baseline.size()) +
+                " prompts of the baseline and " + std::to_string(arm.size()) +
+                " of the arm; both must have decoded the same");
   }
 }
 
@@ -51,23 +57,31 @@ std::vector<double> differences(std::span<const double> baseline, std::span<cons
   return result;
 }
 
-// Prompts of every draw, one draw after the other. Tables compare many arms on the same prompts, so the last are kept.
+// Prompts of every draw, one draw after the other. Tables compare many arms on the same prompts, so
+// the last are kept.
 class Resamples {
  public:
   static const Resamples& of(std::size_t prompts, const Bootstrap& bootstrap) {
     static thread_local Resamples last;
-    if (last.prompts_ != prompts || last.draws_ != bootstrap.draws || last.seed_ != bootstrap.seed) last = Resamples(prompts, bootstrap);
+    if (last.prompts_ != prompts || last.draws_ != bootstrap.draws || last.seed_ != bootstrap.seed)
+      last = Resamples(prompts, bootstrap);
     return last;
   }
-  std::span<const std::uint32_t> draw(int number) const { return std::span(rows_).subspan(static_cast<std::size_t>(number) * prompts_, prompts_); }
+  std::span<const std::uint32_t> draw(int number) const {
+    return std::span(rows_).subspan(static_cast<std::size_t>(number) * prompts_, prompts_);
+  }
 
  private:
   Resamples() = default;
   Resamples(std::size_t prompts, const Bootstrap& bootstrap)
-      : prompts_(prompts), draws_(bootstrap.draws), seed_(bootstrap.seed), rows_(prompts * static_cast<std::size_t>(bootstrap.draws)) {
+      : prompts_(prompts),
+        draws_(bootstrap.draws),
+        seed_(bootstrap.seed),
+        rows_(prompts * static_cast<std::size_t>(bootstrap.draws)) {
     for (std::size_t at = 0; at < rows_.size(); at += 4) {
       const auto bits = random_bits(at / 4, seed_);
-      for (std::size_t i = at; i < std::min(at + 4, rows_.size()); ++i) rows_[i] = static_cast<std::uint32_t>((std::uint64_t{bits[i - at]} * prompts) >> 32);
+      for (std::size_t i = at; i < std::min(at + 4, rows_.size()); ++i)
+        rows_[i] = static_cast<std::uint32_t>((std::uint64_t{bits[i - at]} * prompts) >> 32);
     }
   }
   std::size_t prompts_ = 0;
@@ -95,20 +109,26 @@ double acceleration(const std::vector<double>& jackknife) {
   return squares > 0 ? cubes / (6 * std::pow(squares, 1.5)) : 0;
 }
 
-// Bias-corrected and accelerated percentiles (Efron 1987) of `draws`, which need not be sorted; expanded (Hesterberg 2015),
-// because resampling n prompts understates their variance by (n - 1) / n, and a normal quantile what few of them leave unknown.
-Interval bca(double estimate, std::vector<double> draws, const std::vector<double>& jackknife, double confidence) {
+// Bias-corrected and accelerated percentiles (Efron 1987) of `draws`, which need not be sorted;
+// expanded (Hesterberg 2015), because resampling n prompts understates their variance by (n - 1) /
+// n, and a normal quantile what few of them leave unknown.
+Interval bca(double estimate, std::vector<double> draws, const std::vector<double>& jackknife,
+             double confidence) {
   std::sort(draws.begin(), draws.end());
-  const double slack = 1e-12 * std::max(1.0, std::abs(estimate));  // draws that equal the estimate up to rounding
+  const double slack =
+      1e-12 * std::max(1.0, std::abs(estimate));  // draws that equal the estimate up to rounding
   const auto first = std::lower_bound(draws.begin(), draws.end(), estimate - slack);
   const auto last = std::upper_bound(draws.begin(), draws.end(), estimate + slack);
   const double count = static_cast<double>(draws.size());
-  const double below = (static_cast<double>(first - draws.begin()) + 0.5 * static_cast<double>(last - first)) / count;
+  const double below =
+      (static_cast<double>(first - draws.begin()) + 0.5 * static_cast<double>(last - first)) /
+      count;
   const double bias = normal_quantile(std::clamp(below, 0.5 / count, 1 - 0.5 / count));
   const double skew = acceleration(jackknife);
   const double n = static_cast<double>(jackknife.size());
   const auto end = [&](double p) {
-    const double z = bias + std::sqrt(n / (n - 1)) * boost::math::quantile(boost::math::students_t(n - 1), p);
+    const double z =
+        bias + std::sqrt(n / (n - 1)) * boost::math::quantile(boost::math::students_t(n - 1), p);
     const double shrink = 1 - skew * z;
     return sample_quantile(draws, shrink > 0 ? normal_below(bias + z / shrink) : z > 0);
   };
@@ -117,7 +137,8 @@ Interval bca(double estimate, std::vector<double> draws, const std::vector<doubl
 
 }  // namespace
 
-Estimate cluster_bootstrap(std::span<const std::vector<double>> columns, const Statistic& statistic, double confidence, Bootstrap bootstrap) {
+Estimate cluster_bootstrap(std::span<const std::vector<double>> columns, const Statistic& statistic,
+                           double confidence, Bootstrap bootstrap) {
   const std::size_t n = columns.front().size(), width = columns.size();
   std::vector<double> totals(width), sums(width), jackknife, draws;
   for (std::size_t c = 0; c < width; ++c) {
@@ -142,11 +163,13 @@ Estimate cluster_bootstrap(std::span<const std::vector<double>> columns, const S
     if (const double value = statistic(sums); std::isfinite(value)) draws.push_back(value);
   }
   constexpr double kEnough = 0.9;  // of few prompts some draws may leave nothing to divide by
-  if (jackknife.size() < 2 || static_cast<double>(draws.size()) < kEnough * bootstrap.draws) return {estimate, kNoInterval};
+  if (jackknife.size() < 2 || static_cast<double>(draws.size()) < kEnough * bootstrap.draws)
+    return {estimate, kNoInterval};
   return {estimate, bca(estimate, std::move(draws), jackknife, confidence)};
 }
 
-Estimate jackknife(std::span<const std::vector<double>> columns, const Statistic& statistic, double confidence) {
+Estimate jackknife(std::span<const std::vector<double>> columns, const Statistic& statistic,
+                   double confidence) {
   const std::size_t n = columns.front().size();
   std::vector<double> totals, without;
   for (const std::vector<double>& column : columns) {
@@ -162,19 +185,26 @@ Estimate jackknife(std::span<const std::vector<double>> columns, const Statistic
     if (!std::isfinite(without.back())) return {plain, kNoInterval};
   }
   const double count = static_cast<double>(n), value = count * plain - (count - 1) * mean(without);
-  const double reach = boost::math::quantile(boost::math::students_t(count - 1), (1 + confidence) / 2) * (count - 1) / std::sqrt(count) * standard_deviation(without);
+  const double reach =
+      boost::math::quantile(boost::math::students_t(count - 1), (1 + confidence) / 2) *
+      (count - 1) / std::sqrt(count) * standard_deviation(without);
   return {value, {value - reach, value + reach}};
 }
 
-Estimate speedup(std::span<const double> baseline, std::span<const double> arm, double confidence, Bootstrap bootstrap) {
+Estimate speedup(std::span<const double> baseline, std::span<const double> arm, double confidence,
+                 Bootstrap bootstrap) {
   check_paired(baseline, arm);
-  const std::vector<double> columns[] = {{baseline.begin(), baseline.end()}, {arm.begin(), arm.end()}};
-  const auto log_ratio = [](std::span<const double> sums) { return sums[0] > 0 && sums[1] > 0 ? std::log(sums[0] / sums[1]) : kNaN; };
+  const std::vector<double> columns[] = {{baseline.begin(), baseline.end()},
+                                         {arm.begin(), arm.end()}};
+  const auto log_ratio = [](std::span<const double> sums) {
+    return sums[0] > 0 && sums[1] > 0 ? std::log(sums[0] / sums[1]) : kNaN;
+  };
   const Estimate logs = cluster_bootstrap(columns, log_ratio, confidence, bootstrap);
   return {std::exp(logs.value), {std::exp(logs.interval.low), std::exp(logs.interval.high)}};
 }
 
-Estimate difference(std::span<const double> baseline, std::span<const double> arm, double confidence) {
+Estimate difference(std::span<const double> baseline, std::span<const double> arm,
+                    double confidence) {
   const std::vector<double> d = differences(baseline, arm);
   if (d.empty()) return {kNaN, kNoInterval};
   const double center = mean(d);
@@ -187,40 +217,58 @@ Estimate difference(std::span<const double> baseline, std::span<const double> ar
 
 namespace {
 
-// The standard deviation of a prompt that an interval of their mean at confidence 1 - 2 alpha comes from.
+// The standard deviation of a prompt that an interval of their mean at confidence 1 - 2 alpha comes
+// from.
 double spread(const Interval& interval, int prompts, double alpha) {
-  return (interval.high - interval.low) / (2 * normal_quantile(1 - alpha)) * std::sqrt(static_cast<double>(prompts));
+  return (interval.high - interval.low) / (2 * normal_quantile(1 - alpha)) *
+         std::sqrt(static_cast<double>(prompts));
 }
 
 }  // namespace
 
 Equivalence equivalence(const Estimate& difference, int prompts, double margin, double alpha) {
-  Equivalence result{.difference = difference, .margin = margin, .prompts = prompts, .needed = kNaN};
+  Equivalence result{
+      .difference = difference, .margin = margin, .prompts = prompts, .needed = kNaN};
   const Interval& interval = difference.interval;
-  if (interval.low > -margin && interval.high < margin) result.finding = Equivalence::Finding::equivalent;
-  if (interval.low > margin || interval.high < -margin) result.finding = Equivalence::Finding::different;
-  if (prompts >= 2) result.needed = prompts_for_equivalence(spread(interval, prompts, alpha), margin, alpha);
+  if (interval.low > -margin && interval.high < margin)
+    result.finding = Equivalence::Finding::equivalent;
+  if (interval.low > margin || interval.high < -margin)
+    result.finding = Equivalence::Finding::different;
+  if (prompts >= 2)
+    result.needed = prompts_for_equivalence(spread(interval, prompts, alpha), margin, alpha);
   return result;
 }
 
-Equivalence equivalence(std::span<const double> baseline, std::span<const double> arm, double margin, double alpha) {
-  Equivalence result = equivalence(difference(baseline, arm, 1 - 2 * alpha), static_cast<int>(arm.size()), margin, alpha);
-  if (arm.size() >= 2) result.needed = prompts_for_equivalence(paired_sd(baseline, arm), margin, alpha);
+Equivalence equivalence(std::span<const double> baseline, std::span<const double> arm,
+                        double margin, double alpha) {
+  Equivalence result = equivalence(difference(baseline, arm, 1 - 2 * alpha),
+                                   static_cast<int>(arm.size()), margin, alpha);
+  if (arm.size() >= 2)
+    result.needed = prompts_for_equivalence(paired_sd(baseline, arm), margin, alpha);
   return result;
 }
 
-NonInferiority non_inferiority(const Estimate& difference, int prompts, double margin, int sign, double alpha) {
+NonInferiority non_inferiority(const Estimate& difference, int prompts, double margin, int sign,
+                               double alpha) {
   const double bound = sign > 0 ? -difference.interval.low : difference.interval.high;
-  return {bound < margin, bound, prompts < 2 ? kNaN : prompts_for_non_inferiority(spread(difference.interval, prompts, alpha), margin, alpha)};
+  return {bound < margin, bound,
+          prompts < 2 ? kNaN
+                      : prompts_for_non_inferiority(spread(difference.interval, prompts, alpha),
+                                                    margin, alpha)};
 }
 
-NonInferiority non_inferiority(std::span<const double> baseline, std::span<const double> arm, double margin, int sign, double alpha) {
-  NonInferiority result = non_inferiority(difference(baseline, arm, 1 - 2 * alpha), static_cast<int>(arm.size()), margin, sign, alpha);
-  if (arm.size() >= 2) result.needed = prompts_for_non_inferiority(paired_sd(baseline, arm), margin, alpha);
+NonInferiority non_inferiority(std::span<const double> baseline, std::span<const double> arm,
+                               double margin, int sign, double alpha) {
+  NonInferiority result = non_inferiority(difference(baseline, arm, 1 - 2 * alpha),
+                                          static_cast<int>(arm.size()), margin, sign, alpha);
+  if (arm.size() >= 2)
+    result.needed = prompts_for_non_inferiority(paired_sd(baseline, arm), margin, alpha);
   return result;
 }
 
-double paired_sd(std::span<const double> baseline, std::span<const double> arm) { return standard_deviation(differences(baseline, arm)); }
+double paired_sd(std::span<const double> baseline, std::span<const double> arm) {
+  return standard_deviation(differences(baseline, arm));
+}
 
 double prompts_for_difference(double sd, double difference, double alpha, double power) {
   return std::pow((normal_quantile(1 - alpha / 2) + normal_quantile(power)) * sd / difference, 2);
@@ -238,7 +286,9 @@ double sign_flip_p(std::span<const double> differences, Bootstrap bootstrap) {
   const std::size_t n = differences.size();
   if (n == 0) return 1;
   const double observed = std::abs(sum(differences));
-  const double enough = observed - 1e-12 * std::max(1.0, observed);  // sums that equal the observed one up to rounding count
+  const double enough =
+      observed -
+      1e-12 * std::max(1.0, observed);  // sums that equal the observed one up to rounding count
   const bool exact = n <= 14;
   const int flips = exact ? 1 << n : bootstrap.draws;
   // Eight prompts at a time: their sum under each of the 256 patterns of signs.
@@ -249,7 +299,8 @@ double sign_flip_p(std::span<const double> differences, Bootstrap bootstrap) {
     sums[byte][0] = sum(eight);
     for (unsigned signs = 1; signs < 256; ++signs) {
       const auto lowest = static_cast<std::size_t>(std::countr_zero(signs));
-      sums[byte][signs] = sums[byte][signs & (signs - 1)] - (lowest < eight.size() ? 2 * eight[lowest] : 0);
+      sums[byte][signs] =
+          sums[byte][signs & (signs - 1)] - (lowest < eight.size() ? 2 * eight[lowest] : 0);
     }
   }
   int extreme = 0;
@@ -283,14 +334,17 @@ Line fit_line(std::span<const double> x, std::span<const double> y, double confi
   if (!(xx > 0)) return line;
   line.slope.value = xy / xx;
   line.intercept.value = y_mean - line.slope.value * x_mean;
-  for (std::size_t i = 0; i < x.size(); ++i) residual += std::pow(y[i] - line.intercept.value - line.slope.value * x[i], 2);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    residual += std::pow(y[i] - line.intercept.value - line.slope.value * x[i], 2);
   line.r2 = yy > 0 ? 1 - residual / yy : 1;
   if (x.size() < 3) return line;
   const double t = boost::math::quantile(boost::math::students_t(n - 2), (1 + confidence) / 2);
   const double spread = std::sqrt(residual / (n - 2));
-  const double slope_reach = t * spread / std::sqrt(xx), intercept_reach = t * spread * std::sqrt(1 / n + x_mean * x_mean / xx);
+  const double slope_reach = t * spread / std::sqrt(xx),
+               intercept_reach = t * spread * std::sqrt(1 / n + x_mean * x_mean / xx);
   line.slope.interval = {line.slope.value - slope_reach, line.slope.value + slope_reach};
-  line.intercept.interval = {line.intercept.value - intercept_reach, line.intercept.value + intercept_reach};
+  line.intercept.interval = {line.intercept.value - intercept_reach,
+                             line.intercept.value + intercept_reach};
   return line;
 }
 
@@ -301,7 +355,8 @@ std::vector<double> holm(std::span<const double> p) {
   std::vector<double> adjusted(p.size());
   double largest = 0;
   for (std::size_t rank = 0; rank < order.size(); ++rank) {
-    largest = std::max(largest, std::min(1.0, p[order[rank]] * static_cast<double>(order.size() - rank)));
+    largest =
+        std::max(largest, std::min(1.0, p[order[rank]] * static_cast<double>(order.size() - rank)));
     adjusted[order[rank]] = largest;
   }
   return adjusted;

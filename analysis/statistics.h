@@ -1,5 +1,6 @@
-// Intervals and tests for paired experiments: the unit is the prompt, and both arms of a comparison decoded the same ones.
-// Everything is deterministic: the bootstrap draws from the counter-based generator of core/prob/chance.h.
+// Intervals and tests for paired experiments: the unit is the prompt, and both arms of a comparison
+// decoded the same ones. Everything is deterministic: the bootstrap draws from the counter-based
+// generator of core/prob/chance.h.
 #pragma once
 
 #include <cstdint>
@@ -23,59 +24,82 @@ struct Bootstrap {
   std::uint64_t seed = 1;
 };
 
-// A statistic of sums over prompts, with the BCa interval of resampled prompts: `columns` have one number a prompt each, of which
-// `statistic` is given the sums (so every column takes the same draws). BCa (Efron 1987) is expanded for few prompts
-// (Hesterberg 2015). NaN where there are fewer than two prompts, or the statistic of too many draws is not finite.
+// A statistic of sums over prompts, with the BCa interval of resampled prompts: `columns` have one
+// number a prompt each, of which `statistic` is given the sums (so every column takes the same
+// draws). BCa (Efron 1987) is expanded for few prompts (Hesterberg 2015). NaN where there are fewer
+// than two prompts, or the statistic of too many draws is not finite.
 using Statistic = std::function<double(std::span<const double> sums)>;
-Estimate cluster_bootstrap(std::span<const std::vector<double>> columns, const Statistic& statistic, double confidence = 0.95, Bootstrap bootstrap = {});
+Estimate cluster_bootstrap(std::span<const std::vector<double>> columns, const Statistic& statistic,
+                           double confidence = 0.95, Bootstrap bootstrap = {});
 
-// The same of a statistic whose curvature biases it, as a Frechet distance is by the number of images: the bias of order 1 / n is taken
-// off by the jackknife (Quenouille, 1956), and the interval is Student's from its standard error (Tukey, 1958).
-Estimate jackknife(std::span<const std::vector<double>> columns, const Statistic& statistic, double confidence = 0.95);
+// The same of a statistic whose curvature biases it, as a Frechet distance is by the number of
+// images: the bias of order 1 / n is taken off by the jackknife (Quenouille, 1956), and the
+// interval is Student's from its standard error (Tukey, 1958).
+Estimate jackknife(std::span<const std::vector<double>> columns, const Statistic& statistic,
+                   double confidence = 0.95);
 
-// Ratio of sums, baseline / arm: how many times less the arm costs. One number a prompt and arm, samples summed beforehand,
-// all positive. The interval is BCa on the logarithm, from resampled prompts, the same draw for both arms: resampling the arms
-// apart is uselessly wide, resampling single samples too narrow. A 95 % interval of 20 prompts covers at about 92 %, of 200 at 95 %.
-Estimate speedup(std::span<const double> baseline, std::span<const double> arm, double confidence = 0.95, Bootstrap bootstrap = {});
+// Ratio of sums, baseline / arm: how many times less the arm costs. One number a prompt and arm,
+// samples summed beforehand, all positive. The interval is BCa on the logarithm, from resampled
+// prompts, the same draw for both arms: resampling the arms apart is uselessly wide, resampling
+// single samples too narrow. A 95 % interval of 20 prompts covers at about 92 %, of 200 at 95 %.
+Estimate speedup(std::span<const double> baseline, std::span<const double> arm,
+                 double confidence = 0.95, Bootstrap bootstrap = {});
 
 // Mean of arm - baseline over prompts, with Student's interval.
-Estimate difference(std::span<const double> baseline, std::span<const double> arm, double confidence = 0.95);
+Estimate difference(std::span<const double> baseline, std::span<const double> arm,
+                    double confidence = 0.95);
 
-// Two one-sided tests: the arms are equivalent when the interval of the difference at confidence 1 - 2 alpha (90 %) lies
-// inside +-margin. A difference that is merely not significant shows nothing.
+// Two one-sided tests: the arms are equivalent when the interval of the difference at confidence 1
+// - 2 alpha (90 %) lies inside +-margin. A difference that is merely not significant shows nothing.
 struct Equivalence {
-  enum class Finding { equivalent, undecided, different };  // different: the interval lies wholly outside the margin
+  enum class Finding {
+    equivalent,
+    undecided,
+    different
+  };  // different: the interval lies wholly outside the margin
   Finding finding = Finding::undecided;
   Estimate difference;  // at confidence 1 - 2 alpha
   double margin = 0;
   int prompts = 0;
-  double needed = 0;    // prompts for 80 % power at this spread and a true difference of zero
-};
-Equivalence equivalence(std::span<const double> baseline, std::span<const double> arm, double margin, double alpha = 0.05);
-// The same from a difference and its interval at confidence 1 - 2 alpha, whose width says how prompts spread.
-Equivalence equivalence(const Estimate& difference, int prompts, double margin, double alpha = 0.05);
-
-// One-sided: is the arm no worse than the baseline by the margin? `sign` is 1 where more is better, -1 where less is.
-struct NonInferiority {
-  bool shown = false;
-  double bound = 0;   // the arm is worse by at most this, at confidence 1 - alpha; negative: it is better
   double needed = 0;  // prompts for 80 % power at this spread and a true difference of zero
 };
-NonInferiority non_inferiority(std::span<const double> baseline, std::span<const double> arm, double margin, int sign = 1, double alpha = 0.05);
-NonInferiority non_inferiority(const Estimate& difference, int prompts, double margin, int sign = 1, double alpha = 0.05);
+Equivalence equivalence(std::span<const double> baseline, std::span<const double> arm,
+                        double margin, double alpha = 0.05);
+// The same from a difference and its interval at confidence 1 - 2 alpha, whose width says how
+// prompts spread.
+Equivalence equivalence(const Estimate& difference, int prompts, double margin,
+                        double alpha = 0.05);
 
-// Prompts needed to see a true difference by a two-sided paired test: (z_{1-alpha/2} + z_{power})^2 sd^2 / difference^2.
-double prompts_for_difference(double sd, double difference, double alpha = 0.05, double power = 0.8);
+// One-sided: is the arm no worse than the baseline by the margin? `sign` is 1 where more is better,
+// -1 where less is.
+struct NonInferiority {
+  bool shown = false;
+  double bound =
+      0;  // the arm is worse by at most this, at confidence 1 - alpha; negative: it is better
+  double needed = 0;  // prompts for 80 % power at this spread and a true difference of zero
+};
+NonInferiority non_inferiority(std::span<const double> baseline, std::span<const double> arm,
+                               double margin, int sign = 1, double alpha = 0.05);
+NonInferiority non_inferiority(const Estimate& difference, int prompts, double margin, int sign = 1,
+                               double alpha = 0.05);
+
+// Prompts needed to see a true difference by a two-sided paired test: (z_{1-alpha/2} + z_{power})^2
+// sd^2 / difference^2.
+double prompts_for_difference(double sd, double difference, double alpha = 0.05,
+                              double power = 0.8);
 
 // Sample standard deviation of arm - baseline.
 double paired_sd(std::span<const double> baseline, std::span<const double> arm);
 
-// Prompts needed to show equivalence when there is none to find: (z_{1-alpha} + z_{1-beta/2})^2 sd^2 / margin^2, which is
-// 8.56 sd^2 / margin^2 at alpha = 0.05 and 80 % power; and to show "no worse" one-sidedly, 6.18 sd^2 / margin^2.
+// Prompts needed to show equivalence when there is none to find: (z_{1-alpha} + z_{1-beta/2})^2
+// sd^2 / margin^2, which is 8.56 sd^2 / margin^2 at alpha = 0.05 and 80 % power; and to show "no
+// worse" one-sidedly, 6.18 sd^2 / margin^2.
 double prompts_for_equivalence(double sd, double margin, double alpha = 0.05, double power = 0.8);
-double prompts_for_non_inferiority(double sd, double margin, double alpha = 0.05, double power = 0.8);
+double prompts_for_non_inferiority(double sd, double margin, double alpha = 0.05,
+                                   double power = 0.8);
 
-// Two-sided p value of the mean of paired differences under random signs: exact up to 14 prompts, else from `bootstrap.draws`.
+// Two-sided p value of the mean of paired differences under random signs: exact up to 14 prompts,
+// else from `bootstrap.draws`.
 double sign_flip_p(std::span<const double> differences, Bootstrap bootstrap = {10000, 1});
 
 // Least squares y = intercept + slope x, with Student's intervals of both.
@@ -85,7 +109,8 @@ struct Line {
 };
 Line fit_line(std::span<const double> x, std::span<const double> y, double confidence = 0.95);
 
-// Holm's adjusted p values, in the order given: for all arms of one metric against one declared baseline.
+// Holm's adjusted p values, in the order given: for all arms of one metric against one declared
+// baseline.
 std::vector<double> holm(std::span<const double> p);
 
 }  // namespace draftlab

@@ -11,7 +11,8 @@ constexpr std::size_t kGap = 2;
 
 // Columns of a terminal: bytes that begin a character.
 std::size_t columns(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 }  // namespace
@@ -25,7 +26,9 @@ std::string TextTable::print(std::size_t width) const {
   std::string text;
   for (std::size_t first = 1, last; first < header.size(); first = last) {
     std::size_t used = widths[0];
-    for (last = first; last < header.size() && (last == first || used + kGap + widths[last] <= width); ++last) used += kGap + widths[last];
+    for (last = first;
+         last < header.size() && (last == first || used + kGap + widths[last] <= width); ++last)
+      used += kGap + widths[last];
     const auto line = [&](const std::vector<std::string>& cells) {
       text += cells[0] + std::string(widths[0] - columns(cells[0]), ' ');
       for (std::size_t column = first; column < last; ++column) {

@@ -6,8 +6,8 @@
 
 namespace draftlab {
 
-// The first column is aligned left and names the row, the others right. A table wider than `width` goes on below, the first
-// column repeated.
+// The first column is aligned left and names the row, the others right. A table wider than `width`
+// goes on below, the first column repeated.
 struct TextTable {
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;

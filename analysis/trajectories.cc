@@ -16,7 +16,8 @@ double ratio(double above, double below) { return below > 0 ? above / below : kN
 // Means of what falls into equal parts; what was not measured is left out.
 class Parts {
  public:
-  explicit Parts(int parts) : sums_(static_cast<std::size_t>(parts)), counts_(static_cast<std::size_t>(parts)) {}
+  explicit Parts(int parts)
+      : sums_(static_cast<std::size_t>(parts)), counts_(static_cast<std::size_t>(parts)) {}
   void add(int part, double value) {
     if (std::isnan(value)) return;
     sums_[part] += value;
@@ -40,12 +41,15 @@ std::vector<std::int32_t> generated_order(const SampleRow& sample, const OrderRe
   SampleRow read;
   for (StepRow step : sample.steps) {
     if (reading.by_position) {
-      std::stable_sort(step.tokens.begin(), step.tokens.end(), [](const TokenRow& a, const TokenRow& b) { return a.position < b.position; });
+      std::stable_sort(
+          step.tokens.begin(), step.tokens.end(),
+          [](const TokenRow& a, const TokenRow& b) { return a.position < b.position; });
     }
     read.steps.push_back(std::move(step));
   }
   std::vector<std::int32_t> order = ranks(commit_order(read));
-  if (!reading.past_end) std::erase_if(order, [&](std::int32_t position) { return position >= sample.valid; });
+  if (!reading.past_end)
+    std::erase_if(order, [&](std::int32_t position) { return position >= sample.valid; });
   return order;
 }
 
@@ -61,14 +65,16 @@ ArNess ar_ness(std::span<const SampleRow> samples, int k, const OrderReading& re
     ++sum.samples;
   }
   const auto n = static_cast<double>(sum.samples);
-  return {ratio(sum.local_diffucoder, n), ratio(sum.local_s2d2, n), ratio(sum.global, n), ratio(sum.tau, n), sum.samples};
+  return {ratio(sum.local_diffucoder, n), ratio(sum.local_s2d2, n), ratio(sum.global, n),
+          ratio(sum.tau, n), sum.samples};
 }
 
 Course course(std::span<const SampleRow> samples, int parts) {
   Parts confidence(parts), entropy(parts), tokens(parts), local(parts), global(parts);
   for (const SampleRow& sample : samples) {
     for (std::size_t s = 0; s < sample.steps.size(); ++s) {
-      const int part = static_cast<int>((static_cast<double>(s) + 0.5) / static_cast<double>(sample.steps.size()) * parts);
+      const int part = static_cast<int>((static_cast<double>(s) + 0.5) /
+                                        static_cast<double>(sample.steps.size()) * parts);
       tokens.add(part, sample.steps[s].committed);
       for (const TokenRow& token : sample.steps[s].tokens) {
         if (token.source == static_cast<std::int32_t>(Source::edited)) continue;
@@ -83,12 +89,15 @@ Course course(std::span<const SampleRow> samples, int parts) {
 }
 
 std::string trajectories(const std::vector<RunRow>& runs, const std::vector<SampleRow>& samples) {
-  TextTable ar{{"AR-ness, k = 1 2 3 4", "local, DiffuCoder", "local, S2D2", "global", "Kendall's tau", "samples"}, {}};
+  TextTable ar{{"AR-ness, k = 1 2 3 4", "local, DiffuCoder", "local, S2D2", "global",
+                "Kendall's tau", "samples"},
+               {}};
   TextTable steps{{"course, in tenths of the steps", "of"}, {}};
   for (int part = 1; part <= kParts; ++part) steps.header.push_back(std::to_string(part));
   for (std::size_t run = 0; run < runs.size(); ++run) {
     std::vector<SampleRow> own;
-    std::copy_if(samples.begin(), samples.end(), std::back_inserter(own), [&](const SampleRow& sample) { return sample.run == static_cast<int>(run); });
+    std::copy_if(samples.begin(), samples.end(), std::back_inserter(own),
+                 [&](const SampleRow& sample) { return sample.run == static_cast<int>(run); });
     if (own.empty()) continue;
     std::vector<std::string> row = {label(runs[run]), "", "", "", "", ""};
     for (int k = 1; k <= kLargestWindow; ++k) {
@@ -100,7 +109,8 @@ std::string trajectories(const std::vector<RunRow>& runs, const std::vector<Samp
     }
     ar.rows.push_back(row);
     const Course course_of_run = course(own, kParts);
-    const auto line = [&](const std::string& name, const std::string& what, const std::vector<double>& values) {
+    const auto line = [&](const std::string& name, const std::string& what,
+                          const std::vector<double>& values) {
       std::vector<std::string> cells = {name, what};
       for (const double value : values) cells.push_back(fixed(value, 2));
       steps.rows.push_back(cells);

@@ -14,7 +14,8 @@
 namespace draftlab {
 namespace {
 
-std::string described(const std::string& name, const std::vector<std::pair<std::string, std::string>>& values) {
+std::string described(const std::string& name,
+                      const std::vector<std::pair<std::string, std::string>>& values) {
   std::string text = name;
   for (const auto& [option, value] : values) text += "\n" + option + "=" + value;
   return text;
@@ -24,7 +25,8 @@ std::string described(const std::string& name, const std::vector<std::pair<std::
 
 int Arm::prompts() const {
   const int all = std::max(0, task->size() - static_cast<int>(composition.run.first));
-  return composition.run.limit > 0 ? std::min<int>(all, static_cast<int>(composition.run.limit)) : all;
+  return composition.run.limit > 0 ? std::min<int>(all, static_cast<int>(composition.run.limit))
+                                   : all;
 }
 
 void Arm::decode(std::span<const Job> jobs, const std::function<bool(SampleRow)>& finished) const {
@@ -36,7 +38,9 @@ void Arm::decode(std::span<const Job> jobs, const std::function<bool(SampleRow)>
     std::optional<Asking<SampleRow>> work;
 
     Slot(const Arm& arm, const Job& job)
-        : job(job), prompt(arm.task->prompt(job.prompt)), chance(static_cast<std::uint64_t>(arm.composition.run.seed)) {
+        : job(job),
+          prompt(arm.task->prompt(job.prompt)),
+          chance(static_cast<std::uint64_t>(arm.composition.run.seed)) {
       const std::uint64_t sequence = stable_hash(prompt.id + "/" + std::to_string(job.sample));
       decoder.emplace(arm.composition, arm.models, prompt, sequence, chance);
       work.emplace(decoder->decode());
@@ -55,21 +59,26 @@ void Arm::decode(std::span<const Job> jobs, const std::function<bool(SampleRow)>
         waiting.push_back(&*slot++->decoder);
         continue;
       }
-      wanted = finished(finish(slot->work->take(), slot->job, slot->prompt, *slot->decoder)) && wanted;
+      wanted =
+          finished(finish(slot->work->take(), slot->job, slot->prompt, *slot->decoder)) && wanted;
       slot = slots.erase(slot);
     }
-    if (slots.size() < batch && next < jobs.size()) continue;  // a place that became free is filled before the next forward
+    if (slots.size() < batch && next < jobs.size())
+      continue;  // a place that became free is filled before the next forward
     if (wanted && !waiting.empty()) answer_pending(models, waiting);
   }
 }
 
-SampleRow Arm::finish(SampleRow row, const Job& job, const Prompt& prompt, const Decoder& decoder) const {
+SampleRow Arm::finish(SampleRow row, const Job& job, const Prompt& prompt,
+                      const Decoder& decoder) const {
   row.prompt_index = job.prompt;
   row.sample_index = job.sample;
-  if (composition.run.batch > 1) row.seconds = row.own_seconds = kNotMeasured;  // forwards are shared
+  if (composition.run.batch > 1)
+    row.seconds = row.own_seconds = kNotMeasured;  // forwards are shared
   row.text = task->text(prompt, decoder.canvas());
   row.reference = prompt.text;
-  for (const Score& score : task->score(prompt, decoder.canvas())) row.scores.emplace_back(score.name, score.value);
+  for (const Score& score : task->score(prompt, decoder.canvas()))
+    row.scores.emplace_back(score.name, score.value);
   if (models.target().facts().dimension == 0) {  // vectors have no frequencies
     std::vector<Token> tokens = decoder.text();
     std::erase(tokens, kNoToken);
@@ -104,7 +113,8 @@ void load_task(Task& task, const Tokenizer* tokenizer, const std::string& checkp
     task.load(tokenizer);
   } catch (const ConfigError& error) {
     if (tokenizer || checkpoint.empty() || has_tokenizer(checkpoint)) throw;
-    throw ConfigError(std::string(error.what()) + ": " + kNoTokenizer + "'" + checkpoint + (std::filesystem::is_directory(checkpoint) ? "'" : "', which is no folder"));
+    throw ConfigError(std::string(error.what()) + ": " + kNoTokenizer + "'" + checkpoint +
+                      (std::filesystem::is_directory(checkpoint) ? "'" : "', which is no folder"));
   }
 }
 
@@ -116,7 +126,8 @@ Arm Shelf::arm(std::string label, Composition composition) {
   arm.models = load_models(made, loaded_);
   const std::string checkpoint = arm.models.target().facts().checkpoint;
   // Vectors are no pieces of text; nor do positions that are only counted need any.
-  if (!checkpoint.empty() && arm.models.target().facts().dimension == 0 && has_tokenizer(checkpoint)) {
+  if (!checkpoint.empty() && arm.models.target().facts().dimension == 0 &&
+      has_tokenizer(checkpoint)) {
     auto& tokenizer = tokenizers_[checkpoint];
     if (!tokenizer) tokenizer = open_tokenizer(checkpoint);
     arm.tokenizer = tokenizer;
@@ -152,7 +163,8 @@ std::vector<Arm> load_arms(const Config& config, const Registries& registries) {
   faults.raise();
   Shelf shelf;
   std::vector<Arm> arms;
-  for (std::size_t i = 0; i < cells.size(); ++i) arms.push_back(shelf.arm(cells[i].label, std::move(compositions[i])));
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    arms.push_back(shelf.arm(cells[i].label, std::move(compositions[i])));
   return arms;
 }
 

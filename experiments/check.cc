@@ -22,7 +22,8 @@ int check(const CommandLine& line, const Registries& registries) {
       std::cout << "  " << cell.id << (cell.label.empty() ? "" : "  " + cell.label)
                 << (baseline && &cell == &cells[0] ? "  (baseline)" : "") << "\n";
     }
-    for (const std::string& sentence : without_effect(cells, registries)) std::cout << "  warning: " << sentence << "\n";
+    for (const std::string& sentence : without_effect(cells, registries))
+      std::cout << "  warning: " << sentence << "\n";
   }
   all.raise();
   return 0;

@@ -13,9 +13,11 @@ int check_trace(const CommandLine& line, const Registries&) {
     std::cout << schema_markdown();
     return 0;
   }
-  if (line.paths.empty()) throw UsageError("draftlab check-trace takes one or more traces, or --schema");
+  if (line.paths.empty())
+    throw UsageError("draftlab check-trace takes one or more traces, or --schema");
   int status = 0;
-  for (const std::string& path : line.paths) status = std::max(status, print(check_trace(path), std::cout));
+  for (const std::string& path : line.paths)
+    status = std::max(status, print(check_trace(path), std::cout));
   return status;
 }
 

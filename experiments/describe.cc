@@ -29,7 +29,8 @@ void print(const Registry<Interface>& registry, const typename Registry<Interfac
   entry.with_options(set, [&] { print(set); });
 }
 
-template <class Options> bool print_section(const std::string& wanted, const std::string& section) {
+template <class Options>
+bool print_section(const std::string& wanted, const std::string& section) {
   if (wanted != section) return false;
   Options options;
   OptionSet set;
@@ -44,14 +45,18 @@ template <class Options> bool print_section(const std::string& wanted, const std
 int describe(const CommandLine& line, const Registries& registries) {
   for (const std::string& wanted : line.paths) {
     if (&wanted != &line.paths[0]) std::cout << "\n";
-    bool found = print_section<DecodeOptions>(wanted, "decode") || print_section<RunOptions>(wanted, "run") ||
-                 print_section<TraceOptions>(wanted, "trace") || print_section<CertifyOptions>(wanted, "certify") ||
-                 print_section<DistillOptions>(wanted, "distill") || print_section<ReportOptions>(wanted, "report");
+    bool found = print_section<DecodeOptions>(wanted, "decode") ||
+                 print_section<RunOptions>(wanted, "run") ||
+                 print_section<TraceOptions>(wanted, "trace") ||
+                 print_section<CertifyOptions>(wanted, "certify") ||
+                 print_section<DistillOptions>(wanted, "distill") ||
+                 print_section<ReportOptions>(wanted, "report");
     std::vector<std::string> known = {"decode", "run", "trace", "certify", "distill", "report"};
     registries.each([&](const auto& registry) {
       for (const auto& entry : registry.entries()) {
         known.push_back(registry.kind() + "." + entry.name);
-        if (wanted != known.back() && wanted != entry.name) continue;  // a bare name means every plugin of that name
+        if (wanted != known.back() && wanted != entry.name)
+          continue;  // a bare name means every plugin of that name
         if (found) std::cout << "\n";
         print(registry, entry);
         found = true;
@@ -61,10 +66,13 @@ int describe(const CommandLine& line, const Registries& registries) {
     std::string near = nearest(wanted, known);
     for (const std::string& name : known) {
       const std::size_t dot = name.find('.');
-      if (near.empty() && dot != std::string::npos && !nearest(wanted, {name.substr(dot + 1)}).empty()) near = name;
+      if (near.empty() && dot != std::string::npos &&
+          !nearest(wanted, {name.substr(dot + 1)}).empty())
+        near = name;
     }
-    throw UsageError("there is nothing to describe by the name '" + wanted + "'; " +
-                     (near.empty() ? "draftlab list shows what there is" : "did you mean '" + near + "'?"));
+    throw UsageError(
+        "there is nothing to describe by the name '" + wanted + "'; " +
+        (near.empty() ? "draftlab list shows what there is" : "did you mean '" + near + "'?"));
   }
   return 0;
 }

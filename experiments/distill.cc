@@ -25,11 +25,17 @@ int distill(const CommandLine& line, const Registries& registries) {
   const Config config = Config::read(line.paths[0], line.overrides, faults);
   faults.raise();
   const std::vector<Arm> arms = load_arms(config, registries);
-  if (arms.size() != 1) throw ConfigError(line.paths[0] + ": [sweep] has " + std::to_string(arms.size()) + " arms, and a text is distilled from one teacher");
+  if (arms.size() != 1)
+    throw ConfigError(line.paths[0] + ": [sweep] has " + std::to_string(arms.size()) +
+                      " arms, and a text is distilled from one teacher");
   const Arm& arm = arms.front();
-  if (!arm.tokenizer) throw ConfigError(line.paths[0] + ": a text is distilled from a model with a tokenizer, and model '" + arm.composition.models.at("").name + "' has none");
+  if (!arm.tokenizer)
+    throw ConfigError(line.paths[0] +
+                      ": a text is distilled from a model with a tokenizer, and model '" +
+                      arm.composition.models.at("").name + "' has none");
   const DistillOptions& options = arm.composition.distill;
-  const std::string out = line.flag("out", "out/" + std::filesystem::path(line.paths[0]).stem().string());
+  const std::string out =
+      line.flag("out", "out/" + std::filesystem::path(line.paths[0]).stem().string());
   make_folder(out);
 
   std::string source, target;
@@ -41,22 +47,30 @@ int distill(const CommandLine& line, const Registries& registries) {
       std::vector<Token> given;
       for (const auto& [position, token] : prompt.given) {
         if (position != static_cast<std::int32_t>(given.size()))
-          throw ConfigError(line.paths[0] + ": prompt " + prompt.id + " gives position " + std::to_string(position) + " after a masked one; answers are distilled that follow their prompts");
+          throw ConfigError(line.paths[0] + ": prompt " + prompt.id + " gives position " +
+                            std::to_string(position) +
+                            " after a masked one; answers are distilled that follow their prompts");
         given.push_back(token);
       }
       Canvas canvas(prompt.length, prompt.given);
       auto position = static_cast<std::int32_t>(given.size());
-      for (const Token token : beam_search(arm.models.target(), prompt, {static_cast<int>(options.beams), options.length_penalty})) canvas.commit(position++, token);
+      for (const Token token :
+           beam_search(arm.models.target(), prompt,
+                       {static_cast<int>(options.beams), options.length_penalty}))
+        canvas.commit(position++, token);
       const std::string answer = arm.task->text(prompt, canvas);
       std::erase(given, arm.tokenizer->begin());
-      if (answer.find_first_not_of(" \n") == std::string::npos) ++empty;  // a parallel text has no such lines
-      else source += line_of(arm.tokenizer->decode(given)), target += line_of(answer);
+      if (answer.find_first_not_of(" \n") == std::string::npos)
+        ++empty;  // a parallel text has no such lines
+      else
+        source += line_of(arm.tokenizer->decode(given)), target += line_of(answer);
       progress.at(i + 1);
     }
   }
   write_whole(out + "/source.txt", source);
   write_whole(out + "/target.txt", target);
-  std::cout << out << "/source.txt and target.txt: the teacher's answers to " << arm.prompts() - empty << " prompts";
+  std::cout << out << "/source.txt and target.txt: the teacher's answers to "
+            << arm.prompts() - empty << " prompts";
   if (empty > 0) std::cout << " (" << empty << " empty ones left out)";
   std::cout << std::endl;
   return 0;

@@ -26,8 +26,9 @@ namespace fs = std::filesystem;
 
 // The BLAS that Debian's alternatives resolve to, which is the one that libtorch loads.
 struct Blas {
-  using Product = void (*)(const char*, const char*, const int*, const int*, const int*, const float*, const float*, const int*,
-                           const float*, const int*, const float*, float*, const int*);
+  using Product = void (*)(const char*, const char*, const int*, const int*, const int*,
+                           const float*, const float*, const int*, const float*, const int*,
+                           const float*, float*, const int*);
   Product product = nullptr;
   std::string path, config;
 };
@@ -39,10 +40,13 @@ Blas find_blas() {
   blas.product = reinterpret_cast<Blas::Product>(dlsym(library, "sgemm_"));
   Dl_info info;
   std::error_code error;
-  if (blas.product && dladdr(reinterpret_cast<const void*>(blas.product), &info) && info.dli_fname) {
+  if (blas.product && dladdr(reinterpret_cast<const void*>(blas.product), &info) &&
+      info.dli_fname) {
     blas.path = fs::canonical(info.dli_fname, error).string();
   }
-  if (const auto config = reinterpret_cast<const char* (*)()>(dlsym(library, "openblas_get_config"))) blas.config = config();
+  if (const auto config =
+          reinterpret_cast<const char* (*)()>(dlsym(library, "openblas_get_config")))
+    blas.config = config();
   return blas;
 }
 
@@ -52,12 +56,15 @@ double measure(const Blas& blas) {
   constexpr int kMostRounds = 8;
   constexpr double kEnough = 0.1;  // seconds
   const float one = 1, zero = 0;
-  std::vector<float> a(kRows * kInner, 0.5f), b(static_cast<std::size_t>(kInner) * kColumns, 0.25f), c(kRows * kColumns);
+  std::vector<float> a(kRows * kInner, 0.5f), b(static_cast<std::size_t>(kInner) * kColumns, 0.25f),
+      c(kRows * kColumns);
   double best = 0, spent = 0;
   for (int round = 0; round < kMostRounds && spent < kEnough; ++round) {
     const auto begin = std::chrono::steady_clock::now();
-    blas.product("N", "N", &kRows, &kColumns, &kInner, &one, a.data(), &kRows, b.data(), &kInner, &zero, c.data(), &kRows);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    blas.product("N", "N", &kRows, &kColumns, &kInner, &one, a.data(), &kRows, b.data(), &kInner,
+                 &zero, c.data(), &kRows);
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     best = std::max(best, 2.0 * kRows * kInner * kColumns / seconds / 1e9);
     spent += seconds;
   }
@@ -67,7 +74,9 @@ double measure(const Blas& blas) {
 // Prints the findings, and counts those that need a hand.
 class Report {
  public:
-  void row(const std::string& name, const std::string& text) { std::printf("%-14s %s\n", name.c_str(), text.c_str()); }
+  void row(const std::string& name, const std::string& text) {
+    std::printf("%-14s %s\n", name.c_str(), text.c_str());
+  }
   void note(const std::string& text) { row("  note", text); }
   void fail(const std::string& text) {
     row("  WRONG", text);
@@ -89,7 +98,8 @@ std::string gib(double bytes) {
 double memory(const std::string& name) {
   std::ifstream file("/proc/meminfo");
   for (std::string line; std::getline(file, line);) {
-    if (line.compare(0, name.size() + 1, name + ":") == 0) return std::stod(line.substr(name.size() + 1)) * 1024;
+    if (line.compare(0, name.size() + 1, name + ":") == 0)
+      return std::stod(line.substr(name.size() + 1)) * 1024;
   }
   return 0;
 }
@@ -110,23 +120,30 @@ void report_processor(Report& report, const std::string& cpu) {
   }
   report.row("processor", cpu + (vectors.empty() ? "" : " (" + vectors + ")"));
   report.row("cores", std::to_string(usable) + " usable of " + std::to_string(online));
-  if (usable < online) report.note("the affinity mask leaves out the other cores; run.threads = 0 uses those that are left");
-  if (flags.find("bf16") == std::string::npos) report.note("no bf16 instructions: run.dtype = bf16 is slower than f32 here");
+  if (usable < online)
+    report.note(
+        "the affinity mask leaves out the other cores; run.threads = 0 uses those that are left");
+  if (flags.find("bf16") == std::string::npos)
+    report.note("no bf16 instructions: run.dtype = bf16 is slower than f32 here");
   report.row("memory", gib(memory("MemAvailable")) + " free of " + gib(memory("MemTotal")));
 }
 
 // Below this it is the reference BLAS, or a busy machine.
 constexpr double kSlowBlasGflops = 20;
 
-// "" when products are fast. OpenBLAS and its like are slow only while something else uses the cores.
+// "" when products are fast. OpenBLAS and its like are slow only while something else uses the
+// cores.
 std::string complaint(const Blas& blas, double rate, bool& reference) {
-  reference = blas.config.empty() && blas.path.find("openblas") == std::string::npos && blas.path.find("mkl") == std::string::npos &&
+  reference = blas.config.empty() && blas.path.find("openblas") == std::string::npos &&
+              blas.path.find("mkl") == std::string::npos &&
               blas.path.find("blis") == std::string::npos;
   if (!blas.product) return "there is no libblas.so.3; write: apt-get install libopenblas0-pthread";
   if (rate >= kSlowBlasGflops) return {};
   char text[64];
   std::snprintf(text, sizeof text, "matrix products run at %.1f GFLOP/s: ", rate);
-  if (!reference) return std::string(text) + "another process uses the cores, or the BLAS was told to use one thread";
+  if (!reference)
+    return std::string(text) +
+           "another process uses the cores, or the BLAS was told to use one thread";
   return text + std::string("this is the reference BLAS, forty times slower than it need be; ") +
          "write: apt-get install libopenblas0-pthread";
 }
@@ -140,8 +157,10 @@ void report_blas(Report& report) {
   report.row("products", text);
   bool reference = false;
   const std::string wrong = complaint(blas, rate, reference);
-  if (!wrong.empty() && reference) report.fail(wrong);
-  else if (!wrong.empty()) report.note(wrong);
+  if (!wrong.empty() && reference)
+    report.fail(wrong);
+  else if (!wrong.empty())
+    report.note(wrong);
 }
 
 // A file in the working folder that can be written and locked, as HDF5 does with a trace.
@@ -150,30 +169,39 @@ void report_folder(Report& report) {
   const fs::path folder = fs::current_path(error);
   const fs::space_info space = fs::space(folder, error);
   report.row("disk", gib(static_cast<double>(space.available)) + " free in the working folder");
-  if (error || space.available < (std::uintmax_t{1} << 30)) report.fail("less than 1 GiB is free; traces need more");
+  if (error || space.available < (std::uintmax_t{1} << 30))
+    report.fail("less than 1 GiB is free; traces need more");
   std::string name = (folder / ".draftlab-doctor-XXXXXX").string();
   const int file = mkstemp(name.data());
-  if (file < 0) return report.fail("the working folder cannot be written: " + std::string(std::strerror(errno)));
+  if (file < 0)
+    return report.fail("the working folder cannot be written: " +
+                       std::string(std::strerror(errno)));
   const bool locked = flock(file, LOCK_EX | LOCK_NB) == 0;
   const std::string why = locked ? "" : std::strerror(errno);
   close(file);
   unlink(name.c_str());
-  report.row("file locking", locked ? "works in the working folder" : "does not work in the working folder: " + why);
-  if (!locked) report.fail("HDF5 cannot lock files here; write: export HDF5_USE_FILE_LOCKING=FALSE");
+  report.row("file locking", locked ? "works in the working folder"
+                                    : "does not work in the working folder: " + why);
+  if (!locked)
+    report.fail("HDF5 cannot lock files here; write: export HDF5_USE_FILE_LOCKING=FALSE");
 }
 
 void report_torch(Report& report) {
   std::error_code error;
-  const fs::path module = fs::read_symlink("/proc/self/exe", error).parent_path() / "libdraftlab_torch.so";
+  const fs::path module =
+      fs::read_symlink("/proc/self/exe", error).parent_path() / "libdraftlab_torch.so";
   const bool built = fs::exists(module, error);
-  report.row("torch models", built ? "built" : "not built (cmake -DDRAFTLAB_WITH_TORCH=ON; needs libtorch-dev)");
-  report.row("GPU", fs::exists("/dev/nvidiactl", error) ? "an NVIDIA driver is loaded" : "none seen: run.device = cpu");
+  report.row("torch models",
+             built ? "built" : "not built (cmake -DDRAFTLAB_WITH_TORCH=ON; needs libtorch-dev)");
+  report.row("GPU", fs::exists("/dev/nvidiactl", error) ? "an NVIDIA driver is loaded"
+                                                        : "none seen: run.device = cpu");
 }
 
 void report_traps(Report& report) {
   for (const char* variable : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"}) {
     if (const char* value = std::getenv(variable)) {
-      report.note(std::string(variable) + " = " + value + " is set; models take run.threads, the product above obeyed it");
+      report.note(std::string(variable) + " = " + value +
+                  " is set; models take run.threads, the product above obeyed it");
     }
   }
   if (const char* locking = std::getenv("HDF5_USE_FILE_LOCKING")) {
@@ -196,8 +224,10 @@ int doctor(const CommandLine&, const Registries& registries) {
   Report report;
   const Provenance made = provenance({}, 0);
   report.row("program", made.software + " (" + made.git_commit + "), " DRAFTLAB_ABI);
-  const std::string spdlog = std::to_string(SPDLOG_VER_MAJOR) + "." + std::to_string(SPDLOG_VER_MINOR);
-  report.row("libraries", made.libraries + ", spdlog " + spdlog + ", sentencepiece " DRAFTLAB_SENTENCEPIECE_VERSION);
+  const std::string spdlog =
+      std::to_string(SPDLOG_VER_MAJOR) + "." + std::to_string(SPDLOG_VER_MINOR);
+  report.row("libraries", made.libraries + ", spdlog " + spdlog +
+                              ", sentencepiece " DRAFTLAB_SENTENCEPIECE_VERSION);
   std::size_t plugins = 0;
   registries.each([&](const auto& registry) { plugins += registry.entries().size(); });
   report.row("plugins", std::to_string(plugins));
@@ -206,7 +236,8 @@ int doctor(const CommandLine&, const Registries& registries) {
   report_folder(report);
   report_torch(report);
   report_traps(report);
-  std::printf("\n%s\n", report.failed() == 0 ? "All is well." : "What is marked WRONG needs a hand.");
+  std::printf("\n%s\n",
+              report.failed() == 0 ? "All is well." : "What is marked WRONG needs a hand.");
   return report.failed() == 0 ? 0 : 1;
 }
 

@@ -11,7 +11,8 @@
 namespace draftlab {
 namespace {
 
-// The images of the task that a run decoded, as its resolved config names them: as many as the run has samples, or as there are.
+// The images of the task that a run decoded, as its resolved config names them: as many as the run
+// has samples, or as there are.
 void export_held_out(const std::string& folder, const RunRow& run, std::int64_t samples) {
   Faults faults;
   const Config config = Config::parse(run.config, "the config of the trace", faults);
@@ -20,7 +21,9 @@ void export_held_out(const std::string& folder, const RunRow& run, std::int64_t 
   options.declare(set);
   Config own;  // the task has options besides
   for (const Config::Entry* const entry : config.section("task.images")) {
-    const auto known = [&](const Option& option) { return entry->key == "task.images." + option.name(); };
+    const auto known = [&](const Option& option) {
+      return entry->key == "task.images." + option.name();
+    };
     if (std::any_of(set.options().begin(), set.options().end(), known)) own.set(*entry);
   }
   set.read(own, "task.images", faults);
@@ -31,7 +34,8 @@ void export_held_out(const std::string& folder, const RunRow& run, std::int64_t 
   for (std::int64_t i = 0; i < images.size(); ++i) {
     const ImageSet::Item item = images.item(i);
     for (Eigen::Index t = 0; t < item.tokens.rows(); ++t)
-      for (Eigen::Index v = 0; v < item.tokens.cols(); ++v) tokens.push_back(static_cast<float>(item.tokens(t, v)));
+      for (Eigen::Index v = 0; v < item.tokens.cols(); ++v)
+        tokens.push_back(static_cast<float>(item.tokens(t, v)));
     labels.push_back(static_cast<float>(item.label));
   }
   export_images(folder, run.config, images.positions(), images.dimension(), tokens, labels);
@@ -41,13 +45,19 @@ void export_held_out(const std::string& folder, const RunRow& run, std::int64_t 
 
 int export_trace(const CommandLine& line, const Registries&) {
   if (!line.has("csv") && !line.has("images"))
-    throw UsageError("draftlab export FILE --csv DIR or --images DIR: the folder to write the tables or the images into");
+    throw UsageError(
+        "draftlab export FILE --csv DIR or --images DIR: the folder to write the tables or the "
+        "images into");
   if (line.has("csv"))
-    for (const std::string& path : export_csv(line.paths.at(0), line.flag("csv"))) std::cout << path << "\n";
+    for (const std::string& path : export_csv(line.paths.at(0), line.flag("csv")))
+      std::cout << path << "\n";
   if (!line.has("images")) return 0;
   const Trace trace(line.paths.at(0));
-  for (const std::string& folder : export_images(trace, line.flag("images"))) std::cout << folder << "\n";
-  const auto of_images = [](const RunRow& run) { return run.config.find("task = images") != std::string::npos; };
+  for (const std::string& folder : export_images(trace, line.flag("images")))
+    std::cout << folder << "\n";
+  const auto of_images = [](const RunRow& run) {
+    return run.config.find("task = images") != std::string::npos;
+  };
   const auto run = std::find_if(trace.runs().begin(), trace.runs().end(), of_images);
   if (run == trace.runs().end()) return 0;
   const std::string folder = line.flag("images") + "/held-out";

@@ -5,7 +5,8 @@
 
 namespace draftlab {
 
-// draftlab export FILE --csv DIR: a trace as text files; --images DIR: its images, as other programs read them.
+// draftlab export FILE --csv DIR: a trace as text files; --images DIR: its images, as other
+// programs read them.
 int export_trace(const CommandLine& line, const Registries& registries);
 
 }  // namespace draftlab

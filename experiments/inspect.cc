@@ -4,8 +4,8 @@
 #include <map>
 #include <memory>
 
-#include "analysis/trace/inspect.h"
 #include "analysis/trace/image_sheet.h"
+#include "analysis/trace/inspect.h"
 #include "analysis/trajectories.h"
 #include "core/base/error.h"
 #include "core/parts/task.h"
@@ -16,7 +16,8 @@ namespace {
 
 std::int64_t number(const CommandLine& line, const std::string& flag) {
   const std::string text = line.flag(flag, "0");
-  const bool digits = !text.empty() && text.size() <= 15 && text.find_first_not_of("0123456789") == std::string::npos;
+  const bool digits = !text.empty() && text.size() <= 15 &&
+                      text.find_first_not_of("0123456789") == std::string::npos;
   if (!digits) throw UsageError("--" + flag + " " + text + " is not a number from 0 on");
   return std::stoll(text);
 }
@@ -28,8 +29,9 @@ std::int64_t row_in_run(const Trace& trace, std::int64_t run, std::int64_t wante
     if (sample.run == run && seen++ == wanted) return row;
     ++row;
   }
-  throw UsageError("run " + std::to_string(run) + " of '" + trace.path() + "' has " + std::to_string(seen) + " samples, and sample " +
-                   std::to_string(wanted) + " was asked for");
+  throw UsageError("run " + std::to_string(run) + " of '" + trace.path() + "' has " +
+                   std::to_string(seen) + " samples, and sample " + std::to_string(wanted) +
+                   " was asked for");
 }
 
 }  // namespace
@@ -43,8 +45,11 @@ int inspect(const CommandLine& line, const Registries&) {
   }
   if (line.has("png")) {
     const std::int64_t run = line.has("run") ? number(line, "run") : -1;
-    if (run >= static_cast<std::int64_t>(trace.runs().size())) throw UsageError("'" + trace.path() + "' has no run " + std::to_string(run));
-    std::cout << write_sheet(trace, line.flag("png"), {number(line, "sample"), number(line, "images"), static_cast<int>(run), !line.has("plain")});
+    if (run >= static_cast<std::int64_t>(trace.runs().size()))
+      throw UsageError("'" + trace.path() + "' has no run " + std::to_string(run));
+    std::cout << write_sheet(trace, line.flag("png"),
+                             {number(line, "sample"), number(line, "images"), static_cast<int>(run),
+                              !line.has("plain")});
     return 0;
   }
   InspectOptions options;
@@ -55,17 +60,20 @@ int inspect(const CommandLine& line, const Registries&) {
   std::map<int, std::unique_ptr<Tokenizer>> tokenizers;
   for (std::size_t run = 0; run < trace.runs().size(); ++run) {
     try {
-      if (!trace.runs()[run].checkpoint.empty()) tokenizers[static_cast<int>(run)] = open_tokenizer(trace.runs()[run].checkpoint);
+      if (!trace.runs()[run].checkpoint.empty())
+        tokenizers[static_cast<int>(run)] = open_tokenizer(trace.runs()[run].checkpoint);
     } catch (const Error&) {  // ids it is
     }
   }
   options.piece = [&](int run, Token token) {
     const auto found = tokenizers.find(run);
-    const bool known = found != tokenizers.end() && found->second && token >= 0 && token < found->second->vocabulary();
+    const bool known = found != tokenizers.end() && found->second && token >= 0 &&
+                       token < found->second->vocabulary();
     return known ? found->second->piece(token) : std::string();
   };
   const std::int64_t sample = number(line, "sample");
-  std::cout << inspect(trace, line.has("run") ? row_in_run(trace, number(line, "run"), sample) : sample, options);
+  std::cout << inspect(
+      trace, line.has("run") ? row_in_run(trace, number(line, "run"), sample) : sample, options);
   return 0;
 }
 

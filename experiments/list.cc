@@ -15,19 +15,24 @@ int list(const CommandLine& line, const Registries& registries) {
   std::string wanted = line.paths.empty() ? "" : line.paths[0];
   if (!wanted.empty() && std::count(kinds.begin(), kinds.end(), wanted) == 0) {
     const std::string near = nearest(wanted, kinds);
-    if (near.empty()) throw UsageError("there is no kind of part '" + wanted + "'; draftlab list shows all of them");
-    if (wanted != near + "s") throw UsageError("there is no kind of part '" + wanted + "'; did you mean '" + near + "'?");
+    if (near.empty())
+      throw UsageError("there is no kind of part '" + wanted +
+                       "'; draftlab list shows all of them");
+    if (wanted != near + "s")
+      throw UsageError("there is no kind of part '" + wanted + "'; did you mean '" + near + "'?");
     wanted = near;  // the plural
   }
   registries.each([&](const auto& registry) {
     if (!wanted.empty() && registry.kind() != wanted) return;
     std::cout << registry.kind() << "\n";
     for (const auto& entry : registry.entries()) {
-      std::cout << "  " << entry.name << std::string(width + 2 - entry.name.size(), ' ') << entry.summary << "\n";
+      std::cout << "  " << entry.name << std::string(width + 2 - entry.name.size(), ' ')
+                << entry.summary << "\n";
     }
     if (registry.entries().empty()) std::cout << "  (none)\n";
   });
-  if (wanted.empty()) std::cout << "\ndraftlab describe KIND.NAME shows the options of one of them.\n";
+  if (wanted.empty())
+    std::cout << "\ndraftlab describe KIND.NAME shows the options of one of them.\n";
   return 0;
 }
 

@@ -1,4 +1,5 @@
-// The program: takes the command line apart, loads plugins, runs one command, and turns errors into exit statuses.
+// The program: takes the command line apart, loads plugins, runs one command, and turns errors into
+// exit statuses.
 #include <malloc.h>
 
 #include <algorithm>
@@ -39,40 +40,99 @@ struct Command {
   std::string name, arguments, summary;
   std::size_t fewest, most;  // positional arguments
   std::vector<Flag> flags;
-  bool takes_config;         // and so the overrides of one
+  bool takes_config;  // and so the overrides of one
   int (*function)(const CommandLine&, const Registries&);
 };
 
 constexpr std::size_t kAnyNumber = 1000000;
 
 int bench_any(const CommandLine& line, const Registries& registries) {
-  return line.paths == std::vector<std::string>{"trace"} ? bench_trace(line) : bench(line, registries);
+  return line.paths == std::vector<std::string>{"trace"} ? bench_trace(line)
+                                                         : bench(line, registries);
 }
 
 const std::vector<Command>& commands() {
-  static const Flag kResume = {"resume", "continue: decode or train only what is not there yet", true};
+  static const Flag kResume = {"resume", "continue: decode or train only what is not there yet",
+                               true};
   static const std::vector<Command> all = {
-      {"run", "CONFIG", "decode every cell of a config, write the trace, print the table", 1, 1,
-       {{"out", "trace to write (default: out/CONFIG.h5)"}, kResume}, true, run},
-      {"sweep", "CONFIG|DIR", "decode every cell of a config, each on its own: in several processes, or on a cluster", 1, 1,
-       {{"out", "folder of the sweep (default: out/CONFIG)"}, {"jobs", "worker processes (default 1)"},
-        {"dry-run", "print the table of cells and do nothing", true}, {"estimate", "decode a few steps, print core-hours, walltime and memory", true},
+      {"run",
+       "CONFIG",
+       "decode every cell of a config, write the trace, print the table",
+       1,
+       1,
+       {{"out", "trace to write (default: out/CONFIG.h5)"}, kResume},
+       true,
+       run},
+      {"sweep",
+       "CONFIG|DIR",
+       "decode every cell of a config, each on its own: in several processes, or on a cluster",
+       1,
+       1,
+       {{"out", "folder of the sweep (default: out/CONFIG)"},
+        {"jobs", "worker processes (default 1)"},
+        {"dry-run", "print the table of cells and do nothing", true},
+        {"estimate", "decode a few steps, print core-hours, walltime and memory", true},
         {"resume", "do what is missing, with the config as it is now (the default)", true},
-        {"worker", "decode one cell of DIR after another until none is left", true}, {"cells", "A:B: only these cells, counted from 0"},
-        {"status", "print what became of the cells of DIR", true}, {"cancel", "stop workers and jobs of DIR", true},
-        {"retry", "forget failures of DIR, then go on", true}, {"gather", "merge what is done into DIR/sweep.h5", true},
-        {"requeue", "with --worker in a Slurm job: wait for cells that others hold, and requeue the job when it is stopped", true},
-        {"report", "a worker's: descriptor to report to"}, {"round", "a worker's: name of the run that started it"}},
-       true, sweep},
-      {"certify", "CONFIG...", "the exact output distribution against its reference, expected and worst-case cost", 1, kAnyNumber,
-       {}, true, certify},
-      {"train", "CONFIG", "make a checkpoint or a tokenizer", 1, 1, {{"out", "folder of the checkpoint"}, kResume}, true, train},
-      {"distill", "CONFIG", "a teacher's answers to a task's prompts, by beam search, as parallel text to train on", 1, 1,
-       {{"out", "folder of source.txt and target.txt"}}, true, distill},
+        {"worker", "decode one cell of DIR after another until none is left", true},
+        {"cells", "A:B: only these cells, counted from 0"},
+        {"status", "print what became of the cells of DIR", true},
+        {"cancel", "stop workers and jobs of DIR", true},
+        {"retry", "forget failures of DIR, then go on", true},
+        {"gather", "merge what is done into DIR/sweep.h5", true},
+        {"requeue",
+         "with --worker in a Slurm job: wait for cells that others hold, and requeue the job when "
+         "it is stopped",
+         true},
+        {"report", "a worker's: descriptor to report to"},
+        {"round", "a worker's: name of the run that started it"}},
+       true,
+       sweep},
+      {"certify",
+       "CONFIG...",
+       "the exact output distribution against its reference, expected and worst-case cost",
+       1,
+       kAnyNumber,
+       {},
+       true,
+       certify},
+      {"train",
+       "CONFIG",
+       "make a checkpoint or a tokenizer",
+       1,
+       1,
+       {{"out", "folder of the checkpoint"}, kResume},
+       true,
+       train},
+      {"distill",
+       "CONFIG",
+       "a teacher's answers to a task's prompts, by beam search, as parallel text to train on",
+       1,
+       1,
+       {{"out", "folder of source.txt and target.txt"}},
+       true,
+       distill},
       {"list", "[KIND]", "what there is", 0, 1, {}, false, list},
-      {"describe", "KIND.NAME...", "options, defaults, ranges, source", 1, kAnyNumber, {}, false, describe},
-      {"check", "CONFIG...", "validate a config and show its cells, without running it", 1, kAnyNumber, {}, true, check},
-      {"report", "PATH...", "tables of traces, or of all traces of a folder: intervals, tests, several formats", 1, kAnyNumber,
+      {"describe",
+       "KIND.NAME...",
+       "options, defaults, ranges, source",
+       1,
+       kAnyNumber,
+       {},
+       false,
+       describe},
+      {"check",
+       "CONFIG...",
+       "validate a config and show its cells, without running it",
+       1,
+       kAnyNumber,
+       {},
+       true,
+       check},
+      {"report",
+       "PATH...",
+       "tables of traces, or of all traces of a folder: intervals, tests, several formats",
+       1,
+       kAnyNumber,
        {{"by", "config keys that group the arms, comma separated (default: every arm is a row)"},
         {"metric", "what to show, comma separated; `help` lists all"},
         {"pivot", "a key of --by whose values become columns"},
@@ -81,33 +141,69 @@ const std::vector<Command>& commands() {
         {"choose", "a metric: report of each group the arm that is best in it ..."},
         {"tune", "... on these traces, comma separated, or on the first N prompts"},
         {"dialect", "acceptance in the words of vllm, spec-bench, sglang, or own"},
-        {"cost", "forwards, rows, positions and times: when does a step pay, and what would it cost elsewhere", true},
+        {"cost",
+         "forwards, rows, positions and times: when does a step pay, and what would it cost "
+         "elsewhere",
+         true},
         {"bandwidth", "with --cost: of a machine, GB/s"},
         {"flops", "with --cost: of that machine, TFLOP/s"},
         {"parameters", "with --cost: of the model, where the traces do not say; 25e6"},
         {"out", "file to write instead of standard output"},
         {"html", "one self-contained page to write: table, trade-offs and trajectories"}},
-       false, report},
-      {"replay", "FILE...", "other estimators and routers on stored traces; configs (*.ini) may name them", 1, kAnyNumber,
-       {{"limits", "instead: the step reduction that self-drafting could reach, from a stepwise trace (SSD, Table 2)", true},
+       false,
+       report},
+      {"replay",
+       "FILE...",
+       "other estimators and routers on stored traces; configs (*.ini) may name them",
+       1,
+       kAnyNumber,
+       {{"limits",
+         "instead: the step reduction that self-drafting could reach, from a stepwise trace (SSD, "
+         "Table 2)",
+         true},
         {"reliability", "what each estimator said of drafts, and what they were", true},
         {"verify-cost", "forwards of a verified step (default 2)"},
         {"skip-cost", "forwards of any other (default 1)"},
         {"vocabulary", "tokens that the model knows, where the trace does not say"}},
-       true, replay},
-      {"export", "FILE", "a trace as text files, or its images for other programs", 1, 1,
+       true,
+       replay},
+      {"export",
+       "FILE",
+       "a trace as text files, or its images for other programs",
+       1,
+       1,
        {{"csv", "folder for run.csv, sample.csv, step.csv, token.csv, draft.csv"},
-        {"images", "folder for PNG files, tokens.npy and labels.npy of each arm, and of as many held-out images"}},
-       false, export_trace},
-      {"inspect", "FILE", "one decoded sequence, step by step", 1, 1,
-       {{"sample", "row of the sample (default 0)"}, {"run", "only samples of this arm"}, {"steps", "A:B, or the first N"},
-        {"ar", "all samples instead: AR-ness, and the course of confidence, entropy and tokens a step", true},
-        {"png", "file to write instead: a sheet of decoded images, an arm a row, accepted and replaced tokens outlined; --sample is the first prompt"},
+        {"images",
+         "folder for PNG files, tokens.npy and labels.npy of each arm, and of as many held-out "
+         "images"}},
+       false,
+       export_trace},
+      {"inspect",
+       "FILE",
+       "one decoded sequence, step by step",
+       1,
+       1,
+       {{"sample", "row of the sample (default 0)"},
+        {"run", "only samples of this arm"},
+        {"steps", "A:B, or the first N"},
+        {"ar",
+         "all samples instead: AR-ness, and the course of confidence, entropy and tokens a step",
+         true},
+        {"png",
+         "file to write instead: a sheet of decoded images, an arm a row, accepted and replaced "
+         "tokens outlined; --sample is the first prompt"},
         {"images", "with --png: how many of each arm"},
         {"plain", "with --png: no outlines", true}},
-       false, inspect},
-      {"plot", "PATH...", "figures of traces, sweeps and trainings, drawn by gnuplot", 1, kAnyNumber,
-       {{"figure", "pareto, acceptance, progress, ar, calibration, router, cost, heat, axis, training, or all (default)"},
+       false,
+       inspect},
+      {"plot",
+       "PATH...",
+       "figures of traces, sweeps and trainings, drawn by gnuplot",
+       1,
+       kAnyNumber,
+       {{"figure",
+         "pareto, acceptance, progress, ar, calibration, router, cost, heat, axis, training, or "
+         "all (default)"},
         {"out", "folder for pictures, data and scripts (default: PATH-figures)"},
         {"format", "svg, png, or both (default)"},
         {"score", "metric upwards in pareto and axis, in the cells of heat"},
@@ -115,11 +211,34 @@ const std::vector<Command>& commands() {
         {"axes", "KEY,KEY of heat; KEY of axis"},
         {"by", "config keys whose values make a series, KEY,..."},
         {"baseline", "the arm that others are compared with, \"key=value ...\""}},
-       false, plot},
-      {"check-trace", "FILE...", "validate traces against their schema", 0, kAnyNumber,
-       {{"schema", "print the tables of docs/TRACE_FORMAT.md", true}}, false, check_trace},
-      {"doctor", "", "what on this machine makes experiments slow or wrong", 0, 0, {}, false, doctor},
-      {"bench", "[as-arm | batch CONFIG | model FOLDER|SHAPE | checkpoint SHAPE FOLDER | trace]", "the benchmarks: cached rows; tokens per second against batch size; a model's passes against what the machine can do; random weights in a published shape; writing and merging a trace", 0, kAnyNumber, {{"out", "file for the numbers"}}, true, bench_any},
+       false,
+       plot},
+      {"check-trace",
+       "FILE...",
+       "validate traces against their schema",
+       0,
+       kAnyNumber,
+       {{"schema", "print the tables of docs/TRACE_FORMAT.md", true}},
+       false,
+       check_trace},
+      {"doctor",
+       "",
+       "what on this machine makes experiments slow or wrong",
+       0,
+       0,
+       {},
+       false,
+       doctor},
+      {"bench",
+       "[as-arm | batch CONFIG | model FOLDER|SHAPE | checkpoint SHAPE FOLDER | trace]",
+       "the benchmarks: cached rows; tokens per second against batch size; a model's passes "
+       "against what the machine can do; random weights in a published shape; writing and merging "
+       "a trace",
+       0,
+       kAnyNumber,
+       {{"out", "file for the numbers"}},
+       true,
+       bench_any},
   };
   return all;
 }
@@ -130,8 +249,13 @@ struct Alias {
   std::string value = "";  // of a switch; others take theirs from the command line
 };
 const std::vector<Alias> kAliases = {
-    {"device", "run.device"}, {"dtype", "run.dtype"}, {"threads", "run.threads"}, {"batch", "run.batch"},
-    {"seed", "run.seed"},     {"limit", "run.limit"}, {"fixed-shape", "run.fixed_shape", "true"},
+    {"device", "run.device"},
+    {"dtype", "run.dtype"},
+    {"threads", "run.threads"},
+    {"batch", "run.batch"},
+    {"seed", "run.seed"},
+    {"limit", "run.limit"},
+    {"fixed-shape", "run.fixed_shape", "true"},
 };
 
 std::vector<std::string> kinds() {
@@ -141,26 +265,36 @@ std::vector<std::string> kinds() {
 }
 
 void print_help() {
-  std::cout << "draftlab " << version() << ": a laboratory for parallel decoding\n\nusage: draftlab COMMAND ...\n\n";
+  std::cout << "draftlab " << version()
+            << ": a laboratory for parallel decoding\n\nusage: draftlab COMMAND ...\n\n";
   for (const Command& command : commands()) {
-    const std::string usage = command.name + (command.arguments.empty() ? "" : " " + command.arguments);
-    std::cout << "  " << usage << std::string(usage.size() < 24 ? 26 - usage.size() : 2, ' ') << command.summary << "\n";
+    const std::string usage =
+        command.name + (command.arguments.empty() ? "" : " " + command.arguments);
+    std::cout << "  " << usage << std::string(usage.size() < 24 ? 26 - usage.size() : 2, ' ')
+              << command.summary << "\n";
   }
-  std::cout << "\ndraftlab COMMAND --help says more. --plugin libmine.so loads plugins of your own, before any command.\n"
+  std::cout << "\ndraftlab COMMAND --help says more. --plugin libmine.so loads plugins of your "
+               "own, before any command.\n"
                "Begin with: draftlab run configs/quickstart.ini\n";
 }
 
 void print_help(const Command& command) {
   const auto row = [](const std::string& flag, const std::string& help) {
-    std::cout << "  --" << flag << std::string(flag.size() < 20 ? 20 - flag.size() : 2, ' ') << help << "\n";
+    std::cout << "  --" << flag << std::string(flag.size() < 20 ? 20 - flag.size() : 2, ' ') << help
+              << "\n";
   };
-  std::cout << "usage: draftlab " << command.name << " " << command.arguments << "\n\n" << command.summary << "\n\n";
-  for (const Flag& flag : command.flags) row(flag.name + (flag.is_switch ? "" : " VALUE"), flag.help);
+  std::cout << "usage: draftlab " << command.name << " " << command.arguments << "\n\n"
+            << command.summary << "\n\n";
+  for (const Flag& flag : command.flags)
+    row(flag.name + (flag.is_switch ? "" : " VALUE"), flag.help);
   if (command.takes_config) {
-    for (const Alias& alias : kAliases) row(alias.flag + (alias.value.empty() ? " VALUE" : ""), "sets " + alias.key);
-    row("SECTION.KEY VALUE", "sets any key of the config, and beats the file: --drafter ngram --decode.draft_length 3");
+    for (const Alias& alias : kAliases)
+      row(alias.flag + (alias.value.empty() ? " VALUE" : ""), "sets " + alias.key);
+    row("SECTION.KEY VALUE",
+        "sets any key of the config, and beats the file: --drafter ngram --decode.draft_length 3");
   }
-  if (command.name == "sweep") row("slurm [SBATCH OPTION]...", "submit to Slurm; comes last, what follows goes to sbatch");
+  if (command.name == "sweep")
+    row("slurm [SBATCH OPTION]...", "submit to Slurm; comes last, what follows goes to sbatch");
   row("plugin FILE", "load a shared library of plugins; repeatable");
   std::cout << "\ndraftlab list shows the parts, draftlab describe KIND.NAME their options.\n";
 }
@@ -176,8 +310,8 @@ const Command& find_command(const std::string& name) {
   throw UsageError("there is no command '" + name + "'; " + hint);
 }
 
-// Takes `--router.hysteresis.on 2`, `--drafter=ngram` and the aliases out of `words`: every key takes exactly one value, which
-// may begin with a dash. What is left is the command's own.
+// Takes `--router.hysteresis.on 2`, `--drafter=ngram` and the aliases out of `words`: every key
+// takes exactly one value, which may begin with a dash. What is left is the command's own.
 std::vector<std::pair<std::string, std::string>> take_overrides(std::vector<std::string>& words) {
   const std::vector<std::string> parts = kinds();
   std::vector<std::pair<std::string, std::string>> overrides;
@@ -185,8 +319,11 @@ std::vector<std::pair<std::string, std::string>> take_overrides(std::vector<std:
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     const std::size_t equals = word.find('=');
-    std::string key = word.compare(0, 2, "--") == 0 ? word.substr(2, equals == std::string::npos ? equals : equals - 2) : "";
-    const auto alias = std::find_if(kAliases.begin(), kAliases.end(), [&](const Alias& a) { return a.flag == key; });
+    std::string key = word.compare(0, 2, "--") == 0
+                          ? word.substr(2, equals == std::string::npos ? equals : equals - 2)
+                          : "";
+    const auto alias = std::find_if(kAliases.begin(), kAliases.end(),
+                                    [&](const Alias& a) { return a.flag == key; });
     if (alias != kAliases.end()) key = alias->key;
     if (key.find('.') == std::string::npos && std::count(parts.begin(), parts.end(), key) == 0) {
       rest.push_back(word);
@@ -196,14 +333,16 @@ std::vector<std::pair<std::string, std::string>> take_overrides(std::vector<std:
       overrides.emplace_back(key, alias->value);
       continue;
     }
-    if (equals == std::string::npos && i + 1 == words.size()) throw UsageError("--" + key + " needs a value");
+    if (equals == std::string::npos && i + 1 == words.size())
+      throw UsageError("--" + key + " needs a value");
     overrides.emplace_back(key, equals == std::string::npos ? words[++i] : word.substr(equals + 1));
   }
   words = rest;
   return overrides;
 }
 
-CommandLine parse(const Command& command, std::vector<std::string> words, std::vector<std::string>& plugins) {
+CommandLine parse(const Command& command, std::vector<std::string> words,
+                  std::vector<std::string>& plugins) {
   CommandLine line;
   line.command = command.name;
   const auto slurm = std::find(words.begin(), words.end(), "--slurm");
@@ -214,41 +353,54 @@ CommandLine parse(const Command& command, std::vector<std::string> words, std::v
   }
   line.overrides = take_overrides(words);
   if (!command.takes_config && !line.overrides.empty()) {
-    throw UsageError("draftlab " + command.name + " reads no config, so --" + line.overrides[0].first + " means nothing to it");
+    throw UsageError("draftlab " + command.name + " reads no config, so --" +
+                     line.overrides[0].first + " means nothing to it");
   }
   po::options_description flags;
-  flags.add_options()("help,h", "")("plugin", po::value<std::vector<std::string>>(&plugins)->composing())(
+  flags.add_options()("help,h", "")("plugin",
+                                    po::value<std::vector<std::string>>(&plugins)->composing())(
       "paths", po::value<std::vector<std::string>>(&line.paths));
   for (const Flag& flag : command.flags) {
-    if (flag.is_switch) flags.add_options()(flag.name.c_str(), "");
-    else flags.add_options()(flag.name.c_str(), po::value<std::string>());
+    if (flag.is_switch)
+      flags.add_options()(flag.name.c_str(), "");
+    else
+      flags.add_options()(flag.name.c_str(), po::value<std::string>());
   }
   po::positional_options_description positional;
   positional.add("paths", -1);
   po::variables_map values;
   try {
-    const int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
-    po::store(po::command_line_parser(words).options(flags).positional(positional).style(style).run(), values);
+    const int style =
+        po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+    po::store(
+        po::command_line_parser(words).options(flags).positional(positional).style(style).run(),
+        values);
   } catch (const po::unknown_option& unknown) {
     std::vector<std::string> known = {"help", "plugin"};
     for (const Flag& flag : command.flags) known.push_back(flag.name);
-    for (const Alias& alias : kAliases) if (command.takes_config) known.push_back(alias.flag);
-    for (const std::string& kind : kinds()) if (command.takes_config) known.push_back(kind);
+    for (const Alias& alias : kAliases)
+      if (command.takes_config) known.push_back(alias.flag);
+    for (const std::string& kind : kinds())
+      if (command.takes_config) known.push_back(kind);
     std::string word = unknown.get_option_name();
     word.erase(0, word.find_first_not_of('-'));
     const std::string near = nearest(word, known);
     throw UsageError("draftlab " + command.name + " has no flag --" + word + "; " +
-                     (near.empty() ? "see draftlab " + command.name + " --help" : "did you mean --" + near + "?"));
+                     (near.empty() ? "see draftlab " + command.name + " --help"
+                                   : "did you mean --" + near + "?"));
   } catch (const po::error& error) {
     throw UsageError("draftlab " + command.name + ": " + error.what());
   }
   po::notify(values);
   if (values.count("help")) line.flags["help"] = "true";
   for (const Flag& flag : command.flags) {
-    if (values.count(flag.name)) line.flags[flag.name] = flag.is_switch ? "true" : values[flag.name].as<std::string>();
+    if (values.count(flag.name))
+      line.flags[flag.name] = flag.is_switch ? "true" : values[flag.name].as<std::string>();
   }
-  if (!line.has("help") && (line.paths.size() < command.fewest || line.paths.size() > command.most)) {
-    throw UsageError("usage: draftlab " + command.name + (command.arguments.empty() ? "" : " " + command.arguments));
+  if (!line.has("help") &&
+      (line.paths.size() < command.fewest || line.paths.size() > command.most)) {
+    throw UsageError("usage: draftlab " + command.name +
+                     (command.arguments.empty() ? "" : " " + command.arguments));
   }
   return line;
 }
@@ -261,8 +413,10 @@ int main_of(std::vector<std::string> words) {
     words.erase(words.begin(), words.begin() + 2);
   }
   if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
-    if (words.size() > 1 && words[0] == "help") print_help(find_command(words[1]));
-    else print_help();
+    if (words.size() > 1 && words[0] == "help")
+      print_help(find_command(words[1]));
+    else
+      print_help();
     return words.empty() ? 64 : 0;
   }
   if (words[0] == "--version") {
@@ -287,7 +441,8 @@ int main_of(std::vector<std::string> words) {
 }  // namespace draftlab
 
 int main(int argc, char** argv) {
-  // A cell takes and frees the same megabytes again and again: given back to the system at once, their pages cost a quarter of the time in which its trace is made.
+  // A cell takes and frees the same megabytes again and again: given back to the system at once,
+  // their pages cost a quarter of the time in which its trace is made.
   mallopt(M_MMAP_THRESHOLD, 4 << 20);
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
   try {

@@ -12,7 +12,8 @@ namespace {
 std::vector<std::string> listed(const std::string& text) {
   std::vector<std::string> parts;
   std::istringstream in(text);
-  for (std::string part; std::getline(in, part, ',');) if (!part.empty()) parts.push_back(part);
+  for (std::string part; std::getline(in, part, ',');)
+    if (!part.empty()) parts.push_back(part);
   return parts;
 }
 
@@ -40,11 +41,14 @@ int plot(const CommandLine& line, const Registries&) {
   const Plotted plotted = plot(files, request);
   for (const Picture& picture : plotted.pictures) {
     std::cout << files.out << "/" << picture.name;
-    if (files.formats.size() == 1) std::cout << "." << files.formats.front();
-    else std::cout << ".{" << files.formats.front() << "," << files.formats.back() << "}";
+    if (files.formats.size() == 1)
+      std::cout << "." << files.formats.front();
+    else
+      std::cout << ".{" << files.formats.front() << "," << files.formats.back() << "}";
     std::cout << "\n  " << picture.caption << "\n";
   }
-  for (const std::string& sentence : plotted.left_out) std::cerr << "left out: " << sentence << "\n";
+  for (const std::string& sentence : plotted.left_out)
+    std::cerr << "left out: " << sentence << "\n";
   return 0;
 }
 

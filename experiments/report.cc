@@ -3,9 +3,9 @@
 #include <iostream>
 #include <sstream>
 
+#include "analysis/page/html.h"
 #include "analysis/report/acceptance_table.h"
 #include "analysis/report/cost.h"
-#include "analysis/page/html.h"
 #include "analysis/report/report_print.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
@@ -16,7 +16,8 @@ namespace {
 std::vector<std::string> list(const std::string& text) {
   std::vector<std::string> words;
   std::istringstream stream(text);
-  for (std::string word; std::getline(stream, word, ',');) if (!word.empty()) words.push_back(word);
+  for (std::string word; std::getline(stream, word, ',');)
+    if (!word.empty()) words.push_back(word);
   return words;
 }
 
@@ -25,14 +26,17 @@ void read_declared(const Frame& frame, ReportRequest& request) {
   const auto& config = frame.files()[0].config;
   const auto choose = config.find("report.choose"), prompts = config.find("report.tune_prompts");
   if (request.choose.empty() && choose != config.end()) request.choose = choose->second;
-  if (!request.choose.empty() && request.tune.empty() && prompts != config.end() && prompts->second != "0") request.tune = {prompts->second};
+  if (!request.choose.empty() && request.tune.empty() && prompts != config.end() &&
+      prompts->second != "0")
+    request.tune = {prompts->second};
 }
 
 double number(const CommandLine& line, const std::string& flag) {
   if (!line.has(flag)) return 0;
   char* end = nullptr;
   const double value = std::strtod(line.flag(flag).c_str(), &end);
-  if (*end != '\0' || !(value > 0)) throw UsageError("--" + flag + " " + line.flag(flag) + " must be a number above 0");
+  if (*end != '\0' || !(value > 0))
+    throw UsageError("--" + flag + " " + line.flag(flag) + " must be a number above 0");
   return value;
 }
 
@@ -41,7 +45,8 @@ CostRequest cost_request(const CommandLine& line, const ReportRequest& request) 
   cost.bandwidth = 1e9 * number(line, "bandwidth");
   cost.flops = 1e12 * number(line, "flops");
   cost.parameters = number(line, "parameters");
-  if ((cost.bandwidth > 0) != (cost.flops > 0)) throw UsageError("a machine is two numbers: --bandwidth GB/s and --flops TFLOP/s");
+  if ((cost.bandwidth > 0) != (cost.flops > 0))
+    throw UsageError("a machine is two numbers: --bandwidth GB/s and --flops TFLOP/s");
   return cost;
 }
 
@@ -55,8 +60,11 @@ int report(const CommandLine& line, const Registries&) {
   request.baseline = line.flag("baseline");
   request.choose = line.flag("choose");
   request.tune = list(line.flag("tune"));
-  if (line.has("html") && (line.has("cost") || line.has("dialect") || line.flag("metric") == "help")) {
-    throw UsageError("--html writes the table of arms, and --cost, --dialect and --metric help print others; leave one out");
+  if (line.has("html") &&
+      (line.has("cost") || line.has("dialect") || line.flag("metric") == "help")) {
+    throw UsageError(
+        "--html writes the table of arms, and --cost, --dialect and --metric help print others; "
+        "leave one out");
   }
   const ReportFormat format = report_format_of(line.flag("format", "markdown"));
   const Frame frame(line.paths);
@@ -73,8 +81,10 @@ int report(const CommandLine& line, const Registries&) {
     text = print(made, format);
     if (line.has("html")) write_whole(line.flag("html"), html_page(frame, made));
   }
-  if (line.has("out")) write_whole(line.flag("out"), text);
-  else std::cout << text;
+  if (line.has("out"))
+    write_whole(line.flag("out"), text);
+  else
+    std::cout << text;
   return 0;
 }
 

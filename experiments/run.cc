@@ -47,7 +47,9 @@ int run(const CommandLine& line, const Registries& registries) {
     runs.push_back(arm.row());
     total += static_cast<std::int64_t>(arm.prompts()) * arm.composition.run.samples;
   }
-  if (total == 0) throw ConfigError(line.paths[0] + ": the task has no prompts from run.first = " + std::to_string(first.run.first) + " on");
+  if (total == 0)
+    throw ConfigError(line.paths[0] + ": the task has no prompts from run.first = " +
+                      std::to_string(first.run.first) + " on");
 
   const bool resume = line.has("resume");
   const std::string path = line.flag("out", trace_path(line.paths[0], resume));
@@ -57,7 +59,8 @@ int run(const CommandLine& line, const Registries& registries) {
   TraceWriter writer(path, made, runs, first.trace, resume);
   writer.spell_with([&](int run, Token token) {
     const Tokenizer* tokenizer = arms[run].tokenizer.get();
-    return tokenizer && token >= 0 && token < tokenizer->vocabulary() ? tokenizer->piece(token) : std::string();
+    return tokenizer && token >= 0 && token < tokenizer->vocabulary() ? tokenizer->piece(token)
+                                                                      : std::string();
   });
 
   std::signal(SIGINT, interrupt);
@@ -65,17 +68,20 @@ int run(const CommandLine& line, const Registries& registries) {
   {
     auto done = static_cast<std::int64_t>(writer.finished());
     Progress progress("decoding", "samples", total, done);
-    // At batch 1 arms take turns on the same prompts, forwards and backwards (A B B A), so that a machine that speeds up or
-    // slows down does so for all of them. In a batch samples have no times of their own, and each arm decodes all of its own.
+    // At batch 1 arms take turns on the same prompts, forwards and backwards (A B B A), so that a
+    // machine that speeds up or slows down does so for all of them. In a batch samples have no
+    // times of their own, and each arm decodes all of its own.
     std::vector<std::vector<Job>> work;
-    for (std::size_t arm = 0; arm < arms.size(); ++arm) work.push_back(missing(arms[arm], static_cast<int>(arm), writer));
+    for (std::size_t arm = 0; arm < arms.size(); ++arm)
+      work.push_back(missing(arms[arm], static_cast<int>(arm), writer));
     std::size_t most = 0;
     for (const std::vector<Job>& jobs : work) most = std::max(most, jobs.size());
     const std::size_t together = first.run.batch > 1 ? std::max<std::size_t>(most, 1) : 1;
     for (std::size_t turn = 0; turn * together < most && !interrupted; ++turn) {
       for (std::size_t place = 0; place < arms.size() && !interrupted; ++place) {
         const std::size_t arm = turn % 2 == 0 ? place : arms.size() - 1 - place;
-        const std::size_t begin = std::min(turn * together, work[arm].size()), end = std::min(begin + together, work[arm].size());
+        const std::size_t begin = std::min(turn * together, work[arm].size()),
+                          end = std::min(begin + together, work[arm].size());
         arms[arm].decode(std::span(work[arm]).subspan(begin, end - begin), [&](SampleRow row) {
           row.run = static_cast<std::int32_t>(arm);
           writer.sample(std::move(row));
@@ -87,15 +93,18 @@ int run(const CommandLine& line, const Registries& registries) {
   }
   if (interrupted) {
     writer.flush();
-    std::cerr << "interrupted; what was finished is kept: the same command with --resume --out " << path << " continues\n";
+    std::cerr << "interrupted; what was finished is kept: the same command with --resume --out "
+              << path << " continues\n";
     return 130;
   }
   writer.close();
 
   const Trace trace(path, ColumnReader::Trust::own);
-  std::cout << summary(trace.runs(), trace.read(false), first.report) << "\ntrace: " << path << "\nnext:  draftlab inspect " << path
+  std::cout << summary(trace.runs(), trace.read(false), first.report) << "\ntrace: " << path
+            << "\nnext:  draftlab inspect " << path
             << " --sample 0    one trajectory, step by step\n       draftlab check-trace " << path
-            << "        is it whole\n       draftlab certify configs/certify/assd-self-k3.ini    is the decoder lossless\n";
+            << "        is it whole\n       draftlab certify configs/certify/assd-self-k3.ini    "
+               "is the decoder lossless\n";
   return 0;
 }
 

@@ -21,18 +21,23 @@ std::string folder_name(const Cell& cell) {
   return name;
 }
 
-// Validation by generation (ASSD, Figures 3 and 4): the config's task, decoded by the checkpoint with the config's parts.
+// Validation by generation (ASSD, Figures 3 and 4): the config's task, decoded by the checkpoint
+// with the config's parts.
 ValidationRow generate(Config config, const Registries& registries, const std::string& checkpoint) {
   config.erase("trainer");
   if (!config.find("model")) config.set({"model", "as-arm", "draftlab train"});
-  config.set({"model." + config.find("model")->value + ".checkpoint", checkpoint, "draftlab train"});
+  config.set(
+      {"model." + config.find("model")->value + ".checkpoint", checkpoint, "draftlab train"});
   const std::vector<Arm> arms = load_arms(config, registries);
   const Arm& arm = arms.front();
   std::vector<Job> jobs;
-  for (int i = 0; i < arm.prompts(); ++i) jobs.push_back({static_cast<int>(arm.composition.run.first) + i, 0});
+  for (int i = 0; i < arm.prompts(); ++i)
+    jobs.push_back({static_cast<int>(arm.composition.run.first) + i, 0});
   double perplexity = 0, entropy = 0, nfe = 0, generated = 0;
   arm.decode(jobs, [&](const SampleRow& row) {
-    perplexity += row.judge_tokens > 0 ? std::exp(row.judge_nll / static_cast<double>(row.judge_tokens)) : kNotMeasured;
+    perplexity += row.judge_tokens > 0
+                      ? std::exp(row.judge_nll / static_cast<double>(row.judge_tokens))
+                      : kNotMeasured;
     entropy += row.entropy_bits;
     nfe += static_cast<double>(row.counts.nfe());
     generated += row.generated;
@@ -55,22 +60,33 @@ int train(const CommandLine& line, const Registries& registries) {
   const Config config = Config::read(line.paths[0], line.overrides, faults);
   faults.raise();
   if (!config.find("trainer"))
-    throw ConfigError(line.paths[0] + ": no trainer is named; write trainer = NAME (draftlab list trainer shows them)");
+    throw ConfigError(
+        line.paths[0] +
+        ": no trainer is named; write trainer = NAME (draftlab list trainer shows them)");
   const std::vector<Cell> cells = expand(config, registries, faults);
   std::vector<Composition> compositions;
   for (const Cell& cell : cells) compositions.push_back(compose(cell.config, registries, faults));
   faults.raise();
 
-  const std::string out = line.flag("out", "out/" + std::filesystem::path(line.paths[0]).stem().string());
+  const std::string out =
+      line.flag("out", "out/" + std::filesystem::path(line.paths[0]).stem().string());
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const Config& cell = cells[i].config;
     const Composition& composition = compositions[i];
-    TrainContext context{registries, cell, composition.run.machine, static_cast<std::uint64_t>(composition.run.seed),
-                         cells.size() > 1 ? out + "/" + folder_name(cells[i]) : out, line.has("resume")};
+    TrainContext context{registries,
+                         cell,
+                         composition.run.machine,
+                         static_cast<std::uint64_t>(composition.run.seed),
+                         cells.size() > 1 ? out + "/" + folder_name(cells[i]) : out,
+                         line.has("resume")};
     if (cell.find("task")) {
-      context.generate = [&cell, &registries](const std::string& checkpoint) { return generate(cell, registries, checkpoint); };
+      context.generate = [&cell, &registries](const std::string& checkpoint) {
+        return generate(cell, registries, checkpoint);
+      };
     }
-    if (cells.size() > 1) std::cout << "cell " << i + 1 << " of " << cells.size() << ": " << cells[i].label << std::endl;
+    if (cells.size() > 1)
+      std::cout << "cell " << i + 1 << " of " << cells.size() << ": " << cells[i].label
+                << std::endl;
     composition.trainer->make()->run(context);
   }
   return 0;

@@ -1,5 +1,5 @@
-// Every plugin of the tree, one line each. A plugin that is missing here does not compile, and a line without a plugin does
-// not link; so what `draftlab list` shows is what there is.
+// Every plugin of the tree, one line each. A plugin that is missing here does not compile, and a
+// line without a plugin does not link; so what `draftlab list` shows is what there is.
 #pragma once
 
 #include "core/config/plugin.h"
@@ -76,8 +76,8 @@
   X(train_block_diffusion)          \
   X(train_masked_diffusion)         \
   X(train_autoregressive)           \
-  X(train_image_classifier)           \
-  X(train_mar)                     \
+  X(train_image_classifier)         \
+  X(train_mar)                      \
   X(train_tokenizer)
 
 #define DRAFTLAB_DECLARE_PLUGIN(name) void register_##name(draftlab::Registries& registries);

@@ -1,5 +1,6 @@
-// compare_traces A B: exit 0 when two traces hold the same columns, times apart; else 1 and the first column that differs.
-// compare_traces --samples FILE...: reads all of each file and prints how many samples there are in all.
+// compare_traces A B: exit 0 when two traces hold the same columns, times apart; else 1 and the
+// first column that differs. compare_traces --samples FILE...: reads all of each file and prints
+// how many samples there are in all.
 #include <cstring>
 #include <iostream>
 

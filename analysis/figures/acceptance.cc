@@ -1,4 +1,5 @@
-// Acceptance by depth: how often a draft at this depth was accepted, and how often it was once the walk had come so far.
+// Acceptance by depth: how often a draft at this depth was accepted, and how often it was once the
+// walk had come so far.
 #include <algorithm>
 
 #include "analysis/figures/bins.h"
@@ -14,40 +15,54 @@ constexpr std::size_t kDeepest = 64;
 
 Picture acceptance_figure(const PlotData& data) {
   Bins rate(data.names.size(), kDeepest), conditional(data.names.size(), kDeepest);
-  data.frame.walk({"step_verified", "step_span"}, Table::draft, {"draft_depth", "draft_accepted"}, [&](const Frame::Block& block) {
-    for (std::size_t i = 0; i < block.samples.size(); ++i) {
-      const int series = data.series_of(block.samples[i]);
-      if (series < 0) continue;
-      const int prompt = data.frame.samples()[static_cast<std::size_t>(block.samples[i])].prompt;
-      for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
-        const double span = block.steps[1][s];
-        if (block.steps[0][s] == 0) continue;
-        for (std::int64_t d = block.row_begin[s]; d < block.row_begin[s + 1]; ++d) {
-          const auto depth = static_cast<std::size_t>(block.rows[0][d]);
-          if (depth >= kDeepest || (span > 0 && block.rows[0][d] >= span)) continue;
-          const bool accepted = block.rows[1][d] == 1;
-          rate.add(series, depth, prompt, accepted);
-          if (block.rows[1][d] >= 0) conditional.add(series, depth, prompt, accepted);
-        }
-      }
-    }
-  });
-  if (conditional.empty()) throw DataError("the figure 'acceptance' needs judged drafts, and the traces hold none; decode with trace.drafts = all and a verifier");
+  data.frame.walk({"step_verified", "step_span"}, Table::draft, {"draft_depth", "draft_accepted"},
+                  [&](const Frame::Block& block) {
+                    for (std::size_t i = 0; i < block.samples.size(); ++i) {
+                      const int series = data.series_of(block.samples[i]);
+                      if (series < 0) continue;
+                      const int prompt =
+                          data.frame.samples()[static_cast<std::size_t>(block.samples[i])].prompt;
+                      for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
+                        const double span = block.steps[1][s];
+                        if (block.steps[0][s] == 0) continue;
+                        for (std::int64_t d = block.row_begin[s]; d < block.row_begin[s + 1]; ++d) {
+                          const auto depth = static_cast<std::size_t>(block.rows[0][d]);
+                          if (depth >= kDeepest || (span > 0 && block.rows[0][d] >= span)) continue;
+                          const bool accepted = block.rows[1][d] == 1;
+                          rate.add(series, depth, prompt, accepted);
+                          if (block.rows[1][d] >= 0)
+                            conditional.add(series, depth, prompt, accepted);
+                        }
+                      }
+                    }
+                  });
+  if (conditional.empty())
+    throw DataError(
+        "the figure 'acceptance' needs judged drafts, and the traces hold none; decode with "
+        "trace.drafts = all and a verifier");
   std::vector<double> depths;
-  for (std::size_t depth = 0; depth < kDeepest; ++depth) depths.push_back(static_cast<double>(depth + 1));
+  for (std::size_t depth = 0; depth < kDeepest; ++depth)
+    depths.push_back(static_cast<double>(depth + 1));
   std::size_t deepest = 0;
   for (std::size_t depth = 0; depth < kDeepest; ++depth) {
-    for (std::size_t series = 0; series < data.names.size(); ++series) if (!rate.empty(series, depth)) deepest = depth + 1;
+    for (std::size_t series = 0; series < data.names.size(); ++series)
+      if (!rate.empty(series, depth)) deepest = depth + 1;
   }
   Sheet sheet("acceptance", {.columns = 2, .rows = 1});
   sheet.legend(marked_empty(data.names, rate));
   sheet.data("acceptance_rate.dat", rate.table(data.names, depths));
   sheet.data("acceptance_conditional.dat", conditional.table(data.names, depths));
-  const std::string axes = "set yrange [0:1.03]\nset xrange [0.7:" + std::to_string(deepest) + ".3]\nset xtics " + std::to_string(std::max<std::size_t>(1, deepest / 8)) + "\n";
-  sheet.panel("accepted, of those drafted", "depth of the draft", "share", axes + curves("acceptance_rate.dat", rate));
-  sheet.panel("accepted, of those reached", "depth of the draft", "share", axes + curves("acceptance_conditional.dat", conditional));
-  return sheet.picture("Verified steps only. Depth 1 is the first draft of a step; with self-drafting it is the target's own draw and always accepted. " +
-                       sampling_note(data, rate.prompts(), "bands: 95 % intervals from resampled prompts"));
+  const std::string axes = "set yrange [0:1.03]\nset xrange [0.7:" + std::to_string(deepest) +
+                           ".3]\nset xtics " +
+                           std::to_string(std::max<std::size_t>(1, deepest / 8)) + "\n";
+  sheet.panel("accepted, of those drafted", "depth of the draft", "share",
+              axes + curves("acceptance_rate.dat", rate));
+  sheet.panel("accepted, of those reached", "depth of the draft", "share",
+              axes + curves("acceptance_conditional.dat", conditional));
+  return sheet.picture(
+      "Verified steps only. Depth 1 is the first draft of a step; with self-drafting it is the "
+      "target's own draw and always accepted. " +
+      sampling_note(data, rate.prompts(), "bands: 95 % intervals from resampled prompts"));
 }
 
 }  // namespace draftlab

@@ -1,4 +1,5 @@
-// The course of a decode, over normalised steps: how far it goes from left to right, how sure the drafter is, how much a step commits.
+// The course of a decode, over normalised steps: how far it goes from left to right, how sure the
+// drafter is, how much a step commits.
 #include "analysis/figures/bins.h"
 #include "analysis/figures/figures.h"
 #include "core/base/error.h"
@@ -13,39 +14,54 @@ constexpr std::size_t kParts = 20;  // of a decode
 Picture ar_figure(const PlotData& data) {
   const std::size_t n = data.names.size();
   Bins local(n, kParts), global(n, kParts), confidence(n, kParts), tokens(n, kParts);
-  data.frame.walk({"step_committed"}, Table::token, {"token_ar_local", "token_ar_global", "token_confidence"}, [&](const Frame::Block& block) {
-    for (std::size_t i = 0; i < block.samples.size(); ++i) {
-      const int series = data.series_of(block.samples[i]);
-      if (series < 0) continue;
-      const int prompt = data.frame.samples()[static_cast<std::size_t>(block.samples[i])].prompt;
-      const std::int64_t begin = block.step_begin[i], steps = block.step_begin[i + 1] - begin;
-      for (std::int64_t s = 0; s < steps; ++s) {
-        const auto part = static_cast<std::size_t>((static_cast<double>(s) + 0.5) / static_cast<double>(steps) * kParts);
-        tokens.add(series, part, prompt, block.steps[0][begin + s]);
-        for (std::int64_t t = block.row_begin[begin + s]; t < block.row_begin[begin + s + 1]; ++t) {
-          local.add(series, part, prompt, block.rows[0][t]);
-          global.add(series, part, prompt, block.rows[1][t]);
-          if (const double c = block.rows[2][t]; c == c) confidence.add(series, part, prompt, c);
+  data.frame.walk(
+      {"step_committed"}, Table::token, {"token_ar_local", "token_ar_global", "token_confidence"},
+      [&](const Frame::Block& block) {
+        for (std::size_t i = 0; i < block.samples.size(); ++i) {
+          const int series = data.series_of(block.samples[i]);
+          if (series < 0) continue;
+          const int prompt =
+              data.frame.samples()[static_cast<std::size_t>(block.samples[i])].prompt;
+          const std::int64_t begin = block.step_begin[i], steps = block.step_begin[i + 1] - begin;
+          for (std::int64_t s = 0; s < steps; ++s) {
+            const auto part = static_cast<std::size_t>((static_cast<double>(s) + 0.5) /
+                                                       static_cast<double>(steps) * kParts);
+            tokens.add(series, part, prompt, block.steps[0][begin + s]);
+            for (std::int64_t t = block.row_begin[begin + s]; t < block.row_begin[begin + s + 1];
+                 ++t) {
+              local.add(series, part, prompt, block.rows[0][t]);
+              global.add(series, part, prompt, block.rows[1][t]);
+              if (const double c = block.rows[2][t]; c == c)
+                confidence.add(series, part, prompt, c);
+            }
+          }
         }
-      }
-    }
-  });
+      });
   if (tokens.empty()) throw DataError("the figure 'ar' needs steps, and the traces hold none");
   std::vector<double> middle;
-  for (std::size_t part = 0; part < kParts; ++part) middle.push_back((static_cast<double>(part) + 0.5) / kParts);
+  for (std::size_t part = 0; part < kParts; ++part)
+    middle.push_back((static_cast<double>(part) + 0.5) / kParts);
   Sheet sheet("ar", {.columns = 2, .rows = 2, .panel_height = 250});
   sheet.legend(data.names);
-  const auto panel = [&](const std::string& what, const Bins& bins, const std::string& title, const std::string& label, const std::string& range) {
+  const auto panel = [&](const std::string& what, const Bins& bins, const std::string& title,
+                         const std::string& label, const std::string& range) {
     sheet.data("ar_" + what + ".dat", bins.table(data.names, middle));
-    sheet.panel(title, "share of the steps done", label, "set xrange [0:1]\nset xtics 0.2\nset yrange " + range + "\n" +
-                (bins.empty() ? "set label 900 'not recorded' at graph 0.5,0.5 center\nplot NaN\nunset label 900" : curves("ar_" + what + ".dat", bins)));
+    sheet.panel(
+        title, "share of the steps done", label,
+        "set xrange [0:1]\nset xtics 0.2\nset yrange " + range + "\n" +
+            (bins.empty()
+                 ? "set label 900 'not recorded' at graph 0.5,0.5 center\nplot NaN\nunset label 900"
+                 : curves("ar_" + what + ".dat", bins)));
   };
   panel("local", local, "AR-ness, local (k = 2)", "share of tokens", "[0:1.03]");
   panel("global", global, "AR-ness, global (k = 2)", "share of tokens", "[0:1.03]");
-  panel("confidence", confidence, "confidence of committed tokens", "drafter's probability", "[0:1.03]");
+  panel("confidence", confidence, "confidence of committed tokens", "drafter's probability",
+        "[0:1.03]");
   panel("tokens", tokens, "tokens a step", "tokens", "[0:*]");
-  return sheet.picture("Steps of each decode in 20 equal parts. AR-ness: DiffuCoder's reading, over ranks of the generated positions. " +
-                       sampling_note(data, tokens.prompts(), "bands: 95 % intervals from resampled prompts"));
+  return sheet.picture(
+      "Steps of each decode in 20 equal parts. AR-ness: DiffuCoder's reading, over ranks of the "
+      "generated positions. " +
+      sampling_note(data, tokens.prompts(), "bands: 95 % intervals from resampled prompts"));
 }
 
 }  // namespace draftlab

@@ -13,7 +13,8 @@ constexpr Bootstrap kDraws = {500, 1};  // a bin: pictures show two digits
 }  // namespace
 
 bool Bins::empty(std::size_t series) const {
-  for (std::size_t bin = 0; bin < bins_; ++bin) if (!empty(series, bin)) return false;
+  for (std::size_t bin = 0; bin < bins_; ++bin)
+    if (!empty(series, bin)) return false;
   return true;
 }
 
@@ -33,7 +34,8 @@ Estimate Bins::at(std::size_t series, std::size_t bin) const {
     columns[0].push_back(sums.first);
     columns[1].push_back(sums.second);
   }
-  return cluster_bootstrap(columns, [](std::span<const double> sums) { return sums[0] / sums[1]; }, 0.95, kDraws);
+  return cluster_bootstrap(
+      columns, [](std::span<const double> sums) { return sums[0] / sums[1]; }, 0.95, kDraws);
 }
 
 std::string Bins::table(const std::vector<std::string>& names, const std::vector<double>& x) const {
@@ -41,7 +43,8 @@ std::string Bins::table(const std::vector<std::string>& names, const std::vector
   for (std::size_t series = 0; series < names.size(); ++series) {
     text += (series ? "\n\n" : "") + std::string("# ") + names[series] + "\n# x value low high\n";
     for (std::size_t bin = 0; bin < bins_; ++bin) {
-      if (!empty(series, bin)) text += number_text(x[bin]) + " " + estimate_text(at(series, bin)) + "\n";
+      if (!empty(series, bin))
+        text += number_text(x[bin]) + " " + estimate_text(at(series, bin)) + "\n";
     }
     if (empty(series)) text += "NaN NaN NaN NaN\n";
   }
@@ -49,7 +52,8 @@ std::string Bins::table(const std::vector<std::string>& names, const std::vector
 }
 
 std::vector<std::string> marked_empty(std::vector<std::string> names, const Bins& bins) {
-  for (std::size_t series = 0; series < names.size(); ++series) if (bins.empty(series)) names[series] += " (none)";
+  for (std::size_t series = 0; series < names.size(); ++series)
+    if (bins.empty(series)) names[series] += " (none)";
   return names;
 }
 
@@ -58,7 +62,8 @@ std::string curves(const std::string& file, const Bins& bins, const std::string&
   for (std::size_t series = 0; series < bins.series(); ++series) {
     if (bins.empty(series)) continue;
     const std::string block = gnuplot_text(file) + " index " + std::to_string(series);
-    bands += block + " using 1:3:4 with filledcurves lc rgb '" + colour(series) + "' fs transparent solid 0.15 noborder, ";
+    bands += block + " using 1:3:4 with filledcurves lc rgb '" + colour(series) +
+             "' fs transparent solid 0.15 noborder, ";
     lines += block + " using 1:2 with linespoints " + line_style(series) + " ps 0.6 lw 1.6, ";
   }
   const std::string all = bands + lines + more;

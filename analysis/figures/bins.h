@@ -20,12 +20,15 @@ class Bins {
     sums.first += above;
     sums.second += below;
   }
-  bool empty(std::size_t series, std::size_t bin) const { return cells_[series * bins_ + bin].empty(); }
+  bool empty(std::size_t series, std::size_t bin) const {
+    return cells_[series * bins_ + bin].empty();
+  }
   bool empty(std::size_t series) const;
   bool empty() const;
   std::size_t prompts() const;  // the most that any bin has
   Estimate at(std::size_t series, std::size_t bin) const;
-  // A block a series for gnuplot: "x value low high" a line; series without data have a block too, so that indices stay.
+  // A block a series for gnuplot: "x value low high" a line; series without data have a block too,
+  // so that indices stay.
   std::string table(const std::vector<std::string>& names, const std::vector<double>& x) const;
 
  private:

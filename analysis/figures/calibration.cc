@@ -24,9 +24,12 @@ struct Curve {
   std::string table(const std::vector<std::string>& names) const {
     std::string text;
     for (std::size_t series = 0; series < names.size(); ++series) {
-      text += (series ? "\n\n" : "") + std::string("# ") + names[series] + "\n# mean x, mean y, low high\n";
+      text += (series ? "\n\n" : "") + std::string("# ") + names[series] +
+              "\n# mean x, mean y, low high\n";
       for (std::size_t bin = 0; bin < kParts; ++bin) {
-        if (!x.empty(series, bin)) text += number_text(x.at(series, bin).value) + " " + estimate_text(bounded(y.at(series, bin))) + "\n";
+        if (!x.empty(series, bin))
+          text += number_text(x.at(series, bin).value) + " " +
+                  estimate_text(bounded(y.at(series, bin))) + "\n";
       }
       if (x.empty(series)) text += "NaN NaN NaN NaN\n";
     }
@@ -34,17 +37,20 @@ struct Curve {
   }
 };
 
-// The expectations of a trace: of the estimator that the router reads, and of every attached one. A curve each, and in every arm.
+// The expectations of a trace: of the estimator that the router reads, and of every attached one. A
+// curve each, and in every arm.
 struct Expectations {
   std::vector<std::string> attached, columns;
   double most = 0;  // of all
-  explicit Expectations(const Frame& frame) : attached(frame.estimators()), columns{"step_expected"} {
+  explicit Expectations(const Frame& frame)
+      : attached(frame.estimators()), columns{"step_expected"} {
     for (const std::string& name : attached) columns.push_back("step_expected_" + name);
     std::vector<std::string> read = columns;
     read.push_back("step_verified");
     frame.walk(read, [&](const Frame::Block& block) {
       for (std::size_t c = 0; c < columns.size(); ++c) {
-        for (std::size_t s = 0; s < block.steps[c].size(); ++s) if (block.steps.back()[s] != 0 && block.steps[c][s] > most) most = block.steps[c][s];
+        for (std::size_t s = 0; s < block.steps[c].size(); ++s)
+          if (block.steps.back()[s] != 0 && block.steps[c][s] > most) most = block.steps[c][s];
       }
     });
   }
@@ -55,66 +61,104 @@ struct Expectations {
 
 Picture calibration_figure(const PlotData& data) {
   const Expectations expectations(data.frame);
-  const std::size_t arms = data.names.size(), verified = expectations.size(), accepted = verified + 1, exact = verified + 2;
+  const std::size_t arms = data.names.size(), verified = expectations.size(),
+                    accepted = verified + 1, exact = verified + 2;
   std::vector<std::string> columns = expectations.columns;
   columns.insert(columns.end(), {"step_verified", "step_accepted", "step_exact"});
-  // Curves of the estimators that routers read come first, an arm each, then those of the first attached one, ...
+  // Curves of the estimators that routers read come first, an arm each, then those of the first
+  // attached one, ...
   Curve prefix(arms * expectations.size()), drafts(arms);
-  data.frame.walk(columns, Table::draft, {"draft_depth", "draft_accepted", "draft_confidence"}, [&](const Frame::Block& block) {
-    for (std::size_t i = 0; i < block.samples.size(); ++i) {
-      const int series = data.series_of(block.samples[i]);
-      if (series < 0) continue;
-      const int prompt = data.frame.samples()[static_cast<std::size_t>(block.samples[i])].prompt;
-      for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
-        if (block.steps[verified][s] == 0) continue;
-        for (std::size_t c = 0; c < expectations.size() && expectations.most > 0; ++c) {
-          if (const double expected = block.steps[c][s]; expected >= 0)
-            prefix.add(c * arms + static_cast<std::size_t>(series), expected, expectations.most, prompt, block.steps[accepted][s]);
+  data.frame.walk(
+      columns, Table::draft, {"draft_depth", "draft_accepted", "draft_confidence"},
+      [&](const Frame::Block& block) {
+        for (std::size_t i = 0; i < block.samples.size(); ++i) {
+          const int series = data.series_of(block.samples[i]);
+          if (series < 0) continue;
+          const int prompt =
+              data.frame.samples()[static_cast<std::size_t>(block.samples[i])].prompt;
+          for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
+            if (block.steps[verified][s] == 0) continue;
+            for (std::size_t c = 0; c < expectations.size() && expectations.most > 0; ++c) {
+              if (const double expected = block.steps[c][s]; expected >= 0)
+                prefix.add(c * arms + static_cast<std::size_t>(series), expected, expectations.most,
+                           prompt, block.steps[accepted][s]);
+            }
+            for (std::int64_t d = block.row_begin[s]; d < block.row_begin[s + 1]; ++d) {
+              const bool judged =
+                  block.rows[1][d] >= 0 &&
+                  block.rows[0][d] >=
+                      block.steps[exact][s];  // a structural acceptance tests nothing
+              if (const double c = block.rows[2][d]; judged && c >= 0)
+                drafts.add(static_cast<std::size_t>(series), c, 1, prompt, block.rows[1][d]);
+            }
+          }
         }
-        for (std::int64_t d = block.row_begin[s]; d < block.row_begin[s + 1]; ++d) {
-          const bool judged = block.rows[1][d] >= 0 && block.rows[0][d] >= block.steps[exact][s];  // a structural acceptance tests nothing
-          if (const double c = block.rows[2][d]; judged && c >= 0) drafts.add(static_cast<std::size_t>(series), c, 1, prompt, block.rows[1][d]);
-        }
-      }
-    }
-  });
+      });
   const bool estimated = !prefix.x.empty(), judged = !drafts.x.empty();
   if (!estimated && !judged) {
-    throw DataError("the figure 'calibration' needs an estimator's expectation (step_expected) or judged drafts with a confidence, and the traces hold neither");
+    throw DataError(
+        "the figure 'calibration' needs an estimator's expectation (step_expected) or judged "
+        "drafts with a confidence, and the traces hold neither");
   }
-  Sheet sheet("calibration", {.columns = estimated && judged ? 2 : 1, .rows = 1, .panel_width = 430, .panel_height = 360});
-  // The legend: the arms, whose marks both panels share, then the attached estimators' curves; styles are numbered likewise.
+  Sheet sheet(
+      "calibration",
+      {.columns = estimated && judged ? 2 : 1, .rows = 1, .panel_width = 430, .panel_height = 360});
+  // The legend: the arms, whose marks both panels share, then the attached estimators' curves;
+  // styles are numbered likewise.
   std::vector<std::string> names, legend;
   std::vector<std::size_t> styles;  // of the curves of `prefix`; beyond the last: not drawn
   std::size_t left_out = 0;
   for (std::size_t curve = 0; curve < prefix.x.series(); ++curve) {
-    const std::string &arm = data.names[curve % arms], estimator = curve < arms ? "" : expectations.attached[curve / arms - 1];
+    const std::string &arm = data.names[curve % arms],
+                      estimator = curve < arms ? "" : expectations.attached[curve / arms - 1];
     names.push_back(estimator.empty() ? arm : arms == 1 ? estimator : arm + " " + estimator);
     const bool none = prefix.x.empty(curve);
     styles.push_back(legend.size());
-    if (curve < arms) legend.push_back(none && drafts.x.empty(curve) ? arm + " (none)" : arm);
-    else if (none) styles.back() = kMostCurves;
-    else if (legend.size() < kMostCurves) legend.push_back(names.back());
-    else ++left_out;
+    if (curve < arms)
+      legend.push_back(none && drafts.x.empty(curve) ? arm + " (none)" : arm);
+    else if (none)
+      styles.back() = kMostCurves;
+    else if (legend.size() < kMostCurves)
+      legend.push_back(names.back());
+    else
+      ++left_out;
   }
   sheet.legend(legend);
-  const auto panel = [&](const Curve& curve, const std::string& file, const std::string& title, const std::string& x, const std::string& y, double end) {
-    sheet.data(file, curve.table({names.begin(), names.begin() + static_cast<std::ptrdiff_t>(curve.x.series())}));
+  const auto panel = [&](const Curve& curve, const std::string& file, const std::string& title,
+                         const std::string& x, const std::string& y, double end) {
+    sheet.data(file, curve.table({names.begin(),
+                                  names.begin() + static_cast<std::ptrdiff_t>(curve.x.series())}));
     const std::string range = "[0:" + number_text(end) + "]\n";
-    std::string commands = "set xrange " + range + "set yrange " + range + "plot x with lines lc rgb '#888888' dt 2";
+    std::string commands =
+        "set xrange " + range + "set yrange " + range + "plot x with lines lc rgb '#888888' dt 2";
     for (std::size_t series = 0; series < curve.x.series(); ++series) {
       if (curve.x.empty(series) || styles[series] >= kMostCurves) continue;
-      const std::string block = ", \\\n  " + gnuplot_text(file) + " index " + std::to_string(series);
-      commands += block + " using 1:2 with lines lc rgb '" + colour(styles[series]) + "' lw 1.2" + block + " using 1:2:3:4 with yerrorbars " + line_style(styles[series]) + " ps 0.9";
+      const std::string block =
+          ", \\\n  " + gnuplot_text(file) + " index " + std::to_string(series);
+      commands += block + " using 1:2 with lines lc rgb '" + colour(styles[series]) + "' lw 1.2" +
+                  block + " using 1:2:3:4 with yerrorbars " + line_style(styles[series]) +
+                  " ps 0.9";
     }
     sheet.panel(title, x, y, commands);
   };
-  if (estimated) panel(prefix, "calibration_prefix.dat", "expected and true prefix", "accepted prefix that the estimator expected", "accepted prefix", 1.05 * expectations.most);
-  if (judged) panel(drafts, "calibration_drafts.dat", "confidence and acceptance", "the drafter's confidence in its token", "share accepted", 1.03);
-  return sheet.picture("Means in " + std::to_string(kParts) + " equal bins; on the dashed line, expectation and outcome agree. Verified steps; drafts that are the target's own draws left out. " +
-                       std::string(estimated ? "" : "No estimator was recorded, so there is no expected prefix. ") +
-                       (left_out == 0 ? "" : "The first " + std::to_string(kMostCurves) + " of " + std::to_string(kMostCurves + left_out) + " curves; --by KEY,... takes arms together. ") +
-                       sampling_note(data, std::max(prefix.x.prompts(), drafts.x.prompts()), "bars: 95 % intervals from resampled prompts"));
+  if (estimated)
+    panel(prefix, "calibration_prefix.dat", "expected and true prefix",
+          "accepted prefix that the estimator expected", "accepted prefix",
+          1.05 * expectations.most);
+  if (judged)
+    panel(drafts, "calibration_drafts.dat", "confidence and acceptance",
+          "the drafter's confidence in its token", "share accepted", 1.03);
+  return sheet.picture(
+      "Means in " + std::to_string(kParts) +
+      " equal bins; on the dashed line, expectation and outcome agree. Verified steps; drafts that "
+      "are the target's own draws left out. " +
+      std::string(estimated ? "" : "No estimator was recorded, so there is no expected prefix. ") +
+      (left_out == 0 ? ""
+                     : "The first " + std::to_string(kMostCurves) + " of " +
+                           std::to_string(kMostCurves + left_out) +
+                           " curves; --by KEY,... takes arms together. ") +
+      sampling_note(data, std::max(prefix.x.prompts(), drafts.x.prompts()),
+                    "bars: 95 % intervals from resampled prompts"));
 }
 
 }  // namespace draftlab

@@ -19,7 +19,8 @@ std::vector<double> means(const PlotData& data, const std::vector<double>& value
     sums[series] += values[i];
     counts[series] += 1;
   }
-  for (std::size_t s = 0; s < sums.size(); ++s) sums[s] = counts[s] > 0 ? sums[s] / counts[s] : kNotMeasured;
+  for (std::size_t s = 0; s < sums.size(); ++s)
+    sums[s] = counts[s] > 0 ? sums[s] / counts[s] : kNotMeasured;
   return sums;
 }
 
@@ -38,20 +39,30 @@ struct Part {
 Picture cost_figure(const PlotData& data) {
   const std::size_t n = data.names.size();
   std::vector<Part> parts;
-  const std::vector<double> nothing(n, 0), seconds = means(data, data.frame.numbers("sample_seconds"));
+  const std::vector<double> nothing(n, 0),
+      seconds = means(data, data.frame.numbers("sample_seconds"));
   for (const std::string& whose : {std::string(), std::string("drafter_")}) {
     for (const std::string& kind : kKindNames) {
       const bool calls = kind != "aux";  // which costs no forward of a model
-      parts.push_back({(whose.empty() ? "" : "draft model: ") + kind, calls ? means(data, data.frame.numbers("sample_" + whose + "nfe_" + kind)) : nothing,
-                       scaled(means(data, data.frame.numbers("sample_" + whose + "ns_" + kind)), 1e-9)});
+      parts.push_back(
+          {(whose.empty() ? "" : "draft model: ") + kind,
+           calls ? means(data, data.frame.numbers("sample_" + whose + "nfe_" + kind)) : nothing,
+           scaled(means(data, data.frame.numbers("sample_" + whose + "ns_" + kind)), 1e-9)});
     }
   }
   const auto timed = [&](std::size_t series) { return std::isfinite(seconds[series]); };
-  parts.push_back({"outside the models", nothing, means(data, data.frame.numbers("sample_own_seconds"))});
-  for (Part& part : parts) for (std::size_t s = 0; s < n; ++s) if (!timed(s)) part.seconds[s] = kNotMeasured;
-  const auto spent = [](const std::vector<double>& values) { return std::any_of(values.begin(), values.end(), [](double v) { return v > 0; }); };
-  std::erase_if(parts, [&](const Part& part) { return !spent(part.forwards) && !spent(part.seconds); });
-  if (parts.empty()) throw DataError("the figure 'cost' needs counts of forwards, and the traces hold none");
+  parts.push_back(
+      {"outside the models", nothing, means(data, data.frame.numbers("sample_own_seconds"))});
+  for (Part& part : parts)
+    for (std::size_t s = 0; s < n; ++s)
+      if (!timed(s)) part.seconds[s] = kNotMeasured;
+  const auto spent = [](const std::vector<double>& values) {
+    return std::any_of(values.begin(), values.end(), [](double v) { return v > 0; });
+  };
+  std::erase_if(parts,
+                [&](const Part& part) { return !spent(part.forwards) && !spent(part.seconds); });
+  if (parts.empty())
+    throw DataError("the figure 'cost' needs counts of forwards, and the traces hold none");
 
   std::size_t longest = 4;
   std::string tics;
@@ -61,22 +72,36 @@ Picture cost_figure(const PlotData& data) {
     tics += (s ? ", " : "") + gnuplot_text(name) + " " + std::to_string(n - 1 - s);
   }
   const int left = 30 + static_cast<int>(7.2 * static_cast<double>(longest));
-  const bool times = std::any_of(parts.begin(), parts.end(), [&](const Part& part) { return spent(part.seconds); });
-  Sheet sheet("cost", {.columns = times ? 2 : 1, .rows = 1, .panel_width = 330 + left, .panel_height = 100 + 26 * static_cast<int>(n), .left = left});
+  const bool times = std::any_of(parts.begin(), parts.end(),
+                                 [&](const Part& part) { return spent(part.seconds); });
+  Sheet sheet("cost", {.columns = times ? 2 : 1,
+                       .rows = 1,
+                       .panel_width = 330 + left,
+                       .panel_height = 100 + 26 * static_cast<int>(n),
+                       .left = left});
   std::vector<std::string> names;
   for (const Part& part : parts) names.push_back(part.name);
   sheet.legend(names, Sheet::Legend::boxes);
-  const auto panel = [&](const std::string& file, const std::string& title, const std::string& label, std::vector<double> Part::*values) {
-    std::string table, commands = "set yrange [-0.6:" + number_text(static_cast<double>(n) - 0.4) + "]\nset xrange [0:*]\nunset grid\nset grid xtics lc rgb '#DDDDDD' lt 1 lw 0.6\nset ytics (" + tics + ")\nplot ";
+  const auto panel = [&](const std::string& file, const std::string& title,
+                         const std::string& label, std::vector<double> Part::*values) {
+    std::string table, commands = "set yrange [-0.6:" + number_text(static_cast<double>(n) - 0.4) +
+                                  "]\nset xrange [0:*]\nunset grid\nset grid xtics lc rgb "
+                                  "'#DDDDDD' lt 1 lw 0.6\nset ytics (" +
+                                  tics + ")\nplot ";
     std::vector<double> sums(n, 0);
     for (std::size_t p = 0; p < parts.size(); ++p) {
       table += (p ? "\n\n" : "") + std::string("# ") + parts[p].name + "\n# row from to\n";
       for (std::size_t s = 0; s < n; ++s) {
         const double value = (parts[p].*values)[s];
-        table += std::to_string(n - 1 - s) + " " + (std::isfinite(value) ? number_text(sums[s]) + " " + number_text(sums[s] + value) : "NaN NaN") + "\n";
+        table += std::to_string(n - 1 - s) + " " +
+                 (std::isfinite(value) ? number_text(sums[s]) + " " + number_text(sums[s] + value)
+                                       : "NaN NaN") +
+                 "\n";
         if (std::isfinite(value)) sums[s] += value;
       }
-      commands += (p ? ", \\\n  " : "") + gnuplot_text(file) + " index " + std::to_string(p) + " using (0.5*($2+$3)):1:2:3:($1-0.34):($1+0.34) with boxxyerror lc rgb '" + colour(p) + "' fs solid noborder";
+      commands += (p ? ", \\\n  " : "") + gnuplot_text(file) + " index " + std::to_string(p) +
+                  " using (0.5*($2+$3)):1:2:3:($1-0.34):($1+0.34) with boxxyerror lc rgb '" +
+                  colour(p) + "' fs solid noborder";
     }
     sheet.data(file, table);
     sheet.panel(title, label, "", commands);
@@ -84,8 +109,11 @@ Picture cost_figure(const PlotData& data) {
   panel("cost_forwards.dat", "function evaluations", "a sample", &Part::forwards);
   if (times) panel("cost_seconds.dat", "wall time", "seconds a sample", &Part::seconds);
   std::size_t prompts = 0;
-  for (const Frame::Sample& sample : data.frame.samples()) prompts = std::max(prompts, static_cast<std::size_t>(sample.prompt) + 1);
-  return sheet.picture(std::string("Means a sample. ") + (times ? "" : "No time was measured at batch > 1. ") + sampling_note(data, prompts, "no intervals"));
+  for (const Frame::Sample& sample : data.frame.samples())
+    prompts = std::max(prompts, static_cast<std::size_t>(sample.prompt) + 1);
+  return sheet.picture(std::string("Means a sample. ") +
+                       (times ? "" : "No time was measured at batch > 1. ") +
+                       sampling_note(data, prompts, "no intervals"));
 }
 
 }  // namespace draftlab

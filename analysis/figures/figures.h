@@ -11,11 +11,13 @@
 namespace draftlab {
 
 struct PlotRequest {
-  std::vector<std::string> by;    // config keys; empty: every arm is a series
-  std::string baseline;           // "key=value ..."
-  std::string score;              // quantity upwards in `pareto`, in the cells of `heat`; empty: a task's score, else perplexity
-  std::string speed = "nfe";      // quantity across in `pareto`
-  std::vector<std::string> axes;  // the two keys of `heat`, the first that of `axis`; empty: those with most values
+  std::vector<std::string> by;  // config keys; empty: every arm is a series
+  std::string baseline;         // "key=value ..."
+  std::string score;  // quantity upwards in `pareto`, in the cells of `heat`; empty: a task's
+                      // score, else perplexity
+  std::string speed = "nfe";  // quantity across in `pareto`
+  std::vector<std::string>
+      axes;  // the two keys of `heat`, the first that of `axis`; empty: those with most values
 };
 
 // What the figures are made from.
@@ -29,18 +31,21 @@ struct PlotData {
   int series_of(std::int64_t sample) const;  // -1: the sample does not count
 };
 
-Picture pareto_figure(const PlotData& data);       // worth against speed, with the Pareto front
-Picture acceptance_figure(const PlotData& data);   // by depth
-Picture progress_figure(const PlotData& data);     // acceptance over the course of a decode
-Picture ar_figure(const PlotData& data);           // AR-ness, confidence and tokens a step as decoding goes on
-Picture calibration_figure(const PlotData& data);  // expected against true prefix; confidence against acceptance
-Picture router_figure(const PlotData& data);       // decisions over a block
-Picture cost_figure(const PlotData& data);         // forwards and seconds by kind
-Picture heat_figure(const PlotData& data);         // two axes of a sweep
-Picture axis_figure(const PlotData& data);         // one axis of a sweep
+Picture pareto_figure(const PlotData& data);      // worth against speed, with the Pareto front
+Picture acceptance_figure(const PlotData& data);  // by depth
+Picture progress_figure(const PlotData& data);    // acceptance over the course of a decode
+Picture ar_figure(
+    const PlotData& data);  // AR-ness, confidence and tokens a step as decoding goes on
+Picture calibration_figure(
+    const PlotData& data);  // expected against true prefix; confidence against acceptance
+Picture router_figure(const PlotData& data);                     // decisions over a block
+Picture cost_figure(const PlotData& data);                       // forwards and seconds by kind
+Picture heat_figure(const PlotData& data);                       // two axes of a sweep
+Picture axis_figure(const PlotData& data);                       // one axis of a sweep
 Picture training_figure(const std::vector<std::string>& paths);  // curves.h5 of trainings
 
-// The keys that the arms' names are made of, "drafter=self decode.draft_length=5"; else all in which arms differ.
+// The keys that the arms' names are made of, "drafter=self decode.draft_length=5"; else all in
+// which arms differ.
 std::vector<std::string> swept_keys(const Frame& frame);
 // The values of a key, numbers by size.
 std::vector<std::string> values_of(const Frame& frame, const std::string& key);

@@ -12,14 +12,21 @@ namespace {
 
 // The two keys with most values.
 std::vector<std::string> axes_of(const PlotData& data) {
-  if (!data.request.axes.empty() && data.request.axes.size() != 2) throw UsageError("--axes takes two config keys, KEY,KEY");
+  if (!data.request.axes.empty() && data.request.axes.size() != 2)
+    throw UsageError("--axes takes two config keys, KEY,KEY");
   std::vector<std::string> keys = data.request.axes;
   if (keys.empty()) {
     keys = swept_keys(data.frame);
-    std::erase_if(keys, [&](const std::string& key) { return values_of(data.frame, key).size() < 2; });
-    std::stable_sort(keys.begin(), keys.end(), [&](const std::string& a, const std::string& b) { return values_of(data.frame, a).size() > values_of(data.frame, b).size(); });
+    std::erase_if(keys,
+                  [&](const std::string& key) { return values_of(data.frame, key).size() < 2; });
+    std::stable_sort(keys.begin(), keys.end(), [&](const std::string& a, const std::string& b) {
+      return values_of(data.frame, a).size() > values_of(data.frame, b).size();
+    });
   }
-  if (keys.size() < 2) throw DataError("the figure 'heat' needs a sweep over two keys, and the arms of these traces differ in " + (keys.empty() ? "none" : "'" + keys[0] + "' alone"));
+  if (keys.size() < 2)
+    throw DataError(
+        "the figure 'heat' needs a sweep over two keys, and the arms of these traces differ in " +
+        (keys.empty() ? "none" : "'" + keys[0] + "' alone"));
   keys.resize(2);
   return keys;
 }
@@ -28,16 +35,21 @@ std::vector<std::string> axes_of(const PlotData& data) {
 
 Picture heat_figure(const PlotData& data) {
   const std::vector<std::string> keys = axes_of(data);
-  const std::vector<std::string> xs = values_of(data.frame, keys[0]), ys = values_of(data.frame, keys[1]);
-  if (xs.empty() || ys.empty()) throw DataError("the figure 'heat' found no arm with the key '" + (xs.empty() ? keys[0] : keys[1]) + "'");
-  const Quantity& quantity = data.quantities.find(data.request.score.empty() ? "tokens_per_forward" : data.request.score);
+  const std::vector<std::string> xs = values_of(data.frame, keys[0]),
+                                 ys = values_of(data.frame, keys[1]);
+  if (xs.empty() || ys.empty())
+    throw DataError("the figure 'heat' found no arm with the key '" +
+                    (xs.empty() ? keys[0] : keys[1]) + "'");
+  const Quantity& quantity =
+      data.quantities.find(data.request.score.empty() ? "tokens_per_forward" : data.request.score);
   ReportRequest request;
   request.by = keys;
   request.baseline = data.request.baseline;
   request.metrics = {quantity.name};
   const Report report = make_report(data.frame, request);
   std::map<std::pair<std::string, std::string>, const ReportCell*> cells;
-  for (const Report::Group& group : report.groups) cells[{group.keys[0], group.keys[1]}] = &group.cells[0];
+  for (const Report::Group& group : report.groups)
+    cells[{group.keys[0], group.keys[1]}] = &group.cells[0];
   double low = INFINITY, high = -INFINITY;
   std::size_t prompts = 0;
   for (const auto& [at, cell] : cells) {
@@ -45,10 +57,15 @@ Picture heat_figure(const PlotData& data) {
     low = std::min(low, cell->value.value), high = std::max(high, cell->value.value);
     prompts = std::max(prompts, static_cast<std::size_t>(cell->prompts));
   }
-  if (low > high) throw DataError("the figure 'heat' shows " + quantity.name + ", and no arm has it; choose another with --score");
-  std::string table = "# " + quantity.name + ", low, high, column, row, dark, " + keys[0] + ", " + keys[1] + "\n", x_tics, y_tics;
+  if (low > high)
+    throw DataError("the figure 'heat' shows " + quantity.name +
+                    ", and no arm has it; choose another with --score");
+  std::string table = "# " + quantity.name + ", low, high, column, row, dark, " + keys[0] + ", " +
+                      keys[1] + "\n",
+              x_tics, y_tics;
   std::size_t longest = 3;
-  for (std::size_t x = 0; x < xs.size(); ++x) x_tics += (x ? ", " : "") + gnuplot_text(shortened(xs[x], 14)) + " " + std::to_string(x);
+  for (std::size_t x = 0; x < xs.size(); ++x)
+    x_tics += (x ? ", " : "") + gnuplot_text(shortened(xs[x], 14)) + " " + std::to_string(x);
   for (std::size_t y = 0; y < ys.size(); ++y) {
     y_tics += (y ? ", " : "") + gnuplot_text(shortened(ys[y], 24)) + " " + std::to_string(y);
     longest = std::max(longest, std::min<std::size_t>(ys[y].size(), 24));
@@ -56,23 +73,44 @@ Picture heat_figure(const PlotData& data) {
       const auto found = cells.find({xs[x], ys[y]});
       if (found == cells.end() || !std::isfinite(found->second->value.value)) continue;
       const double share = high > low ? (found->second->value.value - low) / (high - low) : 0.5;
-      table += estimate_text(found->second->value) + " " + std::to_string(x) + " " + std::to_string(y) + " " + (share < 0.55 ? "1 " : "0 ") + xs[x] + " " + ys[y] + "\n";
+      table += estimate_text(found->second->value) + " " + std::to_string(x) + " " +
+               std::to_string(y) + " " + (share < 0.55 ? "1 " : "0 ") + xs[x] + " " + ys[y] + "\n";
     }
   }
   if (high == low) low -= 0.5, high += 0.5;
   const int left = 60 + static_cast<int>(7.2 * static_cast<double>(longest));
-  const int width = std::clamp(78 * static_cast<int>(xs.size()), 240, 1000), tall = std::clamp(46 * static_cast<int>(ys.size()), 140, 900);
-  Sheet sheet("heat", {.columns = 1, .rows = 1, .panel_width = left + width + 110, .panel_height = tall + 90, .left = left, .right = 110});
+  const int width = std::clamp(78 * static_cast<int>(xs.size()), 240, 1000),
+            tall = std::clamp(46 * static_cast<int>(ys.size()), 140, 900);
+  Sheet sheet("heat", {.columns = 1,
+                       .rows = 1,
+                       .panel_width = left + width + 110,
+                       .panel_height = tall + 90,
+                       .left = left,
+                       .right = 110});
   sheet.data("heat.dat", table);
   const std::string format = "'%." + std::to_string(quantity.digits) + "f'";
   sheet.panel(quantity.title, keys[0], keys[1],
-              "unset grid\nset palette defined (0 '#440154', 0.25 '#3B528B', 0.5 '#21918C', 0.75 '#5EC962', 1 '#FDE725')\nset cbrange [" + number_text(low) + ":" + number_text(high) + "]\n"
-              "set xtics (" + x_tics + ")\nset ytics (" + y_tics + ")\nset xrange [-0.5:" + number_text(static_cast<double>(xs.size()) - 0.5) + "]\n"
-              "set yrange [-0.5:" + number_text(static_cast<double>(ys.size()) - 0.5) + "]\n"
-              "plot 'heat.dat' using 4:5:(0.48):(0.48):1 with boxxyerror lc palette fs solid noborder, \\\n"
-              "  '' using 4:5:($6 == 1 ? sprintf(" + format + ", $1) : '') with labels tc rgb 'white', \\\n"
-              "  '' using 4:5:($6 == 1 ? '' : sprintf(" + format + ", $1)) with labels tc rgb 'black'");
-  return sheet.picture("Arms that share both values are taken together. " + sampling_note(data, prompts, "intervals in heat.dat: 95 %, from resampled prompts"));
+              "unset grid\nset palette defined (0 '#440154', 0.25 '#3B528B', 0.5 '#21918C', 0.75 "
+              "'#5EC962', 1 '#FDE725')\nset cbrange [" +
+                  number_text(low) + ":" + number_text(high) +
+                  "]\n"
+                  "set xtics (" +
+                  x_tics + ")\nset ytics (" + y_tics +
+                  ")\nset xrange [-0.5:" + number_text(static_cast<double>(xs.size()) - 0.5) +
+                  "]\n"
+                  "set yrange [-0.5:" +
+                  number_text(static_cast<double>(ys.size()) - 0.5) +
+                  "]\n"
+                  "plot 'heat.dat' using 4:5:(0.48):(0.48):1 with boxxyerror lc palette fs solid "
+                  "noborder, \\\n"
+                  "  '' using 4:5:($6 == 1 ? sprintf(" +
+                  format +
+                  ", $1) : '') with labels tc rgb 'white', \\\n"
+                  "  '' using 4:5:($6 == 1 ? '' : sprintf(" +
+                  format + ", $1)) with labels tc rgb 'black'");
+  return sheet.picture(
+      "Arms that share both values are taken together. " +
+      sampling_note(data, prompts, "intervals in heat.dat: 95 %, from resampled prompts"));
 }
 
 }  // namespace draftlab

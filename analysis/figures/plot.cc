@@ -12,9 +12,9 @@
 #include <set>
 #include <sstream>
 
-#include "core/trace/hdf5_columns.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/trace/hdf5_columns.h"
 
 namespace draftlab {
 namespace {
@@ -32,10 +32,14 @@ constexpr std::size_t kFew = 12;
 const std::vector<Figure>& all_figures() {
   static const std::vector<Figure> all = {
       {{"pareto", "a score against speed, with the Pareto front"}, pareto_figure},
-      {{"acceptance", "acceptance by depth, of those drafted and of those reached"}, acceptance_figure, kFew},
+      {{"acceptance", "acceptance by depth, of those drafted and of those reached"},
+       acceptance_figure,
+       kFew},
       {{"progress", "acceptance over the course of a decode"}, progress_figure, kFew},
       {{"ar", "AR-ness, confidence and tokens a step as decoding goes on"}, ar_figure, kFew},
-      {{"calibration", "expected against true prefix, confidence against acceptance"}, calibration_figure, kFew},
+      {{"calibration", "expected against true prefix, confidence against acceptance"},
+       calibration_figure,
+       kFew},
       {{"router", "the router's decisions over a block"}, router_figure, kFew},
       {{"cost", "forwards and seconds by kind"}, cost_figure},
       {{"heat", "one quantity over two axes of a sweep"}, heat_figure},
@@ -45,7 +49,9 @@ const std::vector<Figure>& all_figures() {
   return all;
 }
 
-bool is_curves(const std::string& path) { return ColumnReader(path, ColumnReader::Trust::lazy).text("magic") == std::string(kCurvesMagic); }
+bool is_curves(const std::string& path) {
+  return ColumnReader(path, ColumnReader::Trust::lazy).text("magic") == std::string(kCurvesMagic);
+}
 
 // Curves that are named or lie in folders; what is left are traces, and folders that hold some.
 std::vector<std::string> take_curves(std::vector<std::string>& paths) {
@@ -58,33 +64,38 @@ std::vector<std::string> take_curves(std::vector<std::string>& paths) {
     }
     bool traces = false;
     std::vector<std::string> here;
-    for (auto entry = fs::recursive_directory_iterator(path, error); !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    for (auto entry = fs::recursive_directory_iterator(path, error);
+         !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
       const fs::path& file = entry->path();
-      if (file.filename() == "curves.h5") here.push_back(file.string());
-      else traces = traces || file.extension() == ".h5";
+      if (file.filename() == "curves.h5")
+        here.push_back(file.string());
+      else
+        traces = traces || file.extension() == ".h5";
     }
     std::sort(here.begin(), here.end());
     curves.insert(curves.end(), here.begin(), here.end());
-    if (traces || here.empty()) rest.push_back(path);  // an empty folder is refused by the frame, in words
+    if (traces || here.empty())
+      rest.push_back(path);  // an empty folder is refused by the frame, in words
   }
   paths = rest;
   return curves;
 }
 
 // What gnuplot says goes to `log`. Its exit status, 127 when there is no such program.
-int run_gnuplot(const std::string& gnuplot, const std::string& folder, const std::string& setting, const std::string& script, const std::string& log) {
+int run_gnuplot(const std::string& gnuplot, const std::string& folder, const std::string& setting,
+                const std::string& script, const std::string& log) {
   const pid_t child = ::fork();
   if (child < 0) return 127;
   if (child == 0) {
     const int file = ::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file >= 0) ::dup2(file, STDERR_FILENO), ::dup2(file, STDOUT_FILENO);
     if (::chdir(folder.c_str()) != 0) ::_exit(126);
-    ::execlp(gnuplot.c_str(), gnuplot.c_str(), "-e", setting.c_str(), script.c_str(), static_cast<char*>(nullptr));
+    ::execlp(gnuplot.c_str(), gnuplot.c_str(), "-e", setting.c_str(), script.c_str(),
+             static_cast<char*>(nullptr));
     ::_exit(127);
   }
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
@@ -96,10 +107,12 @@ void check_request(const PlotFiles& files) {
     const std::string near = nearest(name, known);
     std::string list;
     for (const std::string& k : known) list += (list.empty() ? "" : ", ") + k;
-    throw UsageError("there is no figure '" + name + "'; " + (near.empty() ? "there are " + list : "did you mean '" + near + "'?"));
+    throw UsageError("there is no figure '" + name + "'; " +
+                     (near.empty() ? "there are " + list : "did you mean '" + near + "'?"));
   }
   for (const std::string& format : files.formats) {
-    if (format != "svg" && format != "png") throw UsageError("--format " + format + " is none of svg, png");
+    if (format != "svg" && format != "png")
+      throw UsageError("--format " + format + " is none of svg, png");
   }
 }
 
@@ -114,7 +127,8 @@ const std::vector<FigureInfo>& figures() {
   return list;
 }
 
-void draw(const std::vector<Picture>& pictures, const std::string& folder, const std::vector<std::string>& formats, const std::string& gnuplot) {
+void draw(const std::vector<Picture>& pictures, const std::string& folder,
+          const std::vector<std::string>& formats, const std::string& gnuplot) {
   make_folder(folder);
   for (const Picture& picture : pictures) {
     for (const auto& [name, text] : picture.data) write_whole(folder + "/" + name, text);
@@ -123,13 +137,18 @@ void draw(const std::vector<Picture>& pictures, const std::string& folder, const
   for (const Picture& picture : pictures) {
     for (const std::string& format : formats) {
       const std::string log = fs::absolute(folder).string() + "/gnuplot.log";
-      const int status = run_gnuplot(gnuplot, folder, "format='" + format + "'", picture.name + ".gp", log);
+      const int status =
+          run_gnuplot(gnuplot, folder, "format='" + format + "'", picture.name + ".gp", log);
       if (status == 127) {
         std::error_code error;
         fs::remove(log, error);
-        throw OutputError("the figures cannot be drawn: there is no program '" + gnuplot + "' (Debian: apt-get install gnuplot-nox); data and scripts are in '" + folder + "'");
+        throw OutputError("the figures cannot be drawn: there is no program '" + gnuplot +
+                          "' (Debian: apt-get install gnuplot-nox); data and scripts are in '" +
+                          folder + "'");
       }
-      if (status != 0) throw OutputError("gnuplot failed on '" + folder + "/" + picture.name + ".gp' and says why in '" + log + "'");
+      if (status != 0)
+        throw OutputError("gnuplot failed on '" + folder + "/" + picture.name +
+                          ".gp' and says why in '" + log + "'");
       std::error_code error;
       fs::remove(log, error);
     }
@@ -148,7 +167,8 @@ std::vector<std::string> swept_keys(const Frame& frame) {
     std::istringstream words(arm.run.arm);
     for (std::string word; words >> word;) {
       const std::string key = word.substr(0, word.find('='));
-      const bool known = std::any_of(frame.arms().begin(), frame.arms().end(), [&](const Frame::Arm& other) { return other.find(key); });
+      const bool known = std::any_of(frame.arms().begin(), frame.arms().end(),
+                                     [&](const Frame::Arm& other) { return other.find(key); });
       if (known && std::count(keys.begin(), keys.end(), key) == 0) keys.push_back(key);
     }
   }
@@ -165,7 +185,8 @@ std::string short_name(const std::string& name) {
   std::string text;
   std::istringstream words(name);
   for (std::string word; words >> word;) {
-    const std::size_t equals = word.find('='), dot = equals == std::string::npos ? equals : word.rfind('.', equals);
+    const std::size_t equals = word.find('='),
+                      dot = equals == std::string::npos ? equals : word.rfind('.', equals);
     text += (text.empty() ? "" : " ") + (dot == std::string::npos ? word : word.substr(dot + 1));
   }
   return text.empty() ? "all" : text;
@@ -173,7 +194,8 @@ std::string short_name(const std::string& name) {
 
 std::vector<std::string> values_of(const Frame& frame, const std::string& key) {
   std::set<std::string> values;
-  for (std::size_t arm = 0; arm < frame.arms().size(); ++arm) values.insert(frame.key(static_cast<int>(arm), key));
+  for (std::size_t arm = 0; arm < frame.arms().size(); ++arm)
+    values.insert(frame.key(static_cast<int>(arm), key));
   values.erase("");
   std::vector<std::string> sorted(values.begin(), values.end());
   std::stable_sort(sorted.begin(), sorted.end(), [](const std::string& a, const std::string& b) {
@@ -189,17 +211,24 @@ std::string chosen_score(const PlotData& data) {
   for (const std::string& score : data.quantities.plain_scores()) {
     std::vector<double> values = data.quantities.of(data.quantities.find(score)).above();
     std::erase_if(values, [](double value) { return value != value; });
-    if (std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) != values.end()) return score;
+    if (std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) != values.end())
+      return score;
   }
   return "perplexity";
 }
 
 std::string sampling_note(const PlotData& data, std::size_t prompts, const std::string& intervals) {
   std::size_t samples = 0;
-  for (std::size_t i = 0; i < data.frame.samples().size(); ++i) samples += data.series_of(static_cast<std::int64_t>(i)) >= 0;
+  for (std::size_t i = 0; i < data.frame.samples().size(); ++i)
+    samples += data.series_of(static_cast<std::int64_t>(i)) >= 0;
   const std::size_t series = data.grouping.groups.size();
-  const std::string left_out = data.names.size() == series ? "" : "The first " + std::to_string(data.names.size()) + " of " + std::to_string(series) + " arms; --by KEY,... takes arms together. ";
-  return left_out + std::to_string(prompts) + (prompts == 1 ? " prompt, " : " prompts, ") + std::to_string(samples) + " samples; " +
+  const std::string left_out = data.names.size() == series
+                                   ? ""
+                                   : "The first " + std::to_string(data.names.size()) + " of " +
+                                         std::to_string(series) +
+                                         " arms; --by KEY,... takes arms together. ";
+  return left_out + std::to_string(prompts) + (prompts == 1 ? " prompt, " : " prompts, ") +
+         std::to_string(samples) + " samples; " +
          (prompts < 2 ? "a single prompt gives no intervals" : intervals) + ".";
 }
 
@@ -216,14 +245,18 @@ Plotted plot(const PlotFiles& files, const PlotRequest& request) {
     quantities.emplace(*frame);
     grouping.emplace(*frame, request.by);
     data.emplace(PlotData{*frame, *quantities, *grouping, request, {}});
-    for (const Grouping::Group& group : grouping->groups) data->names.push_back(short_name(group.name));
+    for (const Grouping::Group& group : grouping->groups)
+      data->names.push_back(short_name(group.name));
   }
   const bool all = std::count(files.figures.begin(), files.figures.end(), "all") > 0;
   Plotted plotted;
   for (const Figure& figure : all_figures()) {
-    if (!all && std::count(files.figures.begin(), files.figures.end(), figure.info.name) == 0) continue;
+    if (!all && std::count(files.figures.begin(), files.figures.end(), figure.info.name) == 0)
+      continue;
     try {
-      if (figure.make && !data) throw DataError("the figure '" + figure.info.name + "' needs a trace, and only curves of trainings were named");
+      if (figure.make && !data)
+        throw DataError("the figure '" + figure.info.name +
+                        "' needs a trace, and only curves of trainings were named");
       if (!figure.make) {
         plotted.pictures.push_back(training_figure(curves));
         continue;

@@ -1,4 +1,5 @@
-// `draftlab plot`: figures drawn by gnuplot from traces and curves. Data and script stay beside the picture, to be restyled.
+// `draftlab plot`: figures drawn by gnuplot from traces and curves. Data and script stay beside the
+// picture, to be restyled.
 #pragma once
 
 #include <string>
@@ -14,9 +15,9 @@ struct FigureInfo {
 const std::vector<FigureInfo>& figures();
 
 struct PlotFiles {
-  std::vector<std::string> paths;                      // traces, curves, folders of either
-  std::vector<std::string> figures = {"all"};          // names
-  std::string out;                                     // folder
+  std::vector<std::string> paths;              // traces, curves, folders of either
+  std::vector<std::string> figures = {"all"};  // names
+  std::string out;                             // folder
   std::vector<std::string> formats = {"svg", "png"};
 };
 
@@ -25,11 +26,12 @@ struct Plotted {
   std::vector<std::string> left_out;  // a sentence each: why a figure of "all" was not drawn
 };
 
-// UsageError: no such figure or format. DataError: a figure that was named lacks its data. OutputError: no gnuplot, or it failed;
-// data and scripts have been written by then.
+// UsageError: no such figure or format. DataError: a figure that was named lacks its data.
+// OutputError: no gnuplot, or it failed; data and scripts have been written by then.
 Plotted plot(const PlotFiles& files, const PlotRequest& request);
 
 // Data and scripts of the pictures, then gnuplot once a picture and format.
-void draw(const std::vector<Picture>& pictures, const std::string& folder, const std::vector<std::string>& formats, const std::string& gnuplot = "gnuplot");
+void draw(const std::vector<Picture>& pictures, const std::string& folder,
+          const std::vector<std::string>& formats, const std::string& gnuplot = "gnuplot");
 
 }  // namespace draftlab

@@ -1,4 +1,5 @@
-// Acceptance over the course of a decode (CSpD, Figure 11): how often a judged draft was accepted, by how much stood before it.
+// Acceptance over the course of a decode (CSpD, Figure 11): how often a judged draft was accepted,
+// by how much stood before it.
 #include <algorithm>
 
 #include "analysis/figures/bins.h"
@@ -18,30 +19,44 @@ Picture progress_figure(const PlotData& data) {
   for (const double tokens : generated) longest = std::max(longest, tokens);
   const std::size_t parts = std::min(kMost, static_cast<std::size_t>(longest));
   Bins accepted(data.names.size(), parts);
-  data.frame.walk({"step_verified", "step_masked", "step_exact"}, Table::draft, {"draft_depth", "draft_accepted"}, [&](const Frame::Block& block) {
-    for (std::size_t i = 0; i < block.samples.size(); ++i) {
-      const int series = data.series_of(block.samples[i]);
-      if (series < 0) continue;
-      const int prompt = data.frame.samples()[static_cast<std::size_t>(block.samples[i])].prompt;
-      const double all = generated[static_cast<std::size_t>(block.samples[i])];
-      for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
-        if (block.steps[0][s] == 0) continue;
-        for (std::int64_t d = block.row_begin[s]; d < block.row_begin[s + 1]; ++d) {
-          const double depth = block.rows[0][d], before = all - block.steps[1][s] + depth;
-          if (block.rows[1][d] < 0 || depth < block.steps[2][s] || before < 0 || before >= all) continue;
-          accepted.add(series, static_cast<std::size_t>(before / all * static_cast<double>(parts)), prompt, block.rows[1][d] == 1);
+  data.frame.walk(
+      {"step_verified", "step_masked", "step_exact"}, Table::draft,
+      {"draft_depth", "draft_accepted"}, [&](const Frame::Block& block) {
+        for (std::size_t i = 0; i < block.samples.size(); ++i) {
+          const int series = data.series_of(block.samples[i]);
+          if (series < 0) continue;
+          const int prompt =
+              data.frame.samples()[static_cast<std::size_t>(block.samples[i])].prompt;
+          const double all = generated[static_cast<std::size_t>(block.samples[i])];
+          for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
+            if (block.steps[0][s] == 0) continue;
+            for (std::int64_t d = block.row_begin[s]; d < block.row_begin[s + 1]; ++d) {
+              const double depth = block.rows[0][d], before = all - block.steps[1][s] + depth;
+              if (block.rows[1][d] < 0 || depth < block.steps[2][s] || before < 0 || before >= all)
+                continue;
+              accepted.add(series,
+                           static_cast<std::size_t>(before / all * static_cast<double>(parts)),
+                           prompt, block.rows[1][d] == 1);
+            }
+          }
         }
-      }
-    }
-  });
-  if (accepted.empty()) throw DataError("the figure 'progress' needs judged drafts, and the traces hold none; decode with trace.drafts = all and a verifier");
+      });
+  if (accepted.empty())
+    throw DataError(
+        "the figure 'progress' needs judged drafts, and the traces hold none; decode with "
+        "trace.drafts = all and a verifier");
   std::vector<double> shares;
-  for (std::size_t part = 0; part < parts; ++part) shares.push_back((static_cast<double>(part) + 0.5) / static_cast<double>(parts));
+  for (std::size_t part = 0; part < parts; ++part)
+    shares.push_back((static_cast<double>(part) + 0.5) / static_cast<double>(parts));
   Sheet sheet("progress", {.columns = 1, .rows = 1, .panel_width = 620});
   sheet.legend(marked_empty(data.names, accepted));
   sheet.data("progress.dat", accepted.table(data.names, shares));
-  sheet.panel("accepted, of the drafts that were judged", "share of the canvas that stood before the draft", "share", "set xrange [0:1]\nset yrange [0:1.03]\n" + curves("progress.dat", accepted));
-  return sheet.picture("Verified steps, without the target's own draws. " + sampling_note(data, accepted.prompts(), "bands: 95 % intervals from resampled prompts"));
+  sheet.panel("accepted, of the drafts that were judged",
+              "share of the canvas that stood before the draft", "share",
+              "set xrange [0:1]\nset yrange [0:1.03]\n" + curves("progress.dat", accepted));
+  return sheet.picture(
+      "Verified steps, without the target's own draws. " +
+      sampling_note(data, accepted.prompts(), "bands: 95 % intervals from resampled prompts"));
 }
 
 }  // namespace draftlab

@@ -8,53 +8,77 @@
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kParts = 20;   // of a decode without blocks
-constexpr std::size_t kSteps = 40;   // of a block, at most
+constexpr std::size_t kParts = 20;  // of a decode without blocks
+constexpr std::size_t kSteps = 40;  // of a block, at most
 
 }  // namespace
 
 Picture router_figure(const PlotData& data) {
   double blocks = 0;
-  data.frame.walk({"step_block"}, [&](const Frame::Block& block) { for (double b : block.steps[0]) blocks = std::max(blocks, b); });
+  data.frame.walk({"step_block"}, [&](const Frame::Block& block) {
+    for (double b : block.steps[0]) blocks = std::max(blocks, b);
+  });
   const std::size_t n = data.names.size(), parts = blocks > 0 ? kSteps : kParts;
   Bins verified(n, parts), span(n, parts), score(n, parts);
-  data.frame.walk({"step_verified", "step_span", "step_score", "step_block", "step_routed"}, [&](const Frame::Block& block) {
-    for (std::size_t i = 0; i < block.samples.size(); ++i) {
-      const int series = data.series_of(block.samples[i]);
-      if (series < 0) continue;
-      const int prompt = data.frame.samples()[static_cast<std::size_t>(block.samples[i])].prompt;
-      const std::int64_t begin = block.step_begin[i], steps = block.step_begin[i + 1] - begin;
-      std::size_t in_block = 0;
-      for (std::int64_t s = 0; s < steps; ++s) {
-        in_block = s > 0 && block.steps[3][begin + s] == block.steps[3][begin + s - 1] ? in_block + 1 : 0;
-        const std::size_t part = blocks > 0 ? in_block : static_cast<std::size_t>((static_cast<double>(s) + 0.5) / static_cast<double>(steps) * kParts);
-        if (part >= parts) continue;
-        const double routed = block.steps[4][begin + s];  // a shadow verifies where the router would not have
-        verified.add(series, part, prompt, routed >= 0 ? routed : block.steps[0][begin + s]);
-        span.add(series, part, prompt, block.steps[1][begin + s]);
-        if (const double x = block.steps[2][begin + s]; x == x) score.add(series, part, prompt, x);
-      }
-    }
-  });
-  if (verified.empty()) throw DataError("the figure 'router' needs steps, and the traces hold none");
+  data.frame.walk(
+      {"step_verified", "step_span", "step_score", "step_block", "step_routed"},
+      [&](const Frame::Block& block) {
+        for (std::size_t i = 0; i < block.samples.size(); ++i) {
+          const int series = data.series_of(block.samples[i]);
+          if (series < 0) continue;
+          const int prompt =
+              data.frame.samples()[static_cast<std::size_t>(block.samples[i])].prompt;
+          const std::int64_t begin = block.step_begin[i], steps = block.step_begin[i + 1] - begin;
+          std::size_t in_block = 0;
+          for (std::int64_t s = 0; s < steps; ++s) {
+            in_block = s > 0 && block.steps[3][begin + s] == block.steps[3][begin + s - 1]
+                           ? in_block + 1
+                           : 0;
+            const std::size_t part =
+                blocks > 0 ? in_block
+                           : static_cast<std::size_t>((static_cast<double>(s) + 0.5) /
+                                                      static_cast<double>(steps) * kParts);
+            if (part >= parts) continue;
+            const double routed =
+                block.steps[4][begin + s];  // a shadow verifies where the router would not have
+            verified.add(series, part, prompt, routed >= 0 ? routed : block.steps[0][begin + s]);
+            span.add(series, part, prompt, block.steps[1][begin + s]);
+            if (const double x = block.steps[2][begin + s]; x == x)
+              score.add(series, part, prompt, x);
+          }
+        }
+      });
+  if (verified.empty())
+    throw DataError("the figure 'router' needs steps, and the traces hold none");
   std::vector<double> x;
-  for (std::size_t part = 0; part < parts; ++part) x.push_back(blocks > 0 ? static_cast<double>(part + 1) : (static_cast<double>(part) + 0.5) / kParts);
+  for (std::size_t part = 0; part < parts; ++part)
+    x.push_back(blocks > 0 ? static_cast<double>(part + 1)
+                           : (static_cast<double>(part) + 0.5) / kParts);
   std::size_t last = 0;
-  for (std::size_t part = 0; part < parts; ++part) for (std::size_t s = 0; s < n; ++s) if (!verified.empty(s, part)) last = part + 1;
+  for (std::size_t part = 0; part < parts; ++part)
+    for (std::size_t s = 0; s < n; ++s)
+      if (!verified.empty(s, part)) last = part + 1;
   const std::string label = blocks > 0 ? "step in the block" : "share of the steps done";
-  const std::string range = blocks > 0 ? "set xrange [0.5:" + std::to_string(last) + ".5]\n" : "set xrange [0:1]\nset xtics 0.2\n";
+  const std::string range = blocks > 0 ? "set xrange [0.5:" + std::to_string(last) + ".5]\n"
+                                       : "set xrange [0:1]\nset xtics 0.2\n";
   const bool scored = !score.empty();
   Sheet sheet("router", {.columns = scored ? 3 : 2, .rows = 1, .panel_width = 360});
   sheet.legend(data.names);
   sheet.data("router_verified.dat", verified.table(data.names, x));
   sheet.data("router_span.dat", span.table(data.names, x));
-  sheet.panel("steps routed to the verifier", label, "share", range + "set yrange [0:1.03]\n" + curves("router_verified.dat", verified));
-  sheet.panel("span that may be judged", label, "tokens", range + "set yrange [0:*]\n" + curves("router_span.dat", span));
+  sheet.panel("steps routed to the verifier", label, "share",
+              range + "set yrange [0:1.03]\n" + curves("router_verified.dat", verified));
+  sheet.panel("span that may be judged", label, "tokens",
+              range + "set yrange [0:*]\n" + curves("router_span.dat", span));
   if (scored) {
     sheet.data("router_score.dat", score.table(data.names, x));
-    sheet.panel("score of the router", label, "score", range + "set yrange [*:*]\n" + curves("router_score.dat", score, "0 with lines lc rgb '#888888' dt 2"));
+    sheet.panel("score of the router", label, "score",
+                range + "set yrange [*:*]\n" +
+                    curves("router_score.dat", score, "0 with lines lc rgb '#888888' dt 2"));
   }
-  return sheet.picture(std::string(scored ? "" : "No router here computes a score. ") + sampling_note(data, verified.prompts(), "bands: 95 % intervals from resampled prompts"));
+  return sheet.picture(
+      std::string(scored ? "" : "No router here computes a score. ") +
+      sampling_note(data, verified.prompts(), "bands: 95 % intervals from resampled prompts"));
 }
 
 }  // namespace draftlab

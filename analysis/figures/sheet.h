@@ -1,5 +1,5 @@
-// A picture as gnuplot draws it: panels in a grid, one legend and one caption below them, nothing on top of anything else. All
-// lengths are pixels here and fractions of the sheet in the script.
+// A picture as gnuplot draws it: panels in a grid, one legend and one caption below them, nothing
+// on top of anything else. All lengths are pixels here and fractions of the sheet in the script.
 #pragma once
 
 #include <string>
@@ -11,13 +11,14 @@
 namespace draftlab {
 
 struct Picture {
-  std::string name;                                        // of its files: pareto.gp, pareto.dat, pareto.svg
-  std::string script;                                      // draws with  gnuplot -e "format='png'" NAME.gp  in its folder
-  std::vector<std::pair<std::string, std::string>> data;   // file name and text
+  std::string name;    // of its files: pareto.gp, pareto.dat, pareto.svg
+  std::string script;  // draws with  gnuplot -e "format='png'" NAME.gp  in its folder
+  std::vector<std::pair<std::string, std::string>> data;  // file name and text
   std::string caption;
 };
 
-// Okabe and Ito's colours, which the colour-blind tell apart; their yellow last, since it is faint on white.
+// Okabe and Ito's colours, which the colour-blind tell apart; their yellow last, since it is faint
+// on white.
 std::string colour(std::size_t series);
 // "lc rgb '#0072B2' pt 7": colours repeat after eight series, with another shape.
 std::string point_style(std::size_t series);
@@ -40,13 +41,15 @@ class Sheet {
   struct Layout {
     int columns = 1, rows = 1;
     int panel_width = 400, panel_height = 280;
-    int left = 70, right = 24;         // margins of a panel
+    int left = 70, right = 24;  // margins of a panel
   };
   enum class Legend { points, boxes };
   Sheet(std::string name, Layout layout);
-  void legend(const std::vector<std::string>& series, Legend marks = Legend::points);  // in the order of the styles
+  void legend(const std::vector<std::string>& series,
+              Legend marks = Legend::points);  // in the order of the styles
   // A panel: `commands` set what they need and plot.
-  void panel(const std::string& title, const std::string& x_label, const std::string& y_label, const std::string& commands);
+  void panel(const std::string& title, const std::string& x_label, const std::string& y_label,
+             const std::string& commands);
   void data(const std::string& file, const std::string& text) { data_.emplace_back(file, text); }
   Picture picture(const std::string& caption) const;
 

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "analysis/figures/figures.h"
-#include "core/trace/curves.h"
 #include "core/base/error.h"
+#include "core/trace/curves.h"
 
 namespace draftlab {
 namespace {
@@ -20,7 +20,9 @@ struct Plotted {
 }  // namespace
 
 Picture training_figure(const std::vector<std::string>& paths) {
-  if (paths.empty()) throw DataError("the figure 'training' needs the curves.h5 of a training; name one, or its folder");
+  if (paths.empty())
+    throw DataError(
+        "the figure 'training' needs the curves.h5 of a training; name one, or its folder");
   std::vector<Curves> curves;
   std::vector<std::string> names;
   for (const std::string& path : paths) {
@@ -28,14 +30,34 @@ Picture training_figure(const std::vector<std::string>& paths) {
     names.push_back(std::filesystem::absolute(path).parent_path().filename().string());
   }
   const Plotted all[] = {
-      {.file = "training_loss.dat", .title = "training loss", .label = "nats a token", .curve = &CurveRow::loss},
-      {.file = "training_validation.dat", .title = "validation loss", .label = "nats a token", .validation = &ValidationRow::loss},
-      {.file = "training_perplexity.dat", .title = "generative perplexity (judge)", .label = "perplexity", .validation = &ValidationRow::perplexity, .logarithmic = true},
-      {.file = "training_entropy.dat", .title = "entropy of the generated text", .label = "bits", .validation = &ValidationRow::entropy_bits},
-      {.file = "training_nfe.dat", .title = "function evaluations a token", .label = "NFE a token", .validation = &ValidationRow::nfe_per_token},
-      {.file = "training_rate.dat", .title = "learning rate", .label = "rate", .curve = &CurveRow::learning_rate},
+      {.file = "training_loss.dat",
+       .title = "training loss",
+       .label = "nats a token",
+       .curve = &CurveRow::loss},
+      {.file = "training_validation.dat",
+       .title = "validation loss",
+       .label = "nats a token",
+       .validation = &ValidationRow::loss},
+      {.file = "training_perplexity.dat",
+       .title = "generative perplexity (judge)",
+       .label = "perplexity",
+       .validation = &ValidationRow::perplexity,
+       .logarithmic = true},
+      {.file = "training_entropy.dat",
+       .title = "entropy of the generated text",
+       .label = "bits",
+       .validation = &ValidationRow::entropy_bits},
+      {.file = "training_nfe.dat",
+       .title = "function evaluations a token",
+       .label = "NFE a token",
+       .validation = &ValidationRow::nfe_per_token},
+      {.file = "training_rate.dat",
+       .title = "learning rate",
+       .label = "rate",
+       .curve = &CurveRow::learning_rate},
   };
-  Sheet sheet("training", {.columns = 2, .rows = 3, .panel_width = 420, .panel_height = 250, .left = 96});
+  Sheet sheet("training",
+              {.columns = 2, .rows = 3, .panel_width = 420, .panel_height = 250, .left = 96});
   sheet.legend(names);
   std::int64_t last = 1;
   for (const Curves& c : curves) {
@@ -44,10 +66,16 @@ Picture training_figure(const std::vector<std::string>& paths) {
   }
   // Four tics or fewer: steps have many digits.
   const double power = std::pow(10, std::floor(std::log10(static_cast<double>(last) / 4)));
-  const double rough = static_cast<double>(last) / 4 / power, apart = (rough <= 1 ? 1 : rough <= 2 ? 2 : rough <= 5 ? 5 : 10) * power;
+  const double rough = static_cast<double>(last) / 4 / power, apart = (rough <= 1   ? 1
+                                                                       : rough <= 2 ? 2
+                                                                       : rough <= 5 ? 5
+                                                                                    : 10) *
+                                                                      power;
   bool any = false;
   for (const Plotted& plotted : all) {
-    const std::string commands = std::string(plotted.logarithmic ? "set" : "unset") + " logscale y\nset format y '%g'\nset xtics " + number_text(apart) + "\n";
+    const std::string commands = std::string(plotted.logarithmic ? "set" : "unset") +
+                                 " logscale y\nset format y '%g'\nset xtics " + number_text(apart) +
+                                 "\n";
     std::string table, lines;
     for (std::size_t i = 0; i < curves.size(); ++i) {
       table += (i ? "\n\n" : "") + std::string("# ") + paths[i] + "\n# step value\n";
@@ -59,11 +87,16 @@ Picture training_figure(const std::vector<std::string>& paths) {
           ++points;
         }
       };
-      if (plotted.curve) add(curves[i].steps, plotted.curve);
-      else add(curves[i].validations, plotted.validation);
-      if (points == 0) table += "NaN NaN\n";
-      else lines += (lines.empty() ? "" : ", ") + gnuplot_text(plotted.file) + " index " + std::to_string(i) + " using 1:2 with " + (points > 60 ? "lines " : "linespoints ") +
-                    line_style(i) + " ps 0.6 lw 1.5";
+      if (plotted.curve)
+        add(curves[i].steps, plotted.curve);
+      else
+        add(curves[i].validations, plotted.validation);
+      if (points == 0)
+        table += "NaN NaN\n";
+      else
+        lines += (lines.empty() ? "" : ", ") + gnuplot_text(plotted.file) + " index " +
+                 std::to_string(i) + " using 1:2 with " +
+                 (points > 60 ? "lines " : "linespoints ") + line_style(i) + " ps 0.6 lw 1.5";
     }
     if (lines.empty()) continue;
     any = true;

@@ -19,13 +19,16 @@ using Json = nlohmann::ordered_json;
 constexpr std::int64_t kBlock = 256;  // samples in memory at a time
 
 std::string base64(const std::string& bytes) {
-  constexpr const char* kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  constexpr const char* kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;
   text.reserve((bytes.size() + 2) / 3 * 4);
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     std::uint32_t three = 0;
-    for (std::size_t k = 0; k < 3; ++k) three = three << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0u);
-    for (std::size_t k = 0; k < 4; ++k) text += i + k <= bytes.size() ? kDigits[three >> (18 - 6 * k) & 63] : '=';
+    for (std::size_t k = 0; k < 3; ++k)
+      three = three << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0u);
+    for (std::size_t k = 0; k < 4; ++k)
+      text += i + k <= bytes.size() ? kDigits[three >> (18 - 6 * k) & 63] : '=';
   }
   return text;
 }
@@ -47,7 +50,8 @@ struct Shown {
 // Gathers columns by name; a column has one number a row of its table.
 class Trajectories {
  public:
-  void sample(const Shown& shown, const SampleRow& row, const std::map<std::int32_t, std::string>& pieces);
+  void sample(const Shown& shown, const SampleRow& row,
+              const std::map<std::int32_t, std::string>& pieces);
   Json columns() const;
   Json pieces = Json::array(), ids = Json::array(), texts = Json::array();
   bool blocks = false;
@@ -64,10 +68,14 @@ class Trajectories {
 
   static std::map<std::string, std::vector<std::int64_t>> empty_columns() {
     std::map<std::string, std::vector<std::int64_t>> columns;
-    for (const char* name : {"sample_arm", "sample_prompt", "sample_repeat", "sample_steps", "sample_length", "sample_generated", "sample_nfe",
-                             "step_tokens", "step_drafts", "step_block", "step_span", "step_accepted", "step_verified", "step_stop",
-                             "token_position", "token_id", "token_source", "token_p", "token_q", "token_confidence",
-                             "draft_position", "draft_id", "draft_p", "draft_q", "draft_accept", "draft_judged"}) columns[name];
+    for (const char* name :
+         {"sample_arm",       "sample_prompt", "sample_repeat", "sample_steps", "sample_length",
+          "sample_generated", "sample_nfe",    "step_tokens",   "step_drafts",  "step_block",
+          "step_span",        "step_accepted", "step_verified", "step_stop",    "token_position",
+          "token_id",         "token_source",  "token_p",       "token_q",      "token_confidence",
+          "draft_position",   "draft_id",      "draft_p",       "draft_q",      "draft_accept",
+          "draft_judged"})
+      columns[name];
     return columns;
   }
 };
@@ -76,7 +84,8 @@ class Trajectories {
 std::int64_t Trajectories::word(Token token, const std::map<std::int32_t, std::string>& pieces_of) {
   const auto found = pieces_of.find(token);
   const std::string text = found == pieces_of.end() ? "" : found->second;
-  const auto [at, fresh] = words_.emplace(std::pair(token, text), static_cast<std::int64_t>(words_.size()));
+  const auto [at, fresh] =
+      words_.emplace(std::pair(token, text), static_cast<std::int64_t>(words_.size()));
   if (fresh) {
     pieces.push_back(text);
     ids.push_back(token);
@@ -84,7 +93,8 @@ std::int64_t Trajectories::word(Token token, const std::map<std::int32_t, std::s
   return at->second;
 }
 
-void Trajectories::token(const TokenRow& row, const std::map<std::int32_t, std::string>& pieces_of) {
+void Trajectories::token(const TokenRow& row,
+                         const std::map<std::int32_t, std::string>& pieces_of) {
   add("token_position", row.position);
   add("token_id", word(row.token, pieces_of));
   add("token_source", row.source);
@@ -93,7 +103,8 @@ void Trajectories::token(const TokenRow& row, const std::map<std::int32_t, std::
   add("token_confidence", probability_code(row.confidence));
 }
 
-void Trajectories::draft(const DraftRow& row, const std::map<std::int32_t, std::string>& pieces_of) {
+void Trajectories::draft(const DraftRow& row,
+                         const std::map<std::int32_t, std::string>& pieces_of) {
   add("draft_position", row.position);
   add("draft_id", word(row.token, pieces_of));
   add("draft_p", probability_code(row.p));
@@ -102,7 +113,8 @@ void Trajectories::draft(const DraftRow& row, const std::map<std::int32_t, std::
   add("draft_judged", row.accepted == 0);
 }
 
-void Trajectories::sample(const Shown& shown, const SampleRow& row, const std::map<std::int32_t, std::string>& pieces_of) {
+void Trajectories::sample(const Shown& shown, const SampleRow& row,
+                          const std::map<std::int32_t, std::string>& pieces_of) {
   add("sample_arm", shown.group);
   add("sample_prompt", shown.prompt);
   add("sample_repeat", shown.repeat);
@@ -120,9 +132,11 @@ void Trajectories::sample(const Shown& shown, const SampleRow& row, const std::m
     }
     const auto before = integers_["draft_id"].size();
     for (const DraftRow& d : step.drafts) {
-      if (d.position < row.length && (d.accepted == 0 || !kept.contains({d.position, d.token}))) draft(d, pieces_of);
+      if (d.position < row.length && (d.accepted == 0 || !kept.contains({d.position, d.token})))
+        draft(d, pieces_of);
     }
-    add("step_tokens", std::count_if(step.tokens.begin(), step.tokens.end(), [&](const TokenRow& t) { return t.position < row.length; }));
+    add("step_tokens", std::count_if(step.tokens.begin(), step.tokens.end(),
+                                     [&](const TokenRow& t) { return t.position < row.length; }));
     add("step_drafts", static_cast<std::int64_t>(integers_["draft_id"].size() - before));
     add("step_block", step.block);
     add("step_span", step.span);
@@ -155,43 +169,55 @@ std::vector<std::map<std::int32_t, std::string>> pieces_of(const Trace& trace) {
   for (std::int64_t row = 0; row < table.rows(); ++row) {
     PieceRow piece;
     table.get(row, piece);
-    if (piece.run < 0 || piece.run >= static_cast<std::int32_t>(pieces.size())) trace.file().fail("has pieces of a run that it does not list");
+    if (piece.run < 0 || piece.run >= static_cast<std::int32_t>(pieces.size()))
+      trace.file().fail("has pieces of a run that it does not list");
     pieces[piece.run][piece.token] = piece.text;
   }
   for (std::size_t run = 0; run < pieces.size(); ++run) {
     for (std::size_t first = 0; first < run && pieces[run].empty(); ++first) {
-      if (trace.runs()[first].checkpoint == trace.runs()[run].checkpoint) pieces[run] = pieces[first];
+      if (trace.runs()[first].checkpoint == trace.runs()[run].checkpoint)
+        pieces[run] = pieces[first];
     }
   }
   return pieces;
 }
 
-// Each sample of the frame that is shown. Samples of one group and prompt (other seeds, repeats) are counted up.
-std::map<std::int64_t, Shown> chosen_samples(const Frame& frame, const Report& report, int most_prompts) {
+// Each sample of the frame that is shown. Samples of one group and prompt (other seeds, repeats)
+// are counted up.
+std::map<std::int64_t, Shown> chosen_samples(const Frame& frame, const Report& report,
+                                             int most_prompts) {
   std::map<int, int> group_of;
-  for (std::size_t group = 0; group < report.groups.size(); ++group) for (int arm : report.groups[group].arms) group_of[arm] = static_cast<int>(group);
+  for (std::size_t group = 0; group < report.groups.size(); ++group)
+    for (int arm : report.groups[group].arms) group_of[arm] = static_cast<int>(group);
   std::map<std::int64_t, Shown> shown;
   std::map<std::pair<int, int>, int> times;
   for (std::size_t i = 0; i < frame.samples().size(); ++i) {
     const Frame::Sample& sample = frame.samples()[i];
     const auto group = group_of.find(sample.arm);
-    if (!sample.counts || sample.repeat > 0 || sample.prompt >= most_prompts || group == group_of.end()) continue;
-    shown[static_cast<std::int64_t>(i)] = {group->second, sample.prompt, times[{group->second, sample.prompt}]++};
+    if (!sample.counts || sample.repeat > 0 || sample.prompt >= most_prompts ||
+        group == group_of.end())
+      continue;
+    shown[static_cast<std::int64_t>(i)] = {group->second, sample.prompt,
+                                           times[{group->second, sample.prompt}]++};
   }
   return shown;
 }
 
-void gather(const Frame& frame, const std::map<std::int64_t, Shown>& shown, Trajectories& trajectories, std::vector<std::string>& references) {
+void gather(const Frame& frame, const std::map<std::int64_t, Shown>& shown,
+            Trajectories& trajectories, std::vector<std::string>& references) {
   for (std::size_t f = 0; f < frame.files().size(); ++f) {
     const Frame::File& file = frame.files()[f];
-    const auto from = shown.lower_bound(file.first), to = shown.lower_bound(file.first + file.samples);
+    const auto from = shown.lower_bound(file.first),
+               to = shown.lower_bound(file.first + file.samples);
     if (from == to) continue;
     const auto trace = frame.open(static_cast<int>(f));
-    for (Table each : {Table::sample, Table::step, Table::token, Table::draft, Table::piece}) trace->file().probe(each, info(each).columns);
+    for (Table each : {Table::sample, Table::step, Table::token, Table::draft, Table::piece})
+      trace->file().probe(each, info(each).columns);
     const auto pieces = pieces_of(*trace);
     for (std::int64_t begin = 0; begin < file.samples; begin += kBlock) {
       const std::int64_t end = std::min(file.samples, begin + kBlock);
-      const auto first = shown.lower_bound(file.first + begin), last = shown.lower_bound(file.first + end);
+      const auto first = shown.lower_bound(file.first + begin),
+                 last = shown.lower_bound(file.first + end);
       if (first == last) continue;
       const std::vector<SampleRow> rows = trace->read(begin, end - begin);
       for (auto at = first; at != last; ++at) {
@@ -203,7 +229,8 @@ void gather(const Frame& frame, const std::map<std::int64_t, Shown>& shown, Traj
   }
 }
 
-// What the groups' names say, "drafter=self decode.draft_length=5", as columns; none when a name says something else.
+// What the groups' names say, "drafter=self decode.draft_length=5", as columns; none when a name
+// says something else.
 std::vector<std::string> keys_of(const Report& report, Json& values_of_groups) {
   std::vector<std::string> keys = report.by;
   std::vector<std::map<std::string, std::string>> said(report.groups.size());
@@ -214,9 +241,11 @@ std::vector<std::string> keys_of(const Report& report, Json& values_of_groups) {
       if (equals == std::string::npos) continue;
       const std::string key = word.substr(0, equals);
       said[g][key] = word.substr(equals + 1);
-      if (report.by.empty() && std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+      if (report.by.empty() && std::find(keys.begin(), keys.end(), key) == keys.end())
+        keys.push_back(key);
     }
-    for (std::size_t k = 0; k < report.by.size() && k < report.groups[g].keys.size(); ++k) said[g][report.by[k]] = report.groups[g].keys[k];
+    for (std::size_t k = 0; k < report.by.size() && k < report.groups[g].keys.size(); ++k)
+      said[g][report.by[k]] = report.groups[g].keys[k];
   }
   for (const auto& values : said) {
     Json row = Json::array();
@@ -235,16 +264,24 @@ Json number(const Estimate& estimate) {
   return cell;
 }
 
-// Every quantity as a column, behind costs and rates their ratio to the baseline; per group, its cells.
+// Every quantity as a column, behind costs and rates their ratio to the baseline; per group, its
+// cells.
 void table(const Report& report, Json& metrics, std::vector<Json>& cells) {
   cells.assign(report.groups.size(), Json::array());
   for (std::size_t q = 0; q < report.quantities.size(); ++q) {
     const Quantity& quantity = report.quantities[q];
-    metrics.push_back({{"name", quantity.title}, {"help", quantity.doc}, {"digits", quantity.digits}, {"better", quantity.better}});
-    for (std::size_t g = 0; g < report.groups.size(); ++g) cells[g].push_back(number(report.groups[g].cells[q].value));
+    metrics.push_back({{"name", quantity.title},
+                       {"help", quantity.doc},
+                       {"digits", quantity.digits},
+                       {"better", quantity.better}});
+    for (std::size_t g = 0; g < report.groups.size(); ++g)
+      cells[g].push_back(number(report.groups[g].cells[q].value));
     const bool cost = quantity.compare == Quantity::Compare::cost;
     if (quantity.compare == Quantity::Compare::difference || report.groups.size() < 2) continue;
-    metrics.push_back({{"name", (cost ? "fewer " : "more ") + quantity.title}, {"help", "how many times, against the baseline"}, {"digits", 2}, {"better", 1}});
+    metrics.push_back({{"name", (cost ? "fewer " : "more ") + quantity.title},
+                       {"help", "how many times, against the baseline"},
+                       {"digits", 2},
+                       {"better", 1}});
     for (std::size_t g = 0; g < report.groups.size(); ++g) {
       const auto& versus = report.groups[g].cells[q].versus;
       cells[g].push_back(versus ? number(versus->ratio) : Json{{"value", 1.0}});
@@ -252,19 +289,26 @@ void table(const Report& report, Json& metrics, std::vector<Json>& cells) {
   }
 }
 
-// Across: the first ratio or rate. Up: the first of a task's scores in which groups differ, else any measure of worth.
-std::pair<int, int> axes(const Report& report, const Json& metrics, const std::vector<Json>& cells) {
+// Across: the first ratio or rate. Up: the first of a task's scores in which groups differ, else
+// any measure of worth.
+std::pair<int, int> axes(const Report& report, const Json& metrics,
+                         const std::vector<Json>& cells) {
   const auto count = static_cast<int>(metrics.size());
   const auto differs = [&](int m) {
-    return std::any_of(cells.begin(), cells.end(), [&](const Json& row) { return row[m]["value"] != cells[0][m]["value"]; });
+    return std::any_of(cells.begin(), cells.end(),
+                       [&](const Json& row) { return row[m]["value"] != cells[0][m]["value"]; });
   };
   int x = 0, y = count - 1;
-  for (int m = count - 1; m >= 0; --m) if (metrics[m]["better"] == 1 && (metrics[m]["name"].get<std::string>().starts_with("fewer ") || m == x)) x = m;
+  for (int m = count - 1; m >= 0; --m)
+    if (metrics[m]["better"] == 1 &&
+        (metrics[m]["name"].get<std::string>().starts_with("fewer ") || m == x))
+      x = m;
   std::map<std::string, int> column;
   for (int m = 0; m < count; ++m) column[metrics[m]["name"].get<std::string>()] = m;
   for (const Quantity& quantity : report.quantities) {
     const int m = column[quantity.title];
-    if (quantity.compare == Quantity::Compare::difference && quantity.better != 0 && differs(m)) y = m;  // scores come last
+    if (quantity.compare == Quantity::Compare::difference && quantity.better != 0 && differs(m))
+      y = m;  // scores come last
   }
   return {x, y};
 }
@@ -279,8 +323,10 @@ std::string joined(const std::vector<std::string>& lines) {
 std::string embedded(const Json& json) {
   std::string text;
   for (char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {
-    if (c == '<') text += "\\u003c";
-    else text += c;
+    if (c == '<')
+      text += "\\u003c";
+    else
+      text += c;
   }
   return text;
 }
@@ -288,9 +334,12 @@ std::string embedded(const Json& json) {
 std::string escaped(const std::string& text) {
   std::string result;
   for (char c : text) {
-    if (c == '<') result += "&lt;";
-    else if (c == '&') result += "&amp;";
-    else result += c;
+    if (c == '<')
+      result += "&lt;";
+    else if (c == '&')
+      result += "&amp;";
+    else
+      result += c;
   }
   return result;
 }
@@ -310,7 +359,9 @@ PackedColumn pack(const std::vector<std::int64_t>& values) {
   std::string bytes;
   bytes.reserve(values.size() * static_cast<std::size_t>(width));
   for (std::int64_t value : values) {
-    for (int k = 0; k < width; ++k) bytes += static_cast<char>(static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0)) >> (8 * k) & 255);
+    for (int k = 0; k < width; ++k)
+      bytes += static_cast<char>(
+          static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0)) >> (8 * k) & 255);
   }
   return {"u" + std::to_string(8 * width), base64(bytes)};
 }
@@ -321,12 +372,15 @@ std::string html_page(const Frame& frame, const Report& report, const PageOption
   Json data;
   data["title"] = made.title.empty() ? frame.files().front().path : made.title.substr(0, line);
   data["about"] = line == std::string::npos ? "" : made.title.substr(line + 1);
-  data["made"] = made.software + (made.git_commit.empty() ? "" : " (" + made.git_commit + ")") + (made.started.empty() ? "" : ", " + made.started) +
+  data["made"] = made.software + (made.git_commit.empty() ? "" : " (" + made.git_commit + ")") +
+                 (made.started.empty() ? "" : ", " + made.started) +
                  (made.cpu.empty() ? "" : ", " + made.cpu);
   std::vector<std::string> notes = report.notes;
-  const auto prompts = std::min<std::size_t>(frame.prompts().size(), static_cast<std::size_t>(options.prompts));
+  const auto prompts =
+      std::min<std::size_t>(frame.prompts().size(), static_cast<std::size_t>(options.prompts));
   if (prompts < frame.prompts().size()) {
-    notes.push_back("Trajectories: the first " + std::to_string(prompts) + " of " + std::to_string(frame.prompts().size()) + " prompts.");
+    notes.push_back("Trajectories: the first " + std::to_string(prompts) + " of " +
+                    std::to_string(frame.prompts().size()) + " prompts.");
   }
   data["caption"] = joined(notes);
   data["findings"] = joined(report.findings);
@@ -341,13 +395,15 @@ std::string html_page(const Frame& frame, const Report& report, const PageOption
   data["arms"] = Json::array();
   for (std::size_t g = 0; g < report.groups.size(); ++g) {
     const std::string& name = report.groups[g].name;
-    data["arms"].push_back({{"label", name.empty() ? "all" : name}, {"keys", keys[g]}, {"values", cells[g]}});
+    data["arms"].push_back(
+        {{"label", name.empty() ? "all" : name}, {"keys", keys[g]}, {"values", cells[g]}});
   }
 
   Trajectories trajectories;
   std::vector<std::string> references(prompts);
   gather(frame, chosen_samples(frame, report, static_cast<int>(prompts)), trajectories, references);
-  data["prompts"] = std::vector<std::string>(frame.prompts().begin(), frame.prompts().begin() + static_cast<std::ptrdiff_t>(prompts));
+  data["prompts"] = std::vector<std::string>(
+      frame.prompts().begin(), frame.prompts().begin() + static_cast<std::ptrdiff_t>(prompts));
   data["references"] = references;
   data["texts"] = trajectories.texts;
   data["pieces"] = trajectories.pieces;
@@ -356,7 +412,10 @@ std::string html_page(const Frame& frame, const Report& report, const PageOption
   data["columns"] = trajectories.columns();
 
   const std::map<std::string, std::string> parts = {
-      {"title", escaped(data["title"].get<std::string>())}, {"style", kPageStyle}, {"data", embedded(data)}, {"script", kPageScript}};
+      {"title", escaped(data["title"].get<std::string>())},
+      {"style", kPageStyle},
+      {"data", embedded(data)},
+      {"script", kPageScript}};
   std::string text;
   const std::string page = kPageFrame;
   for (std::size_t at = 0; at < page.size();) {

@@ -1,4 +1,5 @@
-// A sweep as one HTML file that needs neither server nor network: the table of a report, its trade-offs, and every trajectory.
+// A sweep as one HTML file that needs neither server nor network: the table of a report, its
+// trade-offs, and every trajectory.
 #pragma once
 
 #include <string>
@@ -14,12 +15,14 @@ struct PageOptions {
 // The file's text.
 std::string html_page(const Frame& frame, const Report& report, const PageOptions& options = {});
 
-// A column as the page carries it: base64 of little-endian unsigned integers as narrow as they fit ("u8", "u16", "u32").
+// A column as the page carries it: base64 of little-endian unsigned integers as narrow as they fit
+// ("u8", "u16", "u32").
 struct PackedColumn {
   std::string type, data;
 };
 PackedColumn pack(const std::vector<std::int64_t>& values);
-// A probability on the page's scale: round(-3000 ln p), 21.8 nats at most; 65534 is zero, 65535 not measured.
+// A probability on the page's scale: round(-3000 ln p), 21.8 nats at most; 65534 is zero, 65535 not
+// measured.
 std::int64_t probability_code(double p);
 
 }  // namespace draftlab

@@ -13,24 +13,32 @@ namespace {
 
 // Whether `draft` has the token among its k likeliest.
 bool drafted(const DraftRow& draft, const TokenRow& token, int k) {
-  if (static_cast<int>(draft.top.size()) < k) throw Fault("a draft has " + std::to_string(draft.top.size()) + " tokens, and " + std::to_string(k) + " are read");
+  if (static_cast<int>(draft.top.size()) < k)
+    throw Fault("a draft has " + std::to_string(draft.top.size()) + " tokens, and " +
+                std::to_string(k) + " are read");
   return draft.position == token.position &&
-         std::any_of(draft.top.begin(), draft.top.begin() + k, [&](const auto& best) { return best.first == token.token; });
+         std::any_of(draft.top.begin(), draft.top.begin() + k,
+                     [&](const auto& best) { return best.first == token.token; });
 }
 
 bool drafted_somewhere(const StepRow& step, const TokenRow& token, int k) {
-  return std::any_of(step.drafts.begin(), step.drafts.end(), [&](const DraftRow& draft) { return drafted(draft, token, k); });
+  return std::any_of(step.drafts.begin(), step.drafts.end(),
+                     [&](const DraftRow& draft) { return drafted(draft, token, k); });
 }
 
-// How many of the steps from `at` on a round accepts whose drafts are those of the step before, without the one that it committed.
+// How many of the steps from `at` on a round accepts whose drafts are those of the step before,
+// without the one that it committed.
 template <class Accepts>
-std::size_t accepted(const std::vector<StepRow>& steps, std::size_t at, int draft_length, Accepts accepts) {
+std::size_t accepted(const std::vector<StepRow>& steps, std::size_t at, int draft_length,
+                     Accepts accepts) {
   std::vector<const DraftRow*> drafts;
   for (const DraftRow& draft : steps[at - 1].drafts) {
     if (draft.position != steps[at - 1].tokens.front().position) drafts.push_back(&draft);
   }
   std::size_t count = 0;
-  while (static_cast<int>(count) < draft_length && at + count < steps.size() && accepts(drafts, count, steps[at + count].tokens.front())) ++count;
+  while (static_cast<int>(count) < draft_length && at + count < steps.size() &&
+         accepts(drafts, count, steps[at + count].tokens.front()))
+    ++count;
   return count;
 }
 
@@ -38,7 +46,8 @@ std::size_t accepted(const std::vector<StepRow>& steps, std::size_t at, int draf
 template <class Accepts>
 std::int64_t rounds(const std::vector<StepRow>& steps, int draft_length, Accepts accepts) {
   std::int64_t forwards = steps.empty() ? 0 : 1;
-  for (std::size_t at = 1; at < steps.size(); at += accepted(steps, at, draft_length, accepts) + 1) ++forwards;
+  for (std::size_t at = 1; at < steps.size(); at += accepted(steps, at, draft_length, accepts) + 1)
+    ++forwards;
   return forwards;
 }
 
@@ -54,9 +63,12 @@ std::int64_t stale_rounds(const std::vector<StepRow>& steps, int draft_length, i
 
 // Stepwise, with drafts of all masks.
 bool usable(const SampleRow& sample) {
-  return !sample.steps.empty() && std::all_of(sample.steps.begin(), sample.steps.end(), [](const StepRow& step) {
-    return step.tokens.size() == 1 && static_cast<std::int64_t>(step.drafts.size()) == step.masked && !step.drafts.front().top.empty();
-  });
+  return !sample.steps.empty() &&
+         std::all_of(sample.steps.begin(), sample.steps.end(), [](const StepRow& step) {
+           return step.tokens.size() == 1 &&
+                  static_cast<std::int64_t>(step.drafts.size()) == step.masked &&
+                  !step.drafts.front().top.empty();
+         });
 }
 
 }  // namespace
@@ -64,20 +76,33 @@ bool usable(const SampleRow& sample) {
 Forwards forwards_within(const std::vector<StepRow>& steps, int draft_length, int top_k) {
   using Drafts = std::vector<const DraftRow*>;
   const auto any = [&](const Drafts& drafts, std::size_t, const TokenRow& token) {
-    return std::any_of(drafts.begin(), drafts.end(), [&](const DraftRow* draft) { return drafted(*draft, token, top_k); });
+    return std::any_of(drafts.begin(), drafts.end(),
+                       [&](const DraftRow* draft) { return drafted(*draft, token, top_k); });
   };
-  const auto next = [&](const Drafts& drafts, std::size_t i, const TokenRow& token) { return i < drafts.size() && drafted(*drafts[i], token, top_k); };
-  return {stale_rounds(steps, draft_length, top_k), rounds(steps, draft_length, any), rounds(steps, draft_length, next)};
+  const auto next = [&](const Drafts& drafts, std::size_t i, const TokenRow& token) {
+    return i < drafts.size() && drafted(*drafts[i], token, top_k);
+  };
+  return {stale_rounds(steps, draft_length, top_k), rounds(steps, draft_length, any),
+          rounds(steps, draft_length, next)};
 }
 
-std::vector<AcceptanceLimits> acceptance_limits(const Frame& frame, const std::vector<int>& draft_lengths) {
+std::vector<AcceptanceLimits> acceptance_limits(const Frame& frame,
+                                                const std::vector<int>& draft_lengths) {
   // Sums a prompt: tokens, and forwards of each reading.
-  struct Sums { double tokens = 0; std::map<std::pair<int, int>, std::array<double, 3>> forwards; };
-  struct Gathered { std::int64_t samples = 0, tokens = 0; int top_k = 64; std::map<std::int32_t, Sums> prompts; };
+  struct Sums {
+    double tokens = 0;
+    std::map<std::pair<int, int>, std::array<double, 3>> forwards;
+  };
+  struct Gathered {
+    std::int64_t samples = 0, tokens = 0;
+    int top_k = 64;
+    std::map<std::int32_t, Sums> prompts;
+  };
   std::map<std::int32_t, Gathered> arms;
   const auto each = [&](const auto& visit) {
     for (const Frame::Sample& at : frame.samples()) {
-      const bool pass = frame.key(at.arm, "drafter") == "confidence" && frame.key(at.arm, "drafter.confidence.source") == "pass";
+      const bool pass = frame.key(at.arm, "drafter") == "confidence" &&
+                        frame.key(at.arm, "drafter.confidence.source") == "pass";
       if (!at.counts || !pass || frame.key(at.arm, "router") != "never") continue;
       const SampleRow sample = frame.open(at.file)->sample(at.row);
       if (usable(sample)) visit(at, sample);
@@ -85,7 +110,9 @@ std::vector<AcceptanceLimits> acceptance_limits(const Frame& frame, const std::v
   };
   each([&](const Frame::Sample& at, const SampleRow& sample) {
     Gathered& arm = arms[at.arm];
-    for (const StepRow& step : sample.steps) for (const DraftRow& draft : step.drafts) arm.top_k = std::min(arm.top_k, static_cast<int>(draft.top.size()));
+    for (const StepRow& step : sample.steps)
+      for (const DraftRow& draft : step.drafts)
+        arm.top_k = std::min(arm.top_k, static_cast<int>(draft.top.size()));
   });
   each([&](const Frame::Sample& at, const SampleRow& sample) {
     Gathered& arm = arms[at.arm];
@@ -97,13 +124,18 @@ std::vector<AcceptanceLimits> acceptance_limits(const Frame& frame, const std::v
       for (int k = 1; k <= arm.top_k; ++k) {
         const Forwards forwards = forwards_within(sample.steps, length, k);
         std::array<double, 3>& of = sums.forwards[{length, k}];
-        of[0] += static_cast<double>(forwards.stale), of[1] += static_cast<double>(forwards.any_order), of[2] += static_cast<double>(forwards.in_order);
+        of[0] += static_cast<double>(forwards.stale),
+            of[1] += static_cast<double>(forwards.any_order),
+            of[2] += static_cast<double>(forwards.in_order);
       }
     }
   });
   if (arms.empty()) {
-    throw DataError("'" + frame.files().front().path + "' has no arm that decoded stepwise and recorded the likeliest tokens of every mask in order; decode with drafter = confidence, "
-                    "drafter.confidence.source = pass, router = never, decode.temperature = 0, decode.draft_length as long as the text, trace.drafts = all and trace.top_k");
+    throw DataError("'" + frame.files().front().path +
+                    "' has no arm that decoded stepwise and recorded the likeliest tokens of every "
+                    "mask in order; decode with drafter = confidence, "
+                    "drafter.confidence.source = pass, router = never, decode.temperature = 0, "
+                    "decode.draft_length as long as the text, trace.drafts = all and trace.top_k");
   }
 
   std::vector<AcceptanceLimits> result;
@@ -117,7 +149,8 @@ std::vector<AcceptanceLimits> acceptance_limits(const Frame& frame, const std::v
             columns[0].push_back(sums.forwards.at({length, k})[static_cast<std::size_t>(reading)]);
             columns[1].push_back(sums.tokens);
           }
-          return cluster_bootstrap(columns, [](std::span<const double> s) { return 1 - s[0] / s[1]; });
+          return cluster_bootstrap(columns,
+                                   [](std::span<const double> s) { return 1 - s[0] / s[1]; });
         };
         limits.limits.push_back({length, k, reduction(0), reduction(1), reduction(2)});
       }
@@ -130,18 +163,31 @@ std::vector<AcceptanceLimits> acceptance_limits(const Frame& frame, const std::v
 std::string acceptance_limit_tables(const std::vector<AcceptanceLimits>& arms) {
   const auto percent = [](const Estimate& estimate) {
     const bool bounded = estimate.interval.low == estimate.interval.low;
-    return fixed(100 * estimate.value, 1) + (bounded ? " [" + fixed(100 * estimate.interval.low, 1) + ", " + fixed(100 * estimate.interval.high, 1) + "]" : "");
+    return fixed(100 * estimate.value, 1) +
+           (bounded ? " [" + fixed(100 * estimate.interval.low, 1) + ", " +
+                          fixed(100 * estimate.interval.high, 1) + "]"
+                    : "");
   };
   std::string text;
   for (const AcceptanceLimits& arm : arms) {
-    text += (text.empty() ? "" : "\n") + (arm.arm.empty() ? std::string("Step reduction in %") : arm.arm + ": step reduction in %") + ", of " + std::to_string(arm.tokens) +
-            " stepwise tokens in " + std::to_string(arm.samples) + " texts\n";
-    struct Reading { std::string name; Estimate AcceptanceLimit::*of; };
-    for (const auto& [name, of] : {Reading{"stale drafts (the paper's Table 2)", &AcceptanceLimit::stale}, Reading{"redrafting, any order", &AcceptanceLimit::any_order},
-                                   Reading{"redrafting, in order (k = 1: the greedy chain)", &AcceptanceLimit::in_order}}) {
+    text +=
+        (text.empty() ? "" : "\n") +
+        (arm.arm.empty() ? std::string("Step reduction in %") : arm.arm + ": step reduction in %") +
+        ", of " + std::to_string(arm.tokens) + " stepwise tokens in " +
+        std::to_string(arm.samples) + " texts\n";
+    struct Reading {
+      std::string name;
+      Estimate AcceptanceLimit::*of;
+    };
+    for (const auto& [name, of] :
+         {Reading{"stale drafts (the paper's Table 2)", &AcceptanceLimit::stale},
+          Reading{"redrafting, any order", &AcceptanceLimit::any_order},
+          Reading{"redrafting, in order (k = 1: the greedy chain)", &AcceptanceLimit::in_order}}) {
       TextTable table{{name}, {}};
       for (const AcceptanceLimit& limit : arm.limits) {
-        if (table.rows.empty() || table.rows.back().front() != "N = " + std::to_string(limit.draft_length)) table.rows.push_back({"N = " + std::to_string(limit.draft_length)});
+        if (table.rows.empty() ||
+            table.rows.back().front() != "N = " + std::to_string(limit.draft_length))
+          table.rows.push_back({"N = " + std::to_string(limit.draft_length)});
         if (table.rows.size() == 1) table.header.push_back("k = " + std::to_string(limit.top_k));
         table.rows.back().push_back(percent(limit.*of));
       }

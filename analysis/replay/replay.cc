@@ -18,31 +18,44 @@ constexpr int kBins = 10;
 // Mean and spread of what is added.
 struct Moments {
   double count = 0, sum = 0, squares = 0, absolute = 0;
-  void add(double value) { ++count, sum += value, squares += value * value, absolute += std::abs(value); }
+  void add(double value) {
+    ++count, sum += value, squares += value * value, absolute += std::abs(value);
+  }
   double mean() const { return count > 0 ? sum / count : kNotMeasured; }
   double mean_absolute() const { return count > 0 ? absolute / count : kNotMeasured; }
-  double spread() const { return count > 1 ? std::sqrt(std::max(0.0, (squares - sum * sum / count) / (count - 1))) : kNotMeasured; }
+  double spread() const {
+    return count > 1 ? std::sqrt(std::max(0.0, (squares - sum * sum / count) / (count - 1)))
+                     : kNotMeasured;
+  }
 };
 
 // Sums a prompt, for resampling prompts.
 struct ByPrompt {
   std::vector<double> above, below;
   explicit ByPrompt(std::size_t prompts) : above(prompts, 0.0), below(prompts, 0.0) {}
-  void add(std::int32_t prompt, double value, double weight = 1) { above[prompt] += value, below[prompt] += weight; }
+  void add(std::int32_t prompt, double value, double weight = 1) {
+    above[prompt] += value, below[prompt] += weight;
+  }
   Estimate estimate() const {
     std::vector<double> columns[2];
     for (std::size_t i = 0; i < above.size(); ++i) {
       if (below[i] > 0) columns[0].push_back(above[i]), columns[1].push_back(below[i]);
     }
     if (columns[0].empty()) return {kNotMeasured, {kNotMeasured, kNotMeasured}};
-    return cluster_bootstrap(columns, [](std::span<const double> s) { return s[1] > 0 ? s[0] / s[1] : kNotMeasured; });
+    return cluster_bootstrap(
+        columns, [](std::span<const double> s) { return s[1] > 0 ? s[0] / s[1] : kNotMeasured; });
   }
 };
 
 // One estimator, as it hears of the steps.
 class Judge {
  public:
-  Judge(std::string name, std::size_t prompts) : name_(std::move(name)), error_(prompts), absolute_(prompts), brier_(prompts), bins_(kBins) {}
+  Judge(std::string name, std::size_t prompts)
+      : name_(std::move(name)),
+        error_(prompts),
+        absolute_(prompts),
+        brier_(prompts),
+        bins_(kBins) {}
 
   void hear(std::int32_t prompt, const LoggedStep& step, double said, const Eigen::ArrayXd* alpha) {
     if (std::isnan(said)) return;
@@ -85,7 +98,8 @@ class Judge {
     error.error_expected_committed = expected_committed_.mean();
     error.brier = brier_.estimate();
     for (EstimatorError::Bin bin : bins_) {
-      if (bin.drafts > 0) bin.said /= static_cast<double>(bin.drafts), bin.was /= static_cast<double>(bin.drafts);
+      if (bin.drafts > 0)
+        bin.said /= static_cast<double>(bin.drafts), bin.was /= static_cast<double>(bin.drafts);
       error.reliability.push_back(bin);
     }
     return error;
@@ -105,7 +119,8 @@ struct Worth {
 };
 
 Worth worth_of(const LoggedStep& step, const ReplayRequest& request) {
-  const double unverified = std::max(1, step.view.preview);  // without a confident draft a step commits one
+  const double unverified =
+      std::max(1, step.view.preview);  // without a confident draft a step commits one
   return {expected_committed(step.accept) / request.verify_cost, unverified / request.skip_cost};
 }
 
@@ -114,7 +129,8 @@ class Ledger {
  public:
   Ledger(std::string name, std::size_t prompts) : name_(std::move(name)), value_(prompts) {}
 
-  void hear(std::int32_t prompt, const LoggedStep& step, bool verify, const ReplayRequest& request) {
+  void hear(std::int32_t prompt, const LoggedStep& step, bool verify,
+            const ReplayRequest& request) {
     ++steps_;
     verified_ += verify;
     agreed_ += verify == step.routed;
@@ -143,10 +159,16 @@ class Ledger {
     d.rate = rate_.mean(), d.best = best_.mean(), d.regret = best_.mean() - rate_.mean();
     d.effective = squares_ > 0 ? weights_ * weights_ / squares_ : 0;
     d.value = {kNotMeasured, {kNotMeasured, kNotMeasured}};
-    if (!explored_) d.refused = "decisions on logged states: no propensities were logged (router = explore logs them)";
-    else if (shadowed_) d.refused = "decisions on logged states: a shadow committed something else than was routed";
-    else if (d.effective < kLeastEffective) d.refused = "effective sample size " + fixed(d.effective, 1) + " is below " + fixed(kLeastEffective, 0);
-    else d.value = value_.estimate();
+    if (!explored_)
+      d.refused =
+          "decisions on logged states: no propensities were logged (router = explore logs them)";
+    else if (shadowed_)
+      d.refused = "decisions on logged states: a shadow committed something else than was routed";
+    else if (d.effective < kLeastEffective)
+      d.refused = "effective sample size " + fixed(d.effective, 1) + " is below " +
+                  fixed(kLeastEffective, 0);
+    else
+      d.value = value_.estimate();
     return d;
   }
 
@@ -177,13 +199,17 @@ Replay replay(const Frame& frame, const ReplayRequest& request) {
   }
   std::vector<Ledger> ledgers;
   for (const char* name : {"as logged", "always", "never"}) ledgers.emplace_back(name, prompts);
-  struct Running { std::unique_ptr<Router> router; std::unique_ptr<Estimator> estimator; };
+  struct Running {
+    std::unique_ptr<Router> router;
+    std::unique_ptr<Estimator> estimator;
+  };
   std::vector<Running> routers;
   for (const ReplayRequest::Candidate& candidate : request.routers) {
     ledgers.emplace_back(candidate.name, prompts);
     routers.push_back({nullptr, candidate.estimator ? candidate.estimator->make() : nullptr});
     if (candidate.router.make()->reads_expected() && !candidate.estimator) {
-      throw UsageError("router '" + candidate.name + "' reads an estimator, and none is named; add --estimator NAME");
+      throw UsageError("router '" + candidate.name +
+                       "' reads an estimator, and none is named; add --estimator NAME");
     }
   }
 
@@ -194,11 +220,15 @@ Replay replay(const Frame& frame, const ReplayRequest& request) {
     ++result.steps;
     if (step.sample != sample) {  // what a router learns it learns within a sequence
       sample = step.sample;
-      canvas = std::make_unique<Canvas>(step.view.length, std::span<const std::pair<std::int32_t, Token>>{});
-      for (std::size_t r = 0; r < routers.size(); ++r) routers[r].router = request.routers[r].router.make();
+      canvas = std::make_unique<Canvas>(step.view.length,
+                                        std::span<const std::pair<std::int32_t, Token>>{});
+      for (std::size_t r = 0; r < routers.size(); ++r)
+        routers[r].router = request.routers[r].router.make();
     }
     if (step.view.vocabulary < 2 && !request.estimators.empty()) {
-      throw UsageError("the trace does not say how many tokens the model knows, which estimators divide by; --vocabulary must");
+      throw UsageError(
+          "the trace does not say how many tokens the model knows, which estimators divide by; "
+          "--vocabulary must");
     }
     if (step.prefix >= 0 && step.undecided) {
       ++result.judged;
@@ -209,12 +239,14 @@ Replay replay(const Frame& frame, const ReplayRequest& request) {
         ++result.known;
         luck.add(step.prefix - expected_accepted(step.accept));
       }
-      for (std::size_t e = 0; e < stored.size(); ++e) judges[e].hear(prompt, step, step.stored[e], nullptr);
+      for (std::size_t e = 0; e < stored.size(); ++e)
+        judges[e].hear(prompt, step, step.stored[e], nullptr);
       for (std::size_t e = 0; e < estimators.size(); ++e) {
         const auto* tokens = dynamic_cast<const TokenEstimator*>(estimators[e].get());
         if (tokens) {
           const Eigen::ArrayXd alpha = tokens->alpha(step.view);
-          judges[stored.size() + e].hear(prompt, step, estimators[e]->expected(step.view), alpha.size() >= step.span() ? &alpha : nullptr);
+          judges[stored.size() + e].hear(prompt, step, estimators[e]->expected(step.view),
+                                         alpha.size() >= step.span() ? &alpha : nullptr);
         } else {
           judges[stored.size() + e].hear(prompt, step, estimators[e]->expected(step.view), nullptr);
         }
@@ -222,18 +254,22 @@ Replay replay(const Frame& frame, const ReplayRequest& request) {
     }
     if (!step.undecided) return;
     const bool fixed_rules[] = {step.routed, true, false};
-    for (int rule = 0; rule < 3; ++rule) ledgers[rule].hear(prompt, step, fixed_rules[rule], request);
+    for (int rule = 0; rule < 3; ++rule)
+      ledgers[rule].hear(prompt, step, fixed_rules[rule], request);
     for (std::size_t r = 0; r < routers.size(); ++r) {
       StepView view;
       view.sequence = step.view.sequence;
-      view.span = step.view.span, view.block = step.view.block, view.step = step.view.step, view.length = step.view.length;
-      view.masked = step.view.masked, view.vocabulary = step.view.vocabulary, view.progress = step.view.progress, view.preview = step.view.preview;
+      view.span = step.view.span, view.block = step.view.block, view.step = step.view.step,
+      view.length = step.view.length;
+      view.masked = step.view.masked, view.vocabulary = step.view.vocabulary,
+      view.progress = step.view.progress, view.preview = step.view.preview;
       using Map = Eigen::Map<const Eigen::ArrayXd>;
       new (&view.confidence) Map(step.view.confidence.data(), step.view.confidence.size());
       new (&view.margin) Map(step.view.margin.data(), step.view.margin.size());
       new (&view.entropy) Map(step.view.entropy.data(), step.view.entropy.size());
       new (&view.renyi2) Map(step.view.renyi2.data(), step.view.renyi2.size());
-      view.expected = routers[r].estimator ? routers[r].estimator->expected(step.view) : step.view.expected;
+      view.expected =
+          routers[r].estimator ? routers[r].estimator->expected(step.view) : step.view.expected;
       Route route = routers[r].router->decide(view);
       ledgers[3 + r].hear(prompt, step, route.verify, request);
       route.verify = step.verified;  // it learns from what was done
@@ -243,7 +279,9 @@ Replay replay(const Frame& frame, const ReplayRequest& request) {
     }
   });
   if (result.judged == 0) {
-    throw DataError("'" + frame.files()[0].path + "' has no step whose drafts were judged; decode with decode.shadow = commit or observe, or a router that verifies");
+    throw DataError("'" + frame.files()[0].path +
+                    "' has no step whose drafts were judged; decode with decode.shadow = commit or "
+                    "observe, or a router that verifies");
   }
   result.prompts = std::count(seen.begin(), seen.end(), 1);
   result.luck = luck.mean(), result.luck_spread = luck.spread();
@@ -254,44 +292,74 @@ Replay replay(const Frame& frame, const ReplayRequest& request) {
 }
 
 std::string replay_tables(const Replay& replay, bool reliability) {
-  const auto plus = [](double value, int digits) { return std::isnan(value) ? std::string("-") : (value < 0 ? "" : "+") + fixed(value, digits); };
-  const auto bounds = [](const Interval& i) { return std::isnan(i.low) ? std::string() : " [" + fixed(i.low, 3) + ", " + fixed(i.high, 3) + "]"; };
-  std::string text = std::to_string(replay.judged) + " judged steps of " + std::to_string(replay.prompts) + " prompts: a span of " + fixed(replay.length, 2) +
-                     " drafts, of which " + fixed(replay.prefix, 3) + " were accepted in a row (K). Luck, K - E[K]: mean " + plus(replay.luck, 3) + ", sd " +
-                     fixed(replay.luck_spread, 3) + ", over " + std::to_string(replay.known) + " steps whose every acceptance probability is known.\n";
-  if (replay.known < replay.judged) text += "Where it is not (decode.shadow measures it past a rejection too), E[K] is not known and the step is left out of it.\n";
+  const auto plus = [](double value, int digits) {
+    return std::isnan(value) ? std::string("-") : (value < 0 ? "" : "+") + fixed(value, digits);
+  };
+  const auto bounds = [](const Interval& i) {
+    return std::isnan(i.low) ? std::string()
+                             : " [" + fixed(i.low, 3) + ", " + fixed(i.high, 3) + "]";
+  };
+  std::string text =
+      std::to_string(replay.judged) + " judged steps of " + std::to_string(replay.prompts) +
+      " prompts: a span of " + fixed(replay.length, 2) + " drafts, of which " +
+      fixed(replay.prefix, 3) + " were accepted in a row (K). Luck, K - E[K]: mean " +
+      plus(replay.luck, 3) + ", sd " + fixed(replay.luck_spread, 3) + ", over " +
+      std::to_string(replay.known) + " steps whose every acceptance probability is known.\n";
+  if (replay.known < replay.judged)
+    text +=
+        "Where it is not (decode.shadow measures it past a rejection too), E[K] is not known and "
+        "the step is left out of it.\n";
   if (!replay.estimators.empty()) {
     TextTable realised{{"estimator", "mean error", "std error", "MAE", "error, C", "MAE, C"}, {}};
     TextTable expected{{"estimator", "K^ - E[K]", "sd", "mean absolute", "K^ - E[C]", "Brier"}, {}};
     for (const EstimatorError& e : replay.estimators) {
-      realised.rows.push_back({e.name, plus(e.error.value, 3) + bounds(e.error.interval), fixed(e.spread, 3), fixed(e.absolute.value, 3) + bounds(e.absolute.interval),
+      realised.rows.push_back({e.name, plus(e.error.value, 3) + bounds(e.error.interval),
+                               fixed(e.spread, 3),
+                               fixed(e.absolute.value, 3) + bounds(e.absolute.interval),
                                plus(e.error_committed, 3), fixed(e.absolute_committed, 3)});
-      expected.rows.push_back({e.name, plus(e.error_expected, 3), fixed(e.spread_expected, 3), fixed(e.absolute_expected, 3), plus(e.error_expected_committed, 3),
+      expected.rows.push_back({e.name, plus(e.error_expected, 3), fixed(e.spread_expected, 3),
+                               fixed(e.absolute_expected, 3), plus(e.error_expected_committed, 3),
                                fixed(e.brier.value, 4) + bounds(e.brier.interval)});
     }
-    text += "\nAgainst what happened: K^ - K; beside it against C, the tokens committed with the replacement, which the S2D2 authors seem to mean\n" + realised.print() +
-            "\nApart from luck, by the acceptance probabilities; Brier: sum over k of (S^_k - 1[K >= k])^2\n" + expected.print();
+    text +=
+        "\nAgainst what happened: K^ - K; beside it against C, the tokens committed with the "
+        "replacement, which the S2D2 authors seem to mean\n" +
+        realised.print() +
+        "\nApart from luck, by the acceptance probabilities; Brier: sum over k of (S^_k - 1[K >= "
+        "k])^2\n" +
+        expected.print();
   }
   if (reliability) {
     for (const EstimatorError& e : replay.estimators) {
       TextTable bins{{e.name, "drafts", "said", "was"}, {}};
       for (int b = 0; b < static_cast<int>(e.reliability.size()); ++b) {
         const EstimatorError::Bin& bin = e.reliability[b];
-        if (bin.drafts > 0) bins.rows.push_back({fixed(0.1 * b, 1) + " to " + fixed(0.1 * (b + 1), 1), std::to_string(bin.drafts), fixed(bin.said, 3), fixed(bin.was, 3)});
+        if (bin.drafts > 0)
+          bins.rows.push_back({fixed(0.1 * b, 1) + " to " + fixed(0.1 * (b + 1), 1),
+                               std::to_string(bin.drafts), fixed(bin.said, 3), fixed(bin.was, 3)});
       }
       if (!bins.rows.empty()) text += "\n" + bins.print();
     }
   }
-  TextTable decisions{{"router", "steps", "verified", "as logged", "tokens/forward", "better choice", "one-step regret", "value if it had decided", "ESS"}, {}};
+  TextTable decisions{{"router", "steps", "verified", "as logged", "tokens/forward",
+                       "better choice", "one-step regret", "value if it had decided", "ESS"},
+                      {}};
   std::map<std::string, std::string> refused;
   for (const Decisions& d : replay.routers) {
     const bool shown = d.refused.empty();
-    decisions.rows.push_back({d.name, std::to_string(d.steps), fixed(d.verified, 3), fixed(d.agreement, 3), fixed(d.rate, 3), fixed(d.best, 3), fixed(d.regret, 4),
-                              shown ? fixed(d.value.value, 3) + bounds(d.value.interval) : "-", d.effective > 0 && shown ? fixed(d.effective, 0) : "-"});
+    decisions.rows.push_back({d.name, std::to_string(d.steps), fixed(d.verified, 3),
+                              fixed(d.agreement, 3), fixed(d.rate, 3), fixed(d.best, 3),
+                              fixed(d.regret, 4),
+                              shown ? fixed(d.value.value, 3) + bounds(d.value.interval) : "-",
+                              d.effective > 0 && shown ? fixed(d.effective, 0) : "-"});
     if (!shown) refused[d.refused] += (refused[d.refused].empty() ? "" : ", ") + d.name;
   }
-  text += "\nDecisions on logged states; tokens a forward as E[C] or the confident drafts over the cost, where E[C] is known\n" + decisions.print();
-  for (const auto& [reason, names] : refused) text += "No value for " + names + ": " + reason + ".\n";
+  text +=
+      "\nDecisions on logged states; tokens a forward as E[C] or the confident drafts over the "
+      "cost, where E[C] is known\n" +
+      decisions.print();
+  for (const auto& [reason, names] : refused)
+    text += "No value for " + names + ": " + reason + ".\n";
   return text;
 }
 

@@ -18,56 +18,77 @@ namespace {
 std::string method_of(const Frame& frame, int arm) {
   std::string text = frame.arms()[arm].run.checkpoint_digest;
   for (const auto& [key, value] : frame.arms()[arm].config) {
-    if (key.starts_with("task") || key == "run.seed" || key == "arm" || key == "id" || key == "checkpoint") continue;
+    if (key.starts_with("task") || key == "run.seed" || key == "arm" || key == "id" ||
+        key == "checkpoint")
+      continue;
     text += "\n" + key + "=" + value;
   }
   return text;
 }
 
-bool is_number(const std::string& text) { return !text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == std::string::npos; }
+bool is_number(const std::string& text) {
+  return !text.empty() && text.size() < 10 &&
+         text.find_first_not_of("0123456789") == std::string::npos;
+}
 
-// The methods that are best in their group, by groups of `request.by`; without keys: the baseline's, and the best of all others.
-std::set<std::string> best_methods(const Frame& tuning, const ReportRequest& request, std::vector<std::string>& notes) {
+// The methods that are best in their group, by groups of `request.by`; without keys: the
+// baseline's, and the best of all others.
+std::set<std::string> best_methods(const Frame& tuning, const ReportRequest& request,
+                                   std::vector<std::string>& notes) {
   const Quantities quantities(tuning);
   const Quantity& quantity = quantities.find(request.choose);
-  if (quantity.better == 0) throw UsageError("--choose " + request.choose + ": neither more nor less of it is better, so no arm is the best");
+  if (quantity.better == 0)
+    throw UsageError("--choose " + request.choose +
+                     ": neither more nor less of it is better, so no arm is the best");
   const Grouping singles(tuning, {});
   const Pairing pairing(tuning, singles);
   const Measured& measured = quantities.of(quantity);
-  struct Best { double value; int group; int among; };
+  struct Best {
+    double value;
+    int group;
+    int among;
+  };
   std::map<std::vector<std::string>, Best> best;
   std::set<std::string> methods;
   for (std::size_t g = 0; g < singles.groups.size(); ++g) {
     const int arm = singles.groups[g].arms[0];
     std::vector<std::string> keys;
     for (const std::string& key : request.by) keys.push_back(tuning.key(arm, key));
-    if (request.by.empty() && !request.baseline.empty() && is_baseline(tuning, singles.groups[g].arms, request.baseline)) {
+    if (request.by.empty() && !request.baseline.empty() &&
+        is_baseline(tuning, singles.groups[g].arms, request.baseline)) {
       methods.insert(method_of(tuning, arm));
       continue;
     }
     const PromptSums sums = pairing.all(static_cast<int>(g), measured);
     std::vector<double> totals;
-    for (const auto& column : sums.columns) totals.push_back(std::accumulate(column.begin(), column.end(), 0.0));
+    for (const auto& column : sums.columns)
+      totals.push_back(std::accumulate(column.begin(), column.end(), 0.0));
     const double value = quantity.statistic(totals);
     if (std::isnan(value)) continue;
     const auto [found, fresh] = best.emplace(keys, Best{value, static_cast<int>(g), 0});
     ++found->second.among;
-    if (!fresh && quantity.better * (value - found->second.value) > 0) found->second.value = value, found->second.group = static_cast<int>(g);
+    if (!fresh && quantity.better * (value - found->second.value) > 0)
+      found->second.value = value, found->second.group = static_cast<int>(g);
   }
   std::size_t prompts = 0;
   {
     std::set<int> seen;
-    for (const Frame::Sample& sample : tuning.samples()) if (sample.counts) seen.insert(sample.prompt);
+    for (const Frame::Sample& sample : tuning.samples())
+      if (sample.counts) seen.insert(sample.prompt);
     prompts = seen.size();
   }
   for (const auto& [keys, winner] : best) {
     const Grouping::Group& group = singles.groups[winner.group];
     methods.insert(method_of(tuning, group.arms[0]));
-    notes.push_back("Chosen: " + group.name + ", the best of " + std::to_string(winner.among) + " in " + quantity.name + " (" +
-                    fixed(quantity.exponential ? std::exp(winner.value) : winner.value, quantity.digits) + ") on " + std::to_string(prompts) +
-                    " prompts that are not reported.");
+    notes.push_back(
+        "Chosen: " + group.name + ", the best of " + std::to_string(winner.among) + " in " +
+        quantity.name + " (" +
+        fixed(quantity.exponential ? std::exp(winner.value) : winner.value, quantity.digits) +
+        ") on " + std::to_string(prompts) + " prompts that are not reported.");
   }
-  if (best.empty()) throw DataError("no tuning sample measures '" + request.choose + "', so no arm can be chosen by it");
+  if (best.empty())
+    throw DataError("no tuning sample measures '" + request.choose +
+                    "', so no arm can be chosen by it");
   return methods;
 }
 
@@ -77,9 +98,12 @@ bool is_baseline(const Frame& frame, const std::vector<int>& arms, const std::st
   std::istringstream words(baseline);
   for (std::string word; words >> word;) {
     const std::size_t equals = word.find('=');
-    if (equals == std::string::npos || equals == 0) throw UsageError("--baseline " + baseline + " must be key=value, or several of them");
+    if (equals == std::string::npos || equals == 0)
+      throw UsageError("--baseline " + baseline + " must be key=value, or several of them");
     const std::string key = word.substr(0, equals), value = word.substr(equals + 1);
-    if (!std::all_of(arms.begin(), arms.end(), [&](int arm) { return frame.key(arm, key) == value; })) return false;
+    if (!std::all_of(arms.begin(), arms.end(),
+                     [&](int arm) { return frame.key(arm, key) == value; }))
+      return false;
   }
   return true;
 }
@@ -92,7 +116,8 @@ Frame chosen(const Frame& frame, const ReportRequest& request, std::vector<std::
     const std::set<double> indices(index.begin(), index.end());
     const std::size_t count = std::stoul(request.tune[0]);
     if (count == 0 || count >= indices.size()) {
-      throw UsageError("--tune " + request.tune[0] + " must leave some of the " + std::to_string(indices.size()) + " prompts to choose on and some to report");
+      throw UsageError("--tune " + request.tune[0] + " must leave some of the " +
+                       std::to_string(indices.size()) + " prompts to choose on and some to report");
     }
     const double first_reported = *std::next(indices.begin(), static_cast<std::ptrdiff_t>(count));
     std::vector<char> tuning(keep.size());
@@ -104,11 +129,14 @@ Frame chosen(const Frame& frame, const ReportRequest& request, std::vector<std::
   } else {
     const Frame tuning(request.tune);
     std::set<std::string> used;
-    for (const Frame::Sample& sample : tuning.samples()) used.insert(tuning.prompts()[sample.prompt]);
+    for (const Frame::Sample& sample : tuning.samples())
+      used.insert(tuning.prompts()[sample.prompt]);
     for (const Frame::Sample& sample : frame.samples()) {
       if (!used.contains(frame.prompts()[sample.prompt])) continue;
-      throw DataError("prompt '" + frame.prompts()[sample.prompt] + "' of '" + frame.files()[sample.file].path +
-                      "' is also in the traces that choose; what is chosen on a prompt cannot be reported on it");
+      throw DataError("prompt '" + frame.prompts()[sample.prompt] + "' of '" +
+                      frame.files()[sample.file].path +
+                      "' is also in the traces that choose; what is chosen on a prompt cannot be "
+                      "reported on it");
     }
     methods = best_methods(tuning, request, notes);
   }

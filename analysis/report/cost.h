@@ -1,8 +1,9 @@
 // What speculation costs and when it pays: forwards and their measured times, against tokens.
 //
-// A step that drafts and verifies costs c times what the baseline pays for a token; it pays when it commits more than c tokens.
-// With every draft accepted with probability a, L drafts commit 1 + a + ... + a^(L-1) tokens (no bonus token), so the break-even
-// acceptance is the a at which that sum is c.
+// A step that drafts and verifies costs c times what the baseline pays for a token; it pays when it
+// commits more than c tokens. With every draft accepted with probability a, L drafts commit 1 + a +
+// ... + a^(L-1) tokens (no bonus token), so the break-even acceptance is the a at which that sum is
+// c.
 #pragma once
 
 #include <string>
@@ -16,31 +17,39 @@ namespace draftlab {
 struct CostRequest {
   std::vector<std::string> by = {};
   std::string baseline = {};
-  double bandwidth = 0, flops = 0;  // of a machine: bytes and operations a second; 0: none is asked about
-  double parameters = 0;            // of the target; 0: as the traces say
-  double bytes = 0;                 // a parameter; 0: by the run's dtype
+  double bandwidth = 0,
+         flops = 0;       // of a machine: bytes and operations a second; 0: none is asked about
+  double parameters = 0;  // of the target; 0: as the traces say
+  double bytes = 0;       // a parameter; 0: by the run's dtype
 };
 
 struct Cost {
   std::string name;
-  double forwards_per_step = 0, rows_per_step = 0, positions_per_step = 0, tokens_per_step = 0, drafts_per_step = 0;
-  double tokens_per_forward = 0, seconds_per_token = 0;       // NaN where seconds were not measured
-  double break_even_forwards = 0, break_even_seconds = 0;     // acceptance at which a step pays, in [0, 1]; above 1: never
-  double acceptance = 0;                                      // the same a for what its steps really committed
-  double ideal_speedup = 0, model_speedup = 0, speedup = 0;   // over the baseline: if forwards were alike; inside the target; measured
-  double predicted = 0;                                       // its seconds by a fit to the other arms' forwards, rows and positions, over its own
-  Line seconds_of_forward;                                    // a + b x positions, over the forwards of its steps
+  double forwards_per_step = 0, rows_per_step = 0, positions_per_step = 0, tokens_per_step = 0,
+         drafts_per_step = 0;
+  double tokens_per_forward = 0, seconds_per_token = 0;  // NaN where seconds were not measured
+  double break_even_forwards = 0,
+         break_even_seconds = 0;  // acceptance at which a step pays, in [0, 1]; above 1: never
+  double acceptance = 0;          // the same a for what its steps really committed
+  double ideal_speedup = 0, model_speedup = 0,
+         speedup = 0;  // over the baseline: if forwards were alike; inside the target; measured
+  double predicted =
+      0;  // its seconds by a fit to the other arms' forwards, rows and positions, over its own
+  Line seconds_of_forward;  // a + b x positions, over the forwards of its steps
   std::int64_t fitted = 0;
-  double machine_seconds = 0, machine_speedup = 0;            // a token, on the machine that was asked about
+  double machine_seconds = 0, machine_speedup = 0;  // a token, on the machine that was asked about
 };
 
-// The acceptance probability at which `drafts` drafts commit `tokens` a step; 0 where one token is enough, infinity where none is.
+// The acceptance probability at which `drafts` drafts commit `tokens` a step; 0 where one token is
+// enough, infinity where none is.
 double acceptance_for(double tokens, double drafts);
 
 // Seconds of one forward where reading the weights and multiplying overlap: the longer of the two.
-double machine_forward(double positions, double parameters, double bytes, double bandwidth, double flops);
+double machine_forward(double positions, double parameters, double bytes, double bandwidth,
+                       double flops);
 
-// The first is the baseline. UsageError: a machine is asked about, and nobody says how large the model is.
+// The first is the baseline. UsageError: a machine is asked about, and nobody says how large the
+// model is.
 std::vector<Cost> costs(const Frame& frame, const CostRequest& request);
 std::string cost_tables(const Frame& frame, const CostRequest& request);
 

@@ -9,8 +9,10 @@
 
 namespace draftlab {
 
-// Plain aligned text, at most 120 columns. Arms that decoded the same prompts are compared with the first among them, paired by
-// prompt and sample. Seconds that were not measured (batch > 1) are printed as `-`.
-std::string summary(const std::vector<RunRow>& runs, const std::vector<SampleRow>& samples, const ReportOptions& options);
+// Plain aligned text, at most 120 columns. Arms that decoded the same prompts are compared with the
+// first among them, paired by prompt and sample. Seconds that were not measured (batch > 1) are
+// printed as `-`.
+std::string summary(const std::vector<RunRow>& runs, const std::vector<SampleRow>& samples,
+                    const ReportOptions& options);
 
 }  // namespace draftlab

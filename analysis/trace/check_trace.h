@@ -17,11 +17,11 @@ struct Finding {
 };
 
 struct TraceCheck {
-  std::string path, summary;           // "valid, schema 1.0, 2 runs, 10 samples, ..."
-  std::vector<Finding> findings;       // of one rule at most kShown
-  std::map<std::string, int> hidden;   // and how many more of "column rule"
+  std::string path, summary;          // "valid, schema 1.0, 2 runs, 10 samples, ..."
+  std::vector<Finding> findings;      // of one rule at most kShown
+  std::map<std::string, int> hidden;  // and how many more of "column rule"
   static constexpr int kShown = 5;
-  bool valid() const;                  // no MUST is broken
+  bool valid() const;  // no MUST is broken
 };
 
 // Never throws for what is wrong with the file. Traces and curves.

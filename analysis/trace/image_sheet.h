@@ -16,17 +16,21 @@ struct SheetOptions {
   bool outlines = true;
 };
 
-// Writes a sheet: a row an arm and a column a prompt, so that arms stand side by side on the same noise; of one arm alone, rows of ten.
-// Tokens that a verifier accepted or replaced are outlined. Returns what stands where. DataError: the trace has no vector tokens, or
-// they are no square image.
+// Writes a sheet: a row an arm and a column a prompt, so that arms stand side by side on the same
+// noise; of one arm alone, rows of ten. Tokens that a verifier accepted or replaced are outlined.
+// Returns what stands where. DataError: the trace has no vector tokens, or they are no square
+// image.
 std::string write_sheet(const Trace& trace, const std::string& path, const SheetOptions& options);
 
-// Writes what other programs score images from: of each arm a folder of PNG files (those of square images), tokens.npy [N, positions,
-// dimension], labels.npy [N] where the task recorded classes, and samples.txt, a line an image: prompt and repeat. Returns the folders.
+// Writes what other programs score images from: of each arm a folder of PNG files (those of square
+// images), tokens.npy [N, positions, dimension], labels.npy [N] where the task recorded classes,
+// and samples.txt, a line an image: prompt and repeat. Returns the folders.
 std::vector<std::string> export_images(const Trace& trace, const std::string& folder);
 
-// The same of tokens [N, positions, dimension] that no trace holds; `config` says how values become grey levels, as that of a run does.
-void export_images(const std::string& folder, const std::string& config, std::int64_t positions, std::int64_t dimension, const std::vector<float>& tokens,
+// The same of tokens [N, positions, dimension] that no trace holds; `config` says how values become
+// grey levels, as that of a run does.
+void export_images(const std::string& folder, const std::string& config, std::int64_t positions,
+                   std::int64_t dimension, const std::vector<float>& tokens,
                    const std::vector<float>& labels);
 
 }  // namespace draftlab

@@ -18,30 +18,40 @@ struct Marks {
 constexpr Marks kUtf8Marks = {"\u00B7", "\u2713", "\u2717", "\u2192", "?", "\u2026"};
 constexpr Marks kAsciiMarks = {"=", "+", "x", ">", "?", "..."};
 
-// Printable: control characters never reach the terminal; in ASCII the piece of a space is an underscore.
+// Printable: control characters never reach the terminal; in ASCII the piece of a space is an
+// underscore.
 std::string printable(const std::string& text, bool ascii) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
-    const bool c1 = byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
-    if (byte < 0x20 || byte == 0x7F) result += ' ';
-    else if (c1) ++i, result += ' ';
-    else if (byte < 0x80 || !ascii) result += text[i];
-    else if (text.compare(i, 3, "\u2581") == 0) i += 2, result += '_';
-    else if ((byte & 0xC0) != 0x80) result += '?';
+    const bool c1 =
+        byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
+    if (byte < 0x20 || byte == 0x7F)
+      result += ' ';
+    else if (c1)
+      ++i, result += ' ';
+    else if (byte < 0x80 || !ascii)
+      result += text[i];
+    else if (text.compare(i, 3, "\u2581") == 0)
+      i += 2, result += '_';
+    else if ((byte & 0xC0) != 0x80)
+      result += '?';
   }
   return result;
 }
 
 int columns_of(const std::string& text) {
-  return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
 }
 
 // `text` cut to at most `most` columns.
 std::string cut(const std::string& text, int most) {
   int columns = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80 && ++columns > most) return text.substr(0, i);
+    if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80 && ++columns > most)
+      return text.substr(0, i);
   }
   return text;
 }
@@ -49,13 +59,17 @@ std::string cut(const std::string& text, int most) {
 // Words one after another, wrapped at the width, continued under the first.
 class Paragraph {
  public:
-  Paragraph(std::string head, int width) : text_(std::move(head)), indent_(columns_of(text_)), at_(indent_), width_(width) {}
+  Paragraph(std::string head, int width)
+      : text_(std::move(head)), indent_(columns_of(text_)), at_(indent_), width_(width) {}
   void add(const std::string& word) {
     const std::string fits = cut(word, width_ - indent_);
     const int length = columns_of(fits);
-    if (!begun_) begun_ = true;
-    else if (at_ + 1 + length > width_) text_ += "\n" + std::string(indent_, ' '), at_ = indent_;
-    else text_ += " ", ++at_;
+    if (!begun_)
+      begun_ = true;
+    else if (at_ + 1 + length > width_)
+      text_ += "\n" + std::string(indent_, ' '), at_ = indent_;
+    else
+      text_ += " ", ++at_;
     text_ += fits;
     at_ += length;
   }
@@ -70,7 +84,10 @@ class Paragraph {
 class Picture {
  public:
   Picture(const Trace& trace, const SampleRow& sample, const InspectOptions& options)
-      : trace_(trace), sample_(sample), options_(options), marks_(options.ascii ? kAsciiMarks : kUtf8Marks) {}
+      : trace_(trace),
+        sample_(sample),
+        options_(options),
+        marks_(options.ascii ? kAsciiMarks : kUtf8Marks) {}
   std::string header(std::int64_t index) const;
   std::string step(const StepRow& step) const;
   std::string canvas() const;
@@ -78,7 +95,8 @@ class Picture {
 
  private:
   std::string piece(Token token) const {
-    std::string shown = options_.piece ? printable(options_.piece(sample_.run, token), options_.ascii) : "";
+    std::string shown =
+        options_.piece ? printable(options_.piece(sample_.run, token), options_.ascii) : "";
     return shown.empty() ? std::to_string(token) : cut(shown, 24);
   }
   std::string paragraph(const std::string& head, const std::string& text) const;
@@ -92,7 +110,9 @@ class Picture {
 std::string kinds(const Counts& counts) {
   std::string text;
   for (Kind kind : {Kind::prefill, Kind::draft, Kind::verify, Kind::commit, Kind::aux}) {
-    if (counts[kind].calls > 0) text += (text.empty() ? "" : ", ") + std::to_string(counts[kind].calls) + " " + std::string(name(kind));
+    if (counts[kind].calls > 0)
+      text += (text.empty() ? "" : ", ") + std::to_string(counts[kind].calls) + " " +
+              std::string(name(kind));
   }
   return text;
 }
@@ -112,12 +132,15 @@ std::string Picture::header(std::int64_t index) const {
   const RunRow& run = trace_.runs()[sample_.run];
   const std::int64_t nfe = sample_.counts.nfe();
   char numbers[160];
-  std::snprintf(numbers, sizeof numbers, "%d positions, %d given, %d decoded in %zu steps; NFE %lld (", sample_.length, sample_.prompt_tokens,
-                sample_.generated, sample_.steps.size(), static_cast<long long>(nfe));
+  std::snprintf(numbers, sizeof numbers,
+                "%d positions, %d given, %d decoded in %zu steps; NFE %lld (", sample_.length,
+                sample_.prompt_tokens, sample_.generated, sample_.steps.size(),
+                static_cast<long long>(nfe));
   std::string cost = numbers + kinds(sample_.counts) + ")";
   if (sample_.drafter_counts.nfe() > 0) cost += "; draft model: " + kinds(sample_.drafter_counts);
   if (nfe > 0) {
-    std::snprintf(numbers, sizeof numbers, "; %.3f tokens per forward", static_cast<double>(sample_.generated) / static_cast<double>(nfe));
+    std::snprintf(numbers, sizeof numbers, "; %.3f tokens per forward",
+                  static_cast<double>(sample_.generated) / static_cast<double>(nfe));
     cost += numbers;
   }
   if (!std::isnan(sample_.seconds)) {
@@ -130,7 +153,8 @@ std::string Picture::header(std::int64_t index) const {
     scores += (scores.empty() ? "" : ", ") + name + " " + numbers;
   }
   const std::string arm = run.arm.empty() ? run.id : run.arm;
-  return paragraph("sample ", std::to_string(index) + ": prompt " + sample_.prompt_id + ", repeat " + std::to_string(sample_.sample_index) + ", run " +
+  return paragraph("sample ", std::to_string(index) + ": prompt " + sample_.prompt_id +
+                                  ", repeat " + std::to_string(sample_.sample_index) + ", run " +
                                   std::to_string(sample_.run) + " (" + arm + ")") +
          paragraph("cost   ", cost) + (scores.empty() ? "" : paragraph("scores ", scores));
 }
@@ -141,7 +165,9 @@ std::string short_cost(const StepRow& step) {
     std::string text;
     for (Kind kind : {Kind::prefill, Kind::draft, Kind::verify, Kind::commit, Kind::aux}) {
       const std::int64_t calls = counts[kind].calls;
-      if (calls > 0) text += (text.empty() ? "" : "+") + (calls > 1 ? std::to_string(calls) : "") + std::string(name(kind).substr(0, 1));
+      if (calls > 0)
+        text += (text.empty() ? "" : "+") + (calls > 1 ? std::to_string(calls) : "") +
+                std::string(name(kind).substr(0, 1));
     }
     return text;
   };
@@ -150,10 +176,12 @@ std::string short_cost(const StepRow& step) {
   return text.empty() ? "-" : text;
 }
 
-// One draft after the other, in the order of drafting; then what was committed at positions that no draft had.
+// One draft after the other, in the order of drafting; then what was committed at positions that no
+// draft had.
 std::string Picture::step(const StepRow& step) const {
   char head[64];
-  std::snprintf(head, sizeof head, "%5d %4d  %-6s ", step.step, step.committed, short_cost(step).c_str());
+  std::snprintf(head, sizeof head, "%5d %4d  %-6s ", step.step, step.committed,
+                short_cost(step).c_str());
   Paragraph line(head, options_.width);
   std::map<std::int32_t, const TokenRow*> committed;
   for (const TokenRow& token : step.tokens) committed[token.position] = &token;
@@ -162,7 +190,8 @@ std::string Picture::step(const StepRow& step) const {
     const std::string drafted = std::to_string(draft.position) + ":" + piece(draft.token);
     const auto token = committed.find(draft.position);
     // All vectors have one id: of those only what was accepted is what was drafted.
-    const bool kept = token != committed.end() && token->second->token == draft.token && (draft.accepted != 0 || token->second->value.size() == 0);
+    const bool kept = token != committed.end() && token->second->token == draft.token &&
+                      (draft.accepted != 0 || token->second->value.size() == 0);
     if (draft.accepted == 1 || kept) {
       line.add(drafted + (draft.depth < step.exact ? marks_.exact : marks_.accepted));
     } else if (draft.accepted == 0 && token != committed.end()) {
@@ -176,7 +205,8 @@ std::string Picture::step(const StepRow& step) const {
     if (!committed.count(token.position)) continue;
     const bool accepted = token.source == static_cast<std::int32_t>(Source::accepted);
     line.add(std::to_string(token.position) + ":" + piece(token.token) +
-             (accepted ? std::string(marks_.accepted) : "(" + std::string(name(static_cast<Source>(token.source))) + ")"));
+             (accepted ? std::string(marks_.accepted)
+                       : "(" + std::string(name(static_cast<Source>(token.source))) + ")"));
   }
   line.add("| " + std::string(name(static_cast<Stop>(step.stop))));
   return line.line();
@@ -199,12 +229,15 @@ std::string Picture::canvas() const {
 }
 
 std::string Picture::text() const {
-  return (sample_.text.empty() ? "" : paragraph("text   ", sample_.text)) + (sample_.reference.empty() ? "" : paragraph("stood  ", sample_.reference));
+  return (sample_.text.empty() ? "" : paragraph("text   ", sample_.text)) +
+         (sample_.reference.empty() ? "" : paragraph("stood  ", sample_.reference));
 }
 
 std::int64_t number(const std::string& text, const std::string& whole) {
-  const bool digits = !text.empty() && text.size() <= 15 && text.find_first_not_of("0123456789") == std::string::npos;
-  if (!digits) throw UsageError("--steps " + whole + " is neither A:B, A:, :B nor a number of steps");
+  const bool digits = !text.empty() && text.size() <= 15 &&
+                      text.find_first_not_of("0123456789") == std::string::npos;
+  if (!digits)
+    throw UsageError("--steps " + whole + " is neither A:B, A:, :B nor a number of steps");
   return std::stoll(text);
 }
 
@@ -233,12 +266,14 @@ std::string inspect(const Trace& trace, std::int64_t index, const InspectOptions
   const Picture picture(trace, sample, options);
   const Marks& marks = options.ascii ? kAsciiMarks : kUtf8Marks;
   std::string out = picture.header(index) + "\n";
-  out += std::string(" step  new  nfe    position:token  ") + marks.exact + " target's own  " + marks.accepted + " accepted  " + marks.rejected + marks.becomes +
-         "token replaced  " + marks.unjudged + " not judged\n";
+  out += std::string(" step  new  nfe    position:token  ") + marks.exact + " target's own  " +
+         marks.accepted + " accepted  " + marks.rejected + marks.becomes + "token replaced  " +
+         marks.unjudged + " not judged\n";
   for (const StepRow& step : sample.steps) {
     if (step.step >= options.first_step && step.step < options.end_step) out += picture.step(step);
   }
-  return out + "\n" + std::string("tokens by position, each with the step that committed it; ") + marks.given + " given or open\n" + picture.canvas() + picture.text();
+  return out + "\n" + std::string("tokens by position, each with the step that committed it; ") +
+         marks.given + " given or open\n" + picture.canvas() + picture.text();
 }
 
 }  // namespace draftlab

@@ -1,4 +1,5 @@
-// One decoded sequence as a picture in a terminal: what each step drafted, what became of it, and what it left.
+// One decoded sequence as a picture in a terminal: what each step drafted, what became of it, and
+// what it left.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@ namespace draftlab {
 struct InspectOptions {
   std::int64_t first_step = 0, end_step = std::numeric_limits<std::int64_t>::max();  // half open
   bool ascii = false;
-  int width = 100;                                            // columns
-  std::function<std::string(int run, Token token)> piece;     // empty: ids are shown
+  int width = 100;                                         // columns
+  std::function<std::string(int run, Token token)> piece;  // empty: ids are shown
 };
 
 // "A:B", "A:", ":B", or "N" for the first N. UsageError when it is none of these.

@@ -71,10 +71,13 @@ class CsvReader {
 
 std::string whole(const std::string& path, std::size_t most) {
   const auto size = std::filesystem::file_size(path);
-  if (size > most) throw DataError("'" + path + "' has " + std::to_string(size) + " bytes, more than the " + std::to_string(most) + " that are read");
+  if (size > most)
+    throw DataError("'" + path + "' has " + std::to_string(size) + " bytes, more than the " +
+                    std::to_string(most) + " that are read");
   std::string text(size, '\0');
   std::ifstream in(path, std::ios::binary);
-  if (size > 0 && !in.read(text.data(), static_cast<std::streamsize>(size))) throw DataError("cannot read '" + path + "'");
+  if (size > 0 && !in.read(text.data(), static_cast<std::streamsize>(size)))
+    throw DataError("cannot read '" + path + "'");
   return text;
 }
 
@@ -87,8 +90,11 @@ std::string unpacked(const std::string& path, std::size_t most) {
     count = gzread(file.get(), part.data(), static_cast<unsigned>(part.size()));
     if (count > 0) text.append(part, 0, static_cast<std::size_t>(count));
   }
-  if (text.size() > most) throw DataError("'" + path + "' unpacks to more than the " + std::to_string(most) + " bytes that are read");
-  if (count < 0 || gzclose(file.release()) != Z_OK) throw DataError("'" + path + "' is cut short or damaged");
+  if (text.size() > most)
+    throw DataError("'" + path + "' unpacks to more than the " + std::to_string(most) +
+                    " bytes that are read");
+  if (count < 0 || gzclose(file.release()) != Z_OK)
+    throw DataError("'" + path + "' is cut short or damaged");
   return text;
 }
 
@@ -98,7 +104,9 @@ void refuse_if_none(const std::vector<std::string>& documents, const std::string
 
 }  // namespace
 
-bool blank(const std::string& line) { return line.find_first_not_of(" \t\r\f\v") == std::string::npos; }
+bool blank(const std::string& line) {
+  return line.find_first_not_of(" \t\r\f\v") == std::string::npos;
+}
 
 std::vector<std::string> all_lines(const std::string& text) {
   std::vector<std::string> lines;
@@ -113,11 +121,15 @@ std::vector<std::string> all_lines(const std::string& text) {
 
 std::string read_utf8(const std::string& path, std::size_t most) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) throw DataError("there is no file '" + path + "'");
+  if (!std::filesystem::is_regular_file(path, error))
+    throw DataError("there is no file '" + path + "'");
   std::string text = path.ends_with(".gz") ? unpacked(path, most) : whole(path, most);
   if (text.empty()) throw DataError("'" + path + "' is empty");
   if (const std::size_t at = invalid_utf8(text); at != std::string::npos)
-    throw DataError("'" + path + "' is not UTF-8 at line " + std::to_string(1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n')));
+    throw DataError(
+        "'" + path + "' is not UTF-8 at line " +
+        std::to_string(
+            1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n')));
   if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
   return text;
 }
@@ -146,7 +158,9 @@ std::vector<std::string> read_paragraphs(const std::string& path) {
   return paragraphs;
 }
 
-bool Table::has(const std::string& column) const { return std::find(columns.begin(), columns.end(), column) != columns.end(); }
+bool Table::has(const std::string& column) const {
+  return std::find(columns.begin(), columns.end(), column) != columns.end();
+}
 
 std::size_t Table::column(const std::string& column) const {
   if (!has(column)) {
@@ -154,7 +168,8 @@ std::size_t Table::column(const std::string& column) const {
     for (const std::string& one : columns) there += (there.empty() ? "" : ", ") + one;
     throw DataError("'" + name + "' has no column '" + column + "', only " + there);
   }
-  return static_cast<std::size_t>(std::find(columns.begin(), columns.end(), column) - columns.begin());
+  return static_cast<std::size_t>(std::find(columns.begin(), columns.end(), column) -
+                                  columns.begin());
 }
 
 Table parse_csv(const std::string& text, const std::string& name) {
@@ -166,7 +181,8 @@ Table parse_csv(const std::string& text, const std::string& name) {
     std::vector<std::string> row = reader.row();
     if (row.size() == 1 && blank(row[0])) continue;
     if (row.size() != table.columns.size())
-      throw DataError("'" + name + "' line " + std::to_string(line) + " has " + std::to_string(row.size()) + " fields where the header has " +
+      throw DataError("'" + name + "' line " + std::to_string(line) + " has " +
+                      std::to_string(row.size()) + " fields where the header has " +
                       std::to_string(table.columns.size()));
     table.rows.push_back(std::move(row));
     table.lines.push_back(line);
@@ -177,15 +193,19 @@ Table parse_csv(const std::string& text, const std::string& name) {
 
 Table read_csv(const std::string& path) { return parse_csv(read_utf8(path), path); }
 
-std::vector<std::string> parse_jsonl(const std::string& text, const std::string& name, const std::string& field) {
+std::vector<std::string> parse_jsonl(const std::string& text, const std::string& name,
+                                     const std::string& field) {
   std::vector<std::string> values;
   for (const JsonObject& object : json_objects(text, name)) {
-    if (!object.has(field) || !object.json[field].is_string()) throw DataError(object.where + " has no text under '" + field + "'");
+    if (!object.has(field) || !object.json[field].is_string())
+      throw DataError(object.where + " has no text under '" + field + "'");
     values.push_back(object.json[field].get<std::string>());
   }
   return values;
 }
 
-std::vector<std::string> read_jsonl(const std::string& path, const std::string& field) { return parse_jsonl(read_utf8(path), path, field); }
+std::vector<std::string> read_jsonl(const std::string& path, const std::string& field) {
+  return parse_jsonl(read_utf8(path), path, field);
+}
 
 }  // namespace draftlab

@@ -6,7 +6,8 @@
 namespace draftlab {
 namespace {
 
-// Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours cost one each.
+// Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours cost one
+// each.
 int edit_distance(const std::string& a, const std::string& b) {
   std::vector<int> before_last, last(b.size() + 1), row(b.size() + 1);
   std::iota(last.begin(), last.end(), 0);
@@ -14,7 +15,8 @@ int edit_distance(const std::string& a, const std::string& b) {
     row[0] = static_cast<int>(i);
     for (std::size_t j = 1; j <= b.size(); ++j) {
       row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before_last[j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before_last[j - 2] + 1);
     }
     before_last = last;
     last = row;
@@ -35,7 +37,9 @@ std::string nearest(const std::string& word, const std::vector<std::string>& can
   constexpr std::size_t kLongestWord = 100;  // what is longer is no slip of the finger
   if (word.empty() || word.size() > kLongestWord) return {};
   std::string best;
-  int smallest = word.size() <= 3 ? 2 : static_cast<int>(word.size()) / 3 + 2;  // what is this far away is no suggestion
+  int smallest = word.size() <= 3 ? 2
+                                  : static_cast<int>(word.size()) / 3 +
+                                        2;  // what is this far away is no suggestion
   for (const std::string& candidate : candidates) {
     const int distance = edit_distance(word, candidate);
     if (distance >= smallest) continue;
@@ -44,7 +48,8 @@ std::string nearest(const std::string& word, const std::vector<std::string>& can
   }
   if (!best.empty()) return best;
   for (const std::string& candidate : candidates) {
-    if (word.size() >= 3 && candidate.compare(0, word.size(), word) == 0) return candidate;  // an abbreviation
+    if (word.size() >= 3 && candidate.compare(0, word.size(), word) == 0)
+      return candidate;  // an abbreviation
   }
   return {};
 }

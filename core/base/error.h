@@ -1,4 +1,5 @@
-// Errors that end a command. Each is one sentence naming file, key, value and rule; `main` alone catches them.
+// Errors that end a command. Each is one sentence naming file, key, value and rule; `main` alone
+// catches them.
 #pragma once
 
 #include <stdexcept>
@@ -17,13 +18,23 @@ class Error : public std::runtime_error {
   int status_;
 };
 
-struct UsageError : Error { explicit UsageError(const std::string& what) : Error(64, what) {} };
-struct DataError : Error { explicit DataError(const std::string& what) : Error(65, what) {} };
-struct OutputError : Error { explicit OutputError(const std::string& what) : Error(73, what) {} };  // cannot create or write
-struct ConfigError : Error { explicit ConfigError(const std::string& what) : Error(78, what) {} };
+struct UsageError : Error {
+  explicit UsageError(const std::string& what) : Error(64, what) {}
+};
+struct DataError : Error {
+  explicit DataError(const std::string& what) : Error(65, what) {}
+};
+struct OutputError : Error {
+  explicit OutputError(const std::string& what) : Error(73, what) {}
+};  // cannot create or write
+struct ConfigError : Error {
+  explicit ConfigError(const std::string& what) : Error(78, what) {}
+};
 
 // A fault of ours or of a plugin: a broken contract, a site drawn twice.
-struct Fault : Error { explicit Fault(const std::string& what) : Error(70, what) {} };
+struct Fault : Error {
+  explicit Fault(const std::string& what) : Error(70, what) {}
+};
 
 // Collects every fault of a config, so that a user sees all of them at once.
 class Faults {

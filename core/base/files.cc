@@ -25,7 +25,9 @@ namespace {
 // A file descriptor that is closed on every way out.
 struct Descriptor {
   int fd;
-  ~Descriptor() { if (fd >= 0) ::close(fd); }
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
 };
 
 using Pieces = std::function<std::span<const std::byte>()>;
@@ -48,7 +50,8 @@ int write_all(const std::string& path, const Pieces& next, bool sync) {
   return closed == 0 ? 0 : errno;
 }
 
-// Makes a rename in the folder durable. Some file systems cannot sync a folder; that is no failure of ours.
+// Makes a rename in the folder durable. Some file systems cannot sync a folder; that is no failure
+// of ours.
 void sync_folder(const std::string& path) {
   Descriptor folder{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (folder.fd >= 0) ::fsync(folder.fd);
@@ -75,21 +78,28 @@ Pieces once(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-void write_whole(const std::string& path, const Pieces& next) { write_and_rename(path, next, true); }
+void write_whole(const std::string& path, const Pieces& next) {
+  write_and_rename(path, next, true);
+}
 
-void write_whole(const std::string& path, std::span<const std::byte> bytes) { write_and_rename(path, once(bytes), true); }
+void write_whole(const std::string& path, std::span<const std::byte> bytes) {
+  write_and_rename(path, once(bytes), true);
+}
 
 void write_whole(const std::string& path, std::string_view text) {
   write_whole(path, std::as_bytes(std::span(text.data(), text.size())));
 }
 
-void replace_whole(const std::string& path, std::string_view text) { write_and_rename(path, once(std::as_bytes(std::span(text.data(), text.size()))), false); }
+void replace_whole(const std::string& path, std::string_view text) {
+  write_and_rename(path, once(std::as_bytes(std::span(text.data(), text.size()))), false);
+}
 
 void make_folder(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   if (error) throw OutputError("cannot create the folder '" + path + "': " + error.message());
-  if (!std::filesystem::is_directory(path, error)) throw OutputError("'" + path + "' is not a folder");
+  if (!std::filesystem::is_directory(path, error))
+    throw OutputError("'" + path + "' is not a folder");
 }
 
 std::string folder_of(const std::string& path) {
@@ -108,11 +118,12 @@ std::map<FileStamp, std::string>& digests() {
 }  // namespace
 
 std::string digest_once(const std::string& path, const std::function<std::string()>& compute) {
-  struct stat found{};
+  struct stat found {};
   if (::stat(path.c_str(), &found) != 0) return compute();
   std::error_code error;
-  const FileStamp file{std::filesystem::weakly_canonical(path, error).string(), found.st_size,
-                       static_cast<std::int64_t>(found.st_mtim.tv_sec) * 1000000000 + found.st_mtim.tv_nsec};
+  const FileStamp file{
+      std::filesystem::weakly_canonical(path, error).string(), found.st_size,
+      static_cast<std::int64_t>(found.st_mtim.tv_sec) * 1000000000 + found.st_mtim.tv_nsec};
   const std::lock_guard lock(digests_mutex);
   const auto known = digests().find(file);
   if (known != digests().end()) return known->second;

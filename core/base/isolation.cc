@@ -20,8 +20,10 @@ std::uint64_t memory_in_use() {
 }
 
 // In the child: nothing of its end is to be seen but the status.
-[[noreturn]] void run(const std::function<void()>& act, std::uint64_t most_memory, unsigned seconds) {
-  for (int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM, SIGXCPU}) ::signal(signal, SIG_DFL);
+[[noreturn]] void run(const std::function<void()>& act, std::uint64_t most_memory,
+                      unsigned seconds) {
+  for (int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM, SIGXCPU})
+    ::signal(signal, SIG_DFL);
   const int nowhere = ::open("/dev/null", O_WRONLY);
   ::dup2(nowhere, STDERR_FILENO);
   const rlimit no_core{0, 0};
@@ -39,8 +41,7 @@ std::uint64_t memory_in_use() {
     act();
   } catch (const std::bad_alloc&) {
     ::_exit(1);
-  } catch (...) {
-  }
+  } catch (...) {}
   ::_exit(0);
 }
 
@@ -52,8 +53,7 @@ bool survives(const std::function<void()>& act, std::uint64_t bytes, unsigned se
   if (child < 0) return true;  // no process to be had: go without the trial
   if (child == 0) run(act, most_memory, seconds);
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 

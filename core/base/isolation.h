@@ -8,7 +8,8 @@ namespace draftlab {
 
 // Runs `act` in a forked child that may use `bytes` of memory more and `seconds` of processor time
 // (ten times that on the clock). False when the child died of it: a crash, a hang, or memory
-// without end. What `act` throws does not matter. `act` must not take locks that another thread may hold.
+// without end. What `act` throws does not matter. `act` must not take locks that another thread may
+// hold.
 bool survives(const std::function<void()>& act, std::uint64_t bytes, unsigned seconds);
 
 }  // namespace draftlab

@@ -1,7 +1,7 @@
 #include "core/base/json_lines.h"
 
-#include "core/base/error.h"
 #include "core/base/documents.h"
+#include "core/base/error.h"
 
 namespace draftlab {
 
@@ -11,12 +11,15 @@ std::vector<JsonObject> json_objects(const std::string& text, const std::string&
   if (first != std::string::npos && text[first] == '[') {
     nlohmann::json array = nlohmann::json::parse(text, nullptr, false);
     if (array.is_discarded()) throw DataError("'" + name + "' is not a JSON array");
-    for (nlohmann::json& object : array) all.push_back({"'" + name + "' item " + std::to_string(all.size() + 1), std::move(object)});
+    for (nlohmann::json& object : array)
+      all.push_back({"'" + name + "' item " + std::to_string(all.size() + 1), std::move(object)});
   } else {
     std::size_t number = 0;
     for (const std::string& line : all_lines(text)) {
       ++number;
-      if (!blank(line)) all.push_back({"'" + name + "' line " + std::to_string(number), nlohmann::json::parse(line, nullptr, false)});
+      if (!blank(line))
+        all.push_back({"'" + name + "' line " + std::to_string(number),
+                       nlohmann::json::parse(line, nullptr, false)});
     }
   }
   for (const JsonObject& object : all)
@@ -26,24 +29,28 @@ std::vector<JsonObject> json_objects(const std::string& text, const std::string&
 }
 
 std::string JsonObject::text(const std::string& key) const {
-  if (!has(key) || !json[key].is_string()) throw DataError(where + " has no text under '" + key + "'");
+  if (!has(key) || !json[key].is_string())
+    throw DataError(where + " has no text under '" + key + "'");
   std::string text = json[key].get<std::string>();
   std::erase(text, '\r');
   return text;
 }
 
 std::vector<std::string> JsonObject::texts(const std::string& key) const {
-  if (!has(key) || !json[key].is_array()) throw DataError(where + " has no list under '" + key + "'");
+  if (!has(key) || !json[key].is_array())
+    throw DataError(where + " has no list under '" + key + "'");
   std::vector<std::string> texts;
   for (const nlohmann::json& item : json[key]) {
-    if (!item.is_string()) throw DataError(where + " has something else than texts under '" + key + "'");
+    if (!item.is_string())
+      throw DataError(where + " has something else than texts under '" + key + "'");
     texts.push_back(item.get<std::string>());
   }
   return texts;
 }
 
 std::int64_t JsonObject::number(const std::string& key) const {
-  if (!has(key) || !json[key].is_number_integer()) throw DataError(where + " has no number under '" + key + "'");
+  if (!has(key) || !json[key].is_number_integer())
+    throw DataError(where + " has no number under '" + key + "'");
   return json[key].get<std::int64_t>();
 }
 

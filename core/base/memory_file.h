@@ -6,8 +6,8 @@
 
 namespace draftlab {
 
-// Holds `bytes` in memory, to be read from its beginning: by this process through path(), by a child through fd(), which it
-// inherits. OutputError when there is no memory for it.
+// Holds `bytes` in memory, to be read from its beginning: by this process through path(), by a
+// child through fd(), which it inherits. OutputError when there is no memory for it.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view bytes);

@@ -22,7 +22,8 @@ std::string entry(const std::string& header, const std::string& key) {
   if (begin == std::string::npos) return {};
   const char close = header[begin] == '(' ? ')' : header[begin] == '\'' ? '\'' : ',';
   const std::size_t end = header.find(close, begin + 1);
-  return end == std::string::npos ? std::string() : header.substr(begin, end - begin + (close == ',' ? 0 : 1));
+  return end == std::string::npos ? std::string()
+                                  : header.substr(begin, end - begin + (close == ',' ? 0 : 1));
 }
 
 // "(3, 4)" -> {3, 4}; false where it is no shape.
@@ -34,7 +35,9 @@ bool read_shape(const std::string& text, std::vector<std::int64_t>& shape) {
     std::erase(word, ' ');
     at = end + 1;
     if (word.empty() && at + 1 >= text.size()) break;  // "(3,)"
-    if (word.empty() || word.size() > 12 || word.find_first_not_of("0123456789") != std::string::npos) return false;
+    if (word.empty() || word.size() > 12 ||
+        word.find_first_not_of("0123456789") != std::string::npos)
+      return false;
     shape.push_back(std::stoll(word));
   }
   return true;
@@ -54,8 +57,12 @@ struct Element {
   std::size_t size;
   void (*convert)(const std::vector<char>&, std::vector<float>&);
 };
-constexpr std::array<Element, 6> kElements{{{"'<f4'", 4, convert<float>}, {"'<f8'", 8, convert<double>}, {"'<i4'", 4, convert<std::int32_t>},
-                                            {"'<i8'", 8, convert<std::int64_t>}, {"'|u1'", 1, convert<std::uint8_t>}, {"'|b1'", 1, convert<std::uint8_t>}}};
+constexpr std::array<Element, 6> kElements{{{"'<f4'", 4, convert<float>},
+                                            {"'<f8'", 8, convert<double>},
+                                            {"'<i4'", 4, convert<std::int32_t>},
+                                            {"'<i8'", 8, convert<std::int64_t>},
+                                            {"'|u1'", 1, convert<std::uint8_t>},
+                                            {"'|b1'", 1, convert<std::uint8_t>}}};
 
 std::string read_header(std::ifstream& in, const std::string& path) {
   std::array<char, 12> head{};
@@ -64,7 +71,10 @@ std::string read_header(std::ifstream& in, const std::string& path) {
   const int width = head[6] == 1 ? 2 : 4;  // bytes of the header's length, by the format's version
   if (!in.read(head.data() + 8, width)) throw damaged();
   std::size_t length = 0;
-  for (int i = 0; i < width; ++i) length |= static_cast<std::size_t>(static_cast<unsigned char>(head[static_cast<std::size_t>(8 + i)])) << (8 * i);
+  for (int i = 0; i < width; ++i)
+    length |=
+        static_cast<std::size_t>(static_cast<unsigned char>(head[static_cast<std::size_t>(8 + i)]))
+        << (8 * i);
   if (length > kLongestHeader) throw damaged();
   std::string header(length, '\0');
   if (!in.read(header.data(), static_cast<std::streamsize>(length))) throw damaged();
@@ -77,15 +87,22 @@ NpyArray read_npy(const std::string& path, std::int64_t rows) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw DataError("there is no file '" + path + "'");
   const std::string header = read_header(in, path), type = entry(header, "descr");
-  const auto element = std::find_if(kElements.begin(), kElements.end(), [&](const Element& known) { return type == known.name; });
-  if (element == kElements.end()) throw DataError("'" + path + "' holds elements of type " + type + ", which must be <f4, <f8, <i4, <i8 or |u1");
-  if (entry(header, "fortran_order") != "False") throw DataError("'" + path + "' is stored in Fortran's order; save numpy.ascontiguousarray of it");
+  const auto element = std::find_if(kElements.begin(), kElements.end(),
+                                    [&](const Element& known) { return type == known.name; });
+  if (element == kElements.end())
+    throw DataError("'" + path + "' holds elements of type " + type +
+                    ", which must be <f4, <f8, <i4, <i8 or |u1");
+  if (entry(header, "fortran_order") != "False")
+    throw DataError("'" + path +
+                    "' is stored in Fortran's order; save numpy.ascontiguousarray of it");
   NpyArray array;
   std::uint64_t count = 1, bytes = 0;
-  if (!read_shape(entry(header, "shape"), array.shape)) throw DataError("'" + path + "' has no shape in its header");
+  if (!read_shape(entry(header, "shape"), array.shape))
+    throw DataError("'" + path + "' has no shape in its header");
   if (!array.shape.empty()) array.shape[0] = std::min(array.shape[0], rows);
   for (const std::int64_t size : array.shape)
-    if (__builtin_mul_overflow(count, static_cast<std::uint64_t>(size), &count)) throw DataError("'" + path + "' claims more values than can be");
+    if (__builtin_mul_overflow(count, static_cast<std::uint64_t>(size), &count))
+      throw DataError("'" + path + "' claims more values than can be");
   const std::streampos begin = in.tellg();
   const auto left = static_cast<std::uint64_t>(in.seekg(0, std::ios::end).tellg() - begin);
   if (__builtin_mul_overflow(count, element->size, &bytes) || bytes > left)
@@ -98,19 +115,24 @@ NpyArray read_npy(const std::string& path, std::int64_t rows) {
   return array;
 }
 
-void write_npy(const std::string& path, const std::vector<std::int64_t>& shape, std::span<const float> values) {
+void write_npy(const std::string& path, const std::vector<std::int64_t>& shape,
+               std::span<const float> values) {
   std::string sizes;
   std::size_t count = 1;
   for (const std::int64_t size : shape) {
     sizes += std::to_string(size) + ",";
     count *= static_cast<std::size_t>(size);
   }
-  if (count != values.size()) throw Fault("an array of shape (" + sizes + ") does not hold " + std::to_string(values.size()) + " values");
+  if (count != values.size())
+    throw Fault("an array of shape (" + sizes + ") does not hold " + std::to_string(values.size()) +
+                " values");
   std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + sizes + "), }";
-  header.append((64 - (10 + header.size() + 1) % 64) % 64, ' ');  // the data begins at a multiple of 64
+  header.append((64 - (10 + header.size() + 1) % 64) % 64,
+                ' ');  // the data begins at a multiple of 64
   header += '\n';
   std::string file(kMagic);
-  file += {'\1', '\0', static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)};
+  file +=
+      {'\1', '\0', static_cast<char>(header.size() & 0xFF), static_cast<char>(header.size() >> 8)};
   file += header;
   file.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
   write_whole(path, file);

@@ -14,13 +14,20 @@ struct Rgb {
 
 class Raster {
  public:
-  Raster(int width, int height, Rgb background = {}) : width_(width), height_(height), pixels_(static_cast<std::size_t>(width) * static_cast<std::size_t>(height), background) {}
+  Raster(int width, int height, Rgb background = {})
+      : width_(width),
+        height_(height),
+        pixels_(static_cast<std::size_t>(width) * static_cast<std::size_t>(height), background) {}
   int width() const { return width_; }
   int height() const { return height_; }
-  Rgb& at(int x, int y) { return pixels_[static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(x)]; }
+  Rgb& at(int x, int y) {
+    return pixels_[static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) +
+                   static_cast<std::size_t>(x)];
+  }
   const std::vector<Rgb>& pixels() const { return pixels_; }  // in raster order
   void fill(int x, int y, int width, int height, Rgb color);
-  void outline(int x, int y, int width, int height, int thickness, Rgb color);  // inside the rectangle
+  void outline(int x, int y, int width, int height, int thickness,
+               Rgb color);  // inside the rectangle
 
  private:
   int width_, height_;

@@ -16,24 +16,39 @@ constexpr double kTerminalSeconds = 0.1, kLogSeconds = 10;
 // Three significant digits, thousands as k, millions as M: "0.42", "17.3", "5.21k".
 std::string short_number(double value) {
   const char* suffix = value >= 1e6 ? "M" : value >= 1e3 ? "k" : "";
-  if (value >= 1e6) value /= 1e6;
-  else if (value >= 1e3) value /= 1e3;
+  if (value >= 1e6)
+    value /= 1e6;
+  else if (value >= 1e3)
+    value /= 1e3;
   char text[32];
-  std::snprintf(text, sizeof text, "%.*f%s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, suffix);
+  std::snprintf(text, sizeof text, "%.*f%s",
+                value < 9.995   ? 2
+                : value < 99.95 ? 1
+                                : 0,
+                value, suffix);
   return text;
 }
 
 }  // namespace
 
 Progress::Screen Progress::Screen::standard() {
-  return {&std::cerr, isatty(STDERR_FILENO) != 0, [] {
-            return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-          }};
+  return {
+      &std::cerr, isatty(STDERR_FILENO) != 0, [] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+            .count();
+      }};
 }
 
-Progress::Progress(std::string what, std::string unit, std::int64_t total, std::int64_t already, Screen screen)
-    : what_(std::move(what)), unit_(std::move(unit)), total_(total), already_(already), done_(already), screen_(std::move(screen)),
-      begun_(screen_.seconds()), shown_(begun_) {}
+Progress::Progress(std::string what, std::string unit, std::int64_t total, std::int64_t already,
+                   Screen screen)
+    : what_(std::move(what)),
+      unit_(std::move(unit)),
+      total_(total),
+      already_(already),
+      done_(already),
+      screen_(std::move(screen)),
+      begun_(screen_.seconds()),
+      shown_(begun_) {}
 
 Progress::~Progress() {
   if (width_ == 0) return;
@@ -63,8 +78,10 @@ void Progress::show() {
   if (total_ > 0) line += " of " + std::to_string(total_);
   line += " " + unit_;
   if (rate > 0) {
-    line += rate >= 1 ? ", " + short_number(rate) + " a second" : ", " + duration(1 / rate) + " each";
-    if (total_ > done_) line += ", " + duration(static_cast<double>(total_ - done_) / rate) + " left";
+    line +=
+        rate >= 1 ? ", " + short_number(rate) + " a second" : ", " + duration(1 / rate) + " each";
+    if (total_ > done_)
+      line += ", " + duration(static_cast<double>(total_ - done_) / rate) + " left";
   }
   if (!note_.empty()) line += ", " + note_;
   if (!screen_.terminal) {

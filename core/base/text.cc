@@ -7,17 +7,17 @@ namespace {
 
 // U+00C0 to U+017F: the letter without its accent, '.' where there is nothing to drop.
 constexpr std::string_view kLatin =
-    "AAAAAA.CEEEEIIII"  // 00C0
-    ".NOOOOO..UUUUY.."  // 00D0
-    "aaaaaa.ceeeeiiii"  // 00E0
-    ".nooooo..uuuuy.y"  // 00F0
-    "AaAaAaCcCcCcCcDd"  // 0100
-    "..EeEeEeEeEeGgGg"  // 0110
-    "GgGgHh..IiIiIiIi"  // 0120
-    "I...JjKk.LlLlLl."  // 0130
-    "...NnNnNn...OoOo"  // 0140
-    "Oo..RrRrRrSsSsSs"  // 0150
-    "SsTtTt..UuUuUuUu"  // 0160
+    "AAAAAA.CEEEEIIII"   // 00C0
+    ".NOOOOO..UUUUY.."   // 00D0
+    "aaaaaa.ceeeeiiii"   // 00E0
+    ".nooooo..uuuuy.y"   // 00F0
+    "AaAaAaCcCcCcCcDd"   // 0100
+    "..EeEeEeEeEeGgGg"   // 0110
+    "GgGgHh..IiIiIiIi"   // 0120
+    "I...JjKk.LlLlLl."   // 0130
+    "...NnNnNn...OoOo"   // 0140
+    "Oo..RrRrRrSsSsSs"   // 0150
+    "SsTtTt..UuUuUuUu"   // 0160
     "UuUuWwYyYZzZzZz.";  // 0170
 
 }  // namespace
@@ -34,7 +34,8 @@ Point read_point(std::string_view text, std::size_t at) {
     point = point << 6 | (byte(at + i) & 0x3F);
   }
   constexpr std::uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (point < kSmallest[bytes] || (point >= 0xD800 && point < 0xE000) || point > 0x10FFFF) return {};
+  if (point < kSmallest[bytes] || (point >= 0xD800 && point < 0xE000) || point > 0x10FFFF)
+    return {};
   return {point, bytes};
 }
 
@@ -55,8 +56,9 @@ void append_point(std::string& text, std::uint32_t point) {
 }
 
 bool white_space(std::uint32_t point) {
-  return point == ' ' || (point >= 9 && point <= 13) || point == 0x85 || point == 0xA0 || point == 0x1680 ||
-         (point >= 0x2000 && point <= 0x200A) || point == 0x2028 || point == 0x2029 || point == 0x202F || point == 0x205F || point == 0x3000;
+  return point == ' ' || (point >= 9 && point <= 13) || point == 0x85 || point == 0xA0 ||
+         point == 0x1680 || (point >= 0x2000 && point <= 0x200A) || point == 0x2028 ||
+         point == 0x2029 || point == 0x202F || point == 0x205F || point == 0x3000;
 }
 
 std::size_t invalid_utf8(std::string_view text) {
@@ -80,9 +82,13 @@ std::string mended_utf8(std::string_view text) {
     // The longest beginning of a character: bytes that some continuation would complete.
     std::size_t end = at + 1;
     const auto begins = [&](std::size_t bytes) {
-      for (const std::string_view rest : {std::string_view("\x80\x80\x80"), std::string_view("\xBF\xBF\xBF")})
+      for (const std::string_view rest :
+           {std::string_view("\x80\x80\x80"), std::string_view("\xBF\xBF\xBF")})
         for (std::size_t more = 1; more <= 3; ++more)
-          if (const std::string whole = std::string(text.substr(at, bytes)) + std::string(rest.substr(0, more)); read_point(whole, 0).bytes == whole.size()) return true;
+          if (const std::string whole =
+                  std::string(text.substr(at, bytes)) + std::string(rest.substr(0, more));
+              read_point(whole, 0).bytes == whole.size())
+            return true;
       return false;
     };
     while (end < text.size() && end - at < 3 && begins(end - at + 1)) ++end;
@@ -106,10 +112,15 @@ std::string clean_text(std::string_view text) {
     if (read.point >= 0x300 && read.point <= 0x36F) continue;
     if (gap) out += ' ';
     gap = false;
-    const bool latin = read.point >= 0xC0 && read.point < 0xC0 + kLatin.size() && kLatin[read.point - 0xC0] != '.';
-    if (latin) out += kLatin[read.point - 0xC0];
-    else if ((read.point == '`' || read.point == '\'') && out.ends_with(static_cast<char>(read.point))) out.back() = '"';
-    else out += bytes;
+    const bool latin =
+        read.point >= 0xC0 && read.point < 0xC0 + kLatin.size() && kLatin[read.point - 0xC0] != '.';
+    if (latin)
+      out += kLatin[read.point - 0xC0];
+    else if ((read.point == '`' || read.point == '\'') &&
+             out.ends_with(static_cast<char>(read.point)))
+      out.back() = '"';
+    else
+      out += bytes;
   }
   return out;
 }

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <set>
 
-#include "core/prob/chance.h"
 #include "core/config/train.h"
+#include "core/prob/chance.h"
 
 namespace draftlab {
 namespace {
@@ -15,10 +15,12 @@ namespace {
 const std::vector<std::string> kModelRoles = {"draft", "judge"};
 
 // Sections that belong to no plugin.
-const std::vector<std::string> kSections = {"decode", "run", "trace", "certify", "distill", "report", "slurm"};
+const std::vector<std::string> kSections = {"decode",  "run",    "trace", "certify",
+                                            "distill", "report", "slurm"};
 
 // Options of [run] that cannot change a decoded token: they are no part of an arm's identity.
-constexpr const char* kWithoutConsequence[] = {"limit", "first", "samples", "batch", "fixed_shape", "threads"};
+constexpr const char* kWithoutConsequence[] = {"limit", "first",       "samples",
+                                               "batch", "fixed_shape", "threads"};
 
 std::string join(const std::vector<std::string>& words) {
   std::string text;
@@ -36,7 +38,8 @@ std::string hint(const std::string& word, const std::vector<std::string>& candid
 std::string file_of(const Config& config) {
   const std::vector<const Config::Entry*> entries = config.entries();
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
-    if ((*entry)->where.compare(0, 2, "--") != 0) return (*entry)->where.substr(0, (*entry)->where.rfind(':'));
+    if ((*entry)->where.compare(0, 2, "--") != 0)
+      return (*entry)->where.substr(0, (*entry)->where.rfind(':'));
   }
   return "the config";
 }
@@ -48,7 +51,8 @@ std::string to_ini(const Resolved& resolved) {
   std::string text;
   for (const auto& [section, options] : resolved) {
     if (!section.empty()) text += "\n[" + section + "]\n";
-    for (const auto& [name, value] : options) text += name + (value.empty() ? " =" : " = " + value) + "\n";
+    for (const auto& [name, value] : options)
+      text += name + (value.empty() ? " =" : " = " + value) + "\n";
   }
   return text;
 }
@@ -56,7 +60,8 @@ std::string to_ini(const Resolved& resolved) {
 // Reads one config, key by key, and remembers which it has used.
 class Composer {
  public:
-  Composer(const Config& config, const Registries& registries, Faults& faults, std::vector<std::string>* warnings)
+  Composer(const Config& config, const Registries& registries, Faults& faults,
+           std::vector<std::string>* warnings)
       : config_(config), registries_(registries), faults_(faults), warnings_(warnings) {}
 
   Composition compose() {
@@ -68,11 +73,14 @@ class Composer {
     arm.verifier = choose(registries_.verifiers, "chain").value_or(Bound<Verifier>());
     arm.acceptance = choose(registries_.acceptance, "speculative").value_or(Bound<Acceptance>());
     arm.router = choose(registries_.routers, "always").value_or(Bound<Router>());
-    if (value_of("estimator", "none") == "none") resolved_[""]["estimator"] = "none";
-    else arm.estimator = choose(registries_.estimators, "none");
+    if (value_of("estimator", "none") == "none")
+      resolved_[""]["estimator"] = "none";
+    else
+      arm.estimator = choose(registries_.estimators, "none");
     attach_estimators(arm);
     arm.unmasker = choose(registries_.unmaskers, "one").value_or(Bound<Unmasker>());
-    if (!training || config_.find("task")) arm.task = choose(registries_.tasks, "").value_or(Bound<Task>());
+    if (!training || config_.find("task"))
+      arm.task = choose(registries_.tasks, "").value_or(Bound<Task>());
     if (training) arm.trainer = choose(registries_.trainers, "");
     read_section("decode", arm.decode);
     read_section("run", arm.run);
@@ -94,22 +102,25 @@ class Composer {
     return entry ? entry->value : otherwise;
   }
 
-  // Binds the plugin that `key` names. Its options stand in [kind.plugin], those of an instance of its own name in [key].
+  // Binds the plugin that `key` names. Its options stand in [kind.plugin], those of an instance of
+  // its own name in [key].
   template <class Interface>
-  std::optional<Bound<Interface>> choose(const Registry<Interface>& registry, const std::string& otherwise,
-                                         const std::string& key) {
+  std::optional<Bound<Interface>> choose(const Registry<Interface>& registry,
+                                         const std::string& otherwise, const std::string& key) {
     const Config::Entry* const entry = config_.find(key);
     const std::string plugin = entry ? entry->value : otherwise;
     seen_.insert(key);
     if (plugin.empty()) {
       const std::string place = entry ? entry->where : file_of(config_);
-      faults_.add(place + ": no " + key + " is named; write " + key + " = NAME, there are: " + join(registry.names()));
+      faults_.add(place + ": no " + key + " is named; write " + key +
+                  " = NAME, there are: " + join(registry.names()));
       return std::nullopt;
     }
     const auto* const found = registry.find(plugin);
     if (!found) {
       const std::string place = entry ? entry->where : file_of(config_);
-      faults_.add(place + ": unknown " + registry.kind() + " '" + plugin + "'" + hint(plugin, registry.names()));
+      faults_.add(place + ": unknown " + registry.kind() + " '" + plugin + "'" +
+                  hint(plugin, registry.names()));
       return std::nullopt;
     }
     const std::string section = key == registry.kind() ? key + "." + plugin : key;
@@ -120,7 +131,8 @@ class Composer {
     return bound;
   }
   template <class Interface>
-  std::optional<Bound<Interface>> choose(const Registry<Interface>& registry, const std::string& otherwise) {
+  std::optional<Bound<Interface>> choose(const Registry<Interface>& registry,
+                                         const std::string& otherwise) {
     return choose(registry, otherwise, registry.kind());
   }
 
@@ -134,7 +146,8 @@ class Composer {
         seen_.insert("model." + role);
         continue;
       }
-      if (auto model = choose(registries_.models, "", "model." + role)) arm.models.emplace(role, std::move(*model));
+      if (auto model = choose(registries_.models, "", "model." + role))
+        arm.models.emplace(role, std::move(*model));
     }
   }
 
@@ -143,13 +156,19 @@ class Composer {
     for (const Config::Entry* const entry : config_.section("estimator")) {
       const std::string name = entry->key.substr(entry->key.find('.') + 1);
       if (name.find('.') != std::string::npos) continue;
-      const bool plain = !name.empty() && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
-      if (!plain) faults_.add(entry->where + ": '" + name + "' cannot name a column of the trace; use a-z, 0-9 and _");
-      else if (auto estimator = choose(registries_.estimators, "", entry->key)) arm.attached.emplace_back(name, std::move(*estimator));
+      const bool plain =
+          !name.empty() &&
+          name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
+      if (!plain)
+        faults_.add(entry->where + ": '" + name +
+                    "' cannot name a column of the trace; use a-z, 0-9 and _");
+      else if (auto estimator = choose(registries_.estimators, "", entry->key))
+        arm.attached.emplace_back(name, std::move(*estimator));
     }
   }
 
-  template <class Options> void read_section(const std::string& section, Options& options) {
+  template <class Options>
+  void read_section(const std::string& section, Options& options) {
     OptionSet set;
     options.declare(set);
     set.read(config_, section, faults_);
@@ -158,7 +177,8 @@ class Composer {
   }
 
   // Sections of plugins that are not chosen: right or wrong all the same, but without effect.
-  template <class Interface> void visit_unchosen(const Registry<Interface>& registry) {
+  template <class Interface>
+  void visit_unchosen(const Registry<Interface>& registry) {
     std::set<std::string> visited;
     for (const Config::Entry* entry : config_.section(registry.kind())) {
       const std::string rest = entry->key.substr(registry.kind().size() + 1);
@@ -166,7 +186,8 @@ class Composer {
       if (dot == std::string::npos) continue;
       const std::string name = rest.substr(0, dot), section = registry.kind() + "." + name;
       if (chosen_.count(section) || !visited.insert(section).second) continue;
-      const bool role = registry.kind() == "model" && std::count(kModelRoles.begin(), kModelRoles.end(), name);
+      const bool role =
+          registry.kind() == "model" && std::count(kModelRoles.begin(), kModelRoles.end(), name);
       const auto* const plugin = registry.find(name);
       seen_sections_.insert(section);
       if (plugin && !role) plugin->bind(config_, section, faults_, &registry);
@@ -174,7 +195,8 @@ class Composer {
         faults_.add(entry->where + ": [" + section + "] names an unknown " + registry.kind() +
                     hint(name, registry.names()));
       } else if (warnings_) {
-        const std::string why = role ? "no " + section + " is named" : registry.kind() + " is not '" + name + "'";
+        const std::string why =
+            role ? "no " + section + " is named" : registry.kind() + " is not '" + name + "'";
         warnings_->push_back(entry->where + ": [" + section + "] has no effect: " + why);
       }
     }
@@ -192,10 +214,12 @@ class Composer {
       const Config::Entry& entry = *at;
       const std::string& key = entry.key;
       const std::size_t first = key.find('.'), last = key.rfind('.');
-      const std::string head = key.substr(0, first), section = key.substr(0, last == std::string::npos ? 0 : last);
+      const std::string head = key.substr(0, first),
+                        section = key.substr(0, last == std::string::npos ? 0 : last);
       if (seen_.count(key) || key == "estimator" || head == "reference") continue;
       if (head == "sweep") {
-        if (!swept_) faults_.add(entry.where + ": [sweep] has several arms, and one is wanted here");
+        if (!swept_)
+          faults_.add(entry.where + ": [sweep] has several arms, and one is wanted here");
         swept_ = true;
         continue;
       }
@@ -206,15 +230,18 @@ class Composer {
         return false;
       };
       if (claimed(chosen_) || claimed(seen_sections_)) continue;
-      const std::string word = first == std::string::npos ? key : std::count(known.begin(), known.end(), head) ? key : head;
+      const std::string word = first == std::string::npos                     ? key
+                               : std::count(known.begin(), known.end(), head) ? key
+                                                                              : head;
       const std::string near = nearest(word, known);
       faults_.add(entry.where + ": unknown " + (word == key ? "key '" : "section '") + word + "'" +
-                  (near.empty() ? "; draftlab list shows what there is" : "; did you mean '" + near + "'?"));
+                  (near.empty() ? "; draftlab list shows what there is"
+                                : "; did you mean '" + near + "'?"));
     }
   }
 
-  // Constructors check what one option's range cannot; and the parts say what they will ask of the model. Models are not made
-  // here: that can load a library.
+  // Constructors check what one option's range cannot; and the parts say what they will ask of the
+  // model. Models are not made here: that can load a library.
   void construct(const Composition& arm) {
     if (!faults_.empty()) return;
     check_part(arm.frontier, "frontier", arm);
@@ -225,19 +252,23 @@ class Composer {
     check_estimate(arm);
     check_vectors(arm);
     if (arm.estimator) check_part(*arm.estimator, "estimator", arm);
-    for (const auto& [name, estimator] : arm.attached) check_part(estimator, "estimator." + name, arm);
+    for (const auto& [name, estimator] : arm.attached)
+      check_part(estimator, "estimator." + name, arm);
     check_part(arm.unmasker, "unmasker", arm);
     if (arm.task.make) check_part(arm.task, "task", arm);
     if (arm.trainer) check_part(*arm.trainer, "trainer", arm);
   }
 
-  template <class Interface> void check_part(const Bound<Interface>& bound, const std::string& kind, const Composition& arm) {
+  template <class Interface>
+  void check_part(const Bound<Interface>& bound, const std::string& kind, const Composition& arm) {
     const Config::Entry* const entry = config_.find(kind);
     const std::string place = entry ? entry->where : file_of(config_);
     try {
       const std::unique_ptr<Interface> part = bound.make();
-      if constexpr (std::is_base_of_v<Part, Interface>) check_asks(part->asks(), kind + " '" + bound.name + "'", place, arm, "");
-      if constexpr (std::is_same_v<Drafter, Interface>) check_asks(part->asks_draft_model(), kind + " '" + bound.name + "'", place, arm, "draft");
+      if constexpr (std::is_base_of_v<Part, Interface>)
+        check_asks(part->asks(), kind + " '" + bound.name + "'", place, arm, "");
+      if constexpr (std::is_same_v<Drafter, Interface>)
+        check_asks(part->asks_draft_model(), kind + " '" + bound.name + "'", place, arm, "draft");
     } catch (const ConfigError& error) {
       faults_.add(place + ": " + kind + " '" + bound.name + "': " + error.what());
     }
@@ -247,38 +278,60 @@ class Composer {
     if (arm.estimator || !faults_.empty() || !arm.router.make()->reads_expected()) return;
     const Config::Entry* const entry = config_.find("router");
     faults_.add((entry ? entry->where : file_of(config_)) + ": router '" + arm.router.name +
-                "' reads the expected accepted prefix; write estimator = NAME, there are: " + join(registries_.estimators.names()));
+                "' reads the expected accepted prefix; write estimator = NAME, there are: " +
+                join(registries_.estimators.names()));
   }
 
-  // A model speaks vectors if it answers the laws of reverse steps, a drafter or verifier is for them if it asks those. A verifier
-  // that a router never asks is only given what needs no test.
+  // A model speaks vectors if it answers the laws of reverse steps, a drafter or verifier is for
+  // them if it asks those. A verifier that a router never asks is only given what needs no test.
   void check_vectors(const Composition& arm) {
     const auto target = arm.models.find("");
     if (target == arm.models.end() || !faults_.empty()) return;
-    const auto speaks = [](const std::vector<Form>& forms) { return std::count(forms.begin(), forms.end(), Form::reverse) > 0; };
-    const auto answers = [&](const Bound<Model>& model) { return speaks(registries_.models.find(model.name)->forms); };
+    const auto speaks = [](const std::vector<Form>& forms) {
+      return std::count(forms.begin(), forms.end(), Form::reverse) > 0;
+    };
+    const auto answers = [&](const Bound<Model>& model) {
+      return speaks(registries_.models.find(model.name)->forms);
+    };
     const auto refuse = [&](const std::string& key, const std::string& why) {
       const Config::Entry* const entry = config_.find(key);
       faults_.add((entry ? entry->where : file_of(config_)) + ": " + why);
     };
     const bool vectors = answers(target->second);
-    const std::string whose = "the tokens of model '" + target->second.name + (vectors ? "' are vectors" : "' are ids");
-    if (const auto draft = arm.models.find("draft"); draft != arm.models.end() && answers(draft->second) != vectors)
-      refuse("model.draft", whose + ", and those of model.draft = " + draft->second.name + (vectors ? " are ids" : " are vectors"));
-    if (speaks(arm.drafter.make()->asks()) != vectors) refuse("drafter", "drafter '" + arm.drafter.name + "' drafts " + (vectors ? "ids, and " : "vectors, and ") + whose);
+    const std::string whose =
+        "the tokens of model '" + target->second.name + (vectors ? "' are vectors" : "' are ids");
+    if (const auto draft = arm.models.find("draft");
+        draft != arm.models.end() && answers(draft->second) != vectors)
+      refuse("model.draft", whose + ", and those of model.draft = " + draft->second.name +
+                                (vectors ? " are ids" : " are vectors"));
+    if (speaks(arm.drafter.make()->asks()) != vectors)
+      refuse("drafter", "drafter '" + arm.drafter.name + "' drafts " +
+                            (vectors ? "ids, and " : "vectors, and ") + whose);
     const bool verifies = arm.router.name != "never" || arm.decode.shadow != "off";
-    if (verifies && speaks(arm.verifier.make()->asks()) != vectors) refuse("verifier", "verifier '" + arm.verifier.name + "' judges " + (vectors ? "ids, and " : "vectors, and ") + whose);
+    if (verifies && speaks(arm.verifier.make()->asks()) != vectors)
+      refuse("verifier", "verifier '" + arm.verifier.name + "' judges " +
+                             (vectors ? "ids, and " : "vectors, and ") + whose);
     if (!vectors) return;
-    if (verifies && !arm.acceptance.make()->judges_densities()) refuse("acceptance", "acceptance '" + arm.acceptance.name + "' as configured judges no densities, and " + whose);
-    if (arm.decode.sampling.top_k != 0 || arm.decode.sampling.top_p != 1) refuse("decode.top_k", whose + ", of which no most probable ones can be kept; decode.top_k must be 0 and decode.top_p 1");
-    if (arm.decode.edit_threshold < 1) refuse("decode.edit_threshold", whose + ", which are not edited; decode.edit_threshold must be 1");
+    if (verifies && !arm.acceptance.make()->judges_densities())
+      refuse("acceptance", "acceptance '" + arm.acceptance.name +
+                               "' as configured judges no densities, and " + whose);
+    if (arm.decode.sampling.top_k != 0 || arm.decode.sampling.top_p != 1)
+      refuse("decode.top_k", whose +
+                                 ", of which no most probable ones can be kept; decode.top_k must "
+                                 "be 0 and decode.top_p 1");
+    if (arm.decode.edit_threshold < 1)
+      refuse("decode.edit_threshold",
+             whose + ", which are not edited; decode.edit_threshold must be 1");
   }
 
-  void check_asks(const std::vector<Form>& asks, const std::string& part, const std::string& place, const Composition& arm, const std::string& role) {
+  void check_asks(const std::vector<Form>& asks, const std::string& part, const std::string& place,
+                  const Composition& arm, const std::string& role) {
     const auto model = arm.models.find(role);
     if (model == arm.models.end()) {
       if (!asks.empty() && role == "draft")
-        faults_.add(place + ": " + part + " asks a draft model; write model.draft = NAME, there are: " + join(registries_.models.names()));
+        faults_.add(place + ": " + part +
+                    " asks a draft model; write model.draft = NAME, there are: " +
+                    join(registries_.models.names()));
       return;
     }
     const std::vector<Form>& answered = registries_.models.find(model->second.name)->forms;
@@ -286,18 +339,22 @@ class Composer {
       if (std::count(answered.begin(), answered.end(), form)) continue;
       std::vector<std::string> forms;
       for (Form other : answered) forms.emplace_back(draftlab::name(other));
-      faults_.add(place + ": " + part + " asks '" + std::string(draftlab::name(form)) + "' questions, which model '" +
-                  model->second.name + "' does not answer (it answers " + join(forms) + ")");
+      faults_.add(place + ": " + part + " asks '" + std::string(draftlab::name(form)) +
+                  "' questions, which model '" + model->second.name +
+                  "' does not answer (it answers " + join(forms) + ")");
     }
   }
 
   void name(Composition& arm) {
     resolved_.erase("slurm");  // where cells are computed is no part of any
     arm.resolved = to_ini(resolved_);
-    for (const char* const section : {"trace", "certify", "distill", "report"}) resolved_.erase(section);
+    for (const char* const section : {"trace", "certify", "distill", "report"})
+      resolved_.erase(section);
     for (const char* const option : kWithoutConsequence) resolved_["run"].erase(option);
-    if (faults_.empty() && !arm.drafter.make()->reads_draft_length()) resolved_["decode"].erase("draft_length");
-    for (const auto& [name, estimator] : arm.attached) resolved_[""].erase("estimator." + name), resolved_.erase("estimator." + name);
+    if (faults_.empty() && !arm.drafter.make()->reads_draft_length())
+      resolved_["decode"].erase("draft_length");
+    for (const auto& [name, estimator] : arm.attached)
+      resolved_[""].erase("estimator." + name), resolved_.erase("estimator." + name);
     arm.effective = to_ini(resolved_);
     arm.id = id_of(arm.effective);
   }
@@ -321,7 +378,8 @@ std::string id_of(const std::string& effective) {
   return std::string(id, 12);
 }
 
-Composition compose(const Config& config, const Registries& registries, Faults& faults, std::vector<std::string>* warnings) {
+Composition compose(const Config& config, const Registries& registries, Faults& faults,
+                    std::vector<std::string>* warnings) {
   return Composer(config, registries, faults, warnings).compose();
 }
 

@@ -11,7 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kNoKey = "is not a key; keys have lower-case letters, digits, '_', '-' and '.'";
+constexpr const char* kNoKey =
+    "is not a key; keys have lower-case letters, digits, '_', '-' and '.'";
 constexpr std::size_t kLongestFile = 1 << 20;  // bytes; what is longer is no config
 constexpr int kMostFiles = 100;                // read for one config, repeats included
 
@@ -22,9 +23,11 @@ std::string trimmed(const std::string& text) {
 }
 
 bool is_key(const std::string& text) {
-  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-'; };
-  return !text.empty() && std::all_of(text.begin(), text.end(), plain) && text.front() != '.' && text.back() != '.' &&
-         text.find("..") == std::string::npos;
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+  };
+  return !text.empty() && std::all_of(text.begin(), text.end(), plain) && text.front() != '.' &&
+         text.back() != '.' && text.find("..") == std::string::npos;
 }
 
 // Text as UTF-8 has it, without control characters but the tab.
@@ -32,13 +35,14 @@ bool is_text(const std::string& line) {
   for (std::size_t i = 0; i < line.size();) {
     const auto byte = static_cast<unsigned char>(line[i]);
     if ((byte < 0x20 && byte != '\t') || byte == 0x7f) return false;
-    const std::size_t length = byte < 0x80                 ? 1
+    const std::size_t length = byte < 0x80                   ? 1
                                : byte >= 0xc2 && byte < 0xe0 ? 2
                                : (byte & 0xf0) == 0xe0       ? 3
                                : byte >= 0xf0 && byte < 0xf5 ? 4
                                                              : 0;
     if (length == 0 || i + length > line.size()) return false;
-    for (std::size_t k = 1; k < length; ++k) if ((static_cast<unsigned char>(line[i + k]) & 0xc0) != 0x80) return false;
+    for (std::size_t k = 1; k < length; ++k)
+      if ((static_cast<unsigned char>(line[i + k]) & 0xc0) != 0x80) return false;
     i += length;
   }
   return true;
@@ -55,8 +59,10 @@ std::string without_comment(const std::string& line) {
 // "" and why, when the file cannot be had.
 std::string slurp(const std::string& path, std::string& why) {
   std::error_code error;
-  if (!fs::is_regular_file(path, error)) return why = fs::exists(path, error) ? "is not a file" : "does not exist", "";
-  if (fs::file_size(path, error) > kLongestFile) return why = "is longer than 1 MiB, so it is no config", "";
+  if (!fs::is_regular_file(path, error))
+    return why = fs::exists(path, error) ? "is not a file" : "does not exist", "";
+  if (fs::file_size(path, error) > kLongestFile)
+    return why = "is longer than 1 MiB, so it is no config", "";
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
@@ -96,22 +102,26 @@ class Reader {
     }
     if (++files_ > kMostFiles) {
       if (files_ > kMostFiles + 1) return;
-      return faults_.add(include.where + ": more than " + std::to_string(kMostFiles) + " files are included");
+      return faults_.add(include.where + ": more than " + std::to_string(kMostFiles) +
+                         " files are included");
     }
     std::string why;
     const std::string text = slurp(path, why);
-    if (!why.empty()) return faults_.add(include.where + ": include = " + include.value + ", but " + path + " " + why);
+    if (!why.empty())
+      return faults_.add(include.where + ": include = " + include.value + ", but " + path + " " +
+                         why);
     read(text, path);
   }
 
   // Takes a text apart, line by line.
-  std::string scan(const std::string& text, const std::string& name, std::vector<Config::Entry>& entries,
-                   std::vector<Config::Entry>& includes) {
+  std::string scan(const std::string& text, const std::string& name,
+                   std::vector<Config::Entry>& entries, std::vector<Config::Entry>& includes) {
     std::string title, section;
     std::map<std::string, int> first_line;
     bool opening = true, known = true;  // known: the section has a name
     int number = 0;
-    for (std::size_t begin = text.compare(0, 3, "\xef\xbb\xbf") == 0 ? 3 : 0; begin < text.size();) {
+    for (std::size_t begin = text.compare(0, 3, "\xef\xbb\xbf") == 0 ? 3 : 0;
+         begin < text.size();) {
       const std::size_t end = std::min(text.find('\n', begin), text.size());
       std::string line = text.substr(begin, end - begin);
       begin = end + 1;
@@ -133,7 +143,8 @@ class Reader {
         const bool closed = line.back() == ']';
         section = trimmed(line.substr(1, line.size() - (closed ? 2 : 1)));
         known = is_key(section);
-        if (!closed || !known) faults_.add(where + ": '" + line + "' is not a section; write [part.name] in lower case");
+        if (!closed || !known)
+          faults_.add(where + ": '" + line + "' is not a section; write [part.name] in lower case");
         continue;
       }
       const std::size_t equals = line.find('=');
@@ -146,15 +157,19 @@ class Reader {
         faults_.add(where + ": '" + key + "' " + kNoKey);
         continue;
       }
-      Config::Entry entry{section.empty() ? key : section + "." + key, trimmed(line.substr(equals + 1)), where};
+      Config::Entry entry{section.empty() ? key : section + "." + key,
+                          trimmed(line.substr(equals + 1)), where};
       if (entry.key == "include") {
         includes.push_back(std::move(entry));
         continue;
       }
       if (!known) continue;
       const auto [place, fresh] = first_line.emplace(entry.key, number);
-      if (!fresh) faults_.add(where + ": " + entry.key + " is set twice, first in line " + std::to_string(place->second));
-      else entries.push_back(std::move(entry));
+      if (!fresh)
+        faults_.add(where + ": " + entry.key + " is set twice, first in line " +
+                    std::to_string(place->second));
+      else
+        entries.push_back(std::move(entry));
     }
     return title;
   }
@@ -167,17 +182,23 @@ class Reader {
 
 }  // namespace
 
-Config Config::read(const std::string& path, const std::vector<std::pair<std::string, std::string>>& overrides, Faults& faults) {
+Config Config::read(const std::string& path,
+                    const std::vector<std::pair<std::string, std::string>>& overrides,
+                    Faults& faults) {
   std::string why;
   const std::string text = slurp(path, why);
   if (!why.empty()) throw DataError(path + " " + why);
   Config config = parse(text, path, faults);
   for (const auto& [key, value] : overrides) {
     const std::string flag = "--" + key, kept = trimmed(without_comment(" " + value));
-    if (!is_key(key)) faults.add(flag + ": '" + key + "' " + kNoKey);
-    else if (!is_text(value)) faults.add(flag + ": the value is not UTF-8 text");
-    else if (kept != trimmed(value)) faults.add(flag + " = " + value + " holds a comment, which a config could not hold");
-    else config.set({key, kept, flag});
+    if (!is_key(key))
+      faults.add(flag + ": '" + key + "' " + kNoKey);
+    else if (!is_text(value))
+      faults.add(flag + ": the value is not UTF-8 text");
+    else if (kept != trimmed(value))
+      faults.add(flag + " = " + value + " holds a comment, which a config could not hold");
+    else
+      config.set({key, kept, flag});
   }
   return config;
 }
@@ -189,14 +210,16 @@ Config Config::parse(const std::string& text, const std::string& name, Faults& f
 }
 
 const Config::Entry* Config::find(const std::string& key) const {
-  for (const auto& entry : entries_) if (entry->key == key) return entry.get();
+  for (const auto& entry : entries_)
+    if (entry->key == key) return entry.get();
   return nullptr;
 }
 
 void Config::set(Entry entry) { set(std::make_shared<const Entry>(std::move(entry))); }
 
 void Config::set(std::shared_ptr<const Entry> entry) {
-  for (auto& present : entries_) if (present->key == entry->key) return void(present = std::move(entry));
+  for (auto& present : entries_)
+    if (present->key == entry->key) return void(present = std::move(entry));
   entries_.push_back(std::move(entry));
 }
 
@@ -215,7 +238,8 @@ std::vector<const Config::Entry*> Config::section(const std::string& prefix) con
   std::vector<const Entry*> found;
   for (const auto& entry : entries_) {
     const std::string& key = entry->key;
-    if (key.size() > length && key[length] == '.' && key.compare(0, length, prefix) == 0) found.push_back(entry.get());
+    if (key.size() > length && key[length] == '.' && key.compare(0, length, prefix) == 0)
+      found.push_back(entry.get());
   }
   return found;
 }

@@ -7,24 +7,33 @@
 #include <optional>
 #include <type_traits>
 
-#include "core/config/config.h"
 #include "core/base/error.h"
+#include "core/config/config.h"
 
 namespace draftlab {
 namespace {
 
-template <class T> struct IsList : std::false_type {};
-template <class T> struct IsList<std::vector<T>> : std::true_type {};
+template <class T>
+struct IsList : std::false_type {};
+template <class T>
+struct IsList<std::vector<T>> : std::true_type {};
 
-template <class T> std::string type_name() {
-  if constexpr (IsList<T>::value) return "list of " + type_name<typename T::value_type>();
-  else if constexpr (std::is_same_v<T, bool>) return "bool";
-  else if constexpr (std::is_integral_v<T>) return "int";
-  else if constexpr (std::is_floating_point_v<T>) return "float";
-  else return "text";
+template <class T>
+std::string type_name() {
+  if constexpr (IsList<T>::value)
+    return "list of " + type_name<typename T::value_type>();
+  else if constexpr (std::is_same_v<T, bool>)
+    return "bool";
+  else if constexpr (std::is_integral_v<T>)
+    return "int";
+  else if constexpr (std::is_floating_point_v<T>)
+    return "float";
+  else
+    return "text";
 }
 
-template <class T> std::string print(const T& value) {
+template <class T>
+std::string print(const T& value) {
   if constexpr (IsList<T>::value) {
     std::string text;
     for (const auto& item : value) text += (text.empty() ? "" : ", ") + print(item);
@@ -45,7 +54,8 @@ std::string trimmed(const std::string& text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-template <class T> std::optional<T> parse(const std::string& text) {
+template <class T>
+std::optional<T> parse(const std::string& text) {
   if constexpr (IsList<T>::value) {
     T values;
     if (trimmed(text).empty()) return values;
@@ -68,15 +78,20 @@ template <class T> std::optional<T> parse(const std::string& text) {
     const char* const end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, value);
     if (error != std::errc() || rest != end) return std::nullopt;
-    if constexpr (std::is_floating_point_v<T>) if (std::isnan(value)) return std::nullopt;
+    if constexpr (std::is_floating_point_v<T>)
+      if (std::isnan(value)) return std::nullopt;
     return value;
   }
 }
 
-template <class T> std::vector<double> numbers(const T& value) {
-  if constexpr (IsList<T>::value) return {value.begin(), value.end()};
-  else if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) return {static_cast<double>(value)};
-  else return {};
+template <class T>
+std::vector<double> numbers(const T& value) {
+  if constexpr (IsList<T>::value)
+    return {value.begin(), value.end()};
+  else if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>)
+    return {static_cast<double>(value)};
+  else
+    return {};
 }
 
 std::string must_be(const std::string& type) {
@@ -94,14 +109,16 @@ std::string join(const std::vector<std::string>& words) {
 
 }  // namespace
 
-template <class Field> void Option::bind(Field* field) {
+template <class Field>
+void Option::bind(Field* field) {
   type_ = type_name<Field>();
   get_ = [field] { return print(*field); };
   numbers_ = [field] { return numbers(*field); };
   set_ = [field](const std::string& text, const Option& self) -> std::string {
     const std::optional<Field> value = parse<Field>(text);
     if (!value) return must_be(self.type_) + (self.ranged_ ? " " + self.range() : "");
-    for (double number : numbers(*value)) if (self.ranged_ && !self.inside(number)) return "must be " + self.range();
+    for (double number : numbers(*value))
+      if (self.ranged_ && !self.inside(number)) return "must be " + self.range();
     *field = *value;
     return {};
   };
@@ -112,7 +129,9 @@ Option& Option::in(double low, double high) {
   low_ = low;
   high_ = high;
   for (double number : numbers_()) {
-    if (!inside(number)) throw Fault("option '" + name_ + "' has the default " + value() + ", which is not " + range());
+    if (!inside(number))
+      throw Fault("option '" + name_ + "' has the default " + value() + ", which is not " +
+                  range());
   }
   return *this;
 }
@@ -120,7 +139,8 @@ Option& Option::in(double low, double high) {
 Option& Option::one_of(std::vector<std::string> choices) {
   choices_ = std::move(choices);
   if (std::find(choices_.begin(), choices_.end(), value()) == choices_.end()) {
-    throw Fault("option '" + name_ + "' has the default '" + value() + "', which is not one of " + join(choices_));
+    throw Fault("option '" + name_ + "' has the default '" + value() + "', which is not one of " +
+                join(choices_));
   }
   return *this;
 }
@@ -152,26 +172,37 @@ std::string Option::value() const { return get_(); }
 std::string Option::read(const std::string& text) {
   if (!choices_.empty() && std::find(choices_.begin(), choices_.end(), text) == choices_.end()) {
     const std::string near = nearest(text, choices_);
-    return "must be one of " + join(choices_) + (near.empty() ? "" : "; did you mean '" + near + "'?");
+    return "must be one of " + join(choices_) +
+           (near.empty() ? "" : "; did you mean '" + near + "'?");
   }
   return set_(text, *this);
 }
 
-template <class Field> Option& OptionSet::bind(std::string name, Field* field) {
-  for (const Option& option : options_) if (option.name_ == name) throw Fault("option '" + name + "' is declared twice");
+template <class Field>
+Option& OptionSet::bind(std::string name, Field* field) {
+  for (const Option& option : options_)
+    if (option.name_ == name) throw Fault("option '" + name + "' is declared twice");
   Option& option = options_.emplace_back();
   option.name_ = std::move(name);
   option.bind(field);
   return option;
 }
 
-Option& OptionSet::add(std::string name, std::int64_t* field) { return bind(std::move(name), field); }
+Option& OptionSet::add(std::string name, std::int64_t* field) {
+  return bind(std::move(name), field);
+}
 Option& OptionSet::add(std::string name, int* field) { return bind(std::move(name), field); }
 Option& OptionSet::add(std::string name, double* field) { return bind(std::move(name), field); }
 Option& OptionSet::add(std::string name, bool* field) { return bind(std::move(name), field); }
-Option& OptionSet::add(std::string name, std::string* field) { return bind(std::move(name), field); }
-Option& OptionSet::add(std::string name, std::vector<std::int64_t>* field) { return bind(std::move(name), field); }
-Option& OptionSet::add(std::string name, std::vector<double>* field) { return bind(std::move(name), field); }
+Option& OptionSet::add(std::string name, std::string* field) {
+  return bind(std::move(name), field);
+}
+Option& OptionSet::add(std::string name, std::vector<std::int64_t>* field) {
+  return bind(std::move(name), field);
+}
+Option& OptionSet::add(std::string name, std::vector<double>* field) {
+  return bind(std::move(name), field);
+}
 
 void OptionSet::read(const Config& config, const std::string& section, Faults& faults) {
   std::vector<std::string> names;
@@ -179,7 +210,8 @@ void OptionSet::read(const Config& config, const std::string& section, Faults& f
   for (const Config::Entry* entry : config.section(section)) {
     const std::string name = entry->key.substr(section.size() + 1);
     const std::string place = entry->where + ": [" + section + "] ";
-    const auto option = std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.name() == name; });
+    const auto option = std::find_if(options_.begin(), options_.end(),
+                                     [&](const Option& o) { return o.name() == name; });
     if (option == options_.end()) {
       const std::string near = nearest(name, names);
       const std::string all = names.empty() ? "it has no options" : "it has " + join(names);

@@ -1,5 +1,5 @@
-// One declaration an option: field, default, range and help. Parsing, validation, `describe`, the resolved config in the
-// trace and the docs all come from it.
+// One declaration an option: field, default, range and help. Parsing, validation, `describe`, the
+// resolved config in the trace and the docs all come from it.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,12 @@ namespace draftlab {
 class Config;
 class Faults;
 
-// One declared option, bound to a field that outlives the OptionSet. Returned by OptionSet::add for chaining.
+// One declared option, bound to a field that outlives the OptionSet. Returned by OptionSet::add for
+// chaining.
 class Option {
  public:
-  Option& in(double low, double high);                       // numbers: inclusive range; NaN is never inside
-  Option& one_of(std::vector<std::string> choices);          // strings
+  Option& in(double low, double high);  // numbers: inclusive range; NaN is never inside
+  Option& one_of(std::vector<std::string> choices);  // strings
   Option& help(std::string sentence);
 
   const std::string& name() const { return name_; }
@@ -29,13 +30,15 @@ class Option {
 
  private:
   friend class OptionSet;
-  template <class Field> void bind(Field* field);
+  template <class Field>
+  void bind(Field* field);
   std::string range() const;         // "in [1, 8]"
   bool inside(double number) const;  // false for NaN
   std::string name_, help_, type_;
-  std::function<std::string(const std::string&, const Option&)> set_;  // "" or the rule that the text breaks; then no change
+  std::function<std::string(const std::string&, const Option&)>
+      set_;  // "" or the rule that the text breaks; then no change
   std::function<std::string()> get_;
-  std::function<std::vector<double>()> numbers_;                       // of the field; none for strings and booleans
+  std::function<std::vector<double>()> numbers_;  // of the field; none for strings and booleans
   bool ranged_ = false;
   double low_ = 0, high_ = 0;
   std::vector<std::string> choices_;
@@ -46,18 +49,19 @@ class OptionSet {
   Option& add(std::string name, std::int64_t* field);
   Option& add(std::string name, int* field);
   Option& add(std::string name, double* field);
-  Option& add(std::string name, bool* field);                      // true/false
+  Option& add(std::string name, bool* field);  // true/false
   Option& add(std::string name, std::string* field);
-  Option& add(std::string name, std::vector<std::int64_t>* field); // comma separated
+  Option& add(std::string name, std::vector<std::int64_t>* field);  // comma separated
   Option& add(std::string name, std::vector<double>* field);
 
   const std::vector<Option>& options() const { return options_; }
-  // Reads every key `section.*` of the config into the fields; unknown keys and bad values become faults with file, line and
-  // suggestion.
+  // Reads every key `section.*` of the config into the fields; unknown keys and bad values become
+  // faults with file, line and suggestion.
   void read(const Config& config, const std::string& section, Faults& faults);
 
  private:
-  template <class Field> Option& bind(std::string name, Field* field);
+  template <class Field>
+  Option& bind(std::string name, Field* field);
   std::vector<Option> options_;
 };
 

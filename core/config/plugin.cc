@@ -42,12 +42,15 @@ void load_plugin(const std::string& path, Registries& registries) {
   void* const library = open_library(file);
   if (!library) throw ConfigError("--plugin " + path + " cannot be loaded: " + last_error());
   const auto abi = reinterpret_cast<const char* (*)()>(dlsym(library, "draftlab_plugin_abi"));
-  const auto enter = reinterpret_cast<void (*)(Registries&)>(dlsym(library, "draftlab_plugin_register"));
+  const auto enter =
+      reinterpret_cast<void (*)(Registries&)>(dlsym(library, "draftlab_plugin_register"));
   if (!abi || !enter) {
-    throw ConfigError("--plugin " + path + " is no draftlab plugin: it has no DRAFTLAB_SHARED_PLUGIN() { ... }");
+    throw ConfigError("--plugin " + path +
+                      " is no draftlab plugin: it has no DRAFTLAB_SHARED_PLUGIN() { ... }");
   }
   if (std::strcmp(abi(), DRAFTLAB_ABI) != 0) {
-    throw ConfigError("--plugin " + path + " was built for '" + abi() + "', this program is '" + DRAFTLAB_ABI + "'; rebuild it");
+    throw ConfigError("--plugin " + path + " was built for '" + abi() + "', this program is '" +
+                      DRAFTLAB_ABI + "'; rebuild it");
   }
   registries.each([&](auto& registry) { registry.set_source(path); });
   enter(registries);
@@ -58,15 +61,20 @@ void* module_function(const std::string& module, const std::string& function) {
   const std::string name = "lib" + module + ".so";
   for (const fs::path& folder : module_folders()) {
     if (!fs::exists(folder / name)) continue;
-    // Debian's torch and sentencepiece each bring a protobuf of their own, so each has a module, and neither is linked into the
-    // program: local scopes keep them apart. (RTLD_DEEPBIND would too, but then a module's std::cout is not the program's.)
+    // Debian's torch and sentencepiece each bring a protobuf of their own, so each has a module,
+    // and neither is linked into the program: local scopes keep them apart. (RTLD_DEEPBIND would
+    // too, but then a module's std::cout is not the program's.)
     void* const library = open_library((folder / name).string());
-    if (!library) throw ConfigError((folder / name).string() + " cannot be loaded: " + last_error());
+    if (!library)
+      throw ConfigError((folder / name).string() + " cannot be loaded: " + last_error());
     void* const found = dlsym(library, function.c_str());
-    if (!found) throw ConfigError((folder / name).string() + " has no function " + function + "; rebuild it");
+    if (!found)
+      throw ConfigError((folder / name).string() + " has no function " + function + "; rebuild it");
     return found;
   }
-  throw ConfigError(name + " is not beside the program: it was not built (-DDRAFTLAB_WITH_TORCH=ON builds the torch models)");
+  throw ConfigError(name +
+                    " is not beside the program: it was not built (-DDRAFTLAB_WITH_TORCH=ON builds "
+                    "the torch models)");
 }
 
 }  // namespace draftlab

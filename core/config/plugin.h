@@ -1,4 +1,5 @@
-// How plugins are found: an explicit list in the tree (plugins/builtin.h), or a shared library with an exported entry point.
+// How plugins are found: an explicit list in the tree (plugins/builtin.h), or a shared library with
+// an exported entry point.
 #pragma once
 
 #include <string>
@@ -23,17 +24,36 @@ struct Registries {
   Registry<Trainer> trainers{"trainer"};
 
   // Calls visit(registry) for each, in the order above.
-  template <class Visit> void each(Visit visit) {
-    visit(models); visit(frontiers); visit(drafters); visit(verifiers); visit(acceptance);
-    visit(routers); visit(estimators); visit(unmaskers); visit(tasks); visit(trainers);
+  template <class Visit>
+  void each(Visit visit) {
+    visit(models);
+    visit(frontiers);
+    visit(drafters);
+    visit(verifiers);
+    visit(acceptance);
+    visit(routers);
+    visit(estimators);
+    visit(unmaskers);
+    visit(tasks);
+    visit(trainers);
   }
-  template <class Visit> void each(Visit visit) const {
-    visit(models); visit(frontiers); visit(drafters); visit(verifiers); visit(acceptance);
-    visit(routers); visit(estimators); visit(unmaskers); visit(tasks); visit(trainers);
+  template <class Visit>
+  void each(Visit visit) const {
+    visit(models);
+    visit(frontiers);
+    visit(drafters);
+    visit(verifiers);
+    visit(acceptance);
+    visit(routers);
+    visit(estimators);
+    visit(unmaskers);
+    visit(tasks);
+    visit(trainers);
   }
 };
 
-// Interface version, compiler and build type: an out-of-tree plugin must have been built with the same.
+// Interface version, compiler and build type: an out-of-tree plugin must have been built with the
+// same.
 #define DRAFTLAB_INTERFACE "draftlab-plugin-1"
 #ifdef NDEBUG
 #define DRAFTLAB_ABI DRAFTLAB_INTERFACE "/g++-" __VERSION__ "/release"
@@ -41,28 +61,32 @@ struct Registries {
 #define DRAFTLAB_ABI DRAFTLAB_INTERFACE "/g++-" __VERSION__ "/debug"
 #endif
 
-// Loads a shared library and lets it register; it stays loaded. ConfigError naming both tags when the ABI differs.
+// Loads a shared library and lets it register; it stays loaded. ConfigError naming both tags when
+// the ABI differs.
 void load_plugin(const std::string& path, Registries& registries);
 
-// A function exported by a module that lies beside the program (torch models): loaded on first use, so that commands which
-// decode nothing never pay for it. ConfigError when the module was not built.
+// A function exported by a module that lies beside the program (torch models): loaded on first use,
+// so that commands which decode nothing never pay for it. ConfigError when the module was not
+// built.
 void* module_function(const std::string& module, const std::string& function);
 
 }  // namespace draftlab
 
-// In the tree: the name stands in plugins/builtin.h, which declares and calls it. A plugin missing from the list does not
-// compile (-Werror=missing-declarations), a listed one without a file does not link.
-#define DRAFTLAB_PLUGIN(name)                                                             \
-  static void add_##name(draftlab::Registries& registries);                               \
-  void register_##name(draftlab::Registries& registries) {                                \
-    registries.each([](auto& registry) { registry.set_source(__FILE__); });               \
-    add_##name(registries);                                                               \
-  }                                                                                       \
+// In the tree: the name stands in plugins/builtin.h, which declares and calls it. A plugin missing
+// from the list does not compile (-Werror=missing-declarations), a listed one without a file does
+// not link.
+#define DRAFTLAB_PLUGIN(name)                                               \
+  static void add_##name(draftlab::Registries& registries);                 \
+  void register_##name(draftlab::Registries& registries) {                  \
+    registries.each([](auto& registry) { registry.set_source(__FILE__); }); \
+    add_##name(registries);                                                 \
+  }                                                                         \
   static void add_##name([[maybe_unused]] draftlab::Registries& registries)
 
 // Out of tree, once a library.
-#define DRAFTLAB_SHARED_PLUGIN()                                                                                     \
-  extern "C" __attribute__((visibility("default"))) const char* draftlab_plugin_abi();                               \
-  extern "C" __attribute__((visibility("default"))) void draftlab_plugin_register(draftlab::Registries& registries); \
-  const char* draftlab_plugin_abi() { return DRAFTLAB_ABI; }                                                         \
+#define DRAFTLAB_SHARED_PLUGIN()                                                       \
+  extern "C" __attribute__((visibility("default"))) const char* draftlab_plugin_abi(); \
+  extern "C" __attribute__((visibility("default"))) void draftlab_plugin_register(     \
+      draftlab::Registries& registries);                                               \
+  const char* draftlab_plugin_abi() { return DRAFTLAB_ABI; }                           \
   void draftlab_plugin_register([[maybe_unused]] draftlab::Registries& registries)

@@ -8,10 +8,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/config/config.h"
 #include "core/base/error.h"
-#include "core/parts/model.h"
+#include "core/config/config.h"
 #include "core/config/options.h"
+#include "core/parts/model.h"
 #include "core/parts/parts.h"
 #include "core/parts/task.h"
 
@@ -22,11 +22,19 @@ struct NoOptions {
 };
 
 namespace detail {
-template <class T> struct OptionsOf { using type = NoOptions; };
-template <class T> requires requires { typename T::Options; } struct OptionsOf<T> { using type = typename T::Options; };
+template <class T>
+struct OptionsOf {
+  using type = NoOptions;
+};
+template <class T>
+requires requires { typename T::Options; }
+struct OptionsOf<T> {
+  using type = typename T::Options;
+};
 
 // A part that learns must say what it has learnt.
-template <class T> constexpr bool states_what_it_learns() {
+template <class T>
+constexpr bool states_what_it_learns() {
   if constexpr (std::is_base_of_v<Part, T>) {
     constexpr bool learns = !std::is_same_v<decltype(&T::observe), decltype(&Part::observe)>;
     constexpr bool says = !std::is_same_v<decltype(&T::state), decltype(&Part::state)>;
@@ -40,7 +48,8 @@ template <class T> constexpr bool states_what_it_learns() {
 template <class Interface>
 struct Bound {
   std::string name;
-  std::vector<std::pair<std::string, std::string>> values;  // every option, resolved, in declaration order
+  std::vector<std::pair<std::string, std::string>>
+      values;  // every option, resolved, in declaration order
   std::function<std::unique_ptr<Interface>()> make;
 };
 
@@ -50,11 +59,15 @@ class Registry {
   struct Entry {
     std::string name, summary, source;
     std::vector<Form> forms;  // models: the questions it answers in one evaluation
-    std::function<void(OptionSet&, const std::function<void()>&)> with_options;  // declares defaults, calls back while they live
-    std::function<Bound<Interface>(const Config&, const std::string& section, Faults&, const Registry*)> reads;
+    std::function<void(OptionSet&, const std::function<void()>&)>
+        with_options;  // declares defaults, calls back while they live
+    std::function<Bound<Interface>(const Config&, const std::string& section, Faults&,
+                                   const Registry*)>
+        reads;
 
     // `others`: where a plugin that wraps another of its kind finds it.
-    Bound<Interface> bind(const Config& config, const std::string& section, Faults& faults, const Registry* others = nullptr) const {
+    Bound<Interface> bind(const Config& config, const std::string& section, Faults& faults,
+                          const Registry* others = nullptr) const {
       return reads(config, section, faults, others);
     }
   };
@@ -64,15 +77,20 @@ class Registry {
   // T(const T::Options&), or T() without options. A name used twice is a Fault.
   template <class T>
   void add(std::string name, std::string summary, std::vector<Form> forms = {}) {
-    static_assert(detail::states_what_it_learns<T>(), "a part that overrides observe() must override state()");
+    static_assert(detail::states_what_it_learns<T>(),
+                  "a part that overrides observe() must override state()");
     using Options = typename detail::OptionsOf<T>::type;
-    add_with<Options>(std::move(name), std::move(summary), std::move(forms), [](const Options& options) -> std::unique_ptr<Interface> {
-      if constexpr (std::is_same_v<Options, NoOptions>) return std::make_unique<T>();
-      else return std::make_unique<T>(options);
-    });
+    add_with<Options>(std::move(name), std::move(summary), std::move(forms),
+                      [](const Options& options) -> std::unique_ptr<Interface> {
+                        if constexpr (std::is_same_v<Options, NoOptions>)
+                          return std::make_unique<T>();
+                        else
+                          return std::make_unique<T>(options);
+                      });
   }
 
-  // The same where making an instance is more than a constructor call (a module that is loaded first).
+  // The same where making an instance is more than a constructor call (a module that is loaded
+  // first).
   template <class Options, class Make>
   void add_with(std::string name, std::string summary, std::vector<Form> forms, Make make) {
     Entry entry{name, std::move(summary), source_, std::move(forms), {}, {}};
@@ -81,20 +99,22 @@ class Registry {
       options.declare(set);
       use();
     };
-    entry.reads = [name, make](const Config& config, const std::string& section, Faults& faults, const Registry*) {
+    entry.reads = [name, make](const Config& config, const std::string& section, Faults& faults,
+                               const Registry*) {
       auto options = std::make_shared<Options>();
       OptionSet set;
       options->declare(set);
       set.read(config, section, faults);
       Bound<Interface> bound{name, {}, [options, make] { return make(*options); }};
-      for (const Option& option : set.options()) bound.values.emplace_back(option.name(), option.value());
+      for (const Option& option : set.options())
+        bound.values.emplace_back(option.name(), option.value());
       return bound;
     };
     insert(std::move(entry));
   }
 
-  // T(const T::Options&, std::unique_ptr<Interface>) around another of its kind, which T::Options::of names. The options of both
-  // stand in one section.
+  // T(const T::Options&, std::unique_ptr<Interface>) around another of its kind, which
+  // T::Options::of names. The options of both stand in one section.
   template <class T>
   void add_around(std::string name, std::string summary) {
     using Options = typename T::Options;
@@ -104,28 +124,35 @@ class Registry {
       options.declare(set);
       use();
     };
-    entry.reads = [name, kind = kind_](const Config& config, const std::string& section, Faults& faults, const Registry* others) {
+    entry.reads = [name, kind = kind_](const Config& config, const std::string& section,
+                                       Faults& faults, const Registry* others) {
       auto options = std::make_shared<Options>();
       OptionSet set;
       options->declare(set);
       Config own, rest;
       for (const Config::Entry* const one : config.section(section)) {
-        const bool is_own = std::any_of(set.options().begin(), set.options().end(),
-                                        [&](const Option& option) { return one->key == section + "." + option.name(); });
+        const bool is_own = std::any_of(
+            set.options().begin(), set.options().end(),
+            [&](const Option& option) { return one->key == section + "." + option.name(); });
         (is_own ? own : rest).set(*one);
       }
       set.read(own, section, faults);
       Bound<Interface> bound{name, {}, {}};
-      for (const Option& option : set.options()) bound.values.emplace_back(option.name(), option.value());
-      const Entry* const inner = others && options->of != name ? others->find(options->of) : nullptr;
+      for (const Option& option : set.options())
+        bound.values.emplace_back(option.name(), option.value());
+      const Entry* const inner =
+          others && options->of != name ? others->find(options->of) : nullptr;
       if (!inner) {
         const Config::Entry* const place = config.find(section + ".of");
-        faults.add((place ? place->where : section) + ": of = " + options->of + " is no other " + kind);
+        faults.add((place ? place->where : section) + ": of = " + options->of + " is no other " +
+                   kind);
         return bound;
       }
       const Bound<Interface> wrapped = inner->bind(rest, section, faults, others);
       bound.values.insert(bound.values.end(), wrapped.values.begin(), wrapped.values.end());
-      bound.make = [options, make = wrapped.make]() -> std::unique_ptr<Interface> { return std::make_unique<T>(*options, make()); };
+      bound.make = [options, make = wrapped.make]() -> std::unique_ptr<Interface> {
+        return std::make_unique<T>(*options, make());
+      };
       return bound;
     };
     insert(std::move(entry));
@@ -134,7 +161,8 @@ class Registry {
   const std::string& kind() const { return kind_; }
   const std::vector<Entry>& entries() const { return entries_; }
   const Entry* find(const std::string& name) const {
-    for (const Entry& entry : entries_) if (entry.name == name) return &entry;
+    for (const Entry& entry : entries_)
+      if (entry.name == name) return &entry;
     return nullptr;
   }
   std::vector<std::string> names() const {
@@ -150,7 +178,9 @@ class Registry {
 
  private:
   void insert(Entry entry) {
-    if (find(entry.name)) throw Fault(kind_ + " '" + entry.name + "' is registered twice, the second time by " + entry.source);
+    if (find(entry.name))
+      throw Fault(kind_ + " '" + entry.name + "' is registered twice, the second time by " +
+                  entry.source);
     entries_.push_back(std::move(entry));
   }
   std::string kind_, source_;

@@ -1,4 +1,5 @@
-// Config section `slurm`: what a sweep asks of the cluster it is submitted to (experiments/sweep/slurm.h).
+// Config section `slurm`: what a sweep asks of the cluster it is submitted to
+// (experiments/sweep/slurm.h).
 #pragma once
 
 #include <cstdint>

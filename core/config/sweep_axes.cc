@@ -8,15 +8,18 @@ namespace draftlab {
 namespace {
 
 // Options that no sweep may vary, because arms that differ in nothing else are one arm.
-const std::vector<std::string> kNotSwept = {"run.threads", "run.batch", "run.limit", "run.first", "run.samples",
-                                            "trace", "certify", "distill", "report", "slurm", "sweep", "reference", "include"};
+const std::vector<std::string> kNotSwept = {
+    "run.threads", "run.batch", "run.limit", "run.first", "run.samples", "trace",  "certify",
+    "distill",     "report",    "slurm",     "sweep",     "reference",   "include"};
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
   std::istringstream stream(text);
   for (std::string part; std::getline(stream, part, separator);) {
     const auto first = part.find_first_not_of(" \t");
-    parts.push_back(first == std::string::npos ? "" : part.substr(first, part.find_last_not_of(" \t") - first + 1));
+    parts.push_back(first == std::string::npos
+                        ? ""
+                        : part.substr(first, part.find_last_not_of(" \t") - first + 1));
   }
   if (!text.empty() && text.back() == separator) parts.emplace_back();
   return parts;
@@ -32,14 +35,17 @@ bool may_be_swept(const std::string& key) {
 void zip(const Config::Entry& line, Sweep& sweep, Faults& faults) {
   Axis zipped;
   for (const std::string& key : split(line.value, ',')) {
-    const auto axis = std::find_if(sweep.axes.begin(), sweep.axes.end(), [&](const Axis& a) { return a.keys[0].key == key; });
+    const auto axis = std::find_if(sweep.axes.begin(), sweep.axes.end(),
+                                   [&](const Axis& a) { return a.keys[0].key == key; });
     if (axis == sweep.axes.end()) {
-      faults.add(line.where + ": [sweep] zip names '" + key + "', which is no axis of its own in this sweep");
+      faults.add(line.where + ": [sweep] zip names '" + key +
+                 "', which is no axis of its own in this sweep");
       continue;
     }
     if (!zipped.keys.empty() && axis->size() != zipped.size()) {
-      faults.add(line.where + ": [sweep] zip = " + line.value + " pairs " + std::to_string(zipped.size()) + " values with " +
-                 std::to_string(axis->size()) + " of " + key);
+      faults.add(line.where + ": [sweep] zip = " + line.value + " pairs " +
+                 std::to_string(zipped.size()) + " values with " + std::to_string(axis->size()) +
+                 " of " + key);
       continue;
     }
     zipped.keys.insert(zipped.keys.end(), axis->keys.begin(), axis->keys.end());
@@ -54,7 +60,8 @@ void zip(const Config::Entry& line, Sweep& sweep, Faults& faults) {
 bool Sweep::varies(const std::string& key) const {
   for (const Axis& axis : axes) {
     for (std::size_t i = 0; i < axis.keys.size(); ++i) {
-      if (axis.keys[i].key == key) return std::set<std::string>(axis.values[i].begin(), axis.values[i].end()).size() > 1;
+      if (axis.keys[i].key == key)
+        return std::set<std::string>(axis.values[i].begin(), axis.values[i].end()).size() > 1;
     }
   }
   return false;
@@ -87,7 +94,8 @@ Sweep read_sweep(const Config& config, Faults& faults) {
       if (set && set->where.compare(0, 2, "--") == 0) continue;  // the command line beats the file
       std::vector<std::string> values = split(entry->value, ',');
       if (values.empty() || std::count(values.begin(), values.end(), "")) {
-        faults.add(place + " = " + entry->value + " must be a comma-separated list without empty values");
+        faults.add(place + " = " + entry->value +
+                   " must be a comma-separated list without empty values");
       } else {
         sweep.axes.push_back({{{key, "", entry->where}}, {std::move(values)}});
       }

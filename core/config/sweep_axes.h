@@ -26,7 +26,8 @@ struct Sweep {
   bool varies(const std::string& key) const;  // whether cells differ in this key
 };
 
-// Every fault of the section is added to `faults`. Axes that the command line sets are left out: it beats the file.
+// Every fault of the section is added to `faults`. Axes that the command line sets are left out: it
+// beats the file.
 Sweep read_sweep(const Config& config, Faults& faults);
 
 }  // namespace draftlab

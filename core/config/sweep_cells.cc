@@ -11,11 +11,14 @@ namespace draftlab {
 namespace {
 
 constexpr std::size_t kMostCells = 1000000;
-const std::string kDraftLength = "decode.draft_length";  // the one option that some drafters have no use for
+const std::string kDraftLength =
+    "decode.draft_length";  // the one option that some drafters have no use for
 
-// The options of a cell that depend on the same axes: all that belongs to one kind of plugin, or one option of [decode] or [run].
+// The options of a cell that depend on the same axes: all that belongs to one kind of plugin, or
+// one option of [decode] or [run].
 struct Group {
-  std::vector<std::pair<std::size_t, std::size_t>> axes;  // those that touch it, and the stride of each in the group's state
+  std::vector<std::pair<std::size_t, std::size_t>>
+      axes;  // those that touch it, and the stride of each in the group's state
   std::size_t states = 1;
 
   std::size_t state(const std::vector<std::size_t>& rows) const {
@@ -27,18 +30,20 @@ struct Group {
 
 // What a group contributes to the effective config in one of its states.
 struct Piece {
-  std::string names;                                                 // "router = hysteresis\n", or the line of one option
-  std::string sections;                                              // "\n[router.hysteresis]\non = 1\n"
-  std::vector<std::pair<std::string, std::string>> values;           // the same as dotted keys
-  bool reads_draft_length = true;                                    // of a drafter
+  std::string names;     // "router = hysteresis\n", or the line of one option
+  std::string sections;  // "\n[router.hysteresis]\non = 1\n"
+  std::vector<std::pair<std::string, std::string>> values;  // the same as dotted keys
+  bool reads_draft_length = true;                           // of a drafter
 };
 
-// Collects cells, one for each effective config. To compose a cell whole takes far longer than to look up what its groups
-// resolve to, so a cell is composed only when it shows a kind of plugin in a new state, or two kinds in a new pair of states:
-// what parts ask of each other concerns no more than two of them, so nothing else can be wrong that was not found before.
+// Collects cells, one for each effective config. To compose a cell whole takes far longer than to
+// look up what its groups resolve to, so a cell is composed only when it shows a kind of plugin in
+// a new state, or two kinds in a new pair of states: what parts ask of each other concerns no more
+// than two of them, so nothing else can be wrong that was not found before.
 class Cells {
  public:
-  Cells(const Sweep& sweep, const Registries& registries, Faults& faults) : sweep_(sweep), registries_(registries), faults_(faults) {
+  Cells(const Sweep& sweep, const Registries& registries, Faults& faults)
+      : sweep_(sweep), registries_(registries), faults_(faults) {
     std::size_t axis_number = 0;
     for (const Axis& axis : sweep.axes) {
       std::set<std::string> touched;
@@ -53,7 +58,8 @@ class Cells {
       }
       ++axis_number;
     }
-    for (const auto& [name, group] : groups_) if (name.find('.') == std::string::npos) kinds_.push_back(&group);
+    for (const auto& [name, group] : groups_)
+      if (name.find('.') == std::string::npos) kinds_.push_back(&group);
     pairs_.resize(kinds_.size() * kinds_.size());
   }
 
@@ -66,13 +72,16 @@ class Cells {
     const Config effective = Config::parse(arm.effective, "", none);
     Cell cell{std::move(config), arm.id, sweep_.baseline_text, {}};
     for (const Config::Entry& entry : set) {
-      if (const Config::Entry* const applied = effective.find(entry.key)) cell.axes.emplace_back(entry.key, applied->value);
+      if (const Config::Entry* const applied = effective.find(entry.key))
+        cell.axes.emplace_back(entry.key, applied->value);
     }
     cells_.push_back(std::move(cell));
   }
 
-  // The cell of the product with these rows of the axes. Axis values that its effective config does not show do not apply to it.
-  void add(Config config, const std::vector<std::size_t>& rows, const std::vector<std::shared_ptr<const Config::Entry>>& set) {
+  // The cell of the product with these rows of the axes. Axis values that its effective config does
+  // not show do not apply to it.
+  void add(Config config, const std::vector<std::size_t>& rows,
+           const std::vector<std::shared_ptr<const Config::Entry>>& set) {
     for (const auto& entry : set) config.set(entry);
     compose_if_new(config, rows, set);
     assemble(rows);
@@ -85,10 +94,12 @@ class Cells {
     }
     if (cell.axes.empty()) {  // what tells it from the baseline
       for (const auto& [key, unused] : sweep_.baseline) {
-        if (const std::string* const applied = value(key, rows)) cell.axes.emplace_back(key, *applied);
+        if (const std::string* const applied = value(key, rows))
+          cell.axes.emplace_back(key, *applied);
       }
     }
-    for (const auto& [key, text] : cell.axes) (cell.label += cell.label.empty() ? "" : " ").append(key).append("=").append(text);
+    for (const auto& [key, text] : cell.axes)
+      (cell.label += cell.label.empty() ? "" : " ").append(key).append("=").append(text);
     cells_.push_back(std::move(cell));
   }
 
@@ -104,7 +115,8 @@ class Cells {
 
   // One fault is told once, however many cells have it.
   void tell(const Faults& found) {
-    for (const std::string& sentence : found.sentences()) if (told_.insert(sentence).second) faults_.add(sentence);
+    for (const std::string& sentence : found.sentences())
+      if (told_.insert(sentence).second) faults_.add(sentence);
   }
 
   Composition composed(const Config& config) {
@@ -119,36 +131,45 @@ class Cells {
     return arm;
   }
 
-  void compose_if_new(const Config& config, const std::vector<std::size_t>& rows, const std::vector<std::shared_ptr<const Config::Entry>>& set) {
+  void compose_if_new(const Config& config, const std::vector<std::size_t>& rows,
+                      const std::vector<std::shared_ptr<const Config::Entry>>& set) {
     bool fresh = pieces_.empty();
     for (std::size_t i = 0; i < kinds_.size(); ++i) {
       const std::size_t state = kinds_[i]->state(rows);
       for (std::size_t j = i; j < kinds_.size(); ++j) {
-        fresh |= pairs_[i * kinds_.size() + j].insert(state * kinds_[j]->states + kinds_[j]->state(rows)).second;
+        fresh |= pairs_[i * kinds_.size() + j]
+                     .insert(state * kinds_[j]->states + kinds_[j]->state(rows))
+                     .second;
       }
     }
     for (const auto& [name, group] : groups_) {
       const std::size_t state = group.state(rows);
-      if (name.find('.') != std::string::npos && !pieces_[name].count(state)) pieces_[name][state] = option(name, set);
+      if (name.find('.') != std::string::npos && !pieces_[name].count(state))
+        pieces_[name][state] = option(name, set);
     }
     if (fresh) harvest(composed(config).effective, rows);
   }
 
   // One option of [decode] or [run]: right or wrong, whatever the others are.
-  Piece option(const std::string& key, const std::vector<std::shared_ptr<const Config::Entry>>& set) {
+  Piece option(const std::string& key,
+               const std::vector<std::shared_ptr<const Config::Entry>>& set) {
     const std::string section = key.substr(0, key.find('.')), name = key.substr(section.size() + 1);
     Config alone;
-    for (const auto& entry : set) if (entry->key == key) alone.set(entry);
+    for (const auto& entry : set)
+      if (entry->key == key) alone.set(entry);
     DecodeOptions decode;
     RunOptions run;
     OptionSet options;
-    if (section == "decode") decode.declare(options);
-    else run.declare(options);
+    if (section == "decode")
+      decode.declare(options);
+    else
+      run.declare(options);
     Faults found;
     options.read(alone, section, found);
     tell(found);
     for (const Option& declared : options.options()) {
-      if (declared.name() == name) return {name + " = " + declared.value() + "\n", "", {{key, declared.value()}}};
+      if (declared.name() == name)
+        return {name + " = " + declared.value() + "\n", "", {{key, declared.value()}}};
     }
     return {};
   }
@@ -169,7 +190,8 @@ class Cells {
         continue;
       }
       const std::size_t equals = line.find(" =");
-      const std::string name = line.substr(0, equals), key = section.empty() ? name : section + "." + name;
+      const std::string name = line.substr(0, equals),
+                        key = section.empty() ? name : section + "." + name;
       const std::string word = group_of(key);
       Piece& piece = found[word];
       if (section.empty() || is_plain(section)) {
@@ -182,7 +204,8 @@ class Cells {
       piece.values.emplace_back(key, equals + 3 <= line.size() ? line.substr(equals + 3) : "");
     }
     found["drafter"].reads_draft_length = found.count(kDraftLength) > 0;
-    for (auto& [word, piece] : found) pieces_[word].try_emplace(groups_[word].state(rows), std::move(piece));
+    for (auto& [word, piece] : found)
+      pieces_[word].try_emplace(groups_[word].state(rows), std::move(piece));
   }
 
   const Piece* piece(const std::string& group, const std::vector<std::size_t>& rows) const {
@@ -196,12 +219,14 @@ class Cells {
     return known == found->second.end() ? nullptr : &known->second;
   }
 
-  // The effective config, as compose() would write it: names of plugins, then sections, each in the order of the alphabet.
+  // The effective config, as compose() would write it: names of plugins, then sections, each in the
+  // order of the alphabet.
   void assemble(const std::vector<std::size_t>& rows) {
     effective_.clear();
     current_.clear();
     for (const auto& [name, group] : groups_) current_.emplace_back(&name, piece(name, rows));
-    for (const auto& [name, of] : current_) if (of && name->find('.') == std::string::npos) effective_ += of->names;
+    for (const auto& [name, of] : current_)
+      if (of && name->find('.') == std::string::npos) effective_ += of->names;
     std::string_view plain;
     for (const auto& [name, of] : current_) {
       if (!of) continue;
@@ -220,21 +245,22 @@ class Cells {
   const std::string* value(const std::string& key, const std::vector<std::size_t>& rows) const {
     const Piece* const of = piece(group_of(key), rows);
     if (!of) return nullptr;
-    for (const auto& [name, text] : of->values) if (name == key) return &text;
+    for (const auto& [name, text] : of->values)
+      if (name == key) return &text;
     return nullptr;
   }
 
   const Sweep& sweep_;
   const Registries& registries_;
   Faults& faults_;
-  std::vector<bool> varies_;                                            // of every axis key, in their order
+  std::vector<bool> varies_;  // of every axis key, in their order
   std::map<std::string, Group> groups_;
   std::map<std::string, std::unordered_map<std::size_t, Piece>> pieces_;  // by group and its state
-  std::vector<const Group*> kinds_;                                     // of plugins that axes touch
-  std::vector<std::unordered_set<std::size_t>> pairs_;                  // states seen, of every two of them
+  std::vector<const Group*> kinds_;                     // of plugins that axes touch
+  std::vector<std::unordered_set<std::size_t>> pairs_;  // states seen, of every two of them
   std::unordered_set<std::string> seen_;
   std::set<std::string> told_;
-  std::string effective_;                                               // of the cell in hand
+  std::string effective_;  // of the cell in hand
   std::vector<std::pair<const std::string*, const Piece*>> current_;
   std::vector<Cell> cells_;
 };
@@ -248,10 +274,13 @@ Config reference_of(const Config& config) {
   }
   const auto overrides = config.section("reference");
   if (overrides.empty()) {
-    throw ConfigError("the config names no reference; write [reference] with what it changes, such as drafter = stepwise");
+    throw ConfigError(
+        "the config names no reference; write [reference] with what it changes, such as drafter = "
+        "stepwise");
   }
   for (const Config::Entry* entry : overrides) {
-    reference.set({entry->key.substr(std::string("reference.").size()), entry->value, entry->where});
+    reference.set(
+        {entry->key.substr(std::string("reference.").size()), entry->value, entry->where});
   }
   return reference;
 }
@@ -264,7 +293,8 @@ std::vector<Cell> expand(const Config& config, const Registries& registries, Fau
   std::size_t product = 1;
   for (const Axis& axis : sweep.axes) product = std::min(product * axis.size(), kMostCells + 1);
   if (product > kMostCells) {
-    found.add(sweep.axes[0].keys[0].where + ": [sweep] has more than " + std::to_string(kMostCells) + " cells");
+    found.add(sweep.axes[0].keys[0].where + ": [sweep] has more than " +
+              std::to_string(kMostCells) + " cells");
   }
   if (!found.empty()) {
     for (const std::string& sentence : found.sentences()) faults.add(sentence);
@@ -273,7 +303,8 @@ std::vector<Cell> expand(const Config& config, const Registries& registries, Fau
 
   Cells cells(sweep, registries, faults);
   if (!sweep.baseline.empty()) {
-    // An axis that the baseline does not name takes the config's own value, or the axis's first where the config has none.
+    // An axis that the baseline does not name takes the config's own value, or the axis's first
+    // where the config has none.
     std::vector<Config::Entry> set;
     std::set<std::string> named;
     for (const auto& [key, value] : sweep.baseline) {
@@ -283,18 +314,21 @@ std::vector<Cell> expand(const Config& config, const Registries& registries, Fau
     for (const Axis& axis : sweep.axes) {
       for (std::size_t i = 0; i < axis.keys.size(); ++i) {
         const Config::Entry& key = axis.keys[i];
-        if (!named.count(key.key) && !base.find(key.key)) set.push_back({key.key, axis.values[i][0], key.where});
+        if (!named.count(key.key) && !base.find(key.key))
+          set.push_back({key.key, axis.values[i][0], key.where});
       }
     }
     cells.add_baseline(base, set);
   }
-  std::vector<std::vector<std::vector<std::shared_ptr<const Config::Entry>>>> entries;  // of each axis, row and key: shared by cells
+  std::vector<std::vector<std::vector<std::shared_ptr<const Config::Entry>>>>
+      entries;  // of each axis, row and key: shared by cells
   for (const Axis& axis : sweep.axes) {
     auto& rows = entries.emplace_back(axis.size());
     for (std::size_t row = 0; row < axis.size(); ++row) {
       for (std::size_t i = 0; i < axis.keys.size(); ++i) {
         const Config::Entry& key = axis.keys[i];
-        rows[row].push_back(std::make_shared<const Config::Entry>(Config::Entry{key.key, axis.values[i][row], key.where}));
+        rows[row].push_back(std::make_shared<const Config::Entry>(
+            Config::Entry{key.key, axis.values[i][row], key.where}));
       }
     }
   }
@@ -314,7 +348,8 @@ std::vector<Cell> expand(const Config& config, const Registries& registries, Fau
   return cells.take();
 }
 
-std::vector<std::string> without_effect(const std::vector<Cell>& cells, const Registries& registries) {
+std::vector<std::string> without_effect(const std::vector<Cell>& cells,
+                                        const Registries& registries) {
   std::vector<std::string> kinds = {"model.draft", "model.judge"}, common;
   registries.each([&](const auto& registry) { kinds.push_back(registry.kind()); });
   std::set<std::string> seen;  // choices of plugins: what else a config says has no part in it
@@ -329,8 +364,12 @@ std::vector<std::string> without_effect(const std::vector<Cell>& cells, const Re
     Faults ignored;
     std::vector<std::string> warnings;
     compose(config, registries, ignored, &warnings);
-    if (first) common = warnings;
-    else std::erase_if(common, [&](const std::string& w) { return std::count(warnings.begin(), warnings.end(), w) == 0; });
+    if (first)
+      common = warnings;
+    else
+      std::erase_if(common, [&](const std::string& w) {
+        return std::count(warnings.begin(), warnings.end(), w) == 0;
+      });
     first = false;
   };
   for (const Cell& cell : cells) {

@@ -8,14 +8,18 @@ namespace draftlab {
 namespace {
 
 std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 Counts since(const Counts& before, const Counts& after) {
   Counts difference;
   for (int kind = 0; kind < kKinds; ++kind) {
-    difference.of[kind] = {after.of[kind].calls - before.of[kind].calls, after.of[kind].rows - before.of[kind].rows,
-                           after.of[kind].positions - before.of[kind].positions, after.of[kind].ns - before.of[kind].ns};
+    difference.of[kind] = {after.of[kind].calls - before.of[kind].calls,
+                           after.of[kind].rows - before.of[kind].rows,
+                           after.of[kind].positions - before.of[kind].positions,
+                           after.of[kind].ns - before.of[kind].ns};
   }
   return difference;
 }
@@ -28,7 +32,8 @@ std::int64_t model_ns(const Counts& counts) {
 
 }  // namespace
 
-Decoder::Decoder(const Composition& composition, const Models& models, const Prompt& prompt, std::uint64_t sequence, Chance& chance)
+Decoder::Decoder(const Composition& composition, const Models& models, const Prompt& prompt,
+                 std::uint64_t sequence, Chance& chance)
     : composition_(composition),
       models_(models),
       canvas_(prompt.length, prompt.given),
@@ -46,7 +51,8 @@ Decoder::Decoder(const Composition& composition, const Models& models, const Pro
       began_(now_ns()) {
   for (const auto& model : models_.models) facts_.push_back(model->facts());
   facts_[0].stops.insert(facts_[0].stops.end(), prompt.ends.begin(), prompt.ends.end());
-  for (const auto& [name, estimator] : composition.attached) attached_.emplace_back(name, estimator.make());
+  for (const auto& [name, estimator] : composition.attached)
+    attached_.emplace_back(name, estimator.make());
   for (Part* const part : parts()) part->begin(blocks_, composition.decode);
   frontier_->check(canvas_);
   frontier_->arrange(canvas_, chance_, sequence_);
@@ -63,7 +69,8 @@ bool Decoder::done() const {
   if (composition_.decode.stop == "off") return false;
   const std::int32_t end = end_of_text();
   if (end < 0 || composition_.decode.stop == "token") return end >= 0;
-  for (std::int32_t i = end; i < blocks_.end(end, canvas_.length()); ++i) if (canvas_.masked(i) || canvas_.tentative(i)) return false;
+  for (std::int32_t i = end; i < blocks_.end(end, canvas_.length()); ++i)
+    if (canvas_.masked(i) || canvas_.tentative(i)) return false;
   return true;
 }
 
@@ -87,14 +94,17 @@ std::int64_t Decoder::nfe() const { return sequences_[0]->counts().nfe(); }
 
 std::string Decoder::state() const {
   std::string key = canvas_.key();
-  if (carry_) key += "|carry " + std::to_string(carry_->node) + " " + std::to_string(carry_->behind) + " " + carry_->answer.key();
+  if (carry_)
+    key += "|carry " + std::to_string(carry_->node) + " " + std::to_string(carry_->behind) + " " +
+           carry_->answer.key();
   for (const Part* const part : parts()) key += "|" + part->state();
   for (const auto& sequence : sequences_) key += "|" + sequence->state();
   return key;
 }
 
 std::array<Part*, 6> Decoder::parts() const {
-  return {frontier_.get(), drafter_.get(), verifier_.get(), acceptance_.get(), router_.get(), unmasker_.get()};
+  return {frontier_.get(),   drafter_.get(), verifier_.get(),
+          acceptance_.get(), router_.get(),  unmasker_.get()};
 }
 
 Asking<bool> Decoder::refresh() {
@@ -113,16 +123,21 @@ Asking<bool> Decoder::choose() {
   const std::vector<std::int32_t> open = canvas_.masked_positions();
   const std::vector<Form> asked = verifier_->asks();
   if (std::find(asked.begin(), asked.end(), Form::chain) == asked.end())
-    throw ConfigError("a choice between texts asks for their probabilities in the causal view, as a verifier does that asks `chain`; verifier '" +
-                      composition_.verifier.name + "' does not, so its model need not answer");
+    throw ConfigError(
+        "a choice between texts asks for their probabilities in the causal view, as a verifier "
+        "does that asks `chain`; verifier '" +
+        composition_.verifier.name + "' does not, so its model need not answer");
   Asking<bool> refreshed = refresh();
   co_await refreshed;
   const std::int64_t began = now_ns();
   const Counts before = sequences_[0]->counts();
-  Question question{.kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {{kRoot, {open.front()}}}};
+  Question question{
+      .kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {{kRoot, {open.front()}}}};
   std::vector<std::vector<int>> paths;  // for each choice, the nodes at which its tokens are asked
   for (const std::vector<Token>& choice : choices_) {
-    if (choice.empty() || choice.size() > open.size()) throw Fault("a choice of " + std::to_string(choice.size()) + " tokens for " + std::to_string(open.size()) + " positions");
+    if (choice.empty() || choice.size() > open.size())
+      throw Fault("a choice of " + std::to_string(choice.size()) + " tokens for " +
+                  std::to_string(open.size()) + " positions");
     std::vector<int>& path = paths.emplace_back(1, kRoot);
     for (std::size_t i = 0; i + 1 < choice.size(); ++i) {
       question.nodes.push_back({path.back(), open[i], choice[i]});
@@ -132,11 +147,14 @@ Asking<bool> Decoder::choose() {
   }
   Wait wait{mailbox_, std::move(question), 0};
   const Answer answer = co_await wait;
-  const auto log_probability = [&](std::size_t choice, std::size_t i) { return answer.at(paths[choice][i], open[i]).log_probability(choices_[choice][i]); };
+  const auto log_probability = [&](std::size_t choice, std::size_t i) {
+    return answer.at(paths[choice][i], open[i]).log_probability(choices_[choice][i]);
+  };
   std::vector<double> sums(choices_.size(), 0.0);
   for (std::size_t c = 0; c < choices_.size(); ++c)
     for (std::size_t i = 0; i < choices_[c].size(); ++i) sums[c] += log_probability(c, i);
-  const std::size_t best = static_cast<std::size_t>(std::max_element(sums.begin(), sums.end()) - sums.begin());
+  const std::size_t best =
+      static_cast<std::size_t>(std::max_element(sums.begin(), sums.end()) - sums.begin());
 
   // What is recorded is a step that drafted the chosen text and accepted all of it.
   const auto count = static_cast<int>(choices_[best].size());
@@ -153,7 +171,8 @@ Asking<bool> Decoder::choose() {
     verdict.judged.push_back({std::exp(log_probability(best, at)), 1, 1, true});
     canvas_.commit(open[at], choices_[best][at]);
   }
-  record(window, proposal, DraftNumbers(proposal), Route{.score = kNotMeasured}, verdict, static_cast<int>(composition_.trace.top_k), row);
+  record(window, proposal, DraftNumbers(proposal), Route{.score = kNotMeasured}, verdict,
+         static_cast<int>(composition_.trace.top_k), row);
   row.counts = since(before, sequences_[0]->counts());
   row.ns = now_ns() - began;
   row_.steps.push_back(std::move(row));
@@ -172,7 +191,10 @@ Asking<bool> Decoder::step() {
   const DecodeOptions& decode = composition_.decode;
 
   const Window window = frontier_->next(canvas_);
-  const Step step{canvas_, window, blocks_, decode, carry_, chance_, mailbox_, sequence_, clock_, facts_.front().vocabulary, *sequences_[0], frontier_.get(), unmasker_.get(), facts_};
+  const Step step{
+      canvas_,        window,          blocks_,         decode, carry_,
+      chance_,        mailbox_,        sequence_,       clock_, facts_.front().vocabulary,
+      *sequences_[0], frontier_.get(), unmasker_.get(), facts_};
   const Proposal proposal = co_await drafter_->propose(step);
   for (const Commit& edit : proposal.edits) canvas_.edit(edit.position, edit.token);
 
@@ -182,14 +204,16 @@ Asking<bool> Decoder::step() {
   const StepView view = look(step, proposal, numbers);
   row.masked = view.masked;
   row.expected = view.expected;
-  for (const auto& [name, estimator] : attached_) row.estimates.emplace_back(name, estimator->expected(view));
+  for (const auto& [name, estimator] : attached_)
+    row.estimates.emplace_back(name, estimator->expected(view));
 
   // Drafts that are all the target's own draws need no decision: verifying them costs nothing.
   const bool undecided = proposal.exact < static_cast<int>(proposal.nodes.size());
   Route route{.verify = !proposal.nodes.empty(), .score = kNotMeasured, .propensity = 1};
   if (undecided) route = router_->decide(view);
   if (route.flip > 0) {
-    const bool flipped = chance_.below(route.flip, step.site(window.positions.front(), Purpose::route));
+    const bool flipped =
+        chance_.below(route.flip, step.site(window.positions.front(), Purpose::route));
     route.verify = route.verify != flipped;
     route.propensity = flipped ? route.flip : 1 - route.flip;
   }
@@ -213,7 +237,8 @@ Asking<bool> Decoder::step() {
   if (!observed.empty()) verdict.judged = std::move(observed);
   verdict.edits = proposal.edits;
   // A step of a schedule may commit nothing, but not one after which everything is as it was.
-  const std::optional<std::string> idle = verdict.commits.empty() && !window.positions.empty() ? std::optional(state()) : std::nullopt;
+  const std::optional<std::string> idle =
+      verdict.commits.empty() && !window.positions.empty() ? std::optional(state()) : std::nullopt;
 
   commit(proposal, verdict);
   carry_ = std::move(verdict.carry);
@@ -221,16 +246,19 @@ Asking<bool> Decoder::step() {
   for (Part* const part : parts()) {
     if (part != router_.get() || undecided) part->observe(canvas_, route, verdict);
   }
-  if (idle && state() == *idle) throw Fault("step " + std::to_string(clock_) + " commits nothing; decoding would not end");
+  if (idle && state() == *idle)
+    throw Fault("step " + std::to_string(clock_) + " commits nothing; decoding would not end");
   for (const std::int32_t position : frontier_->settled(canvas_)) canvas_.finish(position);
   Asking<bool> refreshed = refresh();
   co_await refreshed;
 
-  record(window, proposal, numbers, route, verdict, static_cast<int>(composition_.trace.top_k), row);
+  record(window, proposal, numbers, route, verdict, static_cast<int>(composition_.trace.top_k),
+         row);
   row.counts = since(target_before, sequences_[0]->counts());
   if (sequences_.size() > 1) row.drafter_counts = since(drafter_before, sequences_[1]->counts());
   row.ns = now_ns() - began;
-  row_.own_seconds += 1e-9 * static_cast<double>(row.ns - model_ns(row.counts) - model_ns(row.drafter_counts));
+  row_.own_seconds +=
+      1e-9 * static_cast<double>(row.ns - model_ns(row.counts) - model_ns(row.drafter_counts));
   row_.steps.push_back(std::move(row));
   verdict_ = std::move(verdict);
   ++clock_;
@@ -242,30 +270,36 @@ void Decoder::commit(const Proposal& proposal, Verdict& verdict) {
   std::size_t kept = 0;
   while (kept < verdict.commits.size()) {
     const Commit& commit = verdict.commits[kept++];
-    canvas_.commit(commit.position, commit.token, composition_.decode.edit_threshold < 1, commit.value);
+    canvas_.commit(commit.position, commit.token, composition_.decode.edit_threshold < 1,
+                   commit.value);
     if (cuts && end_of_text() >= 0) break;
   }
   if (kept == verdict.commits.size()) return;
   verdict.commits.resize(kept);
   verdict.why = Stop::end_of_text;
-  for (std::size_t i = 0; i < verdict.judged.size(); ++i) if (canvas_.masked(proposal.nodes[i].position)) verdict.judged[i].reached = false;
+  for (std::size_t i = 0; i < verdict.judged.size(); ++i)
+    if (canvas_.masked(proposal.nodes[i].position)) verdict.judged[i].reached = false;
 }
 
-StepView Decoder::look(const Step& step, const Proposal& proposal, const DraftNumbers& numbers) const {
+StepView Decoder::look(const Step& step, const Proposal& proposal,
+                       const DraftNumbers& numbers) const {
   StepView view;
   view.sequence = sequence_;
   const std::vector<std::int32_t>& open = step.window.positions;
   if (!open.empty()) {
     view.span = {open.front(), step.window.span};
-    const std::int32_t first = blocks_.first(open.front()), end = blocks_.end(open.front(), canvas_.length());
+    const std::int32_t first = blocks_.first(open.front()),
+                       end = blocks_.end(open.front(), canvas_.length());
     view.block = {blocks_.index(open.front()), end - first, 0, 0};
-    for (std::int32_t i = first; i < end; ++i) view.block.given += canvas_.given(i), view.block.masked += canvas_.masked(i);
+    for (std::int32_t i = first; i < end; ++i)
+      view.block.given += canvas_.given(i), view.block.masked += canvas_.masked(i);
   }
   view.step = static_cast<int>(clock_);
   view.length = canvas_.length();
   view.masked = canvas_.length() - canvas_.prompt_size() - canvas_.committed();
   view.vocabulary = step.vocabulary;
-  view.progress = static_cast<double>(canvas_.committed()) / (canvas_.length() - canvas_.prompt_size());
+  view.progress =
+      static_cast<double>(canvas_.committed()) / (canvas_.length() - canvas_.prompt_size());
   view.preview = proposal.nodes.empty() ? 0 : unmasker_->preview(step, proposal);
   new (&view.confidence) DraftNumbers::Column(numbers.confidence());
   new (&view.margin) DraftNumbers::Column(numbers.margin());
@@ -317,7 +351,8 @@ void answer_pending(const Models& models, std::span<Decoder* const> decoders) {
     std::vector<Pending> batch;
     for (std::size_t i = first; i < waiting.size(); ++i) {
       const Mailbox& box = *waiting[i];
-      if (answered[i] || box.model != like.model || !(mixes || box.question->alike(*like.question))) continue;
+      if (answered[i] || box.model != like.model || !(mixes || box.question->alike(*like.question)))
+        continue;
       batch.push_back({sequences[i], box.question, &waiting[i]->answer});
       answered[i] = 1;
     }

@@ -10,8 +10,8 @@
 
 #include "core/config/composition.h"
 #include "core/loop/load_models.h"
-#include "core/parts/parts.h"
 #include "core/loop/record.h"
+#include "core/parts/parts.h"
 #include "core/parts/task.h"
 #include "core/trace/rows.h"
 
@@ -19,9 +19,10 @@ namespace draftlab {
 
 class Decoder {
  public:
-  // References outlive the decoder. `sequence` addresses its random sites. ConfigError when the frontier cannot decode such a
-  // prompt or the model cannot hold it.
-  Decoder(const Composition& composition, const Models& models, const Prompt& prompt, std::uint64_t sequence, Chance& chance);
+  // References outlive the decoder. `sequence` addresses its random sites. ConfigError when the
+  // frontier cannot decode such a prompt or the model cannot hold it.
+  Decoder(const Composition& composition, const Models& models, const Prompt& prompt,
+          std::uint64_t sequence, Chance& chance);
   ~Decoder();
 
   bool done() const;
@@ -33,7 +34,7 @@ class Decoder {
   const Canvas& canvas() const { return canvas_; }
   // Equal states have equal futures: canvas, carry and what the parts have learnt.
   std::string state() const;
-  std::int64_t nfe() const;   // of the target so far
+  std::int64_t nfe() const;                            // of the target so far
   const Verdict& verdict() const { return verdict_; }  // of the last step
   // Every token up to the first generated end-of-text token; kNoToken where none is.
   std::vector<Token> text() const;
@@ -60,7 +61,7 @@ class Decoder {
   std::unique_ptr<Unmasker> unmasker_;
   std::vector<ModelFacts> facts_;
   std::vector<std::vector<Token>> choices_;  // of the prompt
-  std::int64_t began_;                       // ns: opening the sequences' caches is part of decoding
+  std::int64_t began_;  // ns: opening the sequences' caches is part of decoding
   std::optional<Carry> carry_;
   std::uint32_t clock_ = 0;
   Verdict verdict_;
@@ -69,19 +70,22 @@ class Decoder {
   std::array<Part*, 6> parts() const;  // those that learn
   // The first generated end-of-text token with no mask before it; -1 while there is none.
   std::int32_t end_of_text() const;
-  // Commits the most probable of the prompt's choices: one question with a path for each, hence one function evaluation.
+  // Commits the most probable of the prompt's choices: one question with a path for each, hence one
+  // function evaluation.
   Asking<bool> choose();
-  // Writes a verdict onto the canvas; with decode.stop = token, what it has behind an end-of-text token is dropped.
+  // Writes a verdict onto the canvas; with decode.stop = token, what it has behind an end-of-text
+  // token is dropped.
   void commit(const Proposal& proposal, Verdict& verdict);
-  // Asks the forwards that the models' caches need; what the target answers along with them is the next step's carry.
+  // Asks the forwards that the models' caches need; what the target answers along with them is the
+  // next step's carry.
   Asking<bool> refresh();
 
   // What routers and estimators see of the proposal.
   StepView look(const Step& step, const Proposal& proposal, const DraftNumbers& numbers) const;
 };
 
-// Answers every pending question, those of one model that are alike in one forward (all of one model where it mixes them), and
-// resumes who asked.
+// Answers every pending question, those of one model that are alike in one forward (all of one
+// model where it mixes them), and resumes who asked.
 void answer_pending(const Models& models, std::span<Decoder* const> decoders);
 
 // Runs one coroutine of one decoder to its end.

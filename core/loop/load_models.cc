@@ -14,7 +14,8 @@ std::shared_ptr<Model> load(const Bound<Model>& bound, const Machine& machine, L
     model = std::move(fresh);
   }
   if (machine.fixed_shape && !model->rows_are_independent())
-    throw ConfigError("run.fixed_shape = true, but answers of model '" + bound.name + "' may depend on what shares their forward");
+    throw ConfigError("run.fixed_shape = true, but answers of model '" + bound.name +
+                      "' may depend on what shares their forward");
   return model;
 }
 
@@ -22,18 +23,23 @@ Models load_models(const Composition& composition, Loaded& loaded) {
   Models models;
   for (const char* name : {"", "draft"}) {
     const auto bound = composition.models.find(name);
-    if (bound != composition.models.end()) models.models.push_back(load(bound->second, composition.run.machine, loaded));
+    if (bound != composition.models.end())
+      models.models.push_back(load(bound->second, composition.run.machine, loaded));
   }
   for (const auto& model : models.models) {
     if (model->facts().vocabulary == models.target().facts().vocabulary) continue;
-    throw ConfigError("model.draft has a vocabulary of " + std::to_string(model->facts().vocabulary) + " tokens and the target of " +
+    throw ConfigError("model.draft has a vocabulary of " +
+                      std::to_string(model->facts().vocabulary) + " tokens and the target of " +
                       std::to_string(models.target().facts().vocabulary) + "; they must be equal");
   }
   for (const auto& model : models.models) {
     const ModelFacts facts = model->facts(), target = models.target().facts();
-    if (facts.dimension == target.dimension && facts.reverse_steps == target.reverse_steps) continue;
-    throw ConfigError("model.draft draws vectors of " + std::to_string(facts.dimension) + " coordinates in " + std::to_string(facts.reverse_steps) +
-                      " reverse steps and the target of " + std::to_string(target.dimension) + " in " + std::to_string(target.reverse_steps) + "; they must be equal");
+    if (facts.dimension == target.dimension && facts.reverse_steps == target.reverse_steps)
+      continue;
+    throw ConfigError("model.draft draws vectors of " + std::to_string(facts.dimension) +
+                      " coordinates in " + std::to_string(facts.reverse_steps) +
+                      " reverse steps and the target of " + std::to_string(target.dimension) +
+                      " in " + std::to_string(target.reverse_steps) + "; they must be equal");
   }
   return models;
 }

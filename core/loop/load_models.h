@@ -10,7 +10,8 @@
 
 namespace draftlab {
 
-// Models that are loaded already, by plugin name and resolved options: arms of one run share weights.
+// Models that are loaded already, by plugin name and resolved options: arms of one run share
+// weights.
 using Loaded = std::map<std::string, std::shared_ptr<Model>>;
 
 // The loaded model that `bound` describes; loads it when `loaded` does not hold it yet.

@@ -7,22 +7,29 @@ namespace draftlab {
 namespace {
 
 const Distribution* seen_by(const Proposal& proposal, std::size_t draft) {
-  const std::vector<Distribution>& known = proposal.raw.empty() ? proposal.drawn_from : proposal.raw;
+  const std::vector<Distribution>& known =
+      proposal.raw.empty() ? proposal.drawn_from : proposal.raw;
   return known.empty() || known[draft].empty() ? nullptr : &known[draft];
 }
 
 }  // namespace
 
-DraftNumbers::DraftNumbers(const Proposal& proposal) : numbers_(Eigen::ArrayX4d::Constant(static_cast<Eigen::Index>(proposal.nodes.size()), 4, kNotMeasured)) {
+DraftNumbers::DraftNumbers(const Proposal& proposal)
+    : numbers_(Eigen::ArrayX4d::Constant(static_cast<Eigen::Index>(proposal.nodes.size()), 4,
+                                         kNotMeasured)) {
   for (Eigen::Index i = 0; i < numbers_.rows(); ++i) {
     const Distribution* const seen = seen_by(proposal, static_cast<std::size_t>(i));
-    if (seen) numbers_.row(i) << seen->probability(proposal.nodes[i].token), seen->margin(), seen->entropy(), seen->renyi2();
+    if (seen)
+      numbers_.row(i) << seen->probability(proposal.nodes[i].token), seen->margin(),
+          seen->entropy(), seen->renyi2();
   }
 }
 
-void record(const Window& window, const Proposal& proposal, const DraftNumbers& numbers, const Route& route, const Verdict& verdict, int top_k, StepRow& row) {
+void record(const Window& window, const Proposal& proposal, const DraftNumbers& numbers,
+            const Route& route, const Verdict& verdict, int top_k, StepRow& row) {
   row.block = window.block;
-  row.span = std::max(window.span, static_cast<int>(verdict.judged.size()));  // a tree judges in any order
+  row.span =
+      std::max(window.span, static_cast<int>(verdict.judged.size()));  // a tree judges in any order
   row.drafted = static_cast<std::int32_t>(proposal.nodes.size());
   row.exact = proposal.exact;
   row.verified = route.verify;
@@ -40,14 +47,17 @@ void record(const Window& window, const Proposal& proposal, const DraftNumbers& 
     draft.position = node.position;
     draft.depth = depth[i] = node.parent == kRoot ? 0 : depth[node.parent] + 1;
     draft.token = node.token;
-    if (!proposal.drawn_from.empty()) draft.q = proposal.drawn_from[i].probability(node.token);
-    else if (proposal.trajectories.empty()) draft.q = 1;
+    if (!proposal.drawn_from.empty())
+      draft.q = proposal.drawn_from[i].probability(node.token);
+    else if (proposal.trajectories.empty())
+      draft.q = 1;
     draft.confidence = numbers.confidence()[at];
     draft.margin = numbers.margin()[at];
     draft.entropy = numbers.entropy()[at];
     draft.renyi2 = numbers.renyi2()[at];
     if (const Distribution* const seen = seen_by(proposal, i); seen && top_k > 0) {
-      for (const Token token : seen->best(top_k)) draft.top.emplace_back(token, seen->probability(token));
+      for (const Token token : seen->best(top_k))
+        draft.top.emplace_back(token, seen->probability(token));
     }
     if (i < verdict.judged.size()) {
       draft.p = verdict.judged[i].target;
@@ -70,7 +80,8 @@ void record(const Window& window, const Proposal& proposal, const DraftNumbers& 
     row.accepted += commit.source == Source::accepted;
     for (const DraftRow& draft : row.drafts) {
       if (draft.position != commit.position || draft.token != commit.token) continue;
-      if (commit.source == Source::accepted || commit.source == Source::threshold) token.p = draft.p, token.q = draft.q;
+      if (commit.source == Source::accepted || commit.source == Source::threshold)
+        token.p = draft.p, token.q = draft.q;
       token.confidence = draft.confidence;
       token.entropy = draft.entropy;
       token.margin = draft.margin;

@@ -8,8 +8,9 @@
 
 namespace draftlab {
 
-// What estimators and the trace read of each draft. Summaries come from the model's own distribution (temperature 1) where the
-// drafter has one, else from what was drawn from; a point mass without either says nothing.
+// What estimators and the trace read of each draft. Summaries come from the model's own
+// distribution (temperature 1) where the drafter has one, else from what was drawn from; a point
+// mass without either says nothing.
 class DraftNumbers {
  public:
   using Column = Eigen::Map<const Eigen::ArrayXd>;
@@ -24,7 +25,9 @@ class DraftNumbers {
   Eigen::ArrayX4d numbers_;
 };
 
-// Fills what `row` says of the verdict, its drafts (each with its `top_k` most probable tokens) and the tokens that were written.
-void record(const Window& window, const Proposal& proposal, const DraftNumbers& numbers, const Route& route, const Verdict& verdict, int top_k, StepRow& row);
+// Fills what `row` says of the verdict, its drafts (each with its `top_k` most probable tokens) and
+// the tokens that were written.
+void record(const Window& window, const Proposal& proposal, const DraftNumbers& numbers,
+            const Route& route, const Verdict& verdict, int top_k, StepRow& row);
 
 }  // namespace draftlab

@@ -42,17 +42,21 @@ std::vector<char> among_leftmost(std::span<const std::int32_t> order, int k) {
   for (std::size_t t = 0; t < rank.size(); ++t) {
     while (!masked[first]) ++first;
     int left = 0;  // masked positions to the left of this one
-    for (std::int32_t at = static_cast<std::int32_t>(first); at < rank[t] && left < k; ++at) left += masked[at];
+    for (std::int32_t at = static_cast<std::int32_t>(first); at < rank[t] && left < k; ++at)
+      left += masked[at];
     result[t] = left < k;
     masked[rank[t]] = 0;
   }
   return result;
 }
 
-int judged_drafts(const StepRow& step) { return step.span > 0 ? std::min(step.span, step.drafted) : step.drafted; }
+int judged_drafts(const StepRow& step) {
+  return step.span > 0 ? std::min(step.span, step.drafted) : step.drafted;
+}
 
 bool judged(const StepRow& step, const DraftRow& draft, bool structural) {
-  return step.verified && (step.span == 0 || draft.depth < step.span) && (structural || draft.depth >= step.exact);
+  return step.verified && (step.span == 0 || draft.depth < step.span) &&
+         (structural || draft.depth >= step.exact);
 }
 
 }  // namespace
@@ -75,14 +79,17 @@ double local_ar_s2d2(std::span<const std::int32_t> order, int k) {
 
 double global_ar(std::span<const std::int32_t> order, int k) {
   const std::vector<char> hits = among_leftmost(order, k);
-  return order.empty() ? 0 : static_cast<double>(std::accumulate(hits.begin(), hits.end(), 0)) / static_cast<double>(order.size());
+  return order.empty() ? 0
+                       : static_cast<double>(std::accumulate(hits.begin(), hits.end(), 0)) /
+                             static_cast<double>(order.size());
 }
 
 std::vector<std::int32_t> ranks(std::span<const std::int32_t> order) {
   std::vector<std::int32_t> sorted(order.begin(), order.end()), result;
   std::sort(sorted.begin(), sorted.end());
   for (std::int32_t position : order) {
-    result.push_back(static_cast<std::int32_t>(std::lower_bound(sorted.begin(), sorted.end(), position) - sorted.begin()));
+    result.push_back(static_cast<std::int32_t>(
+        std::lower_bound(sorted.begin(), sorted.end(), position) - sorted.begin()));
   }
   return result;
 }
@@ -90,7 +97,8 @@ std::vector<std::int32_t> ranks(std::span<const std::int32_t> order) {
 double kendall_tau(std::span<const std::int32_t> order) {
   std::int64_t ascending = 0, pairs = 0;
   for (std::size_t later = 1; later < order.size(); ++later) {
-    for (std::size_t earlier = 0; earlier < later; ++earlier) ascending += order[earlier] < order[later];
+    for (std::size_t earlier = 0; earlier < later; ++earlier)
+      ascending += order[earlier] < order[later];
     pairs += static_cast<std::int64_t>(later);
   }
   return ratio(static_cast<double>(2 * ascending - pairs), static_cast<double>(pairs));
@@ -165,56 +173,81 @@ void AcceptanceSums::add(const AcceptanceSums& other) {
 
 double AcceptanceSums::rate(bool structural) const {
   return structural ? ratio(static_cast<double>(accepted), static_cast<double>(drafted))
-                    : ratio(static_cast<double>(accepted - structural_accepted), static_cast<double>(drafted - structural_drafted));
+                    : ratio(static_cast<double>(accepted - structural_accepted),
+                            static_cast<double>(drafted - structural_drafted));
 }
-double AcceptanceSums::length() const { return ratio(static_cast<double>(accepted), static_cast<double>(verified)); }
-double AcceptanceSums::committed_length() const { return ratio(static_cast<double>(verified_committed), static_cast<double>(verified)); }
-double AcceptanceSums::tokens_per_step() const { return ratio(static_cast<double>(committed), static_cast<double>(steps)); }
-double AcceptanceSums::tokens_per_forward() const { return ratio(static_cast<double>(committed), static_cast<double>(forwards)); }
+double AcceptanceSums::length() const {
+  return ratio(static_cast<double>(accepted), static_cast<double>(verified));
+}
+double AcceptanceSums::committed_length() const {
+  return ratio(static_cast<double>(verified_committed), static_cast<double>(verified));
+}
+double AcceptanceSums::tokens_per_step() const {
+  return ratio(static_cast<double>(committed), static_cast<double>(steps));
+}
+double AcceptanceSums::tokens_per_forward() const {
+  return ratio(static_cast<double>(committed), static_cast<double>(forwards));
+}
 
 AcceptanceSums acceptance_sums(std::span<const SampleRow> samples) {
   AcceptanceSums sums;
-  for (const SampleRow& sample : samples) for (const StepRow& step : sample.steps) sums.add(step);
+  for (const SampleRow& sample : samples)
+    for (const StepRow& step : sample.steps) sums.add(step);
   return sums;
 }
 
-std::vector<Term> acceptance_terms(const AcceptanceSums& sums, std::span<const AtDepth> depths, Dialect dialect) {
+std::vector<Term> acceptance_terms(const AcceptanceSums& sums, std::span<const AtDepth> depths,
+                                   Dialect dialect) {
   const auto number = [](std::int64_t count) { return static_cast<double>(count); };
   std::vector<Term> terms;
   switch (dialect) {
     case Dialect::own:
       terms = {{"acceptance rate", sums.rate(), "accepted / drafted, in verified steps"},
-               {"acceptance rate, drafts only", sums.rate(false), "the same without drafts that are the target's own draws"},
-               {"accepted length", sums.length(), "accepted / verified steps, without the replacement token"},
-               {"committed length", sums.committed_length(), "tokens committed in verified steps / verified steps"},
+               {"acceptance rate, drafts only", sums.rate(false),
+                "the same without drafts that are the target's own draws"},
+               {"accepted length", sums.length(),
+                "accepted / verified steps, without the replacement token"},
+               {"committed length", sums.committed_length(),
+                "tokens committed in verified steps / verified steps"},
                {"tokens a step", sums.tokens_per_step(), "tokens / steps"},
-               {"tokens a forward", sums.tokens_per_forward(), "tokens / function evaluations of the target during steps"}};
+               {"tokens a forward", sums.tokens_per_forward(),
+                "tokens / function evaluations of the target during steps"}};
       for (std::size_t d = 0; d < depths.size(); ++d) {
-        terms.push_back({"rate at depth " + std::to_string(d), depths[d].rate(), "accepted here / verified steps that drafted so deep"});
-        terms.push_back({"conditional rate at depth " + std::to_string(d), depths[d].conditional(), "accepted here / verified steps that reached it"});
+        terms.push_back({"rate at depth " + std::to_string(d), depths[d].rate(),
+                         "accepted here / verified steps that drafted so deep"});
+        terms.push_back({"conditional rate at depth " + std::to_string(d), depths[d].conditional(),
+                         "accepted here / verified steps that reached it"});
       }
       break;
     case Dialect::vllm:
       terms = {{"draft acceptance rate", sums.rate(), "accepted / drafted tokens"},
-               {"mean acceptance length", 1 + ratio(number(sums.accepted), number(sums.verified)), "1 + accepted / drafts (verifications)"}};
+               {"mean acceptance length", 1 + ratio(number(sums.accepted), number(sums.verified)),
+                "1 + accepted / drafts (verifications)"}};
       for (std::size_t d = 0; d < depths.size(); ++d) {
-        terms.push_back({"acceptance rate at position " + std::to_string(d), ratio(number(depths[d].accepted), number(sums.verified)),
+        terms.push_back({"acceptance rate at position " + std::to_string(d),
+                         ratio(number(depths[d].accepted), number(sums.verified)),
                          "accepted here / all drafts, shorter ones included"});
       }
       break;
     case Dialect::spec_bench:
-      terms = {{"mean accepted tokens", sums.tokens_per_step(), "tokens generated / decoding steps, verified or not"}};
+      terms = {{"mean accepted tokens", sums.tokens_per_step(),
+                "tokens generated / decoding steps, verified or not"}};
       break;
     case Dialect::sglang:
-      terms = {{"accept length", ratio(number(sums.committed), number(sums.verify_forwards)), "completion tokens / verification passes"},
+      terms = {{"accept length", ratio(number(sums.committed), number(sums.verify_forwards)),
+                "completion tokens / verification passes"},
                {"accept rate", sums.rate(), "accepted / drafted tokens"}};
       break;
   }
   return terms;
 }
 
-double AtDepth::rate() const { return ratio(static_cast<double>(accepted), static_cast<double>(drafted)); }
-double AtDepth::conditional() const { return ratio(static_cast<double>(accepted), static_cast<double>(reached)); }
+double AtDepth::rate() const {
+  return ratio(static_cast<double>(accepted), static_cast<double>(drafted));
+}
+double AtDepth::conditional() const {
+  return ratio(static_cast<double>(accepted), static_cast<double>(reached));
+}
 
 std::vector<AtDepth> acceptance_by_depth(std::span<const SampleRow> samples, bool structural) {
   std::vector<AtDepth> depths;

@@ -8,7 +8,8 @@
 namespace draftlab {
 
 bool is_image_part(std::string_view score) {
-  return score.starts_with(kImageFeature) || score.starts_with(kImageClass) || score == kImageDistance || score == kHeldOutDistance || score == kImageLabel;
+  return score.starts_with(kImageFeature) || score.starts_with(kImageClass) ||
+         score == kImageDistance || score == kHeldOutDistance || score == kImageLabel;
 }
 
 std::vector<double> frechet_addends(std::span<const double> features) {
@@ -30,14 +31,20 @@ std::vector<double> class_score_addends(std::span<const double> probabilities) {
 
 double frechet_distance(std::span<const double> sums) {
   const double n = sums[0];
-  const auto d = static_cast<Eigen::Index>((std::sqrt(8.0 * static_cast<double>(sums.size()) + 1) - 3) / 2 + 0.5);  // (d + 1)(d + 2) / 2 sums
+  const auto d =
+      static_cast<Eigen::Index>((std::sqrt(8.0 * static_cast<double>(sums.size()) + 1) - 3) / 2 +
+                                0.5);  // (d + 1)(d + 2) / 2 sums
   if (n <= static_cast<double>(d)) return std::numeric_limits<double>::quiet_NaN();
   const Eigen::VectorXd mean = Eigen::Map<const Eigen::VectorXd>(sums.data() + 1, d) / n;
   Eigen::MatrixXd covariance(d, d);
   const double* product = sums.data() + 1 + d;
   for (Eigen::Index i = 0; i < d; ++i)
-    for (Eigen::Index j = 0; j <= i; ++j) covariance(i, j) = covariance(j, i) = (*product++ / n - mean[i] * mean[j]) * n / (n - 1);
-  const Eigen::VectorXd variances = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(covariance, Eigen::EigenvaluesOnly).eigenvalues().cwiseMax(0);
+    for (Eigen::Index j = 0; j <= i; ++j)
+      covariance(i, j) = covariance(j, i) = (*product++ / n - mean[i] * mean[j]) * n / (n - 1);
+  const Eigen::VectorXd variances =
+      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(covariance, Eigen::EigenvaluesOnly)
+          .eigenvalues()
+          .cwiseMax(0);
   return mean.squaredNorm() + (variances.cwiseSqrt().array() - 1).square().sum();
 }
 
@@ -60,7 +67,8 @@ Eigen::VectorXd mean_distances(const Eigen::MatrixXd& columns) {
     distances.colwise() += norms;
     distances.rowwise() += norms.segment(first, width).transpose();
     for (Eigen::Index i = 0; i < width; ++i) distances(first + i, i) = 0;
-    means.segment(first, width) = distances.cwiseMax(0).cwiseSqrt().colwise().sum().transpose() / static_cast<double>(n - 1);
+    means.segment(first, width) =
+        distances.cwiseMax(0).cwiseSqrt().colwise().sum().transpose() / static_cast<double>(n - 1);
   }
   return means;
 }

@@ -26,11 +26,15 @@ Words rouge_words(const std::string& text) {
 }
 
 // F1 of `common` matches against the two totals.
-double f1(double common, double reference, double candidate) { return common > 0 ? 2 * common / (reference + candidate) : 0; }
+double f1(double common, double reference, double candidate) {
+  return common > 0 ? 2 * common / (reference + candidate) : 0;
+}
 
 std::map<Words, int> ngrams(const Words& words, std::size_t n) {
   std::map<Words, int> counts;
-  for (std::size_t i = 0; i + n <= words.size(); ++i) ++counts[Words(words.begin() + static_cast<std::ptrdiff_t>(i), words.begin() + static_cast<std::ptrdiff_t>(i + n))];
+  for (std::size_t i = 0; i + n <= words.size(); ++i)
+    ++counts[Words(words.begin() + static_cast<std::ptrdiff_t>(i),
+                   words.begin() + static_cast<std::ptrdiff_t>(i + n))];
   return counts;
 }
 
@@ -49,7 +53,8 @@ double rouge_n(const std::string& reference, const std::string& candidate, int n
   for (const auto& [gram, count] : wanted) in_reference += count;
   for (const auto& [gram, count] : ngrams(rouge_words(candidate), static_cast<std::size_t>(n))) {
     in_candidate += count;
-    if (const auto found = wanted.find(gram); found != wanted.end()) common += std::min(count, found->second);
+    if (const auto found = wanted.find(gram); found != wanted.end())
+      common += std::min(count, found->second);
   }
   return f1(common, in_reference, in_candidate);
 }
@@ -69,11 +74,14 @@ double rouge_l(const std::string& reference, const std::string& candidate) {
 }
 
 std::vector<std::string> bleu_words(const std::string& text) {
-  const auto digit = [&](std::size_t i) { return i < text.size() && text[i] >= '0' && text[i] <= '9'; };
+  const auto digit = [&](std::size_t i) {
+    return i < text.size() && text[i] >= '0' && text[i] <= '9';
+  };
   std::string spaced;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    bool apart = std::string_view("!\"#$%&()*+/:;<=>?@[\\]^_`{|}~").find(c) != std::string_view::npos;
+    bool apart =
+        std::string_view("!\"#$%&()*+/:;<=>?@[\\]^_`{|}~").find(c) != std::string_view::npos;
     if (c == '.' || c == ',') apart = !(i > 0 && digit(i - 1) && digit(i + 1));
     if (c == '-') apart = i > 0 && digit(i - 1);
     spaced += apart ? std::string{' ', c, ' '} : std::string{c};
@@ -93,7 +101,8 @@ BleuSums bleu_sums(const std::string& reference, const std::string& candidate) {
     const std::map<Words, int> known = ngrams(wanted, n);
     for (const auto& [gram, count] : ngrams(given, n)) {
       sums[kBleuOrder + n - 1] += count;
-      if (const auto found = known.find(gram); found != known.end()) sums[n - 1] += std::min(count, found->second);
+      if (const auto found = known.find(gram); found != known.end())
+        sums[n - 1] += std::min(count, found->second);
     }
   }
   return sums;
@@ -110,6 +119,8 @@ double bleu(std::span<const double> sums) {
   return 100 * std::exp(logs + std::min(0.0, 1 - reference_words / words));
 }
 
-bool exact_match(const std::string& reference, const std::string& candidate) { return single_spaced(reference) == single_spaced(candidate); }
+bool exact_match(const std::string& reference, const std::string& candidate) {
+  return single_spaced(reference) == single_spaced(candidate);
+}
 
 }  // namespace draftlab

@@ -1,5 +1,6 @@
-// Suspended questions: a part's coroutine stops at `co_await step.ask(question)` and goes on with the answer, so the runner
-// can answer the pending questions of many sequences in one forward while plugin code reads as if there were one.
+// Suspended questions: a part's coroutine stops at `co_await step.ask(question)` and goes on with
+// the answer, so the runner can answer the pending questions of many sequences in one forward while
+// plugin code reads as if there were one.
 #pragma once
 
 #include <coroutine>
@@ -21,8 +22,9 @@ struct Mailbox {
   std::coroutine_handle<> waiting;
 };
 
-// A value that a coroutine yields once. Awaiting it runs the callee and comes back by symmetric transfer, so depth costs no
-// stack. Exceptions cross it. Lazy: nothing runs before it is awaited or started.
+// A value that a coroutine yields once. Awaiting it runs the callee and comes back by symmetric
+// transfer, so depth costs no stack. Exceptions cross it. Lazy: nothing runs before it is awaited
+// or started.
 template <class T>
 class [[nodiscard]] Asking {
  public:
@@ -33,10 +35,14 @@ class [[nodiscard]] Asking {
 
     struct Return {
       bool await_ready() noexcept { return false; }
-      std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> self) noexcept { return self.promise().caller; }
+      std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> self) noexcept {
+        return self.promise().caller;
+      }
       void await_resume() noexcept {}
     };
-    Asking get_return_object() { return Asking(std::coroutine_handle<promise_type>::from_promise(*this)); }
+    Asking get_return_object() {
+      return Asking(std::coroutine_handle<promise_type>::from_promise(*this));
+    }
     std::suspend_always initial_suspend() noexcept { return {}; }
     Return final_suspend() noexcept { return {}; }
     void return_value(T result) { value = std::move(result); }
@@ -45,7 +51,9 @@ class [[nodiscard]] Asking {
 
   Asking(Asking&& other) noexcept : self_(std::exchange(other.self_, {})) {}
   Asking& operator=(Asking&&) = delete;
-  ~Asking() { if (self_) self_.destroy(); }
+  ~Asking() {
+    if (self_) self_.destroy();
+  }
 
   bool await_ready() const noexcept { return false; }
   std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) noexcept {

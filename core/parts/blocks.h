@@ -1,4 +1,5 @@
-// How a canvas is cut into blocks, and these into parts: semi-autoregressive decoding finishes one before it begins the next.
+// How a canvas is cut into blocks, and these into parts: semi-autoregressive decoding finishes one
+// before it begins the next.
 #pragma once
 
 #include <algorithm>
@@ -6,8 +7,9 @@
 
 namespace draftlab {
 
-// Blocks of `size` positions; one of them begins at `origin`, in [0, size). What lies before it is a shorter block of its own.
-// Size 0: one block, the whole canvas. A block's parts are of `part` positions, from its first one on; 0: it is not cut.
+// Blocks of `size` positions; one of them begins at `origin`, in [0, size). What lies before it is
+// a shorter block of its own. Size 0: one block, the whole canvas. A block's parts are of `part`
+// positions, from its first one on; 0: it is not cut.
 struct Blocks {
   std::int32_t size = 0;
   std::int32_t origin = 0;
@@ -29,9 +31,12 @@ struct Blocks {
     return std::min(length, position < origin ? origin : first(position) + size);
   }
   // The same of the part that holds it.
-  std::int32_t part_first(std::int32_t position) const { return part == 0 ? first(position) : position - (position - first(position)) % part; }
+  std::int32_t part_first(std::int32_t position) const {
+    return part == 0 ? first(position) : position - (position - first(position)) % part;
+  }
   std::int32_t part_end(std::int32_t position, std::int32_t length) const {
-    return part == 0 ? end(position, length) : std::min(end(position, length), part_first(position) + part);
+    return part == 0 ? end(position, length)
+                     : std::min(end(position, length), part_first(position) + part);
   }
 };
 

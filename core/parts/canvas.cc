@@ -7,10 +7,14 @@
 namespace draftlab {
 
 Canvas::Canvas(int length, std::span<const std::pair<std::int32_t, Token>> prompt)
-    : tokens_(length, kNoToken), given_(length, 0), tentative_(length, 0), prompt_size_(static_cast<int>(prompt.size())) {
+    : tokens_(length, kNoToken),
+      given_(length, 0),
+      tentative_(length, 0),
+      prompt_size_(static_cast<int>(prompt.size())) {
   for (const auto& [position, token] : prompt) {
     const std::string where = "prompt position " + std::to_string(position);
-    if (position < 0 || position >= length) throw Fault(where + " lies outside a canvas of " + std::to_string(length));
+    if (position < 0 || position >= length)
+      throw Fault(where + " lies outside a canvas of " + std::to_string(length));
     if (given_[position]) throw Fault(where + " is given twice");
     if (token < 0) throw Fault(where + " holds " + std::to_string(token) + ", which is no token");
     tokens_[position] = token;
@@ -20,7 +24,8 @@ Canvas::Canvas(int length, std::span<const std::pair<std::int32_t, Token>> promp
 
 std::vector<std::int32_t> Canvas::masked_positions() const {
   std::vector<std::int32_t> positions;
-  for (std::int32_t i = 0; i < length(); ++i) if (masked(i)) positions.push_back(i);
+  for (std::int32_t i = 0; i < length(); ++i)
+    if (masked(i)) positions.push_back(i);
   return positions;
 }
 
@@ -31,8 +36,10 @@ const Eigen::VectorXd& Canvas::value(std::int32_t position) const {
 
 void Canvas::commit(std::int32_t position, Token token, bool tentative, Eigen::VectorXd value) {
   if (position < 0 || position >= length() || !masked(position))
-    throw Fault("token " + std::to_string(token) + " was committed to position " + std::to_string(position) + ", which is not masked");
-  if (token < 0) throw Fault("position " + std::to_string(position) + " was committed without a token");
+    throw Fault("token " + std::to_string(token) + " was committed to position " +
+                std::to_string(position) + ", which is not masked");
+  if (token < 0)
+    throw Fault("position " + std::to_string(position) + " was committed without a token");
   tokens_[position] = token;
   tentative_[position] = tentative;
   order_.push_back(position);
@@ -44,14 +51,16 @@ void Canvas::commit(std::int32_t position, Token token, bool tentative, Eigen::V
 void Canvas::edit(std::int32_t position, Token token) {
   if (position < 0 || position >= length() || !tentative_[position])
     throw Fault("position " + std::to_string(position) + " was edited, but it is not tentative");
-  if (token < 0) throw Fault("position " + std::to_string(position) + " was edited without a token");
+  if (token < 0)
+    throw Fault("position " + std::to_string(position) + " was edited without a token");
   tokens_[position] = token;
 }
 
 std::string Canvas::key() const {
   std::string key;
   for (const std::int32_t position : order_) {
-    key += std::to_string(position) + (tentative_[position] ? '~' : ':') + std::to_string(tokens_[position]) + ' ';
+    key += std::to_string(position) + (tentative_[position] ? '~' : ':') +
+           std::to_string(tokens_[position]) + ' ';
     for (const double x : value(position)) {
       char number[32];
       std::snprintf(number, sizeof number, "%.17g ", x);

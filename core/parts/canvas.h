@@ -1,4 +1,5 @@
-// The sequence that is being decoded: which positions hold a token, and in which order they were committed.
+// The sequence that is being decoded: which positions hold a token, and in which order they were
+// committed.
 #pragma once
 
 #include <Eigen/Core>
@@ -11,9 +12,9 @@
 
 namespace draftlab {
 
-// The order of commitment is part of the state: a model whose generated tokens stay causal (AS-ARM) answers differently
-// when the same tokens were committed in another order, or were given as prompt. A position that holds a vector has it as its value,
-// and token 0.
+// The order of commitment is part of the state: a model whose generated tokens stay causal (AS-ARM)
+// answers differently when the same tokens were committed in another order, or were given as
+// prompt. A position that holds a vector has it as its value, and token 0.
 class Canvas {
  public:
   // `prompt`: (position, token), each position in [0, length) at most once, else Fault.
@@ -21,7 +22,7 @@ class Canvas {
 
   int length() const { return static_cast<int>(tokens_.size()); }
   Token token(std::int32_t position) const { return tokens_[position]; }  // kNoToken while masked
-  const Eigen::VectorXd& value(std::int32_t position) const;              // empty where there is none
+  const Eigen::VectorXd& value(std::int32_t position) const;  // empty where there is none
   bool masked(std::int32_t position) const { return tokens_[position] == kNoToken; }
   // A tentative token may still be edited; it is not masked and not final.
   bool tentative(std::int32_t position) const { return tentative_[position]; }
@@ -35,9 +36,12 @@ class Canvas {
   const std::vector<Token>& tokens() const { return tokens_; }
 
   // Fault unless masked.
-  void commit(std::int32_t position, Token token, bool tentative = false, Eigen::VectorXd value = {});
-  void edit(std::int32_t position, Token token);               // Fault unless tentative
-  void finish(std::int32_t position) { tentative_[position] = false; }  // it will not be edited any more
+  void commit(std::int32_t position, Token token, bool tentative = false,
+              Eigen::VectorXd value = {});
+  void edit(std::int32_t position, Token token);  // Fault unless tentative
+  void finish(std::int32_t position) {
+    tentative_[position] = false;
+  }  // it will not be edited any more
   // What two canvases of one prompt must share for every later question to have the same answer.
   std::string key() const;
 

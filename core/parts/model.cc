@@ -29,14 +29,17 @@ void Model::answer(std::span<Pending> batch) {
   const Question& first = *batch.front().question;
   for (const Pending& pending : batch) {
     if (mixes() || pending.question->alike(first)) continue;
-    throw Fault("one forward was given questions of two kinds, views or depths: " + std::string(name(first.kind)) + "/" +
-                std::string(name(first.view)) + " and " + std::string(name(pending.question->kind)) + "/" +
+    throw Fault("one forward was given questions of two kinds, views or depths: " +
+                std::string(name(first.kind)) + "/" + std::string(name(first.view)) + " and " +
+                std::string(name(pending.question->kind)) + "/" +
                 std::string(name(pending.question->view)));
   }
 
   const auto begin = std::chrono::steady_clock::now();
   evaluate(batch);
-  const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin).count();
+  const auto ns =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin)
+          .count();
 
   std::int64_t positions = 0;
   for (const Pending& pending : batch) {

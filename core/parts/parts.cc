@@ -6,27 +6,33 @@
 namespace draftlab {
 
 Mixture Step::drawn(Mixture raw, int model) const {
-  return shaped(std::move(raw), decode.sampling.temperature, models[model].dimension, model == 0 ? "the target" : "the draft model");
+  return shaped(std::move(raw), decode.sampling.temperature, models[model].dimension,
+                model == 0 ? "the target" : "the draft model");
 }
 
 Site Step::choice(const Canvas& state, std::int32_t position) const {
   return {sequence, position, Purpose::choice, static_cast<std::uint32_t>(state.committed()), 0};
 }
 
-std::vector<Commit> Step::stepwise(const Canvas& state, const Answer& answer, int node, const std::function<Token(std::int32_t)>& draft) const {
+std::vector<Commit> Step::stepwise(const Canvas& state, const Answer& answer, int node,
+                                   const std::function<Token(std::int32_t)>& draft) const {
   const Window open = frontier->next(state);
   Proposal proposal;
   for (const std::int32_t position : open.positions) {
-    proposal.nodes.push_back({static_cast<int>(proposal.nodes.size()) - 1, position, draft(position)});
+    proposal.nodes.push_back(
+        {static_cast<int>(proposal.nodes.size()) - 1, position, draft(position)});
     proposal.raw.push_back(answer.at(node, position));
     proposal.drawn_from.push_back(drawn(proposal.raw.back()));
   }
-  const Step there{state, open, blocks, decode, carry, chance, mailbox, sequence, clock, vocabulary, target, frontier, unmasker, models};
+  const Step there{state,    open,  blocks,     decode, carry,    chance,   mailbox,
+                   sequence, clock, vocabulary, target, frontier, unmasker, models};
   return unmasker->choose(there, proposal).commits;
 }
 
 std::vector<Commit> Step::stepwise(const Canvas& state, const Answer& answer, int node) const {
-  return stepwise(state, answer, node, [&](std::int32_t position) { return chance.draw(drawn(answer.at(node, position)), choice(state, position)); });
+  return stepwise(state, answer, node, [&](std::int32_t position) {
+    return chance.draw(drawn(answer.at(node, position)), choice(state, position));
+  });
 }
 
 std::vector<std::int32_t> Step::ahead(const Canvas& state, std::int64_t count) const {
@@ -41,9 +47,13 @@ std::vector<std::int32_t> Step::ahead(const Canvas& state, std::int64_t count) c
   return positions;
 }
 
-double Acceptance::probability(double, double) const { throw Fault("an acceptance rule that judges no densities was asked to"); }
+double Acceptance::probability(double, double) const {
+  throw Fault("an acceptance rule that judges no densities was asked to");
+}
 
-double Acceptance::replaces(double, double) const { throw Fault("an acceptance rule that judges no densities was asked to"); }
+double Acceptance::replaces(double, double) const {
+  throw Fault("an acceptance rule that judges no densities was asked to");
+}
 
 double TokenEstimator::expected(const StepView& step) const {
   const Eigen::ArrayXd accept = alpha(step);

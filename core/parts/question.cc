@@ -33,7 +33,8 @@ void Answer::add(int node, std::int32_t position, Eigen::VectorXd condition) {
 }
 
 const Answer::Row* Answer::row(int node, std::int32_t position) const {
-  for (const Row& row : rows_) if (row.node == node && row.position == position) return &row;
+  for (const Row& row : rows_)
+    if (row.node == node && row.position == position) return &row;
   return nullptr;
 }
 
@@ -44,25 +45,29 @@ const Distribution* Answer::find(int node, std::int32_t position) const {
 
 const Distribution& Answer::at(int node, std::int32_t position) const {
   if (const Distribution* const found = find(node, position)) return *found;
-  throw Fault("position " + std::to_string(position) + " at node " + std::to_string(node) + " was read but not asked");
+  throw Fault("position " + std::to_string(position) + " at node " + std::to_string(node) +
+              " was read but not asked");
 }
 
 const Eigen::VectorXd& Answer::condition(int node, std::int32_t position) const {
   const Row* const found = row(node, position);
   if (found && found->condition.size() > 0) return found->condition;
-  throw Fault("position " + std::to_string(position) + " at node " + std::to_string(node) + " was read but has no condition");
+  throw Fault("position " + std::to_string(position) + " at node " + std::to_string(node) +
+              " was read but has no condition");
 }
 
 std::string Answer::key() const {
   std::string key;
   char number[32];
   const auto add = [&](double x) {
-    std::snprintf(number, sizeof number, "%.12g ", x);  // differences in the last bits are noise, not state
+    std::snprintf(number, sizeof number, "%.12g ",
+                  x);  // differences in the last bits are noise, not state
     key += number;
   };
   for (const Row& row : rows_) {
     key += std::to_string(row.node) + "@" + std::to_string(row.position) + ":";
-    if (!row.distribution.empty()) for (const double p : row.distribution.probabilities()) add(p);
+    if (!row.distribution.empty())
+      for (const double p : row.distribution.probabilities()) add(p);
     for (const double x : row.condition) add(x);
   }
   return key;

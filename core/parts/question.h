@@ -1,5 +1,6 @@
-// What parts ask a model, and what it answers: conditional distributions p(x_i | context), several at a time. Of a model whose tokens
-// are vectors, an asked position is answered by a condition, and what is drawn under it by the laws of reverse steps.
+// What parts ask a model, and what it answers: conditional distributions p(x_i | context), several
+// at a time. Of a model whose tokens are vectors, an asked position is answered by a condition, and
+// what is drawn under it by the laws of reverse steps.
 #pragma once
 
 #include <string>
@@ -21,8 +22,8 @@ struct Node {
   Eigen::VectorXd value = {};  // of a vector token, whose id is 0
 };
 
-// The positions asked at one node (kRoot: at the committed state); each is masked there, or tentative, or drafted on the way there:
-// what a bidirectional model would write instead.
+// The positions asked at one node (kRoot: at the committed state); each is masked there, or
+// tentative, or drafted on the way there: what a bidirectional model would write instead.
 struct Ask {
   int node = kRoot;
   std::vector<std::int32_t> positions;
@@ -33,18 +34,20 @@ struct Question {
   View view = View::causal;
   std::vector<Node> nodes;
   std::vector<Ask> asks;
-  bool shallow = false;               // answered by the model's first layers and its head alone (early exit)
+  bool shallow = false;  // answered by the model's first layers and its head alone (early exit)
   std::vector<Reverse> reverse = {};  // laws asked; nothing else is then
 
   bool alike(const Question& other) const {
-    return kind == other.kind && view == other.view && shallow == other.shallow && reverse.empty() == other.reverse.empty();
+    return kind == other.kind && view == other.view && shallow == other.shallow &&
+           reverse.empty() == other.reverse.empty();
   }
-  Form form() const;   // reverse and shallow ones first; committed without nodes; else chain in the causal view, branches in the bidirectional one
+  Form form() const;   // reverse and shallow ones first; committed without nodes; else chain in the
+                       // causal view, branches in the bidirectional one
   int leaves() const;  // nodes without children: the paths of a chain question
 };
 
-// Distributions at temperature 1 with the mask token removed (`raw`), in the order of the question's asks; or conditions; or the laws
-// of a reverse question, in its order.
+// Distributions at temperature 1 with the mask token removed (`raw`), in the order of the
+// question's asks; or conditions; or the laws of a reverse question, in its order.
 class Answer {
  public:
   void add(int node, std::int32_t position, Distribution distribution);
@@ -58,7 +61,12 @@ class Answer {
   std::string key() const;  // equal answers have equal keys
 
  private:
-  struct Row { int node; std::int32_t position; Distribution distribution; Eigen::VectorXd condition; };
+  struct Row {
+    int node;
+    std::int32_t position;
+    Distribution distribution;
+    Eigen::VectorXd condition;
+  };
   const Row* row(int node, std::int32_t position) const;
   std::vector<Row> rows_;
 };
@@ -67,7 +75,8 @@ class Answer {
 struct Carry {
   Answer answer;
   int node = kRoot;
-  int behind = 0;  // tokens committed behind that node, which it did not see: a replacement or a bonus
+  int behind =
+      0;  // tokens committed behind that node, which it did not see: a replacement or a bonus
 };
 
 }  // namespace draftlab

@@ -1,4 +1,5 @@
-// The seams to data: what turns text into tokens, and what hands out prompts and scores what was decoded.
+// The seams to data: what turns text into tokens, and what hands out prompts and scores what was
+// decoded.
 #pragma once
 
 #include <memory>
@@ -14,9 +15,10 @@ namespace draftlab {
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
-  virtual std::vector<Token> encode(const std::string& text) const = 0;  // no special tokens; DataError on invalid UTF-8
+  virtual std::vector<Token> encode(
+      const std::string& text) const = 0;  // no special tokens; DataError on invalid UTF-8
   virtual std::string decode(const std::vector<Token>& tokens) const = 0;
-  virtual std::string piece(Token token) const = 0;                      // for pictures; unique
+  virtual std::string piece(Token token) const = 0;  // for pictures; unique
   virtual int vocabulary() const = 0;
   virtual Token begin() const = 0;      // <s>; kNoToken where a text begins with nothing
   virtual Token separator() const = 0;  // <sep>, between documents
@@ -29,15 +31,17 @@ class Tokenizer {
 
 // One thing to decode.
 struct Prompt {
-  std::string id;                                         // stable name; part of every random site
-  int length = 0;                                         // of the canvas
-  std::vector<std::pair<std::int32_t, Token>> given;      // (position, token), ascending
-  std::vector<Token> reference;                           // what stood there, whole canvas; empty when unknown
-  std::string text;                                       // the reference as text
-  int offset = 0;                                         // first canvas position that is part of the text (after <s>)
-  std::vector<Token> ends = {};                           // what ends this text when it is generated, besides the model's own stops
-  // Texts of which one is chosen instead of decoding: that to which the target gives the highest probability. Each stands at the
-  // masked positions from the first on, and its length counts for nothing. None: the text is decoded.
+  std::string id;                                     // stable name; part of every random site
+  int length = 0;                                     // of the canvas
+  std::vector<std::pair<std::int32_t, Token>> given;  // (position, token), ascending
+  std::vector<Token> reference;  // what stood there, whole canvas; empty when unknown
+  std::string text;              // the reference as text
+  int offset = 0;                // first canvas position that is part of the text (after <s>)
+  std::vector<Token> ends =
+      {};  // what ends this text when it is generated, besides the model's own stops
+  // Texts of which one is chosen instead of decoding: that to which the target gives the highest
+  // probability. Each stands at the masked positions from the first on, and its length counts for
+  // nothing. None: the text is decoded.
   std::vector<std::vector<Token>> choices = {};
 };
 

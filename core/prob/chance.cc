@@ -10,18 +10,20 @@ namespace draftlab {
 
 namespace {
 
-// The finaliser of MurmurHash3: a bijection of 64 bits in which every input bit moves every output bit.
+// The finaliser of MurmurHash3: a bijection of 64 bits in which every input bit moves every output
+// bit.
 std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdULL;
   x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53ULL;
   return x ^ (x >> 33);
 }
 
-// The 128 bits at a site. The counter holds position, purpose, clock and attempt as they are, and for one seed different
-// sequences have different keys, so no two sites of a seed share a number.
+// The 128 bits at a site. The counter holds position, purpose, clock and attempt as they are, and
+// for one seed different sequences have different keys, so no two sites of a seed share a number.
 std::array<std::uint32_t, 4> bits(std::uint64_t seed, const Site& site) {
   const std::uint64_t key = mix(seed + 0x9e3779b97f4a7c15ULL) ^ site.sequence;
-  return philox({static_cast<std::uint32_t>(site.position), static_cast<std::uint32_t>(site.purpose), site.clock, site.attempt},
+  return philox({static_cast<std::uint32_t>(site.position),
+                 static_cast<std::uint32_t>(site.purpose), site.clock, site.attempt},
                 {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32)});
 }
 
@@ -31,11 +33,14 @@ double to_uniform(std::uint32_t low, std::uint32_t high) {
 
 }  // namespace
 
-std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
+std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
+                                    std::array<std::uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
-    const std::uint64_t a = std::uint64_t{0xD2511F53} * counter[0], b = std::uint64_t{0xCD9E8D57} * counter[2];
-    counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(b),
-               static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(a)};
+    const std::uint64_t a = std::uint64_t{0xD2511F53} * counter[0],
+                        b = std::uint64_t{0xCD9E8D57} * counter[2];
+    counter = {
+        static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(b),
+        static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(a)};
     key[0] += 0x9E3779B9;
     key[1] += 0xBB67AE85;
   }
@@ -43,8 +48,9 @@ std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::a
 }
 
 std::string to_string(const Site& site) {
-  return "(sequence " + std::to_string(site.sequence) + ", position " + std::to_string(site.position) + ", " +
-         std::string(name(site.purpose)) + ", clock " + std::to_string(site.clock) + ", attempt " + std::to_string(site.attempt) + ")";
+  return "(sequence " + std::to_string(site.sequence) + ", position " +
+         std::to_string(site.position) + ", " + std::string(name(site.purpose)) + ", clock " +
+         std::to_string(site.clock) + ", attempt " + std::to_string(site.attempt) + ")";
 }
 
 // --- Chance ---
@@ -54,11 +60,14 @@ Token Chance::draw(const Distribution& distribution, const Site& site) {
   return choose(distribution, site);
 }
 
-bool Chance::below(double probability, const Site& site) { return below(std::span(&probability, 1), site)[0]; }
+bool Chance::below(double probability, const Site& site) {
+  return below(std::span(&probability, 1), site)[0];
+}
 
 std::vector<bool> Chance::below(std::span<const double> probabilities, const Site& site) {
   use(site);
-  for (const double p : probabilities) if (std::isnan(p)) throw Fault("a probability that is not a number at site " + to_string(site));
+  for (const double p : probabilities)
+    if (std::isnan(p)) throw Fault("a probability that is not a number at site " + to_string(site));
   return compare(probabilities, site);
 }
 
@@ -68,7 +77,8 @@ double Chance::normal(const Site& site) {
 }
 
 void Chance::use(const Site& site) {
-  if (!used_.insert(site).second) throw Fault("site " + to_string(site) + " was drawn twice in one decode");
+  if (!used_.insert(site).second)
+    throw Fault("site " + to_string(site) + " was drawn twice in one decode");
 }
 
 std::size_t Chance::Hash::operator()(const Site& site) const {
@@ -132,8 +142,10 @@ bool EnumeratedChance::next() {
 }
 
 std::vector<int> EnumeratedChance::choices() const {
-  std::vector<int> choices(forced_.begin(), forced_.begin() + static_cast<std::ptrdiff_t>(std::min(made_, forced_.size())));
-  for (std::size_t i = 0; i + forced_.size() < made_; ++i) choices.push_back(path_[i].live[path_[i].at]);
+  std::vector<int> choices(forced_.begin(), forced_.begin() + static_cast<std::ptrdiff_t>(
+                                                                  std::min(made_, forced_.size())));
+  for (std::size_t i = 0; i + forced_.size() < made_; ++i)
+    choices.push_back(path_[i].live[path_[i].at]);
   return choices;
 }
 
@@ -164,7 +176,8 @@ Token EnumeratedChance::choose(const Distribution& distribution, const Site&) {
   return pick(std::span(p.data(), static_cast<std::size_t>(p.size())));
 }
 
-// The uniform falls between two neighbouring probabilities; which of them it is below follows from where.
+// The uniform falls between two neighbouring probabilities; which of them it is below follows from
+// where.
 std::vector<bool> EnumeratedChance::compare(std::span<const double> probabilities, const Site&) {
   std::vector<double> cuts{0, 1};
   for (const double p : probabilities) cuts.push_back(std::clamp(p, 0.0, 1.0));

@@ -1,5 +1,6 @@
-// The only source of randomness. Every number is addressed by the decision it makes, so results do not depend on thread
-// count, batch, resume or what ran before, and every outcome of a decoder can be enumerated.
+// The only source of randomness. Every number is addressed by the decision it makes, so results do
+// not depend on thread count, batch, resume or what ran before, and every outcome of a decoder can
+// be enumerated.
 #pragma once
 
 #include <array>
@@ -16,8 +17,9 @@
 
 namespace draftlab {
 
-// The address of one random number. `sequence` is a hash of prompt and sample index, never a batch row; `clock` is the
-// step, except for a stepwise choice, whose clock is the number of tokens committed in the state that chooses.
+// The address of one random number. `sequence` is a hash of prompt and sample index, never a batch
+// row; `clock` is the step, except for a stepwise choice, whose clock is the number of tokens
+// committed in the state that chooses.
 struct Site {
   std::uint64_t sequence = 0;
   std::int32_t position = 0;
@@ -49,12 +51,15 @@ class Chance {
 
  private:
   void use(const Site& site);  // Fault when the site was drawn before in this decode
-  struct Hash { std::size_t operator()(const Site& site) const; };
+  struct Hash {
+    std::size_t operator()(const Site& site) const;
+  };
   std::unordered_set<Site, Hash> used_;
 };
 
 // Philox 4x32-10 (Salmon et al., SC 2011): 128 random bits of a counter and a key.
-std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
+std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
+                                    std::array<std::uint32_t, 2> key);
 
 // Counter-based (Philox 4x32-10), keyed by seed and site. One object a decode.
 class SampledChance final : public Chance {
@@ -72,24 +77,33 @@ class SampledChance final : public Chance {
 
 // Walks every outcome of a procedure, one at a time, depth first, by replaying a prefix of choices:
 //   do { chance.begin(); ...procedure...; use chance.weight(); } while (chance.next());
-// `forced` choices are replayed first and never varied, so a walk can start from the middle of a decode.
-// Outcomes less likely than kNegligible at a single choice are dropped, and their mass is added up.
+// `forced` choices are replayed first and never varied, so a walk can start from the middle of a
+// decode. Outcomes less likely than kNegligible at a single choice are dropped, and their mass is
+// added up.
 class EnumeratedChance final : public Chance {
  public:
   static constexpr double kNegligible = 1e-13;
   explicit EnumeratedChance(std::vector<int> forced = {}) : forced_(std::move(forced)) {}
   void begin();
-  bool next();                                          // false when every outcome has been walked
-  // Begins one outcome alone whose choices are made evenly among the possible ones, by the number of the trial. The mean of
-  // branches() over many trials estimates how many outcomes there are (Knuth, 1975).
+  bool next();  // false when every outcome has been walked
+  // Begins one outcome alone whose choices are made evenly among the possible ones, by the number
+  // of the trial. The mean of branches() over many trials estimates how many outcomes there are
+  // (Knuth, 1975).
   void probe(std::uint64_t trial);
-  double branches() const;                              // product of the possible choices along this outcome, forced ones excluded
-  double weight() const { return weight_; }             // of this outcome, given the forced choices
-  std::vector<int> choices() const;                     // of this outcome, the forced ones included
-  double dropped() const { return dropped_; }           // mass of what was dropped, over all outcomes walked so far
+  double branches()
+      const;  // product of the possible choices along this outcome, forced ones excluded
+  double weight() const { return weight_; }  // of this outcome, given the forced choices
+  std::vector<int> choices() const;          // of this outcome, the forced ones included
+  double dropped() const {
+    return dropped_;
+  }  // mass of what was dropped, over all outcomes walked so far
 
  private:
-  struct Choice { std::vector<int> live; std::vector<double> probability; std::size_t at; };
+  struct Choice {
+    std::vector<int> live;
+    std::vector<double> probability;
+    std::size_t at;
+  };
   int pick(std::span<const double> probabilities);
   Token choose(const Distribution& distribution, const Site& site) override;
   std::vector<bool> compare(std::span<const double> probabilities, const Site& site) override;

@@ -25,21 +25,26 @@ constexpr double kLowestExponent = -700;
 
 // Not under the thread sanitizer: clones are chosen before its runtime is there, which crashes.
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-#define DRAFTLAB_VECTOR __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#define DRAFTLAB_VECTOR \
+  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define DRAFTLAB_VECTOR
 #endif
 
-// A row of a large vocabulary is normalised and summarised several times a step. These loops make one pass each, eight numbers at a
-// time: a sum over doubles is kept in order otherwise.
+// A row of a large vocabulary is normalised and summarised several times a step. These loops make
+// one pass each, eight numbers at a time: a sum over doubles is kept in order otherwise.
 constexpr std::int64_t kLanes = 8;
 typedef double Lanes __attribute__((vector_size(64), aligned(8), may_alias));
 typedef float FloatLanes __attribute__((vector_size(32), aligned(4), may_alias));
 typedef std::uint64_t BitLanes __attribute__((vector_size(64)));
 
 // Vectors are passed by reference: by value, their place would depend on the instruction set.
-inline __attribute__((always_inline)) void load(const double* from, Lanes& to) { to = *reinterpret_cast<const Lanes*>(from); }
-inline __attribute__((always_inline)) void load(const float* from, Lanes& to) { to = __builtin_convertvector(*reinterpret_cast<const FloatLanes*>(from), Lanes); }
+inline __attribute__((always_inline)) void load(const double* from, Lanes& to) {
+  to = *reinterpret_cast<const Lanes*>(from);
+}
+inline __attribute__((always_inline)) void load(const float* from, Lanes& to) {
+  to = __builtin_convertvector(*reinterpret_cast<const FloatLanes*>(from), Lanes);
+}
 
 inline __attribute__((always_inline)) double sum_of(const Lanes& lanes) {
   double sum = 0;
@@ -47,15 +52,23 @@ inline __attribute__((always_inline)) double sum_of(const Lanes& lanes) {
   return sum;
 }
 
-// exp(x) for x <= 0, to the last bit or two: 2^n e^r with |r| <= ln(2) / 2, and e^r by its Taylor polynomial. Of one number or of lanes.
-template <class Bits, class Number> inline __attribute__((always_inline)) void exponential(const Number& x, Number& result) {
-  constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer, which its low bits then hold
+// exp(x) for x <= 0, to the last bit or two: 2^n e^r with |r| <= ln(2) / 2, and e^r by its Taylor
+// polynomial. Of one number or of lanes.
+template <class Bits, class Number>
+inline __attribute__((always_inline)) void exponential(const Number& x, Number& result) {
+  constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer,
+                                                 // which its low bits then hold
   const auto nothing = x < kLowestExponent;      // false for NaN, which stays what it is
   const Number value = nothing ? Number{} : x;
   const Number shifted = value * 1.4426950408889634074 + kRound, n = shifted - kRound;
   const Number r = (value - n * 6.93145751953125e-1) - n * 1.42860682030941723212e-6;
   const Number low = 1 + r * (1 + r * (1.0 / 2 + r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120)))));
-  const Number high = 1.0 / 720 + r * (1.0 / 5040 + r * (1.0 / 40320 + r * (1.0 / 362880 + r * (1.0 / 3628800 + r * (1.0 / 39916800 + r * (1.0 / 479001600))))));
+  const Number high =
+      1.0 / 720 +
+      r * (1.0 / 5040 +
+           r * (1.0 / 40320 +
+                r * (1.0 / 362880 +
+                     r * (1.0 / 3628800 + r * (1.0 / 39916800 + r * (1.0 / 479001600))))));
   const Number e = low + (r * r * r) * (r * r * r) * high;
   Bits bits;
   std::memcpy(&bits, &shifted, sizeof bits);
@@ -85,10 +98,14 @@ DRAFTLAB_VECTOR double exponentials(const float* x, double largest, double* p, s
   return sum;
 }
 
-// The largest and the second largest of p, the sum of squares, and the sum of p x where p is positive (x may be -inf elsewhere).
-struct Moments { double largest = -1, second = -1, squares = 0, mean = 0; };
+// The largest and the second largest of p, the sum of squares, and the sum of p x where p is
+// positive (x may be -inf elsewhere).
+struct Moments {
+  double largest = -1, second = -1, squares = 0, mean = 0;
+};
 
-template <class Number> inline __attribute__((always_inline)) void rank(const Number& p, Number& largest, Number& second) {
+template <class Number>
+inline __attribute__((always_inline)) void rank(const Number& p, Number& largest, Number& second) {
   const Number lower = p < largest ? p : largest;
   second = second < lower ? lower : second;
   largest = largest < p ? p : largest;
@@ -129,7 +146,10 @@ struct Distribution::State {
   bool normalised = false;
   Eigen::ArrayXd p;
 
-  struct Summary { Token argmax; double max, second, entropy, renyi2; };
+  struct Summary {
+    Token argmax;
+    double max, second, entropy, renyi2;
+  };
   Summary summary;
   bool summarised = false;
 
@@ -137,8 +157,10 @@ struct Distribution::State {
     if (normalised) return p;
     const auto size = static_cast<Eigen::Index>(logits.size());
     const Eigen::Map<const Eigen::ArrayXf> x(logits.data(), size);
-    // The excluded token is left out of the maximum and of the sum: subtracted from them, a leading one would leave nothing.
-    const Eigen::Index before = excluded == kNoToken ? size : excluded, after = std::min(before + 1, size);
+    // The excluded token is left out of the maximum and of the sum: subtracted from them, a leading
+    // one would leave nothing.
+    const Eigen::Index before = excluded == kNoToken ? size : excluded,
+                       after = std::min(before + 1, size);
     double largest = -kInfinity;
     if (before > 0) largest = x.head(before).maxCoeff();
     if (after < size) largest = std::max<double>(largest, x.tail(size - after).maxCoeff());
@@ -167,12 +189,14 @@ struct Distribution::State {
     const std::vector<float> none(logits.empty() ? static_cast<std::size_t>(p.size()) : 0);
     const Moments all = moments(p.data(), logits.empty() ? none.data() : logits.data(), p.size());
     summary.max = all.largest;
-    summary.argmax = static_cast<Token>(std::find(p.data(), p.data() + p.size(), summary.max) - p.data());
+    summary.argmax =
+        static_cast<Token>(std::find(p.data(), p.data() + p.size(), summary.max) - p.data());
     summary.second = std::max(all.second, 0.0);
     summary.renyi2 = all.squares;
     summary.entropy = 0;
     if (logits.empty()) {
-      for (const double mass : p) if (mass > 0) summary.entropy -= mass * std::log(mass);
+      for (const double mass : p)
+        if (mass > 0) summary.entropy -= mass * std::log(mass);
     } else {
       summary.entropy = std::max(0.0, log_normaliser - all.mean);
     }
@@ -184,13 +208,16 @@ struct Distribution::State {
 Distribution::Distribution(Eigen::ArrayXd weights) : state_(std::make_shared<State>()) {
   const double sum = weights.sum();
   if (!(sum > 0) || !std::isfinite(sum) || weights.minCoeff() < 0)
-    throw Fault("weights of a distribution must be non-negative with a positive sum, which is " + std::to_string(sum));
+    throw Fault("weights of a distribution must be non-negative with a positive sum, which is " +
+                std::to_string(sum));
   state_->p = weights / sum;
   state_->normalised = true;
 }
 
 Distribution Distribution::point(Token token, int size) {
-  if (token < 0 || token >= size) throw Fault("token " + std::to_string(token) + " lies outside a vocabulary of " + std::to_string(size));
+  if (token < 0 || token >= size)
+    throw Fault("token " + std::to_string(token) + " lies outside a vocabulary of " +
+                std::to_string(size));
   Eigen::ArrayXd weights = Eigen::ArrayXd::Zero(size);
   weights[token] = 1;
   return Distribution(std::move(weights));
@@ -198,7 +225,8 @@ Distribution Distribution::point(Token token, int size) {
 
 Distribution Distribution::uniform(int size) { return Distribution(Eigen::ArrayXd::Ones(size)); }
 
-Distribution Distribution::from_logits(std::shared_ptr<const void> owner, std::span<const float> logits, Token excluded) {
+Distribution Distribution::from_logits(std::shared_ptr<const void> owner,
+                                       std::span<const float> logits, Token excluded) {
   Distribution distribution;
   distribution.state_ = std::make_shared<State>();
   distribution.state_->owner = std::move(owner);
@@ -209,7 +237,8 @@ Distribution Distribution::from_logits(std::shared_ptr<const void> owner, std::s
 
 int Distribution::size() const {
   if (!state_) return 0;
-  return static_cast<int>(state_->normalised ? static_cast<std::size_t>(state_->p.size()) : state_->logits.size());
+  return static_cast<int>(state_->normalised ? static_cast<std::size_t>(state_->p.size())
+                                             : state_->logits.size());
 }
 
 double Distribution::probability(Token token) const { return state_->normalise()[token]; }
@@ -222,7 +251,8 @@ std::vector<Token> Distribution::best(int count) const {
   std::vector<Token> tokens(static_cast<std::size_t>(p.size()));
   std::iota(tokens.begin(), tokens.end(), 0);
   const auto last = tokens.begin() + std::min<std::ptrdiff_t>(count, p.size());
-  std::partial_sort(tokens.begin(), last, tokens.end(), [&](Token a, Token b) { return p[a] != p[b] ? p[a] > p[b] : a < b; });
+  std::partial_sort(tokens.begin(), last, tokens.end(),
+                    [&](Token a, Token b) { return p[a] != p[b] ? p[a] > p[b] : a < b; });
   tokens.erase(last, tokens.end());
   return tokens;
 }
@@ -234,7 +264,8 @@ double Distribution::renyi2() const { return state_->summarise().renyi2; }
 Token Distribution::quantile(double u) const {
   const Eigen::ArrayXd& p = probabilities();
   double cumulative = 0;
-  Token last = 0;  // the last token of positive probability: what u takes when rounding left the sum below it
+  Token last = 0;  // the last token of positive probability: what u takes when rounding left the
+                   // sum below it
   for (Token token = 0; token < p.size(); ++token) {
     if (p[token] <= 0) continue;
     cumulative += p[token];
@@ -253,26 +284,32 @@ Distribution shaped(const Distribution& raw, const Sampling& sampling) {
 
   Eigen::ArrayXd weights = raw.probabilities();
   if (sampling.temperature != 1) {
-    // p^(1/T), scaled so that the largest weight is one: small temperatures do not underflow as a whole.
+    // p^(1/T), scaled so that the largest weight is one: small temperatures do not underflow as a
+    // whole.
     const double largest = std::log(raw.max());
     for (Token token = 0; token < size; ++token) {
-      if (weights[token] > 0) weights[token] = std::exp((raw.log_probability(token) - largest) / sampling.temperature);
+      if (weights[token] > 0)
+        weights[token] = std::exp((raw.log_probability(token) - largest) / sampling.temperature);
     }
   }
   if (!cut_k && !cut_p) return Distribution(std::move(weights));
 
   std::vector<Token> order(size);
   std::iota(order.begin(), order.end(), 0);
-  const auto before = [&](Token a, Token b) { return weights[a] != weights[b] ? weights[a] > weights[b] : a < b; };
+  const auto before = [&](Token a, Token b) {
+    return weights[a] != weights[b] ? weights[a] > weights[b] : a < b;
+  };
   std::size_t kept = order.size();
   if (cut_k) {
     kept = static_cast<std::size_t>(sampling.top_k);
-    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(), before);
+    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
+                     before);
   }
   if (cut_p) {
     const auto end = order.begin() + static_cast<std::ptrdiff_t>(kept);
     std::sort(order.begin(), end, before);
-    const double total = std::accumulate(order.begin(), end, 0.0, [&](double sum, Token token) { return sum + weights[token]; });
+    const double total = std::accumulate(
+        order.begin(), end, 0.0, [&](double sum, Token token) { return sum + weights[token]; });
     const double wanted = (sampling.top_p - kRounding) * total;
     double mass = 0;
     std::size_t prefix = 0;
@@ -285,7 +322,8 @@ Distribution shaped(const Distribution& raw, const Sampling& sampling) {
 
 Distribution residual(const Distribution& p, const Distribution& q) {
   if (p.size() != q.size())
-    throw Fault("a residual of distributions over " + std::to_string(p.size()) + " and " + std::to_string(q.size()) + " tokens");
+    throw Fault("a residual of distributions over " + std::to_string(p.size()) + " and " +
+                std::to_string(q.size()) + " tokens");
   Eigen::ArrayXd excess = (p.probabilities() - q.probabilities()).max(0.0);
   if (excess.sum() <= kRounding) return p;
   return Distribution(std::move(excess));

@@ -1,4 +1,5 @@
-// The small words that every part shares: token ids, and the closed vocabularies that are persisted in traces.
+// The small words that every part shares: token ids, and the closed vocabularies that are persisted
+// in traces.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,9 @@ namespace draftlab {
 using Token = std::int32_t;
 inline constexpr Token kNoToken = -1;
 
-// What a function evaluation was for. A forward that judged anything is `verify`; `aux` costs no forward of a model
-// (an n-gram look-up). `judge` counts the scoring model of generative perplexity, never the decoder.
+// What a function evaluation was for. A forward that judged anything is `verify`; `aux` costs no
+// forward of a model (an n-gram look-up). `judge` counts the scoring model of generative
+// perplexity, never the decoder.
 enum class Kind { prefill, draft, verify, commit, aux, judge };
 inline constexpr int kKinds = 6;
 
@@ -20,20 +22,45 @@ enum class View { bidirectional, causal };
 
 // The shape of a question, hence what a model must be able to do to answer it in one evaluation.
 //   committed  asked positions see exactly the committed tokens
-//   chain      paths of drafted tokens in the causal view: a position sees what precedes it on its path. One batch row a path
-//   branches   any tree of drafted tokens in the bidirectional view, one batch row a node
-//   shallow    either of the first two in the causal view, answered by the model's first layers and its head (early exit)
-//   reverse    the laws of reverse steps of vector tokens: no forward of the backbone. Models that answer it speak vectors
+//   chain      paths of drafted tokens in the causal view: a position sees what precedes it on its
+//   path. One batch row a path branches   any tree of drafted tokens in the bidirectional view, one
+//   batch row a node shallow    either of the first two in the causal view, answered by the model's
+//   first layers and its head (early exit) reverse    the laws of reverse steps of vector tokens:
+//   no forward of the backbone. Models that answer it speak vectors
 enum class Form { committed, chain, branches, shallow, reverse };
 
 // Where a committed token came from.
 enum class Source { prompt, accepted, resampled, bonus, threshold, fallback, edited };
 
 // Why a step committed no more than it did.
-enum class Stop { complete, wrong_token, wrong_order, window_end, block_end, cache_refresh, budget, end_of_text, unverified };
+enum class Stop {
+  complete,
+  wrong_token,
+  wrong_order,
+  window_end,
+  block_end,
+  cache_refresh,
+  budget,
+  end_of_text,
+  unverified
+};
 
-// What a random number decides. Part of its address (Site), so the values are persisted: append, never renumber.
-enum class Purpose { draft, accept, residual, bonus, choice, order, prompt, train, route, noise, own_noise, arrange };
+// What a random number decides. Part of its address (Site), so the values are persisted: append,
+// never renumber.
+enum class Purpose {
+  draft,
+  accept,
+  residual,
+  bonus,
+  choice,
+  order,
+  prompt,
+  train,
+  route,
+  noise,
+  own_noise,
+  arrange
+};
 
 std::string_view name(Kind);
 std::string_view name(View);

@@ -17,9 +17,12 @@ double distribution_function(double z) { return 0.5 * std::erfc(-z / std::number
 
 // The inverse; `upper` is 1 - p, given apart so that neither tail is lost to rounding.
 double quantile(double p, double upper) {
-  if (std::min(p, upper) <= 0) return p <= 0 ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+  if (std::min(p, upper) <= 0)
+    return p <= 0 ? -std::numeric_limits<double>::infinity()
+                  : std::numeric_limits<double>::infinity();
   const boost::math::normal normal;
-  return p <= upper ? boost::math::quantile(normal, p) : boost::math::quantile(boost::math::complement(normal, upper));
+  return p <= upper ? boost::math::quantile(normal, p)
+                    : boost::math::quantile(boost::math::complement(normal, upper));
 }
 
 double log_sum_exp(const Eigen::ArrayXd& x) {
@@ -35,11 +38,14 @@ Mixture Mixture::normal(Eigen::ArrayXd mean, Eigen::ArrayXd sigma) {
 
 int Mixture::component(const Eigen::VectorXd& noise) const {
   if (noise.size() < noises())
-    throw Fault("a mixture of " + std::to_string(mean.size()) + " components over " + std::to_string(dimension()) + " coordinates was to be drawn with " + std::to_string(noise.size()) + " normals");
+    throw Fault("a mixture of " + std::to_string(mean.size()) + " components over " +
+                std::to_string(dimension()) + " coordinates was to be drawn with " +
+                std::to_string(noise.size()) + " normals");
   if (gaussian()) return 0;
   double left = distribution_function(noise[dimension()]);
   int chosen = 0;
-  while (chosen + 1 < static_cast<int>(mean.size()) && left >= weights[chosen]) left -= weights[chosen++];
+  while (chosen + 1 < static_cast<int>(mean.size()) && left >= weights[chosen])
+    left -= weights[chosen++];
   return chosen;
 }
 
@@ -48,18 +54,24 @@ Eigen::VectorXd Mixture::at(const Eigen::VectorXd& noise) const {
   return mean[chosen] + sigma[chosen] * noise.head(dimension()).array();
 }
 
-Eigen::VectorXd Mixture::center(const Eigen::VectorXd& noise) const { return mean[component(noise)]; }
+Eigen::VectorXd Mixture::center(const Eigen::VectorXd& noise) const {
+  return mean[component(noise)];
+}
 
 double Mixture::log_density(const Eigen::VectorXd& y) const {
   Eigen::ArrayXd log(weights.size());
   for (Eigen::Index i = 0; i < log.size(); ++i) {
-    if ((sigma[i] <= 0).any()) throw DataError("a reverse step has a standard deviation of zero, so there is no density to verify with");
-    log[i] = std::log(weights[i]) - 0.5 * ((y.array() - mean[i]) / sigma[i]).square().sum() - sigma[i].log().sum();
+    if ((sigma[i] <= 0).any())
+      throw DataError(
+          "a reverse step has a standard deviation of zero, so there is no density to verify with");
+    log[i] = std::log(weights[i]) - 0.5 * ((y.array() - mean[i]) / sigma[i]).square().sum() -
+             sigma[i].log().sum();
   }
   return log_sum_exp(log) - 0.5 * dimension() * std::log(2 * std::numbers::pi);
 }
 
-// Coordinate after coordinate: the distribution function of each given those before it, which reweigh the components.
+// Coordinate after coordinate: the distribution function of each given those before it, which
+// reweigh the components.
 Eigen::VectorXd Mixture::innovation(const Eigen::VectorXd& y) const {
   if (gaussian()) return (y.array() - mean[0]) / sigma[0];
   Eigen::VectorXd normal(y.size());
@@ -91,13 +103,18 @@ Eigen::VectorXd normals(Chance& chance, Site site, int count) {
 }
 
 Mixture shaped(Mixture law, double temperature, int dimension, const char* who) {
-  const auto refuse = [&](const std::string& why) { throw DataError(std::string(who) + " answered a law of a reverse step " + why); };
-  if (law.mean.empty() || law.mean.size() != law.sigma.size() || static_cast<std::size_t>(law.weights.size()) != law.mean.size())
+  const auto refuse = [&](const std::string& why) {
+    throw DataError(std::string(who) + " answered a law of a reverse step " + why);
+  };
+  if (law.mean.empty() || law.mean.size() != law.sigma.size() ||
+      static_cast<std::size_t>(law.weights.size()) != law.mean.size())
     refuse("whose weights, means and standard deviations are not as many");
   for (std::size_t i = 0; i < law.mean.size(); ++i) {
     if (law.mean[i].size() != dimension || law.sigma[i].size() != dimension)
-      refuse("over " + std::to_string(law.mean[i].size()) + " coordinates, and its tokens have " + std::to_string(dimension));
-    if (!law.mean[i].isFinite().all() || !law.sigma[i].isFinite().all()) refuse("that is not finite");
+      refuse("over " + std::to_string(law.mean[i].size()) + " coordinates, and its tokens have " +
+             std::to_string(dimension));
+    if (!law.mean[i].isFinite().all() || !law.sigma[i].isFinite().all())
+      refuse("that is not finite");
     if ((law.sigma[i] < 0).any()) refuse("with a negative standard deviation");
     law.sigma[i] *= temperature;
   }

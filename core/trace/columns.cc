@@ -12,7 +12,8 @@
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kNear = 32;  // rows that the nearest cache holds while their columns are taken out one by one
+constexpr std::size_t kNear =
+    32;  // rows that the nearest cache holds while their columns are taken out one by one
 
 // Where in a row a column's value lies, so that a row is taken apart without a call a column.
 struct Place {
@@ -20,69 +21,98 @@ struct Place {
   enum Kind { narrow, wide, number, coarse_number, text } kind;
 };
 
-template <class Row> const std::vector<Place>& places() {
+template <class Row>
+const std::vector<Place>& places() {
   static const std::vector<Place> all = [] {
     Row row;
     std::vector<Place> made;
     for (const Column<Row>& column : fields<Row>()) {
-      std::visit([&](auto* field) {
-        using T = std::remove_pointer_t<decltype(field)>;
-        const auto offset = static_cast<std::size_t>(reinterpret_cast<const char*>(field) - reinterpret_cast<const char*>(&row));
-        made.push_back({offset, std::is_same_v<T, std::int32_t>   ? Place::narrow
-                                : std::is_same_v<T, std::int64_t> ? Place::wide
-                                : std::is_same_v<T, std::string>  ? Place::text
-                                : column.info.coarse              ? Place::coarse_number
-                                                                  : Place::number});
-      }, column.field(row));
+      std::visit(
+          [&](auto* field) {
+            using T = std::remove_pointer_t<decltype(field)>;
+            const auto offset = static_cast<std::size_t>(reinterpret_cast<const char*>(field) -
+                                                         reinterpret_cast<const char*>(&row));
+            made.push_back({offset, std::is_same_v<T, std::int32_t>   ? Place::narrow
+                                    : std::is_same_v<T, std::int64_t> ? Place::wide
+                                    : std::is_same_v<T, std::string>  ? Place::text
+                                    : column.info.coarse              ? Place::coarse_number
+                                                                      : Place::number});
+          },
+          column.field(row));
     }
     return made;
   }();
   return all;
 }
 
-template <class T> const T& at(const void* row, const Place& place) { return *reinterpret_cast<const T*>(static_cast<const char*>(row) + place.offset); }
+template <class T>
+const T& at(const void* row, const Place& place) {
+  return *reinterpret_cast<const T*>(static_cast<const char*>(row) + place.offset);
+}
 
 // Appends the values that `count` rows have at one place.
-template <class Row> void push(Values& values, const Row* rows, std::size_t count, const Place& place) {
+template <class Row>
+void push(Values& values, const Row* rows, std::size_t count, const Place& place) {
   const auto append_all = [&](auto& column, auto value_of) {
     const std::size_t before = column.size();
     column.resize(before + count);
     for (std::size_t i = 0; i < count; ++i) column[before + i] = value_of(rows + i);
   };
   switch (place.kind) {
-    case Place::narrow: return append_all(*std::get_if<0>(&values), [&](const Row* row) { return std::int64_t{at<std::int32_t>(row, place)}; });
-    case Place::wide: return append_all(*std::get_if<0>(&values), [&](const Row* row) { return at<std::int64_t>(row, place); });
-    case Place::number: return append_all(*std::get_if<1>(&values), [&](const Row* row) { return at<double>(row, place); });
-    case Place::coarse_number: return append_all(*std::get_if<1>(&values), [&](const Row* row) { return coarse(at<double>(row, place)); });
-    case Place::text: return append_all(*std::get_if<2>(&values), [&](const Row* row) { return valid_utf8(at<std::string>(row, place)); });
+    case Place::narrow:
+      return append_all(*std::get_if<0>(&values),
+                        [&](const Row* row) { return std::int64_t{at<std::int32_t>(row, place)}; });
+    case Place::wide:
+      return append_all(*std::get_if<0>(&values),
+                        [&](const Row* row) { return at<std::int64_t>(row, place); });
+    case Place::number:
+      return append_all(*std::get_if<1>(&values),
+                        [&](const Row* row) { return at<double>(row, place); });
+    case Place::coarse_number:
+      return append_all(*std::get_if<1>(&values),
+                        [&](const Row* row) { return coarse(at<double>(row, place)); });
+    case Place::text:
+      return append_all(*std::get_if<2>(&values),
+                        [&](const Row* row) { return valid_utf8(at<std::string>(row, place)); });
   }
 }
 
-template <class T> void reserve_pages(std::vector<T>& values, std::size_t count) {
+template <class T>
+void reserve_pages(std::vector<T>& values, std::size_t count) {
   if (count <= values.capacity()) return;
   values.reserve(count);
   constexpr std::uintptr_t kLarge = 2u << 20;
   const auto begin = (reinterpret_cast<std::uintptr_t>(values.data()) + kLarge - 1) & ~(kLarge - 1);
-  const auto end = reinterpret_cast<std::uintptr_t>(values.data() + values.capacity()) & ~(kLarge - 1);
-  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // a wish: where it is not granted nothing changes
+  const auto end =
+      reinterpret_cast<std::uintptr_t>(values.data() + values.capacity()) & ~(kLarge - 1);
+  if (begin < end)
+    ::madvise(reinterpret_cast<void*>(begin), end - begin,
+              MADV_HUGEPAGE);  // a wish: where it is not granted nothing changes
 }
 
 void pull(const Values& values, std::int64_t row, const Field& field) {
-  if (auto* integer = std::get_if<std::int32_t*>(&field)) **integer = static_cast<std::int32_t>(std::get<0>(values)[row]);
-  else if (auto* wide = std::get_if<std::int64_t*>(&field)) **wide = std::get<0>(values)[row];
-  else if (auto* number = std::get_if<double*>(&field)) **number = std::get<1>(values)[row];
-  else *std::get<std::string*>(field) = std::get<2>(values)[row];
+  if (auto* integer = std::get_if<std::int32_t*>(&field))
+    **integer = static_cast<std::int32_t>(std::get<0>(values)[row]);
+  else if (auto* wide = std::get_if<std::int64_t*>(&field))
+    **wide = std::get<0>(values)[row];
+  else if (auto* number = std::get_if<double*>(&field))
+    **number = std::get<1>(values)[row];
+  else
+    *std::get<std::string*>(field) = std::get<2>(values)[row];
 }
 
 // Length of the valid UTF-8 sequence at `at`; 0 when there is none.
 std::size_t sequence_length(const std::string& text, std::size_t at) {
-  auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
   auto follows = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
   const unsigned first = byte(at), second = byte(at + 1);
   if (first >= 0x01 && first < 0x80) return 1;
   if (first >= 0xC2 && first < 0xE0) return follows(at + 1) ? 2 : 0;
   if (first >= 0xE0 && first < 0xF0) {
-    const bool overlong = first == 0xE0 && second < 0xA0, surrogate = first == 0xED && second >= 0xA0;
+    const bool overlong = first == 0xE0 && second < 0xA0,
+               surrogate = first == 0xED && second >= 0xA0;
     return follows(at + 1) && follows(at + 2) && !overlong && !surrogate ? 3 : 0;
   }
   if (first >= 0xF0 && first < 0xF5) {
@@ -106,24 +136,32 @@ Values empty_values(Type type) {
 
 void reserve(std::vector<std::int64_t>& values, std::size_t count) { reserve_pages(values, count); }
 
-void reserve(std::vector<unsigned char>& values, std::size_t count) { reserve_pages(values, count); }
+void reserve(std::vector<unsigned char>& values, std::size_t count) {
+  reserve_pages(values, count);
+}
 
-void reserve(Values& values, std::size_t count) { std::visit([&](auto& all) { reserve_pages(all, count); }, values); }
+void reserve(Values& values, std::size_t count) {
+  std::visit([&](auto& all) { reserve_pages(all, count); }, values);
+}
 
 void append(Values& to, const Values& from, std::int64_t first, std::int64_t count) {
-  std::visit([&](auto& target) {
-    const auto& source = std::get<std::decay_t<decltype(target)>>(from);
-    target.insert(target.end(), source.begin() + first, source.begin() + first + count);
-  }, to);
+  std::visit(
+      [&](auto& target) {
+        const auto& source = std::get<std::decay_t<decltype(target)>>(from);
+        target.insert(target.end(), source.begin() + first, source.begin() + first + count);
+      },
+      to);
 }
 
 Values selected(const Values& values, std::span<const std::int64_t> rows) {
-  return std::visit([&](const auto& source) -> Values {
-    std::decay_t<decltype(source)> target;
-    target.reserve(rows.size());
-    for (const std::int64_t row : rows) target.push_back(source[static_cast<std::size_t>(row)]);
-    return target;
-  }, values);
+  return std::visit(
+      [&](const auto& source) -> Values {
+        std::decay_t<decltype(source)> target;
+        target.reserve(rows.size());
+        for (const std::int64_t row : rows) target.push_back(source[static_cast<std::size_t>(row)]);
+        return target;
+      },
+      values);
 }
 
 Columns::Columns(Table table) : table_(table), infos_(info(table).columns) { clear(); }
@@ -132,8 +170,10 @@ void Columns::clear() {
   infos_.resize(info(table_).columns.size());
   values_.resize(infos_.size());
   for (std::size_t i = 0; i < infos_.size(); ++i) {
-    if (values_[i].index() != empty_values(infos_[i].type).index()) values_[i] = empty_values(infos_[i].type);
-    std::visit([](auto& column) { column.clear(); }, values_[i]);  // keeps its memory: as much will come again
+    if (values_[i].index() != empty_values(infos_[i].type).index())
+      values_[i] = empty_values(infos_[i].type);
+    std::visit([](auto& column) { column.clear(); },
+               values_[i]);  // keeps its memory: as much will come again
   }
   rows_ = 0;
 }
@@ -164,7 +204,8 @@ void Columns::add_all(const std::vector<Row>& rows, const std::vector<std::int64
   }
   for (std::size_t first = 0; first < count; first += kNear) {
     std::size_t at = many;
-    for (const Place& place : places<Row>()) push(values_[at++], &rows[first], std::min(kNear, count - first), place);
+    for (const Place& place : places<Row>())
+      push(values_[at++], &rows[first], std::min(kNear, count - first), place);
   }
   for (std::size_t at = many + places<Row>().size(); at < values_.size(); ++at) {
     auto& column = std::get<1>(values_[at]);
@@ -179,8 +220,8 @@ void Columns::get(std::int64_t row, Row& into) const {
   for (const Column<Row>& column : fields<Row>()) pull(values_[at++], row, column.field(into));
 }
 
-#define DRAFTLAB_ROW(Row)                                                        \
-  template void Columns::add<Row>(Row&, std::initializer_list<std::int64_t>);    \
+#define DRAFTLAB_ROW(Row)                                                                         \
+  template void Columns::add<Row>(Row&, std::initializer_list<std::int64_t>);                     \
   template void Columns::add_all<Row>(const std::vector<Row>&, const std::vector<std::int64_t>&); \
   template void Columns::get<Row>(std::int64_t, Row&) const;
 DRAFTLAB_ROW(RunRow)
@@ -224,7 +265,8 @@ std::vector<std::pair<std::string, double>> Columns::named(std::int64_t row) con
   std::vector<std::pair<std::string, double>> result;
   for (std::size_t i = info(table_).columns.size(); i < infos_.size(); ++i) {
     const double value = std::get<1>(values_[i])[row];
-    if (!std::isnan(value)) result.emplace_back(infos_[i].name.substr(named_prefix(table_).size()), value);
+    if (!std::isnan(value))
+      result.emplace_back(infos_[i].name.substr(named_prefix(table_).size()), value);
   }
   return result;
 }
@@ -242,8 +284,10 @@ std::string valid_utf8(const std::string& text) {
   result.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = sequence_length(text, at);
-    if (length > 0) result.append(text, at, length);
-    else result += "\xEF\xBF\xBD";
+    if (length > 0)
+      result.append(text, at, length);
+    else
+      result += "\xEF\xBF\xBD";
     at += length > 0 ? length : 1;
   }
   return result;

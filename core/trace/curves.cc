@@ -13,8 +13,11 @@ template <class Row>
 std::vector<Row> rows_of(const ColumnReader& file, Table table) {
   Columns columns(table);
   for (const ColumnInfo& column : info(table).columns) {
-    const bool lacks = column.since > 0 && !file.has(column.name);  // an older file; such columns are numbers
-    columns.set(column, lacks ? Values(std::vector<double>(static_cast<std::size_t>(file.rows(table)), kNotMeasured)) : file.read(table, column));
+    const bool lacks =
+        column.since > 0 && !file.has(column.name);  // an older file; such columns are numbers
+    columns.set(column, lacks ? Values(std::vector<double>(
+                                    static_cast<std::size_t>(file.rows(table)), kNotMeasured))
+                              : file.read(table, column));
   }
   std::vector<Row> rows(columns.rows());
   for (std::int64_t i = 0; i < columns.rows(); ++i) columns.get(i, rows[i]);
@@ -32,11 +35,14 @@ void write_rows(ColumnWriter& file, Table table, const std::vector<Row>& rows) {
 
 Curves read_curves(const std::string& path) {
   const ColumnReader file(path);
-  if (file.text("magic").value_or("") != kCurvesMagic) file.fail("holds no curves: its root attribute 'magic' is not '" + std::string(kCurvesMagic) + "'");
+  if (file.text("magic").value_or("") != kCurvesMagic)
+    file.fail("holds no curves: its root attribute 'magic' is not '" + std::string(kCurvesMagic) +
+              "'");
   return {rows_of<CurveRow>(file, Table::curve), rows_of<ValidationRow>(file, Table::validation)};
 }
 
-CurveWriter::CurveWriter(std::string path, Provenance provenance, bool resume) : path_(std::move(path)), provenance_(std::move(provenance)) {
+CurveWriter::CurveWriter(std::string path, Provenance provenance, bool resume)
+    : path_(std::move(path)), provenance_(std::move(provenance)) {
   if (resume && std::filesystem::exists(path_)) curves_ = read_curves(path_);
 }
 

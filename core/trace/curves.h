@@ -18,7 +18,8 @@ Curves read_curves(const std::string& path);
 
 class CurveWriter {
  public:
-  // `resume`: goes on after what the file holds, where there is one; else it is replaced at the first flush.
+  // `resume`: goes on after what the file holds, where there is one; else it is replaced at the
+  // first flush.
   CurveWriter(std::string path, Provenance provenance, bool resume = false);
 
   void add(const CurveRow& row) { curves_.steps.push_back(row); }

@@ -1,5 +1,6 @@
-// A file of columns: 1-D datasets in the root of an HDF5 file, one pure dimension scale a table. Knows HDF5 and nothing of what
-// the columns mean. Every file is made in memory and written at one go, so HDF5 never meets a full disk.
+// A file of columns: 1-D datasets in the root of an HDF5 file, one pure dimension scale a table.
+// Knows HDF5 and nothing of what the columns mean. Every file is made in memory and written at one
+// go, so HDF5 never meets a full disk.
 #pragma once
 
 #include <cstddef>
@@ -41,10 +42,11 @@ class ColumnWriter {
   std::unique_ptr<State> state_;
 };
 
-// Reads only what the schema describes. Whatever is wrong with the file is a DataError: sizes are checked against each other
-// and against the size of the file before anything is allocated, and since HDF5 itself crashes on some damaged files, a file
-// that this process did not write is first read in a child process: all of it when it is opened (`foreign`), or each column when
-// it is first wanted (`lazy`: few columns of many rows).
+// Reads only what the schema describes. Whatever is wrong with the file is a DataError: sizes are
+// checked against each other and against the size of the file before anything is allocated, and
+// since HDF5 itself crashes on some damaged files, a file that this process did not write is first
+// read in a child process: all of it when it is opened (`foreign`), or each column when it is first
+// wanted (`lazy`: few columns of many rows).
 class ColumnReader {
  public:
   enum class Trust { foreign, lazy, own };
@@ -55,17 +57,21 @@ class ColumnReader {
   const std::string& path() const;
   std::optional<std::string> text(const std::string& attribute) const;
   std::optional<std::int64_t> integer(const std::string& attribute) const;
-  std::optional<std::string> text(const std::string& column, const std::string& attribute) const;  // of a column
-  Provenance provenance() const;              // empty where attributes are missing
-  std::vector<std::string> names() const;     // of everything in the root, ascending
+  std::optional<std::string> text(const std::string& column,
+                                  const std::string& attribute) const;  // of a column
+  Provenance provenance() const;           // empty where attributes are missing
+  std::vector<std::string> names() const;  // of everything in the root, ascending
   bool has(const std::string& name) const;
-  std::int64_t rows(Table table) const;       // of its dimension
+  std::int64_t rows(Table table) const;  // of its dimension
   // Rows [first, first + count) of a column.
   Values read(Table table, const ColumnInfo& info, std::int64_t first, std::int64_t count) const;
-  Values read(Table table, const ColumnInfo& info) const { return read(table, info, 0, rows(table)); }
+  Values read(Table table, const ColumnInfo& info) const {
+    return read(table, info, 0, rows(table));
+  }
   // The whole column of numbers, as the schema would have them stored.
   void append_to(Stored& stored, Table table, const ColumnInfo& info) const;
-  // Of a lazy reader: tries several columns in one child, which is quicker than one at a time. DataError when HDF5 breaks down.
+  // Of a lazy reader: tries several columns in one child, which is quicker than one at a time.
+  // DataError when HDF5 breaks down.
   void probe(Table table, const std::vector<ColumnInfo>& columns) const;
   [[noreturn]] void fail(const std::string& what) const;  // DataError that names the file
 

@@ -1,5 +1,5 @@
-// What writing and reading columns share of HDF5: handles, types, and how a column lies in a file. Included by nothing else, so that
-// the rest of the program knows no HDF5.
+// What writing and reading columns share of HDF5: handles, types, and how a column lies in a file.
+// Included by nothing else, so that the rest of the program knows no HDF5.
 #pragma once
 
 #include <hdf5.h>
@@ -16,8 +16,13 @@ class Handle {
   Handle() = default;
   Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
   Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-  Handle& operator=(Handle&& other) noexcept { std::swap(id_, other.id_), std::swap(close_, other.close_); return *this; }
-  ~Handle() { if (id_ >= 0) close_(id_); }
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(id_, other.id_), std::swap(close_, other.close_);
+    return *this;
+  }
+  ~Handle() {
+    if (id_ >= 0) close_(id_);
+  }
   operator hid_t() const { return id_; }
   bool good() const { return id_ >= 0; }
 
@@ -32,7 +37,8 @@ void be_quiet();
 Handle text_type();               // texts of any length, UTF-8
 hid_t stored_type(Type type);     // of numbers
 hsize_t stored_width(Type type);  // bytes that a value takes in a file
-// How values are read and written: HDF5's own buffer for conversions is a megabyte, cleared anew for every column.
+// How values are read and written: HDF5's own buffer for conversions is a megabyte, cleared anew
+// for every column.
 hid_t transfer();
 
 }  // namespace draftlab

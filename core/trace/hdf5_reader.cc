@@ -8,15 +8,16 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/trace/hdf5_handle.h"
 #include "core/base/isolation.h"
+#include "core/trace/hdf5_handle.h"
 
 namespace draftlab {
 namespace {
 
 constexpr hsize_t kMostChunkBytes = 64u << 20;
-constexpr hsize_t kReadWhole = 1u << 20;           // bytes: a file of our own up to this size is read at once
-constexpr hsize_t kMostDeflated = 1040;            // deflate never shrinks by more
+constexpr hsize_t kReadWhole =
+    1u << 20;                            // bytes: a file of our own up to this size is read at once
+constexpr hsize_t kMostDeflated = 1040;  // deflate never shrinks by more
 constexpr hsize_t kMostAttributeBytes = 16u << 20;
 
 }  // namespace
@@ -32,26 +33,32 @@ struct ColumnReader::State {
   // A dataset of the root, not something that a link leads to in another file.
   Handle dataset(const std::string& name) const {
     H5L_info_t link;
-    if (!own && (H5Lget_info(file, name.c_str(), &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD)) return {};
+    if (!own &&
+        (H5Lget_info(file, name.c_str(), &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD))
+      return {};
     return Handle(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
   }
   std::optional<std::string> text(hid_t object, const std::string& name) const;
   static bool append_rows(Values& values, hid_t data, hsize_t count, hid_t from);
-  template <class Take> bool take_own(hid_t data, Type type, hsize_t rows, const Take& take) const;
+  template <class Take>
+  bool take_own(hid_t data, Type type, hsize_t rows, const Take& take) const;
 };
 
-// `count` rows of a column, those that `from` selects. False where they cannot be read; then what was appended means nothing.
+// `count` rows of a column, those that `from` selects. False where they cannot be read; then what
+// was appended means nothing.
 bool ColumnReader::State::append_rows(Values& values, hid_t data, hsize_t count, hid_t from) {
   const Handle memory(H5Screate_simple(1, &count, nullptr), H5Sclose);
   const auto before = static_cast<std::size_t>(size(values));
   if (before == 0) reserve(values, count);
   if (auto* integers = std::get_if<std::vector<std::int64_t>>(&values)) {
     integers->resize(before + count);
-    return H5Dread(data, H5T_NATIVE_INT64, memory, from, transfer(), integers->data() + before) >= 0;
+    return H5Dread(data, H5T_NATIVE_INT64, memory, from, transfer(), integers->data() + before) >=
+           0;
   }
   if (auto* numbers = std::get_if<std::vector<double>>(&values)) {
     numbers->resize(before + count);
-    return H5Dread(data, H5T_NATIVE_DOUBLE, memory, from, transfer(), numbers->data() + before) >= 0;
+    return H5Dread(data, H5T_NATIVE_DOUBLE, memory, from, transfer(), numbers->data() + before) >=
+           0;
   }
   std::vector<char*> pointers(count, nullptr);
   const Handle string = text_type();
@@ -62,14 +69,17 @@ bool ColumnReader::State::append_rows(Values& values, hid_t data, hsize_t count,
   return true;
 }
 
-// A column of numbers as this program writes it, plainly, or chunk by chunk, shuffled and deflated: each piece is handed on. Merging reads
-// little else, and of a small cell most time would go into asking what is known. False where it is not stored so; then it is asked.
-template <class Take> bool ColumnReader::State::take_own(hid_t data, Type type, hsize_t rows, const Take& take) const {
+// A column of numbers as this program writes it, plainly, or chunk by chunk, shuffled and deflated:
+// each piece is handed on. Merging reads little else, and of a small cell most time would go into
+// asking what is known. False where it is not stored so; then it is asked.
+template <class Take>
+bool ColumnReader::State::take_own(hid_t data, Type type, hsize_t rows, const Take& take) const {
   Stored piece;
   if (!is_chunked(type, rows)) {
     piece.resize(rows * width(type));
     const Handle memory(H5Screate_simple(1, &rows, nullptr), H5Sclose);
-    if (H5Dread(data, stored_type(type), memory, H5S_ALL, transfer(), piece.data()) < 0) return false;
+    if (H5Dread(data, stored_type(type), memory, H5S_ALL, transfer(), piece.data()) < 0)
+      return false;
     take(piece);
     return true;
   }
@@ -80,7 +90,8 @@ template <class Take> bool ColumnReader::State::take_own(hid_t data, Type type, 
     std::uint32_t skipped = 0;
     if (H5Dget_chunk_storage_size(data, &at, &size) < 0 || size == 0 || size > bytes) return false;
     packed.resize(size);
-    if (H5Dread_chunk(data, H5P_DEFAULT, &at, &skipped, packed.data()) < 0 || skipped != 0) return false;
+    if (H5Dread_chunk(data, H5P_DEFAULT, &at, &skipped, packed.data()) < 0 || skipped != 0)
+      return false;
     piece.clear();
     if (!append_chunk(piece, packed, type, chunk, std::min(chunk, rows - at))) return false;
     take(piece);
@@ -93,7 +104,8 @@ std::optional<std::string> ColumnReader::State::text(hid_t object, const std::st
   Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose);
   if (!attribute.good()) return {};
   Handle type(H5Aget_type(attribute), H5Tclose), space(H5Aget_space(attribute), H5Sclose);
-  if (!type.good() || H5Tget_class(type) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1) return {};
+  if (!type.good() || H5Tget_class(type) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1)
+    return {};
   if (H5Tis_variable_str(type) > 0) {
     char* data = nullptr;
     if (H5Aread(attribute, text_type(), &data) < 0) return {};
@@ -117,15 +129,16 @@ bool survives_in_child(hsize_t bytes, const std::function<void()>& act) {
 }
 
 void read_root(const ColumnReader& file) {
-  for (const Attribute& attribute : attributes()) file.text(attribute.name), file.integer(attribute.name);
-  for (const char* attribute : {"magic", "schema_version", "schema", "drafts"}) file.text(attribute);
+  for (const Attribute& attribute : attributes())
+    file.text(attribute.name), file.integer(attribute.name);
+  for (const char* attribute : {"magic", "schema_version", "schema", "drafts"})
+    file.text(attribute);
   file.names();
   for (const auto* tables : {&trace_tables(), &curve_tables()}) {
     for (Table table : *tables) {
       try {
         file.rows(table);
-      } catch (const DataError&) {
-      }
+      } catch (const DataError&) {}
     }
   }
 }
@@ -149,29 +162,37 @@ void read_all(const std::string& path) {
   }
   for (const std::string& column : file.names()) {
     for (Table table : kNamedTables) {
-      if (column.starts_with(named_prefix(table))) read(table, {.name = column, .type = Type::float64, .unit = "1", .doc = ""});
+      if (column.starts_with(named_prefix(table)))
+        read(table, {.name = column, .type = Type::float64, .unit = "1", .doc = ""});
     }
   }
 }
 
 }  // namespace
 
-ColumnReader::ColumnReader(const std::string& path, Trust trust) : state_(std::make_unique<State>()) {
+ColumnReader::ColumnReader(const std::string& path, Trust trust)
+    : state_(std::make_unique<State>()) {
   be_quiet();
   state_->path = path;
   std::error_code error;
   if (!std::filesystem::exists(path, error)) throw DataError("there is no file '" + path + "'");
-  if (!std::filesystem::is_regular_file(path, error)) throw DataError("'" + path + "' is not a file");
+  if (!std::filesystem::is_regular_file(path, error))
+    throw DataError("'" + path + "' is not a file");
   state_->bytes = std::filesystem::file_size(path, error);
   state_->own = trust == Trust::own;
   state_->lazy = trust == Trust::lazy;
-  if (trust == Trust::foreign && !survives_in_child(state_->bytes, [&] { read_all(path); })) fail(kDamaged);
-  if (trust == Trust::lazy && !survives_in_child(state_->bytes, [&] { read_root(ColumnReader(path, Trust::own)); })) fail(kDamaged);
+  if (trust == Trust::foreign && !survives_in_child(state_->bytes, [&] { read_all(path); }))
+    fail(kDamaged);
+  if (trust == Trust::lazy &&
+      !survives_in_child(state_->bytes, [&] { read_root(ColumnReader(path, Trust::own)); }))
+    fail(kDamaged);
   Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_file_locking(access, false, true);  // files appear whole and never change
-  if (state_->own && state_->bytes <= kReadWhole) H5Pset_fapl_core(access, kReadWhole, false);  // hundreds of small reads else
+  if (state_->own && state_->bytes <= kReadWhole)
+    H5Pset_fapl_core(access, kReadWhole, false);  // hundreds of small reads else
   state_->file = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose);
-  if (!state_->file.good()) fail("cannot be opened as HDF5; it is another kind of file, or incomplete");
+  if (!state_->file.good())
+    fail("cannot be opened as HDF5; it is another kind of file, or incomplete");
 }
 
 ColumnReader::~ColumnReader() = default;
@@ -182,13 +203,18 @@ const std::string& ColumnReader::path() const { return state_->path; }
 // What a file says may hold anything; a message is printable.
 void ColumnReader::fail(const std::string& what) const {
   std::string sentence = "'" + state_->path + "' " + what;
-  std::replace_if(sentence.begin(), sentence.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
+  std::replace_if(
+      sentence.begin(), sentence.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
   throw DataError(sentence);
 }
 
-std::optional<std::string> ColumnReader::text(const std::string& attribute) const { return state_->text(state_->file, attribute); }
+std::optional<std::string> ColumnReader::text(const std::string& attribute) const {
+  return state_->text(state_->file, attribute);
+}
 
-std::optional<std::string> ColumnReader::text(const std::string& column, const std::string& attribute) const {
+std::optional<std::string> ColumnReader::text(const std::string& column,
+                                              const std::string& attribute) const {
   const Handle data = state_->dataset(column);
   return data.good() ? state_->text(data, attribute) : std::nullopt;
 }
@@ -198,7 +224,8 @@ std::optional<std::int64_t> ColumnReader::integer(const std::string& attribute) 
   Handle found(H5Aopen(state_->file, attribute.c_str(), H5P_DEFAULT), H5Aclose);
   if (!found.good()) return {};
   Handle type(H5Aget_type(found), H5Tclose), space(H5Aget_space(found), H5Sclose);
-  if (!type.good() || H5Tget_class(type) != H5T_INTEGER || H5Sget_simple_extent_npoints(space) != 1) return {};
+  if (!type.good() || H5Tget_class(type) != H5T_INTEGER || H5Sget_simple_extent_npoints(space) != 1)
+    return {};
   std::int64_t value = 0;
   if (H5Aread(found, H5T_NATIVE_INT64, &value) < 0) return {};
   return value;
@@ -208,9 +235,12 @@ Provenance ColumnReader::provenance() const {
   Provenance provenance;
   for (const Attribute& attribute : attributes()) {
     const Field field = attribute.field(provenance);
-    if (auto* words = std::get_if<std::string*>(&field)) **words = text(attribute.name).value_or("");
-    else if (auto* number = std::get_if<std::int32_t*>(&field)) **number = static_cast<std::int32_t>(integer(attribute.name).value_or(0));
-    else *std::get<std::int64_t*>(field) = integer(attribute.name).value_or(0);
+    if (auto* words = std::get_if<std::string*>(&field))
+      **words = text(attribute.name).value_or("");
+    else if (auto* number = std::get_if<std::int32_t*>(&field))
+      **number = static_cast<std::int32_t>(integer(attribute.name).value_or(0));
+    else
+      *std::get<std::int64_t*>(field) = integer(attribute.name).value_or(0);
   }
   return provenance;
 }
@@ -222,7 +252,8 @@ std::vector<std::string> ColumnReader::names() const {
     return 0;
   };
   hsize_t from = 0;
-  if (H5Literate(state_->file, H5_INDEX_NAME, H5_ITER_INC, &from, visit, &names) < 0) fail("has an unreadable list of columns");
+  if (H5Literate(state_->file, H5_INDEX_NAME, H5_ITER_INC, &from, visit, &names) < 0)
+    fail("has an unreadable list of columns");
   return names;
 }
 
@@ -239,17 +270,21 @@ std::int64_t ColumnReader::rows(Table table) const {
   const Handle scale = state_->dataset(word);
   Handle space(scale.good() ? H5Dget_space(scale) : -1, H5Sclose);
   hsize_t extent = 0;
-  if (!space.good() || H5Sget_simple_extent_ndims(space) != 1 || H5Sget_simple_extent_dims(space, &extent, nullptr) != 1) {
+  if (!space.good() || H5Sget_simple_extent_ndims(space) != 1 ||
+      H5Sget_simple_extent_dims(space, &extent, nullptr) != 1) {
     fail("has no dimension '" + word + "'");
   }
-  if (extent > state_->bytes * kMostDeflated) fail("claims " + std::to_string(extent) + " rows of '" + word + "', more than a file of its size can hold");
+  if (extent > state_->bytes * kMostDeflated)
+    fail("claims " + std::to_string(extent) + " rows of '" + word +
+         "', more than a file of its size can hold");
   return state_->rows[table] = static_cast<std::int64_t>(extent);
 }
 
 void ColumnReader::probe(Table table, const std::vector<ColumnInfo>& columns) const {
   if (!state_->lazy) return;
   std::vector<ColumnInfo> fresh;
-  for (const ColumnInfo& column : columns) if (state_->probed.insert(column.name).second) fresh.push_back(column);
+  for (const ColumnInfo& column : columns)
+    if (state_->probed.insert(column.name).second) fresh.push_back(column);
   if (fresh.empty()) return;
   constexpr std::int64_t kBlock = 1 << 20;  // rows: what is read is thrown away
   const auto read_through = [&] {
@@ -270,12 +305,16 @@ void ColumnReader::append_to(Stored& stored, Table table, const ColumnInfo& info
   const auto extent = static_cast<hsize_t>(rows(table));
   const std::size_t before = stored.size();
   const Handle data = state_->own && extent > 0 ? state_->dataset(info.name) : Handle();
-  if (data.good() && state_->take_own(data, info.type, extent, [&](const Stored& piece) { stored.insert(stored.end(), piece.begin(), piece.end()); })) return;
+  if (data.good() && state_->take_own(data, info.type, extent, [&](const Stored& piece) {
+        stored.insert(stored.end(), piece.begin(), piece.end());
+      }))
+    return;
   stored.resize(before);
   store(read(table, info), info.type, stored);
 }
 
-Values ColumnReader::read(Table table, const ColumnInfo& info, std::int64_t first, std::int64_t count) const {
+Values ColumnReader::read(Table table, const ColumnInfo& info, std::int64_t first,
+                          std::int64_t count) const {
   probe(table, {info});
   Values values = empty_values(info.type);
   const auto extent = static_cast<hsize_t>(rows(table));
@@ -284,41 +323,60 @@ Values ColumnReader::read(Table table, const ColumnInfo& info, std::int64_t firs
   if (state_->own && first == 0 && count == rows(table) && count > 0) {
     reserve(values, extent);
     const bool text = info.type == Type::text;
-    if (text ? State::append_rows(values, data, extent, H5S_ALL) : state_->take_own(data, info.type, extent, [&](const Stored& piece) { widen(piece, info.type, values); })) return values;
+    if (text ? State::append_rows(values, data, extent, H5S_ALL)
+             : state_->take_own(data, info.type, extent,
+                                [&](const Stored& piece) { widen(piece, info.type, values); }))
+      return values;
     values = empty_values(info.type);
   }
-  Handle type(H5Dget_type(data), H5Tclose), space(H5Dget_space(data), H5Sclose), layout(H5Dget_create_plist(data), H5Pclose);
+  Handle type(H5Dget_type(data), H5Tclose), space(H5Dget_space(data), H5Sclose),
+      layout(H5Dget_create_plist(data), H5Pclose);
   hsize_t length = 0;
-  if (!space.good() || H5Sget_simple_extent_ndims(space) != 1 || H5Sget_simple_extent_dims(space, &length, nullptr) != 1 || length != extent) {
-    fail("has a column '" + info.name + "' whose length is not that of '" + std::string(name(table)) + "', " + std::to_string(extent));
+  if (!space.good() || H5Sget_simple_extent_ndims(space) != 1 ||
+      H5Sget_simple_extent_dims(space, &length, nullptr) != 1 || length != extent) {
+    fail("has a column '" + info.name + "' whose length is not that of '" +
+         std::string(name(table)) + "', " + std::to_string(extent));
   }
   bool right = type.good();
-  if (right && info.type == Type::text) right = H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) > 0;
-  else if (right) right = H5Tget_class(type) == H5Tget_class(stored_type(info.type)) && H5Tget_size(type) == stored_width(info.type) &&
-                          (H5Tget_class(type) != H5T_INTEGER || H5Tget_sign(type) == H5T_SGN_2);
-  if (!right) fail("has a column '" + info.name + "' that is not of type " + std::string(name(info.type)));
-  if (first < 0 || count < 0 || first > rows(table) - count) fail("has no rows " + std::to_string(first) + " to " + std::to_string(first + count) + " of '" + info.name + "'");
+  if (right && info.type == Type::text)
+    right = H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) > 0;
+  else if (right)
+    right = H5Tget_class(type) == H5Tget_class(stored_type(info.type)) &&
+            H5Tget_size(type) == stored_width(info.type) &&
+            (H5Tget_class(type) != H5T_INTEGER || H5Tget_sign(type) == H5T_SGN_2);
+  if (!right)
+    fail("has a column '" + info.name + "' that is not of type " + std::string(name(info.type)));
+  if (first < 0 || count < 0 || first > rows(table) - count)
+    fail("has no rows " + std::to_string(first) + " to " + std::to_string(first + count) + " of '" +
+         info.name + "'");
   if (count == 0) return values;
 
   // What is stored bounds what can be read.
   const H5D_layout_t kind = layout.good() ? H5Pget_layout(layout) : H5D_LAYOUT_ERROR;
-  bool plain = (kind == H5D_CONTIGUOUS || kind == H5D_COMPACT || kind == H5D_CHUNKED) && H5Pget_external_count(layout) == 0;
+  bool plain = (kind == H5D_CONTIGUOUS || kind == H5D_COMPACT || kind == H5D_CHUNKED) &&
+               H5Pget_external_count(layout) == 0;
   const int filters = plain ? H5Pget_nfilters(layout) : 0;
   for (int i = 0; i < filters; ++i) {
     unsigned flags = 0;
     std::size_t parameters = 0;
-    const H5Z_filter_t filter = H5Pget_filter2(layout, static_cast<unsigned>(i), &flags, &parameters, nullptr, 0, nullptr, nullptr);
-    plain = plain && (filter == H5Z_FILTER_DEFLATE || filter == H5Z_FILTER_SHUFFLE || filter == H5Z_FILTER_FLETCHER32);
+    const H5Z_filter_t filter = H5Pget_filter2(layout, static_cast<unsigned>(i), &flags,
+                                               &parameters, nullptr, 0, nullptr, nullptr);
+    plain = plain && (filter == H5Z_FILTER_DEFLATE || filter == H5Z_FILTER_SHUFFLE ||
+                      filter == H5Z_FILTER_FLETCHER32);
   }
   hsize_t chunk = 0;
-  if (plain && kind == H5D_CHUNKED) plain = H5Pget_chunk(layout, 1, &chunk) == 1 && chunk * stored_width(info.type) <= kMostChunkBytes;
+  if (plain && kind == H5D_CHUNKED)
+    plain =
+        H5Pget_chunk(layout, 1, &chunk) == 1 && chunk * stored_width(info.type) <= kMostChunkBytes;
   const hsize_t held = plain ? H5Dget_storage_size(data) : 0;
-  plain = plain && held <= state_->bytes && length * stored_width(info.type) <= held * (filters > 0 ? kMostDeflated : 1);
+  plain = plain && held <= state_->bytes &&
+          length * stored_width(info.type) <= held * (filters > 0 ? kMostDeflated : 1);
   if (!plain) fail("has a column '" + info.name + "' that is stored in no way this format allows");
 
   const hsize_t start = static_cast<hsize_t>(first), many = static_cast<hsize_t>(count);
   H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, nullptr, &many, nullptr);
-  if (!state_->append_rows(values, data, many, space)) fail("has a column '" + info.name + "' that cannot be read; the file is damaged");
+  if (!state_->append_rows(values, data, many, space))
+    fail("has a column '" + info.name + "' that cannot be read; the file is damaged");
   return values;
 }
 

@@ -46,11 +46,14 @@ struct ColumnWriter::State {
   static void check(bool good) {
     if (!good) throw Fault("HDF5 could not build a file in memory");
   }
-  static void attach(hid_t object, const std::string& name, hid_t type, hsize_t count, const void* data) {
+  static void attach(hid_t object, const std::string& name, hid_t type, hsize_t count,
+                     const void* data) {
     static const Handle scalar(H5Screate(H5S_SCALAR), H5Sclose);
-    const Handle row = count == 0 ? Handle() : Handle(H5Screate_simple(1, &count, nullptr), H5Sclose);
+    const Handle row =
+        count == 0 ? Handle() : Handle(H5Screate_simple(1, &count, nullptr), H5Sclose);
     const hid_t space = count == 0 ? scalar : row;
-    Handle attribute(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+    Handle attribute(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
+                     H5Aclose);
     check(attribute.good() && H5Awrite(attribute, type, data) >= 0);
   }
   static void attach(hid_t object, const std::string& name, const std::string& value) {
@@ -66,13 +69,15 @@ struct ColumnWriter::State {
   std::span<const std::byte> bytes();
 };
 
-// What H5DSattach_scale and a hundred calls of it write, at one go: it rewrites the scale's list with every column.
+// What H5DSattach_scale and a hundred calls of it write, at one go: it rewrites the scale's list
+// with every column.
 void ColumnWriter::State::attach_scale(hid_t column, Scale& scale) {
   static const Handle list(H5Tvlen_create(H5T_STD_REF_OBJ), H5Tclose);
   hvl_t one{1, &scale.reference};
   attach(column, "DIMENSION_LIST", list, 1, &one);
   hobj_ref_t reference = 0;
-  check(H5Rcreate(&reference, column, ".", H5R_OBJECT, -1) >= 0);  // by its name it would be looked for
+  check(H5Rcreate(&reference, column, ".", H5R_OBJECT, -1) >=
+        0);  // by its name it would be looked for
   scale.columns.push_back(reference);
 }
 
@@ -87,7 +92,8 @@ void ColumnWriter::State::finish_scales() {
   for (auto& [table, scale] : scales) {
     std::vector<Entry> entries;
     for (const hobj_ref_t column : scale.columns) entries.push_back({column, 0});
-    if (!entries.empty()) attach(scale.data, "REFERENCE_LIST", type, entries.size(), entries.data());
+    if (!entries.empty())
+      attach(scale.data, "REFERENCE_LIST", type, entries.size(), entries.data());
   }
   scales.clear();
 }
@@ -96,8 +102,11 @@ ColumnWriter::ColumnWriter(int level) : state_(std::make_unique<State>()) {
   be_quiet();
   state_->level = level;
   Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  // Room is taken in few large steps: a small trace is 150 datasets, whose headers would else be laid out two kilobytes at a time.
-  State::check(H5Pset_fapl_core(access, 1 << 18, false) >= 0 && H5Pset_meta_block_size(access, 1 << 16) >= 0 && H5Pset_small_data_block_size(access, 1 << 16) >= 0);
+  // Room is taken in few large steps: a small trace is 150 datasets, whose headers would else be
+  // laid out two kilobytes at a time.
+  State::check(H5Pset_fapl_core(access, 1 << 18, false) >= 0 &&
+               H5Pset_meta_block_size(access, 1 << 16) >= 0 &&
+               H5Pset_small_data_block_size(access, 1 << 16) >= 0);
   state_->file = Handle(H5Fcreate("columns.h5", H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose);
   State::check(state_->file.good());
 }
@@ -106,13 +115,16 @@ ColumnWriter::~ColumnWriter() = default;
 
 int ColumnWriter::level() const { return state_->level; }
 
-void ColumnWriter::attribute(const std::string& name, const std::string& value) { State::attach(state_->file, name, value); }
+void ColumnWriter::attribute(const std::string& name, const std::string& value) {
+  State::attach(state_->file, name, value);
+}
 
 void ColumnWriter::attribute(const std::string& name, std::int64_t value) {
   State::attach(state_->file, name, H5T_NATIVE_INT64, 0, &value);
 }
 
-void ColumnWriter::root(std::string_view magic, const std::vector<Table>& tables, Provenance provenance) {
+void ColumnWriter::root(std::string_view magic, const std::vector<Table>& tables,
+                        Provenance provenance) {
   attribute("magic", std::string(magic));
   attribute("schema_version", std::string(kSchemaVersion));
   attribute("schema", schema_text(tables));
@@ -120,9 +132,12 @@ void ColumnWriter::root(std::string_view magic, const std::vector<Table>& tables
   attribute("index_base", std::int64_t{0});
   for (const Attribute& a : attributes()) {
     const Field field = a.field(provenance);
-    if (auto* text = std::get_if<std::string*>(&field)) attribute(a.name, **text);
-    else if (auto* number = std::get_if<std::int32_t*>(&field)) attribute(a.name, std::int64_t{**number});
-    else attribute(a.name, *std::get<std::int64_t*>(field));
+    if (auto* text = std::get_if<std::string*>(&field))
+      attribute(a.name, **text);
+    else if (auto* number = std::get_if<std::int32_t*>(&field))
+      attribute(a.name, std::int64_t{**number});
+    else
+      attribute(a.name, *std::get<std::int64_t*>(field));
   }
   attribute("complete", std::int64_t{1});
 }
@@ -131,9 +146,12 @@ void ColumnWriter::table(Table table, std::int64_t rows) {
   const hsize_t extent = static_cast<hsize_t>(rows);
   Handle space(H5Screate_simple(1, &extent, nullptr), H5Sclose);
   const std::string word(name(table));
-  Handle scale(H5Dcreate2(state_->file, word.c_str(), H5T_IEEE_F32BE, space, H5P_DEFAULT, plain_layout(), H5P_DEFAULT), H5Dclose);
+  Handle scale(H5Dcreate2(state_->file, word.c_str(), H5T_IEEE_F32BE, space, H5P_DEFAULT,
+                          plain_layout(), H5P_DEFAULT),
+               H5Dclose);
   char label[96];  // by which netCDF knows a dimension that is no variable
-  std::snprintf(label, sizeof label, "This is a netCDF dimension but not a netCDF variable.%10d", static_cast<int>(rows));
+  std::snprintf(label, sizeof label, "This is a netCDF dimension but not a netCDF variable.%10d",
+                static_cast<int>(rows));
   State::check(scale.good() && H5DSset_scale(scale, label) >= 0);
   State::Scale& made = state_->scales[table];
   State::check(H5Rcreate(&made.reference, scale, ".", H5R_OBJECT, -1) >= 0);
@@ -141,9 +159,11 @@ void ColumnWriter::table(Table table, std::int64_t rows) {
   made.rows = extent;
 }
 
-Handle ColumnWriter::State::made(const ColumnInfo& info, hid_t type, hsize_t extent, hid_t layout) const {
+Handle ColumnWriter::State::made(const ColumnInfo& info, hid_t type, hsize_t extent,
+                                 hid_t layout) const {
   const Handle space(H5Screate_simple(1, &extent, nullptr), H5Sclose);
-  Handle data(H5Dcreate2(file, info.name.c_str(), type, space, H5P_DEFAULT, layout, H5P_DEFAULT), H5Dclose);
+  Handle data(H5Dcreate2(file, info.name.c_str(), type, space, H5P_DEFAULT, layout, H5P_DEFAULT),
+              H5Dclose);
   check(data.good());
   return data;
 }
@@ -168,9 +188,12 @@ void ColumnWriter::State::describe(hid_t data, const ColumnInfo& info, Scale& sc
 void ColumnWriter::column(Table table, const ColumnInfo& info, const Values& values) {
   State::Scale& scale = state_->scales.at(table);
   const hsize_t extent = scale.rows;
-  if (static_cast<hsize_t>(size(values)) != extent) throw Fault("column '" + info.name + "' has not as many rows as its table");
-  if (is_chunked(info.type, extent)) return column(table, info, make_chunks({{values, info.type}}, state_->level).front());
-  const hid_t type = info.type == Type::text ? static_cast<hid_t>(state_->string) : stored_type(info.type);
+  if (static_cast<hsize_t>(size(values)) != extent)
+    throw Fault("column '" + info.name + "' has not as many rows as its table");
+  if (is_chunked(info.type, extent))
+    return column(table, info, make_chunks({{values, info.type}}, state_->level).front());
+  const hid_t type =
+      info.type == Type::text ? static_cast<hid_t>(state_->string) : stored_type(info.type);
   const Handle data = state_->made(info, type, extent, plain_layout());
   if (extent > 0) {
     herr_t wrote = -1;
@@ -180,7 +203,8 @@ void ColumnWriter::column(Table table, const ColumnInfo& info, const Values& val
       wrote = H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, transfer(), numbers->data());
     } else {
       std::vector<const char*> pointers;
-      for (const std::string& text : std::get<std::vector<std::string>>(values)) pointers.push_back(text.c_str());
+      for (const std::string& text : std::get<std::vector<std::string>>(values))
+        pointers.push_back(text.c_str());
       wrote = H5Dwrite(data, type, H5S_ALL, H5S_ALL, transfer(), pointers.data());
     }
     State::check(wrote >= 0);
@@ -191,13 +215,16 @@ void ColumnWriter::column(Table table, const ColumnInfo& info, const Values& val
 void ColumnWriter::column(Table table, const ColumnInfo& info, const Chunks& chunks) {
   State::Scale& scale = state_->scales.at(table);
   const hsize_t extent = scale.rows, chunk = chunk_rows(extent);
-  if (chunks.size() != (extent + kChunk - 1) / kChunk) throw Fault("column '" + info.name + "' has not as many rows as its table");
+  if (chunks.size() != (extent + kChunk - 1) / kChunk)
+    throw Fault("column '" + info.name + "' has not as many rows as its table");
   const Handle layout(H5Pcopy(plain_layout()), H5Pclose);
-  State::check(H5Pset_chunk(layout, 1, &chunk) >= 0 && H5Pset_shuffle(layout) >= 0 && H5Pset_deflate(layout, state_->level) >= 0);
+  State::check(H5Pset_chunk(layout, 1, &chunk) >= 0 && H5Pset_shuffle(layout) >= 0 &&
+               H5Pset_deflate(layout, state_->level) >= 0);
   const Handle data = state_->made(info, stored_type(info.type), extent, layout);
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     const hsize_t offset = i * chunk;
-    State::check(H5Dwrite_chunk(data, H5P_DEFAULT, 0, &offset, chunks[i]->size(), chunks[i]->data()) >= 0);
+    State::check(
+        H5Dwrite_chunk(data, H5P_DEFAULT, 0, &offset, chunks[i]->size(), chunks[i]->data()) >= 0);
   }
   state_->describe(data, info, scale);
 }
@@ -209,8 +236,10 @@ void ColumnWriter::columns(const Columns& columns) {
   for (std::size_t i = 0; i < infos.size(); ++i) all.push_back({columns.values(i), infos[i].type});
   const std::vector<Chunks> chunks = make_chunks(all, state_->level);
   for (std::size_t i = 0; i < infos.size(); ++i) {
-    if (chunks[i].empty()) column(columns.table(), infos[i], columns.values(i));
-    else column(columns.table(), infos[i], chunks[i]);
+    if (chunks[i].empty())
+      column(columns.table(), infos[i], columns.values(i));
+    else
+      column(columns.table(), infos[i], chunks[i]);
   }
 }
 

@@ -3,13 +3,13 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <hdf5.h>
 #include <algorithm>
 #include <boost/version.hpp>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <hdf5.h>
 
 namespace draftlab {
 namespace {
@@ -70,11 +70,15 @@ Provenance provenance(const Machine& machine, std::int64_t seed) {
   made.software = "draftlab " + version();
   made.git_commit = DRAFTLAB_COMMIT;
   made.host = host;
-  static const std::string cpu = processor(), gpu = graphics_processors();  // asking wakes every core
+  static const std::string cpu = processor(),
+                           gpu = graphics_processors();  // asking wakes every core
   made.cpu = cpu;
   made.gpu = gpu;
-  made.libraries = std::string("g++ ") + __VERSION__ + ", HDF5 " + std::to_string(H5_VERS_MAJOR) + "." + std::to_string(H5_VERS_MINOR) + "." + std::to_string(H5_VERS_RELEASE) + ", Boost " + BOOST_LIB_VERSION + ", Eigen " +
-                   std::to_string(EIGEN_WORLD_VERSION) + "." + std::to_string(EIGEN_MAJOR_VERSION) + "." + std::to_string(EIGEN_MINOR_VERSION);
+  made.libraries = std::string("g++ ") + __VERSION__ + ", HDF5 " + std::to_string(H5_VERS_MAJOR) +
+                   "." + std::to_string(H5_VERS_MINOR) + "." + std::to_string(H5_VERS_RELEASE) +
+                   ", Boost " + BOOST_LIB_VERSION + ", Eigen " +
+                   std::to_string(EIGEN_WORLD_VERSION) + "." + std::to_string(EIGEN_MAJOR_VERSION) +
+                   "." + std::to_string(EIGEN_MINOR_VERSION);
   made.started = utc_now();
   made.threads = machine.threads > 0 ? machine.threads : usable_threads();
   made.seed = seed;

@@ -6,7 +6,8 @@
 
 namespace draftlab {
 
-// Software version, git commit, host, processor, compiler and libraries, and the time now as `started`.
+// Software version, git commit, host, processor, compiler and libraries, and the time now as
+// `started`.
 Provenance provenance(const Machine& machine, std::int64_t seed);
 
 // Processors this process may use: its affinity mask, or SLURM_CPUS_PER_TASK where that is fewer.

@@ -1,5 +1,5 @@
-// What a trace's columns are called and mean: one declaration a column. The writer, the reader, the validator, the tables of
-// docs/TRACE_FORMAT.md and every exporter are driven by these lists.
+// What a trace's columns are called and mean: one declaration a column. The writer, the reader, the
+// validator, the tables of docs/TRACE_FORMAT.md and every exporter are driven by these lists.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,8 @@ namespace draftlab {
 
 inline constexpr std::string_view kTraceMagic = "draftlab-trace";
 inline constexpr std::string_view kCurvesMagic = "draftlab-curves";
-inline constexpr std::string_view kSchemaVersion = "1.3";  // major.minor; readers accept every minor of their major
+inline constexpr std::string_view kSchemaVersion =
+    "1.3";  // major.minor; readers accept every minor of their major
 
 // A table is a dimension of the file; its columns begin with its name.
 enum class Table { run, sample, step, token, draft, piece, cell, curve, validation };
@@ -25,7 +26,8 @@ std::string_view name(Table);
 enum class Type { int8, int32, int64, float32, float64, text };
 std::string_view name(Type);
 
-// Values are plain, or they tie tables together: rows of a child table lie contiguously under their parent.
+// Values are plain, or they tie tables together: rows of a child table lie contiguously under their
+// parent.
 enum class Role { value, parent, first, count };
 
 struct ColumnInfo {
@@ -34,12 +36,13 @@ struct ColumnInfo {
   std::string unit;  // "1" for pure numbers, "" for text
   std::string doc;
   Role role = Role::value;
-  Table other = Table::run;                               // of a link: the table it leads to
-  std::vector<std::pair<int, std::string>> flags = {};    // of an enumeration: value and meaning
-  double low = -std::numeric_limits<double>::infinity();  // inclusive; NaN (not measured) is always allowed
+  Table other = Table::run;                             // of a link: the table it leads to
+  std::vector<std::pair<int, std::string>> flags = {};  // of an enumeration: value and meaning
+  double low =
+      -std::numeric_limits<double>::infinity();  // inclusive; NaN (not measured) is always allowed
   double high = std::numeric_limits<double>::infinity();
-  bool coarse = false;                                    // stored with 12 bits of mantissa
-  int since = 0;                                          // minor version that added it; older files lack it
+  bool coarse = false;  // stored with 12 bits of mantissa
+  int since = 0;        // minor version that added it; older files lack it
 };
 
 // Where a row keeps a column's value; serves writing and reading.
@@ -50,32 +53,53 @@ struct Column {
   ColumnInfo info;
   std::function<Field(Row&)> field;
 
-  Column&& in(double low, double high) && { info.low = low, info.high = high; return std::move(*this); }
-  Column&& flags(std::vector<std::pair<int, std::string>> values) && { info.type = Type::int8, info.flags = std::move(values); return std::move(*this); }
-  Column&& single() && { info.type = Type::float32; return std::move(*this); }
-  Column&& coarse() && { info.type = Type::float32, info.coarse = true; return std::move(*this); }
-  Column&& since(int minor) && { info.since = minor; return std::move(*this); }
-  Column&& leads_to(Table other) && { info.role = Role::parent, info.other = other; return std::move(*this); }
+  Column&& in(double low, double high) && {
+    info.low = low, info.high = high;
+    return std::move(*this);
+  }
+  Column&& flags(std::vector<std::pair<int, std::string>> values) && {
+    info.type = Type::int8, info.flags = std::move(values);
+    return std::move(*this);
+  }
+  Column&& single() && {
+    info.type = Type::float32;
+    return std::move(*this);
+  }
+  Column&& coarse() && {
+    info.type = Type::float32, info.coarse = true;
+    return std::move(*this);
+  }
+  Column&& since(int minor) && {
+    info.since = minor;
+    return std::move(*this);
+  }
+  Column&& leads_to(Table other) && {
+    info.role = Role::parent, info.other = other;
+    return std::move(*this);
+  }
 };
 
-// The columns that are fields of a row. Row: RunRow, SampleRow, StepRow, TokenRow, DraftRow, PieceRow, CellRow, CurveRow, ValidationRow.
-template <class Row> const std::vector<Column<Row>>& fields();
+// The columns that are fields of a row. Row: RunRow, SampleRow, StepRow, TokenRow, DraftRow,
+// PieceRow, CellRow, CurveRow, ValidationRow.
+template <class Row>
+const std::vector<Column<Row>>& fields();
 
 struct TableInfo {
   Table table;
   std::string doc;
   std::vector<ColumnInfo> columns;  // links (which are no fields of a row) first, then fields()
   int links = 0;
-  bool optional = false;            // a file may lack it, which reads as no rows
+  bool optional = false;  // a file may lack it, which reads as no rows
 };
 const TableInfo& info(Table table);
-const std::vector<Table>& trace_tables();   // run, sample, step, token, draft, piece
-const std::vector<Table>& sweep_tables();   // cell: what the trace of a sweep has besides
-const std::vector<Table>& curve_tables();   // curve, validation
+const std::vector<Table>& trace_tables();  // run, sample, step, token, draft, piece
+const std::vector<Table>& sweep_tables();  // cell: what the trace of a sweep has besides
+const std::vector<Table>& curve_tables();  // curve, validation
 
-// Columns that a run names: sample_score_NAME, the task's scores; step_expected_NAME, the accepted prefix that each attached
-// estimator expected; draft_top_idN and draft_top_pN, the N-th most probable token of a drafted position; token_value_N, coordinate N
-// of a vector token. Empty for tables that have none.
+// Columns that a run names: sample_score_NAME, the task's scores; step_expected_NAME, the accepted
+// prefix that each attached estimator expected; draft_top_idN and draft_top_pN, the N-th most
+// probable token of a drafted position; token_value_N, coordinate N of a vector token. Empty for
+// tables that have none.
 std::string_view named_prefix(Table table);
 inline constexpr Table kNamedTables[] = {Table::sample, Table::step, Table::token, Table::draft};
 // Fault unless the name is lower_case.
@@ -88,7 +112,8 @@ struct Attribute {
 };
 const std::vector<Attribute>& attributes();
 
-// The tables as the format page shows them, and as the file itself carries them (one line a column).
+// The tables as the format page shows them, and as the file itself carries them (one line a
+// column).
 std::string schema_markdown();
 const std::string& schema_text(const std::vector<Table>& tables);
 

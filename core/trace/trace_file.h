@@ -1,4 +1,5 @@
-// A trace on disk (docs/TRACE_FORMAT.md): written as units of finished samples, merged into one file at the end.
+// A trace on disk (docs/TRACE_FORMAT.md): written as units of finished samples, merged into one
+// file at the end.
 #pragma once
 
 #include <chrono>
@@ -19,29 +20,38 @@ namespace draftlab {
 
 struct TraceOptions;  // core/config/composition.h
 
-// Collects finished samples. When enough tokens or time have gathered they become a unit, PATH.units/unit-NNNNNN-WRITER.h5: a whole
-// trace of those samples, whose final name is the record that they are done. close() merges the units into PATH. So whatever
-// kills the process, a finished unit is never lost and an unfinished one never half there. Units carry the name of their writer,
+// Collects finished samples. When enough tokens or time have gathered they become a unit,
+// PATH.units/unit-NNNNNN-WRITER.h5: a whole trace of those samples, whose final name is the record
+// that they are done. close() merges the units into PATH. So whatever kills the process, a finished
+// unit is never lost and an unfinished one never half there. Units carry the name of their writer,
 // so that two of them that a lock could not keep apart (some file systems have none) do no harm.
 class TraceWriter final : public TraceSink {
  public:
-  // OutputError: `path` or its units exist and `resume` is false; the folder cannot be written; another process writes there.
-  // ConfigError: `resume`, and what is there was written by other runs.
-  TraceWriter(std::string path, Provenance provenance, std::vector<RunRow> runs, const TraceOptions& options, bool resume);
+  // OutputError: `path` or its units exist and `resume` is false; the folder cannot be written;
+  // another process writes there. ConfigError: `resume`, and what is there was written by other
+  // runs.
+  TraceWriter(std::string path, Provenance provenance, std::vector<RunRow> runs,
+              const TraceOptions& options, bool resume);
   // Without close(): what is buffered becomes a unit if it can, and the units stay for a resume.
   ~TraceWriter() override;
   TraceWriter(const TraceWriter&) = delete;
 
-  bool finished(int run, int prompt_index, int sample_index) const { return done_.count({prompt_index, sample_index, run}) > 0; }
+  bool finished(int run, int prompt_index, int sample_index) const {
+    return done_.count({prompt_index, sample_index, run}) > 0;
+  }
   std::size_t finished() const { return done_.size(); }
   // From here on the trace carries the text of every token that occurs. "" is: not known.
-  void spell_with(std::function<std::string(int run, Token token)> spell) { spell_ = std::move(spell); }
+  void spell_with(std::function<std::string(int run, Token token)> spell) {
+    spell_ = std::move(spell);
+  }
   void sample(SampleRow row) override;
   void flush();  // makes a unit of what is buffered
-  // Merges: rows sorted by prompt, repeat and run, so that the contents do not depend on who finished first.
+  // Merges: rows sorted by prompt, repeat and run, so that the contents do not depend on who
+  // finished first.
   void close();
-  // The same in two parts, so that nobody need wait for the disk: this one makes the file's contents, the function it returns (empty
-  // when nothing is left) puts them on the disk, knows nothing of HDF5, and may run beside anything but another call of this writer.
+  // The same in two parts, so that nobody need wait for the disk: this one makes the file's
+  // contents, the function it returns (empty when nothing is left) puts them on the disk, knows
+  // nothing of HDF5, and may run beside anything but another call of this writer.
   std::function<void()> closing();
 
  private:
@@ -57,27 +67,33 @@ class TraceWriter final : public TraceSink {
   std::int64_t unit_tokens_;
   double unit_seconds_;
   std::chrono::steady_clock::time_point rolled_;
-  Columns samples_{Table::sample}, steps_{Table::step}, tokens_{Table::token}, drafted_{Table::draft};
+  Columns samples_{Table::sample}, steps_{Table::step}, tokens_{Table::token},
+      drafted_{Table::draft};
   std::function<std::string(int, Token)> spell_;
-  std::map<std::int32_t, std::vector<bool>> occurring_;  // by speller: which tokens are in what is buffered
+  std::map<std::int32_t, std::vector<bool>>
+      occurring_;  // by speller: which tokens are in what is buffered
   std::set<Key> done_, buffered_;
-  std::string writer_;                // of our units
-  std::vector<std::string> sources_;  // a finished PATH first, then units, in the order of their numbers
+  std::string writer_;  // of our units
+  std::vector<std::string>
+      sources_;  // a finished PATH first, then units, in the order of their numbers
   int next_unit_ = 0;
   bool in_order_ = true;  // what is buffered is sorted as a merge would sort it
   int lock_ = -1;
   bool closed_ = false;
 };
 
-// One finished trace of a sweep, and what of it is wanted: prompts [first, first + prompts), `samples` repeats of each.
+// One finished trace of a sweep, and what of it is wanted: prompts [first, first + prompts),
+// `samples` repeats of each.
 struct GatheredTrace {
   std::string path, arm;  // the arm is renamed to what distinguishes the cell
   std::int64_t first = 0, prompts = 0, samples = 0;
 };
 
-// Merges traces of one run each into `path`, run i being cells[i], together with the manifest of the sweep. A real merge: no
-// link to a cell's own file stays. DataError when a cell's trace is damaged, or records other drafts.
-void gather(const std::string& path, Provenance provenance, const std::vector<GatheredTrace>& cells, std::vector<CellRow> manifest);
+// Merges traces of one run each into `path`, run i being cells[i], together with the manifest of
+// the sweep. A real merge: no link to a cell's own file stays. DataError when a cell's trace is
+// damaged, or records other drafts.
+void gather(const std::string& path, Provenance provenance, const std::vector<GatheredTrace>& cells,
+            std::vector<CellRow> manifest);
 
 // A trace that is read. DataError from any method when the file is not one, or is damaged.
 class Trace {

@@ -12,16 +12,23 @@
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kShared = 16;                  // files from which on a second process helps to read them
-constexpr std::size_t kOpening = 500, kText = 16;    // numbers that are read while one column is opened; while one text is read
+constexpr std::size_t kShared = 16;  // files from which on a second process helps to read them
+constexpr std::size_t
+    kOpening = 500,
+    kText = 16;  // numbers that are read while one column is opened; while one text is read
 constexpr std::size_t kTextBytes = 64;               // a text, about
 constexpr std::size_t kGatheredBytes = 1024u << 20;  // of the columns that are merged at a time
 
 // Memory that a child of this process fills.
 class SharedMemory {
  public:
-  explicit SharedMemory(std::size_t bytes) : size_(bytes), data_(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
-  ~SharedMemory() { if (there()) ::munmap(data_, size_); }
+  explicit SharedMemory(std::size_t bytes)
+      : size_(bytes),
+        data_(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+  ~SharedMemory() {
+    if (there()) ::munmap(data_, size_);
+  }
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
   bool there() const { return data_ != MAP_FAILED; }
@@ -34,11 +41,13 @@ class SharedMemory {
 
 // The bytes of a column of numbers.
 std::span<const std::byte> bytes_of(const Values& values) {
-  if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&values)) return std::as_bytes(std::span(*integers));
+  if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&values))
+    return std::as_bytes(std::span(*integers));
   return std::as_bytes(std::span(std::get<std::vector<double>>(values)));
 }
 
-// A column of numbers on its way: its first as long as there is no other, as in half of all columns; then all.
+// A column of numbers on its way: its first as long as there is no other, as in half of all
+// columns; then all.
 struct Numbers {
   std::size_t width, expected;  // bytes of one; how many there will be
   std::size_t same = 0;         // that are the first
@@ -46,8 +55,11 @@ struct Numbers {
 
   void append(const Stored& more) {
     if (more.empty()) return;
-    if (bytes.empty()) bytes.assign(more.begin(), more.begin() + static_cast<std::ptrdiff_t>(width));
-    const bool alike = bytes.size() == width && std::equal(bytes.begin(), bytes.end(), more.begin()) && std::equal(more.begin() + static_cast<std::ptrdiff_t>(width), more.end(), more.begin());
+    if (bytes.empty())
+      bytes.assign(more.begin(), more.begin() + static_cast<std::ptrdiff_t>(width));
+    const bool alike =
+        bytes.size() == width && std::equal(bytes.begin(), bytes.end(), more.begin()) &&
+        std::equal(more.begin() + static_cast<std::ptrdiff_t>(width), more.end(), more.begin());
     if (alike) {
       same += more.size() / width;
       return;
@@ -63,12 +75,16 @@ struct Numbers {
   }
 };
 
-// A packed column of so many numbers takes no more of shared memory: deflate makes nothing larger by a hundredth.
+// A packed column of so many numbers takes no more of shared memory: deflate makes nothing larger
+// by a hundredth.
 std::size_t most_bytes(std::size_t rows) { return 9 * (rows + kChunk) + 4096; }
 
-// A packed column of numbers as bytes: how many chunks, their sizes, and they; no chunks and the numbers.
+// A packed column of numbers as bytes: how many chunks, their sizes, and they; no chunks and the
+// numbers.
 std::byte* write_down(const Merge::Packed& column, std::byte* to) {
-  const auto put = [&](const void* from, std::size_t bytes) { to = std::copy_n(static_cast<const std::byte*>(from), bytes, to); };
+  const auto put = [&](const void* from, std::size_t bytes) {
+    to = std::copy_n(static_cast<const std::byte*>(from), bytes, to);
+  };
   const auto* const chunks = std::get_if<Chunks>(&column);
   const std::uint64_t count = chunks ? chunks->size() : 0;
   put(&count, sizeof count);
@@ -94,10 +110,12 @@ Merge::Packed read_back(Type type, std::size_t rows, const std::byte*& from) {
   get(&count, sizeof count);
   if (count == 0) {
     Values values = empty_values(type);
-    std::visit([&](auto& all) {
-      all.resize(rows);
-      get(all.data(), rows * 8);
-    }, values);
+    std::visit(
+        [&](auto& all) {
+          all.resize(rows);
+          get(all.data(), rows * 8);
+        },
+        values);
     return values;
   }
   Chunks chunks;
@@ -114,8 +132,13 @@ Merge::Packed read_back(Type type, std::size_t rows, const std::byte*& from) {
 }  // namespace
 
 void Merge::plan(const std::function<void(const ColumnReader&, Source&)>& opened) {
-  struct Range { std::int64_t first, count; };
-  struct Sample { std::int64_t prompt, repeat, run, row; Range steps; };
+  struct Range {
+    std::int64_t first, count;
+  };
+  struct Sample {
+    std::int64_t prompt, repeat, run, row;
+    Range steps;
+  };
   std::vector<Sample> all;
   std::vector<Range> step_tokens, step_drafts;
   std::int64_t rows = 0, tokens_before = 0, drafts_before = 0;
@@ -125,22 +148,32 @@ void Merge::plan(const std::function<void(const ColumnReader&, Source&)>& opened
     for (const auto& [table, columns] : named_of(file)) {
       std::vector<ColumnInfo>& merged = named[table];
       for (const ColumnInfo& column : columns) {
-        const bool known = std::any_of(merged.begin(), merged.end(), [&](const ColumnInfo& c) { return c.name == column.name; });
+        const bool known = std::any_of(merged.begin(), merged.end(),
+                                       [&](const ColumnInfo& c) { return c.name == column.name; });
         if (!known) merged.push_back(column);
       }
     }
     auto of = [&](Table table, const char* column) { return integers(file, table, column); };
-    const auto prompt = of(Table::sample, "sample_prompt_index"), repeat = of(Table::sample, "sample_sample_index"), run = of(Table::sample, "sample_run_index");
-    const auto first = of(Table::sample, "sample_first_step"), count = of(Table::sample, "sample_n_steps");
-    const auto first_token = of(Table::step, "step_first_token"), n_tokens = of(Table::step, "step_n_tokens");
-    const auto first_draft = of(Table::step, "step_first_draft"), n_drafts = of(Table::step, "step_n_drafts");
+    const auto prompt = of(Table::sample, "sample_prompt_index"),
+               repeat = of(Table::sample, "sample_sample_index"),
+               run = of(Table::sample, "sample_run_index");
+    const auto first = of(Table::sample, "sample_first_step"),
+               count = of(Table::sample, "sample_n_steps");
+    const auto first_token = of(Table::step, "step_first_token"),
+               n_tokens = of(Table::step, "step_n_tokens");
+    const auto first_draft = of(Table::step, "step_first_draft"),
+               n_drafts = of(Table::step, "step_n_drafts");
     check_ragged(file, "step", first, count, 0, file.rows(Table::step));
     check_ragged(file, "token", first_token, n_tokens, 0, file.rows(Table::token));
     check_ragged(file, "draft", first_draft, n_drafts, 0, file.rows(Table::draft));
     const std::int64_t steps_before = static_cast<std::int64_t>(step_tokens.size());
     for (std::size_t s = 0; s < first.size(); ++s, ++rows) {
       if (!sources[i].wants(prompt[s], repeat[s])) continue;
-      all.push_back({prompt[s], repeat[s], sources[i].run < 0 ? run[s] : sources[i].run, rows, {steps_before + first[s], count[s]}});
+      all.push_back({prompt[s],
+                     repeat[s],
+                     sources[i].run < 0 ? run[s] : sources[i].run,
+                     rows,
+                     {steps_before + first[s], count[s]}});
     }
     for (std::size_t s = 0; s < first_token.size(); ++s) {
       step_tokens.push_back({tokens_before + first_token[s], n_tokens[s]});
@@ -156,23 +189,32 @@ void Merge::plan(const std::function<void(const ColumnReader&, Source&)>& opened
     tokens_before += file.rows(Table::token);
     drafts_before += file.rows(Table::draft);
   }
-  for (auto& [of_table, columns] : named) std::sort(columns.begin(), columns.end(), [](const ColumnInfo& a, const ColumnInfo& b) { return a.name < b.name; });
+  for (auto& [of_table, columns] : named)
+    std::sort(columns.begin(), columns.end(),
+              [](const ColumnInfo& a, const ColumnInfo& b) { return a.name < b.name; });
   auto key = [](const Sample& s) { return std::tuple(s.prompt, s.repeat, s.run); };
-  std::stable_sort(all.begin(), all.end(), [&](const Sample& a, const Sample& b) { return key(a) < key(b); });
-  all.erase(std::unique(all.begin(), all.end(), [&](const Sample& a, const Sample& b) { return key(a) == key(b); }), all.end());
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const Sample& a, const Sample& b) { return key(a) < key(b); });
+  all.erase(std::unique(all.begin(), all.end(),
+                        [&](const Sample& a, const Sample& b) { return key(a) == key(b); }),
+            all.end());
 
   auto take = [](std::vector<std::int64_t>& rows_of, const Range& range) {
-    for (std::int64_t row = range.first; row < range.first + range.count; ++row) rows_of.push_back(row);
+    for (std::int64_t row = range.first; row < range.first + range.count; ++row)
+      rows_of.push_back(row);
   };
-  auto &first_step = links["sample_first_step"], &n_steps = links["sample_n_steps"], &sample_index = links["step_sample_index"];
-  auto &first_token = links["step_first_token"], &n_tokens = links["step_n_tokens"], &first_draft = links["step_first_draft"], &n_drafts = links["step_n_drafts"];
+  auto &first_step = links["sample_first_step"], &n_steps = links["sample_n_steps"],
+       &sample_index = links["step_sample_index"];
+  auto &first_token = links["step_first_token"], &n_tokens = links["step_n_tokens"],
+       &first_draft = links["step_first_draft"], &n_drafts = links["step_n_drafts"];
   auto &step_of_token = links["token_step_index"], &step_of_draft = links["draft_step_index"];
   const auto total = [](const std::vector<Range>& ranges) {
     std::int64_t sum = 0;
     for (const Range& range : ranges) sum += range.count;
     return static_cast<std::size_t>(sum);
   };
-  for (auto* of_step : {&steps, &sample_index, &first_token, &n_tokens, &first_draft, &n_drafts}) reserve(*of_step, step_tokens.size());
+  for (auto* of_step : {&steps, &sample_index, &first_token, &n_tokens, &first_draft, &n_drafts})
+    reserve(*of_step, step_tokens.size());
   for (auto* of_token : {&tokens, &step_of_token}) reserve(*of_token, total(step_tokens));
   for (auto* of_draft : {&drafts, &step_of_draft}) reserve(*of_draft, total(step_drafts));
   for (const Sample& sample : all) {
@@ -196,30 +238,37 @@ void Merge::plan(const std::function<void(const ColumnReader&, Source&)>& opened
   }
 }
 
-// Several columns at once, in the new order: sources are opened anew each time, which costs less than to hold hundreds of them open.
+// Several columns at once, in the new order: sources are opened anew each time, which costs less
+// than to hold hundreds of them open.
 std::vector<Merge::Packed> Merge::read(const std::vector<Wanted>& columns, int level) const {
   std::vector<Numbers> numbers;
   std::vector<Values> texts(columns.size(), empty_values(Type::text));
-  for (const auto& [table, column] : columns) numbers.push_back({column.type == Type::text ? 0 : width(column.type), rows_of(table).size()});
+  for (const auto& [table, column] : columns)
+    numbers.push_back({column.type == Type::text ? 0 : width(column.type), rows_of(table).size()});
   Stored some;
   for (const Source& source : sources) {
     const ColumnReader file(source.path, ColumnReader::Trust::own);
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const auto& [table, column] = columns[c];
-      const bool optional = column.since > 0 || (!named_prefix(table).empty() && column.name.starts_with(named_prefix(table)));
+      const bool optional = column.since > 0 || (!named_prefix(table).empty() &&
+                                                 column.name.starts_with(named_prefix(table)));
       const bool there = !optional || file.has(column.name);
       if (column.type == Type::text) {
-        append(texts[c], there ? file.read(table, column) : absent(column, file.rows(table)), 0, file.rows(table));
+        append(texts[c], there ? file.read(table, column) : absent(column, file.rows(table)), 0,
+               file.rows(table));
         continue;
       }
       some.clear();
-      if (there) file.append_to(some, table, column);
-      else store(absent(column, file.rows(table)), column.type, some);
+      if (there)
+        file.append_to(some, table, column);
+      else
+        store(absent(column, file.rows(table)), column.type, some);
       numbers[c].append(some);
     }
   }
   std::vector<Packed> packed;
-  for (std::size_t c = 0; c < columns.size(); ++c) {  // one by one: what is packed needs its memory no more
+  for (std::size_t c = 0; c < columns.size();
+       ++c) {  // one by one: what is packed needs its memory no more
     const auto& [table, column] = columns[c];
     const std::vector<std::int64_t>& rows = rows_of(table);
     if (column.type == Type::text) {
@@ -239,13 +288,15 @@ std::vector<Merge::Packed> Merge::read(const std::vector<Wanted>& columns, int l
   return packed;
 }
 
-// The same by two processes where the sources are many: HDF5 reads in one thread, and of a small file most time is its own. Half of the
-// work, and numbers only, is a child's, which leaves them in shared memory, packed. What it cannot read is read here, to say what is wrong.
+// The same by two processes where the sources are many: HDF5 reads in one thread, and of a small
+// file most time is its own. Half of the work, and numbers only, is a child's, which leaves them in
+// shared memory, packed. What it cannot read is read here, to say what is wrong.
 std::vector<Merge::Packed> Merge::gather(const std::vector<Wanted>& columns, int level) const {
   std::vector<Wanted> own, others;
   std::size_t shared = 0, own_work = 0, others_work = 0;
   for (const Wanted& wanted : columns) {
-    const bool text = wanted.column.type == Type::text, child = sources.size() >= kShared && !text && others_work < own_work;
+    const bool text = wanted.column.type == Type::text,
+               child = sources.size() >= kShared && !text && others_work < own_work;
     const std::size_t rows = rows_of(wanted.table).size();
     (child ? others : own).push_back(wanted);
     (child ? others_work : own_work) += kOpening * sources.size() + (text ? kText : 1) * rows;
@@ -265,10 +316,12 @@ std::vector<Merge::Packed> Merge::gather(const std::vector<Wanted>& columns, int
   }
   std::vector<Packed> mine = read(own, level), theirs;
   int status = 1;
-  if (child > 0) while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  if (child > 0)
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
   if (status != 0) theirs = read(others, level);
   const std::byte* from = memory.bytes();
-  for (std::size_t i = 0; status == 0 && i < others.size(); ++i) theirs.push_back(read_back(others[i].column.type, rows_of(others[i].table).size(), from));
+  for (std::size_t i = 0; status == 0 && i < others.size(); ++i)
+    theirs.push_back(read_back(others[i].column.type, rows_of(others[i].table).size(), from));
   std::vector<Packed> gathered;
   for (std::size_t i = 0, m = 0, t = 0; i < columns.size(); ++i) {
     const bool child_had = t < others.size() && others[t].column.name == columns[i].column.name;
@@ -285,21 +338,32 @@ void Merge::write(ColumnWriter& file) {
     const std::vector<ColumnInfo>& declared = info(table).columns;
     for (std::size_t i = 0; i < declared.size(); ++i) {
       const auto made = links.find(declared[i].name);
-      if (static_cast<int>(i) < info(table).links) file.column(table, declared[i], made == links.end() ? Values(std::vector<std::int64_t>{}) : Values(std::move(made->second)));
-      else if (declared[i].name == "sample_run_index") file.column(table, declared[i], runs);
-      else wanted.push_back({table, declared[i]});
+      if (static_cast<int>(i) < info(table).links)
+        file.column(table, declared[i],
+                    made == links.end() ? Values(std::vector<std::int64_t>{})
+                                        : Values(std::move(made->second)));
+      else if (declared[i].name == "sample_run_index")
+        file.column(table, declared[i], runs);
+      else
+        wanted.push_back({table, declared[i]});
     }
     if (const auto found = named.find(table); found != named.end()) {
       for (const ColumnInfo& column : found->second) wanted.push_back({table, column});
     }
   }
   for (std::size_t first = 0, next = 0; first < wanted.size(); first = next) {
-    const auto bytes = [&](std::size_t i) { return (wanted[i].column.type == Type::text ? kTextBytes : width(wanted[i].column.type)) * rows_of(wanted[i].table).size(); };
+    const auto bytes = [&](std::size_t i) {
+      return (wanted[i].column.type == Type::text ? kTextBytes : width(wanted[i].column.type)) *
+             rows_of(wanted[i].table).size();
+    };
     std::size_t held = bytes(next++);
     while (next < wanted.size() && held + bytes(next) <= kGatheredBytes) held += bytes(next++);
-    const std::vector<Wanted> some(wanted.begin() + static_cast<std::ptrdiff_t>(first), wanted.begin() + static_cast<std::ptrdiff_t>(next));
+    const std::vector<Wanted> some(wanted.begin() + static_cast<std::ptrdiff_t>(first),
+                                   wanted.begin() + static_cast<std::ptrdiff_t>(next));
     const std::vector<Packed> gathered = gather(some, file.level());
-    for (std::size_t i = 0; i < some.size(); ++i) std::visit([&](const auto& column) { file.column(some[i].table, some[i].column, column); }, gathered[i]);
+    for (std::size_t i = 0; i < some.size(); ++i)
+      std::visit([&](const auto& column) { file.column(some[i].table, some[i].column, column); },
+                 gathered[i]);
   }
   Columns spelled(Table::piece);
   for (auto [key, piece] : pieces) spelled.add(piece, {});

@@ -15,15 +15,18 @@
 
 namespace draftlab {
 
-// Where every row of a merged table comes from, as an index into the sources' rows laid end to end, and its new links.
+// Where every row of a merged table comes from, as an index into the sources' rows laid end to end,
+// and its new links.
 struct Merge {
   // A file, and the samples that are wanted of it: all, or those of one run that gets a new index.
   struct Source {
     std::string path;
-    std::int64_t run = -1;  // the new index; -1: as it stands in the file
+    std::int64_t run = -1;      // the new index; -1: as it stands in the file
     std::int32_t speller = -1;  // likewise: the first run of its checkpoint
     std::int64_t first = 0, prompts = 0, samples = 0;
-    bool wants(std::int64_t prompt, std::int64_t repeat) const { return run < 0 || (prompt >= first && prompt < first + prompts && repeat < samples); }
+    bool wants(std::int64_t prompt, std::int64_t repeat) const {
+      return run < 0 || (prompt >= first && prompt < first + prompts && repeat < samples);
+    }
   };
   std::vector<Source> sources;
   Named named;
@@ -33,15 +36,21 @@ struct Merge {
   std::map<std::pair<std::int32_t, std::int32_t>, PieceRow> pieces;  // by run and token
 
   explicit Merge(std::vector<Source> all) : sources(std::move(all)) {}
-  // Fills what stands above, after opened(file, source) for each, which may still say what of it is wanted. DataError where rows
-  // do not lie as they must.
+  // Fills what stands above, after opened(file, source) for each, which may still say what of it is
+  // wanted. DataError where rows do not lie as they must.
   void plan(const std::function<void(const ColumnReader&, Source&)>& opened = {});
-  struct Wanted { Table table; ColumnInfo column; };
+  struct Wanted {
+    Table table;
+    ColumnInfo column;
+  };
   using Packed = std::variant<Values, Chunks>;  // a column as it will be stored
   std::vector<Packed> read(const std::vector<Wanted>& columns, int level) const;
   std::vector<Packed> gather(const std::vector<Wanted>& columns, int level) const;
   const std::vector<std::int64_t>& rows_of(Table table) const {
-    return table == Table::sample ? samples : table == Table::step ? steps : table == Table::token ? tokens : drafts;
+    return table == Table::sample  ? samples
+           : table == Table::step  ? steps
+           : table == Table::token ? tokens
+                                   : drafts;
   }
   void write(ColumnWriter& file);  // all tables but those of runs and cells; the links go with them
 };

@@ -11,7 +11,8 @@ void check_flags(const ColumnReader& file, const ColumnInfo& column, const Value
   if (column.flags.empty()) return;
   for (std::int64_t value : std::get<0>(values)) {
     if (value < column.flags.front().first || value > column.flags.back().first) {
-      file.fail("has the value " + std::to_string(value) + " in column '" + column.name + "', which is none of its flag_values");
+      file.fail("has the value " + std::to_string(value) + " in column '" + column.name +
+                "', which is none of its flag_values");
     }
   }
 }
@@ -27,18 +28,24 @@ const ColumnInfo& declared(Table table, const std::string& column) {
 
 void check_root(const ColumnReader& file) {
   const std::string magic = file.text("magic").value_or("");
-  if (magic != kTraceMagic) file.fail("is no trace: its root attribute 'magic' is not '" + std::string(kTraceMagic) + "'");
+  if (magic != kTraceMagic)
+    file.fail("is no trace: its root attribute 'magic' is not '" + std::string(kTraceMagic) + "'");
   const std::string version = file.text("schema_version").value_or("");
   const std::string major(kSchemaVersion.substr(0, kSchemaVersion.find('.') + 1));
-  if (version.rfind(major, 0) != 0) file.fail("is a trace of version '" + version.substr(0, 20) + "', and this program reads " + major + "x");
-  if (file.integer("complete").value_or(0) != 1) file.fail("is incomplete: its root attribute 'complete' is not 1");
+  if (version.rfind(major, 0) != 0)
+    file.fail("is a trace of version '" + version.substr(0, 20) + "', and this program reads " +
+              major + "x");
+  if (file.integer("complete").value_or(0) != 1)
+    file.fail("is incomplete: its root attribute 'complete' is not 1");
 }
 
-void check_ragged(const ColumnReader& file, const std::string& what, const std::vector<std::int64_t>& first, const std::vector<std::int64_t>& count,
+void check_ragged(const ColumnReader& file, const std::string& what,
+                  const std::vector<std::int64_t>& first, const std::vector<std::int64_t>& count,
                   std::int64_t begin, std::int64_t end) {
   std::int64_t next = begin;
   for (std::size_t i = 0; i < first.size(); ++i) {
-    if (first[i] != next || count[i] < 0 || count[i] > end - next) file.fail("has rows of '" + what + "' that do not lie one after the other");
+    if (first[i] != next || count[i] < 0 || count[i] > end - next)
+      file.fail("has rows of '" + what + "' that do not lie one after the other");
     next += count[i];
   }
 }
@@ -59,26 +66,32 @@ Named named_of(const ColumnReader& file) {
 }
 
 Values absent(const ColumnInfo& column, std::int64_t count) {
-  if (column.type == Type::float32 || column.type == Type::float64) return std::vector<double>(count, kNotMeasured);
+  if (column.type == Type::float32 || column.type == Type::float64)
+    return std::vector<double>(count, kNotMeasured);
   if (column.type == Type::text) return std::vector<std::string>(count);
   return std::vector<std::int64_t>(count, column.flags.empty() ? 0 : column.flags.front().first);
 }
 
-Columns load(const ColumnReader& file, Table table, const Named& named, std::int64_t first, std::int64_t count) {
+Columns load(const ColumnReader& file, Table table, const Named& named, std::int64_t first,
+             std::int64_t count) {
   Columns columns(table);
   if (info(table).optional && !file.has(std::string(name(table)))) return columns;
   for (const ColumnInfo& column : info(table).columns) {
-    Values values = column.since > 0 && !file.has(column.name) ? absent(column, count) : file.read(table, column, first, count);
+    Values values = column.since > 0 && !file.has(column.name)
+                        ? absent(column, count)
+                        : file.read(table, column, first, count);
     check_flags(file, column, values);
     columns.set(column, std::move(values));
   }
   if (named.count(table)) {
-    for (const ColumnInfo& column : named.at(table)) columns.set(column, file.read(table, column, first, count));
+    for (const ColumnInfo& column : named.at(table))
+      columns.set(column, file.read(table, column, first, count));
   }
   return columns;
 }
 
-std::vector<std::int64_t> integers(const ColumnReader& file, Table table, const std::string& column) {
+std::vector<std::int64_t> integers(const ColumnReader& file, Table table,
+                                   const std::string& column) {
   return std::get<0>(file.read(table, declared(table, column)));
 }
 

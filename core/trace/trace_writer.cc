@@ -13,9 +13,9 @@
 #include <span>
 #include <utility>
 
-#include "core/trace/hdf5_columns.h"
-#include "core/config/composition.h"
 #include "core/base/files.h"
+#include "core/config/composition.h"
+#include "core/trace/hdf5_columns.h"
 #include "core/trace/provenance.h"
 #include "core/trace/trace_merge.h"
 #include "core/trace/trace_tables.h"
@@ -27,10 +27,12 @@ namespace fs = std::filesystem;
 
 constexpr int kUnitLevel = 1, kMergedLevel = 2;  // of gzip
 
-void write_root(ColumnWriter& file, Provenance provenance, const std::vector<RunRow>& runs, const std::string& drafts) {
+void write_root(ColumnWriter& file, Provenance provenance, const std::vector<RunRow>& runs,
+                const std::string& drafts) {
   if (provenance.ended.empty()) provenance.ended = utc_now();
   file.root(kTraceMagic, trace_tables(), provenance);
-  file.attribute("comment", std::string("contiguous ragged arrays: rows [first, first + n) of a table belong to one row of its parent"));
+  file.attribute("comment", std::string("contiguous ragged arrays: rows [first, first + n) of a "
+                                        "table belong to one row of its parent"));
   file.attribute("drafts", drafts);
   Columns table(Table::run);
   for (RunRow run : runs) table.add(run, {});
@@ -41,43 +43,61 @@ void write_root(ColumnWriter& file, Provenance provenance, const std::vector<Run
 std::string writer_name() {
   char host[64] = "host";
   ::gethostname(host, sizeof host - 1);
-  return std::string(host) + "-" + std::to_string(::getpid()) + "-" + std::to_string(std::chrono::system_clock::now().time_since_epoch().count() % 1000000007);
+  return std::string(host) + "-" + std::to_string(::getpid()) + "-" +
+         std::to_string(std::chrono::system_clock::now().time_since_epoch().count() % 1000000007);
 }
 
 bool is_unit(const std::string& name) { return name.starts_with("unit-") && name.ends_with(".h5"); }
 
 }  // namespace
 
-TraceWriter::TraceWriter(std::string path, Provenance provenance, std::vector<RunRow> runs, const TraceOptions& options, bool resume)
-    : path_(std::move(path)), folder_(path_ + ".units"), provenance_(std::move(provenance)), runs_(std::move(runs)), drafts_(options.drafts),
-      unit_tokens_(options.unit_tokens), unit_seconds_(options.unit_seconds), rolled_(std::chrono::steady_clock::now()), writer_(writer_name()) {
+TraceWriter::TraceWriter(std::string path, Provenance provenance, std::vector<RunRow> runs,
+                         const TraceOptions& options, bool resume)
+    : path_(std::move(path)),
+      folder_(path_ + ".units"),
+      provenance_(std::move(provenance)),
+      runs_(std::move(runs)),
+      drafts_(options.drafts),
+      unit_tokens_(options.unit_tokens),
+      unit_seconds_(options.unit_seconds),
+      rolled_(std::chrono::steady_clock::now()),
+      writer_(writer_name()) {
   std::error_code error;
-  if (fs::is_directory(path_, error)) throw OutputError("'" + path_ + "' is a folder; name a file with --out");
+  if (fs::is_directory(path_, error))
+    throw OutputError("'" + path_ + "' is a folder; name a file with --out");
   const bool written = fs::exists(path_, error);
-  if (written && !resume) throw OutputError("'" + path_ + "' exists; continue it with --resume or name another file with --out");
+  if (written && !resume)
+    throw OutputError("'" + path_ +
+                      "' exists; continue it with --resume or name another file with --out");
   make_folder(folder_of(path_));
   make_folder(folder_);
   lock_ = ::open((folder_ + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (lock_ < 0) throw OutputError("cannot write into '" + folder_ + "': " + std::strerror(errno));
   try {
     // Some mounts of Lustre and NFS have no locks: then unit names keep writers apart.
-    if (::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) throw OutputError("another process is writing '" + path_ + "'");
+    if (::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+      throw OutputError("another process is writing '" + path_ + "'");
     std::vector<std::string> units;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
       const std::string name = entry.path().filename().string();
-      if (name.ends_with(kPartial)) fs::remove(entry.path());
-      else if (is_unit(name)) units.push_back(entry.path().string());
+      if (name.ends_with(kPartial))
+        fs::remove(entry.path());
+      else if (is_unit(name))
+        units.push_back(entry.path().string());
     }
     if (error) throw OutputError("cannot read '" + folder_ + "': " + error.message());
     fs::remove(path_ + std::string(kPartial), error);
     if (!units.empty() && !resume) {
-      throw OutputError("'" + folder_ + "' holds samples of a run that did not end; continue it with --resume or name another file with --out");
+      throw OutputError("'" + folder_ +
+                        "' holds samples of a run that did not end; continue it with --resume or "
+                        "name another file with --out");
     }
     std::sort(units.begin(), units.end());
     if (written) adopt(path_);
     for (const std::string& unit : units) {
       adopt(unit);
-      next_unit_ = std::max(next_unit_, std::atoi(fs::path(unit).filename().string().c_str() + 5) + 1);
+      next_unit_ =
+          std::max(next_unit_, std::atoi(fs::path(unit).filename().string().c_str() + 5) + 1);
     }
   } catch (...) {
     leave_folder();
@@ -100,7 +120,8 @@ void TraceWriter::leave_folder() {
   if (lock_ < 0) return;
   bool empty = true;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) empty = empty && entry.path().filename() == "lock";
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error))
+    empty = empty && entry.path().filename() == "lock";
   const bool ours = ::flock(lock_, LOCK_EX | LOCK_NB) == 0;
   if (empty && ours) fs::remove_all(folder_, error);
   ::close(lock_);
@@ -111,27 +132,34 @@ void TraceWriter::adopt(const std::string& path) {
   const ColumnReader file(path);
   check_root(file);
   auto differs = [&](const std::string& what, const std::string& there, const std::string& here) {
-    throw ConfigError("'" + path + "' cannot be continued: its " + what + " is '" + there + "' and that of this config is '" + here +
-                      "'; name another file with --out");
+    throw ConfigError("'" + path + "' cannot be continued: its " + what + " is '" + there +
+                      "' and that of this config is '" + here + "'; name another file with --out");
   };
   const Columns stored = load(file, Table::run, {}, 0, file.rows(Table::run));
-  if (stored.rows() != static_cast<std::int64_t>(runs_.size())) differs("number of runs", std::to_string(stored.rows()), std::to_string(runs_.size()));
+  if (stored.rows() != static_cast<std::int64_t>(runs_.size()))
+    differs("number of runs", std::to_string(stored.rows()), std::to_string(runs_.size()));
   for (std::int64_t i = 0; i < stored.rows(); ++i) {
     RunRow run;
     stored.get(i, run);
     const RunRow& now = runs_[i];
     if (run.id != now.id) differs("run " + std::to_string(i), run.id, now.id);
-    if (run.checkpoint_digest != now.checkpoint_digest) differs("checkpoint's digest", run.checkpoint_digest, now.checkpoint_digest);
-    if (run.data_digest != now.data_digest) differs("data's digest", run.data_digest, now.data_digest);
+    if (run.checkpoint_digest != now.checkpoint_digest)
+      differs("checkpoint's digest", run.checkpoint_digest, now.checkpoint_digest);
+    if (run.data_digest != now.data_digest)
+      differs("data's digest", run.data_digest, now.data_digest);
   }
-  if (file.text("drafts").value_or("") != drafts_) differs("trace.drafts", file.text("drafts").value_or(""), drafts_);
-  const auto prompt = integers(file, Table::sample, "sample_prompt_index"), repeat = integers(file, Table::sample, "sample_sample_index"),
+  if (file.text("drafts").value_or("") != drafts_)
+    differs("trace.drafts", file.text("drafts").value_or(""), drafts_);
+  const auto prompt = integers(file, Table::sample, "sample_prompt_index"),
+             repeat = integers(file, Table::sample, "sample_sample_index"),
              run = integers(file, Table::sample, "sample_run_index");
   for (std::size_t i = 0; i < run.size(); ++i) {
-    done_.insert({static_cast<std::int32_t>(prompt[i]), static_cast<std::int32_t>(repeat[i]), static_cast<std::int32_t>(run[i])});
+    done_.insert({static_cast<std::int32_t>(prompt[i]), static_cast<std::int32_t>(repeat[i]),
+                  static_cast<std::int32_t>(run[i])});
   }
   const std::string started = file.text("started").value_or("");
-  if (!started.empty() && (provenance_.started.empty() || started < provenance_.started)) provenance_.started = started;
+  if (!started.empty() && (provenance_.started.empty() || started < provenance_.started))
+    provenance_.started = started;
   sources_.push_back(path);
 }
 
@@ -141,7 +169,8 @@ void TraceWriter::sample(SampleRow row) {
   std::vector<std::int64_t> links, parents;
   links.reserve(5 * row.steps.size());
   for (StepRow& step : row.steps) {
-    const auto step_row = first_step + static_cast<std::int64_t>(links.size() / 5), first_token = tokens_.rows(), first_draft = drafted_.rows();
+    const auto step_row = first_step + static_cast<std::int64_t>(links.size() / 5),
+               first_token = tokens_.rows(), first_draft = drafted_.rows();
     parents.assign(step.tokens.size(), step_row);
     tokens_.add_all(step.tokens, parents);
     if (drafts_ == "all") {
@@ -154,26 +183,32 @@ void TraceWriter::sample(SampleRow row) {
     for (std::size_t d = 0; drafts_ != "none" && d < step.drafts.size(); ++d) {
       const std::vector<std::pair<Token, double>>& top = step.drafts[d].top;
       for (std::size_t rank = 0; rank < top.size(); ++rank) {
-        drafted_.named("id" + std::to_string(rank + 1), first_draft + static_cast<std::int64_t>(d), top[rank].first);
-        drafted_.named("p" + std::to_string(rank + 1), first_draft + static_cast<std::int64_t>(d), top[rank].second);
+        drafted_.named("id" + std::to_string(rank + 1), first_draft + static_cast<std::int64_t>(d),
+                       top[rank].first);
+        drafted_.named("p" + std::to_string(rank + 1), first_draft + static_cast<std::int64_t>(d),
+                       top[rank].second);
       }
     }
     for (std::size_t t = 0; t < step.tokens.size(); ++t) {
       const Eigen::VectorXd& value = step.tokens[t].value;
-      for (Eigen::Index i = 0; i < value.size(); ++i) tokens_.named(std::to_string(i), first_token + static_cast<std::int64_t>(t), value[i]);
+      for (Eigen::Index i = 0; i < value.size(); ++i)
+        tokens_.named(std::to_string(i), first_token + static_cast<std::int64_t>(t), value[i]);
     }
-    links.insert(links.end(), {sample_row, first_token, tokens_.rows() - first_token, first_draft, drafted_.rows() - first_draft});
+    links.insert(links.end(), {sample_row, first_token, tokens_.rows() - first_token, first_draft,
+                               drafted_.rows() - first_draft});
   }
   steps_.add_all(row.steps, links);
   for (std::size_t s = 0; s < row.steps.size(); ++s) {
-    for (const auto& [name, value] : row.steps[s].estimates) steps_.named(name, first_step + static_cast<std::int64_t>(s), value);
+    for (const auto& [name, value] : row.steps[s].estimates)
+      steps_.named(name, first_step + static_cast<std::int64_t>(s), value);
   }
   samples_.add(row, {first_step, steps_.rows() - first_step});
   if (spell_) {
     std::vector<bool>& occurs = occurring_[speller_of(row.run)];
     const auto note = [&](Token token) {
       if (token < 0) return;
-      if (static_cast<std::size_t>(token) >= occurs.size()) occurs.resize(static_cast<std::size_t>(token) + 1);
+      if (static_cast<std::size_t>(token) >= occurs.size())
+        occurs.resize(static_cast<std::size_t>(token) + 1);
       occurs[static_cast<std::size_t>(token)] = true;
     };
     for (const StepRow& step : row.steps) {
@@ -186,12 +221,16 @@ void TraceWriter::sample(SampleRow row) {
   in_order_ = in_order_ && (buffered_.empty() || *buffered_.rbegin() < key);
   buffered_.insert(key);
   const std::chrono::duration<double> since = std::chrono::steady_clock::now() - rolled_;
-  if (std::max(tokens_.rows(), steps_.rows()) >= unit_tokens_ || since.count() >= unit_seconds_) flush();
+  if (std::max(tokens_.rows(), steps_.rows()) >= unit_tokens_ || since.count() >= unit_seconds_)
+    flush();
 }
 
 std::int32_t TraceWriter::speller_of(std::int32_t run) const {
-  const auto shares = [&](const RunRow& other) { return other.checkpoint == runs_[run].checkpoint; };
-  return static_cast<std::int32_t>(std::find_if(runs_.begin(), runs_.end(), shares) - runs_.begin());
+  const auto shares = [&](const RunRow& other) {
+    return other.checkpoint == runs_[run].checkpoint;
+  };
+  return static_cast<std::int32_t>(std::find_if(runs_.begin(), runs_.end(), shares) -
+                                   runs_.begin());
 }
 
 std::vector<std::byte> TraceWriter::image(int level) const {
@@ -258,25 +297,34 @@ std::function<void()> TraceWriter::closing() {
   return {};
 }
 
-void gather(const std::string& path, Provenance provenance, const std::vector<GatheredTrace>& cells, std::vector<CellRow> rows) {
+void gather(const std::string& path, Provenance provenance, const std::vector<GatheredTrace>& cells,
+            std::vector<CellRow> rows) {
   std::vector<Merge::Source> sources;
-  for (const GatheredTrace& cell : cells) sources.push_back({.path = cell.path, .first = cell.first, .prompts = cell.prompts, .samples = cell.samples});
+  for (const GatheredTrace& cell : cells)
+    sources.push_back(
+        {.path = cell.path, .first = cell.first, .prompts = cell.prompts, .samples = cell.samples});
   std::vector<RunRow> runs;
   std::string drafts;
   Merge merge(std::move(sources));
   merge.plan([&](const ColumnReader& file, Merge::Source& source) {
     check_root(file);
     const Columns stored = load(file, Table::run, {}, 0, file.rows(Table::run));
-    if (stored.rows() != 1) file.fail("is no cell's trace: it has " + std::to_string(stored.rows()) + " runs");
+    if (stored.rows() != 1)
+      file.fail("is no cell's trace: it has " + std::to_string(stored.rows()) + " runs");
     RunRow run;
     stored.get(0, run);
     const std::string& arm = cells[runs.size()].arm;
     run.arm = arm.empty() ? run.arm : arm;
     const std::string recorded = file.text("drafts").value_or("");
-    if (!drafts.empty() && recorded != drafts) file.fail("records '" + recorded + "' of the drafts and other cells record '" + drafts + "'; give trace.drafts one value");
+    if (!drafts.empty() && recorded != drafts)
+      file.fail("records '" + recorded + "' of the drafts and other cells record '" + drafts +
+                "'; give trace.drafts one value");
     drafts = recorded;
     source.run = static_cast<std::int64_t>(runs.size());
-    source.speller = static_cast<std::int32_t>(std::find_if(runs.begin(), runs.end(), [&](const RunRow& other) { return other.checkpoint == run.checkpoint; }) - runs.begin());
+    source.speller = static_cast<std::int32_t>(
+        std::find_if(runs.begin(), runs.end(),
+                     [&](const RunRow& other) { return other.checkpoint == run.checkpoint; }) -
+        runs.begin());
     runs.push_back(std::move(run));
   });
   std::vector<std::int64_t> samples(runs.size(), 0);

@@ -1,5 +1,5 @@
-// What one forward costs with cached rows, against recomputing both streams whole as the authors' code does, by decoding with
-// either; and what the loop and the trace add to it.
+// What one forward costs with cached rows, against recomputing both streams whole as the authors'
+// code does, by decoding with either; and what the loop and the trace add to it.
 #include "experiments/bench/bench.h"
 
 #include <unistd.h>
@@ -10,8 +10,8 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "core/loop/decoder.h"
 #include "core/base/files.h"
+#include "core/loop/decoder.h"
 #include "core/trace/provenance.h"
 #include "core/trace/trace_file.h"
 
@@ -24,17 +24,23 @@ struct BenchOptions {
   double prompt = 0.05;
   std::int64_t whole = 6;
   void declare(OptionSet& set) {
-    set.add("shape", &shape).help("LAYERSxWIDTHxVOCABULARY of the random network; the default is XLNet-base.");
+    set.add("shape", &shape)
+        .help("LAYERSxWIDTHxVOCABULARY of the random network; the default is XLNet-base.");
     set.add("length", &length).in(2, 16384).help("Positions of the canvas.");
     set.add("prompt", &prompt).in(0, 1).help("Share of the positions that is given, scattered.");
-    set.add("whole", &whole).in(1, 100000).help("Forwards to time where both streams are recomputed whole; cached ones decode the canvas to its end.");
+    set.add("whole", &whole)
+        .in(1, 100000)
+        .help(
+            "Forwards to time where both streams are recomputed whole; cached ones decode the "
+            "canvas to its end.");
   }
 };
 
 struct Spread {
   std::int64_t count = 0;
   double mean = 0, deviation = 0;
-  explicit Spread(const std::vector<double>& values) : count(static_cast<std::int64_t>(values.size())) {
+  explicit Spread(const std::vector<double>& values)
+      : count(static_cast<std::int64_t>(values.size())) {
     for (const double value : values) mean += value / static_cast<double>(count);
     for (const double value : values) deviation += (value - mean) * (value - mean);
     deviation = count > 1 ? std::sqrt(deviation / static_cast<double>(count - 1)) : 0;
@@ -48,18 +54,24 @@ std::vector<double> seconds(const std::vector<StepRow>& steps) {
   for (const StepRow& step : steps) {
     for (const Kind kind : {Kind::draft, Kind::verify}) {
       const Count& count = step.counts[kind];
-      if (count.calls > 0) all.push_back(1e-9 * static_cast<double>(count.ns) / static_cast<double>(count.calls));
+      if (count.calls > 0)
+        all.push_back(1e-9 * static_cast<double>(count.ns) / static_cast<double>(count.calls));
     }
   }
   return all;
 }
 
-Composition compose_bench(const BenchOptions& options, bool incremental, const CommandLine& line, const Registries& registries) {
+Composition compose_bench(const BenchOptions& options, bool incremental, const CommandLine& line,
+                          const Registries& registries) {
   Faults faults;
-  Config config = Config::parse("model = as-arm\ndrafter = self\nverifier = chain\ntask = positions\n[task.positions]\nlength = 2\nprompt = 0:1\n", "bench", faults);
+  Config config = Config::parse(
+      "model = as-arm\ndrafter = self\nverifier = chain\ntask = "
+      "positions\n[task.positions]\nlength = 2\nprompt = 0:1\n",
+      "bench", faults);
   config.set({"model.as-arm.random", options.shape, "--bench.shape"});
   config.set({"model.as-arm.incremental", incremental ? "true" : "false", "bench"});
-  for (const auto& [key, value] : line.overrides) if (key.rfind("bench.", 0) != 0) config.set({key, value, "--" + key});
+  for (const auto& [key, value] : line.overrides)
+    if (key.rfind("bench.", 0) != 0) config.set({key, value, "--" + key});
   Composition composition = compose(config, registries, faults);
   faults.raise();
   return composition;
@@ -70,38 +82,46 @@ Prompt make_prompt(const BenchOptions& options, int vocabulary) {
   Prompt prompt;
   prompt.id = "bench";
   prompt.length = static_cast<int>(options.length);
-  const auto given = std::max<std::int64_t>(1, std::llround(options.prompt * static_cast<double>(options.length)));
+  const auto given =
+      std::max<std::int64_t>(1, std::llround(options.prompt * static_cast<double>(options.length)));
   for (std::int64_t i = 0; i < given; ++i) {
     const auto position = static_cast<std::int32_t>(i * options.length / given);
-    const double u = SampledChance::uniform(1, {.sequence = 0, .position = position, .purpose = Purpose::prompt});
-    prompt.given.emplace_back(position, 10 % vocabulary + static_cast<Token>(u * std::max(1, vocabulary - 10)));
+    const double u = SampledChance::uniform(
+        1, {.sequence = 0, .position = position, .purpose = Purpose::prompt});
+    prompt.given.emplace_back(
+        position, 10 % vocabulary + static_cast<Token>(u * std::max(1, vocabulary - 10)));
   }
   return prompt;
 }
 
 // The share of a decode's time that recording it takes.
 double trace_seconds(const SampleRow& row, const Composition& composition) {
-  const std::string path = (std::filesystem::temp_directory_path() / ("draftlab-bench-" + std::to_string(::getpid()) + ".h5")).string();
+  const std::string path = (std::filesystem::temp_directory_path() /
+                            ("draftlab-bench-" + std::to_string(::getpid()) + ".h5"))
+                               .string();
   const auto began = std::chrono::steady_clock::now();
   {
     RunRow run;
     run.id = composition.id;
-    TraceWriter writer(path, provenance(composition.run.machine, composition.run.seed), {run}, composition.trace, false);
+    TraceWriter writer(path, provenance(composition.run.machine, composition.run.seed), {run},
+                       composition.trace, false);
     writer.sample(row);
     writer.close();
   }
-  const double taken = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  const double taken =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   std::filesystem::remove(path);
   return taken;
 }
 
 void print(const char* name, const Spread& spread, double positions) {
-  std::printf("  %-24s %6lld forwards  %8.4f s each, standard deviation %7.4f  %7.1f rows each\n", name, static_cast<long long>(spread.count), spread.mean,
-              spread.deviation, positions);
+  std::printf("  %-24s %6lld forwards  %8.4f s each, standard deviation %7.4f  %7.1f rows each\n",
+              name, static_cast<long long>(spread.count), spread.mean, spread.deviation, positions);
 }
 
 double rows_each(const Counts& counts) {
-  const double positions = static_cast<double>(counts[Kind::draft].positions + counts[Kind::verify].positions);
+  const double positions =
+      static_cast<double>(counts[Kind::draft].positions + counts[Kind::verify].positions);
   return positions / static_cast<double>(std::max<std::int64_t>(1, counts.nfe()));
 }
 
@@ -112,7 +132,10 @@ int bench(const CommandLine& line, const Registries& registries) {
   if (!line.paths.empty() && line.paths[0] == "model") return bench_model(line, registries);
   if (!line.paths.empty() && line.paths[0] == "checkpoint") return bench_checkpoint(line);
   if (!line.paths.empty() && line.paths != std::vector<std::string>{"as-arm"})
-    throw UsageError("draftlab bench takes nothing or 'as-arm', 'batch CONFIG', 'model FOLDER|SHAPE' or 'checkpoint SHAPE FOLDER', and not '" + line.paths[0] + "'");
+    throw UsageError(
+        "draftlab bench takes nothing or 'as-arm', 'batch CONFIG', 'model FOLDER|SHAPE' or "
+        "'checkpoint SHAPE FOLDER', and not '" +
+        line.paths[0] + "'");
   const BenchOptions options = bench_options<BenchOptions>(line);
 
   const auto decode = [&](bool incremental, std::int64_t most) {
@@ -138,20 +161,33 @@ int bench(const CommandLine& line, const Registries& registries) {
   const double ratio = without.mean / with.mean;
   const double error = ratio * std::hypot(with.error() / with.mean, without.error() / without.mean);
   const double recording = trace_seconds(cached, composition);
-  std::printf("as-arm %s, %lld positions, %lld given, k = %lld, %s, threads %d\n", options.shape.c_str(), static_cast<long long>(options.length),
-              static_cast<long long>(cached.prompt_tokens), static_cast<long long>(composition.decode.draft_length),
+  std::printf("as-arm %s, %lld positions, %lld given, k = %lld, %s, threads %d\n",
+              options.shape.c_str(), static_cast<long long>(options.length),
+              static_cast<long long>(cached.prompt_tokens),
+              static_cast<long long>(composition.decode.draft_length),
               composition.run.machine.dtype.c_str(), composition.run.machine.threads);
   print("cached rows", with, rows_each(cached.counts));
   print("both streams whole", without, rows_each(whole.counts));
   std::printf("  ratio %.1f (standard error %.1f)\n", ratio, error);
-  std::printf("  the loop outside the model: %.2f %% of the cached decode; its trace: %.2f %%\n", 100 * cached.own_seconds / cached.seconds, 100 * recording / cached.seconds);
+  std::printf("  the loop outside the model: %.2f %% of the cached decode; its trace: %.2f %%\n",
+              100 * cached.own_seconds / cached.seconds, 100 * recording / cached.seconds);
   if (line.has("out")) {
-    const nlohmann::json numbers{{"shape", options.shape}, {"length", options.length}, {"prompt_tokens", cached.prompt_tokens},
-                                 {"draft_length", composition.decode.draft_length}, {"dtype", composition.run.machine.dtype},
-                                 {"threads", composition.run.machine.threads}, {"cached_forwards", with.count}, {"cached_seconds", with.mean},
-                                 {"cached_deviation", with.deviation}, {"whole_forwards", without.count}, {"whole_seconds", without.mean},
-                                 {"whole_deviation", without.deviation}, {"ratio", ratio}, {"ratio_error", error},
-                                 {"own_share", cached.own_seconds / cached.seconds}, {"trace_share", recording / cached.seconds}};
+    const nlohmann::json numbers{{"shape", options.shape},
+                                 {"length", options.length},
+                                 {"prompt_tokens", cached.prompt_tokens},
+                                 {"draft_length", composition.decode.draft_length},
+                                 {"dtype", composition.run.machine.dtype},
+                                 {"threads", composition.run.machine.threads},
+                                 {"cached_forwards", with.count},
+                                 {"cached_seconds", with.mean},
+                                 {"cached_deviation", with.deviation},
+                                 {"whole_forwards", without.count},
+                                 {"whole_seconds", without.mean},
+                                 {"whole_deviation", without.deviation},
+                                 {"ratio", ratio},
+                                 {"ratio_error", error},
+                                 {"own_share", cached.own_seconds / cached.seconds},
+                                 {"trace_share", recording / cached.seconds}};
     write_whole(line.flag("out"), numbers.dump(2) + "\n");
   }
   return 0;

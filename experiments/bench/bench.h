@@ -1,8 +1,8 @@
 // `draftlab bench`: the benchmarks.
 #pragma once
 
-#include "core/config/config.h"
 #include "core/base/error.h"
+#include "core/config/config.h"
 #include "core/config/options.h"
 #include "core/config/plugin.h"
 #include "experiments/command_line.h"
@@ -27,7 +27,8 @@ template <class Options>
 Options bench_options(const CommandLine& line) {
   Faults faults;
   Config own = Config::parse("", "bench", faults);
-  for (const auto& [key, value] : line.overrides) if (key.starts_with("bench.")) own.set({key, value, "--" + key});
+  for (const auto& [key, value] : line.overrides)
+    if (key.starts_with("bench.")) own.set({key, value, "--" + key});
   Options options;
   OptionSet set;
   options.declare(set);

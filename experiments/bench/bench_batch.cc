@@ -1,5 +1,6 @@
-// What batching gains: tokens a second (those before the first end token) at batch 1, 2, 4, ... of a config's first arm, beside what one forward's time, fitted as
-// a + b x rows in the same run, predicts.
+// What batching gains: tokens a second (those before the first end token) at batch 1, 2, 4, ... of
+// a config's first arm, beside what one forward's time, fitted as a + b x rows in the same run,
+// predicts.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -14,7 +15,8 @@
 namespace draftlab {
 namespace {
 
-// Batch sizes are measured in turn, because a machine's speed drifts; a large model's, which take minutes, once.
+// Batch sizes are measured in turn, because a machine's speed drifts; a large model's, which take
+// minutes, once.
 constexpr int kRounds = 3;
 constexpr double kEnough = 60;  // seconds
 
@@ -33,8 +35,9 @@ struct Line {
   double a = 0, b = 0;
 };
 
-// Least squares of seconds = a + b x rows. Each batch size has the same weight, and errors relative to the line's own time are minimised: else the
-// largest batches alone would draw it. Not relative to the time that was measured, which would favour forwards that happened to be fast.
+// Least squares of seconds = a + b x rows. Each batch size has the same weight, and errors relative
+// to the line's own time are minimised: else the largest batches alone would draw it. Not relative
+// to the time that was measured, which would favour forwards that happened to be fast.
 Line fit(const std::vector<Measured>& all) {
   Line line{1, 0};
   for (int round = 0; round < 10; ++round) {
@@ -42,7 +45,8 @@ Line fit(const std::vector<Measured>& all) {
     for (const Measured& measured : all) {
       for (const Forward& forward : measured.forwards) {
         const double expected = line.a + line.b * forward.rows;
-        const double weight = 1 / (static_cast<double>(measured.forwards.size()) * expected * expected);
+        const double weight =
+            1 / (static_cast<double>(measured.forwards.size()) * expected * expected);
         w += weight, x += weight * forward.rows, y += weight * forward.seconds;
         xx += weight * forward.rows * forward.rows, xy += weight * forward.rows * forward.seconds;
       }
@@ -57,14 +61,19 @@ Line fit(const std::vector<Measured>& all) {
 void measure(const Arm& arm, Measured& measured) {
   std::vector<Job> jobs;
   const RunOptions& run = arm.composition.run;
-  for (int i = 0; i < arm.prompts(); ++i) for (int repeat = 0; repeat < run.samples; ++repeat) jobs.push_back({static_cast<int>(run.first) + i, repeat});
-  arm.models.target().watch([&](std::int64_t rows, std::int64_t ns) { measured.forwards.push_back({static_cast<double>(rows), 1e-9 * static_cast<double>(ns)}); });
+  for (int i = 0; i < arm.prompts(); ++i)
+    for (int repeat = 0; repeat < run.samples; ++repeat)
+      jobs.push_back({static_cast<int>(run.first) + i, repeat});
+  arm.models.target().watch([&](std::int64_t rows, std::int64_t ns) {
+    measured.forwards.push_back({static_cast<double>(rows), 1e-9 * static_cast<double>(ns)});
+  });
   const auto began = std::chrono::steady_clock::now();
   arm.decode(jobs, [&](const SampleRow& row) {
     measured.tokens += row.valid;
     return true;
   });
-  measured.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  measured.seconds +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   arm.models.target().watch({});
 }
 
@@ -82,7 +91,10 @@ int bench_batch(const CommandLine& line, const Registries& registries) {
     arm.judge = nullptr;
     std::vector<Measured> all;
     for (const std::int64_t batch : {1, 2, 4, 8, 16, 32}) all.push_back({.batch = batch});
-    const auto spent = [&] { return std::accumulate(all.begin(), all.end(), 0.0, [](double sum, const Measured& m) { return sum + m.seconds; }); };
+    const auto spent = [&] {
+      return std::accumulate(all.begin(), all.end(), 0.0,
+                             [](double sum, const Measured& m) { return sum + m.seconds; });
+    };
     for (int round = 0; round < kRounds && spent() < kEnough; ++round) {
       for (Measured& measured : all) {
         arm.composition.run.batch = measured.batch;
@@ -90,16 +102,26 @@ int bench_batch(const CommandLine& line, const Registries& registries) {
       }
     }
     const Line time = fit(all);
-    std::printf("%s, %s, %s: %lld decodes, threads %d; one forward takes %.3f ms + %.4f ms a row\n", line.paths[1].c_str(), arm.label.c_str(), dtype,
-                static_cast<long long>(arm.prompts() * arm.composition.run.samples), arm.composition.run.machine.threads, 1e3 * time.a, 1e3 * time.b);
+    std::printf("%s, %s, %s: %lld decodes, threads %d; one forward takes %.3f ms + %.4f ms a row\n",
+                line.paths[1].c_str(), arm.label.c_str(), dtype,
+                static_cast<long long>(arm.prompts() * arm.composition.run.samples),
+                arm.composition.run.machine.threads, 1e3 * time.a, 1e3 * time.b);
     std::printf("  batch   tokens/s   of batch 1   rows a forward   ms a row   of the fit's\n");
     for (const Measured& measured : all) {
       double rows = 0, seconds = 0, predicted = 0;
-      for (const Forward& forward : measured.forwards) rows += forward.rows, seconds += forward.seconds, predicted += time.a + time.b * forward.rows;
+      for (const Forward& forward : measured.forwards)
+        rows += forward.rows, seconds += forward.seconds,
+            predicted += time.a + time.b * forward.rows;
       const double share = predicted / measured.seconds;
-      std::printf("  %5lld %10.0f %11.2fx %16.1f %10.4f %13.0f %%\n", static_cast<long long>(measured.batch), measured.rate(),
-                  measured.rate() / all.front().rate(), rows / static_cast<double>(measured.forwards.size()), 1e3 * seconds / rows, 100 * share);
-      out[dtype].push_back({{"batch", measured.batch}, {"tokens_per_second", measured.rate()}, {"seconds_per_row", seconds / rows}, {"share_of_fit", share}});
+      std::printf("  %5lld %10.0f %11.2fx %16.1f %10.4f %13.0f %%\n",
+                  static_cast<long long>(measured.batch), measured.rate(),
+                  measured.rate() / all.front().rate(),
+                  rows / static_cast<double>(measured.forwards.size()), 1e3 * seconds / rows,
+                  100 * share);
+      out[dtype].push_back({{"batch", measured.batch},
+                            {"tokens_per_second", measured.rate()},
+                            {"seconds_per_row", seconds / rows},
+                            {"share_of_fit", share}});
     }
     out["fit"][dtype] = {{"a_seconds", time.a}, {"b_seconds_per_row", time.b}};
   }

@@ -1,5 +1,6 @@
-// What the passes of decoding cost with a checkpoint, or with random weights in a published shape: prefill, one denoising pass, one
-// verification pass, one cached step; as operations and bytes a second beside what this machine does at best.
+// What the passes of decoding cost with a checkpoint, or with random weights in a published shape:
+// prefill, one denoising pass, one verification pass, one cached step; as operations and bytes a
+// second beside what this machine does at best.
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,10 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "core/config/composition.h"
-#include "core/loop/decoder.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/config/composition.h"
+#include "core/loop/decoder.h"
 #include "core/trace/provenance.h"
 #include "experiments/bench/bench.h"
 #include "plugins/models/bench/machine_speed.h"
@@ -29,17 +30,24 @@ struct ModelBenchOptions {
   std::int64_t prompt = 512, block = 0, times = 5;
   void declare(OptionSet& set) {
     set.add("prompt", &prompt).in(1, 1 << 20).help("Tokens of the prompt.");
-    set.add("block", &block).in(0, 4096).help("Positions that one pass denoises, and tokens that one verifies; 0: the checkpoint's block size, or 8.");
+    set.add("block", &block)
+        .in(0, 4096)
+        .help(
+            "Positions that one pass denoises, and tokens that one verifies; 0: the checkpoint's "
+            "block size, or 8.");
     set.add("times", &times).in(1, 1000).help("How often each pass is measured.");
   }
 };
 
-// What one pass multiplies and reads, by config.json. Embeddings are looked up, so they are neither.
+// What one pass multiplies and reads, by config.json. Embeddings are looked up, so they are
+// neither.
 struct Work {
-  std::int64_t width = 0, vocabulary = 0, layers = 0, attention = 0;  // attention: heads times their width
-  std::int64_t products = 2;                                          // of a row and a key: the score, the weighted value
-  std::int64_t always = 0;                                            // weights that every row meets
-  std::int64_t routed = 0, experts = 0, chosen = 0;                   // weights of all experts; how many there are, and a row's
+  std::int64_t width = 0, vocabulary = 0, layers = 0,
+               attention = 0;  // attention: heads times their width
+  std::int64_t products = 2;   // of a row and a key: the score, the weighted value
+  std::int64_t always = 0;     // weights that every row meets
+  std::int64_t routed = 0, experts = 0,
+               chosen = 0;  // weights of all experts; how many there are, and a row's
 
   Work(const std::string& folder, std::int64_t parameters) {
     const Json json = Json::parse(std::ifstream(folder + "/config.json"));
@@ -47,26 +55,35 @@ struct Work {
     if (xlnet) {
       width = json["d_model"], vocabulary = json["vocab_size"], layers = json["n_layer"];
       attention = json["n_head"].get<std::int64_t>() * json["d_head"].get<std::int64_t>();
-      always = parameters - vocabulary * width - layers * width * attention;  // positions are projected once,
-      products = 3;                                                           // and have a score of their own
+      always = parameters - vocabulary * width -
+               layers * width * attention;  // positions are projected once,
+      products = 3;                         // and have a score of their own
       return;
     }
     const TransformerConfig config = TransformerConfig::read(folder);
     width = config.hidden_size, vocabulary = config.vocab_size, layers = config.num_hidden_layers;
     attention = config.num_attention_heads * config.head_dim;
     experts = config.experts.count, chosen = config.experts.chosen;
-    for (std::int64_t i = 0; i < layers; ++i) if (config.has_experts(i)) routed += experts * 3 * config.experts.inner * width;
+    for (std::int64_t i = 0; i < layers; ++i)
+      if (config.has_experts(i)) routed += experts * 3 * config.experts.inner * width;
     always = parameters - routed - vocabulary * width * (config.tie_word_embeddings ? 1 : 2);
     if (config.gpt2()) always -= config.max_position_embeddings * width;
   }
   double operations(const Count& rows, std::int64_t asked, std::int64_t seen) const {
-    const double own = static_cast<double>(always) + (experts > 0 ? static_cast<double>(routed * chosen / experts) : 0);
-    return static_cast<double>(rows.positions) * (2 * own + 2 * static_cast<double>(products * layers * attention * seen)) + 2.0 * static_cast<double>(asked * vocabulary * width);
+    const double own = static_cast<double>(always) +
+                       (experts > 0 ? static_cast<double>(routed * chosen / experts) : 0);
+    return static_cast<double>(rows.positions) *
+               (2 * own + 2 * static_cast<double>(products * layers * attention * seen)) +
+           2.0 * static_cast<double>(asked * vocabulary * width);
   }
   // Of weights; a row reads its own experts, and `rows` rows at most all of them.
   double bytes(const Count& rows, std::int64_t asked, std::size_t size) const {
-    const double share = experts > 0 ? std::min(1.0, static_cast<double>(rows.positions * chosen) / static_cast<double>(experts)) : 0;
-    return static_cast<double>(size) * (static_cast<double>(always) + share * static_cast<double>(routed) + (asked > 0 ? static_cast<double>(vocabulary * width) : 0));
+    const double share = experts > 0 ? std::min(1.0, static_cast<double>(rows.positions * chosen) /
+                                                         static_cast<double>(experts))
+                                     : 0;
+    return static_cast<double>(size) *
+           (static_cast<double>(always) + share * static_cast<double>(routed) +
+            (asked > 0 ? static_cast<double>(vocabulary * width) : 0));
   }
 };
 
@@ -78,7 +95,8 @@ struct Pass {
 
 std::vector<std::int32_t> positions_from(std::int64_t first, std::int64_t count) {
   std::vector<std::int32_t> positions;
-  for (std::int64_t i = 0; i < count; ++i) positions.push_back(static_cast<std::int32_t>(first + i));
+  for (std::int64_t i = 0; i < count; ++i)
+    positions.push_back(static_cast<std::int32_t>(first + i));
   return positions;
 }
 
@@ -93,21 +111,34 @@ Question path(std::int64_t first, std::int64_t count) {
   return question;
 }
 
-// Of each model its own passes over `block` positions behind the prompt. A right-shifted model knows the first of them already: its
-// step computes a token and asks what follows.
-std::vector<Pass> passes(const std::string& model, bool right_shifted, std::int64_t prompt, std::int64_t block) {
-  const std::vector<Ask> whole{{kRoot, positions_from(prompt, block)}}, next{{kRoot, positions_from(prompt, 1)}};
-  const Question denoise{.kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = whole};
-  const Question causal{.kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = model == "as-arm" ? whole : next};
+// Of each model its own passes over `block` positions behind the prompt. A right-shifted model
+// knows the first of them already: its step computes a token and asks what follows.
+std::vector<Pass> passes(const std::string& model, bool right_shifted, std::int64_t prompt,
+                         std::int64_t block) {
+  const std::vector<Ask> whole{{kRoot, positions_from(prompt, block)}},
+      next{{kRoot, positions_from(prompt, 1)}};
+  const Question denoise{
+      .kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = whole};
+  const Question causal{.kind = Kind::draft,
+                        .view = View::causal,
+                        .nodes = {},
+                        .asks = model == "as-arm" ? whole : next};
   Question step = causal;
   if (model == "block-diffusion" && right_shifted) {
     step = path(prompt, 1);
     step.kind = Kind::draft;
     step.asks = {{0, positions_from(prompt + 1, 1)}};
   }
-  if (model == "masked-diffusion") return {{"whole canvas", Kind::draft, denoise}, {"denoising", Kind::draft, denoise}};
-  if (model == "block-diffusion") return {{"prefill", Kind::prefill, {}}, {"denoising", Kind::draft, denoise}, {"verification", Kind::verify, path(prompt, block)}, {"cached step", Kind::draft, step}};
-  return {{"prefill", Kind::draft, causal}, {model == "as-arm" ? "drafting" : "cached step", Kind::draft, causal}, {"verification", Kind::verify, path(prompt, block)}};
+  if (model == "masked-diffusion")
+    return {{"whole canvas", Kind::draft, denoise}, {"denoising", Kind::draft, denoise}};
+  if (model == "block-diffusion")
+    return {{"prefill", Kind::prefill, {}},
+            {"denoising", Kind::draft, denoise},
+            {"verification", Kind::verify, path(prompt, block)},
+            {"cached step", Kind::draft, step}};
+  return {{"prefill", Kind::draft, causal},
+          {model == "as-arm" ? "drafting" : "cached step", Kind::draft, causal},
+          {"verification", Kind::verify, path(prompt, block)}};
 }
 
 std::string model_of(const std::string& folder) {
@@ -121,42 +152,55 @@ std::string model_of(const std::string& folder) {
 // What a config must say beside the model so that it can be composed; nothing is decoded by it.
 std::string base_of(const std::string& model) {
   const std::string parts = model == "as-arm" ? "drafter = self\nverifier = chain\n"
-                            : model == "autoregressive" ? "drafter = stepwise\nverifier = chain\nfrontier = left-to-right\n"
-                                                        : "drafter = denoise\nfrontier = blocks\nverifier = " + std::string(model == "masked-diffusion" ? "tree" : "chain") + "\n";
-  return "model = " + model + "\ntask = positions\n" + parts + "[task.positions]\nlength = 2\nprompt = 0:1\n";
+                            : model == "autoregressive"
+                                ? "drafter = stepwise\nverifier = chain\nfrontier = left-to-right\n"
+                                : "drafter = denoise\nfrontier = blocks\nverifier = " +
+                                      std::string(model == "masked-diffusion" ? "tree" : "chain") +
+                                      "\n";
+  return "model = " + model + "\ntask = positions\n" + parts +
+         "[task.positions]\nlength = 2\nprompt = 0:1\n";
 }
 
 // A folder that is gone when the benchmark ends.
 struct Temporary {
   std::string path;
-  ~Temporary() { if (!path.empty()) std::filesystem::remove_all(path); }
+  ~Temporary() {
+    if (!path.empty()) std::filesystem::remove_all(path);
+  }
 };
 
 std::int64_t memory(const char* field) {
   std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) if (line.rfind(field, 0) == 0) return std::stoll(line.substr(std::string(field).size() + 1)) * 1024;
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind(field, 0) == 0)
+      return std::stoll(line.substr(std::string(field).size() + 1)) * 1024;
   return 0;
 }
 
 }  // namespace
 
 int bench_checkpoint(const CommandLine& line) {
-  if (line.paths.size() != 3) throw UsageError("draftlab bench checkpoint takes a published shape and the folder to write");
+  if (line.paths.size() != 3)
+    throw UsageError("draftlab bench checkpoint takes a published shape and the folder to write");
   std::string dtype = "bf16";
-  for (const auto& [key, value] : line.overrides) if (key == "run.dtype") dtype = value;
+  for (const auto& [key, value] : line.overrides)
+    if (key == "run.dtype") dtype = value;
   write_published_config(line.paths[1], line.paths[2]);
   write_random_weights(line.paths[2], dtype == "bf16" ? ElementType::bf16 : ElementType::f32);
   return 0;
 }
 
 int bench_model(const CommandLine& line, const Registries& registries) {
-  if (line.paths.size() != 2) throw UsageError("draftlab bench model takes a checkpoint's folder or a published shape");
+  if (line.paths.size() != 2)
+    throw UsageError("draftlab bench model takes a checkpoint's folder or a published shape");
   const ModelBenchOptions options = bench_options<ModelBenchOptions>(line);
 
   Temporary made;
   std::string folder = line.paths[1];
   if (!std::filesystem::exists(folder + "/config.json")) {
-    folder = (std::filesystem::temp_directory_path() / ("draftlab-bench-" + std::to_string(::getpid()))).string();
+    folder =
+        (std::filesystem::temp_directory_path() / ("draftlab-bench-" + std::to_string(::getpid())))
+            .string();
     write_published_config(line.paths[1], folder);
     made.path = folder;
   }
@@ -165,52 +209,74 @@ int bench_model(const CommandLine& line, const Registries& registries) {
   Config config = Config::parse(base_of(model), "bench", faults);
   config.set({"model." + model + ".checkpoint", folder, "bench"});
   if (model == "masked-diffusion") config.set({"model." + model + ".cache", "dual", "bench"});
-  for (const auto& [key, value] : line.overrides) if (key.rfind("bench.", 0) != 0) config.set({key, value, "--" + key});
+  for (const auto& [key, value] : line.overrides)
+    if (key.rfind("bench.", 0) != 0) config.set({key, value, "--" + key});
   const Composition composition = compose(config, registries, faults);
   faults.raise();
   const bool bf16 = composition.run.machine.dtype == "bf16";
   const std::size_t size = bf16 ? 2 : 4;
-  const int threads = composition.run.machine.threads > 0 ? composition.run.machine.threads : usable_threads();
+  const int threads =
+      composition.run.machine.threads > 0 ? composition.run.machine.threads : usable_threads();
   if (!made.path.empty()) write_random_weights(folder, bf16 ? ElementType::bf16 : ElementType::f32);
 
-  static const auto product_speed = reinterpret_cast<decltype(&draftlab_product_speed)>(module_function("draftlab_torch", "draftlab_product_speed"));
+  static const auto product_speed = reinterpret_cast<decltype(&draftlab_product_speed)>(
+      module_function("draftlab_torch", "draftlab_product_speed"));
   const std::int64_t before = memory("VmRSS:");  // with libtorch
   const auto began = std::chrono::steady_clock::now();
   Loaded loaded;
   const Models models = load_models(composition, loaded);
   Model& target = models.target();
-  const double load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  const double load_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   const std::int64_t peak = memory("VmHWM:");
   const ModelFacts facts = target.facts();
   std::uint64_t stored = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) if (entry.path().extension() == ".safetensors") stored += entry.file_size();
-  std::printf("%s: %s, %lld parameters, %s, threads %d\n", line.paths[1].c_str(), facts.family.c_str(), static_cast<long long>(facts.parameters),
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".safetensors") stored += entry.file_size();
+  std::printf("%s: %s, %lld parameters, %s, threads %d\n", line.paths[1].c_str(),
+              facts.family.c_str(), static_cast<long long>(facts.parameters),
               composition.run.machine.dtype.c_str(), threads);
-  std::printf("  loaded in %.1f s; %.2f GB of files; at most %.2f GB resident (%.2f GB before), which is %.2f of the files more\n", load_seconds, 1e-9 * static_cast<double>(stored),
-              1e-9 * static_cast<double>(peak), 1e-9 * static_cast<double>(before), static_cast<double>(peak - before) / static_cast<double>(stored));
+  std::printf(
+      "  loaded in %.1f s; %.2f GB of files; at most %.2f GB resident (%.2f GB before), which is "
+      "%.2f of the files more\n",
+      load_seconds, 1e-9 * static_cast<double>(stored), 1e-9 * static_cast<double>(peak),
+      1e-9 * static_cast<double>(before),
+      static_cast<double>(peak - before) / static_cast<double>(stored));
   std::fflush(stdout);
 
   std::int64_t block = options.block;
-  if (block == 0) block = model == "block-diffusion" ? TransformerConfig::read(folder).block_size : 8;
+  if (block == 0)
+    block = model == "block-diffusion" ? TransformerConfig::read(folder).block_size : 8;
   std::vector<std::pair<std::int32_t, Token>> given;
-  for (std::int64_t i = 0; i < options.prompt; ++i) given.emplace_back(static_cast<std::int32_t>(i), static_cast<Token>((i * 7919 + 11) % (facts.vocabulary - 10)));
+  for (std::int64_t i = 0; i < options.prompt; ++i)
+    given.emplace_back(static_cast<std::int32_t>(i),
+                       static_cast<Token>((i * 7919 + 11) % (facts.vocabulary - 10)));
   const std::int64_t prompt = options.prompt / block * block;  // whole blocks
   given.resize(prompt);
-  if (prompt == 0) throw ConfigError("bench.prompt = " + std::to_string(options.prompt) + " is shorter than a block of " + std::to_string(block));
+  if (prompt == 0)
+    throw ConfigError("bench.prompt = " + std::to_string(options.prompt) +
+                      " is shorter than a block of " + std::to_string(block));
   const Canvas canvas(static_cast<int>(prompt + block), given);
   const Blocks blocks{static_cast<std::int32_t>(block), 0};
-  const std::vector<Pass> all = passes(model, model == "block-diffusion" && TransformerConfig::read(folder).right_shifted(), prompt, block);
-  // A pass and what this machine could do are measured within seconds of each other, because the speed of a machine that others use, too,
-  // halves and doubles; shares are medians of such pairs, times are the fastest.
+  const std::vector<Pass> all =
+      passes(model, model == "block-diffusion" && TransformerConfig::read(folder).right_shifted(),
+             prompt, block);
+  // A pass and what this machine could do are measured within seconds of each other, because the
+  // speed of a machine that others use, too, halves and doubles; shares are medians of such pairs,
+  // times are the fastest.
   std::vector<double> seconds(all.size(), 1e30);
   std::vector<std::vector<double>> of_product(all.size()), of_read(all.size());
   std::vector<Count> rows(all.size());
   std::vector<std::int64_t> asked(all.size());
-  // A prompt's rows see half of it on average, where they see the tokens before them; all of it in as-arm and masked diffusion.
+  // A prompt's rows see half of it on average, where they see the tokens before them; all of it in
+  // as-arm and masked diffusion.
   const bool half = model == "block-diffusion" || model == "autoregressive";
-  const auto seen = [&](std::size_t pass) { return half && pass == 0 ? (prompt + block) / 2 : prompt + block; };
+  const auto seen = [&](std::size_t pass) {
+    return half && pass == 0 ? (prompt + block) / 2 : prompt + block;
+  };
   const auto median = [](std::vector<double> values) {
-    std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+    std::nth_element(values.begin(),
+                     values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
     return values[values.size() / 2];
   };
   double library = 0, product = 0, read = 0;
@@ -219,10 +285,12 @@ int bench_model(const CommandLine& line, const Registries& registries) {
     double libtorch = 0, own = 0;
     product_speed(bf16, threads, &libtorch, &own);
     const double product_now = std::max(libtorch, own), read_now = read_speed(threads);
-    library = std::max(library, libtorch), product = std::max(product, product_now), read = std::max(read, read_now);
+    library = std::max(library, libtorch), product = std::max(product, product_now),
+    read = std::max(read, read_now);
     const auto sequence = target.open(canvas, blocks);
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const std::optional<Question> question = all[i].question ? all[i].question : target.due(*sequence);
+      const std::optional<Question> question =
+          all[i].question ? all[i].question : target.due(*sequence);
       if (!question) throw Fault("a fresh sequence needs no forward of the prompt");
       const Count start = sequence->counts()[question->kind];
       Answer answer;
@@ -233,23 +301,43 @@ int bench_model(const CommandLine& line, const Registries& registries) {
       seconds[i] = std::min(seconds[i], took);
       rows[i] = {.calls = 1, .positions = end.positions - start.positions};
       asked[i] = 0;
-      for (const Ask& ask : question->asks) asked[i] += static_cast<std::int64_t>(ask.positions.size());
+      for (const Ask& ask : question->asks)
+        asked[i] += static_cast<std::int64_t>(ask.positions.size());
       of_product[i].push_back(work.operations(rows[i], asked[i], seen(i)) / took / product_now);
       of_read[i].push_back(work.bytes(rows[i], asked[i], size) / took / read_now);
     }
   }
 
-  std::printf("  this machine at best: a product %.0f GFLOP/s (libtorch's %.0f), a read %.1f GB/s\n", 1e-9 * product, 1e-9 * library, 1e-9 * read);
-  std::printf("  %-14s %6s %10s %10s %10s %8s %10s\n", "pass", "rows", "ms", "GFLOP/s", "of product", "GB/s", "of read");
-  Json out{{"shape", line.paths[1]}, {"family", facts.family}, {"dtype", composition.run.machine.dtype}, {"threads", threads}, {"load_seconds", load_seconds},
-           {"file_bytes", stored}, {"resident_bytes", peak}, {"resident_bytes_before", before}, {"product_flops", product}, {"libtorch_product_flops", library}, {"read_bytes_per_second", read}};
+  std::printf(
+      "  this machine at best: a product %.0f GFLOP/s (libtorch's %.0f), a read %.1f GB/s\n",
+      1e-9 * product, 1e-9 * library, 1e-9 * read);
+  std::printf("  %-14s %6s %10s %10s %10s %8s %10s\n", "pass", "rows", "ms", "GFLOP/s",
+              "of product", "GB/s", "of read");
+  Json out{{"shape", line.paths[1]},
+           {"family", facts.family},
+           {"dtype", composition.run.machine.dtype},
+           {"threads", threads},
+           {"load_seconds", load_seconds},
+           {"file_bytes", stored},
+           {"resident_bytes", peak},
+           {"resident_bytes_before", before},
+           {"product_flops", product},
+           {"libtorch_product_flops", library},
+           {"read_bytes_per_second", read}};
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const double flops = work.operations(rows[i], asked[i], seen(i)) / seconds[i], bytes = work.bytes(rows[i], asked[i], size) / seconds[i];
+    const double flops = work.operations(rows[i], asked[i], seen(i)) / seconds[i],
+                 bytes = work.bytes(rows[i], asked[i], size) / seconds[i];
     const double product_share = median(of_product[i]), read_share = median(of_read[i]);
-    std::printf("  %-14s %6lld %10.2f %10.0f %8.0f %% %8.1f %8.0f %%\n", all[i].name.c_str(), static_cast<long long>(rows[i].positions), 1e3 * seconds[i], 1e-9 * flops,
+    std::printf("  %-14s %6lld %10.2f %10.0f %8.0f %% %8.1f %8.0f %%\n", all[i].name.c_str(),
+                static_cast<long long>(rows[i].positions), 1e3 * seconds[i], 1e-9 * flops,
                 100 * product_share, 1e-9 * bytes, 100 * read_share);
-    out["passes"].push_back({{"name", all[i].name}, {"rows", rows[i].positions}, {"seconds", seconds[i]}, {"flops", flops}, {"product_share", product_share},
-                             {"weight_bytes_per_second", bytes}, {"read_share", read_share}});
+    out["passes"].push_back({{"name", all[i].name},
+                             {"rows", rows[i].positions},
+                             {"seconds", seconds[i]},
+                             {"flops", flops},
+                             {"product_share", product_share},
+                             {"weight_bytes_per_second", bytes},
+                             {"read_share", read_share}});
   }
   if (line.has("out")) write_whole(line.flag("out"), out.dump(2) + "\n");
   return 0;

@@ -15,7 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-// Wall time, and the processor's: on a machine that others use, only the latter says what the work is.
+// Wall time, and the processor's: on a machine that others use, only the latter says what the work
+// is.
 struct Took {
   double seconds = 0, processor = 0;
 };
@@ -43,10 +44,13 @@ struct TraceBenchOptions {
   }
 };
 
-// Numbers that vary as those of a decode do: counts are small, times differ in their last 14 bits, probabilities in all.
+// Numbers that vary as those of a decode do: counts are small, times differ in their last 14 bits,
+// probabilities in all.
 class Numbers {
  public:
-  std::int32_t below(int bound) { return static_cast<std::int32_t>((next() >> 33) % static_cast<unsigned>(bound)); }
+  std::int32_t below(int bound) {
+    return static_cast<std::int32_t>((next() >> 33) % static_cast<unsigned>(bound));
+  }
   double share() { return static_cast<double>(next() >> 40) / (1 << 24); }
 
  private:
@@ -70,22 +74,28 @@ SampleRow sample(const TraceBenchOptions& options, int index, Numbers& numbers) 
     step.exact = step.verified = 1;
     step.accepted = numbers.below(5);
     step.committed = step.accepted + 1;
-    step.stop = static_cast<std::int32_t>(step.committed == 5 ? Stop::window_end : Stop::wrong_token);
+    step.stop =
+        static_cast<std::int32_t>(step.committed == 5 ? Stop::window_end : Stop::wrong_token);
     step.score = step.expected = kNotMeasured;
     step.counts[Kind::draft] = {1, 1, 5 + numbers.below(5), 7000000 + numbers.below(1 << 14)};
     step.counts[Kind::verify] = {1, 1, 5, 8000000 + numbers.below(1 << 14)};
-    step.ns = step.counts[Kind::draft].ns + step.counts[Kind::verify].ns + 20000 + numbers.below(1 << 10);
+    step.ns =
+        step.counts[Kind::draft].ns + step.counts[Kind::verify].ns + 20000 + numbers.below(1 << 10);
     for (int i = 0; i < options.tokens; ++i) {
       TokenRow token;
       token.position = 5 * s + i, token.rank = i, token.token = numbers.below(32000);
-      token.p = numbers.share(), token.q = numbers.share(), token.confidence = numbers.share(), token.entropy = numbers.share(), token.margin = numbers.share();
+      token.p = numbers.share(), token.q = numbers.share(), token.confidence = numbers.share(),
+      token.entropy = numbers.share(), token.margin = numbers.share();
       step.tokens.push_back(token);
     }
     for (int i = 0; i < options.drafts; ++i) {
       DraftRow draft;
-      draft.position = 5 * s + i, draft.depth = i, draft.token = numbers.below(32000), draft.accepted = numbers.below(2);
-      draft.p = numbers.share(), draft.q = numbers.share(), draft.accept = numbers.share(), draft.confidence = numbers.share();
-      draft.margin = numbers.share(), draft.entropy = numbers.share(), draft.renyi2 = numbers.share();
+      draft.position = 5 * s + i, draft.depth = i, draft.token = numbers.below(32000),
+      draft.accepted = numbers.below(2);
+      draft.p = numbers.share(), draft.q = numbers.share(), draft.accept = numbers.share(),
+      draft.confidence = numbers.share();
+      draft.margin = numbers.share(), draft.entropy = numbers.share(),
+      draft.renyi2 = numbers.share();
       step.drafts.push_back(draft);
     }
     row.steps.push_back(std::move(step));
@@ -95,20 +105,25 @@ SampleRow sample(const TraceBenchOptions& options, int index, Numbers& numbers) 
 
 std::uintmax_t bytes_of(const fs::path& folder) {
   std::uintmax_t bytes = 0;
-  for (const auto& entry : fs::directory_iterator(folder)) if (entry.is_regular_file()) bytes += entry.file_size();
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.is_regular_file()) bytes += entry.file_size();
   return bytes;
 }
 
 }  // namespace
 
 int bench_trace(const CommandLine& line) {
-  for (const auto& [key, value] : line.overrides) if (!key.starts_with("bench.")) throw UsageError("bench trace has no option --" + key);
+  for (const auto& [key, value] : line.overrides)
+    if (!key.starts_with("bench.")) throw UsageError("bench trace has no option --" + key);
   const TraceBenchOptions options = bench_options<TraceBenchOptions>(line);
-  const fs::path folder = (options.folder.empty() ? fs::temp_directory_path() : fs::path(options.folder)) / ("draftlab-bench-" + std::to_string(::getpid()));
+  const fs::path folder =
+      (options.folder.empty() ? fs::temp_directory_path() : fs::path(options.folder)) /
+      ("draftlab-bench-" + std::to_string(::getpid()));
   fs::create_directories(folder);
   const std::string path = (folder / "trace.h5").string();
   const std::int64_t samples = (options.steps + kSteps - 1) / kSteps;
-  const double rows = static_cast<double>(samples * kSteps) * static_cast<double>(1 + options.tokens + options.drafts);
+  const double rows = static_cast<double>(samples * kSteps) *
+                      static_cast<double>(1 + options.tokens + options.drafts);
   RunRow run;
   run.id = "bench";
   Took making, writing, merging, reading;
@@ -131,7 +146,8 @@ int bench_trace(const CommandLine& line) {
     flushing.stop(writing);
     for (const auto& unit : fs::directory_iterator(path + ".units")) {
       if (unit.path().extension() != ".h5") continue;
-      if (++units % 50 == 1) seen += Trace(unit.path().string()).samples();  // while the run goes on
+      if (++units % 50 == 1)
+        seen += Trace(unit.path().string()).samples();  // while the run goes on
     }
     unit_bytes = bytes_of(path + ".units");
     const Watch watch;
@@ -144,15 +160,22 @@ int bench_trace(const CommandLine& line) {
   const auto column = trace.columns(Table::step, 0, trace.rows(Table::step)).rows();
   watch.stop(reading);
   const auto print = [](const char* what, const Took& took, double count, double size) {
-    std::printf("  %-28s %7.2f s (%.2f s of processors)  %9.0f rows a second (%.0f)  %5.1f bytes a row\n", what, took.seconds, took.processor, count / took.seconds,
-                count / took.processor, size / count);
+    std::printf(
+        "  %-28s %7.2f s (%.2f s of processors)  %9.0f rows a second (%.0f)  %5.1f bytes a row\n",
+        what, took.seconds, took.processor, count / took.seconds, count / took.processor,
+        size / count);
   };
-  std::printf("%.0f rows: %lld steps, %lld tokens and %lld drafts each, default columns\n", rows, static_cast<long long>(samples * kSteps),
-              static_cast<long long>(options.tokens), static_cast<long long>(options.drafts));
-  print(("written as " + std::to_string(units) + " synced units").c_str(), writing, rows, static_cast<double>(unit_bytes));
+  std::printf("%.0f rows: %lld steps, %lld tokens and %lld drafts each, default columns\n", rows,
+              static_cast<long long>(samples * kSteps), static_cast<long long>(options.tokens),
+              static_cast<long long>(options.drafts));
+  print(("written as " + std::to_string(units) + " synced units").c_str(), writing, rows,
+        static_cast<double>(unit_bytes));
   print("merged", merging, rows, static_cast<double>(bytes));
   print("step table read", reading, static_cast<double>(column), static_cast<double>(bytes));
-  std::printf("  %lld samples were read from units before the end; making the rows took %.1f s, which is not counted\n", static_cast<long long>(seen), making.seconds);
+  std::printf(
+      "  %lld samples were read from units before the end; making the rows took %.1f s, which is "
+      "not counted\n",
+      static_cast<long long>(seen), making.seconds);
   fs::remove_all(folder);
   return 0;
 }

@@ -7,8 +7,8 @@
 #include <iostream>
 #include <optional>
 
-#include "core/config/composition.h"
 #include "core/base/progress.h"
+#include "core/config/composition.h"
 #include "experiments/certify/enumeration.h"
 #include "experiments/certify/vector_certificate.h"
 
@@ -29,7 +29,8 @@ Prompt first_prompt(const Composition& composition, const std::string& name) {
   const std::unique_ptr<Task> task = composition.task.make();
   task->load(nullptr);
   if (composition.run.first >= task->size())
-    throw ConfigError(name + ": run.first = " + std::to_string(composition.run.first) + ", but the task has " + std::to_string(task->size()) + " prompts");
+    throw ConfigError(name + ": run.first = " + std::to_string(composition.run.first) +
+                      ", but the task has " + std::to_string(task->size()) + " prompts");
   return task->prompt(static_cast<int>(composition.run.first));
 }
 
@@ -38,7 +39,8 @@ struct Walk {
   double estimate = 0;
 };
 
-// The decoder's outcomes on the config's first prompt. `name` says in a refusal which decoder it was.
+// The decoder's outcomes on the config's first prompt. `name` says in a refusal which decoder it
+// was.
 Walk walk(const Composition& composition, const std::string& name, Loaded& loaded) {
   const CertifyOptions& options = composition.certify;
   const Models models = load_models(composition, loaded);
@@ -47,15 +49,18 @@ Walk walk(const Composition& composition, const std::string& name, Loaded& loade
   Walk walk;
   walk.estimate = estimated_outcomes(composition, models, prompt, options.merge);
   if (walk.estimate > static_cast<double>(options.most_outcomes)) {
-    throw ConfigError(name + " has about " + text("%.2g", walk.estimate) + " outcomes to walk, more than certify.most_outcomes = " +
-                      std::to_string(options.most_outcomes) + "; use fewer tokens or unknown positions, or raise it");
+    throw ConfigError(name + " has about " + text("%.2g", walk.estimate) +
+                      " outcomes to walk, more than certify.most_outcomes = " +
+                      std::to_string(options.most_outcomes) +
+                      "; use fewer tokens or unknown positions, or raise it");
   }
   const auto about = static_cast<std::int64_t>(walk.estimate);
   std::optional<Progress> progress;
   if (about > kLongWalk) progress.emplace("certifying", "outcomes", about);
-  walk.outcomes = enumerate(composition, models, prompt, options.merge, options.most_outcomes, [&](std::int64_t walked) {
-    if (progress) progress->at(std::min(walked, about));
-  });
+  walk.outcomes = enumerate(composition, models, prompt, options.merge, options.most_outcomes,
+                            [&](std::int64_t walked) {
+                              if (progress) progress->at(std::min(walked, about));
+                            });
   return walk;
 }
 
@@ -63,12 +68,17 @@ Walk walk(const Composition& composition, const std::string& name, Loaded& loade
 bool certify_vectors(const Composition& decoder, const std::string& name) {
   const auto began = std::chrono::steady_clock::now();
   Loaded loaded;
-  const VectorCertificate certificate = certify_vectors(decoder, first_prompt(decoder, name), loaded);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  const bool holds = certificate.lossless() == (decoder.certify.expect == "lossless") && certificate.claims_hold();
-  std::cout << name << ": " << (holds ? "holds" : "DOES NOT HOLD") << " (" << decoder.certify.expect << ": "
-            << (decoder.certify.expect == "lossless" ? "no" : "some") << " check of the law is beyond its critical value; alpha " << text("%.3g", decoder.certify.alpha)
-            << " over all)\n" << to_text(certificate) << "  seconds " << text("%.2f", seconds) << "\n";
+  const VectorCertificate certificate =
+      certify_vectors(decoder, first_prompt(decoder, name), loaded);
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  const bool holds =
+      certificate.lossless() == (decoder.certify.expect == "lossless") && certificate.claims_hold();
+  std::cout << name << ": " << (holds ? "holds" : "DOES NOT HOLD") << " (" << decoder.certify.expect
+            << ": " << (decoder.certify.expect == "lossless" ? "no" : "some")
+            << " check of the law is beyond its critical value; alpha "
+            << text("%.3g", decoder.certify.alpha) << " over all)\n"
+            << to_text(certificate) << "  seconds " << text("%.2f", seconds) << "\n";
   return holds;
 }
 
@@ -85,25 +95,35 @@ bool certify_cell(const Cell& cell, const std::string& name, const Registries& r
 
   const auto began = std::chrono::steady_clock::now();
   Loaded loaded;
-  const Walk walked = walk(decoder, name, loaded), expected = walk(reference, name + " [reference]", loaded);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  const Walk walked = walk(decoder, name, loaded),
+             expected = walk(reference, name + " [reference]", loaded);
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   const Outcomes& outcomes = walked.outcomes;
 
   const double variation = total_variation(outcomes, expected.outcomes);
   const bool lossless = claim.expect == "lossless";
   const bool exact = lossless ? variation <= claim.tolerance : variation > claim.visible;
   const bool fast = claim.worst_nfe == 0 || outcomes.worst_nfe <= claim.worst_nfe;
-  const bool committed = claim.first_step == 0 || std::abs(outcomes.first_step - claim.first_step) <= claim.tolerance;
-  std::cout << name << ": " << (exact && fast && committed ? "holds" : "DOES NOT HOLD") << "\n  total variation  " << text("%.3g", variation) << "  ("
-            << claim.expect << (lossless ? ": at most " : ": above ") << text("%.3g", lossless ? claim.tolerance : claim.visible)
-            << (exact ? ")" : "; it is not)") << "\n  NFE              expected " << text("%.4f", outcomes.expected_nfe) << ", worst case "
-            << outcomes.worst_nfe;
-  if (claim.worst_nfe > 0) std::cout << " (claimed: at most " << claim.worst_nfe << (fast ? ")" : "; it is not)");
+  const bool committed =
+      claim.first_step == 0 || std::abs(outcomes.first_step - claim.first_step) <= claim.tolerance;
+  std::cout << name << ": " << (exact && fast && committed ? "holds" : "DOES NOT HOLD")
+            << "\n  total variation  " << text("%.3g", variation) << "  (" << claim.expect
+            << (lossless ? ": at most " : ": above ")
+            << text("%.3g", lossless ? claim.tolerance : claim.visible)
+            << (exact ? ")" : "; it is not)") << "\n  NFE              expected "
+            << text("%.4f", outcomes.expected_nfe) << ", worst case " << outcomes.worst_nfe;
+  if (claim.worst_nfe > 0)
+    std::cout << " (claimed: at most " << claim.worst_nfe << (fast ? ")" : "; it is not)");
   std::cout << "\n  first step       " << text("%.12g", outcomes.first_step) << " tokens";
-  if (claim.first_step > 0) std::cout << " (claimed: " << text("%.12g", claim.first_step) << (committed ? ")" : "; it is not)");
-  std::cout << "\n  reference        expected " << text("%.4f", expected.outcomes.expected_nfe) << ", worst case " << expected.outcomes.worst_nfe
-            << "\n  outcomes         " << outcomes.walked << " walked (estimated " << text("%.0f", walked.estimate) << "), " << outcomes.merged
-            << " merged, mass dropped " << text("%.2g", outcomes.dropped) << "; reference " << expected.outcomes.walked << " walked\n  seconds          "
+  if (claim.first_step > 0)
+    std::cout << " (claimed: " << text("%.12g", claim.first_step)
+              << (committed ? ")" : "; it is not)");
+  std::cout << "\n  reference        expected " << text("%.4f", expected.outcomes.expected_nfe)
+            << ", worst case " << expected.outcomes.worst_nfe << "\n  outcomes         "
+            << outcomes.walked << " walked (estimated " << text("%.0f", walked.estimate) << "), "
+            << outcomes.merged << " merged, mass dropped " << text("%.2g", outcomes.dropped)
+            << "; reference " << expected.outcomes.walked << " walked\n  seconds          "
             << text("%.2f", seconds) << "\n";
   return exact && fast && committed;
 }
@@ -119,7 +139,8 @@ int certify(const CommandLine& line, const Registries& registries) {
     faults.raise();
     const std::vector<Cell> cells = expand(config, registries, faults);
     faults.raise();
-    for (const Cell& cell : cells) hold &= certify_cell(cell, cell.label.empty() ? path : path + " " + cell.label, registries);
+    for (const Cell& cell : cells)
+      hold &= certify_cell(cell, cell.label.empty() ? path : path + " " + cell.label, registries);
   }
   return hold ? 0 : 1;
 }

@@ -6,8 +6,8 @@
 
 namespace draftlab {
 
-// Exit status 0 when every config's claim holds (certify.expect, certify.worst_nfe), 1 when one does not. ConfigError for a
-// config whose outcomes are too many to walk.
+// Exit status 0 when every config's claim holds (certify.expect, certify.worst_nfe), 1 when one
+// does not. ConfigError for a config whose outcomes are too many to walk.
 int certify(const CommandLine& line, const Registries& registries);
 
 }  // namespace draftlab

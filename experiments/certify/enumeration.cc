@@ -13,10 +13,10 @@ constexpr int kProbes = 300;
 
 // Decodings that cannot be told apart from here on.
 struct State {
-  std::vector<int> choices;      // of one decode that leads here; replayed to continue it
+  std::vector<int> choices;  // of one decode that leads here; replayed to continue it
   double probability = 0;
   std::int64_t worst_nfe = 0;
-  bool dust = true;              // whether only decodes below kDust lead here
+  bool dust = true;  // whether only decodes below kDust lead here
 };
 
 // Decodes so far take the worst case of those that count; where none does, of all.
@@ -44,7 +44,8 @@ double possible_states(const Decoder& decoder, int vocabulary) {
 
 }  // namespace
 
-Outcomes enumerate(const Composition& composition, const Models& models, const Prompt& prompt, bool merge, std::int64_t most,
+Outcomes enumerate(const Composition& composition, const Models& models, const Prompt& prompt,
+                   bool merge, std::int64_t most,
                    const std::function<void(std::int64_t)>& progress) {
   Outcomes outcomes;
   std::map<std::string, State> states;
@@ -61,7 +62,9 @@ Outcomes enumerate(const Composition& composition, const Models& models, const P
         drive(models, decoder, decoder.step());
 
         if (++outcomes.walked > most)
-          throw ConfigError("certify.most_outcomes = " + std::to_string(most) + " outcomes have been walked, against the estimate, and there are more; raise it");
+          throw ConfigError(
+              "certify.most_outcomes = " + std::to_string(most) +
+              " outcomes have been walked, against the estimate, and there are more; raise it");
         if (progress) progress(outcomes.walked);
         const double probability = state.probability * chance.weight();
         const std::int64_t nfe = state.worst_nfe + decoder.nfe() - before;
@@ -72,7 +75,8 @@ Outcomes enumerate(const Composition& composition, const Models& models, const P
           if (probability > kDust) outcomes.worst_nfe = std::max(outcomes.worst_nfe, nfe);
           continue;
         }
-        const auto [found, fresh] = reached.try_emplace(merge ? decoder.state() : std::to_string(outcomes.walked));
+        const auto [found, fresh] =
+            reached.try_emplace(merge ? decoder.state() : std::to_string(outcomes.walked));
         if (fresh) found->second.choices = chance.choices();
         outcomes.merged += !fresh;
         add(found->second, probability, nfe);
@@ -84,13 +88,17 @@ Outcomes enumerate(const Composition& composition, const Models& models, const P
 
   double mass = 0;
   for (const auto& [text, probability] : outcomes.probability) mass += probability;
-  if (!(std::abs(mass - 1) < 1e-9)) throw Fault("the probabilities of all outcomes sum to " + std::to_string(mass) + ", not to one");
+  if (!(std::abs(mass - 1) < 1e-9))
+    throw Fault("the probabilities of all outcomes sum to " + std::to_string(mass) +
+                ", not to one");
   return outcomes;
 }
 
-// Of a tree in which a decode met b_1, b_2, ... branches, b_1 + b_1 b_2 + ... is in the mean the number of outcomes (Knuth,
-// 1975). Merging bounds the number of states from which a step is walked.
-double estimated_outcomes(const Composition& composition, const Models& models, const Prompt& prompt, bool merge) {
+// Of a tree in which a decode met b_1, b_2, ... branches, b_1 + b_1 b_2 + ... is in the mean the
+// number of outcomes (Knuth, 1975). Merging bounds the number of states from which a step is
+// walked.
+double estimated_outcomes(const Composition& composition, const Models& models,
+                          const Prompt& prompt, bool merge) {
   const int vocabulary = models.target().facts().vocabulary;
   double sum = 0;
   for (int trial = 0; trial < kProbes; ++trial) {
@@ -113,7 +121,8 @@ double total_variation(const Outcomes& a, const Outcomes& b) {
     const auto other = b.probability.find(text);
     sum += std::abs(probability - (other == b.probability.end() ? 0 : other->second));
   }
-  for (const auto& [text, probability] : b.probability) if (!a.probability.contains(text)) sum += probability;
+  for (const auto& [text, probability] : b.probability)
+    if (!a.probability.contains(text)) sum += probability;
   return sum / 2;
 }
 

@@ -20,8 +20,12 @@ struct Tally {
   double sum = 0, squares = 0;
   void add(double x) { ++count, sum += x, squares += x * x; }
   double mean() const { return count > 0 ? sum / static_cast<double>(count) : 0; }
-  double variance() const { return count > 1 ? std::max(0.0, squares / static_cast<double>(count) - mean() * mean()) : 0; }
-  double error() const { return std::sqrt(variance() / static_cast<double>(std::max<std::int64_t>(1, count))); }
+  double variance() const {
+    return count > 1 ? std::max(0.0, squares / static_cast<double>(count) - mean() * mean()) : 0;
+  }
+  double error() const {
+    return std::sqrt(variance() / static_cast<double>(std::max<std::int64_t>(1, count)));
+  }
 };
 
 // How many errors two numbers are apart. Numbers without spread are compared up to rounding.
@@ -32,7 +36,10 @@ double errors_apart(double a, double b, double error) {
 
 // What was committed in one decode.
 struct Decoded {
-  struct Token { Commit commit; int step; };
+  struct Token {
+    Commit commit;
+    int step;
+  };
   std::vector<Token> tokens;
 };
 
@@ -45,10 +52,13 @@ class Sampler {
   const Models& models() const { return models_; }
 
   // Calls seen(decoder) behind every step, at most `steps` of them.
-  template <class Seen> void decode(std::int64_t sample, int steps, Seen seen) const {
+  template <class Seen>
+  void decode(std::int64_t sample, int steps, Seen seen) const {
     SampledChance chance(static_cast<std::uint64_t>(composition_.run.seed));
-    Decoder decoder(composition_, models_, prompt_, stable_hash(prompt_.id + "/" + std::to_string(sample)), chance);
-    for (int step = 0; step < steps && drive(models_, decoder, decoder.step()); ++step) seen(decoder);
+    Decoder decoder(composition_, models_, prompt_,
+                    stable_hash(prompt_.id + "/" + std::to_string(sample)), chance);
+    for (int step = 0; step < steps && drive(models_, decoder, decoder.step()); ++step)
+      seen(decoder);
   }
 
  private:
@@ -68,17 +78,26 @@ Answer ask(Model& model, Sequence& sequence, const Question& question) {
 class Referee {
  public:
   Referee(const Composition& composition, const Prompt& prompt, Model& target)
-      : composition_(composition), prompt_(prompt), target_(target), facts_(target.facts()), by_step_(composition.certify.given == "step") {}
+      : composition_(composition),
+        prompt_(prompt),
+        target_(target),
+        facts_(target.facts()),
+        by_step_(composition.certify.given == "step") {}
 
-  // The standard normals of each token of a decode, token after token, y_K first; fewer where a token's states are not known.
+  // The standard normals of each token of a decode, token after token, y_K first; fewer where a
+  // token's states are not known.
   void innovations(const Decoded& decoded, std::vector<double>& normals) {
     Canvas canvas(prompt_.length, prompt_.given);
-    const std::unique_ptr<Sequence> sequence = target_.open(canvas, composition_.decode.blocks(canvas));
+    const std::unique_ptr<Sequence> sequence =
+        target_.open(canvas, composition_.decode.blocks(canvas));
     for (std::size_t first = 0; first < decoded.tokens.size();) {
       std::size_t end = first + 1;
-      while (by_step_ && end < decoded.tokens.size() && decoded.tokens[end].step == decoded.tokens[first].step) ++end;
+      while (by_step_ && end < decoded.tokens.size() &&
+             decoded.tokens[end].step == decoded.tokens[first].step)
+        ++end;
       Question about{.kind = Kind::draft, .view = facts_.view, .nodes = {}, .asks = {{kRoot, {}}}};
-      for (std::size_t i = first; i < end; ++i) about.asks.front().positions.push_back(decoded.tokens[i].commit.position);
+      for (std::size_t i = first; i < end; ++i)
+        about.asks.front().positions.push_back(decoded.tokens[i].commit.position);
       const Answer conditions = ask(target_, *sequence, about);
       for (; first < end; ++first) {
         const Commit& token = decoded.tokens[first].commit;
@@ -89,15 +108,20 @@ class Referee {
   }
 
  private:
-  void of_token(Sequence& sequence, const Eigen::VectorXd& condition, const Commit& token, std::vector<double>& normals) {
+  void of_token(Sequence& sequence, const Eigen::VectorXd& condition, const Commit& token,
+                std::vector<double>& normals) {
     if (static_cast<int>(token.path.size()) != facts_.reverse_steps) return;
     Question steps{.kind = Kind::aux, .view = facts_.view, .nodes = {}, .asks = {}, .reverse = {}};
-    for (int i = 0; i < facts_.reverse_steps; ++i) steps.reverse.push_back({condition, facts_.reverse_steps - i, token.path[i]});
+    for (int i = 0; i < facts_.reverse_steps; ++i)
+      steps.reverse.push_back({condition, facts_.reverse_steps - i, token.path[i]});
     const Answer answer = ask(target_, sequence, steps);
     for (const double x : token.path.front()) normals.push_back(x);
     for (int i = 0; i < facts_.reverse_steps; ++i) {
-      const Mixture law = shaped(answer.laws[i], composition_.decode.sampling.temperature, facts_.dimension, "the target");
-      for (const double x : law.innovation(i + 1 < facts_.reverse_steps ? token.path[i + 1] : token.value)) normals.push_back(x);
+      const Mixture law = shaped(answer.laws[i], composition_.decode.sampling.temperature,
+                                 facts_.dimension, "the target");
+      for (const double x :
+           law.innovation(i + 1 < facts_.reverse_steps ? token.path[i + 1] : token.value))
+        normals.push_back(x);
     }
   }
 
@@ -120,33 +144,50 @@ double kolmogorov_smirnov(std::vector<double> sample) {
   return most;
 }
 
-// The largest |correlation| of two different columns, in errors: rows have mean 0 and variance 1 if all is right.
+// The largest |correlation| of two different columns, in errors: rows have mean 0 and variance 1 if
+// all is right.
 double largest_correlation(const Eigen::MatrixXd& rows) {
-  const Eigen::MatrixXd products = rows.transpose() * rows / std::sqrt(static_cast<double>(rows.rows()));
+  const Eigen::MatrixXd products =
+      rows.transpose() * rows / std::sqrt(static_cast<double>(rows.rows()));
   double most = 0;
-  for (Eigen::Index i = 0; i < products.rows(); ++i) for (Eigen::Index j = 0; j < i; ++j) most = std::max(most, std::abs(products(i, j)));
+  for (Eigen::Index i = 0; i < products.rows(); ++i)
+    for (Eigen::Index j = 0; j < i; ++j) most = std::max(most, std::abs(products(i, j)));
   return most;
 }
 
-void check_innovations(const std::vector<std::vector<double>>& decodes, std::vector<Check>& checks) {
+void check_innovations(const std::vector<std::vector<double>>& decodes,
+                       std::vector<Check>& checks) {
   std::size_t columns = 0;
   for (const auto& decode : decodes) columns = std::max(columns, decode.size());
   std::vector<const std::vector<double>*> whole;
-  for (const auto& decode : decodes) if (decode.size() == columns) whole.push_back(&decode);
+  for (const auto& decode : decodes)
+    if (decode.size() == columns) whole.push_back(&decode);
   if (columns == 0) return;
   Eigen::MatrixXd rows(static_cast<Eigen::Index>(whole.size()), static_cast<Eigen::Index>(columns));
-  for (Eigen::Index i = 0; i < rows.rows(); ++i) for (Eigen::Index j = 0; j < rows.cols(); ++j) rows(i, j) = (*whole[i])[j];
+  for (Eigen::Index i = 0; i < rows.rows(); ++i)
+    for (Eigen::Index j = 0; j < rows.cols(); ++j) rows(i, j) = (*whole[i])[j];
   const auto count = static_cast<int>(columns), pairs = count * (count - 1) / 2;
-  Check distances{.name = "innovations, largest distance to the normal distribution function", .samples = rows.rows(), .statistics = count};
-  for (Eigen::Index j = 0; j < rows.cols(); ++j) distances.statistic = std::max(distances.statistic, kolmogorov_smirnov({rows.col(j).begin(), rows.col(j).end()}));
+  Check distances{.name = "innovations, largest distance to the normal distribution function",
+                  .samples = rows.rows(),
+                  .statistics = count};
+  for (Eigen::Index j = 0; j < rows.cols(); ++j)
+    distances.statistic =
+        std::max(distances.statistic, kolmogorov_smirnov({rows.col(j).begin(), rows.col(j).end()}));
   checks.push_back(distances);
-  checks.push_back({.name = "innovations, largest correlation, in errors", .samples = rows.rows(), .statistics = pairs, .statistic = largest_correlation(rows)});
+  checks.push_back({.name = "innovations, largest correlation, in errors",
+                    .samples = rows.rows(),
+                    .statistics = pairs,
+                    .statistic = largest_correlation(rows)});
   const Eigen::MatrixXd squares = (rows.array().square() - 1) / std::sqrt(2.0);
-  checks.push_back({.name = "their squares, largest correlation, in errors", .samples = rows.rows(), .statistics = pairs, .statistic = largest_correlation(squares)});
+  checks.push_back({.name = "their squares, largest correlation, in errors",
+                    .samples = rows.rows(),
+                    .statistics = pairs,
+                    .statistic = largest_correlation(squares)});
 }
 
 // Of the tokens against the law that the model knows.
-void check_moments(const std::vector<Eigen::VectorXd>& decodes, const JointMoments& joint, std::vector<Check>& checks) {
+void check_moments(const std::vector<Eigen::VectorXd>& decodes, const JointMoments& joint,
+                   std::vector<Check>& checks) {
   const Eigen::Index size = joint.mean.size();
   const auto n = static_cast<double>(decodes.size());
   Eigen::VectorXd mean = Eigen::VectorXd::Zero(size);
@@ -158,13 +199,20 @@ void check_moments(const std::vector<Eigen::VectorXd>& decodes, const JointMomen
     products += product / n;
     squares += product.cwiseAbs2() / n;
   }
-  Check means{.name = "mean of the tokens, in errors", .samples = static_cast<std::int64_t>(decodes.size()), .statistics = static_cast<int>(size)};
-  Check covariances{.name = "covariance of the tokens, in errors", .samples = means.samples, .statistics = static_cast<int>(size * (size + 1) / 2)};
+  Check means{.name = "mean of the tokens, in errors",
+              .samples = static_cast<std::int64_t>(decodes.size()),
+              .statistics = static_cast<int>(size)};
+  Check covariances{.name = "covariance of the tokens, in errors",
+                    .samples = means.samples,
+                    .statistics = static_cast<int>(size * (size + 1) / 2)};
   for (Eigen::Index i = 0; i < size; ++i) {
-    means.statistic = std::max(means.statistic, errors_apart(mean[i], 0, std::sqrt(joint.covariance(i, i) / n)));
+    means.statistic =
+        std::max(means.statistic, errors_apart(mean[i], 0, std::sqrt(joint.covariance(i, i) / n)));
     for (Eigen::Index j = 0; j <= i; ++j) {
-      const double spread = std::sqrt(std::max(0.0, squares(i, j) - products(i, j) * products(i, j)) / n);
-      covariances.statistic = std::max(covariances.statistic, errors_apart(products(i, j), joint.covariance(i, j), spread));
+      const double spread =
+          std::sqrt(std::max(0.0, squares(i, j) - products(i, j) * products(i, j)) / n);
+      covariances.statistic = std::max(
+          covariances.statistic, errors_apart(products(i, j), joint.covariance(i, j), spread));
     }
   }
   checks.push_back(means);
@@ -186,35 +234,50 @@ Tally first_acceptance(const Sampler& sampler, std::int64_t samples) {
   return tally;
 }
 
-void check_overlap(const Composition& composition, const Prompt& prompt, Loaded& loaded, const Tally& probability, const Tally& accepted, std::vector<Check>& checks) {
+void check_overlap(const Composition& composition, const Prompt& prompt, Loaded& loaded,
+                   const Tally& probability, const Tally& accepted, std::vector<Check>& checks) {
   if (probability.count == 0) return;
-  const double error = std::sqrt(std::max(0.0, accepted.mean() * (1 - accepted.mean())) / static_cast<double>(accepted.count));
-  checks.push_back({.name = "share of first drafts accepted, against their probability, in errors", .samples = accepted.count, .statistic = errors_apart(accepted.mean(), probability.mean(), error)});
+  const double error = std::sqrt(std::max(0.0, accepted.mean() * (1 - accepted.mean())) /
+                                 static_cast<double>(accepted.count));
+  checks.push_back({.name = "share of first drafts accepted, against their probability, in errors",
+                    .samples = accepted.count,
+                    .statistic = errors_apart(accepted.mean(), probability.mean(), error)});
   if (!composition.models.contains("draft")) return;
   Composition exchanged = composition;
   std::swap(exchanged.models.at(""), exchanged.models.at("draft"));
   exchanged.decode.draft_length = 1;  // the others are not looked at
-  const Tally other = first_acceptance(Sampler(exchanged, prompt, loaded), composition.certify.samples);
-  checks.push_back({.name = "overlap E_q min(1, p/q) = E_p min(1, q/p), in errors", .samples = other.count,
-                    .statistic = errors_apart(probability.mean(), other.mean(), std::hypot(probability.error(), other.error()))});
+  const Tally other =
+      first_acceptance(Sampler(exchanged, prompt, loaded), composition.certify.samples);
+  checks.push_back({.name = "overlap E_q min(1, p/q) = E_p min(1, q/p), in errors",
+                    .samples = other.count,
+                    .statistic = errors_apart(probability.mean(), other.mean(),
+                                              std::hypot(probability.error(), other.error()))});
 }
 
-std::string option_of(const std::vector<std::pair<std::string, std::string>>& values, const std::string& name) {
-  for (const auto& [option, value] : values) if (option == name) return value;
+std::string option_of(const std::vector<std::pair<std::string, std::string>>& values,
+                      const std::string& name) {
+  for (const auto& [option, value] : values)
+    if (option == name) return value;
   return {};
 }
 
-// Drafts of one token, so that draft and target see the same. Where their noise is not shared, two draws of one law differ.
-void check_self(const Composition& composition, const Prompt& prompt, Loaded& loaded, std::vector<Check>& checks) {
-  if (!composition.models.contains("draft") || option_of(composition.verifier.values, "aligned") == "false") return;
+// Drafts of one token, so that draft and target see the same. Where their noise is not shared, two
+// draws of one law differ.
+void check_self(const Composition& composition, const Prompt& prompt, Loaded& loaded,
+                std::vector<Check>& checks) {
+  if (!composition.models.contains("draft") ||
+      option_of(composition.verifier.values, "aligned") == "false")
+    return;
   Composition self = composition;
   self.models.at("draft") = self.models.at("");
   self.decode.draft_length = 1;
   const Sampler sampler(self, prompt, loaded);
-  Check check{.name = "drafts of the target itself that are rejected", .samples = 0, .of_law = false};
+  Check check{
+      .name = "drafts of the target itself that are rejected", .samples = 0, .of_law = false};
   for (std::int64_t i = 0; i < kSelfDrafted; ++i) {
     sampler.decode(i, prompt.length, [&](const Decoder& decoder) {
-      for (const Judged& judged : decoder.verdict().judged) if (tested(judged)) ++check.samples, check.statistic += !judged.accepted;
+      for (const Judged& judged : decoder.verdict().judged)
+        if (tested(judged)) ++check.samples, check.statistic += !judged.accepted;
     });
   }
   checks.push_back(check);
@@ -228,22 +291,26 @@ void correct(std::vector<Check>& checks, double alpha) {
   for (Check& check : checks) {
     if (check.name.starts_with("drafts of the target itself")) continue;  // none may be
     const bool distance = check.name.find("distance") != std::string::npos;
-    check.critical = distance ? std::sqrt(std::log(2 / each) / 2 / static_cast<double>(check.samples))
-                              : boost::math::quantile(boost::math::complement(boost::math::normal(), each / 2));
+    check.critical =
+        distance ? std::sqrt(std::log(2 / each) / 2 / static_cast<double>(check.samples))
+                 : boost::math::quantile(boost::math::complement(boost::math::normal(), each / 2));
   }
 }
 
 }  // namespace
 
 bool VectorCertificate::lossless() const {
-  return std::all_of(checks.begin(), checks.end(), [](const Check& check) { return !check.of_law || check.passes(); });
+  return std::all_of(checks.begin(), checks.end(),
+                     [](const Check& check) { return !check.of_law || check.passes(); });
 }
 
 bool VectorCertificate::claims_hold() const {
-  return std::all_of(checks.begin(), checks.end(), [](const Check& check) { return check.of_law || check.passes(); });
+  return std::all_of(checks.begin(), checks.end(),
+                     [](const Check& check) { return check.of_law || check.passes(); });
 }
 
-VectorCertificate certify_vectors(const Composition& composition, const Prompt& prompt, Loaded& loaded) {
+VectorCertificate certify_vectors(const Composition& composition, const Prompt& prompt,
+                                  Loaded& loaded) {
   const CertifyOptions& claim = composition.certify;
   const Sampler sampler(composition, prompt, loaded);
   Model& target = sampler.models().target();
@@ -285,22 +352,37 @@ VectorCertificate certify_vectors(const Composition& composition, const Prompt& 
       laid.conservativeResize(laid.size() + token.commit.value.size());
       laid.tail(token.commit.value.size()) = token.commit.value;
     }
-    for (std::size_t j = 0; j < means.size() && static_cast<Eigen::Index>(j) < laid.size(); ++j) means[j].add(laid[static_cast<Eigen::Index>(j)]);
+    for (std::size_t j = 0; j < means.size() && static_cast<Eigen::Index>(j) < laid.size(); ++j)
+      means[j].add(laid[static_cast<Eigen::Index>(j)]);
     if (joint) tokens.push_back(std::move(laid));
     progress.at(i + 1);
   }
 
   std::vector<Check>& checks = certificate.checks;
   check_innovations(normals, checks);
-  if (joint) check_moments(tokens, known->joint(prompt.given.front().second, prompt.length - 1, composition.decode.sampling.temperature), checks);
+  if (joint)
+    check_moments(tokens,
+                  known->joint(prompt.given.front().second, prompt.length - 1,
+                               composition.decode.sampling.temperature),
+                  checks);
   check_overlap(composition, prompt, loaded, first_probability, first_accepted, checks);
-  if (accepted.count > 0 && option_of(composition.verifier.values, "mode") != "reflection")  // which mirrors more than it draws
-    checks.push_back({.name = "proposals a tested draft, against 1, in errors", .samples = proposals.count, .statistic = errors_apart(proposals.mean(), 1, proposals.error())});
+  if (accepted.count > 0 && option_of(composition.verifier.values, "mode") !=
+                                "reflection")  // which mirrors more than it draws
+    checks.push_back({.name = "proposals a tested draft, against 1, in errors",
+                      .samples = proposals.count,
+                      .statistic = errors_apart(proposals.mean(), 1, proposals.error())});
   check_self(composition, prompt, loaded, checks);
   for (std::size_t j = 0; j < means.size(); ++j)
-    checks.push_back({.name = "claimed mean of coordinate " + std::to_string(j) + ", in errors", .samples = means[j].count, .statistic = errors_apart(means[j].mean(), claim.mean[j], means[j].error()), .of_law = false});
+    checks.push_back({.name = "claimed mean of coordinate " + std::to_string(j) + ", in errors",
+                      .samples = means[j].count,
+                      .statistic = errors_apart(means[j].mean(), claim.mean[j], means[j].error()),
+                      .of_law = false});
   if (claim.acceptance > 0)
-    checks.push_back({.name = "claimed acceptance, in errors", .samples = accepted.count, .statistic = errors_apart(accepted.mean(), claim.acceptance, accepted.error()), .of_law = false});
+    checks.push_back(
+        {.name = "claimed acceptance, in errors",
+         .samples = accepted.count,
+         .statistic = errors_apart(accepted.mean(), claim.acceptance, accepted.error()),
+         .of_law = false});
   correct(checks, claim.alpha);
 
   certificate.tested = accepted.count;
@@ -315,15 +397,21 @@ VectorCertificate certify_vectors(const Composition& composition, const Prompt& 
 std::string to_text(const VectorCertificate& certificate) {
   std::string text;
   char line[256];
-  std::snprintf(line, sizeof line, "  %-70s %10s %12s %10s %10s\n", "check", "statistics", "samples", "largest", "critical");
+  std::snprintf(line, sizeof line, "  %-70s %10s %12s %10s %10s\n", "check", "statistics",
+                "samples", "largest", "critical");
   text += line;
   for (const Check& check : certificate.checks) {
-    std::snprintf(line, sizeof line, "  %-70s %10d %12lld %10.4g %10.4g%s\n", check.name.c_str(), check.statistics, static_cast<long long>(check.samples),
-                  check.statistic, check.critical, check.passes() ? "" : "  beyond");
+    std::snprintf(line, sizeof line, "  %-70s %10d %12lld %10.4g %10.4g%s\n", check.name.c_str(),
+                  check.statistics, static_cast<long long>(check.samples), check.statistic,
+                  check.critical, check.passes() ? "" : "  beyond");
     text += line;
   }
-  std::snprintf(line, sizeof line, "  acceptance %.4f, proposals %.4f a tested draft, of %lld, %lld capped; %.4f tokens a step; NFE %.4f a decode\n", certificate.acceptance,
-                certificate.proposals, static_cast<long long>(certificate.tested), static_cast<long long>(certificate.capped), certificate.tokens_per_step, certificate.nfe);
+  std::snprintf(
+      line, sizeof line,
+      "  acceptance %.4f, proposals %.4f a tested draft, of %lld, %lld capped; %.4f tokens a step; "
+      "NFE %.4f a decode\n",
+      certificate.acceptance, certificate.proposals, static_cast<long long>(certificate.tested),
+      static_cast<long long>(certificate.capped), certificate.tokens_per_step, certificate.nfe);
   text += line;
   for (std::size_t j = 0; j < certificate.means.size(); ++j) {
     std::snprintf(line, sizeof line, "  mean of coordinate %zu: %.4f\n", j, certificate.means[j]);

@@ -50,15 +50,26 @@ std::string start_of(const std::string& pid) {
 std::string place() {
   std::string boot = contents("/proc/sys/kernel/random/boot_id");
   boot = boot.substr(0, boot.find('\n'));
-  struct stat space{};
+  struct stat space {};
   ::stat("/proc/self/ns/pid", &space);
   return hostname() + "/" + boot + "/" + std::to_string(space.st_ino);
 }
 
 std::string to_json(const Attempt& a) {
-  const nlohmann::json json = {{"state", kStates[static_cast<int>(a.state)]}, {"owner", a.owner}, {"host", a.host}, {"started", a.started},
-                               {"round", a.round}, {"job", a.job}, {"seconds", a.seconds}, {"exit_status", a.exit_status}, {"signal", a.signal},
-                               {"reason", a.reason}, {"last_line", a.last_line}, {"first", a.first}, {"prompts", a.prompts}, {"samples", a.samples}};
+  const nlohmann::json json = {{"state", kStates[static_cast<int>(a.state)]},
+                               {"owner", a.owner},
+                               {"host", a.host},
+                               {"started", a.started},
+                               {"round", a.round},
+                               {"job", a.job},
+                               {"seconds", a.seconds},
+                               {"exit_status", a.exit_status},
+                               {"signal", a.signal},
+                               {"reason", a.reason},
+                               {"last_line", a.last_line},
+                               {"first", a.first},
+                               {"prompts", a.prompts},
+                               {"samples", a.samples}};
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -70,11 +81,17 @@ Attempt from_json(const std::string& text, int number) {
   if (!json.is_object()) return a;
   try {
     const std::string state = json.value("state", "running");
-    for (int i = 0; i < 5; ++i) if (state == kStates[i]) a.state = static_cast<AttemptState>(i);
-    a.owner = json.value("owner", ""), a.host = json.value("host", ""), a.started = json.value("started", ""), a.round = json.value("round", ""), a.job = json.value("job", "");
-    a.seconds = json.value("seconds", 0.0), a.exit_status = json.value("exit_status", 0), a.signal = json.value("signal", 0);
+    for (int i = 0; i < 5; ++i)
+      if (state == kStates[i]) a.state = static_cast<AttemptState>(i);
+    a.owner = json.value("owner", ""), a.host = json.value("host", ""),
+    a.started = json.value("started", ""), a.round = json.value("round", ""),
+    a.job = json.value("job", "");
+    a.seconds = json.value("seconds", 0.0), a.exit_status = json.value("exit_status", 0),
+    a.signal = json.value("signal", 0);
     a.reason = json.value("reason", ""), a.last_line = json.value("last_line", "");
-    a.first = json.value("first", std::int64_t{0}), a.prompts = json.value("prompts", std::int64_t{0}), a.samples = json.value("samples", std::int64_t{0});
+    a.first = json.value("first", std::int64_t{0}),
+    a.prompts = json.value("prompts", std::int64_t{0}),
+    a.samples = json.value("samples", std::int64_t{0});
   } catch (const nlohmann::json::exception&) {
     throw DataError("the record of an attempt is damaged: " + text.substr(0, 200));
   }
@@ -93,11 +110,14 @@ bool is_gone(const std::string& identity) {
   if (identity.compare(0, here.size(), here) != 0) return false;
   const std::string process = identity.substr(here.size());
   const std::size_t slash = process.find('/');
-  return slash != std::string::npos && start_of(process.substr(0, slash)) != process.substr(slash + 1);
+  return slash != std::string::npos &&
+         start_of(process.substr(0, slash)) != process.substr(slash + 1);
 }
 
 Claims::Claims(std::string folder, double lease)
-    : folder_(std::move(folder)), clock_(folder_ + "/.clock-" + hostname() + "-" + std::to_string(::getpid())), lease_(lease) {
+    : folder_(std::move(folder)),
+      clock_(folder_ + "/.clock-" + hostname() + "-" + std::to_string(::getpid())),
+      lease_(lease) {
   make_folder(folder_);
   renewing_ = std::thread([this] { renew(); });
 }
@@ -112,7 +132,9 @@ Claims::~Claims() {
   ::unlink(clock_.c_str());
 }
 
-std::string Claims::file(const std::string& cell, int number) const { return folder_ + "/" + cell + "." + std::to_string(number); }
+std::string Claims::file(const std::string& cell, int number) const {
+  return folder_ + "/" + cell + "." + std::to_string(number);
+}
 
 std::map<std::string, Attempts> Claims::all() const {
   std::map<std::string, Attempts> found;
@@ -120,36 +142,48 @@ std::map<std::string, Attempts> Claims::all() const {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
     const std::string name = entry.path().filename().string();
     const std::size_t dot = name.rfind('.');
-    if (dot == 0 || dot == std::string::npos || name.find_first_not_of("0123456789", dot + 1) != std::string::npos || dot + 1 == name.size()) continue;
-    found[name.substr(0, dot)].push_back(from_json(contents(entry.path().string()), std::atoi(name.c_str() + dot + 1)));
+    if (dot == 0 || dot == std::string::npos ||
+        name.find_first_not_of("0123456789", dot + 1) != std::string::npos ||
+        dot + 1 == name.size())
+      continue;
+    found[name.substr(0, dot)].push_back(
+        from_json(contents(entry.path().string()), std::atoi(name.c_str() + dot + 1)));
   }
   if (error) throw OutputError("cannot read '" + folder_ + "': " + error.message());
-  for (auto& [cell, attempts] : found) std::sort(attempts.begin(), attempts.end(), [](const Attempt& a, const Attempt& b) { return a.number < b.number; });
+  for (auto& [cell, attempts] : found)
+    std::sort(attempts.begin(), attempts.end(),
+              [](const Attempt& a, const Attempt& b) { return a.number < b.number; });
   return found;
 }
 
 Attempts Claims::of(const std::string& cell) const {
   Attempts attempts;
-  for (int number = 1; fs::exists(file(cell, number)); ++number) attempts.push_back(from_json(contents(file(cell, number)), number));
+  for (int number = 1; fs::exists(file(cell, number)); ++number)
+    attempts.push_back(from_json(contents(file(cell, number)), number));
   return attempts;
 }
 
 double Claims::age(const std::string& path) const {
-  // Both times are the file server's: our clock file is changed now, and the lease was when it was renewed last.
+  // Both times are the file server's: our clock file is changed now, and the lease was when it was
+  // renewed last.
   const int fd = ::open(clock_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   if (fd < 0) return 0;
-  struct stat now{}, then{};
+  struct stat now {
+  }, then{};
   const bool good = ::futimens(fd, nullptr) == 0 && ::fstat(fd, &now) == 0;
   ::close(fd);
   if (!good || ::stat(path.c_str(), &then) != 0) return 0;
-  return static_cast<double>(now.st_mtim.tv_sec - then.st_mtim.tv_sec) + 1e-9 * static_cast<double>(now.st_mtim.tv_nsec - then.st_mtim.tv_nsec);
+  return static_cast<double>(now.st_mtim.tv_sec - then.st_mtim.tv_sec) +
+         1e-9 * static_cast<double>(now.st_mtim.tv_nsec - then.st_mtim.tv_nsec);
 }
 
 bool Claims::abandoned(const std::string& cell, const Attempt& attempt) const {
-  return attempt.state == AttemptState::running && (is_gone(attempt.owner) || age(file(cell, attempt.number)) > lease_);
+  return attempt.state == AttemptState::running &&
+         (is_gone(attempt.owner) || age(file(cell, attempt.number)) > lease_);
 }
 
-bool Claims::claim(const std::string& cell, int number, const std::string& round, const std::string& job) {
+bool Claims::claim(const std::string& cell, int number, const std::string& round,
+                   const std::string& job) {
   const std::string path = file(cell, number);
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd < 0 && errno == EEXIST) return false;
@@ -174,7 +208,9 @@ bool Claims::claim(const std::string& cell, int number, const std::string& round
   return true;
 }
 
-bool Claims::holds() const { return !cell_.empty() && !fs::exists(file(cell_, attempt_.number + 1)); }
+bool Claims::holds() const {
+  return !cell_.empty() && !fs::exists(file(cell_, attempt_.number + 1));
+}
 
 void Claims::finish(AttemptState state, Attempt outcome) {
   const std::string cell = cell_;
@@ -190,7 +226,9 @@ Attempt Claims::release(Attempt outcome) {
   return outcome;
 }
 
-void Claims::record(const std::string& cell, Attempt attempt) const { replace_whole(file(cell, attempt.number), to_json(attempt)); }
+void Claims::record(const std::string& cell, Attempt attempt) const {
+  replace_whole(file(cell, attempt.number), to_json(attempt));
+}
 
 // Several renewals within a lease, so that one that is late does not end it.
 void Claims::renew() {

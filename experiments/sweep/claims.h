@@ -1,8 +1,10 @@
-// Who decodes which cell: processes on any number of machines agree through a shared folder, without a server or a database.
+// Who decodes which cell: processes on any number of machines agree through a shared folder,
+// without a server or a database.
 //
-// Every attempt at a cell is a file of its own, CELL.N. It is created exclusively, which only one process can do: that is the
-// claim. Its time of change, renewed by the file server while the process lives, is the lease. Its last contents say what became
-// of it. Attempts are never deleted, so no claim can be taken twice; a cell is decoded again by claiming the next number.
+// Every attempt at a cell is a file of its own, CELL.N. It is created exclusively, which only one
+// process can do: that is the claim. Its time of change, renewed by the file server while the
+// process lives, is the lease. Its last contents say what became of it. Attempts are never deleted,
+// so no claim can be taken twice; a cell is decoded again by claiming the next number.
 #pragma once
 
 #include <condition_variable>
@@ -22,9 +24,9 @@ enum class AttemptState { running, done, failed, interrupted, forgiven };
 struct Attempt {
   int number = 0;
   AttemptState state = AttemptState::running;
-  std::string owner;              // process_identity() of who claimed it
+  std::string owner;               // process_identity() of who claimed it
   std::string host, started, job;  // Slurm's name of the job, where there is one
-  std::string round;              // of whom: a failed cell is not tried again in the round that it failed in
+  std::string round;  // of whom: a failed cell is not tried again in the round that it failed in
   double seconds = 0;
   int exit_status = 0, signal = 0;
   std::string reason, last_line;  // why it failed, and the last line of the cell's log
@@ -35,8 +37,8 @@ using Attempts = std::vector<Attempt>;  // of one cell, ascending
 
 constexpr int kQuarantine = 3;  // failures after which a cell is left alone
 
-// Host, boot, process namespace, process and its start: no two processes share it, and whoever runs in the same place can tell
-// whether that process lives.
+// Host, boot, process namespace, process and its start: no two processes share it, and whoever runs
+// in the same place can tell whether that process lives.
 std::string process_identity();
 // Whether the process is known to be gone; false where it cannot be known from here.
 bool is_gone(const std::string& identity);
@@ -53,24 +55,29 @@ class Claims {
   // A running attempt whose process is gone or has not renewed its lease: nobody is at work.
   bool abandoned(const std::string& cell, const Attempt& attempt) const;
 
-  // Claims attempt `number`, which is then renewed until finish(); false when another process was faster.
-  bool claim(const std::string& cell, int number, const std::string& round, const std::string& job = {});
-  // Whether the attempt in hand is still the newest: a process that slept longer than its lease was replaced.
+  // Claims attempt `number`, which is then renewed until finish(); false when another process was
+  // faster.
+  bool claim(const std::string& cell, int number, const std::string& round,
+             const std::string& job = {});
+  // Whether the attempt in hand is still the newest: a process that slept longer than its lease was
+  // replaced.
   bool holds() const;
   // Writes what became of the attempt in hand.
   void finish(AttemptState state, Attempt outcome);
-  // Lets go of the attempt in hand, which stays claimed for as long as a lease lasts: to be recorded soon.
+  // Lets go of the attempt in hand, which stays claimed for as long as a lease lasts: to be
+  // recorded soon.
   Attempt release(Attempt outcome);
   // Writes what became of an attempt that is not in hand: released, or of a process that died.
   void record(const std::string& cell, Attempt attempt) const;
 
  private:
   std::string file(const std::string& cell, int number) const;
-  double age(const std::string& path) const;  // seconds since it was renewed, by the file server's clock alone
+  double age(const std::string& path)
+      const;  // seconds since it was renewed, by the file server's clock alone
   void renew();
   std::string folder_, clock_;
   double lease_;
-  std::string cell_;     // in hand; "" when none
+  std::string cell_;  // in hand; "" when none
   Attempt attempt_;
   std::mutex mutex_;
   std::condition_variable wake_;

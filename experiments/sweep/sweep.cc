@@ -18,13 +18,15 @@ namespace {
 
 constexpr std::size_t kMostSummarised = 40;  // cells in the table at the end
 
-std::int64_t number(const CommandLine& line, const std::string& flag, std::int64_t otherwise, std::int64_t least) {
+std::int64_t number(const CommandLine& line, const std::string& flag, std::int64_t otherwise,
+                    std::int64_t least) {
   if (!line.has(flag)) return otherwise;
   const std::string text = line.flag(flag);
   std::int64_t value = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
   if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || value < least) {
-    throw UsageError("--" + flag + " = " + text + " must be a whole number, at least " + std::to_string(least));
+    throw UsageError("--" + flag + " = " + text + " must be a whole number, at least " +
+                     std::to_string(least));
   }
   return value;
 }
@@ -34,7 +36,8 @@ void set_cells(const CommandLine& line, WorkerOptions& options) {
   const std::string text = line.flag("cells");
   const std::size_t colon = text.find(':');
   CommandLine halves;
-  halves.flags = {{"cells", text.substr(0, colon)}, {"cells to", colon == std::string::npos ? "" : text.substr(colon + 1)}};
+  halves.flags = {{"cells", text.substr(0, colon)},
+                  {"cells to", colon == std::string::npos ? "" : text.substr(colon + 1)}};
   options.first = static_cast<std::size_t>(number(halves, "cells", 0, 0));
   options.last = static_cast<std::size_t>(number(halves, "cells to", 0, 0));
 }
@@ -47,10 +50,15 @@ int dry_run(const Config& config, const Registries& registries) {
   const bool baseline = config.find("sweep.baseline");
   std::string text = std::to_string(cells.size()) + (cells.size() == 1 ? " cell\n" : " cells\n");
   for (const Cell& cell : cells) {
-    text.append("  ").append(cell.id).append("  ").append(cell.label).append(baseline && &cell == cells.data() ? "  (baseline)\n" : "\n");
+    text.append("  ")
+        .append(cell.id)
+        .append("  ")
+        .append(cell.label)
+        .append(baseline && &cell == cells.data() ? "  (baseline)\n" : "\n");
   }
   std::cout << text;
-  for (const std::string& sentence : without_effect(cells, registries)) std::cout << "  warning: " << sentence << "\n";
+  for (const std::string& sentence : without_effect(cells, registries))
+    std::cout << "  warning: " << sentence << "\n";
   return 0;
 }
 
@@ -63,20 +71,27 @@ int finish(const SweepFolder& folder, const Registries& registries, bool went_th
     const Trace trace(folder.result(), ColumnReader::Trust::own);
     if (trace.runs().size() <= kMostSummarised) {
       Faults faults;
-      std::cout << summary(trace.runs(), trace.read(false), compose(folder.cells()[0].cell.config, registries, faults).report) << "\n";
+      std::cout << summary(trace.runs(), trace.read(false),
+                           compose(folder.cells()[0].cell.config, registries, faults).report)
+                << "\n";
     }
   }
   if (!went_through) {
-    std::cerr << "interrupted; what was finished is kept: draftlab sweep " << folder.path() << " continues\n";
+    std::cerr << "interrupted; what was finished is kept: draftlab sweep " << folder.path()
+              << " continues\n";
     return 130;
   }
-  if (!whole) std::cout << "next:  draftlab sweep " << folder.path() << "    tries again what failed, up to three times; --retry begins anew\n";
+  if (!whole)
+    std::cout << "next:  draftlab sweep " << folder.path()
+              << "    tries again what failed, up to three times; --retry begins anew\n";
   return whole ? 0 : 1;
 }
 
 }  // namespace
 
-std::vector<std::string> frozen_plugins(const std::string& path) { return SweepFolder::is_one(path) ? SweepFolder::plugins(path) : std::vector<std::string>{}; }
+std::vector<std::string> frozen_plugins(const std::string& path) {
+  return SweepFolder::is_one(path) ? SweepFolder::plugins(path) : std::vector<std::string>{};
+}
 
 int sweep(const CommandLine& line, const Registries& registries) {
   const std::string& path = line.paths[0];
@@ -84,7 +99,8 @@ int sweep(const CommandLine& line, const Registries& registries) {
   if (line.has("worker")) {
     WorkerOptions options;
     for (const auto& [key, value] : line.overrides) {
-      if (key != "run.threads") throw UsageError("a worker decodes what was frozen, so --" + key + " means nothing to it");
+      if (key != "run.threads")
+        throw UsageError("a worker decodes what was frozen, so --" + key + " means nothing to it");
       options.threads = std::atoi(value.c_str());
     }
     options.report = static_cast<int>(number(line, "report", -1, 0));
@@ -92,12 +108,15 @@ int sweep(const CommandLine& line, const Registries& registries) {
     set_cells(line, options);
     const SlurmJob job = slurm_job();
     options.job = job.id, options.requeued = job.requeued, options.seconds_left = job.seconds_left;
-    options.wait = line.has("requeue") || options.report >= 0;  // a whole sweep ends when every cell has
-    if (line.has("requeue") && !job.id.empty()) options.at_exit = [&] { std::cout << requeue(job) << std::endl; };
+    options.wait =
+        line.has("requeue") || options.report >= 0;  // a whole sweep ends when every cell has
+    if (line.has("requeue") && !job.id.empty())
+      options.at_exit = [&] { std::cout << requeue(job) << std::endl; };
     return work(SweepFolder::open(path, registries), options, registries);
   }
   if (is_folder && !line.overrides.empty()) {
-    throw UsageError("'" + path + "' holds a frozen config; to change --" + line.overrides[0].first + ", give the config itself and --out " + path);
+    throw UsageError("'" + path + "' holds a frozen config; to change --" +
+                     line.overrides[0].first + ", give the config itself and --out " + path);
   }
   if (!is_folder && line.has("dry-run")) {
     Faults faults;
@@ -111,15 +130,19 @@ int sweep(const CommandLine& line, const Registries& registries) {
     const Config config = Config::read(path, line.overrides, faults);
     faults.raise();
     const std::string out = line.flag("out", "out/" + std::filesystem::path(path).stem().string());
-    if (!SweepFolder::may_begin(out)) throw OutputError("'" + out + "' exists and is no folder of a sweep; name another with --out");
+    if (!SweepFolder::may_begin(out))
+      throw OutputError("'" + out +
+                        "' exists and is no folder of a sweep; name another with --out");
     return SweepFolder::freeze(out, config, line.plugins, registries);
   };
   SweepFolder folder = begun();
   if (line.has("dry-run")) return dry_run(folder.config(), registries);
   if (line.has("cancel")) {
     folder.cancel(true);
-    if (const std::string said = cancel_jobs(folder); !said.empty()) std::cerr << "Slurm did not end the jobs: " << said << "\n";
-    std::cout << "workers of " << folder.path() << " stop after the sample in hand; draftlab sweep " << folder.path() << " continues\n";
+    if (const std::string said = cancel_jobs(folder); !said.empty())
+      std::cerr << "Slurm did not end the jobs: " << said << "\n";
+    std::cout << "workers of " << folder.path() << " stop after the sample in hand; draftlab sweep "
+              << folder.path() << " continues\n";
     return 0;
   }
   if (line.has("gather") || line.has("status")) settle_with_slurm(folder);

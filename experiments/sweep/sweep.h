@@ -1,5 +1,5 @@
-// `draftlab sweep CONFIG --out DIR`: every cell of a config, in processes of this machine or as an array of Slurm jobs. Whatever
-// is killed, the same command goes on with what is missing.
+// `draftlab sweep CONFIG --out DIR`: every cell of a config, in processes of this machine or as an
+// array of Slurm jobs. Whatever is killed, the same command goes on with what is missing.
 #pragma once
 
 #include "core/config/plugin.h"

@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <iostream>
 
-#include "core/prob/chance.h"
 #include "core/base/progress.h"
+#include "core/prob/chance.h"
 #include "core/trace/provenance.h"
 #include "experiments/arm.h"
 
@@ -18,18 +18,21 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMostProbed = 8;    // cells
-constexpr double kProbeSeconds = 3;       // of decoding in each, at least one step
+constexpr std::size_t kMostProbed = 8;  // cells
+constexpr double kProbeSeconds = 3;     // of decoding in each, at least one step
 constexpr int kProbeSamples = 3;
 
-double since(Clock::time_point time) { return std::chrono::duration<double>(Clock::now() - time).count(); }
+double since(Clock::time_point time) {
+  return std::chrono::duration<double>(Clock::now() - time).count();
+}
 
 struct Probe {
   double loading = 0, sample = 0;  // seconds
   int threads = 1;
 };
 
-// Seconds that a sample of this cell takes: by decoding some, or the first steps of one that is long.
+// Seconds that a sample of this cell takes: by decoding some, or the first steps of one that is
+// long.
 Probe probe(const SweepCell& cell, Shelf& shelf, const Registries& registries) {
   Faults faults;
   Composition composition = compose(cell.cell.config, registries, faults);
@@ -43,11 +46,13 @@ Probe probe(const SweepCell& cell, Shelf& shelf, const Registries& registries) {
   found.loading = since(began);
   began = Clock::now();
   double decoded = 0;
-  for (int i = 0; i < kProbeSamples && decoded < 1 + i && (i == 0 || since(began) < kProbeSeconds); ++i) {
+  for (int i = 0; i < kProbeSamples && decoded < 1 + i && (i == 0 || since(began) < kProbeSeconds);
+       ++i) {
     const Prompt prompt = arm.task->prompt(static_cast<int>(cell.first + i % cell.prompts));
     SampledChance chance(static_cast<std::uint64_t>(arm.composition.run.seed));
     Decoder decoder(arm.composition, arm.models, prompt, static_cast<std::uint64_t>(i), chance);
-    const double open = prompt.length - decoder.canvas().committed() - static_cast<double>(prompt.given.size());
+    const double open =
+        prompt.length - decoder.canvas().committed() - static_cast<double>(prompt.given.size());
     const int before = decoder.canvas().committed();
     while (drive(arm.models, decoder, decoder.step()) && since(began) < kProbeSeconds) {}
     decoded += decoder.done() || open <= 0 ? 1 : (decoder.canvas().committed() - before) / open;
@@ -63,7 +68,8 @@ int estimate(SweepFolder& folder, const Registries& registries) {
   Shelf shelf;
   std::vector<Probe> probes;
   const std::size_t probed = std::min(kMostProbed, cells.size());
-  for (std::size_t i = 0; i < probed; ++i) probes.push_back(probe(cells[i * cells.size() / probed], shelf, registries));
+  for (std::size_t i = 0; i < probed; ++i)
+    probes.push_back(probe(cells[i * cells.size() / probed], shelf, registries));
   double process_seconds = 0, core_seconds = 0, longest = 0;
   std::int64_t samples = 0;
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -77,10 +83,13 @@ int estimate(SweepFolder& folder, const Registries& registries) {
   ::getrusage(RUSAGE_SELF, &used);
   const double memory = static_cast<double>(used.ru_maxrss) / (1 << 20);  // GiB
   const long minutes = std::lround(std::ceil(1.5 * longest / 60)) + 1;
-  std::printf("estimate from %zu of %zu cells, a few steps each:\n  %lld samples, %s of one process, %.4g core-hours\n  the longest cell takes %s\n"
-              "  suggested for one cell a task: --time=%ld:%02ld:00 --mem=%ldM (peak here %.0f MiB)\n",
-              probed, cells.size(), static_cast<long long>(samples), duration(process_seconds).c_str(), core_seconds / 3600, duration(longest).c_str(),
-              minutes / 60, minutes % 60, std::lround(std::ceil((1.3 * memory + 0.25) * 10) * 102.4), memory * 1024);
+  std::printf(
+      "estimate from %zu of %zu cells, a few steps each:\n  %lld samples, %s of one process, %.4g "
+      "core-hours\n  the longest cell takes %s\n"
+      "  suggested for one cell a task: --time=%ld:%02ld:00 --mem=%ldM (peak here %.0f MiB)\n",
+      probed, cells.size(), static_cast<long long>(samples), duration(process_seconds).c_str(),
+      core_seconds / 3600, duration(longest).c_str(), minutes / 60, minutes % 60,
+      std::lround(std::ceil((1.3 * memory + 0.25) * 10) * 102.4), memory * 1024);
   folder.remember_estimate(process_seconds / 3600);
   return 0;
 }

@@ -5,7 +5,8 @@
 
 namespace draftlab {
 
-// Decodes a few steps, prints core-hours, walltime and memory, and keeps the estimate, to be compared with what was used.
+// Decodes a few steps, prints core-hours, walltime and memory, and keeps the estimate, to be
+// compared with what was used.
 int estimate(SweepFolder& folder, const Registries& registries);
 
 }  // namespace draftlab

@@ -10,8 +10,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "core/prob/chance.h"
 #include "core/base/files.h"
+#include "core/prob/chance.h"
 #include "core/trace/provenance.h"
 #include "experiments/arm.h"
 #include "plugins/models/checkpoint/safetensors.h"
@@ -28,7 +28,8 @@ std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-template <class Interface> std::string described(const Bound<Interface>& bound) {
+template <class Interface>
+std::string described(const Bound<Interface>& bound) {
   std::string text = bound.name;
   for (const auto& [option, value] : bound.values) text += " " + option + "=" + value;
   return text;
@@ -36,7 +37,8 @@ template <class Interface> std::string described(const Bound<Interface>& bound) 
 
 // The folder of weights that a model names; "" for models that are made, not loaded.
 std::string checkpoint_of(const Bound<Model>& model) {
-  for (const auto& [option, value] : model.values) if (option == "checkpoint") return value;
+  for (const auto& [option, value] : model.values)
+    if (option == "checkpoint") return value;
   return {};
 }
 
@@ -55,7 +57,8 @@ std::string digest_of(const std::string& checkpoint) {
 
 }  // namespace
 
-// Sections in the order of the alphabet; axes that the command line fixed are gone, as expand() would have it.
+// Sections in the order of the alphabet; axes that the command line fixed are gone, as expand()
+// would have it.
 std::string to_text(const Config& config) {
   std::map<std::string, std::string> sections;
   for (const Config::Entry* const entry : config.entries()) {
@@ -66,7 +69,8 @@ std::string to_text(const Config& config) {
     const bool referred = key.rfind("reference.", 0) == 0;
     const std::size_t dot = swept ? 5 : referred ? 9 : key.rfind('.');
     const std::string section = dot == std::string::npos ? "" : key.substr(0, dot);
-    sections[section] += (section.empty() ? key : key.substr(dot + 1)) + " = " + entry->value + "\n";
+    sections[section] +=
+        (section.empty() ? key : key.substr(dot + 1)) + " = " + entry->value + "\n";
   }
   std::string text;
   for (std::size_t begin = 0; begin < config.title().size();) {
@@ -74,28 +78,36 @@ std::string to_text(const Config& config) {
     text += "# " + config.title().substr(begin, end - begin) + "\n";
     begin = end + 1;
   }
-  for (const auto& [section, lines] : sections) text += (section.empty() ? "" : "\n[" + section + "]\n") + lines;
+  for (const auto& [section, lines] : sections)
+    text += (section.empty() ? "" : "\n[" + section + "]\n") + lines;
   return text;
 }
 
-bool SweepFolder::is_one(const std::string& path) { return fs::is_regular_file(path + "/sweep.json"); }
+bool SweepFolder::is_one(const std::string& path) {
+  return fs::is_regular_file(path + "/sweep.json");
+}
 
 bool SweepFolder::may_begin(const std::string& path) {
   std::error_code error;
   if (!fs::exists(path, error) || is_one(path)) return true;
   const fs::directory_iterator entries(path, error);  // an error where it is a file
-  return !error && std::all_of(begin(entries), end(entries), [](const fs::directory_entry& entry) { return entry.path().filename().string().ends_with(kPartial); });
+  return !error && std::all_of(begin(entries), end(entries), [](const fs::directory_entry& entry) {
+    return entry.path().filename().string().ends_with(kPartial);
+  });
 }
 
 std::vector<std::string> SweepFolder::plugins(const std::string& path) {
   const Json json = Json::parse(contents(path + "/sweep.json"), nullptr, false);
   std::vector<std::string> found;
   if (!json.is_object() || !json.contains("plugins")) return found;
-  for (const Json& plugin : json["plugins"]) found.push_back(path + "/plugins/" + plugin.get<std::string>());
+  for (const Json& plugin : json["plugins"])
+    found.push_back(path + "/plugins/" + plugin.get<std::string>());
   return found;
 }
 
-SweepFolder SweepFolder::freeze(const std::string& path, const Config& config, const std::vector<std::string>& plugins, const Registries& registries) {
+SweepFolder SweepFolder::freeze(const std::string& path, const Config& config,
+                                const std::vector<std::string>& plugins,
+                                const Registries& registries) {
   SweepFolder folder;
   const std::string text = to_text(config);
   Faults faults;
@@ -103,7 +115,9 @@ SweepFolder SweepFolder::freeze(const std::string& path, const Config& config, c
   faults.raise();
   folder.load(registries);  // whatever is wrong shows before anything is written
   make_folder(path);
-  if (!is_one(path)) write_whole(path + "/sweep.json", "{}\n");  // from now on it is a sweep's: who is killed may begin again
+  if (!is_one(path))
+    write_whole(path + "/sweep.json",
+                "{}\n");  // from now on it is a sweep's: who is killed may begin again
   for (const char* part : {"/cells", "/attempts", "/logs"}) make_folder(path + part);
   folder.path_ = fs::canonical(path).string();
   folder.home_ = fs::current_path().string();
@@ -111,28 +125,42 @@ SweepFolder SweepFolder::freeze(const std::string& path, const Config& config, c
     const std::string bytes = contents(plugin);
     const std::string name = id_of(bytes) + "-" + fs::path(plugin).filename().string();
     make_folder(folder.path_ + "/plugins");
-    if (!fs::exists(folder.path_ + "/plugins/" + name)) write_whole(folder.path_ + "/plugins/" + name, bytes);
+    if (!fs::exists(folder.path_ + "/plugins/" + name))
+      write_whole(folder.path_ + "/plugins/" + name, bytes);
     folder.plugins_.push_back(name);
   }
   const Json before = Json::parse(contents(folder.path_ + "/sweep.json"), nullptr, false);
-  if (before.is_object()) folder.estimate_ = before.value("estimate", 0.0), folder.lease_ = before.value("lease", folder.lease_);
-  if (const char* const lease = std::getenv("DRAFTLAB_LEASE_SECONDS")) folder.lease_ = std::max(0.5, std::atof(lease));
+  if (before.is_object())
+    folder.estimate_ = before.value("estimate", 0.0),
+    folder.lease_ = before.value("lease", folder.lease_);
+  if (const char* const lease = std::getenv("DRAFTLAB_LEASE_SECONDS"))
+    folder.lease_ = std::max(0.5, std::atof(lease));
   write_whole(folder.path_ + "/config.ini", text);
   folder.save();
   return folder;
 }
 
 SweepFolder SweepFolder::open(const std::string& path, const Registries& registries) {
-  if (!is_one(path)) throw UsageError("'" + path + "' is no folder of a sweep: it has no sweep.json; make one with draftlab sweep CONFIG --out " + path);
+  if (!is_one(path))
+    throw UsageError("'" + path +
+                     "' is no folder of a sweep: it has no sweep.json; make one with draftlab "
+                     "sweep CONFIG --out " +
+                     path);
   SweepFolder folder;
   folder.path_ = fs::canonical(path).string();
   try {
     const Json json = Json::parse(contents(path + "/sweep.json"));
-    if (json.empty()) throw DataError("'" + path + "' was interrupted before its sweep began; begin it again with draftlab sweep CONFIG --out " + path);
-    folder.home_ = json.at("home"), folder.lease_ = json.at("lease"), folder.estimate_ = json.value("estimate", 0.0);
+    if (json.empty())
+      throw DataError("'" + path +
+                      "' was interrupted before its sweep began; begin it again with draftlab "
+                      "sweep CONFIG --out " +
+                      path);
+    folder.home_ = json.at("home"), folder.lease_ = json.at("lease"),
+    folder.estimate_ = json.value("estimate", 0.0);
     folder.plugins_ = json.at("plugins").get<std::vector<std::string>>();
     for (const auto& [key, value] : json.at("inputs").items()) {
-      folder.inputs_[key] = {value.at("checkpoint"), value.at("checkpoint_digest"), value.at("data_digest"), value.at("prompts")};
+      folder.inputs_[key] = {value.at("checkpoint"), value.at("checkpoint_digest"),
+                             value.at("data_digest"), value.at("prompts")};
     }
     for (const Json& file : json.at("files")) {
       remember_digest({file.at("path"), file.at("size"), file.at("changed")}, file.at("digest"));
@@ -142,7 +170,9 @@ SweepFolder SweepFolder::open(const std::string& path, const Registries& registr
   }
   std::error_code gone;
   fs::current_path(folder.home_, gone);
-  if (gone) throw DataError("the sweep in '" + path + "' was made in '" + folder.home_ + "', which is not there on this machine");
+  if (gone)
+    throw DataError("the sweep in '" + path + "' was made in '" + folder.home_ +
+                    "', which is not there on this machine");
   Faults faults;
   folder.config_ = Config::read(folder.path_ + "/config.ini", {}, faults);
   faults.raise();
@@ -172,10 +202,12 @@ void SweepFolder::load(const Registries& registries) {
         const std::string checkpoint = checkpoint_of(model);
         if (checkpoint.empty()) continue;
         if (!digests.count(checkpoint)) digests[checkpoint] = digest_of(checkpoint);
-        known.checkpoint_digest += (known.checkpoint_digest.empty() ? "" : " ") + digests[checkpoint];
+        known.checkpoint_digest +=
+            (known.checkpoint_digest.empty() ? "" : " ") + digests[checkpoint];
       }
       auto& tokenizer = tokenizers[known.checkpoint];
-      if (!tokenizer && !known.checkpoint.empty() && has_tokenizer(known.checkpoint)) tokenizer = open_tokenizer(known.checkpoint);
+      if (!tokenizer && !known.checkpoint.empty() && has_tokenizer(known.checkpoint))
+        tokenizer = open_tokenizer(known.checkpoint);
       const std::unique_ptr<Task> task = arm.task.make();
       load_task(*task, tokenizer.get(), known.checkpoint);
       known.data_digest = task->digest();
@@ -188,21 +220,28 @@ void SweepFolder::load(const Registries& registries) {
     made.prompts = std::max<std::int64_t>(0, made.inputs.prompts - made.first);
     if (arm.run.limit > 0) made.prompts = std::min(made.prompts, arm.run.limit);
     made.samples = arm.run.samples;
-    if (made.prompts == 0) throw ConfigError("the task has no prompts from run.first = " + std::to_string(made.first) + " on");
+    if (made.prompts == 0)
+      throw ConfigError("the task has no prompts from run.first = " + std::to_string(made.first) +
+                        " on");
     made.cell = std::move(cell);
     cells_.push_back(std::move(made));
   }
 }
 
 void SweepFolder::save() const {
-  Json json = {{"home", home_}, {"version", version()}, {"frozen", utc_now()}, {"lease", lease_}, {"estimate", estimate_}, {"plugins", plugins_}};
+  Json json = {{"home", home_},   {"version", version()},  {"frozen", utc_now()},
+               {"lease", lease_}, {"estimate", estimate_}, {"plugins", plugins_}};
   json["inputs"] = Json::object();
   for (const auto& [key, known] : inputs_) {
-    json["inputs"][key] = {{"checkpoint", known.checkpoint}, {"checkpoint_digest", known.checkpoint_digest}, {"data_digest", known.data_digest}, {"prompts", known.prompts}};
+    json["inputs"][key] = {{"checkpoint", known.checkpoint},
+                           {"checkpoint_digest", known.checkpoint_digest},
+                           {"data_digest", known.data_digest},
+                           {"prompts", known.prompts}};
   }
   json["files"] = Json::array();
   for (const auto& [file, digest] : remembered_digests()) {
-    json["files"].push_back({{"path", file.path}, {"size", file.size}, {"changed", file.changed}, {"digest", digest}});
+    json["files"].push_back(
+        {{"path", file.path}, {"size", file.size}, {"changed", file.changed}, {"digest", digest}});
   }
   write_whole(path_ + "/sweep.json", json.dump(2) + "\n");
 }
@@ -215,8 +254,10 @@ void SweepFolder::remember_estimate(double core_hours) {
 bool SweepFolder::cancelled() const { return fs::exists(path_ + "/cancelled"); }
 
 void SweepFolder::cancel(bool cancelled) const {
-  if (cancelled) write_whole(path_ + "/cancelled", utc_now() + "\n");
-  else ::unlink((path_ + "/cancelled").c_str());
+  if (cancelled)
+    write_whole(path_ + "/cancelled", utc_now() + "\n");
+  else
+    ::unlink((path_ + "/cancelled").c_str());
 }
 
 Standing standing(const SweepCell& cell, const Attempts& attempts, const Claims& claims) {
@@ -224,13 +265,16 @@ Standing standing(const SweepCell& cell, const Attempts& attempts, const Claims&
   if (attempts.empty()) return Standing::missing;
   const Attempt& last = attempts.back();
   switch (last.state) {
-    case AttemptState::running: return claims.abandoned(cell.id, last) ? Standing::missing : Standing::running;
+    case AttemptState::running:
+      return claims.abandoned(cell.id, last) ? Standing::missing : Standing::running;
     case AttemptState::failed: return Standing::failed;
     case AttemptState::interrupted:
     case AttemptState::forgiven: return Standing::missing;
     case AttemptState::done: break;
   }
-  const bool covers = last.first <= cell.first && last.first + last.prompts >= cell.first + cell.prompts && last.samples >= cell.samples;
+  const bool covers = last.first <= cell.first &&
+                      last.first + last.prompts >= cell.first + cell.prompts &&
+                      last.samples >= cell.samples;
   return covers ? Standing::done : Standing::missing;
 }
 

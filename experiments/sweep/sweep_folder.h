@@ -1,8 +1,9 @@
-// The folder of a sweep: its frozen config, plugins and digests, and a trace, a log and the attempts of every cell.
+// The folder of a sweep: its frozen config, plugins and digests, and a trace, a log and the
+// attempts of every cell.
 //
 //   DIR/config.ini      the config, includes and overrides resolved; can be run as it stands
-//   DIR/sweep.json      where and with what it was frozen: folder, program, plugins, digests of checkpoints and data
-//   DIR/plugins/        copies of the libraries that --plugin named
+//   DIR/sweep.json      where and with what it was frozen: folder, program, plugins, digests of
+//   checkpoints and data DIR/plugins/        copies of the libraries that --plugin named
 //   DIR/cells/ID.h5     the trace of a finished cell (ID.h5.units/ while it is decoded)
 //   DIR/attempts/ID.N   who began a cell, and what became of it (claims.h)
 //   DIR/logs/ID.log     what decoding it said
@@ -14,8 +15,8 @@
 #include <vector>
 
 #include "core/config/composition.h"
-#include "experiments/sweep/claims.h"
 #include "experiments/command_line.h"
+#include "experiments/sweep/claims.h"
 
 namespace draftlab {
 
@@ -30,19 +31,22 @@ struct SweepCell {
   std::string id;     // of config, checkpoint and data: names its files
   std::string model;  // cells of equal models are decoded one after the other
   Inputs inputs;
-  std::int64_t first = 0, prompts = 0, samples = 0;  // wanted: this many prompts from `first`, so many repeats of each
+  std::int64_t first = 0, prompts = 0,
+               samples = 0;  // wanted: this many prompts from `first`, so many repeats of each
   std::int64_t wanted() const { return prompts * samples; }
 };
 
 class SweepFolder {
  public:
   // Freezes a config into `path`, in place of what was frozen there before; finished cells stay.
-  static SweepFolder freeze(const std::string& path, const Config& config, const std::vector<std::string>& plugins, const Registries& registries);
-  // What was frozen; moves to the folder in which that was done, so that the config's paths lead where they led. UsageError when
-  // `path` is no folder of a sweep.
+  static SweepFolder freeze(const std::string& path, const Config& config,
+                            const std::vector<std::string>& plugins, const Registries& registries);
+  // What was frozen; moves to the folder in which that was done, so that the config's paths lead
+  // where they led. UsageError when `path` is no folder of a sweep.
   static SweepFolder open(const std::string& path, const Registries& registries);
   static bool is_one(const std::string& path);
-  static bool may_begin(const std::string& path);  // a sweep is there already, or nothing but what an interrupted beginning left
+  static bool may_begin(const std::string& path);  // a sweep is there already, or nothing but what
+                                                   // an interrupted beginning left
   static std::vector<std::string> plugins(const std::string& path);
 
   const std::string& path() const { return path_; }  // absolute

@@ -26,8 +26,9 @@ std::atomic<int> interrupts = 0;
 void interrupt(int) { ++interrupts; }
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-constexpr useconds_t kPace = 50000;  // between looks at the workers: to wake this process for every sample cost them 50 us each
-constexpr int kMostDeadStarts = 3;  // of a worker that dies before it has begun a cell
+constexpr useconds_t kPace = 50000;  // between looks at the workers: to wake this process for every
+                                     // sample cost them 50 us each
+constexpr int kMostDeadStarts = 3;   // of a worker that dies before it has begun a cell
 
 // A process that decodes cells, and the pipe through which it tells how far it is.
 struct Child {
@@ -35,13 +36,18 @@ struct Child {
   int pipe = -1;
   std::string unread;
   std::size_t cell = kNone;  // in hand
-  std::map<std::size_t, std::int64_t> samples;  // so far: of the cell in hand, and of one before it that is on its way to the disk
+  std::map<std::size_t, std::int64_t>
+      samples;  // so far: of the cell in hand, and of one before it that is on its way to the disk
 };
 
 class Local {
  public:
   Local(const SweepFolder& folder, int jobs)
-      : folder_(folder), jobs_(jobs), round_(process_identity()), claims_(folder.attempts(), folder.lease()), progress_(started()) {}
+      : folder_(folder),
+        jobs_(jobs),
+        round_(process_identity()),
+        claims_(folder.attempts(), folder.lease()),
+        progress_(started()) {}
   bool run();
 
  private:
@@ -71,7 +77,8 @@ Progress Local::started() {
   const std::map<std::string, Attempts> attempts = claims_.all();
   for (const SweepCell& cell : folder_.cells()) {
     const auto found = attempts.find(cell.id);
-    const Standing where = standing(cell, found == attempts.end() ? Attempts{} : found->second, claims_);
+    const Standing where =
+        standing(cell, found == attempts.end() ? Attempts{} : found->second, claims_);
     if (where == Standing::quarantined) continue;
     total += cell.wanted();
     if (where == Standing::done) samples_ += cell.wanted(), ++cells_done_;
@@ -81,9 +88,11 @@ Progress Local::started() {
 
 Child Local::start() const {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw OutputError(std::string("cannot start a worker: ") + std::strerror(errno));
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    throw OutputError(std::string("cannot start a worker: ") + std::strerror(errno));
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-  const std::string log = folder_.path() + "/logs/workers.log", descriptor = std::to_string(ends[1]);
+  const std::string log = folder_.path() + "/logs/workers.log",
+                    descriptor = std::to_string(ends[1]);
   const std::string threads = std::to_string(std::max(1, usable_threads() / jobs_));
   const pid_t starter = ::getpid();
   const pid_t pid = ::fork();
@@ -94,8 +103,9 @@ Child Local::start() const {
     const int to = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
     if (to >= 0) ::dup2(to, STDOUT_FILENO), ::dup2(to, STDERR_FILENO);
     if (::getppid() != starter) ::_exit(70);
-    ::execl(program.c_str(), "draftlab", "sweep", folder_.path().c_str(), "--worker", "--report", descriptor.c_str(), "--round", round_.c_str(),
-            "--threads", threads.c_str(), static_cast<char*>(nullptr));
+    ::execl(program.c_str(), "draftlab", "sweep", folder_.path().c_str(), "--worker", "--report",
+            descriptor.c_str(), "--round", round_.c_str(), "--threads", threads.c_str(),
+            static_cast<char*>(nullptr));
     ::_exit(70);
   }
   ::close(ends[1]);
@@ -117,25 +127,34 @@ void Local::heard(Child& child, const std::string& line) {
     child.cell = index, child.samples[index] = 0;
   } else if (what == "sample") {
     ++child.samples[index];
-    progress_.at(++samples_, std::to_string(cells_done_) + " of " + std::to_string(folder_.cells().size()) + " cells done");
+    progress_.at(++samples_, std::to_string(cells_done_) + " of " +
+                                 std::to_string(folder_.cells().size()) + " cells done");
   } else {
-    samples_ += cell.wanted() - child.samples[index];  // those that an earlier attempt had finished, or that are given up
+    samples_ +=
+        cell.wanted() -
+        child.samples[index];  // those that an earlier attempt had finished, or that are given up
     child.samples.erase(index);
     if (child.cell == index) child.cell = kNone;
     cells_done_ += what == "done";
-    progress_.at(samples_, std::to_string(cells_done_) + " of " + std::to_string(folder_.cells().size()) + " cells done");
+    progress_.at(samples_, std::to_string(cells_done_) + " of " +
+                               std::to_string(folder_.cells().size()) + " cells done");
     if (what == "failed") {
       const Attempts attempts = claims_.of(cell.id);
-      if (!attempts.empty()) say(label + " failed with exit status " + std::to_string(attempts.back().exit_status) + ": " + attempts.back().reason);
+      if (!attempts.empty())
+        say(label + " failed with exit status " + std::to_string(attempts.back().exit_status) +
+            ": " + attempts.back().reason);
     }
   }
 }
 
 void Local::read(Child& child) {
   char buffer[4096];
-  for (ssize_t got; (got = ::read(child.pipe, buffer, sizeof buffer)) > 0;) child.unread.append(buffer, static_cast<std::size_t>(got));
+  for (ssize_t got; (got = ::read(child.pipe, buffer, sizeof buffer)) > 0;)
+    child.unread.append(buffer, static_cast<std::size_t>(got));
   std::size_t begin = 0;
-  for (std::size_t end; (end = child.unread.find('\n', begin)) != std::string::npos; begin = end + 1) heard(child, child.unread.substr(begin, end - begin));
+  for (std::size_t end; (end = child.unread.find('\n', begin)) != std::string::npos;
+       begin = end + 1)
+    heard(child, child.unread.substr(begin, end - begin));
   child.unread.erase(0, begin);
 }
 
@@ -143,10 +162,14 @@ void Local::read(Child& child) {
 void Local::ended(Child& child, int status) {
   read(child);
   ::close(child.pipe);
-  const bool crashed = WIFSIGNALED(status) || (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 1 && WEXITSTATUS(status) != 75);
+  const bool crashed =
+      WIFSIGNALED(status) ||
+      (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 1 && WEXITSTATUS(status) != 75);
   if (!crashed) return;
-  const std::string how = WIFSIGNALED(status) ? std::string("signal ") + std::to_string(WTERMSIG(status)) + " (" + ::strsignal(WTERMSIG(status)) + ")"
-                                              : "exit status " + std::to_string(WEXITSTATUS(status));
+  const std::string how = WIFSIGNALED(status)
+                              ? std::string("signal ") + std::to_string(WTERMSIG(status)) + " (" +
+                                    ::strsignal(WTERMSIG(status)) + ")"
+                              : "exit status " + std::to_string(WEXITSTATUS(status));
   if (child.cell == kNone) {
     say("a worker ended with " + how + ": " + last_line(folder_.path() + "/logs/workers.log"));
     ++dead_starts_;
@@ -157,19 +180,23 @@ void Local::ended(Child& child, int status) {
     Attempts attempts = claims_.of(cell.id);
     if (attempts.empty() || attempts.back().state != AttemptState::running) continue;
     Attempt& attempt = attempts.back();
-    const bool blamed = interrupts == 0 && index == child.cell;  // not a cell that was decoded and waited for the disk
+    const bool blamed = interrupts == 0 &&
+                        index == child.cell;  // not a cell that was decoded and waited for the disk
     attempt.state = blamed ? AttemptState::failed : AttemptState::interrupted;
     attempt.exit_status = WIFSIGNALED(status) ? 0 : WEXITSTATUS(status);
     attempt.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    attempt.reason = "its process ended with " + how + (attempt.signal == SIGKILL ? "; perhaps the memory did not suffice" : "");
+    attempt.reason = "its process ended with " + how +
+                     (attempt.signal == SIGKILL ? "; perhaps the memory did not suffice" : "");
     attempt.last_line = last_line(folder_.log(cell));
     claims_.record(cell.id, attempt);
-    if (blamed) say((cell.cell.label.empty() ? cell.id : cell.cell.label) + " failed: " + attempt.reason + "; its log ends in: " + attempt.last_line);
+    if (blamed)
+      say((cell.cell.label.empty() ? cell.id : cell.cell.label) + " failed: " + attempt.reason +
+          "; its log ends in: " + attempt.last_line);
   }
 }
 
 bool Local::run() {
-  struct sigaction action{};
+  struct sigaction action {};
   action.sa_handler = interrupt;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
@@ -183,7 +210,9 @@ bool Local::run() {
     ::poll(pipes.data(), pipes.size(), 200);
     if (passed_on < std::min<int>(interrupts, 2)) {
       ++passed_on;
-      say(passed_on == 1 ? "interrupted: each worker finishes the sample in hand; interrupt again to drop it" : "dropping the samples in hand");
+      say(passed_on == 1
+              ? "interrupted: each worker finishes the sample in hand; interrupt again to drop it"
+              : "dropping the samples in hand");
       for (const Child& child : children) ::kill(child.pid, passed_on == 1 ? SIGTERM : SIGKILL);
     }
     std::vector<Child> alive;
@@ -195,7 +224,8 @@ bool Local::run() {
         continue;
       }
       ended(child, status);
-      const bool died = WIFSIGNALED(status) || (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 1);
+      const bool died =
+          WIFSIGNALED(status) || (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 1);
       if (died && interrupts == 0 && dead_starts_ < kMostDeadStarts) alive.push_back(start());
     }
     children = std::move(alive);

@@ -11,7 +11,8 @@
 namespace draftlab {
 
 std::size_t Manifest::count(std::string_view status) const {
-  return static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), [&](const CellRow& row) { return row.status == status; }));
+  return static_cast<std::size_t>(std::count_if(
+      rows.begin(), rows.end(), [&](const CellRow& row) { return row.status == status; }));
 }
 
 Manifest manifest(const SweepFolder& folder) {
@@ -25,12 +26,15 @@ Manifest manifest(const SweepFolder& folder) {
     const Standing where = standing(cell, attempts, claims);
     CellRow row;
     row.id = cell.id, row.arm = cell.cell.label, row.status = name(where);
-    row.attempts = static_cast<std::int32_t>(std::count_if(attempts.begin(), attempts.end(), [](const Attempt& a) { return a.state != AttemptState::forgiven; }));
+    row.attempts = static_cast<std::int32_t>(
+        std::count_if(attempts.begin(), attempts.end(),
+                      [](const Attempt& a) { return a.state != AttemptState::forgiven; }));
     for (const Attempt& attempt : attempts) row.seconds += attempt.seconds;
     std::string last_line;
     if (!attempts.empty()) {
       const Attempt& last = attempts.back();
-      row.host = last.host, row.started = last.started, row.exit_status = last.exit_status, row.signal = last.signal;
+      row.host = last.host, row.started = last.started, row.exit_status = last.exit_status,
+      row.signal = last.signal;
       row.reason = where == Standing::done ? "" : last.reason;
       last_line = last.last_line;
     }
@@ -45,7 +49,9 @@ bool gather(const SweepFolder& folder, const Manifest& manifest) {
   std::vector<GatheredTrace> cells;
   for (std::size_t i = 0; i < manifest.rows.size(); ++i) {
     const SweepCell& cell = folder.cells()[i];
-    if (manifest.rows[i].run >= 0) cells.push_back({folder.trace(cell), cell.cell.label, cell.first, cell.prompts, cell.samples});
+    if (manifest.rows[i].run >= 0)
+      cells.push_back(
+          {folder.trace(cell), cell.cell.label, cell.first, cell.prompts, cell.samples});
   }
   if (cells.empty()) return false;
   const Trace first(cells.front().path);
@@ -53,7 +59,8 @@ bool gather(const SweepFolder& folder, const Manifest& manifest) {
   made.title = folder.config().title();
   made.config = to_text(folder.config());
   made.ended = utc_now();
-  for (const CellRow& row : manifest.rows) if (!row.started.empty()) made.started = std::min(made.started, row.started);
+  for (const CellRow& row : manifest.rows)
+    if (!row.started.empty()) made.started = std::min(made.started, row.started);
   gather(folder.result(), made, cells, manifest.rows);
   return true;
 }
@@ -70,18 +77,26 @@ bool print_status(const SweepFolder& folder, const Manifest& manifest, std::ostr
     const CellRow& row = manifest.rows[i];
     if (row.status != "failed" && row.status != "quarantined") continue;
     if (++shown > kMostShown) continue;
-    out << "  " << row.status << " after " << row.attempts << (row.attempts == 1 ? " attempt: " : " attempts: ") << (row.arm.empty() ? row.id : row.arm) << "\n    ";
-    if (row.signal) out << "signal " << row.signal << ": ";
-    else if (row.exit_status) out << "exit status " << row.exit_status << ": ";
+    out << "  " << row.status << " after " << row.attempts
+        << (row.attempts == 1 ? " attempt: " : " attempts: ")
+        << (row.arm.empty() ? row.id : row.arm) << "\n    ";
+    if (row.signal)
+      out << "signal " << row.signal << ": ";
+    else if (row.exit_status)
+      out << "exit status " << row.exit_status << ": ";
     out << row.reason << "\n";
-    if (!manifest.last_lines[i].empty()) out << "    its log, " << folder.log(folder.cells()[i]) << ", ends in: " << manifest.last_lines[i] << "\n";
+    if (!manifest.last_lines[i].empty())
+      out << "    its log, " << folder.log(folder.cells()[i])
+          << ", ends in: " << manifest.last_lines[i] << "\n";
   }
   if (shown > kMostShown) out << "  and " << shown - kMostShown << " more\n";
   if (folder.estimated_core_hours() > 0) {
     double seconds = 0;
     for (const CellRow& row : manifest.rows) seconds += row.seconds;
     char text[120];
-    std::snprintf(text, sizeof text, "  %.3f process-hours so far; %.3f were estimated for the whole\n", seconds / 3600, folder.estimated_core_hours());
+    std::snprintf(text, sizeof text,
+                  "  %.3f process-hours so far; %.3f were estimated for the whole\n",
+                  seconds / 3600, folder.estimated_core_hours());
     out << text;
   }
   return manifest.count("done") == manifest.rows.size();

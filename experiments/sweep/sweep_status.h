@@ -7,8 +7,8 @@
 namespace draftlab {
 
 struct Manifest {
-  std::vector<CellRow> rows;             // of every cell, in the order of the sweep
-  std::vector<std::string> last_lines;   // of the logs of those that failed
+  std::vector<CellRow> rows;            // of every cell, in the order of the sweep
+  std::vector<std::string> last_lines;  // of the logs of those that failed
   std::size_t count(std::string_view status) const;
 };
 Manifest manifest(const SweepFolder& folder);

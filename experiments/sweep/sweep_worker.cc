@@ -28,14 +28,18 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kNotice = 200;  // seconds: a job that is asked to end with less left is at the end of its walltime
+constexpr double kNotice =
+    200;  // seconds: a job that is asked to end with less left is at the end of its walltime
 
-double since(Clock::time_point time) { return std::chrono::duration<double>(Clock::now() - time).count(); }
+double since(Clock::time_point time) {
+  return std::chrono::duration<double>(Clock::now() - time).count();
+}
 
 std::atomic<bool> stopping = false;  // set by signals, which lock-free atomics allow
 void stop(int) { stopping = true; }
 
-// Sends standard error to the log of the cell in hand: what a library says last before it crashes is found there.
+// Sends standard error to the log of the cell in hand: what a library says last before it crashes
+// is found there.
 class CellLog {
  public:
   explicit CellLog(const std::string& path) : shown_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) {
@@ -58,7 +62,11 @@ class CellLog {
 class Worker {
  public:
   Worker(const SweepFolder& folder, const WorkerOptions& options, const Registries& registries)
-      : folder_(folder), options_(options), registries_(registries), claims_(folder.attempts(), folder.lease()), began_(Clock::now()),
+      : folder_(folder),
+        options_(options),
+        registries_(registries),
+        claims_(folder.attempts(), folder.lease()),
+        began_(Clock::now()),
         watching_([this] { watch(); }) {}
   ~Worker() {
     ended_ = true;
@@ -89,9 +97,9 @@ class Worker {
   const Registries& registries_;
   Claims claims_;
   Shelf shelf_;
-  std::set<std::size_t> over_;            // cells that are done, or that this process leaves alone
+  std::set<std::size_t> over_;  // cells that are done, or that this process leaves alone
   std::size_t failed_ = 0;
-  std::mutex writing_;                    // the trace of the cell in hand, and of the one before
+  std::mutex writing_;  // the trace of the cell in hand, and of the one before
   std::unique_ptr<TraceWriter> writer_;
   std::optional<Closing> closing_;
   Clock::time_point began_;
@@ -102,23 +110,29 @@ class Worker {
 void Worker::report(const char* what, std::size_t index) {
   if (options_.report < 0) return;
   const std::string line = std::string(what) + " " + std::to_string(index) + "\n";
-  if (::write(options_.report, line.data(), line.size()) < 0) stopping = true;  // whoever started us is gone
+  if (::write(options_.report, line.data(), line.size()) < 0)
+    stopping = true;  // whoever started us is gone
 }
 
-// A sample that takes longer than the grace is dropped: what is finished becomes a unit, and the process ends.
+// A sample that takes longer than the grace is dropped: what is finished becomes a unit, and the
+// process ends.
 void Worker::watch() {
   while (!ended_ && !stopping) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   const auto asked = Clock::now();
   // Asked because the walltime ends, a job has most of what is left of it.
-  const double grace = options_.seconds_left > 0 && left() < kNotice ? std::max(options_.grace, left() - options_.grace) : options_.grace;
-  while (!ended_ && since(asked) < grace) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const double grace = options_.seconds_left > 0 && left() < kNotice
+                           ? std::max(options_.grace, left() - options_.grace)
+                           : options_.grace;
+  while (!ended_ && since(asked) < grace)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   if (ended_) return;
   const std::lock_guard lock(writing_);
   try {
     settle();
     if (writer_) writer_->flush();
     Attempt outcome;
-    outcome.reason = "interrupted; the sample in hand took longer than " + duration(grace) + " and was dropped";
+    outcome.reason =
+        "interrupted; the sample in hand took longer than " + duration(grace) + " and was dropped";
     claims_.finish(AttemptState::interrupted, outcome);
   } catch (const std::exception& error) {
     std::cerr << error.what() << "\n";
@@ -134,25 +148,34 @@ bool Worker::try_claim(std::size_t index) {
   const bool failed_now = where == Standing::failed && attempts.back().round == options_.round;
   if (where == Standing::done) over_.insert(index);
   if (where == Standing::quarantined || failed_now) over_.insert(index), ++failed_;
-  if (where == Standing::done || where == Standing::quarantined || where == Standing::running || failed_now) return false;
-  if (!attempts.empty() && attempts.back().state == AttemptState::running) {  // abandoned: its process died over it
+  if (where == Standing::done || where == Standing::quarantined || where == Standing::running ||
+      failed_now)
+    return false;
+  if (!attempts.empty() &&
+      attempts.back().state == AttemptState::running) {  // abandoned: its process died over it
     Attempt lost = attempts.back();
-    // Who started both of us says what became of it. Where a whole sweep died, starter and all, it was not for this cell.
+    // Who started both of us says what became of it. Where a whole sweep died, starter and all, it
+    // was not for this cell.
     if (options_.report >= 0 && lost.round == options_.round) return false;
-    lost.state = options_.requeued || is_gone(lost.round) ? AttemptState::interrupted : AttemptState::failed;
+    lost.state =
+        options_.requeued || is_gone(lost.round) ? AttemptState::interrupted : AttemptState::failed;
     lost.reason = "its process died, or its machine";
     lost.last_line = last_line(folder_.log(cell));
     claims_.record(cell.id, lost);
     if (failures(claims_.of(cell.id)) >= kQuarantine) return over_.insert(index), ++failed_, false;
   }
-  return claims_.claim(cell.id, attempts.empty() ? 1 : attempts.back().number + 1, options_.round, options_.job);
+  return claims_.claim(cell.id, attempts.empty() ? 1 : attempts.back().number + 1, options_.round,
+                       options_.job);
 }
 
 bool Worker::decode_prompts(const Arm& arm, const SweepCell& cell, std::size_t index) {
-  Progress progress("decoding", "samples", cell.wanted(), static_cast<std::int64_t>(writer_->finished()), {&std::cerr, false, Progress::Screen::standard().seconds});
+  Progress progress("decoding", "samples", cell.wanted(),
+                    static_cast<std::int64_t>(writer_->finished()),
+                    {&std::cerr, false, Progress::Screen::standard().seconds});
   std::vector<Job> jobs;
   for (int sample = 0; sample < static_cast<int>(cell.samples); ++sample) {
-    for (auto prompt = static_cast<int>(cell.first); prompt < static_cast<int>(cell.first + cell.prompts); ++prompt) {
+    for (auto prompt = static_cast<int>(cell.first);
+         prompt < static_cast<int>(cell.first + cell.prompts); ++prompt) {
       if (!writer_->finished(0, prompt, sample)) jobs.push_back({prompt, sample});
     }
   }
@@ -180,7 +203,9 @@ bool Worker::decode_prompts(const Arm& arm, const SweepCell& cell, std::size_t i
       const std::lock_guard lock(writing_);
       row.run = 0;
       writer_->sample(std::move(row));
-      if (closing_ && closing_->written.wait_for(std::chrono::seconds(0)) == std::future_status::ready) settle();
+      if (closing_ &&
+          closing_->written.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
+        settle();
       progress.add();
       report("sample", index);
       return together == 1 || (whole = --open == 0 || may_go_on());
@@ -193,7 +218,8 @@ bool Worker::decode_prompts(const Arm& arm, const SweepCell& cell, std::size_t i
 Worker::Result Worker::decode(std::size_t index) {
   const SweepCell& cell = folder_.cells()[index];
   const CellLog log(folder_.log(cell));
-  std::cerr << utc_now() << " " << process_identity() << ": " << (cell.cell.label.empty() ? cell.id : cell.cell.label) << std::endl;
+  std::cerr << utc_now() << " " << process_identity() << ": "
+            << (cell.cell.label.empty() ? cell.id : cell.cell.label) << std::endl;
   const auto began = Clock::now();
   Attempt outcome;
   outcome.first = cell.first, outcome.prompts = cell.prompts, outcome.samples = cell.samples;
@@ -214,32 +240,41 @@ Worker::Result Worker::decode(std::size_t index) {
     threads = threads > 0 ? threads : options_.threads > 0 ? options_.threads : usable_threads();
     const Arm arm = shelf_.arm(cell.cell.label, std::move(composition));
     shelf_.tidy();
-    const std::string digest = arm.models.target().facts().digest, frozen = cell.inputs.checkpoint_digest;
+    const std::string digest = arm.models.target().facts().digest,
+                      frozen = cell.inputs.checkpoint_digest;
     if (!digest.empty() && frozen.find(' ') == std::string::npos && digest != frozen) {
-      throw DataError("the checkpoint '" + cell.inputs.checkpoint + "' has changed since the sweep was frozen: its digest is " + digest + " and was " + frozen);
+      throw DataError("the checkpoint '" + cell.inputs.checkpoint +
+                      "' has changed since the sweep was frozen: its digest is " + digest +
+                      " and was " + frozen);
     }
     if (arm.task->digest() != cell.inputs.data_digest) {
-      throw DataError("the data of the task has changed since the sweep was frozen: its digest is " + arm.task->digest() + " and was " + cell.inputs.data_digest);
+      throw DataError(
+          "the data of the task has changed since the sweep was frozen: its digest is " +
+          arm.task->digest() + " and was " + cell.inputs.data_digest);
     }
     Provenance made = provenance(arm.composition.run.machine, arm.composition.run.seed);
     made.title = folder_.config().title();
     made.config = arm.composition.resolved;
     {
       const std::lock_guard lock(writing_);
-      writer_ = std::make_unique<TraceWriter>(folder_.trace(cell), made, std::vector<RunRow>{arm.row()}, arm.composition.trace, true);
+      writer_ = std::make_unique<TraceWriter>(
+          folder_.trace(cell), made, std::vector<RunRow>{arm.row()}, arm.composition.trace, true);
       writer_->spell_with([&arm](int, Token token) {
         const Tokenizer* const tokenizer = arm.tokenizer.get();
-        return tokenizer && token >= 0 && token < tokenizer->vocabulary() ? tokenizer->piece(token) : std::string();
+        return tokenizer && token >= 0 && token < tokenizer->vocabulary() ? tokenizer->piece(token)
+                                                                          : std::string();
       });
     }
-    if (!decode_prompts(arm, cell, index)) return end(AttemptState::interrupted, kTryAgain, "interrupted");
+    if (!decode_prompts(arm, cell, index))
+      return end(AttemptState::interrupted, kTryAgain, "interrupted");
     const std::lock_guard lock(writing_);
     std::function<void()> rest = writer_->closing();
     settle();
     outcome.state = AttemptState::done, outcome.seconds = since(began);
     std::cerr << utc_now() << " decoded after " << duration(outcome.seconds) << std::endl;
     closing_ = Closing{index, claims_.release(outcome), std::move(writer_), {}};
-    closing_->written = std::async(std::launch::async, rest ? std::move(rest) : [] {});
+    closing_->written = std::async(
+        std::launch::async, rest ? std::move(rest) : [] {});
   } catch (const Error& error) {
     return end(AttemptState::failed, error.status(), error.what());
   } catch (const std::bad_alloc&) {
@@ -258,9 +293,11 @@ void Worker::settle() {
   try {
     last.written.get();
   } catch (const Error& error) {
-    last.outcome.state = AttemptState::failed, last.outcome.exit_status = error.status(), last.outcome.reason = error.what();
+    last.outcome.state = AttemptState::failed, last.outcome.exit_status = error.status(),
+    last.outcome.reason = error.what();
   } catch (const std::exception& error) {
-    last.outcome.state = AttemptState::failed, last.outcome.exit_status = 70, last.outcome.reason = error.what();
+    last.outcome.state = AttemptState::failed, last.outcome.exit_status = 70,
+    last.outcome.reason = error.what();
   }
   const bool failed = last.outcome.state == AttemptState::failed;
   if (failed) last.outcome.last_line = last_line(folder_.log(cell));
@@ -273,10 +310,13 @@ void Worker::settle() {
 int Worker::work() {
   const std::vector<SweepCell>& cells = folder_.cells();
   const std::size_t last = std::min(options_.last, cells.size());
-  if (options_.first > last) throw UsageError("the sweep has " + std::to_string(cells.size()) + " cells, and --cells begins at " + std::to_string(options_.first));
+  if (options_.first > last)
+    throw UsageError("the sweep has " + std::to_string(cells.size()) +
+                     " cells, and --cells begins at " + std::to_string(options_.first));
   std::vector<std::size_t> order(last - options_.first);
   std::iota(order.begin(), order.end(), options_.first);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return cells[a].model < cells[b].model; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return cells[a].model < cells[b].model; });
   while (!stopping) {
     for (const std::size_t index : order) {
       if (stopping || folder_.cancelled()) break;
@@ -302,7 +342,7 @@ int Worker::work() {
 }  // namespace
 
 int work(const SweepFolder& folder, const WorkerOptions& options, const Registries& registries) {
-  struct sigaction action{};
+  struct sigaction action {};
   action.sa_handler = stop;
   ::sigaction(SIGTERM, &action, nullptr);
   ::sigaction(SIGINT, &action, nullptr);

@@ -1,5 +1,5 @@
-// Accepts a draft near the target's most probable token, and keeps the draft: token ids are taken as values on a line, such as the
-// intensities of an image (blockwise parallel decoding, Sec. 5.2).
+// Accepts a draft near the target's most probable token, and keeps the draft: token ids are taken
+// as values on a line, such as the intensities of an image (blockwise parallel decoding, Sec. 5.2).
 #include <cstdlib>
 
 #include "plugins/acceptance/greedy.h"
@@ -13,14 +13,21 @@ class Distance final : public GreedyAcceptance {
   struct Options : GreedyOptions {
     std::int64_t epsilon = 2;
     void declare(OptionSet& set) {
-      set.add("epsilon", &epsilon).in(0, 1e6).help("Largest difference of two token ids that counts as none; 0 is exact-match. The paper's images have 2.");
+      set.add("epsilon", &epsilon)
+          .in(0, 1e6)
+          .help(
+              "Largest difference of two token ids that counts as none; 0 is exact-match. The "
+              "paper's images have 2.");
       GreedyOptions::declare(set);
     }
   };
-  explicit Distance(const Options& options) : GreedyAcceptance(options), epsilon_(options.epsilon) {}
+  explicit Distance(const Options& options)
+      : GreedyAcceptance(options), epsilon_(options.epsilon) {}
 
  private:
-  bool accepts(const Trial& trial) const override { return std::abs(trial.token - trial.raw.argmax()) <= epsilon_; }
+  bool accepts(const Trial& trial) const override {
+    return std::abs(trial.token - trial.raw.argmax()) <= epsilon_;
+  }
   std::int64_t epsilon_;
 };
 
@@ -28,5 +35,7 @@ class Distance final : public GreedyAcceptance {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(distance) {
-  registries.acceptance.add<draftlab::Distance>("distance", "accept a token id within epsilon of the target's best (BPD, images); not lossless");
+  registries.acceptance.add<draftlab::Distance>(
+      "distance",
+      "accept a token id within epsilon of the target's best (BPD, images); not lossless");
 }

@@ -18,5 +18,7 @@ class ExactMatch final : public GreedyAcceptance {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(exact_match) {
-  registries.acceptance.add<draftlab::ExactMatch>("exact-match", "accept the target's most probable token (BPD); lossless at temperature 0, not above");
+  registries.acceptance.add<draftlab::ExactMatch>(
+      "exact-match",
+      "accept the target's most probable token (BPD); lossless at temperature 0, not above");
 }

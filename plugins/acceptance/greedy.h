@@ -1,5 +1,6 @@
-// What the acceptance rules of blockwise parallel decoding share: they compare a draft with the target's most probable token, draw
-// no random number, and replace a rejected draft by the target's draw, which at temperature 0 is that token.
+// What the acceptance rules of blockwise parallel decoding share: they compare a draft with the
+// target's most probable token, draw no random number, and replace a rejected draft by the target's
+// draw, which at temperature 0 is that token.
 #pragma once
 
 #include "core/config/options.h"
@@ -10,14 +11,19 @@ namespace draftlab {
 struct GreedyOptions {
   bool replace = true;
   void declare(OptionSet& set) {
-    set.add("replace", &replace).help("Commit the target's draw in place of a rejected draft; false: only of a step's first, and leave others to the next step, whose first draft head 1 makes (drafter heads).");
+    set.add("replace", &replace)
+        .help(
+            "Commit the target's draw in place of a rejected draft; false: only of a step's first, "
+            "and leave others to the next step, whose first draft head 1 makes (drafter heads).");
   }
 };
 
 class GreedyAcceptance : public Acceptance {
  public:
   double probability(const Trial& trial) const final { return accepts(trial) ? 1 : 0; }
-  Distribution replacement(const Trial& trial) const final { return replace_ || trial.depth == 0 ? trial.target : Distribution(); }
+  Distribution replacement(const Trial& trial) const final {
+    return replace_ || trial.depth == 0 ? trial.target : Distribution();
+  }
 
  protected:
   explicit GreedyAcceptance(const GreedyOptions& options) : replace_(options.replace) {}

@@ -1,5 +1,6 @@
-// The ratio test of speculative sampling: accept a draft x ~ q with probability min(1, p(x)/q(x)), else draw from
-// max(p - q, 0) (ASSD, Algorithm 1, lines 19-24). Exact for gamma = 1, epsilon = 0 and resample = true.
+// The ratio test of speculative sampling: accept a draft x ~ q with probability min(1, p(x)/q(x)),
+// else draw from max(p - q, 0) (ASSD, Algorithm 1, lines 19-24). Exact for gamma = 1, epsilon = 0
+// and resample = true.
 #include <algorithm>
 #include <cmath>
 
@@ -15,9 +16,18 @@ class Speculative final : public Acceptance {
     double epsilon = 0, gamma = 1;
     std::string resample = "true";
     void declare(OptionSet& set) {
-      set.add("epsilon", &epsilon).in(0, 1).help("Tolerance added to the ratio (ASSD, Table 8); above 0 the decoder is not lossless.");
-      set.add("gamma", &gamma).in(0.01, 100).help("Exponent of the ratio (tempering); other than 1 the decoder is not lossless.");
-      set.add("resample", &resample).one_of({"true", "false", "draft"}).help("Where a draft is rejected: draw from the residual, leave the position masked, or commit the draft all the same; only true is lossless.");
+      set.add("epsilon", &epsilon)
+          .in(0, 1)
+          .help(
+              "Tolerance added to the ratio (ASSD, Table 8); above 0 the decoder is not lossless.");
+      set.add("gamma", &gamma)
+          .in(0.01, 100)
+          .help("Exponent of the ratio (tempering); other than 1 the decoder is not lossless.");
+      set.add("resample", &resample)
+          .one_of({"true", "false", "draft"})
+          .help(
+              "Where a draft is rejected: draw from the residual, leave the position masked, or "
+              "commit the draft all the same; only true is lossless.");
     }
   };
   explicit Speculative(const Options& options) : options_(options) {}
@@ -30,7 +40,9 @@ class Speculative final : public Acceptance {
   Distribution replacement(const Trial& trial) const override {
     if (options_.resample == "false") return {};
     if (options_.resample == "draft") return Distribution::point(trial.token, trial.target.size());
-    return residual(trial.target, trial.drawn_from ? *trial.drawn_from : Distribution::point(trial.token, trial.target.size()));
+    return residual(trial.target, trial.drawn_from
+                                      ? *trial.drawn_from
+                                      : Distribution::point(trial.token, trial.target.size()));
   }
 
   bool judges_densities() const override { return options_.resample == "true"; }
@@ -38,12 +50,17 @@ class Speculative final : public Acceptance {
     return log_target >= log_drawn ? 1 : accepts(std::exp(log_target - log_drawn));
   }
   // A draw of the target is one of max(p - q, 0) with probability 1 - q / p.
-  double replaces(double log_target, double log_drawn) const override { return std::max(0.0, -std::expm1(log_drawn - log_target)); }
+  double replaces(double log_target, double log_drawn) const override {
+    return std::max(0.0, -std::expm1(log_drawn - log_target));
+  }
 
  private:
   double accepts(double ratio) const {
-    const double accept = std::min(1.0, (options_.gamma == 1 ? ratio : std::pow(ratio, options_.gamma)) + options_.epsilon);
-    return accept > 1 - 1e-12 ? 1 : accept;  // rounding may put the drafter's own token a hair above the target's
+    const double accept = std::min(
+        1.0, (options_.gamma == 1 ? ratio : std::pow(ratio, options_.gamma)) + options_.epsilon);
+    return accept > 1 - 1e-12
+               ? 1
+               : accept;  // rounding may put the drafter's own token a hair above the target's
   }
 
   Options options_;
@@ -53,5 +70,7 @@ class Speculative final : public Acceptance {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(speculative) {
-  registries.acceptance.add<draftlab::Speculative>("speculative", "ratio test and residual distribution; exact unless epsilon or gamma say otherwise");
+  registries.acceptance.add<draftlab::Speculative>(
+      "speculative",
+      "ratio test and residual distribution; exact unless epsilon or gamma say otherwise");
 }

@@ -1,4 +1,5 @@
-// Accepts a draft that is among the target's k most probable tokens (blockwise parallel decoding, Sec. 5.1).
+// Accepts a draft that is among the target's k most probable tokens (blockwise parallel decoding,
+// Sec. 5.1).
 #include "plugins/acceptance/greedy.h"
 #include "plugins/builtin.h"
 
@@ -10,7 +11,8 @@ class TopK final : public GreedyAcceptance {
   struct Options : GreedyOptions {
     std::int64_t k = 2;
     void declare(OptionSet& set) {
-      set.add("k", &k).in(1, 1e6).help("How many tokens are as good as the best; 1 is exact-match.");
+      set.add("k", &k).in(1, 1e6).help(
+          "How many tokens are as good as the best; 1 is exact-match.");
       GreedyOptions::declare(set);
     }
   };
@@ -31,5 +33,6 @@ class TopK final : public GreedyAcceptance {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(top_k) {
-  registries.acceptance.add<draftlab::TopK>("top-k", "accept any of the target's k most probable tokens (BPD); not lossless");
+  registries.acceptance.add<draftlab::TopK>(
+      "top-k", "accept any of the target's k most probable tokens (BPD); not lossless");
 }

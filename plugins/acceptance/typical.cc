@@ -1,5 +1,6 @@
-// Typical acceptance (Medusa, Cai et al., 2024): a draft is good enough where its probability under the target exceeds
-// min(epsilon, delta exp(-H)), H the target's entropy in nats: strict where the target is sure, lax where it is not.
+// Typical acceptance (Medusa, Cai et al., 2024): a draft is good enough where its probability under
+// the target exceeds min(epsilon, delta exp(-H)), H the target's entropy in nats: strict where the
+// target is sure, lax where it is not.
 #include <algorithm>
 #include <cmath>
 
@@ -15,19 +16,30 @@ class Typical final : public Acceptance {
     double epsilon = 0.09, delta = 0.3;
     std::string replacement = "greedy";
     void declare(OptionSet& set) {
-      set.add("epsilon", &epsilon).in(0, 1).help("Posterior threshold: a token more probable than this is always accepted.");
-      set.add("delta", &delta).in(0, 1).help("Of exp(-entropy): a token more probable than that share is accepted, too.");
-      set.add("replacement", &replacement).one_of({"greedy", "draw"}).help("What follows the accepted drafts: the target's most probable token, as in Medusa, or a draw from it.");
+      set.add("epsilon", &epsilon)
+          .in(0, 1)
+          .help("Posterior threshold: a token more probable than this is always accepted.");
+      set.add("delta", &delta)
+          .in(0, 1)
+          .help("Of exp(-entropy): a token more probable than that share is accepted, too.");
+      set.add("replacement", &replacement)
+          .one_of({"greedy", "draw"})
+          .help(
+              "What follows the accepted drafts: the target's most probable token, as in Medusa, "
+              "or a draw from it.");
     }
   };
   explicit Typical(const Options& options) : options_(options) {}
 
   double probability(const Trial& trial) const override {
-    const double threshold = std::min(options_.epsilon, options_.delta * std::exp(-trial.target.entropy()));
+    const double threshold =
+        std::min(options_.epsilon, options_.delta * std::exp(-trial.target.entropy()));
     return trial.target.probability(trial.token) > threshold ? 1 : 0;
   }
   Distribution replacement(const Trial& trial) const override {
-    return options_.replacement == "draw" ? trial.target : Distribution::point(trial.target.argmax(), trial.target.size());
+    return options_.replacement == "draw"
+               ? trial.target
+               : Distribution::point(trial.target.argmax(), trial.target.size());
   }
 
  private:
@@ -38,5 +50,8 @@ class Typical final : public Acceptance {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(typical) {
-  registries.acceptance.add<draftlab::Typical>("typical", "accept what the target finds likely enough for its entropy (Medusa); not lossless above temperature 0");
+  registries.acceptance.add<draftlab::Typical>(
+      "typical",
+      "accept what the target finds likely enough for its entropy (Medusa); not lossless above "
+      "temperature 0");
 }

@@ -1,7 +1,8 @@
-// Self-drafting of a masked-diffusion model (SSD, Sec. 3.2.2): its most probable tokens at masked positions, in the order in which
-// stepwise decoding would commit them if nothing new were learnt on the way. They come at no forward, from what the model answered
-// at the node where the last verification stopped; where there is no such answer (the first step, a cache that is refreshed), the
-// step is one of stepwise decoding, and its answer is the next step's.
+// Self-drafting of a masked-diffusion model (SSD, Sec. 3.2.2): its most probable tokens at masked
+// positions, in the order in which stepwise decoding would commit them if nothing new were learnt
+// on the way. They come at no forward, from what the model answered at the node where the last
+// verification stopped; where there is no such answer (the first step, a cache that is refreshed),
+// the step is one of stepwise decoding, and its answer is the next step's.
 #include <algorithm>
 #include <map>
 
@@ -16,10 +17,29 @@ class ConfidenceDrafts final : public Drafter {
   struct Options {
     std::string source = "carry", drafts = "argmax", order = "rule", tail = "short";
     void declare(OptionSet& set) {
-      set.add("source", &source).one_of({"carry", "pass"}).help("Draft from what the last verification answered where it stopped, or from a forward of this step's own (the paper's Algorithm 1 as printed, which costs twice the forwards).");
-      set.add("drafts", &drafts).one_of({"argmax", "drawn"}).help("The most probable token of a position, or one drawn from its distribution (for the ratio test of verifier = tree).");
-      set.add("order", &order).one_of({"rule", "confidence"}).help("As the unmasker would commit them, window by window; or by the drafted token's probability, which for argmax drafts and the most confident first is the same. The leftmost among equals. With drawn drafts and the ratio test, confidence is not lossless.");
-      set.add("tail", &tail).one_of({"short", "stepwise"}).help("Where fewer masks than draft_length are left: draft them, or decode them stepwise (the paper's fallback).");
+      set.add("source", &source)
+          .one_of({"carry", "pass"})
+          .help(
+              "Draft from what the last verification answered where it stopped, or from a forward "
+              "of this step's own (the paper's Algorithm 1 as printed, which costs twice the "
+              "forwards).");
+      set.add("drafts", &drafts)
+          .one_of({"argmax", "drawn"})
+          .help(
+              "The most probable token of a position, or one drawn from its distribution (for the "
+              "ratio test of verifier = tree).");
+      set.add("order", &order)
+          .one_of({"rule", "confidence"})
+          .help(
+              "As the unmasker would commit them, window by window; or by the drafted token's "
+              "probability, which for argmax drafts and the most confident first is the same. The "
+              "leftmost among equals. With drawn drafts and the ratio test, confidence is not "
+              "lossless.");
+      set.add("tail", &tail)
+          .one_of({"short", "stepwise"})
+          .help(
+              "Where fewer masks than draft_length are left: draft them, or decode them stepwise "
+              "(the paper's fallback).");
     }
   };
   explicit ConfidenceDrafts(const Options& options) : options_(options) {}
@@ -28,15 +48,23 @@ class ConfidenceDrafts final : public Drafter {
   Asking<Proposal> propose(const Step& step) const override {
     const std::int64_t wanted = step.decode.draft_length, horizon = step.target.horizon();
     const auto masks = static_cast<std::int64_t>(step.canvas.masked_positions().size());
-    const bool pass = options_.source == "pass", stepwise = options_.tail == "stepwise" && masks < wanted;
+    const bool pass = options_.source == "pass",
+               stepwise = options_.tail == "stepwise" && masks < wanted;
     if (!pass && !stepwise && step.carry && horizon > 0) {
-      Proposal drafted = draft(step, step.carry->answer, step.carry->node, std::min(wanted, horizon));
+      Proposal drafted =
+          draft(step, step.carry->answer, step.carry->node, std::min(wanted, horizon));
       drafted.foresight = foresight(step);
       if (!drafted.nodes.empty()) co_return drafted;
     }
     // A cache that is refreshed now ends later than is known yet.
-    const std::int64_t needed = stepwise ? 1 : pass ? wanted : horizon > 0 ? std::min<std::int64_t>(foresight(step), horizon) : foresight(step);
-    Question question{.kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, step.ahead(step.canvas, needed)}}};
+    const std::int64_t needed = stepwise      ? 1
+                                : pass        ? wanted
+                                : horizon > 0 ? std::min<std::int64_t>(foresight(step), horizon)
+                                              : foresight(step);
+    Question question{.kind = Kind::draft,
+                      .view = View::bidirectional,
+                      .nodes = {},
+                      .asks = {{kRoot, step.ahead(step.canvas, needed)}}};
     Answer answer = co_await step.ask(std::move(question));
     if (pass && !stepwise) co_return draft(step, answer, kRoot, wanted);
 
@@ -61,27 +89,37 @@ class ConfidenceDrafts final : public Drafter {
     proposal.raw.push_back(raw);
   }
 
-  // At most `count` drafts from the answer at a node: stepwise decoding with that answer, again and again.
+  // At most `count` drafts from the answer at a node: stepwise decoding with that answer, again and
+  // again.
   Proposal draft(const Step& step, const Answer& answer, int node, std::int64_t count) const {
     std::map<std::int32_t, Token> tokens;
     const auto token = [&](std::int32_t position) {
       const auto [found, fresh] = tokens.try_emplace(position);
       const Distribution& raw = answer.at(node, position);
-      if (fresh) found->second = options_.drafts == "argmax" ? raw.argmax() : step.chance.draw(step.drawn(raw), step.site(position, Purpose::draft));
+      if (fresh)
+        found->second =
+            options_.drafts == "argmax"
+                ? raw.argmax()
+                : step.chance.draw(step.drawn(raw), step.site(position, Purpose::draft));
       return found->second;
     };
     Proposal proposal;
     Canvas later = step.canvas;
-    while (static_cast<std::int64_t>(proposal.nodes.size()) < count && !step.frontier->done(later)) {
+    while (static_cast<std::int64_t>(proposal.nodes.size()) < count &&
+           !step.frontier->done(later)) {
       std::vector<std::int32_t> open = step.frontier->next(later).positions;
-      if (open.empty() || !std::all_of(open.begin(), open.end(), [&](std::int32_t position) { return answer.find(node, position); })) break;
+      if (open.empty() || !std::all_of(open.begin(), open.end(), [&](std::int32_t position) {
+            return answer.find(node, position);
+          }))
+        break;
       std::vector<Commit> next;
       if (options_.order == "rule") {
         next = step.stepwise(later, answer, node, token);
       } else {
         for (const std::int32_t position : open) next.push_back({position, token(position)});
         std::stable_sort(next.begin(), next.end(), [&](const Commit& a, const Commit& b) {
-          return answer.at(node, a.position).probability(a.token) > answer.at(node, b.position).probability(b.token);
+          return answer.at(node, a.position).probability(a.token) >
+                 answer.at(node, b.position).probability(b.token);
         });
       }
       if (next.empty()) break;  // the unmasker's schedule has nothing for this step
@@ -103,5 +141,8 @@ class ConfidenceDrafts final : public Drafter {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(confidence_drafts) {
-  registries.drafters.add<draftlab::ConfidenceDrafts>("confidence", "the model's own likeliest tokens at masked positions, in the order of stepwise decoding (SSD)");
+  registries.drafters.add<draftlab::ConfidenceDrafts>(
+      "confidence",
+      "the model's own likeliest tokens at masked positions, in the order of stepwise decoding "
+      "(SSD)");
 }

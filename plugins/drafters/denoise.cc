@@ -1,5 +1,6 @@
-// The model denoises the current block: every mask of the window is drawn independently from one bidirectional forward (S2D2,
-// Sec. 3), and tokens written earlier in the block may be edited from the same answer (LLaDA2.1).
+// The model denoises the current block: every mask of the window is drawn independently from one
+// bidirectional forward (S2D2, Sec. 3), and tokens written earlier in the block may be edited from
+// the same answer (LLaDA2.1).
 #include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
@@ -12,8 +13,16 @@ class Denoise final : public Drafter {
     bool greedy = false;
     std::string sites = "step";
     void declare(OptionSet& set) {
-      set.add("greedy", &greedy).help("Take the most probable token, yet claim the distribution it tops (the published code's temperature 0); not lossless.");
-      set.add("sites", &sites).one_of({"step", "state"}).help("What addresses a draft's random number: the step, or how much is committed. Unverified decoding with `state` draws the numbers that the nodes of verifier = tree draw, so at equal seeds their texts are equal.");
+      set.add("greedy", &greedy)
+          .help(
+              "Take the most probable token, yet claim the distribution it tops (the published "
+              "code's temperature 0); not lossless.");
+      set.add("sites", &sites)
+          .one_of({"step", "state"})
+          .help(
+              "What addresses a draft's random number: the step, or how much is committed. "
+              "Unverified decoding with `state` draws the numbers that the nodes of verifier = "
+              "tree draw, so at equal seeds their texts are equal.");
     }
   };
   explicit Denoise(const Options& options) : options_(options) {}
@@ -23,7 +32,8 @@ class Denoise final : public Drafter {
   Asking<Proposal> propose(const Step& step) const override {
     const std::vector<std::int32_t>& window = step.window.positions;
     Proposal proposal;
-    // A right-shifted model gave the block's first position along with the forward that cached what precedes it, hence causally.
+    // A right-shifted model gave the block's first position along with the forward that cached what
+    // precedes it, hence causally.
     if (step.carry && step.carry->node == kRoot && !window.empty()) {
       if (const Distribution* const known = step.carry->answer.find(kRoot, window.front())) {
         add(step, window.front(), *known, proposal);
@@ -32,12 +42,16 @@ class Denoise final : public Drafter {
       }
     }
 
-    const std::vector<std::int32_t> editable = step.decode.edit_threshold < 1 ? tentative(step) : std::vector<std::int32_t>();
-    Question question{.kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, window}}};
-    question.asks.front().positions.insert(question.asks.front().positions.end(), editable.begin(), editable.end());
+    const std::vector<std::int32_t> editable =
+        step.decode.edit_threshold < 1 ? tentative(step) : std::vector<std::int32_t>();
+    Question question{
+        .kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, window}}};
+    question.asks.front().positions.insert(question.asks.front().positions.end(), editable.begin(),
+                                           editable.end());
     const Answer answer = co_await step.ask(std::move(question));
 
-    for (const std::int32_t position : window) add(step, position, answer.at(kRoot, position), proposal);
+    for (const std::int32_t position : window)
+      add(step, position, answer.at(kRoot, position), proposal);
     for (const std::int32_t position : editable) {
       const Distribution& raw = answer.at(kRoot, position);
       if (raw.max() > step.decode.edit_threshold && raw.argmax() != step.canvas.token(position))
@@ -48,16 +62,21 @@ class Denoise final : public Drafter {
   }
 
  private:
-  void add(const Step& step, std::int32_t position, const Distribution& raw, Proposal& proposal) const {
+  void add(const Step& step, std::int32_t position, const Distribution& raw,
+           Proposal& proposal) const {
     const Distribution drawn = step.drawn(raw);
-    const Token token = options_.greedy ? raw.argmax() : step.chance.draw(drawn, options_.sites == "step" ? step.site(position, Purpose::draft) : step.choice(step.canvas, position));
+    const Token token = options_.greedy
+                            ? raw.argmax()
+                            : step.chance.draw(drawn, options_.sites == "step"
+                                                          ? step.site(position, Purpose::draft)
+                                                          : step.choice(step.canvas, position));
     proposal.nodes.push_back({static_cast<int>(proposal.nodes.size()) - 1, position, token});
     proposal.drawn_from.push_back(drawn);
     proposal.raw.push_back(raw);
   }
 
-  // In a block of one position both views are one: the draft is the target's own draw. A greedy one is not, but claims a
-  // distribution that the target shares, so that a test would always pass.
+  // In a block of one position both views are one: the draft is the target's own draw. A greedy one
+  // is not, but claims a distribution that the target shares, so that a test would always pass.
   static bool alone(const Step& step) {
     if (step.window.positions.empty()) return false;
     const std::int32_t position = step.window.positions.front();
@@ -67,7 +86,8 @@ class Denoise final : public Drafter {
   // Positions of the current block whose tokens may be edited: no other block has any.
   static std::vector<std::int32_t> tentative(const Step& step) {
     std::vector<std::int32_t> positions;
-    for (std::int32_t i = 0; i < step.canvas.length(); ++i) if (step.canvas.tentative(i)) positions.push_back(i);
+    for (std::int32_t i = 0; i < step.canvas.length(); ++i)
+      if (step.canvas.tentative(i)) positions.push_back(i);
     return positions;
   }
 
@@ -78,5 +98,6 @@ class Denoise final : public Drafter {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(denoise) {
-  registries.drafters.add<draftlab::Denoise>("denoise", "every mask of the block independently from one bidirectional forward (S2D2)");
+  registries.drafters.add<draftlab::Denoise>(
+      "denoise", "every mask of the block independently from one bidirectional forward (S2D2)");
 }

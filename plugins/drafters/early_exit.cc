@@ -1,5 +1,6 @@
-// The target's first layers and its head draft (LayerSkip, Elhoushi et al., 2024): the model says how many layers those are. Such a
-// forward counts as one of the target, of kind draft; what it costs is in its time.
+// The target's first layers and its head draft (LayerSkip, Elhoushi et al., 2024): the model says
+// how many layers those are. Such a forward counts as one of the target, of kind draft; what it
+// costs is in its time.
 #include "plugins/builtin.h"
 #include "plugins/drafters/one_by_one.h"
 
@@ -13,7 +14,9 @@ class EarlyExit final : public Drafter {
   using Options = OneByOneOptions;
   explicit EarlyExit(const Options& options) : options_(options) {}
   std::vector<Form> asks() const override { return {Form::shallow, Form::committed}; }
-  Asking<Proposal> propose(const Step& step) const override { return draft_one_by_one(step, options_, kTarget, true); }
+  Asking<Proposal> propose(const Step& step) const override {
+    return draft_one_by_one(step, options_, kTarget, true);
+  }
 
  private:
   Options options_;
@@ -23,5 +26,7 @@ class EarlyExit final : public Drafter {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(early_exit) {
-  registries.drafters.add<draftlab::EarlyExit>("early-exit", "the target's first layers draft token after token (LayerSkip); lossless unless below = drop");
+  registries.drafters.add<draftlab::EarlyExit>("early-exit",
+                                               "the target's first layers draft token after token "
+                                               "(LayerSkip); lossless unless below = drop");
 }

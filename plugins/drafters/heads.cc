@@ -1,6 +1,7 @@
-// Prediction heads draft the next k tokens at once, head i the i-th (blockwise parallel decoding, Stern et al., 2018). Combined
-// scoring and proposal (their Sec. 4): the verification asks the heads at every node it might stop at, so its answer there is the
-// next step's proposal, and only the first proposal costs a forward of its own. Head 1 is the target.
+// Prediction heads draft the next k tokens at once, head i the i-th (blockwise parallel decoding,
+// Stern et al., 2018). Combined scoring and proposal (their Sec. 4): the verification asks the
+// heads at every node it might stop at, so its answer there is the next step's proposal, and only
+// the first proposal costs a forward of its own. Head 1 is the target.
 #include <algorithm>
 
 #include "core/parts/parts.h"
@@ -14,8 +15,14 @@ class Heads final : public Drafter {
   struct Options {
     bool combined = true, shortcut = true;
     void declare(OptionSet& set) {
-      set.add("combined", &combined).help("Propose from the verification's answer; false: ask the heads anew, two forwards an iteration.");
-      set.add("shortcut", &shortcut).help("Take head 1's token as the target's own draw: it is never tested, and a lone last token needs no verification.");
+      set.add("combined", &combined)
+          .help(
+              "Propose from the verification's answer; false: ask the heads anew, two forwards an "
+              "iteration.");
+      set.add("shortcut", &shortcut)
+          .help(
+              "Take head 1's token as the target's own draw: it is never tested, and a lone last "
+              "token needs no verification.");
     }
   };
   explicit Heads(const Options& options) : options_(options) {}
@@ -26,12 +33,17 @@ class Heads final : public Drafter {
     const auto count = std::min<std::size_t>(window.size(), step.decode.draft_length);
     Answer answer;
     int node = kRoot, behind = 0;
-    if (options_.combined && step.carry && step.carry->answer.find(step.carry->node, window.front())) {
+    if (options_.combined && step.carry &&
+        step.carry->answer.find(step.carry->node, window.front())) {
       answer = step.carry->answer;
       node = step.carry->node;
-      behind = step.carry->behind;  // behind a replacement heads 2 to k are left, which did not see it
+      behind =
+          step.carry->behind;  // behind a replacement heads 2 to k are left, which did not see it
     } else {
-      Question question{.kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = {{kRoot, {window.begin(), window.begin() + count}}}};
+      Question question{.kind = Kind::draft,
+                        .view = View::causal,
+                        .nodes = {},
+                        .asks = {{kRoot, {window.begin(), window.begin() + count}}}};
       answer = co_await step.ask(std::move(question));
     }
 
@@ -42,7 +54,8 @@ class Heads final : public Drafter {
       const Distribution* const raw = answer.find(node, window[i]);
       if (!raw) break;
       const Distribution drawn = step.drawn(*raw);
-      proposal.nodes.push_back({static_cast<int>(i) - 1, window[i], step.chance.draw(drawn, step.site(window[i], Purpose::draft))});
+      proposal.nodes.push_back({static_cast<int>(i) - 1, window[i],
+                                step.chance.draw(drawn, step.site(window[i], Purpose::draft))});
       proposal.drawn_from.push_back(drawn);
       proposal.raw.push_back(*raw);
     }
@@ -57,5 +70,7 @@ class Heads final : public Drafter {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(heads) {
-  registries.drafters.add<draftlab::Heads>("heads", "the model's prediction heads draft k tokens in one forward (blockwise parallel decoding); lossless");
+  registries.drafters.add<draftlab::Heads>("heads",
+                                           "the model's prediction heads draft k tokens in one "
+                                           "forward (blockwise parallel decoding); lossless");
 }

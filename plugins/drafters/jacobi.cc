@@ -1,6 +1,7 @@
-// Jacobi iteration (Santilli et al., 2023): the window is guessed, predicted again in parallel from the guesses, and so on to its
-// fixed point; what has become right is committed at once. Guesses are point masses: the prediction is the verification, and its
-// answers beyond a rejection are the next guesses.
+// Jacobi iteration (Santilli et al., 2023): the window is guessed, predicted again in parallel from
+// the guesses, and so on to its fixed point; what has become right is committed at once. Guesses
+// are point masses: the prediction is the verification, and its answers beyond a rejection are the
+// next guesses.
 #include <algorithm>
 
 #include "core/parts/parts.h"
@@ -15,13 +16,17 @@ class Jacobi final : public Drafter {
     const auto& window = step.window.positions;
     const auto count = std::min<std::size_t>(window.size(), step.decode.draft_length);
     // A first guess repeats the token before the window.
-    Token guess = window.front() > 0 ? std::max<Token>(0, step.canvas.token(window.front() - 1)) : 0;
+    Token guess =
+        window.front() > 0 ? std::max<Token>(0, step.canvas.token(window.front() - 1)) : 0;
     Proposal proposal;
     proposal.foresight = 1;
     for (std::size_t i = 0; i < count; ++i) {
       const int depth = static_cast<int>(i);
       // The verification asked this position at the guess before it.
-      const Distribution* const again = step.carry ? step.carry->answer.find(step.carry->node + step.carry->behind + depth, window[i]) : nullptr;
+      const Distribution* const again =
+          step.carry
+              ? step.carry->answer.find(step.carry->node + step.carry->behind + depth, window[i])
+              : nullptr;
       if (again) guess = again->argmax();
       proposal.nodes.push_back({depth - 1, window[i], guess});
     }
@@ -33,5 +38,7 @@ class Jacobi final : public Drafter {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(jacobi) {
-  registries.drafters.add<draftlab::Jacobi>("jacobi", "the last verification's own predictions are the next guesses (Jacobi iteration); lossless");
+  registries.drafters.add<draftlab::Jacobi>(
+      "jacobi",
+      "the last verification's own predictions are the next guesses (Jacobi iteration); lossless");
 }

@@ -1,5 +1,5 @@
-// A separate, cheaper model drafts (speculative sampling, Leviathan et al. and Chen et al., 2023; with several drafts a node,
-// SpecInfer). Its forwards are counted as its own.
+// A separate, cheaper model drafts (speculative sampling, Leviathan et al. and Chen et al., 2023;
+// with several drafts a node, SpecInfer). Its forwards are counted as its own.
 #include "plugins/builtin.h"
 #include "plugins/drafters/one_by_one.h"
 
@@ -14,7 +14,9 @@ class DraftModel final : public Drafter {
   explicit DraftModel(const Options& options) : options_(options) {}
   std::vector<Form> asks() const override { return {Form::committed}; }
   std::vector<Form> asks_draft_model() const override { return {Form::committed, Form::chain}; }
-  Asking<Proposal> propose(const Step& step) const override { return draft_one_by_one(step, options_, kDraftModel, false); }
+  Asking<Proposal> propose(const Step& step) const override {
+    return draft_one_by_one(step, options_, kDraftModel, false);
+  }
 
  private:
   Options options_;
@@ -24,5 +26,8 @@ class DraftModel final : public Drafter {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(draft_model) {
-  registries.drafters.add<draftlab::DraftModel>("model", "model.draft drafts token after token (speculative sampling, SpecInfer); lossless unless below = drop");
+  registries.drafters.add<draftlab::DraftModel>(
+      "model",
+      "model.draft drafts token after token (speculative sampling, SpecInfer); lossless unless "
+      "below = drop");
 }

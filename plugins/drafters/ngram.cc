@@ -1,6 +1,7 @@
-// Drafts from the bigrams of what is visible (ASSD, Appendix E.4): a token's successors, as counted on the canvas. Costs no
-// forward, counted as aux. A token with no visible successor drafts from the visible tokens; a block that begins at position 0
-// has no left neighbour and is drafted by the target.
+// Drafts from the bigrams of what is visible (ASSD, Appendix E.4): a token's successors, as counted
+// on the canvas. Costs no forward, counted as aux. A token with no visible successor drafts from
+// the visible tokens; a block that begins at position 0 has no left neighbour and is drafted by the
+// target.
 #include <algorithm>
 
 #include "core/parts/parts.h"
@@ -14,7 +15,10 @@ class Ngram final : public Drafter {
   struct Options {
     bool literal = false;
     void declare(OptionSet& set) {
-      set.add("literal", &literal).help("Claim Eq. 23 as printed (bigram reversed) while drawing from the successors: not lossless, a negative control.");
+      set.add("literal", &literal)
+          .help(
+              "Claim Eq. 23 as printed (bigram reversed) while drawing from the successors: not "
+              "lossless, a negative control.");
     }
   };
   explicit Ngram(const Options& options) : options_(options) {}
@@ -25,7 +29,10 @@ class Ngram final : public Drafter {
     const auto count = std::min<std::size_t>(window.size(), step.decode.draft_length);
     Proposal proposal;
     if (window.front() == 0) {
-      Question question{.kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = {{kRoot, {window.begin(), window.begin() + count}}}};
+      Question question{.kind = Kind::draft,
+                        .view = View::causal,
+                        .nodes = {},
+                        .asks = {{kRoot, {window.begin(), window.begin() + count}}}};
       const Answer answer = co_await step.ask(std::move(question));
       for (std::size_t i = 0; i < count; ++i) {
         proposal.raw.push_back(answer.at(kRoot, window[i]));
@@ -37,17 +44,21 @@ class Ngram final : public Drafter {
     step.aux();
     for (std::size_t i = 0; i < count; ++i) {
       Token left = step.canvas.token(window[i] - 1);
-      if (left == kNoToken && i > 0 && window[i - 1] == window[i] - 1) left = proposal.nodes.back().token;
+      if (left == kNoToken && i > 0 && window[i - 1] == window[i] - 1)
+        left = proposal.nodes.back().token;
       add(step, window[i], successors(step, left), proposal);
-      if (options_.literal) proposal.drawn_from.back() = as_printed(step, left, proposal.drawn_from.back());
+      if (options_.literal)
+        proposal.drawn_from.back() = as_printed(step, left, proposal.drawn_from.back());
     }
     co_return proposal;
   }
 
  private:
-  static void add(const Step& step, std::int32_t position, const Distribution& drawn, Proposal& proposal) {
+  static void add(const Step& step, std::int32_t position, const Distribution& drawn,
+                  Proposal& proposal) {
     const int parent = proposal.nodes.empty() ? kRoot : static_cast<int>(proposal.nodes.size()) - 1;
-    proposal.nodes.push_back({parent, position, step.chance.draw(drawn, step.site(position, Purpose::draft))});
+    proposal.nodes.push_back(
+        {parent, position, step.chance.draw(drawn, step.site(position, Purpose::draft))});
     proposal.drawn_from.push_back(drawn);
   }
 
@@ -66,13 +77,14 @@ class Ngram final : public Drafter {
     return Distribution(seen ? std::move(after) : std::move(visible));
   }
 
-  // c(a|b) of Eq. 23 for a drafted a and its left neighbour b: bigrams "a b" over occurrences of b. A small share of the drawn
-  // distribution keeps every drafted token's claim above zero.
+  // c(a|b) of Eq. 23 for a drafted a and its left neighbour b: bigrams "a b" over occurrences of b.
+  // A small share of the drawn distribution keeps every drafted token's claim above zero.
   static Distribution as_printed(const Step& step, Token left, const Distribution& drawn) {
     Eigen::ArrayXd claim = 1e-3 * drawn.probabilities();
     for (std::int32_t i = 0; i + 1 < step.canvas.length(); ++i) {
       const Token token = step.canvas.token(i);
-      if (left != kNoToken && token != kNoToken && step.canvas.token(i + 1) == left) claim[token] += 1;
+      if (left != kNoToken && token != kNoToken && step.canvas.token(i + 1) == left)
+        claim[token] += 1;
     }
     return Distribution(std::move(claim));
   }
@@ -84,5 +96,6 @@ class Ngram final : public Drafter {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(ngram) {
-  registries.drafters.add<draftlab::Ngram>("ngram", "bigrams of the visible tokens draft at no forward (ASSD, Appendix E.4)");
+  registries.drafters.add<draftlab::Ngram>(
+      "ngram", "bigrams of the visible tokens draft at no forward (ASSD, Appendix E.4)");
 }

@@ -7,20 +7,33 @@
 namespace draftlab {
 
 void OneByOneOptions::declare(OptionSet& set) {
-  set.add("theta", &theta).in(0, 1).help("Stop drafting at a token less probable than this (Draft & Verify); 0 never does.");
-  set.add("below", &below).one_of({"keep", "drop"}).help("What becomes of that token: keep it as the last draft; or drop it, which is not lossless (a negative control).");
+  set.add("theta", &theta)
+      .in(0, 1)
+      .help("Stop drafting at a token less probable than this (Draft & Verify); 0 never does.");
+  set.add("below", &below)
+      .one_of({"keep", "drop"})
+      .help(
+          "What becomes of that token: keep it as the last draft; or drop it, which is not "
+          "lossless (a negative control).");
   set.add("children", &children).in(1, 64).help("Drafts sampled at each node (SpecInfer) ...");
-  set.add("wide", &wide).in(0, 4096).help("... of so many levels, and one behind them; 0: of all levels.");
+  set.add("wide", &wide)
+      .in(0, 4096)
+      .help("... of so many levels, and one behind them; 0: of all levels.");
 }
 
-Asking<Proposal> draft_one_by_one(const Step& step, const OneByOneOptions& options, int model, bool shallow) {
+Asking<Proposal> draft_one_by_one(const Step& step, const OneByOneOptions& options, int model,
+                                  bool shallow) {
   const auto& window = step.window.positions;
   const auto levels = std::min<std::size_t>(window.size(), step.decode.draft_length);
   Proposal proposal;
   std::vector<int> front = {kRoot};  // the nodes that are drafted on
   for (std::size_t level = 0; level < levels && !front.empty(); ++level) {
     const std::int32_t position = window[level];
-    Question question{.kind = Kind::draft, .view = View::causal, .nodes = proposal.nodes, .asks = {}, .shallow = shallow};
+    Question question{.kind = Kind::draft,
+                      .view = View::causal,
+                      .nodes = proposal.nodes,
+                      .asks = {},
+                      .shallow = shallow};
     for (const int node : front) question.asks.push_back({node, {position}});
     const Answer answer = co_await step.ask(std::move(question), model);
 

@@ -1,4 +1,5 @@
-// Drafting token after token, each given those before it, with whatever answers: a draft model, or the target's first layers.
+// Drafting token after token, each given those before it, with whatever answers: a draft model, or
+// the target's first layers.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,10 @@ struct OneByOneOptions {
   void declare(OptionSet& set);
 };
 
-// decode.draft_length levels of drafts, fewer where the window ends or every path stopped; each level is one question to `model`.
-// Every draft carries the distribution it was drawn from. Falls back to the target's own draw where nothing is left.
-Asking<Proposal> draft_one_by_one(const Step& step, const OneByOneOptions& options, int model, bool shallow);
+// decode.draft_length levels of drafts, fewer where the window ends or every path stopped; each
+// level is one question to `model`. Every draft carries the distribution it was drawn from. Falls
+// back to the target's own draw where nothing is left.
+Asking<Proposal> draft_one_by_one(const Step& step, const OneByOneOptions& options, int model,
+                                  bool shallow);
 
 }  // namespace draftlab

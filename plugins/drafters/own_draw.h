@@ -1,5 +1,6 @@
-// One token drawn from the target itself, for one forward: sequential decoding, and what a drafter without a draft falls back to
-// (then it is the bonus of no drafts, and its random number may not be that of a draft which was dropped).
+// One token drawn from the target itself, for one forward: sequential decoding, and what a drafter
+// without a draft falls back to (then it is the bonus of no drafts, and its random number may not
+// be that of a draft which was dropped).
 #pragma once
 
 #include "core/parts/parts.h"
@@ -8,7 +9,8 @@ namespace draftlab {
 
 inline Asking<Proposal> own_draw(const Step& step, Purpose purpose = Purpose::draft) {
   const std::int32_t position = step.window.positions.front();
-  Question question{.kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = {{kRoot, {position}}}};
+  Question question{
+      .kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = {{kRoot, {position}}}};
   const Answer answer = co_await step.ask(std::move(question));
   const Distribution& raw = answer.at(kRoot, position);
   const Distribution drawn = step.drawn(raw);

@@ -1,6 +1,7 @@
-// The text so far drafts: what followed an earlier occurrence of its last tokens (prompt lookup, Saxena, 2023), or what followed
-// several of them, each a path of its own (the context n-grams of N-Grammys, Stewart et al., 2024). Drafts are point masses. A
-// look-up costs no forward and counts as aux; without a match the target draws one token.
+// The text so far drafts: what followed an earlier occurrence of its last tokens (prompt lookup,
+// Saxena, 2023), or what followed several of them, each a path of its own (the context n-grams of
+// N-Grammys, Stewart et al., 2024). Drafts are point masses. A look-up costs no forward and counts
+// as aux; without a match the target draws one token.
 #include <algorithm>
 #include <map>
 
@@ -20,16 +21,31 @@ class PromptLookup final : public Drafter {
     std::string match = "earliest", claim = "point";
     bool full = true;
     void declare(OptionSet& set) {
-      set.add("longest", &longest).in(1, 64).help("Last tokens that must occur before; where they do not, fewer are tried ...");
+      set.add("longest", &longest)
+          .in(1, 64)
+          .help("Last tokens that must occur before; where they do not, fewer are tried ...");
       set.add("shortest", &shortest).in(1, 64).help("... down to so many.");
-      set.add("match", &match).one_of({"earliest", "latest", "frequent"}).help("Which occurrence is continued; frequent: the most frequent continuation, the latest among equals.");
-      set.add("full", &full).help("Pass over an occurrence that fewer tokens follow than are to be drafted.");
-      set.add("rows", &rows).in(1, 64).help("Different continuations drafted at once, each a path: one forward verifies all.");
-      set.add("claim", &claim).one_of({"point", "uniform"}).help("What the drafts were drawn from; uniform: from all tokens alike, which is not true and not lossless (a negative control).");
+      set.add("match", &match)
+          .one_of({"earliest", "latest", "frequent"})
+          .help(
+              "Which occurrence is continued; frequent: the most frequent continuation, the latest "
+              "among equals.");
+      set.add("full", &full)
+          .help("Pass over an occurrence that fewer tokens follow than are to be drafted.");
+      set.add("rows", &rows)
+          .in(1, 64)
+          .help("Different continuations drafted at once, each a path: one forward verifies all.");
+      set.add("claim", &claim)
+          .one_of({"point", "uniform"})
+          .help(
+              "What the drafts were drawn from; uniform: from all tokens alike, which is not true "
+              "and not lossless (a negative control).");
     }
   };
   explicit PromptLookup(const Options& options) : options_(options) {
-    if (options.shortest > options.longest) throw ConfigError("drafter.prompt-lookup.shortest = " + std::to_string(options.shortest) + " must not exceed longest = " + std::to_string(options.longest));
+    if (options.shortest > options.longest)
+      throw ConfigError("drafter.prompt-lookup.shortest = " + std::to_string(options.shortest) +
+                        " must not exceed longest = " + std::to_string(options.longest));
   }
   std::vector<Form> asks() const override { return {Form::committed}; }
 
@@ -40,7 +56,8 @@ class PromptLookup final : public Drafter {
     const Tokens text(step.canvas.tokens().begin(), step.canvas.tokens().begin() + window.front());
     Proposal proposal;
     for (const Tokens& path : continuations(text, count)) add(path, window, proposal);
-    if (options_.claim == "uniform") proposal.drawn_from.assign(proposal.nodes.size(), Distribution::uniform(step.vocabulary));
+    if (options_.claim == "uniform")
+      proposal.drawn_from.assign(proposal.nodes.size(), Distribution::uniform(step.vocabulary));
     if (!proposal.nodes.empty()) co_return proposal;
     Asking<Proposal> fallback = own_draw(step, Purpose::bonus);
     proposal = co_await fallback;
@@ -48,24 +65,32 @@ class PromptLookup final : public Drafter {
   }
 
  private:
-  // What followed earlier occurrences of the longest ending that has any, best first, at most `rows`, all different.
+  // What followed earlier occurrences of the longest ending that has any, best first, at most
+  // `rows`, all different.
   std::vector<Tokens> continuations(const Tokens& text, std::size_t count) const {
-    for (std::size_t n = static_cast<std::size_t>(options_.longest); n >= static_cast<std::size_t>(options_.shortest); --n) {
+    for (std::size_t n = static_cast<std::size_t>(options_.longest);
+         n >= static_cast<std::size_t>(options_.shortest); --n) {
       if (n >= text.size()) continue;
       std::vector<Tokens> found;
       std::map<Tokens, int> times;
       for (std::size_t i = 0; i + n < text.size(); ++i) {
-        const auto at = text.begin() + static_cast<std::ptrdiff_t>(i), next = at + static_cast<std::ptrdiff_t>(n);
+        const auto at = text.begin() + static_cast<std::ptrdiff_t>(i),
+                   next = at + static_cast<std::ptrdiff_t>(n);
         const std::size_t left = text.size() - i - n;
-        if (!std::equal(at, next, text.end() - static_cast<std::ptrdiff_t>(n)) || (options_.full && left < count)) continue;
+        if (!std::equal(at, next, text.end() - static_cast<std::ptrdiff_t>(n)) ||
+            (options_.full && left < count))
+          continue;
         Tokens path(next, next + static_cast<std::ptrdiff_t>(std::min(left, count)));
         if (++times[path] > 1 && options_.match == "earliest") continue;
         std::erase(found, path);
         found.push_back(std::move(path));
       }
       if (options_.match != "earliest") std::reverse(found.begin(), found.end());
-      if (options_.match == "frequent") std::stable_sort(found.begin(), found.end(), [&](const Tokens& a, const Tokens& b) { return times[a] > times[b]; });
-      if (found.size() > static_cast<std::size_t>(options_.rows)) found.resize(static_cast<std::size_t>(options_.rows));
+      if (options_.match == "frequent")
+        std::stable_sort(found.begin(), found.end(),
+                         [&](const Tokens& a, const Tokens& b) { return times[a] > times[b]; });
+      if (found.size() > static_cast<std::size_t>(options_.rows))
+        found.resize(static_cast<std::size_t>(options_.rows));
       if (!found.empty()) return found;
     }
     return {};
@@ -77,7 +102,9 @@ class PromptLookup final : public Drafter {
     for (std::size_t i = 0; i < path.size(); ++i) {
       int child = 0;
       const int nodes = static_cast<int>(proposal.nodes.size());
-      while (child < nodes && !(proposal.nodes[child].parent == at && proposal.nodes[child].token == path[i])) ++child;
+      while (child < nodes &&
+             !(proposal.nodes[child].parent == at && proposal.nodes[child].token == path[i]))
+        ++child;
       if (child == nodes) proposal.nodes.push_back({at, window[i], path[i]});
       at = child;
     }
@@ -90,5 +117,8 @@ class PromptLookup final : public Drafter {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(prompt_lookup) {
-  registries.drafters.add<draftlab::PromptLookup>("prompt-lookup", "what followed earlier occurrences of the last tokens (PLD, context n-grams); lossless unless claim = uniform");
+  registries.drafters.add<draftlab::PromptLookup>(
+      "prompt-lookup",
+      "what followed earlier occurrences of the last tokens (PLD, context n-grams); lossless "
+      "unless claim = uniform");
 }

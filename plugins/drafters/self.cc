@@ -1,5 +1,6 @@
-// The model drafts for itself: the next k tokens in one forward, each conditioned on what is committed and not on one another
-// (ASSD, Algorithm 1, lines 5-8). The first of them is the target's own draw (Lemma 1) and needs no test.
+// The model drafts for itself: the next k tokens in one forward, each conditioned on what is
+// committed and not on one another (ASSD, Algorithm 1, lines 5-8). The first of them is the
+// target's own draw (Lemma 1) and needs no test.
 #include <algorithm>
 
 #include "core/parts/parts.h"
@@ -14,8 +15,15 @@ class Self final : public Drafter {
     bool shortcut = true;
     double temperature = -1;
     void declare(OptionSet& set) {
-      set.add("shortcut", &shortcut).help("Take the first draft as the target's own draw (Lemma 1): it is never tested, and a lone last token needs no verification.");
-      set.add("temperature", &temperature).in(-1, 100).help("Temperature of the drafts that are tested; -1 takes decode.temperature. The target's never changes.");
+      set.add("shortcut", &shortcut)
+          .help(
+              "Take the first draft as the target's own draw (Lemma 1): it is never tested, and a "
+              "lone last token needs no verification.");
+      set.add("temperature", &temperature)
+          .in(-1, 100)
+          .help(
+              "Temperature of the drafts that are tested; -1 takes decode.temperature. The "
+              "target's never changes.");
     }
   };
   explicit Self(const Options& options) : options_(options) {}
@@ -24,7 +32,10 @@ class Self final : public Drafter {
   Asking<Proposal> propose(const Step& step) const override {
     const auto& window = step.window.positions;
     const auto count = std::min<std::size_t>(window.size(), step.decode.draft_length);
-    Question question{.kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = {{kRoot, {window.begin(), window.begin() + count}}}};
+    Question question{.kind = Kind::draft,
+                      .view = View::causal,
+                      .nodes = {},
+                      .asks = {{kRoot, {window.begin(), window.begin() + count}}}};
     const Answer answer = co_await step.ask(std::move(question));
 
     Sampling hotter = step.decode.sampling;
@@ -34,9 +45,11 @@ class Self final : public Drafter {
     for (std::size_t i = 0; i < count; ++i) {
       const std::int32_t position = window[i];
       const Distribution& raw = answer.at(kRoot, position);
-      const Distribution drawn = static_cast<int>(i) < proposal.exact ? step.drawn(raw) : shaped(raw, hotter);
+      const Distribution drawn =
+          static_cast<int>(i) < proposal.exact ? step.drawn(raw) : shaped(raw, hotter);
       const int parent = i == 0 ? kRoot : static_cast<int>(i) - 1;
-      proposal.nodes.push_back({parent, position, step.chance.draw(drawn, step.site(position, Purpose::draft))});
+      proposal.nodes.push_back(
+          {parent, position, step.chance.draw(drawn, step.site(position, Purpose::draft))});
       proposal.drawn_from.push_back(drawn);
       proposal.raw.push_back(raw);
     }
@@ -51,5 +64,7 @@ class Self final : public Drafter {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(self) {
-  registries.drafters.add<draftlab::Self>("self", "the target drafts the next k tokens independently in one forward (ASSD, Algorithm 1)");
+  registries.drafters.add<draftlab::Self>(
+      "self",
+      "the target drafts the next k tokens independently in one forward (ASSD, Algorithm 1)");
 }

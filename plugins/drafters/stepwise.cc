@@ -1,4 +1,5 @@
-// The sequential baseline: one token a forward, drawn from the target itself, so there is nothing to verify.
+// The sequential baseline: one token a forward, drawn from the target itself, so there is nothing
+// to verify.
 #include "plugins/builtin.h"
 #include "plugins/drafters/own_draw.h"
 
@@ -16,5 +17,6 @@ class Stepwise final : public Drafter {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(stepwise) {
-  registries.drafters.add<draftlab::Stepwise>("stepwise", "one token a forward, drawn from the target: the sequential baseline");
+  registries.drafters.add<draftlab::Stepwise>(
+      "stepwise", "one token a forward, drawn from the target: the sequential baseline");
 }

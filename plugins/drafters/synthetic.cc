@@ -1,6 +1,7 @@
-// Drafts that are accepted with a given probability: it looks at the target's distribution p, and draws from b p plus the rest on
-// p's least probable token, which overlaps with p by exactly alpha. So the cost of a method is measured apart from the quality of
-// its drafts. The looks are no forwards of the method and count as aux.
+// Drafts that are accepted with a given probability: it looks at the target's distribution p, and
+// draws from b p plus the rest on p's least probable token, which overlaps with p by exactly alpha.
+// So the cost of a method is measured apart from the quality of its drafts. The looks are no
+// forwards of the method and count as aux.
 #include <algorithm>
 #include <string>
 
@@ -16,7 +17,11 @@ class Synthetic final : public Drafter {
   struct Options {
     double alpha = 0.8;
     void declare(OptionSet& set) {
-      set.add("alpha", &alpha).in(0, 1).help("Probability with which a draft is accepted by the ratio test, whatever came before; at least the least probability of the target.");
+      set.add("alpha", &alpha)
+          .in(0, 1)
+          .help(
+              "Probability with which a draft is accepted by the ratio test, whatever came before; "
+              "at least the least probability of the target.");
     }
   };
   explicit Synthetic(const Options& options) : options_(options) {}
@@ -28,10 +33,15 @@ class Synthetic final : public Drafter {
     Proposal proposal;
     for (std::size_t i = 0; i < count; ++i) {
       const int before = static_cast<int>(i) - 1;
-      Question question{.kind = Kind::aux, .view = View::causal, .nodes = proposal.nodes, .asks = {{before, {window[i]}}}};
+      Question question{.kind = Kind::aux,
+                        .view = View::causal,
+                        .nodes = proposal.nodes,
+                        .asks = {{before, {window[i]}}}};
       const Answer answer = co_await step.ask(std::move(question));
-      const Distribution drawn = overlapping(step.drawn(answer.at(before, window[i])).probabilities());
-      proposal.nodes.push_back({before, window[i], step.chance.draw(drawn, step.site(window[i], Purpose::draft))});
+      const Distribution drawn =
+          overlapping(step.drawn(answer.at(before, window[i])).probabilities());
+      proposal.nodes.push_back(
+          {before, window[i], step.chance.draw(drawn, step.site(window[i], Purpose::draft))});
       proposal.drawn_from.push_back(drawn);
     }
     co_return proposal;
@@ -43,7 +53,9 @@ class Synthetic final : public Drafter {
     Eigen::Index least = 0;
     const double smallest = p.minCoeff(&least);
     if (options_.alpha < smallest)
-      throw ConfigError("drafter.synthetic.alpha = " + std::to_string(options_.alpha) + " is below the least probability of the target, " + std::to_string(smallest));
+      throw ConfigError("drafter.synthetic.alpha = " + std::to_string(options_.alpha) +
+                        " is below the least probability of the target, " +
+                        std::to_string(smallest));
     const double share = smallest < 1 ? (options_.alpha - smallest) / (1 - smallest) : 1;
     Eigen::ArrayXd q = share * p;
     q[least] += 1 - share;
@@ -57,5 +69,8 @@ class Synthetic final : public Drafter {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(synthetic) {
-  registries.drafters.add<draftlab::Synthetic>("synthetic", "drafts that the ratio test accepts with probability alpha: cost apart from draft quality; lossless");
+  registries.drafters.add<draftlab::Synthetic>(
+      "synthetic",
+      "drafts that the ratio test accepts with probability alpha: cost apart from draft quality; "
+      "lossless");
 }

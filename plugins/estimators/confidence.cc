@@ -1,5 +1,6 @@
-// A draft passes with the probability it was given, raised to a power (S2D2, Table 4). This reads the drawn token itself: a router
-// that decides by it is lossy even where both its branches are exact.
+// A draft passes with the probability it was given, raised to a power (S2D2, Table 4). This reads
+// the drawn token itself: a router that decides by it is lossy even where both its branches are
+// exact.
 #include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
@@ -10,10 +11,16 @@ class Confidence final : public TokenEstimator {
  public:
   struct Options {
     double power = 1;
-    void declare(OptionSet& set) { set.add("power", &power).in(0, 1e6).help("gamma_conf: exponent of the drafted token's probability."); }
+    void declare(OptionSet& set) {
+      set.add("power", &power)
+          .in(0, 1e6)
+          .help("gamma_conf: exponent of the drafted token's probability.");
+    }
   };
   explicit Confidence(const Options& options) : options_(options) {}
-  Eigen::ArrayXd alpha(const StepView& step) const override { return step.confidence.head(step.drafts()).pow(options_.power); }
+  Eigen::ArrayXd alpha(const StepView& step) const override {
+    return step.confidence.head(step.drafts()).pow(options_.power);
+  }
 
  private:
   Options options_;
@@ -23,5 +30,6 @@ class Confidence final : public TokenEstimator {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(confidence) {
-  registries.estimators.add<draftlab::Confidence>("confidence", "a draft passes with its own probability to the `power`");
+  registries.estimators.add<draftlab::Confidence>(
+      "confidence", "a draft passes with its own probability to the `power`");
 }

@@ -13,8 +13,13 @@ class Entropy final : public TokenEstimator {
     double beta = 1;
     std::int64_t width = 0;
     void declare(OptionSet& set) {
-      set.add("beta", &beta).in(0, 1e6).help("How fast acceptance falls with entropy; 0 expects every draft to pass.");
-      set.add("width", &width).in(0, 1e9).help("V of the normalised entropy; 0 for the model's vocabulary (as wide as its logits).");
+      set.add("beta", &beta)
+          .in(0, 1e6)
+          .help("How fast acceptance falls with entropy; 0 expects every draft to pass.");
+      set.add("width", &width)
+          .in(0, 1e9)
+          .help(
+              "V of the normalised entropy; 0 for the model's vocabulary (as wide as its logits).");
     }
   };
   explicit Entropy(const Options& options) : options_(options) {}
@@ -31,4 +36,7 @@ class Entropy final : public TokenEstimator {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(entropy) { registries.estimators.add<draftlab::Entropy>("entropy", "a draft passes with probability exp(-beta H / ln V)"); }
+DRAFTLAB_PLUGIN(entropy) {
+  registries.estimators.add<draftlab::Entropy>(
+      "entropy", "a draft passes with probability exp(-beta H / ln V)");
+}

@@ -13,8 +13,13 @@ class HardEntropy final : public TokenEstimator {
     double threshold = 0.1;
     std::int64_t width = 0;
     void declare(OptionSet& set) {
-      set.add("threshold", &threshold).in(0, 1).help("tau_ent: drafts of lower normalised entropy pass.");
-      set.add("width", &width).in(0, 1e9).help("V of the normalised entropy; 0 for the model's vocabulary (as wide as its logits).");
+      set.add("threshold", &threshold)
+          .in(0, 1)
+          .help("tau_ent: drafts of lower normalised entropy pass.");
+      set.add("width", &width)
+          .in(0, 1e9)
+          .help(
+              "V of the normalised entropy; 0 for the model's vocabulary (as wide as its logits).");
     }
   };
   explicit HardEntropy(const Options& options) : options_(options) {}
@@ -32,5 +37,6 @@ class HardEntropy final : public TokenEstimator {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(hard_entropy) {
-  registries.estimators.add<draftlab::HardEntropy>("hard-entropy", "a draft passes if H / ln V is below `threshold`");
+  registries.estimators.add<draftlab::HardEntropy>(
+      "hard-entropy", "a draft passes if H / ln V is below `threshold`");
 }

@@ -1,5 +1,5 @@
-// A draft passes if the two most probable tokens of its distribution are far enough apart (S2D2, Sec. 4.3). The paper says at
-// least the threshold, its code above it.
+// A draft passes if the two most probable tokens of its distribution are far enough apart (S2D2,
+// Sec. 4.3). The paper says at least the threshold, its code above it.
 #include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
@@ -12,8 +12,11 @@ class HardMargin final : public TokenEstimator {
     double threshold = 0.05;
     bool strict = false;
     void declare(OptionSet& set) {
-      set.add("threshold", &threshold).in(0, 1).help("tau_margin: drafts of at least this margin pass.");
-      set.add("strict", &strict).help("Only a margin above the threshold passes, as in the authors' code.");
+      set.add("threshold", &threshold)
+          .in(0, 1)
+          .help("tau_margin: drafts of at least this margin pass.");
+      set.add("strict", &strict)
+          .help("Only a margin above the threshold passes, as in the authors' code.");
     }
   };
   explicit HardMargin(const Options& options) : options_(options) {}
@@ -32,5 +35,6 @@ class HardMargin final : public TokenEstimator {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(hard_margin) {
-  registries.estimators.add<draftlab::HardMargin>("hard-margin", "a draft passes if top-1 less top-2 reaches `threshold`");
+  registries.estimators.add<draftlab::HardMargin>(
+      "hard-margin", "a draft passes if top-1 less top-2 reaches `threshold`");
 }

@@ -1,7 +1,8 @@
-// A draft passes with a uniform random probability: the baseline of S2D2's Table 4. The numbers are a fixed function of sequence,
-// step and position, so an estimator stays what it is, a function of what it sees, and consumes no chance of the decode.
-#include "core/prob/chance.h"
+// A draft passes with a uniform random probability: the baseline of S2D2's Table 4. The numbers are
+// a fixed function of sequence, step and position, so an estimator stays what it is, a function of
+// what it sees, and consumes no chance of the decode.
 #include "core/parts/parts.h"
+#include "core/prob/chance.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {
@@ -13,8 +14,9 @@ class Random final : public TokenEstimator {
     constexpr std::uint64_t kSeed = 0;
     Eigen::ArrayXd alpha(step.drafts());
     for (Eigen::Index i = 0; i < alpha.size(); ++i) {
-      alpha[i] = SampledChance::uniform(kSeed, {step.sequence, step.span.first, Purpose::route, static_cast<std::uint32_t>(step.step),
-                                                static_cast<std::uint32_t>(i + 1)});
+      alpha[i] = SampledChance::uniform(
+          kSeed, {step.sequence, step.span.first, Purpose::route,
+                  static_cast<std::uint32_t>(step.step), static_cast<std::uint32_t>(i + 1)});
     }
     return alpha;
   }
@@ -23,4 +25,7 @@ class Random final : public TokenEstimator {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(random) { registries.estimators.add<draftlab::Random>("random", "a draft passes with a uniform random probability"); }
+DRAFTLAB_PLUGIN(random) {
+  registries.estimators.add<draftlab::Random>("random",
+                                              "a draft passes with a uniform random probability");
+}

@@ -1,5 +1,5 @@
-// A draft passes with probability sum_v p(v)^2, the exponential of the negative Renyi-2 entropy: what two independent draws from
-// the drafter have of agreeing (S2D2, Table 4).
+// A draft passes with probability sum_v p(v)^2, the exponential of the negative Renyi-2 entropy:
+// what two independent draws from the drafter have of agreeing (S2D2, Table 4).
 #include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
@@ -8,10 +8,15 @@ namespace {
 
 class Renyi2 final : public TokenEstimator {
  public:
-  Eigen::ArrayXd alpha(const StepView& step) const override { return step.renyi2.head(step.drafts()); }
+  Eigen::ArrayXd alpha(const StepView& step) const override {
+    return step.renyi2.head(step.drafts());
+  }
 };
 
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(renyi2) { registries.estimators.add<draftlab::Renyi2>("renyi2", "a draft passes with the sum of squared probabilities"); }
+DRAFTLAB_PLUGIN(renyi2) {
+  registries.estimators.add<draftlab::Renyi2>(
+      "renyi2", "a draft passes with the sum of squared probabilities");
+}

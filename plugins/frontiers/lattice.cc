@@ -7,7 +7,9 @@ namespace {
 
 class Lattice final : public Frontier {
  public:
-  bool done(const Canvas& canvas) const override { return canvas.prompt_size() + canvas.committed() == canvas.length(); }
+  bool done(const Canvas& canvas) const override {
+    return canvas.prompt_size() + canvas.committed() == canvas.length();
+  }
   Window next(const Canvas& canvas) const override {
     Window window{.positions = canvas.masked_positions()};
     window.span = static_cast<int>(window.positions.size());
@@ -19,5 +21,6 @@ class Lattice final : public Frontier {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(lattice) {
-  registries.frontiers.add<draftlab::Lattice>("lattice", "masked positions left to right around any prompt (ASSD, Eq. 4)");
+  registries.frontiers.add<draftlab::Lattice>(
+      "lattice", "masked positions left to right around any prompt (ASSD, Eq. 4)");
 }

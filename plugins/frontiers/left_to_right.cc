@@ -10,14 +10,18 @@ class LeftToRight final : public Frontier {
   void check(const Canvas& canvas) const override {
     for (std::int32_t i = 0; i < canvas.prompt_size(); ++i) {
       if (canvas.given(i)) continue;
-      throw ConfigError("frontier = left-to-right needs a prompt that is a prefix, but position " + std::to_string(i) +
+      throw ConfigError("frontier = left-to-right needs a prompt that is a prefix, but position " +
+                        std::to_string(i) +
                         " is masked before a given one; use frontier = lattice");
     }
   }
-  bool done(const Canvas& canvas) const override { return canvas.prompt_size() + canvas.committed() == canvas.length(); }
+  bool done(const Canvas& canvas) const override {
+    return canvas.prompt_size() + canvas.committed() == canvas.length();
+  }
   Window next(const Canvas& canvas) const override {
     Window window;
-    for (std::int32_t i = canvas.prompt_size() + canvas.committed(); i < canvas.length(); ++i) window.positions.push_back(i);
+    for (std::int32_t i = canvas.prompt_size() + canvas.committed(); i < canvas.length(); ++i)
+      window.positions.push_back(i);
     window.span = static_cast<int>(window.positions.size());
     return window;
   }
@@ -27,5 +31,6 @@ class LeftToRight final : public Frontier {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(left_to_right) {
-  registries.frontiers.add<draftlab::LeftToRight>("left-to-right", "the autoregressive order: a prefix, then position by position");
+  registries.frontiers.add<draftlab::LeftToRight>(
+      "left-to-right", "the autoregressive order: a prefix, then position by position");
 }

@@ -13,4 +13,6 @@ class Always final : public Router {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(always) { registries.routers.add<draftlab::Always>("always", "verify at every step"); }
+DRAFTLAB_PLUGIN(always) {
+  registries.routers.add<draftlab::Always>("always", "verify at every step");
+}

@@ -1,6 +1,7 @@
-// Reverses the decision of another router with a small probability, and logs with which probability each decision was taken.
-// Without that, a logged run says nothing of what another router would have done: the routers of S2D2 are deterministic.
-// Where both branches are exact, so is the reversed one: the coin does not look at what was drafted.
+// Reverses the decision of another router with a small probability, and logs with which probability
+// each decision was taken. Without that, a logged run says nothing of what another router would
+// have done: the routers of S2D2 are deterministic. Where both branches are exact, so is the
+// reversed one: the coin does not look at what was drafted.
 #include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
@@ -14,10 +15,13 @@ class Explore final : public Router {
     double epsilon = 0.1;
     void declare(OptionSet& set) {
       set.add("of", &of).help("The router that is explored; its options stand in this section.");
-      set.add("epsilon", &epsilon).in(0, 0.5).help("Probability with which a decision is reversed.");
+      set.add("epsilon", &epsilon)
+          .in(0, 0.5)
+          .help("Probability with which a decision is reversed.");
     }
   };
-  Explore(const Options& options, std::unique_ptr<Router> inner) : options_(options), inner_(std::move(inner)) {}
+  Explore(const Options& options, std::unique_ptr<Router> inner)
+      : options_(options), inner_(std::move(inner)) {}
 
   bool reads_expected() const override { return inner_->reads_expected(); }
   std::vector<Form> asks() const override { return inner_->asks(); }
@@ -26,7 +30,9 @@ class Explore final : public Router {
     route.flip = options_.epsilon;
     return route;
   }
-  void observe(const Canvas& canvas, const Route& route, const Verdict& verdict) override { inner_->observe(canvas, route, verdict); }
+  void observe(const Canvas& canvas, const Route& route, const Verdict& verdict) override {
+    inner_->observe(canvas, route, verdict);
+  }
   std::string state() const override { return inner_->state(); }
 
  private:
@@ -38,5 +44,6 @@ class Explore final : public Router {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(explore) {
-  registries.routers.add_around<draftlab::Explore>("explore", "another router, reversed with probability `epsilon`; logs propensities");
+  registries.routers.add_around<draftlab::Explore>(
+      "explore", "another router, reversed with probability `epsilon`; logs propensities");
 }

@@ -1,7 +1,9 @@
-// Two thresholds, so that decoding does not flicker between verified and unverified steps (S2D2, Algorithm 4): once on, it
-// stays on until the score falls below `off`; once off, until it reaches `on`. One state a sequence, never reset by a block.
+// Two thresholds, so that decoding does not flicker between verified and unverified steps (S2D2,
+// Algorithm 4): once on, it stays on until the score falls below `off`; once off, until it reaches
+// `on`. One state a sequence, never reset by a block.
 //
-// The paper does not say where it begins; its code begins off, and turns on above `on` where the paper says at `on`.
+// The paper does not say where it begins; its code begins off, and turns on above `on` where the
+// paper says at `on`.
 #include "core/base/error.h"
 #include "core/parts/parts.h"
 #include "plugins/builtin.h"
@@ -19,10 +21,12 @@ class Hysteresis final : public Router {
     bool strict = false;
     void declare(OptionSet& set) {
       score.declare(set);
-      set.add("on", &on).in(-1e6, 1e6).help("tau_on: verification is turned on by a score of at least this.");
+      set.add("on", &on).in(-1e6, 1e6).help(
+          "tau_on: verification is turned on by a score of at least this.");
       set.add("off", &off).in(-1e6, 1e6).help("tau_off: it is turned off by a score below this.");
       set.add("initial", &initial).one_of({"off", "on"}).help("Where a sequence begins.");
-      set.add("strict", &strict).help("Turned on only by a score above `on`, as in the authors' code.");
+      set.add("strict", &strict)
+          .help("Turned on only by a score above `on`, as in the authors' code.");
     }
   };
   explicit Hysteresis(const Options& options) : options_(options), on_(options.initial == "on") {
@@ -35,7 +39,9 @@ class Hysteresis final : public Router {
     return {.verify = after(score), .score = score};
   }
   // What was decided, not what was done: exploration or a shadow may have overridden it.
-  void observe(const Canvas&, const Route& route, const Verdict&) override { on_ = after(route.score); }
+  void observe(const Canvas&, const Route& route, const Verdict&) override {
+    on_ = after(route.score);
+  }
   std::string state() const override { return on_ ? "on" : "off"; }
 
  private:
@@ -51,5 +57,6 @@ class Hysteresis final : public Router {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(hysteresis) {
-  registries.routers.add<draftlab::Hysteresis>("hysteresis", "verify from a score of `on` until one below `off`");
+  registries.routers.add<draftlab::Hysteresis>("hysteresis",
+                                               "verify from a score of `on` until one below `off`");
 }

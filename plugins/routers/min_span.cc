@@ -1,5 +1,5 @@
-// Verifies when the span is long enough to pay for one more pass (S2D2, Sec. 4.3). 1 verifies always, B only the first step of
-// a block.
+// Verifies when the span is long enough to pay for one more pass (S2D2, Sec. 4.3). 1 verifies
+// always, B only the first step of a block.
 #include "core/parts/parts.h"
 #include "core/trace/rows.h"
 #include "plugins/builtin.h"
@@ -12,11 +12,15 @@ class MinSpan final : public Router {
   struct Options {
     std::int64_t span = 2;
     void declare(OptionSet& set) {
-      set.add("span", &span).in(1, 4096).help("Shortest span worth verifying, in tokens; 1 always verifies.");
+      set.add("span", &span)
+          .in(1, 4096)
+          .help("Shortest span worth verifying, in tokens; 1 always verifies.");
     }
   };
   explicit MinSpan(const Options& options) : options_(options) {}
-  Route decide(const StepView& step) const override { return {.verify = step.span.length >= options_.span, .score = kNotMeasured}; }
+  Route decide(const StepView& step) const override {
+    return {.verify = step.span.length >= options_.span, .score = kNotMeasured};
+  }
 
  private:
   Options options_;

@@ -13,4 +13,6 @@ class Never final : public Router {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(never) { registries.routers.add<draftlab::Never>("never", "verify at no step; the unmasker commits"); }
+DRAFTLAB_PLUGIN(never) {
+  registries.routers.add<draftlab::Never>("never", "verify at no step; the unmasker commits");
+}

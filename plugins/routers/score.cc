@@ -13,7 +13,9 @@ class ScoreThreshold final : public Router {
     double threshold = 0;
     void declare(OptionSet& set) {
       score.declare(set);
-      set.add("threshold", &threshold).in(-1e6, 1e6).help("tau_score: verify when the score is at least this.");
+      set.add("threshold", &threshold)
+          .in(-1e6, 1e6)
+          .help("tau_score: verify when the score is at least this.");
     }
   };
   explicit ScoreThreshold(const Options& options) : options_(options) {}
@@ -33,5 +35,6 @@ class ScoreThreshold final : public Router {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(score) {
-  registries.routers.add<draftlab::ScoreThreshold>("score", "verify when expected prefix less cost reaches `threshold`");
+  registries.routers.add<draftlab::ScoreThreshold>(
+      "score", "verify when expected prefix less cost reaches `threshold`");
 }

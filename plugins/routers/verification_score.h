@@ -1,4 +1,5 @@
-// What a pass of the verifier is worth: the accepted prefix that is expected, less what the step would give without it.
+// What a pass of the verifier is worth: the accepted prefix that is expected, less what the step
+// would give without it.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +10,23 @@
 
 namespace draftlab {
 
-// Eq. 6 of S2D2: s = K-hat - c (static) or K-hat - c N_hi (dynamic), where N_hi counts the drafts so confident that the
-// unmasker would commit them anyway.
+// Eq. 6 of S2D2: s = K-hat - c (static) or K-hat - c N_hi (dynamic), where N_hi counts the drafts
+// so confident that the unmasker would commit them anyway.
 struct VerificationScore {
   std::string kind = "dynamic";
   double cost = 1;
 
   void declare(OptionSet& set) {
-    set.add("score", &kind).one_of({"dynamic", "static"}).help("s = K-hat - cost x confident drafts (dynamic), or K-hat - cost (static); Eq. 6.");
-    set.add("cost", &cost).in(0, 1e6).help("c: what verification must at least give, in tokens; dynamic: per confident draft.");
+    set.add("score", &kind)
+        .one_of({"dynamic", "static"})
+        .help("s = K-hat - cost x confident drafts (dynamic), or K-hat - cost (static); Eq. 6.");
+    set.add("cost", &cost)
+        .in(0, 1e6)
+        .help("c: what verification must at least give, in tokens; dynamic: per confident draft.");
   }
-  double of(const StepView& step) const { return step.expected - cost * (kind == "dynamic" ? step.preview : 1); }
+  double of(const StepView& step) const {
+    return step.expected - cost * (kind == "dynamic" ? step.preview : 1);
+  }
 };
 
 }  // namespace draftlab

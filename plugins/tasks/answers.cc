@@ -4,14 +4,16 @@
 
 namespace draftlab {
 
-Prompt question_prompt(const std::string& name, const std::string& question, const std::string& worked, const Tokenizer& tokenizer,
+Prompt question_prompt(const std::string& name, const std::string& question,
+                       const std::string& worked, const Tokenizer& tokenizer,
                        std::int64_t answer_tokens, bool begin) {
   Prompt prompt;
   if (begins(tokenizer, begin)) prompt.reference.push_back(tokenizer.begin());
   const std::vector<Token> asked = tokenizer.encode(question), answer = tokenizer.encode(worked);
   prompt.reference.insert(prompt.reference.end(), asked.begin(), asked.end());
   prompt.offset = static_cast<int>(prompt.reference.size());
-  for (std::int32_t position = 0; position < prompt.offset; ++position) prompt.given.emplace_back(position, prompt.reference[position]);
+  for (std::int32_t position = 0; position < prompt.offset; ++position)
+    prompt.given.emplace_back(position, prompt.reference[position]);
   prompt.length = prompt.offset + static_cast<int>(answer_tokens);
   prompt.reference.insert(prompt.reference.end(), answer.begin(), answer.end());
   prompt.reference.resize(static_cast<std::size_t>(prompt.length), tokenizer.separator());
@@ -23,7 +25,8 @@ Prompt question_prompt(const std::string& name, const std::string& question, con
 
 std::string answer_text(const Tokenizer& tokenizer, const Prompt& prompt, const Canvas& canvas) {
   const auto first = canvas.tokens().begin() + prompt.offset;
-  std::vector<Token> tokens(first, std::find_first_of(first, canvas.tokens().end(), prompt.ends.begin(), prompt.ends.end()));
+  std::vector<Token> tokens(first, std::find_first_of(first, canvas.tokens().end(),
+                                                      prompt.ends.begin(), prompt.ends.end()));
   std::erase(tokens, kNoToken);
   return tokenizer.decode(tokens);
 }

@@ -1,4 +1,5 @@
-// One prompt, written down in the config: which positions of a canvas hold which tokens. For toys and certificates.
+// One prompt, written down in the config: which positions of a canvas hold which tokens. For toys
+// and certificates.
 #include <algorithm>
 #include <charconv>
 
@@ -16,7 +17,10 @@ class Positions final : public Task {
     std::string prompt = "2:1";
     void declare(OptionSet& set) {
       set.add("length", &length).in(1, 4096).help("Positions of the canvas.");
-      set.add("prompt", &prompt).help("What is given, as position:token pairs with commas between them; empty: nothing is.");
+      set.add("prompt", &prompt)
+          .help(
+              "What is given, as position:token pairs with commas between them; empty: nothing "
+              "is.");
     }
   };
   explicit Positions(const Options& options) : options_(options) {
@@ -51,13 +55,16 @@ class Positions final : public Task {
       const auto token = std::from_chars(position.ptr + 1, end, pair.second);
       if (token.ec == std::errc{} && token.ptr == end && pair.second >= 0) {
         if (pair.first < 0 || pair.first >= options_.length)
-          refuse("gives position " + std::to_string(pair.first) + ", which must be in [0, " + std::to_string(options_.length - 1) + "]");
+          refuse("gives position " + std::to_string(pair.first) + ", which must be in [0, " +
+                 std::to_string(options_.length - 1) + "]");
         return pair;
       }
     }
     refuse("holds '" + text + "', which must be position:token");
   }
-  [[noreturn]] void refuse(const std::string& why) const { throw ConfigError("task.positions.prompt = " + options_.prompt + " " + why); }
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw ConfigError("task.positions.prompt = " + options_.prompt + " " + why);
+  }
 
   Options options_;
   Prompt prompt_;
@@ -66,4 +73,6 @@ class Positions final : public Task {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(positions) { registries.tasks.add<draftlab::Positions>("positions", "one prompt, written down in the config"); }
+DRAFTLAB_PLUGIN(positions) {
+  registries.tasks.add<draftlab::Positions>("positions", "one prompt, written down in the config");
+}

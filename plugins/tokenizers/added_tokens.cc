@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "plugins/tokenizers/unicode.h"
 #include "core/base/text.h"
+#include "plugins/tokenizers/unicode.h"
 
 namespace draftlab {
 namespace {
@@ -16,7 +16,8 @@ Point point_before(std::string_view text, std::size_t at) {
 }
 
 bool within_word(std::string_view text, std::size_t begin, std::size_t end) {
-  return (begin > 0 && word_character(point_before(text, begin).point)) || (end < text.size() && word_character(read_point(text, end).point));
+  return (begin > 0 && word_character(point_before(text, begin).point)) ||
+         (end < text.size() && word_character(read_point(text, end).point));
 }
 
 }  // namespace
@@ -28,7 +29,8 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tok
       int next = child(node, static_cast<unsigned char>(c));
       if (next < 0) {
         next = static_cast<int>(trie_.size());
-        trie_[static_cast<std::size_t>(node)].next.emplace_back(static_cast<unsigned char>(c), next);
+        trie_[static_cast<std::size_t>(node)].next.emplace_back(static_cast<unsigned char>(c),
+                                                                next);
         trie_.emplace_back();
       }
       node = next;
@@ -38,7 +40,8 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tok
 }
 
 int AddedTokens::child(int node, unsigned char byte) const {
-  for (const auto& [label, next] : trie_[static_cast<std::size_t>(node)].next) if (label == byte) return next;
+  for (const auto& [label, next] : trie_[static_cast<std::size_t>(node)].next)
+    if (label == byte) return next;
   return -1;
 }
 
@@ -55,7 +58,9 @@ int AddedTokens::longest(std::string_view text, std::size_t at) const {
 std::vector<TextPiece> AddedTokens::cut(std::string_view text) const {
   std::vector<TextPiece> pieces;
   std::size_t done = 0;  // what lies before it is in `pieces`
-  const auto add_text = [&](std::size_t end) { if (end > done) pieces.push_back({text.substr(done, end - done), kNoToken}); };
+  const auto add_text = [&](std::size_t end) {
+    if (end > done) pieces.push_back({text.substr(done, end - done), kNoToken});
+  };
   if (tokens_.empty()) {
     add_text(text.size());
     return pieces;
@@ -71,9 +76,11 @@ std::vector<TextPiece> AddedTokens::cut(std::string_view text) const {
     at = end;
     if (begin < done || (token.single_word && within_word(text, begin, end))) continue;
     if (token.lstrip)
-      while (begin > done && white_space(point_before(text, begin).point)) begin -= point_before(text, begin).bytes;
+      while (begin > done && white_space(point_before(text, begin).point))
+        begin -= point_before(text, begin).bytes;
     if (token.rstrip)
-      while (end < text.size() && white_space(read_point(text, end).point)) end += read_point(text, end).bytes;
+      while (end < text.size() && white_space(read_point(text, end).point))
+        end += read_point(text, end).bytes;
     add_text(begin);
     pieces.push_back({text.substr(begin, end - begin), token.id});
     done = end;

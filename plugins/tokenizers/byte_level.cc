@@ -4,8 +4,8 @@
 #include <deque>
 
 #include "core/base/error.h"
-#include "plugins/tokenizers/unicode.h"
 #include "core/base/text.h"
+#include "plugins/tokenizers/unicode.h"
 
 namespace draftlab {
 namespace {
@@ -36,21 +36,30 @@ ByteLevelTokenizer::ByteLevelTokenizer(ByteLevelParts parts, const std::string& 
   const auto add = [&](Token id, const std::string& piece, std::string bytes) {
     const auto [at, fresh] = spellings_.try_emplace(id, Spelling{piece, std::move(bytes)});
     if (!fresh && at->second.piece != piece)
-      throw DataError("'" + file + "' gives the id " + std::to_string(id) + " to both '" + std::min(at->second.piece, piece) + "' and '" + std::max(at->second.piece, piece) + "'");
+      throw DataError("'" + file + "' gives the id " + std::to_string(id) + " to both '" +
+                      std::min(at->second.piece, piece) + "' and '" +
+                      std::max(at->second.piece, piece) + "'");
   };
   std::string bytes;
-  for (const auto& [piece, id] : pairs_.vocabulary()) add(id, piece, read_spelling(piece, &bytes) ? bytes : piece);
+  for (const auto& [piece, id] : pairs_.vocabulary())
+    add(id, piece, read_spelling(piece, &bytes) ? bytes : piece);
   for (const AddedToken& token : parts_.added) {
     const auto found = pairs_.vocabulary().find(token.content);
     if (found != pairs_.vocabulary().end() && found->second != token.id)
-      throw DataError("'" + file + "' gives '" + token.content + "' both the id " + std::to_string(found->second) + " and " + std::to_string(token.id));
+      throw DataError("'" + file + "' gives '" + token.content + "' both the id " +
+                      std::to_string(found->second) + " and " + std::to_string(token.id));
     add(token.id, token.content, token.content);
     spellings_[token.id].bytes = token.content;
   }
   vocabulary_ = spellings_.empty() ? 0 : spellings_.rbegin()->first + 1;
   for (const Token end : parts_.ends)
-    if (!spellings_.count(end)) throw DataError("'" + file + "' has no token " + std::to_string(end) + ", which is to end a text");
-  if (parts_.ends.empty()) throw DataError("'" + file + "': no token ends a text; tokenizer_config.json names it as 'eos_token', config.json as 'eos_token_id'");
+    if (!spellings_.count(end))
+      throw DataError("'" + file + "' has no token " + std::to_string(end) +
+                      ", which is to end a text");
+  if (parts_.ends.empty())
+    throw DataError("'" + file +
+                    "': no token ends a text; tokenizer_config.json names it as 'eos_token', "
+                    "config.json as 'eos_token_id'");
 }
 
 std::vector<Token> ByteLevelTokenizer::encode(const std::string& text) const {
@@ -69,7 +78,8 @@ std::vector<Token> ByteLevelTokenizer::encode(const std::string& text) const {
         continue;
       }
       std::deque<std::string> made;
-      for (const std::string_view word : parts_.words.words(piece.text, made)) pairs_.encode(word, tokens);
+      for (const std::string_view word : parts_.words.words(piece.text, made))
+        pairs_.encode(word, tokens);
     }
   }
   return tokens;
@@ -78,15 +88,19 @@ std::vector<Token> ByteLevelTokenizer::encode(const std::string& text) const {
 std::string ByteLevelTokenizer::decode(const std::vector<Token>& tokens) const {
   std::string bytes;
   for (const Token token : tokens) {
-    if (token < 0) throw Fault("token " + std::to_string(token) + " is outside the tokenizer's vocabulary of " + std::to_string(vocabulary_));
-    if (const auto found = spellings_.find(token); found != spellings_.end()) bytes += found->second.bytes;
+    if (token < 0)
+      throw Fault("token " + std::to_string(token) + " is outside the tokenizer's vocabulary of " +
+                  std::to_string(vocabulary_));
+    if (const auto found = spellings_.find(token); found != spellings_.end())
+      bytes += found->second.bytes;
   }
   return mended_utf8(bytes);
 }
 
 std::string ByteLevelTokenizer::piece(Token token) const {
   if (token < 0 || token >= vocabulary_)
-    throw Fault("token " + std::to_string(token) + " is outside the tokenizer's vocabulary of " + std::to_string(vocabulary_));
+    throw Fault("token " + std::to_string(token) + " is outside the tokenizer's vocabulary of " +
+                std::to_string(vocabulary_));
   const auto found = spellings_.find(token);
   return found == spellings_.end() ? "<" + std::to_string(token) + ">" : found->second.piece;
 }

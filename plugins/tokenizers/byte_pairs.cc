@@ -10,7 +10,9 @@
 namespace draftlab {
 namespace {
 
-constexpr bool printable(int byte) { return (byte >= '!' && byte <= '~') || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE; }
+constexpr bool printable(int byte) {
+  return (byte >= '!' && byte <= '~') || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
+}
 
 struct Alphabet {
   std::array<std::uint16_t, 256> point{};  // of a byte
@@ -18,7 +20,8 @@ struct Alphabet {
   constexpr Alphabet() {
     for (auto& one : byte) one = -1;
     for (int b = 0, others = 0; b < 256; ++b) {
-      point[static_cast<std::size_t>(b)] = static_cast<std::uint16_t>(printable(b) ? b : 256 + others++);
+      point[static_cast<std::size_t>(b)] =
+          static_cast<std::uint16_t>(printable(b) ? b : 256 + others++);
       byte[point[static_cast<std::size_t>(b)]] = static_cast<std::int16_t>(b);
     }
   }
@@ -37,14 +40,16 @@ bool read_spelling(std::string_view spelling, std::string* bytes) {
   bytes->clear();
   for (std::size_t at = 0; at < spelling.size();) {
     const Point read = read_point(spelling, at);
-    if (read.bytes == 0 || read.point >= kAlphabet.byte.size() || kAlphabet.byte[read.point] < 0) return false;
+    if (read.bytes == 0 || read.point >= kAlphabet.byte.size() || kAlphabet.byte[read.point] < 0)
+      return false;
     *bytes += static_cast<char>(kAlphabet.byte[read.point]);
     at += read.bytes;
   }
   return true;
 }
 
-BytePairs::BytePairs(Vocabulary vocabulary, const Merges& merges, bool whole_words, const std::string& file)
+BytePairs::BytePairs(Vocabulary vocabulary, const Merges& merges, bool whole_words,
+                     const std::string& file)
     : vocabulary_(std::move(vocabulary)), whole_words_(whole_words), file_(file) {
   const auto token = [&](const std::string& spelling) {
     const auto found = vocabulary_.find(spelling);
@@ -59,8 +64,12 @@ BytePairs::BytePairs(Vocabulary vocabulary, const Merges& merges, bool whole_wor
     const auto& [left, right] = merges[i];
     const Token first = token(left), second = token(right), both = token(left + right);
     if (first == kNoToken || second == kNoToken || both == kNoToken)
-      throw DataError("'" + file_ + "' merge " + std::to_string(i + 1) + " ('" + left + "' and '" + right + "'): '" +
-                      (first == kNoToken ? left : second == kNoToken ? right : left + right) + "' is not in the vocabulary");
+      throw DataError("'" + file_ + "' merge " + std::to_string(i + 1) + " ('" + left + "' and '" +
+                      right + "'): '" +
+                      (first == kNoToken    ? left
+                       : second == kNoToken ? right
+                                            : left + right) +
+                      "' is not in the vocabulary");
     merges_[key(first, second)] = {static_cast<std::int32_t>(i), both};
   }
 }
@@ -71,15 +80,26 @@ void BytePairs::encode(std::string_view word, std::vector<Token>& tokens) const 
       tokens.push_back(found->second);
       return;
     }
-  // What is left of the word is a list; a merge puts the pair into its first place and takes out the second.
-  struct Symbol { Token token; std::int32_t before, behind; };
-  struct Pair { std::int32_t rank, place; Token token; };
-  const auto later = [](const Pair& a, const Pair& b) { return a.rank != b.rank ? a.rank > b.rank : a.place > b.place; };
+  // What is left of the word is a list; a merge puts the pair into its first place and takes out
+  // the second.
+  struct Symbol {
+    Token token;
+    std::int32_t before, behind;
+  };
+  struct Pair {
+    std::int32_t rank, place;
+    Token token;
+  };
+  const auto later = [](const Pair& a, const Pair& b) {
+    return a.rank != b.rank ? a.rank > b.rank : a.place > b.place;
+  };
   const auto end = static_cast<std::int32_t>(word.size());
   std::vector<Symbol> symbols(word.size());
   for (std::int32_t i = 0; i < end; ++i) {
     const auto byte = static_cast<unsigned char>(word[static_cast<std::size_t>(i)]);
-    if (byte_[byte] == kNoToken) throw DataError("'" + file_ + "' has no token for the byte " + std::to_string(byte) + ", which the text has");
+    if (byte_[byte] == kNoToken)
+      throw DataError("'" + file_ + "' has no token for the byte " + std::to_string(byte) +
+                      ", which the text has");
     symbols[static_cast<std::size_t>(i)] = {byte_[byte], i - 1, i + 1};
   }
   std::vector<Pair> heap;
@@ -87,7 +107,8 @@ void BytePairs::encode(std::string_view word, std::vector<Token>& tokens) const 
   const auto merge_at = [&](std::int32_t place) -> const Merge* {
     const Symbol& symbol = symbols[static_cast<std::size_t>(place)];
     if (symbol.token == kNoToken || symbol.behind == end) return nullptr;
-    const auto found = merges_.find(key(symbol.token, symbols[static_cast<std::size_t>(symbol.behind)].token));
+    const auto found =
+        merges_.find(key(symbol.token, symbols[static_cast<std::size_t>(symbol.behind)].token));
     return found == merges_.end() ? nullptr : &found->second;
   };
   const auto offer = [&](std::int32_t place) {
@@ -112,7 +133,8 @@ void BytePairs::encode(std::string_view word, std::vector<Token>& tokens) const 
     if (symbol.before >= 0) offer(symbol.before);
     offer(pair.place);
   }
-  for (std::int32_t i = 0; i < end; i = symbols[static_cast<std::size_t>(i)].behind) tokens.push_back(symbols[static_cast<std::size_t>(i)].token);
+  for (std::int32_t i = 0; i < end; i = symbols[static_cast<std::size_t>(i)].behind)
+    tokens.push_back(symbols[static_cast<std::size_t>(i)].token);
 }
 
 }  // namespace draftlab

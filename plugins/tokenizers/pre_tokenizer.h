@@ -10,7 +10,8 @@
 
 namespace draftlab {
 
-// What becomes of the matches of a step's pattern: words of their own, of their neighbours, or nothing.
+// What becomes of the matches of a step's pattern: words of their own, of their neighbours, or
+// nothing.
 enum class Cut { isolated, removed, merged_with_previous, merged_with_next, contiguous };
 
 class PreTokenizer {
@@ -32,7 +33,8 @@ class PreTokenizer {
   std::vector<Step> steps_;
 };
 
-// The patterns of the tokenizers that are no more than code elsewhere, where a folder has vocab.json and merges.txt alone.
+// The patterns of the tokenizers that are no more than code elsewhere, where a folder has
+// vocab.json and merges.txt alone.
 extern const char* const kGpt2Pattern;
 extern const char* const kQwen2Pattern;
 

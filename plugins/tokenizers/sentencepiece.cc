@@ -17,20 +17,24 @@ constexpr std::string_view kSpace = "\xE2\x96\x81";  // U+2581: how a piece writ
 
 // XLNet splits "1990," into the digits and the comma, so that numbers share their pieces.
 bool number_and_comma(const std::string& piece) {
-  return piece.size() > 1 && piece.back() == ',' && std::isdigit(static_cast<unsigned char>(piece[piece.size() - 2]));
+  return piece.size() > 1 && piece.back() == ',' &&
+         std::isdigit(static_cast<unsigned char>(piece[piece.size() - 2]));
 }
 
 }  // namespace
 
 SentencePieceTokenizer::SentencePieceTokenizer(const std::string& file)
     : processor_(std::make_unique<sentencepiece::SentencePieceProcessor>()) {
-  if (!std::filesystem::is_regular_file(file)) throw DataError("there is no tokenizer '" + file + "'");
+  if (!std::filesystem::is_regular_file(file))
+    throw DataError("there is no tokenizer '" + file + "'");
   if (const auto status = processor_->Load(file); !status.ok())
     throw DataError("'" + file + "' is not a sentencepiece model (" + status.error_message() + ")");
   for (Token id = 0; id < static_cast<Token>(std::size(kSpecialPieces)); ++id)
     if (id >= processor_->GetPieceSize() || processor_->IdToPiece(id) != kSpecialPieces[id])
-      throw DataError("'" + file + "' is no XLNet vocabulary: piece " + std::to_string(id) + " must be " + kSpecialPieces[id]);
-  for (Token id = 0; id < processor_->GetPieceSize(); ++id) pieces_.push_back(processor_->IdToPiece(id));
+      throw DataError("'" + file + "' is no XLNet vocabulary: piece " + std::to_string(id) +
+                      " must be " + kSpecialPieces[id]);
+  for (Token id = 0; id < processor_->GetPieceSize(); ++id)
+    pieces_.push_back(processor_->IdToPiece(id));
 }
 
 SentencePieceTokenizer::~SentencePieceTokenizer() = default;
@@ -39,7 +43,8 @@ std::vector<Token> SentencePieceTokenizer::encode(const std::string& text) const
   if (const std::size_t at = invalid_utf8(text); at != std::string::npos)
     throw DataError("text to encode is not UTF-8 at byte " + std::to_string(at));
   std::vector<std::string> pieces;
-  if (const auto status = processor_->Encode(clean_text(text), &pieces); !status.ok()) throw Fault(std::string("sentencepiece: ") + status.error_message());
+  if (const auto status = processor_->Encode(clean_text(text), &pieces); !status.ok())
+    throw Fault(std::string("sentencepiece: ") + status.error_message());
   std::vector<Token> tokens;
   for (const std::string& piece : pieces) {
     if (!number_and_comma(piece)) {
@@ -48,12 +53,16 @@ std::vector<Token> SentencePieceTokenizer::encode(const std::string& text) const
     }
     const bool leads = piece.starts_with(kSpace);
     std::vector<std::string> digits;
-    if (const auto status = processor_->Encode(piece.substr(leads ? kSpace.size() : 0, piece.size() - 1 - (leads ? kSpace.size() : 0)), &digits);
+    if (const auto status = processor_->Encode(
+            piece.substr(leads ? kSpace.size() : 0, piece.size() - 1 - (leads ? kSpace.size() : 0)),
+            &digits);
         !status.ok())
       throw Fault(std::string("sentencepiece: ") + status.error_message());
     // The library begins a text with a space; inside a word there is none.
-    if (!leads && !digits.empty() && digits[0].starts_with(kSpace)) digits[0].erase(0, kSpace.size());
-    for (const std::string& digit : digits) if (!digit.empty()) tokens.push_back(processor_->PieceToId(digit));
+    if (!leads && !digits.empty() && digits[0].starts_with(kSpace))
+      digits[0].erase(0, kSpace.size());
+    for (const std::string& digit : digits)
+      if (!digit.empty()) tokens.push_back(processor_->PieceToId(digit));
     tokens.push_back(processor_->PieceToId(","));
   }
   return tokens;
@@ -77,15 +86,19 @@ std::string SentencePieceTokenizer::piece(Token token) const { return known(toke
 
 const std::string& SentencePieceTokenizer::known(Token token) const {
   if (token < 0 || token >= vocabulary())
-    throw Fault("token " + std::to_string(token) + " is outside the tokenizer's vocabulary of " + std::to_string(vocabulary()));
+    throw Fault("token " + std::to_string(token) + " is outside the tokenizer's vocabulary of " +
+                std::to_string(vocabulary()));
   return pieces_[static_cast<std::size_t>(token)];
 }
 
 int SentencePieceTokenizer::vocabulary() const { return static_cast<int>(pieces_.size()); }
 
 // What the module exports (tokenizer.h).
-extern "C" __attribute__((visibility("default"))) Tokenizer* draftlab_open_tokenizer(const std::string& file);
-extern "C" Tokenizer* draftlab_open_tokenizer(const std::string& file) { return new SentencePieceTokenizer(file); }
+extern "C" __attribute__((visibility("default"))) Tokenizer* draftlab_open_tokenizer(
+    const std::string& file);
+extern "C" Tokenizer* draftlab_open_tokenizer(const std::string& file) {
+  return new SentencePieceTokenizer(file);
+}
 
 namespace {
 
@@ -105,19 +118,33 @@ class Lines final : public sentencepiece::SentenceIterator {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) void draftlab_train_tokenizer(const std::vector<std::string>& lines, std::int64_t vocabulary,
-                                                                                double coverage, const std::string& required, bool split_digits,
-                                                                                std::string* model, std::string* error);
-extern "C" void draftlab_train_tokenizer(const std::vector<std::string>& lines, std::int64_t vocabulary, double coverage,
-                                         const std::string& required, bool split_digits, std::string* model, std::string* error) {
+extern "C" __attribute__((visibility("default"))) void draftlab_train_tokenizer(
+    const std::vector<std::string>& lines, std::int64_t vocabulary, double coverage,
+    const std::string& required, bool split_digits, std::string* model, std::string* error);
+extern "C" void draftlab_train_tokenizer(const std::vector<std::string>& lines,
+                                         std::int64_t vocabulary, double coverage,
+                                         const std::string& required, bool split_digits,
+                                         std::string* model, std::string* error) {
   std::string controls;
   for (int id = 3; id < 9; ++id) controls += std::string(id > 3 ? "," : "") + kSpecialPieces[id];
   Lines iterator(lines);
-  const auto status = sentencepiece::SentencePieceTrainer::Train(
-      {{"model_type", "unigram"}, {"vocab_size", std::to_string(vocabulary)}, {"hard_vocab_limit", "false"},
-       {"character_coverage", std::to_string(coverage)}, {"unk_id", "0"}, {"bos_id", "1"}, {"eos_id", "2"}, {"pad_id", "-1"},
-       {"control_symbols", controls}, {"required_chars", required}, {"split_digits", split_digits ? "true" : "false"}, {"normalization_rule_name", "identity"}, {"max_sentence_length", "1000000"}, {"num_threads", "4"}, {"minloglevel", "2"}},
-      &iterator, model);
+  const auto status =
+      sentencepiece::SentencePieceTrainer::Train({{"model_type", "unigram"},
+                                                  {"vocab_size", std::to_string(vocabulary)},
+                                                  {"hard_vocab_limit", "false"},
+                                                  {"character_coverage", std::to_string(coverage)},
+                                                  {"unk_id", "0"},
+                                                  {"bos_id", "1"},
+                                                  {"eos_id", "2"},
+                                                  {"pad_id", "-1"},
+                                                  {"control_symbols", controls},
+                                                  {"required_chars", required},
+                                                  {"split_digits", split_digits ? "true" : "false"},
+                                                  {"normalization_rule_name", "identity"},
+                                                  {"max_sentence_length", "1000000"},
+                                                  {"num_threads", "4"},
+                                                  {"minloglevel", "2"}},
+                                                 &iterator, model);
   if (!status.ok()) *error = status.error_message();
 }
 

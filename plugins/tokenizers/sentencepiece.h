@@ -7,12 +7,15 @@
 
 #include "core/parts/task.h"
 
-namespace sentencepiece { class SentencePieceProcessor; }
+namespace sentencepiece {
+class SentencePieceProcessor;
+}
 
 namespace draftlab {
 
 // Ids 0 to 8 of every XLNet vocabulary.
-inline constexpr const char* kSpecialPieces[] = {"<unk>", "<s>", "</s>", "<cls>", "<sep>", "<pad>", "<mask>", "<eod>", "<eop>"};
+inline constexpr const char* kSpecialPieces[] = {"<unk>", "<s>",    "</s>",  "<cls>", "<sep>",
+                                                 "<pad>", "<mask>", "<eod>", "<eop>"};
 
 class SentencePieceTokenizer final : public Tokenizer {
  public:
@@ -30,7 +33,8 @@ class SentencePieceTokenizer final : public Tokenizer {
  private:
   const std::string& known(Token token) const;
   std::unique_ptr<sentencepiece::SentencePieceProcessor> processor_;
-  std::vector<std::string> pieces_;  // by id: the library looks after its own state at every question
+  std::vector<std::string>
+      pieces_;  // by id: the library looks after its own state at every question
 };
 
 }  // namespace draftlab

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kDeepest = 8;                 // sequences within sequences
+constexpr int kDeepest = 8;  // sequences within sequences
 constexpr std::uint64_t kLargestId = 1 << 30;
 
 // A value of a file and the words for where it stands.
@@ -21,17 +21,23 @@ struct Place {
   std::string where;
 
   [[noreturn]] void refuse(const std::string& why) const { throw DataError(where + " " + why); }
-  bool has(const char* key) const { return json.is_object() && json.contains(key) && !json[key].is_null(); }
+  bool has(const char* key) const {
+    return json.is_object() && json.contains(key) && !json[key].is_null();
+  }
   Place at(const char* key) const {
     if (!has(key)) refuse(std::string("has no '") + key + "'");
     return {json[key], where + ", '" + key + "'"};
   }
-  Place at(std::size_t index) const { return {json[index], where + "[" + std::to_string(index) + "]"}; }
+  Place at(std::size_t index) const {
+    return {json[index], where + "[" + std::to_string(index) + "]"};
+  }
   std::string text() const {
     if (!json.is_string()) refuse("is no text");
     return json.get<std::string>();
   }
-  std::string text(const char* key, const std::string& otherwise) const { return has(key) ? at(key).text() : otherwise; }
+  std::string text(const char* key, const std::string& otherwise) const {
+    return has(key) ? at(key).text() : otherwise;
+  }
   bool truth(const char* key, bool otherwise) const {
     if (!has(key)) return otherwise;
     if (!json[key].is_boolean()) at(key).refuse("is neither true nor false");
@@ -54,12 +60,15 @@ struct Place {
 
 Json parsed(const std::string& text, const std::string& name) {
   Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded() || !json.is_object()) throw DataError("'" + name + "' is not a JSON object");
+  if (json.is_discarded() || !json.is_object())
+    throw DataError("'" + name + "' is not a JSON object");
   return json;
 }
 
-// Calls visit(component) for it, or for each of the sequence that it is; `list` names the sequence's key.
-template <class Visit> void each(const Place& component, const char* list, Visit visit, int depth = 0) {
+// Calls visit(component) for it, or for each of the sequence that it is; `list` names the
+// sequence's key.
+template <class Visit>
+void each(const Place& component, const char* list, Visit visit, int depth = 0) {
   if (depth > kDeepest) component.refuse("is nested too deeply");
   if (component.at("type").text() != "Sequence") return visit(component);
   const Place members = component.at(list);
@@ -67,7 +76,10 @@ template <class Visit> void each(const Place& component, const char* list, Visit
   for (std::size_t i = 0; i < members.json.size(); ++i) each(members.at(i), list, visit, depth + 1);
 }
 
-[[noreturn]] void unknown(const Place& component) { component.refuse("is of type '" + component.json["type"].get<std::string>() + "', which is not supported"); }
+[[noreturn]] void unknown(const Place& component) {
+  component.refuse("is of type '" + component.json["type"].get<std::string>() +
+                   "', which is not supported");
+}
 
 void read_normalizer(const Place& normalizer, ByteLevelParts& parts) {
   each(normalizer, "normalizers", [&](const Place& one) {
@@ -102,13 +114,17 @@ void read_pre_tokenizer(const Place& pre_tokenizer, ByteLevelParts& parts) {
     if (bytes) one.refuse("stands behind ByteLevel, which must be the last");
     const std::string type = one.at("type").text();
     if (type == "Split") {
-      parts.words.add_cut(read_pattern(one.at("pattern")), cut_named(one.at("behavior")), one.truth("invert", false));
+      parts.words.add_cut(read_pattern(one.at("pattern")), cut_named(one.at("behavior")),
+                          one.truth("invert", false));
     } else if (type == "Digits") {
-      parts.words.add_cut(Pattern("\\p{N}"), one.truth("individual_digits", false) ? Cut::isolated : Cut::contiguous, false);
+      parts.words.add_cut(Pattern("\\p{N}"),
+                          one.truth("individual_digits", false) ? Cut::isolated : Cut::contiguous,
+                          false);
     } else if (type == "ByteLevel") {
       bytes = true;
       if (one.truth("add_prefix_space", true)) parts.words.add_space();
-      if (one.truth("use_regex", true)) parts.words.add_cut(Pattern(kGpt2Pattern), Cut::isolated, false);
+      if (one.truth("use_regex", true))
+        parts.words.add_cut(Pattern(kGpt2Pattern), Cut::isolated, false);
     } else {
       unknown(one);
     }
@@ -119,14 +135,17 @@ void read_pre_tokenizer(const Place& pre_tokenizer, ByteLevelParts& parts) {
 BytePairs::Vocabulary read_vocabulary(const Place& vocabulary) {
   BytePairs::Vocabulary tokens;
   tokens.reserve(vocabulary.object().json.size());
-  for (const auto& [spelling, id] : vocabulary.json.items()) tokens[spelling] = Place{id, vocabulary.where + ", '" + spelling + "'"}.id();
+  for (const auto& [spelling, id] : vocabulary.json.items())
+    tokens[spelling] = Place{id, vocabulary.where + ", '" + spelling + "'"}.id();
   return tokens;
 }
 
 // "a b" as a pair; false where it is none.
 bool read_merge(const std::string& line, BytePairs::Merges& merges) {
   const std::size_t space = line.find(' ');
-  if (space == 0 || space == std::string::npos || space + 1 == line.size() || line.find(' ', space + 1) != std::string::npos) return false;
+  if (space == 0 || space == std::string::npos || space + 1 == line.size() ||
+      line.find(' ', space + 1) != std::string::npos)
+    return false;
   merges.emplace_back(line.substr(0, space), line.substr(space + 1));
   return true;
 }
@@ -134,16 +153,21 @@ bool read_merge(const std::string& line, BytePairs::Merges& merges) {
 void read_model(const Place& model, ByteLevelParts& parts) {
   if (const std::string type = model.object().text("type", "BPE"); type != "BPE") unknown(model);
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"})
-    if (!model.text(key, "").empty()) model.at(key).refuse("is '" + model.text(key, "") + "', which is not supported");
-  if (model.truth("byte_fallback", false)) model.at("byte_fallback").refuse("is true, which is not supported");
-  if (model.has("dropout") && !(model.json["dropout"].is_number() && model.json["dropout"].get<double>() == 0)) model.at("dropout").refuse("is not 0, which is not supported");
+    if (!model.text(key, "").empty())
+      model.at(key).refuse("is '" + model.text(key, "") + "', which is not supported");
+  if (model.truth("byte_fallback", false))
+    model.at("byte_fallback").refuse("is true, which is not supported");
+  if (model.has("dropout") &&
+      !(model.json["dropout"].is_number() && model.json["dropout"].get<double>() == 0))
+    model.at("dropout").refuse("is not 0, which is not supported");
   parts.whole_words = model.truth("ignore_merges", false);
   parts.vocabulary = read_vocabulary(model.at("vocab"));
   const Place merges = model.at("merges");
   for (std::size_t i = 0; i < merges.array().json.size(); ++i) {
     const Json& merge = merges.json[i];
     if (merge.is_string() && read_merge(merge.get<std::string>(), parts.merges)) continue;
-    if (!merge.is_array() || merge.size() != 2 || !merge[0].is_string() || !merge[1].is_string()) merges.at(i).refuse("is no pair of tokens");
+    if (!merge.is_array() || merge.size() != 2 || !merge[0].is_string() || !merge[1].is_string())
+      merges.at(i).refuse("is no pair of tokens");
     parts.merges.emplace_back(merge[0].get<std::string>(), merge[1].get<std::string>());
   }
 }
@@ -160,7 +184,8 @@ AddedToken read_added(const Place& token, Token id) {
 
 // The id of a token, by what stands in the files.
 Token id_of(const ByteLevelParts& parts, const std::string& content) {
-  for (const AddedToken& added : parts.added) if (added.content == content) return added.id;
+  for (const AddedToken& added : parts.added)
+    if (added.content == content) return added.id;
   const auto found = parts.vocabulary.find(content);
   return found == parts.vocabulary.end() ? kNoToken : found->second;
 }
@@ -168,16 +193,20 @@ Token id_of(const ByteLevelParts& parts, const std::string& content) {
 // A token of the vocabulary is found in a text as a whole.
 void mark_added(ByteLevelParts& parts, const std::string& content) {
   const auto found = parts.vocabulary.find(content);
-  const bool known = std::any_of(parts.added.begin(), parts.added.end(), [&](const AddedToken& one) { return one.content == content; });
+  const bool known = std::any_of(parts.added.begin(), parts.added.end(),
+                                 [&](const AddedToken& one) { return one.content == content; });
   if (found != parts.vocabulary.end() && !known) parts.added.push_back({found->second, content});
 }
 
 void add_end(ByteLevelParts& parts, Token end) {
-  if (end != kNoToken && !std::count(parts.ends.begin(), parts.ends.end(), end)) parts.ends.push_back(end);
+  if (end != kNoToken && !std::count(parts.ends.begin(), parts.ends.end(), end))
+    parts.ends.push_back(end);
 }
 
 void read_decoder(const Place& decoder) {
-  each(decoder, "decoders", [](const Place& one) { if (one.at("type").text() != "ByteLevel") unknown(one); });
+  each(decoder, "decoders", [](const Place& one) {
+    if (one.at("type").text() != "ByteLevel") unknown(one);
+  });
 }
 
 // Of what it puts around a text, only what stands in front concerns us.
@@ -212,13 +241,15 @@ ByteLevelParts read_tokenizer_json(const std::string& text, const std::string& n
   read_decoder(file.at("decoder"));
   if (file.has("added_tokens")) {
     const Place added = file.at("added_tokens");
-    for (std::size_t i = 0; i < added.array().json.size(); ++i) parts.added.push_back(read_added(added.at(i), added.at(i).at("id").id()));
+    for (std::size_t i = 0; i < added.array().json.size(); ++i)
+      parts.added.push_back(read_added(added.at(i), added.at(i).at("id").id()));
   }
   if (file.has("post_processor")) read_post_processor(file.at("post_processor"), parts);
   return parts;
 }
 
-ByteLevelParts read_vocabulary_and_merges(const std::string& vocabulary, const std::string& merges, const std::string& tokenizer_class,
+ByteLevelParts read_vocabulary_and_merges(const std::string& vocabulary, const std::string& merges,
+                                          const std::string& tokenizer_class,
                                           const std::string& name) {
   const Json json = parsed(vocabulary, name);
   ByteLevelParts parts;
@@ -229,7 +260,9 @@ ByteLevelParts read_vocabulary_and_merges(const std::string& vocabulary, const s
     ++number;
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (line.empty() || line.starts_with("#version")) continue;
-    if (!read_merge(line, parts.merges)) throw DataError("line " + std::to_string(number) + " of the merges beside '" + name + "' is no pair of tokens");
+    if (!read_merge(line, parts.merges))
+      throw DataError("line " + std::to_string(number) + " of the merges beside '" + name +
+                      "' is no pair of tokens");
   }
   if (tokenizer_class == "Qwen2Tokenizer" || tokenizer_class == "Qwen2TokenizerFast") {
     parts.forms = {"NFC"};
@@ -237,7 +270,9 @@ ByteLevelParts read_vocabulary_and_merges(const std::string& vocabulary, const s
   } else if (tokenizer_class == "GPT2Tokenizer" || tokenizer_class == "GPT2TokenizerFast") {
     parts.words.add_cut(Pattern(kGpt2Pattern), Cut::isolated, false);
   } else {
-    throw DataError("'" + name + "' is of the tokenizer_class '" + tokenizer_class + "', which is not supported without tokenizer.json; GPT2Tokenizer and Qwen2Tokenizer are");
+    throw DataError(
+        "'" + name + "' is of the tokenizer_class '" + tokenizer_class +
+        "', which is not supported without tokenizer.json; GPT2Tokenizer and Qwen2Tokenizer are");
   }
   mark_added(parts, "<|endoftext|>");
   return parts;
@@ -248,20 +283,25 @@ std::string tokenizer_class(const std::string& tokenizer_config, const std::stri
   return Place{json, "'" + name + "'"}.text("tokenizer_class", "GPT2Tokenizer");
 }
 
-void read_tokenizer_config(const std::string& text, const std::string& name, ByteLevelParts& parts) {
+void read_tokenizer_config(const std::string& text, const std::string& name,
+                           ByteLevelParts& parts) {
   const Json json = parsed(text, name);
   const Place file{json, "'" + name + "'"};
   if (file.has("added_tokens_decoder")) {
     const Place added = file.at("added_tokens_decoder");
     for (const auto& [id, token] : added.object().json.items()) {
       const Place place{token, added.where + ", '" + id + "'"};
-      if (id.empty() || id.size() > 9 || id.find_first_not_of("0123456789") != std::string::npos) place.refuse("is under no token id");
+      if (id.empty() || id.size() > 9 || id.find_first_not_of("0123456789") != std::string::npos)
+        place.refuse("is under no token id");
       const AddedToken one = read_added(place.object(), static_cast<Token>(std::stol(id)));
-      const bool known = std::any_of(parts.added.begin(), parts.added.end(), [&](const AddedToken& other) { return other.content == one.content; });
+      const bool known =
+          std::any_of(parts.added.begin(), parts.added.end(),
+                      [&](const AddedToken& other) { return other.content == one.content; });
       if (!known) parts.added.push_back(one);
     }
   }
-  for (const char* key : {"bos_token", "eos_token", "unk_token", "pad_token", "mask_token"}) mark_added(parts, content_of(file, key));
+  for (const char* key : {"bos_token", "eos_token", "unk_token", "pad_token", "mask_token"})
+    mark_added(parts, content_of(file, key));
   const auto named = [&](const char* key) { return id_of(parts, content_of(file, key)); };
   if (file.truth("add_bos_token", false)) parts.begin = named("bos_token");
   parts.mask = named("mask_token");
@@ -271,7 +311,8 @@ void read_tokenizer_config(const std::string& text, const std::string& name, Byt
 void read_token_ids(const std::string& text, const std::string& name, ByteLevelParts& parts) {
   const Json json = parsed(text, name);
   const Place file{json, "'" + name + "'"};
-  if (parts.mask == kNoToken && file.has("mask_token_id")) parts.mask = file.at("mask_token_id").id();
+  if (parts.mask == kNoToken && file.has("mask_token_id"))
+    parts.mask = file.at("mask_token_id").id();
   if (!file.has("eos_token_id")) return;
   const Place ends = file.at("eos_token_id");
   if (!ends.json.is_array()) return add_end(parts, ends.id());
@@ -279,7 +320,8 @@ void read_token_ids(const std::string& text, const std::string& name, ByteLevelP
 }
 
 void add_turn_ends(ByteLevelParts& parts) {
-  for (const char* end : {"<|endoftext|>", "<|im_end|>", "<|eot_id|>", "<|role_end|>"}) add_end(parts, id_of(parts, end));
+  for (const char* end : {"<|endoftext|>", "<|im_end|>", "<|eot_id|>", "<|role_end|>"})
+    add_end(parts, id_of(parts, end));
 }
 
 }  // namespace draftlab

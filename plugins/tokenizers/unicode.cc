@@ -22,18 +22,25 @@ const icu::Normalizer2* instance(const std::string& form, UErrorCode& error) {
 
 }  // namespace
 
-bool is_normal_form(const std::string& name) { return name == "NFC" || name == "NFD" || name == "NFKC" || name == "NFKD"; }
+bool is_normal_form(const std::string& name) {
+  return name == "NFC" || name == "NFD" || name == "NFKC" || name == "NFKD";
+}
 
 std::string normalized(std::string_view text, const std::string& form) {
-  if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; })) return std::string(text);
-  if (text.size() > std::numeric_limits<int32_t>::max()) throw DataError("a text of " + std::to_string(text.size()) + " bytes is too long to be normalized");
+  if (std::all_of(text.begin(), text.end(),
+                  [](char c) { return static_cast<unsigned char>(c) < 0x80; }))
+    return std::string(text);
+  if (text.size() > std::numeric_limits<int32_t>::max())
+    throw DataError("a text of " + std::to_string(text.size()) +
+                    " bytes is too long to be normalized");
   UErrorCode error = U_ZERO_ERROR;
   std::string out;
   icu::StringByteSink<std::string> sink(&out, static_cast<int32_t>(text.size()));
   const icu::StringPiece source(text.data(), static_cast<int32_t>(text.size()));
   const icu::Normalizer2* const normalizer = instance(form, error);
   if (normalizer) normalizer->normalizeUTF8(0, source, sink, nullptr, error);
-  if (!normalizer || U_FAILURE(error)) throw Fault("cannot bring a text into the form '" + form + "': " + u_errorName(error));
+  if (!normalizer || U_FAILURE(error))
+    throw Fault("cannot bring a text into the form '" + form + "': " + u_errorName(error));
   return out;
 }
 
@@ -53,7 +60,8 @@ std::string lowered(std::string_view text) {
 bool word_character(std::uint32_t point) {
   const auto c = static_cast<UChar32>(point);
   constexpr std::uint32_t kMarks = U_GC_M_MASK | U_GC_ND_MASK | U_GC_PC_MASK;
-  return u_hasBinaryProperty(c, UCHAR_ALPHABETIC) || (U_GET_GC_MASK(c) & kMarks) || u_hasBinaryProperty(c, UCHAR_JOIN_CONTROL);
+  return u_hasBinaryProperty(c, UCHAR_ALPHABETIC) || (U_GET_GC_MASK(c) & kMarks) ||
+         u_hasBinaryProperty(c, UCHAR_JOIN_CONTROL);
 }
 
 }  // namespace draftlab

@@ -1,5 +1,6 @@
-// Trainer `tokenizer`: a sentencepiece unigram vocabulary with XLNet's nine special ids, from text, from the generated
-// stories, or from arithmetic problems, programs and translations. The same input gives the same file on any machine.
+// Trainer `tokenizer`: a sentencepiece unigram vocabulary with XLNet's nine special ids, from text,
+// from the generated stories, or from arithmetic problems, programs and translations. The same
+// input gives the same file on any machine.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -8,23 +9,24 @@
 #include <set>
 #include <sstream>
 
+#include "core/base/documents.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/config/plugin.h"
 #include "core/config/train.h"
 #include "plugins/builtin.h"
 #include "plugins/tasks/arithmetic/arithmetic_problems.h"
-#include "core/base/documents.h"
 #include "plugins/tasks/programs/program_problems.h"
 #include "plugins/tasks/stories/stories.h"
 #include "plugins/tasks/transduction/transductions.h"
 #include "plugins/tokenizers/tokenizer.h"
-#include "core/base/text.h"
 
 namespace draftlab {
 namespace {
 
-// Every word once more, on a line of its own. The library proposes as pieces only strings that are followed by more than one
-// character somewhere, and in a small corpus many a word is always followed by a space.
+// Every word once more, on a line of its own. The library proposes as pieces only strings that are
+// followed by more than one character somewhere, and in a small corpus many a word is always
+// followed by a space.
 void add_words(std::vector<std::string>& lines) {
   std::set<std::string> words;
   for (const std::string& line : lines) {
@@ -47,7 +49,8 @@ std::string printable() {
 }
 
 void write(const std::string& folder, const std::string& bytes) {
-  const std::filesystem::path file = std::filesystem::path(folder) / "spiece.model", partial = file.string() + ".partial";
+  const std::filesystem::path file = std::filesystem::path(folder) / "spiece.model",
+                              partial = file.string() + ".partial";
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   std::ofstream out(partial, std::ios::binary);
@@ -64,36 +67,59 @@ class TokenizerTrainer final : public Trainer {
  public:
   struct Options {
     std::string text;
-    std::int64_t stories = 20000, problems = 0, programs = 0, transductions = 0, vocabulary = 1000, most_lines = 1000000;
+    std::int64_t stories = 20000, problems = 0, programs = 0, transductions = 0, vocabulary = 1000,
+                 most_lines = 1000000;
     double coverage = 0.9995;
     bool split_digits = false;
     void declare(OptionSet& set) {
-      set.add("text", &text).help("UTF-8 file to train on, one line a sentence; empty: generated stories");
-      set.add("stories", &stories).in(1, 10000000).help("generated stories to train on when there is no text");
-      set.add("problems", &problems).in(0, 10000000).help("arithmetic problems to train on, instead of stories, when there is no text");
-      set.add("programs", &programs).in(0, 10000000).help("programs with their questions, likewise");
-      set.add("transductions", &transductions).in(0, 10000000).help("sentences with their translations into the invented language, likewise");
+      set.add("text", &text)
+          .help("UTF-8 file to train on, one line a sentence; empty: generated stories");
+      set.add("stories", &stories)
+          .in(1, 10000000)
+          .help("generated stories to train on when there is no text");
+      set.add("problems", &problems)
+          .in(0, 10000000)
+          .help("arithmetic problems to train on, instead of stories, when there is no text");
+      set.add("programs", &programs)
+          .in(0, 10000000)
+          .help("programs with their questions, likewise");
+      set.add("transductions", &transductions)
+          .in(0, 10000000)
+          .help("sentences with their translations into the invented language, likewise");
       set.add("split_digits", &split_digits).help("every digit is a piece of its own");
-      set.add("vocabulary", &vocabulary).in(16, 250000).help("most pieces, the nine special ones included; fewer where the text yields no more");
-      set.add("coverage", &coverage).in(0.9, 1).help("share of characters that get a piece of their own; the rest is <unk>");
-      set.add("most_lines", &most_lines).in(1, 100000000).help("lines taken from the text, evenly spaced");
+      set.add("vocabulary", &vocabulary)
+          .in(16, 250000)
+          .help("most pieces, the nine special ones included; fewer where the text yields no more");
+      set.add("coverage", &coverage)
+          .in(0.9, 1)
+          .help("share of characters that get a piece of their own; the rest is <unk>");
+      set.add("most_lines", &most_lines)
+          .in(1, 100000000)
+          .help("lines taken from the text, evenly spaced");
     }
   };
   explicit TokenizerTrainer(const Options& options) : options_(options) {}
 
   void run(const TrainContext& context) override {
-    std::vector<std::string> lines = !options_.text.empty() ? from_text() : options_.problems + options_.programs + options_.transductions > 0 ? from_problems(context.seed) : from_stories(context.seed);
+    std::vector<std::string> lines =
+        !options_.text.empty() ? from_text()
+        : options_.problems + options_.programs + options_.transductions > 0
+            ? from_problems(context.seed)
+            : from_stories(context.seed);
     const std::size_t read = lines.size();
     add_words(lines);
-    write(context.out, train_tokenizer(lines, options_.vocabulary, options_.coverage, printable(), options_.split_digits));
-    std::cout << "wrote " << context.out << "/spiece.model: " << open_tokenizer(context.out)->vocabulary()
-              << " pieces from " << read << " lines\n";
+    write(context.out, train_tokenizer(lines, options_.vocabulary, options_.coverage, printable(),
+                                       options_.split_digits));
+    std::cout << "wrote " << context.out
+              << "/spiece.model: " << open_tokenizer(context.out)->vocabulary() << " pieces from "
+              << read << " lines\n";
   }
 
  private:
   std::vector<std::string> from_stories(std::uint64_t seed) const {
     std::vector<std::string> lines;
-    for (std::int64_t i = 0; i < options_.stories; ++i) lines.push_back(clean_text(make_story(seed, i).text()));
+    for (std::int64_t i = 0; i < options_.stories; ++i)
+      lines.push_back(clean_text(make_story(seed, i).text()));
     return lines;
   }
   std::vector<std::string> from_problems(std::uint64_t seed) const {
@@ -128,5 +154,8 @@ class TokenizerTrainer final : public Trainer {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(train_tokenizer) {
-  registries.trainers.add<draftlab::TokenizerTrainer>("tokenizer", "a sentencepiece unigram vocabulary with XLNet's special ids, from text, stories or problems");
+  registries.trainers.add<draftlab::TokenizerTrainer>(
+      "tokenizer",
+      "a sentencepiece unigram vocabulary with XLNet's special ids, from text, stories or "
+      "problems");
 }

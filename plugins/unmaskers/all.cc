@@ -1,4 +1,5 @@
-// Commits every draft: parallel sampling under an independence assumption (ASSD, Eq. 5). Not lossless beyond one draft.
+// Commits every draft: parallel sampling under an independence assumption (ASSD, Eq. 5). Not
+// lossless beyond one draft.
 #include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
@@ -10,14 +11,20 @@ class All final : public Unmasker {
   Verdict choose(const Step& step, const Proposal& proposal) const override {
     Verdict verdict{.commits = {}, .edits = {}, .why = Stop::unverified, .carry = {}, .judged = {}};
     for (const Node& node : proposal.nodes) {
-      if (step.window.holds(node.position)) verdict.commits.push_back(commit_of(node, Source::threshold));
+      if (step.window.holds(node.position))
+        verdict.commits.push_back(commit_of(node, Source::threshold));
     }
     return verdict;
   }
-  int preview(const Step& step, const Proposal& proposal) const override { return static_cast<int>(choose(step, proposal).commits.size()); }
+  int preview(const Step& step, const Proposal& proposal) const override {
+    return static_cast<int>(choose(step, proposal).commits.size());
+  }
 };
 
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(all) { registries.unmaskers.add<draftlab::All>("all", "commit every draft: independent parallel sampling (ASSD, Eq. 5)"); }
+DRAFTLAB_PLUGIN(all) {
+  registries.unmaskers.add<draftlab::All>(
+      "all", "commit every draft: independent parallel sampling (ASSD, Eq. 5)");
+}

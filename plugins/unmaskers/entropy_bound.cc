@@ -1,5 +1,6 @@
-// Entropy-bounded unmasking (Ben-Hamu et al., 2025): drafts of rising entropy while their summed entropy without the largest, which
-// bounds what drawing them independently can cost, stays within a bound.
+// Entropy-bounded unmasking (Ben-Hamu et al., 2025): drafts of rising entropy while their summed
+// entropy without the largest, which bounds what drawing them independently can cost, stays within
+// a bound.
 #include <algorithm>
 
 #include "plugins/builtin.h"
@@ -13,7 +14,10 @@ class EntropyBound final : public QuotaUnmasker {
   struct Options : QuotaUnmasker::Options {
     double bound = 0.1;
     void declare(OptionSet& set) {
-      set.add("bound", &bound).in(0, 1000).help("Nats that the entropies of what one step commits may sum to, the largest left out.");
+      set.add("bound", &bound)
+          .in(0, 1000)
+          .help(
+              "Nats that the entropies of what one step commits may sum to, the largest left out.");
       QuotaUnmasker::Options::declare(set);
     }
   };
@@ -37,5 +41,7 @@ class EntropyBound final : public QuotaUnmasker {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(entropy_bound) {
-  registries.unmaskers.add<draftlab::EntropyBound>("entropy-bound", "drafts of rising entropy while their sum stays within a bound (EB-sampler)");
+  registries.unmaskers.add<draftlab::EntropyBound>(
+      "entropy-bound",
+      "drafts of rising entropy while their sum stays within a bound (EB-sampler)");
 }

@@ -1,4 +1,5 @@
-// Commits a single draft: the first of the window, or the most confident one (stepwise decoding of a masked-diffusion model).
+// Commits a single draft: the first of the window, or the most confident one (stepwise decoding of
+// a masked-diffusion model).
 #include "core/parts/parts.h"
 #include "plugins/builtin.h"
 
@@ -10,7 +11,11 @@ class One final : public Unmasker {
   struct Options {
     std::string which = "first";
     void declare(OptionSet& set) {
-      set.add("which", &which).one_of({"first", "confident"}).help("The window's first draft, or the most probable one under the model (the leftmost among equals).");
+      set.add("which", &which)
+          .one_of({"first", "confident"})
+          .help(
+              "The window's first draft, or the most probable one under the model (the leftmost "
+              "among equals).");
     }
   };
   explicit One(const Options& options) : confident_(options.which == "confident") {}
@@ -20,15 +25,21 @@ class One final : public Unmasker {
     for (std::size_t i = 1; confident_ && i < proposal.nodes.size(); ++i) {
       if (!step.window.holds(proposal.nodes[i].position)) continue;
       const double gain = confidence(proposal, i) - confidence(proposal, best);
-      if (gain > 0 || (gain == 0 && proposal.nodes[i].position < proposal.nodes[best].position)) best = i;
+      if (gain > 0 || (gain == 0 && proposal.nodes[i].position < proposal.nodes[best].position))
+        best = i;
     }
-    return {.commits = {commit_of(proposal.nodes[best], Source::threshold)}, .edits = {}, .why = Stop::unverified, .carry = {}, .judged = {}};
+    return {.commits = {commit_of(proposal.nodes[best], Source::threshold)},
+            .edits = {},
+            .why = Stop::unverified,
+            .carry = {},
+            .judged = {}};
   }
   int preview(const Step&, const Proposal&) const override { return 0; }
 
  private:
   static double confidence(const Proposal& proposal, std::size_t i) {
-    const std::vector<Distribution>& read = proposal.raw.empty() ? proposal.drawn_from : proposal.raw;
+    const std::vector<Distribution>& read =
+        proposal.raw.empty() ? proposal.drawn_from : proposal.raw;
     return read.empty() || read[i].empty() ? 1 : read[i].probability(proposal.nodes[i].token);
   }
 
@@ -38,4 +49,7 @@ class One final : public Unmasker {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(one) { registries.unmaskers.add<draftlab::One>("one", "commit one draft: the first, or the most confident"); }
+DRAFTLAB_PLUGIN(one) {
+  registries.unmaskers.add<draftlab::One>("one",
+                                          "commit one draft: the first, or the most confident");
+}

@@ -7,7 +7,11 @@
 namespace draftlab {
 
 void QuotaUnmasker::Options::declare(OptionSet& set) {
-  set.add("reads", &reads).one_of({"raw", "drawn"}).help("Read confidence and entropy from the model's distribution, or from what was drawn from after temperature, top-k and top-p.");
+  set.add("reads", &reads)
+      .one_of({"raw", "drawn"})
+      .help(
+          "Read confidence and entropy from the model's distribution, or from what was drawn from "
+          "after temperature, top-k and top-p.");
 }
 
 void QuotaUnmasker::begin(const Blocks& blocks, const DecodeOptions& decode) {
@@ -16,12 +20,15 @@ void QuotaUnmasker::begin(const Blocks& blocks, const DecodeOptions& decode) {
 }
 
 // Those of the window that are not committed yet.
-std::vector<QuotaUnmasker::Draft> QuotaUnmasker::drafts(const Step& step, const Proposal& proposal, const Verdict& committed) const {
+std::vector<QuotaUnmasker::Draft> QuotaUnmasker::drafts(const Step& step, const Proposal& proposal,
+                                                        const Verdict& committed) const {
   std::vector<Draft> drafts;
   for (std::size_t i = 0; i < proposal.nodes.size(); ++i) {
     const Node& node = proposal.nodes[i];
     if (!step.window.holds(node.position)) continue;
-    if (std::any_of(committed.commits.begin(), committed.commits.end(), [&](const Commit& commit) { return commit.position == node.position; })) continue;
+    if (std::any_of(committed.commits.begin(), committed.commits.end(),
+                    [&](const Commit& commit) { return commit.position == node.position; }))
+      continue;
     Draft draft{.position = node.position, .node = &node};
     const auto& read = reads_raw_ && !proposal.raw.empty() ? proposal.raw : proposal.drawn_from;
     if (!read.empty() && !read[i].empty()) {
@@ -49,18 +56,22 @@ Verdict QuotaUnmasker::choose(const Step& step, const Proposal& proposal) const 
   std::vector<Draft> left = drafts(step, proposal, verdict);
   const int certain = sure(step.decode, left);
   const int chosen = std::min(static_cast<int>(left.size()), std::max(certain, quota(step, left)));
-  for (int i = 0; i < chosen; ++i) verdict.commits.push_back(commit_of(*left[i].node, Source::threshold));
+  for (int i = 0; i < chosen; ++i)
+    verdict.commits.push_back(commit_of(*left[i].node, Source::threshold));
   return verdict;
 }
 
-// The step's quota is met by what is left: if it commits anything more at all, then all that is sure.
+// The step's quota is met by what is left: if it commits anything more at all, then all that is
+// sure.
 Verdict QuotaUnmasker::top_up(const Step& step, const Proposal& proposal, Verdict verdict) const {
   if (verdict.why == Stop::unverified) return verdict;
   std::vector<Draft> left = drafts(step, proposal, verdict);
-  const int certain = sure(step.decode, left), owed = quota(step, left) - static_cast<int>(verdict.commits.size());
+  const int certain = sure(step.decode, left),
+            owed = quota(step, left) - static_cast<int>(verdict.commits.size());
   if (owed <= 0) return verdict;
   const int chosen = std::min(static_cast<int>(left.size()), std::max(certain, owed));
-  for (int i = 0; i < chosen; ++i) verdict.commits.push_back(commit_of(*left[i].node, Source::fallback));
+  for (int i = 0; i < chosen; ++i)
+    verdict.commits.push_back(commit_of(*left[i].node, Source::fallback));
   return verdict;
 }
 
@@ -71,9 +82,12 @@ int QuotaUnmasker::preview(const Step& step, const Proposal& proposal) const {
 
 void QuotaUnmasker::observe(const Canvas& canvas, const Route&, const Verdict& verdict) {
   std::int32_t position = verdict.commits.empty() ? 0 : verdict.commits.front().position;
-  if (verdict.commits.empty()) {  // nothing was owed, or the block has no masks and could only be edited
-    while (position < canvas.length() && !canvas.masked(position) && !canvas.tentative(position)) ++position;
-    const std::int32_t end = position < canvas.length() ? blocks_.end(position, canvas.length()) : position;
+  if (verdict.commits
+          .empty()) {  // nothing was owed, or the block has no masks and could only be edited
+    while (position < canvas.length() && !canvas.masked(position) && !canvas.tentative(position))
+      ++position;
+    const std::int32_t end =
+        position < canvas.length() ? blocks_.end(position, canvas.length()) : position;
     std::int32_t mask = position;
     while (mask < end && !canvas.masked(mask)) ++mask;
     if (mask == end) return;
@@ -83,6 +97,8 @@ void QuotaUnmasker::observe(const Canvas& canvas, const Route&, const Verdict& v
   block_ = block;
 }
 
-std::string QuotaUnmasker::state() const { return steps_ == 0 ? "" : std::to_string(block_) + "/" + std::to_string(step_); }
+std::string QuotaUnmasker::state() const {
+  return steps_ == 0 ? "" : std::to_string(block_) + "/" + std::to_string(step_);
+}
 
 }  // namespace draftlab

@@ -1,5 +1,6 @@
-// What `static`, `threshold` and `entropy-bound` share: decoding a block in S steps makes each step owe a number of tokens, and a
-// verified step that commits fewer is topped up from the drafts that are left.
+// What `static`, `threshold` and `entropy-bound` share: decoding a block in S steps makes each step
+// owe a number of tokens, and a verified step that commits fewer is topped up from the drafts that
+// are left.
 #pragma once
 
 #include <string>
@@ -35,17 +36,20 @@ class QuotaUnmasker : public Unmasker {
     double entropy = 0;     // nats
   };
   explicit QuotaUnmasker(const Options& options) : reads_raw_(options.reads == "raw") {}
-  // Puts `drafts`, which come most confident first and by position among equals, in the order in which they would be committed;
-  // how many of them are sure enough to be, whatever the quota.
+  // Puts `drafts`, which come most confident first and by position among equals, in the order in
+  // which they would be committed; how many of them are sure enough to be, whatever the quota.
   virtual int sure(const DecodeOptions& decode, std::vector<Draft>& drafts) const = 0;
   // How many of `drafts` the step must commit, the leading ones; may put them in another order.
   virtual int quota(const Step& step, std::vector<Draft>& drafts) const;
 
   std::int64_t steps() const { return steps_; }
-  std::int64_t made(const Step& step) const { return step.window.block == block_ ? step_ : 0; }  // steps of the block so far
+  std::int64_t made(const Step& step) const {
+    return step.window.block == block_ ? step_ : 0;
+  }  // steps of the block so far
 
  private:
-  std::vector<Draft> drafts(const Step& step, const Proposal& proposal, const Verdict& committed) const;
+  std::vector<Draft> drafts(const Step& step, const Proposal& proposal,
+                            const Verdict& committed) const;
 
   bool reads_raw_;
   Blocks blocks_;

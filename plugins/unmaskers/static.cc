@@ -1,5 +1,6 @@
-// Static decoding: the step's quota of drafts, the surest ones (S2D2, Sec. 3). With one token a step it is the rule of stepwise
-// decoding; with steps and an order it is LLaDA's low-confidence remasking, and with a schedule of timesteps Dream's sampler.
+// Static decoding: the step's quota of drafts, the surest ones (S2D2, Sec. 3). With one token a
+// step it is the rule of stepwise decoding; with steps and an order it is LLaDA's low-confidence
+// remasking, and with a schedule of timesteps Dream's sampler.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -17,15 +18,31 @@ class Static final : public QuotaUnmasker {
     std::string order = "confidence", schedule = "even";
     void declare(OptionSet& set) {
       QuotaUnmasker::Options::declare(set);
-      set.add("order", &order).one_of({"confidence", "peak", "margin", "entropy"}).help("Which drafts go first, the leftmost among equals: the drafted token's probability (draw, then select; LLaDA's low-confidence remasking, Dream's maskgit_plus); the position's largest probability, whatever was drawn (select, then draw); top-1 less top-2 (topk_margin); the lowest entropy (entropy).");
-      set.add("schedule", &schedule).one_of({"even", "timesteps", "independent"}).help("A step's quota: block_size / steps, the remainder in the first steps; of n masks int(n (1 - s/t)) on timesteps from 1 to 0.001, which may be none, and all in the last step (Dream); or each draft by chance, with probability 1 - s/t (Dream's origin).");
+      set.add("order", &order)
+          .one_of({"confidence", "peak", "margin", "entropy"})
+          .help(
+              "Which drafts go first, the leftmost among equals: the drafted token's probability "
+              "(draw, then select; LLaDA's low-confidence remasking, Dream's maskgit_plus); the "
+              "position's largest probability, whatever was drawn (select, then draw); top-1 less "
+              "top-2 (topk_margin); the lowest entropy (entropy).");
+      set.add("schedule", &schedule)
+          .one_of({"even", "timesteps", "independent"})
+          .help(
+              "A step's quota: block_size / steps, the remainder in the first steps; of n masks "
+              "int(n (1 - s/t)) on timesteps from 1 to 0.001, which may be none, and all in the "
+              "last step (Dream); or each draft by chance, with probability 1 - s/t (Dream's "
+              "origin).");
     }
   };
   explicit Static(const Options& options) : QuotaUnmasker(options), options_(options) {}
 
  private:
   int sure(const DecodeOptions&, std::vector<Draft>& drafts) const override {
-    const auto first = [&](auto key) { std::sort(drafts.begin(), drafts.end(), [&](const Draft& a, const Draft& b) { return key(a) != key(b) ? key(a) > key(b) : a.position < b.position; }); };
+    const auto first = [&](auto key) {
+      std::sort(drafts.begin(), drafts.end(), [&](const Draft& a, const Draft& b) {
+        return key(a) != key(b) ? key(a) > key(b) : a.position < b.position;
+      });
+    };
     if (options_.order == "peak") first([](const Draft& draft) { return draft.peak; });
     if (options_.order == "margin") first([](const Draft& draft) { return draft.margin; });
     if (options_.order == "entropy") first([](const Draft& draft) { return -draft.entropy; });
@@ -34,20 +51,27 @@ class Static final : public QuotaUnmasker {
 
   int quota(const Step& step, std::vector<Draft>& drafts) const override {
     if (options_.schedule == "even") return QuotaUnmasker::quota(step, drafts);
-    if (steps() == 0) throw ConfigError("unmasker.static.schedule = " + options_.schedule + " needs a number of steps; set decode.steps");
+    if (steps() == 0)
+      throw ConfigError("unmasker.static.schedule = " + options_.schedule +
+                        " needs a number of steps; set decode.steps");
     const auto masks = static_cast<int>(drafts.size());
     if (made(step) + 1 >= steps()) return masks;
     const float share = 1 - timestep(made(step) + 1) / timestep(made(step));
-    if (options_.schedule == "timesteps") return static_cast<int>(static_cast<float>(masks) * share);
-    const auto chosen = std::stable_partition(drafts.begin(), drafts.end(), [&](const Draft& draft) { return step.chance.below(share, step.site(draft.position, Purpose::order)); });
+    if (options_.schedule == "timesteps")
+      return static_cast<int>(static_cast<float>(masks) * share);
+    const auto chosen =
+        std::stable_partition(drafts.begin(), drafts.end(), [&](const Draft& draft) {
+          return step.chance.below(share, step.site(draft.position, Purpose::order));
+        });
     return static_cast<int>(chosen - drafts.begin());
   }
 
-  // The i-th of steps + 1 timesteps, in single precision and from the nearer end, as torch.linspace computes them: a share of the
-  // masks is cut to a whole number.
+  // The i-th of steps + 1 timesteps, in single precision and from the nearer end, as torch.linspace
+  // computes them: a share of the masks is cut to a whole number.
   float timestep(std::int64_t i) const {
     const float by = (kLastTimestep - 1) / static_cast<float>(steps());
-    return i < (steps() + 1) / 2 ? 1 + by * static_cast<float>(i) : kLastTimestep - by * static_cast<float>(steps() - i);
+    return i < (steps() + 1) / 2 ? 1 + by * static_cast<float>(i)
+                                 : kLastTimestep - by * static_cast<float>(steps() - i);
   }
 
   Options options_;
@@ -57,5 +81,6 @@ class Static final : public QuotaUnmasker {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(static_quota) {
-  registries.unmaskers.add<draftlab::Static>("static", "the step's quota of drafts, the surest ones; one a step is stepwise decoding");
+  registries.unmaskers.add<draftlab::Static>(
+      "static", "the step's quota of drafts, the surest ones; one a step is stepwise decoding");
 }

@@ -1,5 +1,5 @@
-// Dynamic decoding: every draft of probability above decode.threshold, the most confident ones where these do not meet the step's
-// quota (S2D2, Sec. 3).
+// Dynamic decoding: every draft of probability above decode.threshold, the most confident ones
+// where these do not meet the step's quota (S2D2, Sec. 3).
 #include <algorithm>
 
 #include "core/config/options.h"
@@ -14,7 +14,11 @@ class Threshold final : public QuotaUnmasker {
   struct Options : QuotaUnmasker::Options {
     std::int64_t most = 0;
     void declare(OptionSet& set) {
-      set.add("most", &most).in(0, 1 << 20).help("Confident drafts that one step commits at most; 0: all (Fast-dLLM's loop for Dream without blocks: tokens divided by steps).");
+      set.add("most", &most)
+          .in(0, 1 << 20)
+          .help(
+              "Confident drafts that one step commits at most; 0: all (Fast-dLLM's loop for Dream "
+              "without blocks: tokens divided by steps).");
       QuotaUnmasker::Options::declare(set);
     }
   };
@@ -22,7 +26,9 @@ class Threshold final : public QuotaUnmasker {
 
  private:
   int sure(const DecodeOptions& decode, std::vector<Draft>& drafts) const override {
-    const auto confident = std::count_if(drafts.begin(), drafts.end(), [&](const Draft& draft) { return draft.confidence > decode.threshold; });
+    const auto confident = std::count_if(drafts.begin(), drafts.end(), [&](const Draft& draft) {
+      return draft.confidence > decode.threshold;
+    });
     return static_cast<int>(most_ > 0 ? std::min<std::int64_t>(most_, confident) : confident);
   }
 
@@ -33,5 +39,7 @@ class Threshold final : public QuotaUnmasker {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(threshold) {
-  registries.unmaskers.add<draftlab::Threshold>("threshold", "drafts more probable than decode.threshold, at least the step's quota (dynamic decoding)");
+  registries.unmaskers.add<draftlab::Threshold>(
+      "threshold",
+      "drafts more probable than decode.threshold, at least the step's quota (dynamic decoding)");
 }

@@ -44,13 +44,16 @@ Canvas Branches::state_at(const Canvas& canvas, int node) const {
   std::vector<const Node*> path;
   for (int at = node; at != kRoot; at = nodes[at].parent) path.push_back(&nodes[at]);
   Canvas state = canvas;
-  for (auto at = path.rbegin(); at != path.rend(); ++at) state.commit((*at)->position, (*at)->token);
+  for (auto at = path.rbegin(); at != path.rend(); ++at)
+    state.commit((*at)->position, (*at)->token);
   return state;
 }
 
 int path_length(const Proposal& proposal) {
   int length = 0;
-  while (length < static_cast<int>(proposal.nodes.size()) && proposal.nodes[length].parent == length - 1) ++length;
+  while (length < static_cast<int>(proposal.nodes.size()) &&
+         proposal.nodes[length].parent == length - 1)
+    ++length;
   return length;
 }
 
@@ -59,7 +62,8 @@ Branches as_drafted(const Proposal& proposal, int deep) {
   std::vector<int> placed(proposal.nodes.size(), Branches::kNone);
   for (int i = 0; i < static_cast<int>(proposal.nodes.size()); ++i) {
     const int parent = proposal.nodes[i].parent == kRoot ? kRoot : placed[proposal.nodes[i].parent];
-    if (parent == Branches::kNone || (i >= proposal.exact && branches.depth_of(parent) >= deep)) continue;
+    if (parent == Branches::kNone || (i >= proposal.exact && branches.depth_of(parent) >= deep))
+      continue;
     placed[i] = branches.add(parent, proposal.nodes[i], i);
   }
   return branches;
@@ -72,29 +76,42 @@ Branches mix_order(const Proposal& proposal, int deep) {
   return branches;
 }
 
-Branches most_probable(const Proposal& proposal, int deep, std::int64_t tokens, std::int64_t budget) {
-  struct Open { double probability; int serial, parent, draft; Token token; };
-  const auto later = [](const Open& a, const Open& b) { return a.probability != b.probability ? a.probability < b.probability : a.serial > b.serial; };
+Branches most_probable(const Proposal& proposal, int deep, std::int64_t tokens,
+                       std::int64_t budget) {
+  struct Open {
+    double probability;
+    int serial, parent, draft;
+    Token token;
+  };
+  const auto later = [](const Open& a, const Open& b) {
+    return a.probability != b.probability ? a.probability < b.probability : a.serial > b.serial;
+  };
   std::priority_queue<Open, std::vector<Open>, decltype(later)> open(later);
-  const std::vector<Distribution>& known = proposal.raw.empty() ? proposal.drawn_from : proposal.raw;
+  const std::vector<Distribution>& known =
+      proposal.raw.empty() ? proposal.drawn_from : proposal.raw;
   deep = std::min(deep, path_length(proposal));
   int serial = 0;
   const auto expand = [&](int parent, int draft, double probability) {
     if (draft >= deep) return;
     std::vector<Token> tried = {proposal.nodes[draft].token};
     if (!known.empty()) {
-      for (const Token token : known[draft].best(static_cast<int>(tokens))) if (token != tried.front()) tried.push_back(token);
+      for (const Token token : known[draft].best(static_cast<int>(tokens)))
+        if (token != tried.front()) tried.push_back(token);
     }
     tried.resize(std::min(tried.size(), static_cast<std::size_t>(tokens)));
-    for (const Token token : tried) open.push({known.empty() ? probability : probability * known[draft].probability(token), serial++, parent, draft, token});
+    for (const Token token : tried)
+      open.push({known.empty() ? probability : probability * known[draft].probability(token),
+                 serial++, parent, draft, token});
   };
 
   Branches branches = path(proposal, proposal.exact);
   expand(proposal.exact - 1, proposal.exact, 1);
-  while (!open.empty() && static_cast<std::int64_t>(branches.nodes.size()) - proposal.exact + 1 < budget) {
+  while (!open.empty() &&
+         static_cast<std::int64_t>(branches.nodes.size()) - proposal.exact + 1 < budget) {
     const Open best = open.top();
     open.pop();
-    const int node = branches.add(best.parent, {kRoot, proposal.nodes[best.draft].position, best.token}, best.draft);
+    const int node = branches.add(
+        best.parent, {kRoot, proposal.nodes[best.draft].position, best.token}, best.draft);
     expand(node, best.draft + 1, best.probability);
   }
   return branches;

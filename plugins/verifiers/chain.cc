@@ -1,6 +1,7 @@
-// Judges drafted paths in one pass: the density of each draft given those before it (ASSD, Algorithm 1, lines 10-24). Where a node
-// has several drafts they are tried in turn, each against what its rejected siblings left of the target (SpecInfer, Algorithm 2).
-// The first position without an accepted draft is replaced and ends the step.
+// Judges drafted paths in one pass: the density of each draft given those before it (ASSD,
+// Algorithm 1, lines 10-24). Where a node has several drafts they are tried in turn, each against
+// what its rejected siblings left of the target (SpecInfer, Algorithm 2). The first position
+// without an accepted draft is replaced and ends the step.
 #include <algorithm>
 
 #include "core/parts/parts.h"
@@ -18,15 +19,26 @@ class Chain final : public Verifier {
     bool bonus = false, update_target = true;
     std::int64_t minimum_block = 0;
     void declare(OptionSet& set) {
-      set.add("bonus", &bonus).help("Ask one position more where drafts are tested, and commit its draw when every one is accepted.");
-      set.add("minimum_block", &minimum_block).in(0, 4096).help("Accept so many leading drafts untested (blockwise parallel decoding, Sec. 5.3); above the exact ones not lossless.");
-      set.add("update_target", &update_target).help("Judge a draft against what its rejected siblings left of the target; false: against all of it, not lossless (a negative control).");
+      set.add("bonus", &bonus)
+          .help(
+              "Ask one position more where drafts are tested, and commit its draw when every one "
+              "is accepted.");
+      set.add("minimum_block", &minimum_block)
+          .in(0, 4096)
+          .help(
+              "Accept so many leading drafts untested (blockwise parallel decoding, Sec. 5.3); "
+              "above the exact ones not lossless.");
+      set.add("update_target", &update_target)
+          .help(
+              "Judge a draft against what its rejected siblings left of the target; false: against "
+              "all of it, not lossless (a negative control).");
     }
   };
   explicit Chain(const Options& options) : options_(options) {}
   std::vector<Form> asks() const override { return {Form::chain}; }
 
-  Asking<Verdict> judge(const Step& step, const Proposal& proposal, const Acceptance& acceptance) const override {
+  Asking<Verdict> judge(const Step& step, const Proposal& proposal,
+                        const Acceptance& acceptance) const override {
     Walk walk(step, proposal, options_);
     Answer answer;
     if (!walk.question.asks.empty()) {
@@ -35,7 +47,8 @@ class Chain final : public Verifier {
     }
     walk.along(answer, acceptance);
     if (step.decode.shadow != "off") walk.measure_the_rest(answer, acceptance);
-    if (proposal.foresight > 0 && !answer.empty()) walk.verdict.carry = Carry{std::move(answer), walk.sent_as(walk.at), walk.behind};
+    if (proposal.foresight > 0 && !answer.empty())
+      walk.verdict.carry = Carry{std::move(answer), walk.sent_as(walk.at), walk.behind};
     co_return std::move(walk.verdict);
   }
 
@@ -45,14 +58,15 @@ class Chain final : public Verifier {
     const Step& step;
     const Proposal& proposal;
     const Options& options;
-    std::vector<int> depth, sent;           // of each drafted node; its index in the question
-    std::vector<std::vector<int>> drafts;   // of the root, then of each node: those within the span
+    std::vector<int> depth, sent;          // of each drafted node; its index in the question
+    std::vector<std::vector<int>> drafts;  // of the root, then of each node: those within the span
     Question question{.kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {}};
     Verdict verdict;
     int at = kRoot, behind = 0;
     bool tests = false;  // whether any draft is tested
 
-    Walk(const Step& its_step, const Proposal& its_proposal, const Options& its_options) : step(its_step), proposal(its_proposal), options(its_options) {
+    Walk(const Step& its_step, const Proposal& its_proposal, const Options& its_options)
+        : step(its_step), proposal(its_proposal), options(its_options) {
       const std::size_t drafted = proposal.nodes.size();
       depth.assign(drafted, 0);
       sent.assign(drafted, kNotSent);
@@ -67,11 +81,14 @@ class Chain final : public Verifier {
     }
 
     int exact() const { return std::min(proposal.exact, step.window.span); }
-    int next(int node) const { return node == kRoot ? 0 : depth[node] + 1; }  // index into the window
+    int next(int node) const {
+      return node == kRoot ? 0 : depth[node] + 1;
+    }  // index into the window
     int sent_as(int node) const { return node == kRoot ? kRoot : sent[node]; }
 
-    // Only what is tested is asked, and only the drafts that something asked sees are sent: exact drafts cost nothing here. What
-    // else is wanted, a bonus or the next step's carry, comes along with a test.
+    // Only what is tested is asked, and only the drafts that something asked sees are sent: exact
+    // drafts cost nothing here. What else is wanted, a bonus or the next step's carry, comes along
+    // with a test.
     void ask() {
       std::vector<int> asked;
       for (int node = kRoot; node < static_cast<int>(proposal.nodes.size()); ++node) {
@@ -82,22 +99,30 @@ class Chain final : public Verifier {
         const bool leaf = drafts[node + 1].empty() && next(node) < step.window.span;
         if (tests && leaf && (options.bonus || proposal.foresight > 0)) asked.push_back(node);
       }
-      for (int node : asked) for (; node != kRoot && sent[node] == kNotSent; node = proposal.nodes[node].parent) sent[node] = 0;
+      for (int node : asked)
+        for (; node != kRoot && sent[node] == kNotSent; node = proposal.nodes[node].parent)
+          sent[node] = 0;
       for (std::size_t i = 0; i < sent.size(); ++i) {
         if (sent[i] == kNotSent) continue;
         sent[i] = static_cast<int>(question.nodes.size());
-        question.nodes.push_back({sent_as(proposal.nodes[i].parent), proposal.nodes[i].position, proposal.nodes[i].token});
+        question.nodes.push_back({sent_as(proposal.nodes[i].parent), proposal.nodes[i].position,
+                                  proposal.nodes[i].token});
       }
       std::sort(asked.begin(), asked.end());
       for (const int node : asked) {
         const auto first = step.window.positions.begin() + next(node);
-        const auto count = std::min<std::ptrdiff_t>(std::max(1, proposal.foresight), step.window.span - next(node));
+        const auto count = std::min<std::ptrdiff_t>(std::max(1, proposal.foresight),
+                                                    step.window.span - next(node));
         question.asks.push_back({sent_as(node), {first, first + count}});
       }
     }
 
-    const Distribution* drawn_from(int draft) const { return proposal.drawn_from.empty() ? nullptr : &proposal.drawn_from[draft]; }
-    double claimed(int draft) const { return drawn_from(draft) ? drawn_from(draft)->probability(proposal.nodes[draft].token) : 1.0; }
+    const Distribution* drawn_from(int draft) const {
+      return proposal.drawn_from.empty() ? nullptr : &proposal.drawn_from[draft];
+    }
+    double claimed(int draft) const {
+      return drawn_from(draft) ? drawn_from(draft)->probability(proposal.nodes[draft].token) : 1.0;
+    }
 
     void accept(int draft) {
       verdict.commits.push_back(commit_of(proposal.nodes[draft], Source::accepted));
@@ -120,7 +145,9 @@ class Chain final : public Verifier {
       if (tests && options.bonus && next(at) < step.window.span) {
         const std::int32_t position = step.window.positions[next(at)];
         const Distribution target = step.drawn(answer.at(sent_as(at), position));
-        verdict.commits.push_back({position, step.chance.draw(target, step.site(position, Purpose::bonus)), Source::bonus});
+        verdict.commits.push_back({position,
+                                   step.chance.draw(target, step.site(position, Purpose::bonus)),
+                                   Source::bonus});
         behind = 1;
       }
       trim();
@@ -135,8 +162,10 @@ class Chain final : public Verifier {
       for (const int draft : drafts[at + 1]) {
         const Token token = proposal.nodes[draft].token;
         const Trial trial{token, target, drawn_from(draft), depth[draft], raw};
-        const double chance = depth[draft] < options.minimum_block ? 1 : acceptance.probability(trial);
-        const bool accepted = step.chance.below(chance, step.site(position, Purpose::accept, attempt++));
+        const double chance =
+            depth[draft] < options.minimum_block ? 1 : acceptance.probability(trial);
+        const bool accepted =
+            step.chance.below(chance, step.site(position, Purpose::accept, attempt++));
         verdict.judged[draft] = {target.probability(token), claimed(draft), chance, accepted, true};
         if (accepted) {
           accept(draft);
@@ -146,7 +175,9 @@ class Chain final : public Verifier {
         if (options.update_target && !replacement.empty()) target = replacement;
       }
       if (!replacement.empty()) {
-        verdict.commits.push_back({position, step.chance.draw(replacement, step.site(position, Purpose::residual)), Source::resampled});
+        verdict.commits.push_back(
+            {position, step.chance.draw(replacement, step.site(position, Purpose::residual)),
+             Source::resampled});
         behind = 1;
       }
       return false;
@@ -159,16 +190,19 @@ class Chain final : public Verifier {
 
     // What would have become of the drafts that the walk did not reach.
     void measure_the_rest(const Answer& answer, const Acceptance& acceptance) {
-      verdict.judged.resize(proposal.nodes.size(), {kNotMeasured, kNotMeasured, kNotMeasured, false, false});
+      verdict.judged.resize(proposal.nodes.size(),
+                            {kNotMeasured, kNotMeasured, kNotMeasured, false, false});
       for (std::size_t i = 0; i < proposal.nodes.size(); ++i) {
         const Node& node = proposal.nodes[i];
         if (verdict.judged[i].reached || depth[i] >= step.window.span) continue;
         const Distribution& raw = answer.at(sent_as(node.parent), node.position);
         const Distribution target = step.drawn(raw);
         const Trial trial{node.token, target, drawn_from(static_cast<int>(i)), depth[i], raw};
-        verdict.judged[i] = {target.probability(node.token), claimed(static_cast<int>(i)), acceptance.probability(trial), false, false};
+        verdict.judged[i] = {target.probability(node.token), claimed(static_cast<int>(i)),
+                             acceptance.probability(trial), false, false};
       }
-      while (!verdict.judged.empty() && depth[verdict.judged.size() - 1] >= step.window.span) verdict.judged.pop_back();
+      while (!verdict.judged.empty() && depth[verdict.judged.size() - 1] >= step.window.span)
+        verdict.judged.pop_back();
     }
   };
 
@@ -179,5 +213,8 @@ class Chain final : public Verifier {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(chain) {
-  registries.verifiers.add<draftlab::Chain>("chain", "one pass over drafted paths; the first rejection is replaced (ASSD, Algorithm 1); lossless but for its options");
+  registries.verifiers.add<draftlab::Chain>(
+      "chain",
+      "one pass over drafted paths; the first rejection is replaced (ASSD, Algorithm 1); lossless "
+      "but for its options");
 }

@@ -1,6 +1,7 @@
-// The check that is cheaper than a tree and not lossless: all drafts are put in place in one row, and those before the first that the
-// model would write otherwise are kept. Every position sees its own draft and all the others, those after it included, so it
-// judges another state than stepwise decoding does. The baseline that SSD is taken for.
+// The check that is cheaper than a tree and not lossless: all drafts are put in place in one row,
+// and those before the first that the model would write otherwise are kept. Every position sees its
+// own draft and all the others, those after it included, so it judges another state than stepwise
+// decoding does. The baseline that SSD is taken for.
 #include <algorithm>
 
 #include "core/parts/parts.h"
@@ -15,13 +16,18 @@ class InPlace final : public Verifier {
  public:
   std::vector<Form> asks() const override { return {Form::branches}; }
 
-  Asking<Verdict> judge(const Step& step, const Proposal& proposal, const Acceptance&) const override {
-    const std::size_t drafts = static_cast<std::size_t>(std::min(path_length(proposal), std::max(step.target.horizon(), proposal.exact)));
+  Asking<Verdict> judge(const Step& step, const Proposal& proposal,
+                        const Acceptance&) const override {
+    const std::size_t drafts = static_cast<std::size_t>(
+        std::min(path_length(proposal), std::max(step.target.horizon(), proposal.exact)));
     Question question{.kind = Kind::verify, .view = View::bidirectional, .nodes = {}, .asks = {}};
-    for (std::size_t i = 0; i < drafts; ++i) question.nodes.push_back({static_cast<int>(i) - 1, proposal.nodes[i].position, proposal.nodes[i].token});
+    for (std::size_t i = 0; i < drafts; ++i)
+      question.nodes.push_back(
+          {static_cast<int>(i) - 1, proposal.nodes[i].position, proposal.nodes[i].token});
     const int last = static_cast<int>(question.nodes.size()) - 1;
     question.asks.push_back({last, {}});
-    for (std::size_t i = static_cast<std::size_t>(proposal.exact); i < drafts; ++i) question.asks.front().positions.push_back(proposal.nodes[i].position);
+    for (std::size_t i = static_cast<std::size_t>(proposal.exact); i < drafts; ++i)
+      question.asks.front().positions.push_back(proposal.nodes[i].position);
     Answer answer;
     if (!question.asks.front().positions.empty()) answer = co_await step.ask(std::move(question));
 
@@ -35,9 +41,13 @@ class InPlace final : public Verifier {
         p = target.probability(node.token);
         right = step.chance.draw(target, step.site(node.position, Purpose::accept)) == node.token;
       }
-      verdict.judged.push_back({p, proposal.drawn_from.empty() ? 1.0 : proposal.drawn_from[i].probability(node.token), p, right});
+      verdict.judged.push_back(
+          {p, proposal.drawn_from.empty() ? 1.0 : proposal.drawn_from[i].probability(node.token), p,
+           right});
       if (!right) verdict.why = Stop::wrong_token;
-      if (right || i == 0) verdict.commits.push_back(commit_of(node, right ? Source::accepted : Source::fallback));  // one at least
+      if (right || i == 0)
+        verdict.commits.push_back(
+            commit_of(node, right ? Source::accepted : Source::fallback));  // one at least
       if (!right) break;
     }
     co_return verdict;
@@ -48,5 +58,7 @@ class InPlace final : public Verifier {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(in_place) {
-  registries.verifiers.add<draftlab::InPlace>("in-place", "all drafts in one row, kept until the model would write another token (not lossless)");
+  registries.verifiers.add<draftlab::InPlace>(
+      "in-place",
+      "all drafts in one row, kept until the model would write another token (not lossless)");
 }

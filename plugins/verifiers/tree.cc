@@ -1,7 +1,8 @@
-// Verification trees of a masked-diffusion model (SSD, Sec. 3.2.3): every node is a state with some drafts in place and one row of
-// one forward, and makes its own choice by the rule of stepwise decoding, the arm's frontier and unmasker. The walk goes on while a
-// child holds that choice, and where it stops the choice is committed too. So what is committed is what stepwise decoding commits,
-// at any temperature, whatever was drafted.
+// Verification trees of a masked-diffusion model (SSD, Sec. 3.2.3): every node is a state with some
+// drafts in place and one row of one forward, and makes its own choice by the rule of stepwise
+// decoding, the arm's frontier and unmasker. The walk goes on while a child holds that choice, and
+// where it stops the choice is committed too. So what is committed is what stepwise decoding
+// commits, at any temperature, whatever was drafted.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -19,11 +20,31 @@ class Tree final : public Verifier {
     std::string shape = "chain", match = "position-and-token", draws = "own";
     std::int64_t top_k = 2, budget = 64;
     void declare(OptionSet& set) {
-      set.add("shape", &shape).one_of({"chain", "mix-order", "top-k"}).help("The drafts as they were drafted, on a path N + 1 nodes with the root (the paper's greedy tree); the path, and at each of them the draft after next, 2N nodes; or the most probable paths over each draft's top_k tokens.");
+      set.add("shape", &shape)
+          .one_of({"chain", "mix-order", "top-k"})
+          .help(
+              "The drafts as they were drafted, on a path N + 1 nodes with the root (the paper's "
+              "greedy tree); the path, and at each of them the draft after next, 2N nodes; or the "
+              "most probable paths over each draft's top_k tokens.");
       set.add("top_k", &top_k).in(1, 64).help("Tokens tried at a position, with shape = top-k.");
-      set.add("budget", &budget).in(2, 4096).help("Most nodes of a top-k tree, its root included: the most probable paths by the drafter's distributions.");
-      set.add("match", &match).one_of({"position-and-token", "token"}).help("A child is right if the node's own choice is its position and its token; or if the token drawn at its position is, whatever position the node would choose (not lossless).");
-      set.add("draws", &draws).one_of({"own", "ratio"}).help("A node draws its choice's token itself; or the acceptance rule tests the draft at the position that it chose. That is lossless only where positions are chosen before tokens are drawn (unmasker.static.order = peak) and drafts are not sorted by what was drawn.");
+      set.add("budget", &budget)
+          .in(2, 4096)
+          .help(
+              "Most nodes of a top-k tree, its root included: the most probable paths by the "
+              "drafter's distributions.");
+      set.add("match", &match)
+          .one_of({"position-and-token", "token"})
+          .help(
+              "A child is right if the node's own choice is its position and its token; or if the "
+              "token drawn at its position is, whatever position the node would choose (not "
+              "lossless).");
+      set.add("draws", &draws)
+          .one_of({"own", "ratio"})
+          .help(
+              "A node draws its choice's token itself; or the acceptance rule tests the draft at "
+              "the position that it chose. That is lossless only where positions are chosen before "
+              "tokens are drawn (unmasker.static.order = peak) and drafts are not sorted by what "
+              "was drawn.");
     }
   };
   explicit Tree(const Options& options) : options_(options) {}
@@ -31,31 +52,45 @@ class Tree final : public Verifier {
 
   void begin(const Blocks&, const DecodeOptions& decode) override {
     if (decode.steps > 0)
-      throw ConfigError("verifier = tree applies the unmasker to states that are not committed, where steps cannot be counted; decode.steps = " + std::to_string(decode.steps) + " must be 0");
+      throw ConfigError(
+          "verifier = tree applies the unmasker to states that are not committed, where steps "
+          "cannot be counted; decode.steps = " +
+          std::to_string(decode.steps) + " must be 0");
     if (decode.shadow == "observe")
-      throw ConfigError("verifier = tree draws the very numbers that unverified decoding would draw, so it cannot look on; decode.shadow must not be observe");
+      throw ConfigError(
+          "verifier = tree draws the very numbers that unverified decoding would draw, so it "
+          "cannot look on; decode.shadow must not be observe");
   }
 
-  Asking<Verdict> judge(const Step& step, const Proposal& proposal, const Acceptance& acceptance) const override {
+  Asking<Verdict> judge(const Step& step, const Proposal& proposal,
+                        const Acceptance& acceptance) const override {
     const int horizon = step.target.horizon();
     const Branches branches = grow(proposal, horizon);
-    const int start = proposal.exact - 1;  // the node where all exact drafts are in place: what is known already is not asked
+    const int start =
+        proposal.exact -
+        1;  // the node where all exact drafts are in place: what is known already is not asked
     Verdict verdict{.commits = {}, .edits = {}, .why = Stop::complete, .carry = {}, .judged = {}};
-    verdict.judged.assign(proposal.nodes.size(), {kNotMeasured, kNotMeasured, kNotMeasured, false, false});
+    verdict.judged.assign(proposal.nodes.size(),
+                          {kNotMeasured, kNotMeasured, kNotMeasured, false, false});
     Canvas state = step.canvas;
     for (int i = 0; i < proposal.exact; ++i) {
       const Node& node = proposal.nodes[i];
-      const double q = proposal.drawn_from.empty() ? 1.0 : proposal.drawn_from[i].probability(node.token);
+      const double q =
+          proposal.drawn_from.empty() ? 1.0 : proposal.drawn_from[i].probability(node.token);
       verdict.judged[i] = {q, q, 1, true};
       verdict.commits.push_back(commit_of(node, Source::accepted));
       state.commit(node.position, node.token);
     }
     if (proposal.exact == static_cast<int>(proposal.nodes.size()) || proposal.exact > horizon) {
-      if (proposal.foresight > 0 && !proposal.pass.empty()) verdict.carry = Carry{proposal.pass, kRoot, proposal.exact};
+      if (proposal.foresight > 0 && !proposal.pass.empty())
+        verdict.carry = Carry{proposal.pass, kRoot, proposal.exact};
       co_return verdict;
     }
 
-    Question question{.kind = branches.nodes.empty() ? Kind::draft : Kind::verify, .view = View::bidirectional, .nodes = branches.nodes, .asks = {}};
+    Question question{.kind = branches.nodes.empty() ? Kind::draft : Kind::verify,
+                      .view = View::bidirectional,
+                      .nodes = branches.nodes,
+                      .asks = {}};
     for (int node = start; node < static_cast<int>(branches.nodes.size()); ++node) {
       std::vector<std::int32_t> positions = asked(step, proposal, branches, node, horizon);
       if (!positions.empty()) question.asks.push_back({node, std::move(positions)});
@@ -65,14 +100,21 @@ class Tree final : public Verifier {
 
     int node = start, behind = 0;
     while (!step.frontier->done(state)) {
-      const std::vector<Commit> choice = own(step, proposal, branches, acceptance, state, answer, node);
-      if (choice.empty()) throw Fault("the unmasker chooses nothing in a state that verifier = tree reached; the walk cannot go on");
+      const std::vector<Commit> choice =
+          own(step, proposal, branches, acceptance, state, answer, node);
+      if (choice.empty())
+        throw Fault(
+            "the unmasker chooses nothing in a state that verifier = tree reached; the walk cannot "
+            "go on");
       const int next = branches.follow(node, choice);
       judge_children(step, proposal, branches, answer, node, choice, verdict);
       const bool leaf = branches.children(node).empty();
       for (const Commit& commit : choice) {
         state.commit(commit.position, commit.token);
-        verdict.commits.push_back({commit.position, commit.token, next != Branches::kNone ? Source::accepted : leaf ? Source::bonus : Source::resampled});
+        verdict.commits.push_back({commit.position, commit.token,
+                                   next != Branches::kNone ? Source::accepted
+                                   : leaf                  ? Source::bonus
+                                                           : Source::resampled});
       }
       if (next == Branches::kNone) {
         verdict.why = stopped(branches, node, choice, horizon);
@@ -84,7 +126,9 @@ class Tree final : public Verifier {
     if (proposal.foresight > 0 && !step.frontier->done(state)) {
       Carry carry{.answer = {}, .node = kRoot, .behind = behind};
       for (const Ask& ask : asks) {
-        for (const std::int32_t position : ask.positions) if (ask.node == node && state.masked(position)) carry.answer.add(kRoot, position, answer.at(node, position));
+        for (const std::int32_t position : ask.positions)
+          if (ask.node == node && state.masked(position))
+            carry.answer.add(kRoot, position, answer.at(node, position));
       }
       verdict.carry = std::move(carry);
     }
@@ -96,15 +140,18 @@ class Tree final : public Verifier {
   Branches grow(const Proposal& proposal, int horizon) const {
     const int deep = std::min(static_cast<int>(proposal.nodes.size()), horizon);
     if (options_.shape == "mix-order") return mix_order(proposal, deep);
-    if (options_.shape == "top-k") return most_probable(proposal, deep, options_.top_k, options_.budget);
+    if (options_.shape == "top-k")
+      return most_probable(proposal, deep, options_.top_k, options_.budget);
     return as_drafted(proposal, deep);
   }
 
-  // What the node's choice depends on; where the next drafts come from its answer, what those need too, which may go no deeper than
-  // the cache allows.
-  std::vector<std::int32_t> asked(const Step& step, const Proposal& proposal, const Branches& branches, int node, int horizon) const {
+  // What the node's choice depends on; where the next drafts come from its answer, what those need
+  // too, which may go no deeper than the cache allows.
+  std::vector<std::int32_t> asked(const Step& step, const Proposal& proposal,
+                                  const Branches& branches, int node, int horizon) const {
     const int left = horizon - branches.depth_of(node);
-    std::vector<std::int32_t> positions = step.ahead(branches.state_at(step.canvas, node), std::max(1, std::min(proposal.foresight, left)));
+    std::vector<std::int32_t> positions = step.ahead(
+        branches.state_at(step.canvas, node), std::max(1, std::min(proposal.foresight, left)));
     if (options_.match == "token" && !branches.children(node).empty()) {
       const std::int32_t position = branches.nodes[branches.children(node).front()].position;
       if (!std::count(positions.begin(), positions.end(), position)) positions.push_back(position);
@@ -113,23 +160,31 @@ class Tree final : public Verifier {
   }
 
   // What a node commits on its own account.
-  std::vector<Commit> own(const Step& step, const Proposal& proposal, const Branches& branches, const Acceptance& acceptance, const Canvas& state, const Answer& answer, int node) const {
+  std::vector<Commit> own(const Step& step, const Proposal& proposal, const Branches& branches,
+                          const Acceptance& acceptance, const Canvas& state, const Answer& answer,
+                          int node) const {
     const std::vector<int>& children = branches.children(node);
     if (options_.match == "token" && !children.empty()) {
       const std::int32_t position = branches.nodes[children.front()].position;
-      return {{position, step.chance.draw(step.drawn(answer.at(node, position)), step.choice(state, position))}};
+      return {{position, step.chance.draw(step.drawn(answer.at(node, position)),
+                                          step.choice(state, position))}};
     }
     std::vector<Commit> choice = step.stepwise(state, answer, node);
     if (options_.draws == "own") return choice;
     for (Commit& commit : choice) {
-      const auto child = std::find_if(children.begin(), children.end(), [&](int c) { return branches.nodes[c].position == commit.position; });
+      const auto child = std::find_if(children.begin(), children.end(), [&](int c) {
+        return branches.nodes[c].position == commit.position;
+      });
       if (child == children.end()) continue;
       const int draft = branches.draft[*child];
       const Distribution target = step.drawn(answer.at(node, commit.position));
-      const Trial trial{branches.nodes[*child].token, target, proposal.drawn_from.empty() ? nullptr : &proposal.drawn_from[draft], draft};
-      if (step.chance.below(acceptance.probability(trial), step.site(commit.position, Purpose::accept))) {
+      const Trial trial{branches.nodes[*child].token, target,
+                        proposal.drawn_from.empty() ? nullptr : &proposal.drawn_from[draft], draft};
+      if (step.chance.below(acceptance.probability(trial),
+                            step.site(commit.position, Purpose::accept))) {
         commit.token = trial.token;
-      } else if (const Distribution replacement = acceptance.replacement(trial); !replacement.empty()) {
+      } else if (const Distribution replacement = acceptance.replacement(trial);
+                 !replacement.empty()) {
         commit.token = step.chance.draw(replacement, step.site(commit.position, Purpose::residual));
       }
     }
@@ -137,27 +192,40 @@ class Tree final : public Verifier {
   }
 
   // What became of the drafts that a node holds out: right where its choice has them.
-  static void judge_children(const Step& step, const Proposal& proposal, const Branches& branches, const Answer& answer, int node, const std::vector<Commit>& choice, Verdict& verdict) {
+  static void judge_children(const Step& step, const Proposal& proposal, const Branches& branches,
+                             const Answer& answer, int node, const std::vector<Commit>& choice,
+                             Verdict& verdict) {
     std::vector<int> open = branches.children(node);
     for (std::size_t at = 0; at < open.size(); ++at) {
       const Node& child = branches.nodes[open[at]];
       const int draft = branches.draft[open[at]];
       Judged& judged = verdict.judged[draft];
-      const bool right = std::any_of(choice.begin(), choice.end(), [&](const Commit& c) { return c.position == child.position && c.token == proposal.nodes[draft].token; });
+      const bool right = std::any_of(choice.begin(), choice.end(), [&](const Commit& c) {
+        return c.position == child.position && c.token == proposal.nodes[draft].token;
+      });
       const Distribution* const known = answer.find(node, child.position);
-      judged.target = known ? step.drawn(*known).probability(proposal.nodes[draft].token) : kNotMeasured;
-      judged.drawn = proposal.drawn_from.empty() ? 1.0 : proposal.drawn_from[draft].probability(proposal.nodes[draft].token);
+      judged.target =
+          known ? step.drawn(*known).probability(proposal.nodes[draft].token) : kNotMeasured;
+      judged.drawn = proposal.drawn_from.empty()
+                         ? 1.0
+                         : proposal.drawn_from[draft].probability(proposal.nodes[draft].token);
       judged.accepted = right;
       judged.reached = true;
-      if (right && choice.size() > 1) open.insert(open.end(), branches.children(open[at]).begin(), branches.children(open[at]).end());
+      if (right && choice.size() > 1)
+        open.insert(open.end(), branches.children(open[at]).begin(),
+                    branches.children(open[at]).end());
     }
   }
 
-  static Stop stopped(const Branches& branches, int node, const std::vector<Commit>& choice, int horizon) {
+  static Stop stopped(const Branches& branches, int node, const std::vector<Commit>& choice,
+                      int horizon) {
     const std::vector<int>& children = branches.children(node);
-    if (children.empty()) return branches.depth_of(node) >= horizon ? Stop::cache_refresh : Stop::complete;
+    if (children.empty())
+      return branches.depth_of(node) >= horizon ? Stop::cache_refresh : Stop::complete;
     const bool there = std::any_of(children.begin(), children.end(), [&](int child) {
-      return std::any_of(choice.begin(), choice.end(), [&](const Commit& commit) { return commit.position == branches.nodes[child].position; });
+      return std::any_of(choice.begin(), choice.end(), [&](const Commit& commit) {
+        return commit.position == branches.nodes[child].position;
+      });
     });
     return there ? Stop::wrong_token : Stop::wrong_order;
   }
@@ -169,5 +237,7 @@ class Tree final : public Verifier {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(tree) {
-  registries.verifiers.add<draftlab::Tree>("tree", "every node of a tree of drafts makes its own stepwise choice; the walk goes on while a child holds it (SSD)");
+  registries.verifiers.add<draftlab::Tree>("tree",
+                                           "every node of a tree of drafts makes its own stepwise "
+                                           "choice; the walk goes on while a child holds it (SSD)");
 }

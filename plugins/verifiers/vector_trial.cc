@@ -18,55 +18,105 @@ double exponent(const Mixture& law, const Eigen::VectorXd& y, double inflation) 
 }  // namespace
 
 void DensityOptions::declare(OptionSet& set) {
-  set.add("mode", &mode).one_of({"k-split", "reflection", "closed-form", "paper", "authors-code"}).help("The rule: three exact ones, and the published one as printed and as programmed (not lossless).");
-  set.add("k", &k).in(0, 100000).help("k-split: so many last reverse steps are judged on the draft's path, and those before them share its noise; 0: all are judged.");
-  set.add("context", &context).one_of({"sequential", "parallel"}).help("A draft is judged given those before it, and the first rejection ends the step; or each given the committed state alone, whatever became of the others (the authors' program: at best the target at draft_length tokens a step).");
-  set.add("bonus", &bonus).help("Ask one position more, and commit the target's draw there when every draft is accepted.");
-  set.add("aligned", &aligned).help("The target's own reverse steps take the draft's noise; false: noise of their own.");
-  set.add("cap", &cap).in(1, 1e6).help("Proposals of the residual, after which a plain draw of the target is taken, and counted (the authors' program: 100).");
-  set.add("unresolved", &unresolved).one_of({"target", "zeros"}).help("What is taken then: a plain draw, or a vector of zeros, as the authors' program leaves there.");
-  set.add("inflation", &inflation).in(1e-3, 1e6).help("authors-code: what multiplies the deviations in the test, and there alone.");
+  set.add("mode", &mode)
+      .one_of({"k-split", "reflection", "closed-form", "paper", "authors-code"})
+      .help(
+          "The rule: three exact ones, and the published one as printed and as programmed (not "
+          "lossless).");
+  set.add("k", &k).in(0, 100000).help(
+      "k-split: so many last reverse steps are judged on the draft's path, and those before them "
+      "share its noise; 0: all are judged.");
+  set.add("context", &context)
+      .one_of({"sequential", "parallel"})
+      .help(
+          "A draft is judged given those before it, and the first rejection ends the step; or each "
+          "given the committed state alone, whatever became of the others (the authors' program: "
+          "at best the target at draft_length tokens a step).");
+  set.add("bonus", &bonus)
+      .help(
+          "Ask one position more, and commit the target's draw there when every draft is "
+          "accepted.");
+  set.add("aligned", &aligned)
+      .help("The target's own reverse steps take the draft's noise; false: noise of their own.");
+  set.add("cap", &cap)
+      .in(1, 1e6)
+      .help(
+          "Proposals of the residual, after which a plain draw of the target is taken, and counted "
+          "(the authors' program: 100).");
+  set.add("unresolved", &unresolved)
+      .one_of({"target", "zeros"})
+      .help(
+          "What is taken then: a plain draw, or a vector of zeros, as the authors' program leaves "
+          "there.");
+  set.add("inflation", &inflation)
+      .in(1e-3, 1e6)
+      .help("authors-code: what multiplies the deviations in the test, and there alone.");
 }
 
-std::vector<Eigen::VectorXd> path_of(const Trajectory& token) { return {token.states.begin(), token.states.end() - 1}; }
+std::vector<Eigen::VectorXd> path_of(const Trajectory& token) {
+  return {token.states.begin(), token.states.end() - 1};
+}
 
-VectorTrial::VectorTrial(const Step& step, const DensityOptions& options, const Acceptance& acceptance, std::int32_t position, const Trajectory& draft,
-                         Eigen::VectorXd condition)
+VectorTrial::VectorTrial(const Step& step, const DensityOptions& options,
+                         const Acceptance& acceptance, std::int32_t position,
+                         const Trajectory& draft, Eigen::VectorXd condition)
     : step_(step), options_(options), acceptance_(acceptance), position_(position), draft_(draft) {
   const int steps = draft.steps;
-  const auto refuse = [&](const std::string& why) { throw ConfigError("verifier.density.mode = " + options.mode + " " + why); };
-  if (options.mode == "closed-form" && steps != 1) refuse("judges heads with one reverse step, and this model's has " + std::to_string(steps) + "; use k-split");
-  if (options.k > steps) refuse("and k = " + std::to_string(options.k) + ", but the model draws a token in " + std::to_string(steps) + " reverse steps");
-  if (!published() && !draft.final_noise) refuse("needs a density of the last reverse step; drafter.diffusion.final_noise must be true");
-  if (static_cast<double>(options.cap + 1) * (steps + 1) * (step.models[0].dimension + 1) >= 4294967296.0)
-    refuse("with cap = " + std::to_string(options.cap) + " proposals of " + std::to_string(steps) + " steps needs more random numbers than a token has; lower the cap");
-  k_ = published() ? 1 : options.mode == "k-split" && options.k > 0 ? static_cast<int>(options.k) : steps;
+  const auto refuse = [&](const std::string& why) {
+    throw ConfigError("verifier.density.mode = " + options.mode + " " + why);
+  };
+  if (options.mode == "closed-form" && steps != 1)
+    refuse("judges heads with one reverse step, and this model's has " + std::to_string(steps) +
+           "; use k-split");
+  if (options.k > steps)
+    refuse("and k = " + std::to_string(options.k) + ", but the model draws a token in " +
+           std::to_string(steps) + " reverse steps");
+  if (!published() && !draft.final_noise)
+    refuse("needs a density of the last reverse step; drafter.diffusion.final_noise must be true");
+  if (static_cast<double>(options.cap + 1) * (steps + 1) * (step.models[0].dimension + 1) >=
+      4294967296.0)
+    refuse("with cap = " + std::to_string(options.cap) + " proposals of " + std::to_string(steps) +
+           " steps needs more random numbers than a token has; lower the cap");
+  k_ = published()                                  ? 1
+       : options.mode == "k-split" && options.k > 0 ? static_cast<int>(options.k)
+                                                    : steps;
   const bool shares = options.aligned || k_ == steps;
-  own_ = begin_token(step, std::move(condition), 0, shares ? draft.states.front() : target_noise()(0, steps + 1, step.models[0].dimension), draft.final_noise);
+  own_ = begin_token(
+      step, std::move(condition), 0,
+      shares ? draft.states.front() : target_noise()(0, steps + 1, step.models[0].dimension),
+      draft.final_noise);
 }
 
 Normals VectorTrial::target_noise() const {
   if (!options_.aligned) return normals_at(step_, {position_}, Purpose::own_noise, step_.clock);
   return [this](std::size_t, int t, int count) {
     const Eigen::VectorXd& shared = draft_.noise_of(t);
-    if (shared.size() < count) throw ConfigError("draft and target share noise only where their heads have equally many components; verifier.density.aligned must be false");
+    if (shared.size() < count)
+      throw ConfigError(
+          "draft and target share noise only where their heads have equally many components; "
+          "verifier.density.aligned must be false");
     return shared;
   };
 }
 
-Asking<bool> measure(const Step& step, const DensityOptions& options, std::vector<VectorTrial>& trials) {
+Asking<bool> measure(const Step& step, const DensityOptions& options,
+                     std::vector<VectorTrial>& trials) {
   if (trials.empty()) co_return true;
   const int k = trials.front().k_;
   std::vector<Trajectory> own;
   for (VectorTrial& trial : trials) own.push_back(std::move(trial.own_));
-  const Normals noise = [&](std::size_t token, int t, int count) { return trials[token].target_noise()(0, t, count); };
+  const Normals noise = [&](std::size_t token, int t, int count) {
+    return trials[token].target_noise()(0, t, count);
+  };
   Asking<bool> sharing = draw_down(step, own, k, noise);
   co_await sharing;
 
   std::vector<Reverse> questions;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     trials[i].own_ = std::move(own[i]);
-    for (int t = k; t >= 1; --t) questions.push_back({trials[i].own_.condition, t, t == k ? trials[i].own_.states.back() : trials[i].draft_.state(t)});
+    for (int t = k; t >= 1; --t)
+      questions.push_back({trials[i].own_.condition, t,
+                           t == k ? trials[i].own_.states.back() : trials[i].draft_.state(t)});
   }
   Asking<std::vector<Mixture>> asking = laws_of(step, std::move(questions), 0);
   std::vector<Mixture> laws = co_await asking;
@@ -78,7 +128,8 @@ Asking<bool> measure(const Step& step, const DensityOptions& options, std::vecto
     double coupled = 1;
     for (int t = k; t >= 1; --t) {
       const Mixture &p = trial.tail_[k - t], &q = trial.draft_.law(t);
-      const double log_p = p.log_density(trial.draft_.state(t - 1)), log_q = q.log_density(trial.draft_.state(t - 1));
+      const double log_p = p.log_density(trial.draft_.state(t - 1)),
+                   log_q = q.log_density(trial.draft_.state(t - 1));
       trial.log_target_ += log_p;
       trial.log_drawn_ += log_q;
       if (options.mode == "reflection") coupled *= trial.acceptance_.probability(log_p, log_q);
@@ -89,8 +140,9 @@ Asking<bool> measure(const Step& step, const DensityOptions& options, std::vecto
     } else if (options.mode == "authors-code") {
       const Mixture &p = trial.tail_[0], &q = trial.draft_.law(1);
       const Eigen::VectorXd& y = trial.draft_.state(0);
-      trial.accept_ = trial.acceptance_.probability(factor + exponent(p, y, options.inflation) - p.sigma[0].log().sum(),
-                                                    exponent(q, y, options.inflation) - q.sigma[0].log().sum());
+      trial.accept_ = trial.acceptance_.probability(
+          factor + exponent(p, y, options.inflation) - p.sigma[0].log().sum(),
+          exponent(q, y, options.inflation) - q.sigma[0].log().sum());
     } else {
       trial.accept_ = trial.acceptance_.probability(factor + trial.log_target_, trial.log_drawn_);
     }
@@ -103,14 +155,22 @@ double VectorTrial::log_sigma() const {
   double log = 0;
   for (int t = draft_.steps; t >= 1; --t) {
     const Mixture &p = t > 1 ? own_.law(t) : tail_[0], &q = draft_.law(t);
-    if (!p.gaussian() || !q.gaussian()) throw ConfigError("verifier.density.mode = " + options_.mode + " judges heads of one component, and a reverse step has several");
+    if (!p.gaussian() || !q.gaussian())
+      throw ConfigError("verifier.density.mode = " + options_.mode +
+                        " judges heads of one component, and a reverse step has several");
     if (t > 1) log += q.sigma[0].log().sum() - p.sigma[0].log().sum();
   }
   return options_.mode == "paper" ? log : -log;
 }
 
 Judged VectorTrial::judged(bool reached) const {
-  return {.target = kNotMeasured, .drawn = kNotMeasured, .accept = accept_, .accepted = false, .reached = reached, .log_target = log_target_, .log_drawn = log_drawn_};
+  return {.target = kNotMeasured,
+          .drawn = kNotMeasured,
+          .accept = accept_,
+          .accepted = false,
+          .reached = reached,
+          .log_target = log_target_,
+          .log_drawn = log_drawn_};
 }
 
 Asking<Vector> VectorTrial::decide(Judged& judged) const {
@@ -130,14 +190,16 @@ Asking<Vector> VectorTrial::decide(Judged& judged) const {
   co_return kept;
 }
 
-// Draws of the target from x_k on, until one is taken: those that the draft model would hardly have made. More at once, the longer it
-// takes; which is taken does not depend on it.
+// Draws of the target from x_k on, until one is taken: those that the draft model would hardly have
+// made. More at once, the longer it takes; which is taken does not depend on it.
 Asking<Vector> VectorTrial::replace(Judged& judged) const {
   const double factor = log_sigma();
   std::int64_t at_once = 1;
-  for (std::int64_t made = 0; made < options_.cap; made += at_once, at_once = k_ == 1 ? 1 : std::min(2 * at_once, kMostAtOnce)) {
+  for (std::int64_t made = 0; made < options_.cap;
+       made += at_once, at_once = k_ == 1 ? 1 : std::min(2 * at_once, kMostAtOnce)) {
     const std::int64_t count = std::min(at_once, options_.cap - made);
-    std::vector<std::vector<Eigen::VectorXd>> paths(static_cast<std::size_t>(count), {own_.states.back()});
+    std::vector<std::vector<Eigen::VectorXd>> paths(static_cast<std::size_t>(count),
+                                                    {own_.states.back()});
     std::vector<double> log_target(paths.size(), factor), log_drawn(paths.size(), 0);
     for (int t = k_; t >= 1; --t) {
       std::vector<Mixture> p, q;
@@ -146,13 +208,19 @@ Asking<Vector> VectorTrial::replace(Judged& judged) const {
         q.assign(paths.size(), draft_.law(t));
       } else {
         std::vector<Reverse> of_target, of_draft;
-        for (const auto& path : paths) of_target.push_back({own_.condition, t, path.back()}), of_draft.push_back({draft_.condition, t, path.back()});
-        Asking<std::vector<Mixture>> asking = laws_of(step_, std::move(of_target), 0), asking_draft = laws_of(step_, std::move(of_draft), draft_.model);
+        for (const auto& path : paths)
+          of_target.push_back({own_.condition, t, path.back()}),
+              of_draft.push_back({draft_.condition, t, path.back()});
+        Asking<std::vector<Mixture>> asking = laws_of(step_, std::move(of_target), 0),
+                                     asking_draft =
+                                         laws_of(step_, std::move(of_draft), draft_.model);
         p = co_await asking;
         q = co_await asking_draft;
       }
       for (std::size_t i = 0; i < paths.size(); ++i) {
-        const Normals noise = normals_at(step_, {position_}, Purpose::residual, step_.clock, static_cast<std::uint32_t>(made) + static_cast<std::uint32_t>(i));
+        const Normals noise =
+            normals_at(step_, {position_}, Purpose::residual, step_.clock,
+                       static_cast<std::uint32_t>(made) + static_cast<std::uint32_t>(i));
         paths[i].push_back(p[i].at(noise(0, t, p[i].noises())));
         log_target[i] += p[i].log_density(paths[i].back());
         log_drawn[i] += q[i].log_density(paths[i].back());
@@ -161,7 +229,9 @@ Asking<Vector> VectorTrial::replace(Judged& judged) const {
     for (std::size_t i = 0; i < paths.size(); ++i) {
       ++judged.proposals;
       const auto attempt = static_cast<std::uint32_t>(judged.proposals);
-      if (!step_.chance.below(acceptance_.replaces(log_target[i], log_drawn[i]), step_.site(position_, Purpose::accept, attempt))) continue;
+      if (!step_.chance.below(acceptance_.replaces(log_target[i], log_drawn[i]),
+                              step_.site(position_, Purpose::accept, attempt)))
+        continue;
       Vector taken{paths[i].back(), {own_.states.begin(), own_.states.end() - 1}};
       taken.path.insert(taken.path.end(), paths[i].begin(), paths[i].end() - 1);
       co_return taken;
@@ -186,8 +256,8 @@ Asking<Vector> VectorTrial::plain(std::uint32_t draw) const {
   co_return drawn;
 }
 
-// Both heads take the reverse steps together as long as they stay in one state: each step is a maximal coupling of the two laws there.
-// From the first parting on the target goes alone.
+// Both heads take the reverse steps together as long as they stay in one state: each step is a
+// maximal coupling of the two laws there. From the first parting on the target goes alone.
 Asking<Vector> VectorTrial::couple(Judged& judged) const {
   Trajectory token = own_;  // stands at y_K
   judged.accepted = true;
@@ -195,7 +265,9 @@ Asking<Vector> VectorTrial::couple(Judged& judged) const {
     const Mixture &p = tail_[static_cast<std::size_t>(draft_.steps - t)], &q = draft_.law(t);
     const Eigen::VectorXd& y = draft_.state(t - 1);
     const double chance = acceptance_.probability(p.log_density(y), q.log_density(y));
-    judged.accepted = step_.chance.below(chance, step_.site(position_, Purpose::accept, static_cast<std::uint32_t>(draft_.steps - t)));
+    judged.accepted = step_.chance.below(
+        chance,
+        step_.site(position_, Purpose::accept, static_cast<std::uint32_t>(draft_.steps - t)));
     token.states.push_back(judged.accepted ? y : residual(t, p, q, judged));
     token.laws.push_back(p);
     token.noise.push_back({});
@@ -208,23 +280,31 @@ Asking<Vector> VectorTrial::couple(Judged& judged) const {
   co_return coupled;
 }
 
-// Where the draft's step is rejected. Equal deviations: the noise mirrored in the plane between the two means, which needs no draw.
-// Else by rejection; no network is asked.
-Eigen::VectorXd VectorTrial::residual(int t, const Mixture& p, const Mixture& q, Judged& judged) const {
-  if (!p.gaussian() || !q.gaussian()) throw ConfigError("verifier.density.mode = reflection couples heads of one component, and a reverse step has several; use k-split");
+// Where the draft's step is rejected. Equal deviations: the noise mirrored in the plane between the
+// two means, which needs no draw. Else by rejection; no network is asked.
+Eigen::VectorXd VectorTrial::residual(int t, const Mixture& p, const Mixture& q,
+                                      Judged& judged) const {
+  if (!p.gaussian() || !q.gaussian())
+    throw ConfigError(
+        "verifier.density.mode = reflection couples heads of one component, and a reverse step has "
+        "several; use k-split");
   if ((p.sigma[0] == q.sigma[0]).all()) {
     const Eigen::VectorXd apart = ((q.mean[0] - p.mean[0]) / p.sigma[0]).matrix().normalized();
     const Eigen::VectorXd noise = ((draft_.state(t - 1).array() - q.mean[0]) / q.sigma[0]).matrix();
     return p.mean[0] + p.sigma[0] * (noise - 2 * apart.dot(noise) * apart).array();
   }
-  const auto first = static_cast<std::uint32_t>(draft_.steps);  // accepting the steps took those before
+  const auto first =
+      static_cast<std::uint32_t>(draft_.steps);  // accepting the steps took those before
   for (std::uint32_t made = 0;; ++made) {
     const bool last = made == options_.cap;
-    const Eigen::VectorXd y = p.at(normals_at(step_, {position_}, Purpose::residual, step_.clock, made)(0, t, p.noises()));
+    const Eigen::VectorXd y = p.at(
+        normals_at(step_, {position_}, Purpose::residual, step_.clock, made)(0, t, p.noises()));
     judged.capped = last;
     if (last) return y;
     ++judged.proposals;
-    if (step_.chance.below(acceptance_.replaces(p.log_density(y), q.log_density(y)), step_.site(position_, Purpose::accept, first + made))) return y;
+    if (step_.chance.below(acceptance_.replaces(p.log_density(y), q.log_density(y)),
+                           step_.site(position_, Purpose::accept, first + made)))
+      return y;
   }
 }
 

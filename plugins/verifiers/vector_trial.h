@@ -1,4 +1,5 @@
-// One drafted vector under judgement: what the target's head says of it, whether it stays, and what replaces it.
+// One drafted vector under judgement: what the target's head says of it, whether it stays, and what
+// replaces it.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +7,8 @@
 #include <vector>
 
 #include "core/config/options.h"
-#include "core/trace/rows.h"
 #include "core/parts/vector_draw.h"
+#include "core/trace/rows.h"
 
 namespace draftlab {
 
@@ -30,10 +31,10 @@ std::vector<Eigen::VectorXd> path_of(const Trajectory& token);
 
 class VectorTrial {
  public:
-  // `draft` is how the token was drawn; `condition` the target's at its position. References outlive the trial. ConfigError where the
-  // mode cannot judge such a head.
-  VectorTrial(const Step& step, const DensityOptions& options, const Acceptance& acceptance, std::int32_t position, const Trajectory& draft,
-              Eigen::VectorXd condition);
+  // `draft` is how the token was drawn; `condition` the target's at its position. References
+  // outlive the trial. ConfigError where the mode cannot judge such a head.
+  VectorTrial(const Step& step, const DensityOptions& options, const Acceptance& acceptance,
+              std::int32_t position, const Trajectory& draft, Eigen::VectorXd condition);
 
   // What is known before anything is drawn. For `measure` first.
   Judged judged(bool reached) const;
@@ -41,10 +42,12 @@ class VectorTrial {
   Asking<Vector> decide(Judged& judged) const;
 
  private:
-  friend Asking<bool> measure(const Step& step, const DensityOptions& options, std::vector<VectorTrial>& trials);
+  friend Asking<bool> measure(const Step& step, const DensityOptions& options,
+                              std::vector<VectorTrial>& trials);
   bool published() const { return options_.mode == "paper" || options_.mode == "authors-code"; }
   Normals target_noise() const;
-  double log_sigma() const;       // what the published rules multiply the ratio with, in nats; 0 for the others
+  double log_sigma()
+      const;  // what the published rules multiply the ratio with, in nats; 0 for the others
   Asking<Vector> replace(Judged& judged) const;
   Asking<Vector> plain(std::uint32_t draw) const;  // a draw of the target, given what is shared
   Asking<Vector> couple(Judged& judged) const;
@@ -55,13 +58,16 @@ class VectorTrial {
   const Acceptance& acceptance_;
   std::int32_t position_;
   const Trajectory& draft_;
-  int k_;                         // reverse steps that are judged
-  Trajectory own_;                // of the target: down to x_k on noise shared with the draft
-  std::vector<Mixture> tail_;     // the target's laws of steps k, ..., 1: at x_k, then at the draft's states
+  int k_;           // reverse steps that are judged
+  Trajectory own_;  // of the target: down to x_k on noise shared with the draft
+  std::vector<Mixture>
+      tail_;  // the target's laws of steps k, ..., 1: at x_k, then at the draft's states
   double log_target_ = 0, log_drawn_ = 0, accept_ = 0;
 };
 
-// Follows the target's head along all trials at once: one reverse question for each step above k, and one for the others together.
-Asking<bool> measure(const Step& step, const DensityOptions& options, std::vector<VectorTrial>& trials);
+// Follows the target's head along all trials at once: one reverse question for each step above k,
+// and one for the others together.
+Asking<bool> measure(const Step& step, const DensityOptions& options,
+                     std::vector<VectorTrial>& trials);
 
 }  // namespace draftlab

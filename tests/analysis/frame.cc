@@ -19,7 +19,9 @@ std::string message_of(const std::function<void()>& act) {
   return "no error";
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 }  // namespace
 
@@ -33,7 +35,8 @@ TEST_CASE("a trace as columns") {
   CHECK(frame.varying() == std::vector<std::string>{"drafter"});
   CHECK(frame.scores() == std::vector<std::string>{"exact_match", "rouge_1"});
   CHECK(frame.prompts() == std::vector<std::string>{"prompt-0", "prompt-1", "prompt-2"});
-  const auto generated = frame.numbers("sample_generated"), rouge = frame.numbers("sample_score_rouge_1");
+  const auto generated = frame.numbers("sample_generated"),
+             rouge = frame.numbers("sample_score_rouge_1");
   REQUIRE(frame.samples().size() == 6);
   for (std::size_t i = 0; i < 6; ++i) {
     const SampleRow made = made_sample(frame.samples()[i].arm, frame.samples()[i].prompt, 0);
@@ -48,22 +51,25 @@ TEST_CASE("steps and drafts, sample by sample") {
   write_made(folder / "a.h5", 6);
   const Frame frame({folder / "a.h5"});
   int blocks = 0;
-  frame.walk({"step_committed"}, Table::draft, {"draft_accepted", "draft_q"}, [&](const Frame::Block& block) {
-    ++blocks;
-    for (std::size_t i = 0; i < block.samples.size(); ++i) {
-      const Frame::Sample& at = frame.samples()[block.samples[i]];
-      const SampleRow made = made_sample(at.arm, at.prompt, 0);
-      REQUIRE(block.step_begin[i + 1] - block.step_begin[i] == static_cast<std::int64_t>(made.steps.size()));
-      for (std::size_t s = 0; s < made.steps.size(); ++s) {
-        const std::int64_t step = block.step_begin[i] + static_cast<std::int64_t>(s);
-        CHECK(block.steps[0][step] == made.steps[s].committed);
-        for (std::size_t d = 0; d < made.steps[s].drafts.size(); ++d) {
-          CHECK(block.rows[0][block.row_begin[step] + d] == made.steps[s].drafts[d].accepted);
-          CHECK(block.rows[1][block.row_begin[step] + d] == made.steps[s].drafts[d].q);
+  frame.walk(
+      {"step_committed"}, Table::draft, {"draft_accepted", "draft_q"},
+      [&](const Frame::Block& block) {
+        ++blocks;
+        for (std::size_t i = 0; i < block.samples.size(); ++i) {
+          const Frame::Sample& at = frame.samples()[block.samples[i]];
+          const SampleRow made = made_sample(at.arm, at.prompt, 0);
+          REQUIRE(block.step_begin[i + 1] - block.step_begin[i] ==
+                  static_cast<std::int64_t>(made.steps.size()));
+          for (std::size_t s = 0; s < made.steps.size(); ++s) {
+            const std::int64_t step = block.step_begin[i] + static_cast<std::int64_t>(s);
+            CHECK(block.steps[0][step] == made.steps[s].committed);
+            for (std::size_t d = 0; d < made.steps[s].drafts.size(); ++d) {
+              CHECK(block.rows[0][block.row_begin[step] + d] == made.steps[s].drafts[d].accepted);
+              CHECK(block.rows[1][block.row_begin[step] + d] == made.steps[s].drafts[d].q);
+            }
+          }
         }
-      }
-    }
-  });
+      });
   CHECK(blocks == 1);
 }
 
@@ -99,10 +105,13 @@ TEST_CASE("what is no trace is refused in a sentence") {
   std::filesystem::resize_file(folder / "short.h5", bytes / 2);
   CHECK(has(message_of([&] { Frame({folder / "short.h5"}); }), "cannot be opened as HDF5"));
 
-  rewrite(folder / "a.h5", folder / "lacks.h5", [](ColumnInfo& column, Values&) { if (column.name == "step_accepted") column.name.clear(); });
+  rewrite(folder / "a.h5", folder / "lacks.h5", [](ColumnInfo& column, Values&) {
+    if (column.name == "step_accepted") column.name.clear();
+  });
   const Frame lacks({folder / "lacks.h5"});
   CHECK(lacks.numbers("sample_generated").size() == 6);
-  CHECK(message_of([&] { lacks.walk({"step_accepted"}, [](const Frame::Block&) {}); }) == "'" + folder / "lacks.h5" + "' has no column 'step_accepted'");
+  CHECK(message_of([&] { lacks.walk({"step_accepted"}, [](const Frame::Block&) {}); }) ==
+        "'" + folder / "lacks.h5" + "' has no column 'step_accepted'");
 
   ColumnWriter newer(1);
   newer.attribute("magic", std::string(kTraceMagic));
@@ -114,7 +123,8 @@ TEST_CASE("what is no trace is refused in a sentence") {
   other.save(folder / "other.h5");
   CHECK(has(message_of([&] { Frame({folder / "other.h5"}); }), "is no trace"));
 
-  // Every damaged byte is either harmless or a DataError, never a crash, when columns are tried one by one.
+  // Every damaged byte is either harmless or a DataError, never a crash, when columns are tried one
+  // by one.
   std::fstream file(folder / "a.h5", std::ios::in | std::ios::out | std::ios::binary);
   for (std::uintmax_t at = bytes / 7; at < bytes; at += bytes / 7) {
     file.seekp(static_cast<std::streamoff>(at));
@@ -123,7 +133,8 @@ TEST_CASE("what is no trace is refused in a sentence") {
   file.close();
   message_of([&] {
     const Frame damaged({folder / "a.h5"});
-    damaged.walk({"step_ns", "step_accepted"}, Table::draft, {"draft_q"}, [](const Frame::Block&) {});
+    damaged.walk({"step_ns", "step_accepted"}, Table::draft, {"draft_q"},
+                 [](const Frame::Block&) {});
   });
 }
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/prob/chance.h"
 #include "core/base/error.h"
+#include "core/prob/chance.h"
 
 namespace draftlab {
 namespace {
@@ -14,19 +14,24 @@ namespace {
 using Values = std::vector<double>;
 
 double uniform(int replicate, int index, std::uint32_t what) {
-  return SampledChance::uniform(7, {.position = index, .purpose = Purpose::choice, .clock = static_cast<std::uint32_t>(replicate), .attempt = what});
+  return SampledChance::uniform(7, {.position = index,
+                                    .purpose = Purpose::choice,
+                                    .clock = static_cast<std::uint32_t>(replicate),
+                                    .attempt = what});
 }
 
 // A standard normal (Box-Muller).
 double normal(int replicate, int index, std::uint32_t what) {
-  return std::sqrt(-2 * std::log(1 - uniform(replicate, index, what))) * std::cos(2 * M_PI * uniform(replicate, index, what + 1));
+  return std::sqrt(-2 * std::log(1 - uniform(replicate, index, what))) *
+         std::cos(2 * M_PI * uniform(replicate, index, what + 1));
 }
 
 }  // namespace
 
 TEST_CASE("speedup is a ratio of sums, not a mean of ratios") {
   const Values baseline = {10, 1}, arm = {5, 2};
-  CHECK(speedup(baseline, arm).value == doctest::Approx(11.0 / 7));  // the mean of ratios would be 1.25
+  CHECK(speedup(baseline, arm).value ==
+        doctest::Approx(11.0 / 7));  // the mean of ratios would be 1.25
 }
 
 TEST_CASE("arms that cost a constant share have an interval of no width") {
@@ -43,7 +48,8 @@ TEST_CASE("an interval is the same every time, and another for another seed") {
     baseline.push_back(1 + uniform(0, i, 0));
     arm.push_back(0.5 + uniform(0, i, 1));
   }
-  const Estimate once = speedup(baseline, arm), again = speedup(baseline, arm), other = speedup(baseline, arm, 0.95, {2000, 2});
+  const Estimate once = speedup(baseline, arm), again = speedup(baseline, arm),
+                 other = speedup(baseline, arm, 0.95, {2000, 2});
   CHECK(once.interval.low == again.interval.low);
   CHECK(once.interval.low != other.interval.low);
   CHECK(once.interval.low < once.value);
@@ -61,8 +67,9 @@ TEST_CASE("too little to compare is said, not guessed") {
 }
 
 TEST_CASE("the interval of the ratio covers at its level") {
-  // Costs of prompts are log-normal and shared by both arms, the arms' own noise is 30 %; the true ratio is 2. Measured over
-  // 3,000 replicates: 92.3 % at 20 prompts, 93.4 % at 40, 95.2 % at 200. Here 400 of 40, within three standard errors of 93.4 %.
+  // Costs of prompts are log-normal and shared by both arms, the arms' own noise is 30 %; the true
+  // ratio is 2. Measured over 3,000 replicates: 92.3 % at 20 prompts, 93.4 % at 40, 95.2 % at 200.
+  // Here 400 of 40, within three standard errors of 93.4 %.
   constexpr int kReplicates = 400, kPrompts = 40;
   int covered = 0;
   for (int replicate = 0; replicate < kReplicates; ++replicate) {
@@ -80,7 +87,8 @@ TEST_CASE("the interval of the ratio covers at its level") {
 }
 
 TEST_CASE("paired difference has Student's interval") {
-  const Values baseline = {1, 2, 3, 4}, arm = {2, 4, 4, 6};  // differences 1 2 1 2: mean 1.5, sd 0.57735, t(3) = 3.18245
+  const Values baseline = {1, 2, 3, 4},
+               arm = {2, 4, 4, 6};  // differences 1 2 1 2: mean 1.5, sd 0.57735, t(3) = 3.18245
   const Estimate estimate = difference(baseline, arm);
   CHECK(estimate.value == doctest::Approx(1.5));
   CHECK(estimate.interval.low == doctest::Approx(1.5 - 3.18245 * 0.57735 / 2).epsilon(1e-5));
@@ -88,14 +96,16 @@ TEST_CASE("paired difference has Student's interval") {
 }
 
 TEST_CASE("equivalence needs the 90 % interval inside the margin") {
-  const Values baseline = {0, 0, 0, 0}, arm = {-0.1, 0.1, -0.1, 0.1};  // sd 0.11547, t(3, 90 %) = 2.35336: reach 0.13587
+  const Values baseline = {0, 0, 0, 0},
+               arm = {-0.1, 0.1, -0.1, 0.1};  // sd 0.11547, t(3, 90 %) = 2.35336: reach 0.13587
   CHECK(equivalence(baseline, arm, 0.136).finding == Equivalence::Finding::equivalent);
   CHECK(equivalence(baseline, arm, 0.135).finding == Equivalence::Finding::undecided);
   const Values worse = {1.9, 2.1, 1.9, 2.1};
   CHECK(equivalence(baseline, worse, 1).finding == Equivalence::Finding::different);
   CHECK(equivalence(worse, baseline, 1).finding == Equivalence::Finding::different);
   CHECK(equivalence(baseline, worse, 3).finding == Equivalence::Finding::equivalent);
-  CHECK(equivalence(Values{1}, Values{1}, 1).finding == Equivalence::Finding::undecided);  // one prompt shows nothing
+  CHECK(equivalence(Values{1}, Values{1}, 1).finding ==
+        Equivalence::Finding::undecided);  // one prompt shows nothing
 }
 
 TEST_CASE("at a true difference of the margin, equivalence is claimed no oftener than alpha") {
@@ -127,7 +137,8 @@ TEST_CASE("sign flips") {
   CHECK(sign_flip_p(Values{1, 2, 3}) == doctest::Approx(2.0 / 8));
   CHECK(sign_flip_p(Values{3, -3}) == 1);
   CHECK(sign_flip_p({}) == 1);
-  CHECK(sign_flip_p(Values(40, 0.1)) == doctest::Approx(1.0 / 10001));  // 2^-39 is not met in 10,000 draws, and p is never zero
+  CHECK(sign_flip_p(Values(40, 0.1)) ==
+        doctest::Approx(1.0 / 10001));  // 2^-39 is not met in 10,000 draws, and p is never zero
   Values balanced;
   for (int i = 0; i < 40; ++i) balanced.push_back(i % 2 ? 1 : -1);
   CHECK(sign_flip_p(balanced) == 1);
@@ -142,7 +153,8 @@ TEST_CASE("Holm's adjustment") {
 }
 
 TEST_CASE("agreement with scipy 1.10 and numpy") {
-  const Values baseline = {3.1, 4.7, 2.2, 5.9, 4.1, 3.6, 6.2, 2.8, 5.0, 4.4}, arm = {1.6, 2.9, 1.3, 2.7, 2.5, 1.4, 3.9, 1.9, 2.2, 2.6};
+  const Values baseline = {3.1, 4.7, 2.2, 5.9, 4.1, 3.6, 6.2, 2.8, 5.0, 4.4},
+               arm = {1.6, 2.9, 1.3, 2.7, 2.5, 1.4, 3.9, 1.9, 2.2, 2.6};
   const auto near = [](double value) { return doctest::Approx(value).epsilon(1e-9); };
   const Estimate paired = difference(baseline, arm);  // scipy.stats.t, sem
   CHECK(paired.interval.low == near(-2.4342608834775663));
@@ -159,12 +171,13 @@ TEST_CASE("agreement with scipy 1.10 and numpy") {
   CHECK(line.slope.interval.high == near(0.7765112739419919));
   CHECK(line.intercept.interval.low == near(-1.0070076192496058));
   CHECK(line.intercept.interval.high == near(1.226538869249606));
-  CHECK(sign_flip_p(Values{0.3, -0.1, 0.4, 0.2, -0.2, 0.5, 0.1, 0.35}) == near(0.0859375));  // scipy.stats.permutation_test, exact
-  CHECK(prompts_for_equivalence(0.3, 0.05) == near(308.298504624047));                       // scipy.stats.norm
+  CHECK(sign_flip_p(Values{0.3, -0.1, 0.4, 0.2, -0.2, 0.5, 0.1, 0.35}) ==
+        near(0.0859375));  // scipy.stats.permutation_test, exact
+  CHECK(prompts_for_equivalence(0.3, 0.05) == near(308.298504624047));  // scipy.stats.norm
   CHECK(prompts_for_non_inferiority(0.3, 0.05) == near(222.57206035271153));
   CHECK(prompts_for_difference(0.3, 0.05) == near(282.55967043656716));
-  // Expanded BCa written again in numpy, over draws of a Philox written again in Python. scipy's own, not expanded and with
-  // other draws: 1.665 to 2.058.
+  // Expanded BCa written again in numpy, over draws of a Philox written again in Python. scipy's
+  // own, not expanded and with other draws: 1.665 to 2.058.
   const Estimate ratio = speedup(baseline, arm);
   CHECK(ratio.value == doctest::Approx(1.82608696).epsilon(1e-8));
   CHECK(ratio.interval.low == doctest::Approx(1.63548136).epsilon(1e-8));
@@ -172,24 +185,32 @@ TEST_CASE("agreement with scipy 1.10 and numpy") {
 }
 
 TEST_CASE("no worse") {
-  const Values baseline = {0, 0, 0, 0}, arm = {-0.1, 0.1, -0.1, 0.1};  // reach 0.13587 at one-sided 95 %
+  const Values baseline = {0, 0, 0, 0},
+               arm = {-0.1, 0.1, -0.1, 0.1};  // reach 0.13587 at one-sided 95 %
   CHECK(non_inferiority(baseline, arm, 0.136).shown);
   CHECK_FALSE(non_inferiority(baseline, arm, 0.135).shown);
   const Values better = {0.9, 1.1, 0.9, 1.1};
   CHECK(non_inferiority(baseline, better, 0.01).shown);
-  CHECK(non_inferiority(baseline, better, 0.01).bound == doctest::Approx(-1 + 0.13587).epsilon(1e-4));
+  CHECK(non_inferiority(baseline, better, 0.01).bound ==
+        doctest::Approx(-1 + 0.13587).epsilon(1e-4));
   CHECK_FALSE(non_inferiority(baseline, better, 0.01, -1).shown);  // where less is better
 }
 
 TEST_CASE("the jackknife takes the bias off a variance, and of a mean it is Student's interval") {
   const Values x = {1, 2, 4, 8, 16}, squares = {1, 4, 16, 64, 256}, ones(5, 1.0);
   const std::vector<Values> columns = {ones, x, squares};
-  const auto plain_variance = [](std::span<const double> s) { return s[2] / s[0] - s[1] / s[0] * (s[1] / s[0]); };
-  CHECK(jackknife(columns, plain_variance).value == doctest::Approx(37.2));  // sum of squared deviations 148.8, over n - 1
+  const auto plain_variance = [](std::span<const double> s) {
+    return s[2] / s[0] - s[1] / s[0] * (s[1] / s[0]);
+  };
+  CHECK(jackknife(columns, plain_variance).value ==
+        doctest::Approx(37.2));  // sum of squared deviations 148.8, over n - 1
   const Estimate center = jackknife(columns, [](std::span<const double> s) { return s[1] / s[0]; });
   CHECK(center.value == doctest::Approx(6.2));
-  CHECK(center.interval.high - 6.2 == doctest::Approx(2.776445 * std::sqrt(37.2 / 5)).epsilon(1e-5));
-  CHECK(std::isnan(jackknife(std::vector<Values>{{1}, {1}}, [](std::span<const double> s) { return s[0]; }).interval.low));
+  CHECK(center.interval.high - 6.2 ==
+        doctest::Approx(2.776445 * std::sqrt(37.2 / 5)).epsilon(1e-5));
+  CHECK(std::isnan(jackknife(std::vector<Values>{{1}, {1}}, [](std::span<const double> s) {
+                     return s[0];
+                   }).interval.low));
 }
 
 TEST_CASE("a line through points on it has no width, and one x has no line") {
@@ -202,18 +223,23 @@ TEST_CASE("a line through points on it has no width, and one x has no line") {
 }
 
 TEST_CASE("the interval of a rate of 200 prompts covers at its level") {
-  // A prompt has 5 to 24 drafts, accepted with a probability of its own of mean 0.6. True rate of sums: 0.6, since length and
-  // probability are independent. 400 replicates: 93 to 97 % within three standard errors is 92.8 to 98.3 % at 95 %.
+  // A prompt has 5 to 24 drafts, accepted with a probability of its own of mean 0.6. True rate of
+  // sums: 0.6, since length and probability are independent. 400 replicates: 93 to 97 % within
+  // three standard errors is 92.8 to 98.3 % at 95 %.
   constexpr int kReplicates = 400, kPrompts = 200;
   int covered = 0;
   for (int replicate = 0; replicate < kReplicates; ++replicate) {
     std::vector<double> columns[2];
     for (int i = 0; i < kPrompts; ++i) {
-      const double drafts = std::floor(5 + 20 * uniform(replicate, i, 20)), rate = 0.3 + 0.6 * uniform(replicate, i, 21);
+      const double drafts = std::floor(5 + 20 * uniform(replicate, i, 20)),
+                   rate = 0.3 + 0.6 * uniform(replicate, i, 21);
       columns[0].push_back(rate * drafts);
       columns[1].push_back(drafts);
     }
-    const Interval interval = cluster_bootstrap(columns, [](std::span<const double> s) { return s[0] / s[1]; }, 0.95, {500, 1}).interval;
+    const Interval interval =
+        cluster_bootstrap(columns, [](std::span<const double> s) { return s[0] / s[1]; }, 0.95,
+                          {500, 1})
+            .interval;
     covered += interval.low <= 0.6 && 0.6 <= interval.high;
   }
   MESSAGE("covered ", covered, " of ", kReplicates);
@@ -229,7 +255,9 @@ TEST_CASE("the best of 20 identical arms is not called better") {
     Values p;
     for (int arm = 0; arm < kArms; ++arm) {
       Values differences;
-      for (int i = 0; i < kPrompts; ++i) differences.push_back(normal(replicate * kArms + arm, i, 30) + normal(replicate, i, 40) * 0.5);
+      for (int i = 0; i < kPrompts; ++i)
+        differences.push_back(normal(replicate * kArms + arm, i, 30) +
+                              normal(replicate, i, 40) * 0.5);
       p.push_back(sign_flip_p(differences, {1000, static_cast<std::uint64_t>(arm + 1)}));
     }
     const Values adjusted = holm(p);

@@ -22,7 +22,8 @@ struct MadeArm {
 
 inline RunRow made_run(const MadeArm& arm) {
   RunRow run;
-  run.id = arm.id, run.arm = arm.label, run.config = arm.config, run.model_family = "table", run.data_digest = "d1";
+  run.id = arm.id, run.arm = arm.label, run.config = arm.config, run.model_family = "table",
+  run.data_digest = "d1";
   run.vocabulary = 8, run.parameters = 1000;
   return run;
 }
@@ -43,11 +44,13 @@ inline SampleRow made_sample(const MadeArm& arm, int run, int prompt, int repeat
     step.accepted = arm.verified ? arm.accepted : 0;
     step.committed = arm.verified ? arm.accepted + (arm.accepted < arm.drafted) : 1;
     step.counts[Kind::draft] = {1, 1, arm.drafted, 1000000 + 100000 * arm.drafted};
-    if (arm.verified) step.counts[Kind::verify] = {1, 1, 2 * arm.drafted, 1000000 + 200000 * arm.drafted};
+    if (arm.verified)
+      step.counts[Kind::verify] = {1, 1, 2 * arm.drafted, 1000000 + 200000 * arm.drafted};
     step.ns = 3000000;
     for (int d = 0; d < arm.drafted; ++d) {
       DraftRow draft;
-      draft.position = position + d, draft.depth = d, draft.q = 0.5, draft.confidence = 0.5, draft.margin = 0.25, draft.entropy = 1, draft.renyi2 = 0.375;
+      draft.position = position + d, draft.depth = d, draft.q = 0.5, draft.confidence = 0.5,
+      draft.margin = 0.25, draft.entropy = 1, draft.renyi2 = 0.375;
       draft.accepted = !arm.verified ? -1 : d < arm.accepted ? 1 : d == arm.accepted ? 0 : -1;
       if (arm.verified) draft.p = 0.25, draft.accept = 0.5;
       step.drafts.push_back(draft);
@@ -55,14 +58,18 @@ inline SampleRow made_sample(const MadeArm& arm, int run, int prompt, int repeat
     for (int t = 0; t < step.committed; ++t) {
       TokenRow token;
       token.position = position + t, token.rank = t;
-      token.source = static_cast<std::int32_t>(!arm.verified ? Source::threshold : t < arm.accepted ? Source::accepted : Source::resampled);
+      token.source = static_cast<std::int32_t>(!arm.verified      ? Source::threshold
+                                               : t < arm.accepted ? Source::accepted
+                                                                  : Source::resampled);
       step.tokens.push_back(token);
     }
     position += step.committed;
     row.generated += step.committed;
     for (Kind kind : {Kind::draft, Kind::verify}) {
-      row.counts[kind].calls += step.counts[kind].calls, row.counts[kind].rows += step.counts[kind].rows;
-      row.counts[kind].positions += step.counts[kind].positions, row.counts[kind].ns += step.counts[kind].ns;
+      row.counts[kind].calls += step.counts[kind].calls,
+          row.counts[kind].rows += step.counts[kind].rows;
+      row.counts[kind].positions += step.counts[kind].positions,
+          row.counts[kind].ns += step.counts[kind].ns;
     }
     row.steps.push_back(std::move(step));
   }
@@ -85,15 +92,18 @@ struct MadeRun {
   std::string config = {}, host = "here", started = {}, ended = {};
 };
 
-inline void write_arms(const std::string& path, const std::vector<MadeArm>& arms, const MadeRun& made = {}) {
+inline void write_arms(const std::string& path, const std::vector<MadeArm>& arms,
+                       const MadeRun& made = {}) {
   Provenance provenance;
-  provenance.host = made.host, provenance.config = made.config, provenance.started = made.started, provenance.ended = made.ended;
+  provenance.host = made.host, provenance.config = made.config, provenance.started = made.started,
+  provenance.ended = made.ended;
   std::vector<RunRow> runs;
   for (const MadeArm& arm : arms) runs.push_back(made_run(arm));
   TraceWriter writer(path, provenance, runs, TraceOptions{}, false);
   for (int prompt = made.first; prompt < made.first + made.prompts; ++prompt) {
     for (int repeat = 0; repeat < made.repeats; ++repeat) {
-      for (std::size_t run = 0; run < arms.size(); ++run) writer.sample(made_sample(arms[run], static_cast<int>(run), prompt, repeat));
+      for (std::size_t run = 0; run < arms.size(); ++run)
+        writer.sample(made_sample(arms[run], static_cast<int>(run), prompt, repeat));
     }
   }
   writer.close();

@@ -10,7 +10,8 @@ namespace {
 using Order = std::vector<std::int32_t>;
 
 // Steps of (position, confidence).
-SampleRow sample_of(const std::vector<std::vector<std::pair<int, double>>>& steps, int valid = 1000) {
+SampleRow sample_of(const std::vector<std::vector<std::pair<int, double>>>& steps,
+                    int valid = 1000) {
   SampleRow sample;
   for (const auto& tokens : steps) {
     StepRow step;
@@ -37,15 +38,19 @@ SampleRow sample_in_order(const Order& order) {
 }  // namespace
 
 TEST_CASE("positions count from the end of the prompt, a step as committed or from left to right") {
-  const SampleRow sample = sample_of({{{12, 0.9}, {10, 0.8}}, {{11, 0.7}, {10, 0.7}}, {{13, 0.6}}}, 2);  // the second 10 is an edit
+  const SampleRow sample = sample_of({{{12, 0.9}, {10, 0.8}}, {{11, 0.7}, {10, 0.7}}, {{13, 0.6}}},
+                                     2);  // the second 10 is an edit
   CHECK(generated_order(sample) == Order{2, 0, 1, 3});
   CHECK(generated_order(sample, {.by_position = true}) == Order{0, 2, 1, 3});
-  CHECK(generated_order(sample, {.past_end = false}) == Order{0, 1});  // the third token is the first end token
+  CHECK(generated_order(sample, {.past_end = false}) ==
+        Order{0, 1});  // the third token is the first end token
 }
 
 TEST_CASE("AR-ness is a mean over samples, whatever their lengths") {
   // Left to right: 5/7 and 1. Of 2 1 3 5 4 6: 1/3 and 0. One token alone has no order.
-  const std::vector<SampleRow> samples = {sample_in_order({1, 2, 3, 4, 5, 6, 7}), sample_in_order({2, 1, 3, 5, 4, 6}), sample_in_order({4})};
+  const std::vector<SampleRow> samples = {sample_in_order({1, 2, 3, 4, 5, 6, 7}),
+                                          sample_in_order({2, 1, 3, 5, 4, 6}),
+                                          sample_in_order({4})};
   const ArNess at = ar_ness(samples, 2);
   CHECK(at.samples == 2);
   CHECK(at.local_diffucoder == doctest::Approx((5.0 / 7 + 1.0 / 3) / 2));
@@ -58,11 +63,13 @@ TEST_CASE("AR-ness is a mean over samples, whatever their lengths") {
 
 TEST_CASE("the course of a decode over its normalised steps") {
   // Four steps in two parts; a decode of two steps weighs by its tokens.
-  const std::vector<SampleRow> samples = {sample_of({{{0, 0.2}}, {{1, 0.4}}, {{2, 0.6}, {3, 1.0}}, {{4, 0.8}}}),
-                                          sample_of({{{0, 0.6}, {1, 0.6}}, {{2, std::nan("")}}})};
+  const std::vector<SampleRow> samples = {
+      sample_of({{{0, 0.2}}, {{1, 0.4}}, {{2, 0.6}, {3, 1.0}}, {{4, 0.8}}}),
+      sample_of({{{0, 0.6}, {1, 0.6}}, {{2, std::nan("")}}})};
   const Course at = course(samples, 2);
   CHECK(at.confidence[0] == doctest::Approx((0.2 + 0.4 + 0.6 + 0.6) / 4));
-  CHECK(at.confidence[1] == doctest::Approx((0.6 + 1.0 + 0.8) / 3));  // what was not measured is left out
+  CHECK(at.confidence[1] ==
+        doctest::Approx((0.6 + 1.0 + 0.8) / 3));  // what was not measured is left out
   CHECK(at.entropy[0] == doctest::Approx(1 - 0.45));
   CHECK(at.tokens[0] == doctest::Approx(4.0 / 3));  // 1 1, and 2
   CHECK(at.tokens[1] == doctest::Approx(4.0 / 3));  // 2 1, and 1
@@ -82,7 +89,8 @@ TEST_CASE("both as text, an arm a row") {
   run.arm = "unmasker=static";
   const std::string text = trajectories({run}, {sample_in_order({1, 2, 3, 4, 5, 6, 7})});
   CHECK(text.find("unmasker=static") != std::string::npos);
-  CHECK(text.find("0.857 0.714 0.571 0.429") != std::string::npos);  // local, DiffuCoder: 6, 5, 4, 3 of 7
+  CHECK(text.find("0.857 0.714 0.571 0.429") !=
+        std::string::npos);  // local, DiffuCoder: 6, 5, 4, 3 of 7
   CHECK(text.find("1.000 1.000 1.000 1.000") != std::string::npos);
 }
 

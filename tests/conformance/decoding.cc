@@ -1,5 +1,6 @@
-// What every part of the loop must do on an exact toy, whatever its name: decodes end, positions are filled once, counts are the
-// model's, results depend on nothing but config and seed, and batching changes nothing.
+// What every part of the loop must do on an exact toy, whatever its name: decodes end, positions
+// are filled once, counts are the model's, results depend on nothing but config and seed, and
+// batching changes nothing.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -16,23 +17,37 @@ struct Setup {
   Setup() { register_builtin_plugins(registries); }
 
   Composition compose_with(const std::string& lines) const {
-    const std::string named = "model = table\nmodel.draft = table\ntask = positions\n", toy = "[task.positions]\nlength = 6\nprompt = 0:1,1:0\n[model.draft]\nlength = 6\nseed = 8\n[model.table]\nlength = 6\n";
+    const std::string named = "model = table\nmodel.draft = table\ntask = positions\n",
+                      toy =
+                          "[task.positions]\nlength = 6\nprompt = 0:1,1:0\n[model.draft]\nlength = "
+                          "6\nseed = 8\n[model.table]\nlength = 6\n";
     Faults faults;
-    Composition composition = compose(Config::parse(named + lines + toy, "test.ini", faults), registries, faults);
+    Composition composition =
+        compose(Config::parse(named + lines + toy, "test.ini", faults), registries, faults);
     faults.raise();
     return composition;
   }
 
-  // The same for parts of vector tokens, which ask the laws of reverse steps; four unknowns behind the class.
-  template <class Interface> static bool of_vectors(const Registry<Interface>& registry, const std::string& name) {
+  // The same for parts of vector tokens, which ask the laws of reverse steps; four unknowns behind
+  // the class.
+  template <class Interface>
+  static bool of_vectors(const Registry<Interface>& registry, const std::string& name) {
     Faults faults;
-    const std::vector<Form> asked = registry.find(name)->bind(Config(), "", faults, &registry).make()->asks();
+    const std::vector<Form> asked =
+        registry.find(name)->bind(Config(), "", faults, &registry).make()->asks();
     return std::count(asked.begin(), asked.end(), Form::reverse) > 0;
   }
   Composition compose_vectors(const std::string& lines) const {
-    const std::string named = "model = linear-gaussian\nmodel.draft = linear-gaussian\ntask = positions\ndrafter = diffusion\nverifier = density\n";
+    const std::string named =
+        "model = linear-gaussian\nmodel.draft = linear-gaussian\ntask = positions\ndrafter = "
+        "diffusion\nverifier = density\n";
     Faults faults;
-    Composition composition = compose(Config::parse(named + lines + "[task.positions]\nlength = 5\nprompt = 0:1\n[model.draft]\nshift = 0.2\n", "test.ini", faults), registries, faults);
+    Composition composition =
+        compose(Config::parse(
+                    named + lines +
+                        "[task.positions]\nlength = 5\nprompt = 0:1\n[model.draft]\nshift = 0.2\n",
+                    "test.ini", faults),
+                registries, faults);
     faults.raise();
     return composition;
   }
@@ -49,13 +64,15 @@ std::vector<SampleRow> decode(const Composition& composition, int sequences, std
   std::vector<Asking<SampleRow>> work;
   for (int i = 0; i < sequences; ++i) {
     chances.push_back(std::make_unique<SampledChance>(seed));
-    decoders.push_back(std::make_unique<Decoder>(composition, models, prompt, static_cast<std::uint64_t>(i), *chances.back()));
+    decoders.push_back(std::make_unique<Decoder>(composition, models, prompt,
+                                                 static_cast<std::uint64_t>(i), *chances.back()));
     work.push_back(decoders.back()->decode());
   }
   for (auto& one : work) one.start();
   for (;;) {
     std::vector<Decoder*> waiting;
-    for (int i = 0; i < sequences; ++i) if (!work[i].done()) waiting.push_back(decoders[i].get());
+    for (int i = 0; i < sequences; ++i)
+      if (!work[i].done()) waiting.push_back(decoders[i].get());
     if (waiting.empty()) break;
     answer_pending(models, waiting);
   }
@@ -66,13 +83,15 @@ std::vector<SampleRow> decode(const Composition& composition, int sequences, std
 
 std::vector<std::pair<int, int>> tokens_of(const SampleRow& row) {
   std::vector<std::pair<int, int>> tokens;
-  for (const StepRow& step : row.steps) for (const TokenRow& token : step.tokens) tokens.emplace_back(token.position, token.token);
+  for (const StepRow& step : row.steps)
+    for (const TokenRow& token : step.tokens) tokens.emplace_back(token.position, token.token);
   return tokens;
 }
 
 std::vector<Eigen::VectorXd> values_of(const SampleRow& row) {
   std::vector<Eigen::VectorXd> values;
-  for (const StepRow& step : row.steps) for (const TokenRow& token : step.tokens) values.push_back(token.value);
+  for (const StepRow& step : row.steps)
+    for (const TokenRow& token : step.tokens) values.push_back(token.value);
   return values;
 }
 
@@ -115,8 +134,10 @@ TEST_CASE("every drafter decodes") {
   const Setup setup;
   for (const std::string& name : setup.registries.drafters.names()) {
     CAPTURE(name);
-    if (Setup::of_vectors(setup.registries.drafters, name)) check_decoding(setup.compose_vectors(""), 1);
-    else check_decoding(setup.compose_with("drafter = " + name + "\n"));
+    if (Setup::of_vectors(setup.registries.drafters, name))
+      check_decoding(setup.compose_vectors(""), 1);
+    else
+      check_decoding(setup.compose_with("drafter = " + name + "\n"));
   }
 }
 
@@ -124,19 +145,27 @@ TEST_CASE("every verifier decodes") {
   const Setup setup;
   for (const std::string& name : setup.registries.verifiers.names()) {
     CAPTURE(name);
-    if (Setup::of_vectors(setup.registries.verifiers, name)) check_decoding(setup.compose_vectors(""), 1);
-    else check_decoding(setup.compose_with("verifier = " + name + "\n"));
+    if (Setup::of_vectors(setup.registries.verifiers, name))
+      check_decoding(setup.compose_vectors(""), 1);
+    else
+      check_decoding(setup.compose_with("verifier = " + name + "\n"));
   }
 }
 
 TEST_CASE("every acceptance rule, router, estimator and frontier decodes") {
   const Setup setup;
-  for (const std::string& name : setup.registries.acceptance.names()) check_decoding(setup.compose_with("acceptance = " + name + "\n"));
-  for (const std::string& name : setup.registries.routers.names()) check_decoding(setup.compose_with("estimator = entropy\nrouter = " + name + "\n"));
-  for (const std::string& name : setup.registries.estimators.names()) check_decoding(setup.compose_with("estimator = " + name + "\n"));
-  for (const std::string& name : setup.registries.frontiers.names()) check_decoding(setup.compose_with("frontier = " + name + "\n"));
-  for (const std::string& name : setup.registries.frontiers.names()) check_decoding(setup.compose_vectors("frontier = " + name + "\n"), 1);
-  for (const std::string& name : setup.registries.unmaskers.names()) check_decoding(setup.compose_vectors("router = never\nunmasker = " + name + "\n"), 1);
+  for (const std::string& name : setup.registries.acceptance.names())
+    check_decoding(setup.compose_with("acceptance = " + name + "\n"));
+  for (const std::string& name : setup.registries.routers.names())
+    check_decoding(setup.compose_with("estimator = entropy\nrouter = " + name + "\n"));
+  for (const std::string& name : setup.registries.estimators.names())
+    check_decoding(setup.compose_with("estimator = " + name + "\n"));
+  for (const std::string& name : setup.registries.frontiers.names())
+    check_decoding(setup.compose_with("frontier = " + name + "\n"));
+  for (const std::string& name : setup.registries.frontiers.names())
+    check_decoding(setup.compose_vectors("frontier = " + name + "\n"), 1);
+  for (const std::string& name : setup.registries.unmaskers.names())
+    check_decoding(setup.compose_vectors("router = never\nunmasker = " + name + "\n"), 1);
 }
 
 TEST_CASE("every unmasker decodes without verification, and previews what it commits") {
@@ -147,20 +176,25 @@ TEST_CASE("every unmasker decodes without verification, and previews what it com
     check_decoding(composition);
     const std::vector<SampleRow> rows = decode(composition, 1, 5);
     for (const StepRow& step : rows[0].steps) {
-      CHECK(step.routed < 1);  // a draft that is the target's own draw needs no decision, and no forward
+      CHECK(step.routed <
+            1);  // a draft that is the target's own draw needs no decision, and no forward
       CHECK(step.counts[Kind::verify].calls == 0);
     }
   }
 }
 
-// Blocks of two on a model whose cache costs forwards and gives a token along with them; four unknowns in two blocks.
+// Blocks of two on a model whose cache costs forwards and gives a token along with them; four
+// unknowns in two blocks.
 TEST_CASE("every drafter, router, unmasker and acceptance rule decodes blocks") {
   const Setup setup;
-  const std::string blocks = "frontier = blocks\n[decode]\nblock_size = 2\nsteps = 1\n[model.table]\nkind = views\ncommit = separate\n";
+  const std::string blocks =
+      "frontier = blocks\n[decode]\nblock_size = 2\nsteps = 1\n[model.table]\nkind = views\ncommit "
+      "= separate\n";
   const auto check = [&](const std::string& parts, const std::string& rest = "") {
     CAPTURE(parts);
     for (const char* shifted : {"false", "true"}) {
-      const Composition composition = setup.compose_with(parts + blocks + "shifted = " + shifted + "\n" + rest);
+      const Composition composition =
+          setup.compose_with(parts + blocks + "shifted = " + shifted + "\n" + rest);
       for (const SampleRow& row : decode(composition, 8, 3)) {
         Counts counts;
         std::int32_t before = 0;
@@ -169,7 +203,8 @@ TEST_CASE("every drafter, router, unmasker and acceptance rule decodes blocks") 
           CHECK(step.committed <= 2);
           for (const TokenRow& token : step.tokens) CHECK(token.position / 2 >= before);
           before = step.tokens.back().position / 2;
-          for (int kind = 0; kind < kKinds; ++kind) counts.of[kind].calls += step.counts.of[kind].calls;
+          for (int kind = 0; kind < kKinds; ++kind)
+            counts.of[kind].calls += step.counts.of[kind].calls;
         }
         CHECK(row.generated == 4);
         CHECK(row.counts[Kind::prefill].calls == 1);
@@ -178,20 +213,26 @@ TEST_CASE("every drafter, router, unmasker and acceptance rule decodes blocks") 
       }
     }
   };
-  for (const std::string& name : setup.registries.drafters.names()) if (!Setup::of_vectors(setup.registries.drafters, name)) check("drafter = " + name + "\n");
-  for (const std::string& name : setup.registries.routers.names()) check("drafter = denoise\nestimator = entropy\nunmasker = threshold\nrouter = " + name + "\n");
+  for (const std::string& name : setup.registries.drafters.names())
+    if (!Setup::of_vectors(setup.registries.drafters, name)) check("drafter = " + name + "\n");
+  for (const std::string& name : setup.registries.routers.names())
+    check("drafter = denoise\nestimator = entropy\nunmasker = threshold\nrouter = " + name + "\n");
   for (const std::string& name : setup.registries.unmaskers.names()) {
     check("drafter = denoise\nrouter = never\nunmasker = " + name + "\n");
     check("drafter = denoise\nunmasker = " + name + "\n");
-    check("drafter = denoise\nunmasker = " + name + "\n", "[acceptance.speculative]\nresample = false\n");
+    check("drafter = denoise\nunmasker = " + name + "\n",
+          "[acceptance.speculative]\nresample = false\n");
   }
-  for (const std::string& name : setup.registries.acceptance.names()) check("drafter = denoise\nacceptance = " + name + "\n");
+  for (const std::string& name : setup.registries.acceptance.names())
+    check("drafter = denoise\nacceptance = " + name + "\n");
 }
 
 TEST_CASE("tokens of a block may be edited; each position is committed once") {
   const Setup setup;
-  const Composition composition = setup.compose_with("frontier = blocks\ndrafter = denoise\nunmasker = threshold\nrouter = never\n"
-      "[decode]\nblock_size = 4\nthreshold = 0.3\nedit_threshold = 0.5\npost_steps = 2\n[model.table]\nkind = views\ncommit = separate\n");
+  const Composition composition = setup.compose_with(
+      "frontier = blocks\ndrafter = denoise\nunmasker = threshold\nrouter = never\n"
+      "[decode]\nblock_size = 4\nthreshold = 0.3\nedit_threshold = 0.5\npost_steps = "
+      "2\n[model.table]\nkind = views\ncommit = separate\n");
   int edited = 0;
   for (const SampleRow& row : decode(composition, 40, 3)) {
     std::set<int> committed;
@@ -208,16 +249,22 @@ TEST_CASE("tokens of a block may be edited; each position is committed once") {
   CHECK(edited > 0);
 }
 
-TEST_CASE("with decode.stop = token nothing is committed behind the end of a text, though it was accepted") {
+TEST_CASE(
+    "with decode.stop = token nothing is committed behind the end of a text, though it was "
+    "accepted") {
   const Setup setup;
   int cut = 0;
-  for (const SampleRow& row : decode(setup.compose_with("drafter = synthetic\n[drafter.synthetic]\nalpha = 1\n[decode]\nstop = token\n[model.table]\nend = 2\n"), 40, 3)) {
+  for (const SampleRow& row :
+       decode(setup.compose_with("drafter = synthetic\n[drafter.synthetic]\nalpha = "
+                                 "1\n[decode]\nstop = token\n[model.table]\nend = 2\n"),
+              40, 3)) {
     if (row.steps.back().stop != static_cast<int>(Stop::end_of_text)) continue;
     ++cut;
     CHECK(row.generated == row.valid + 1);
     CHECK(row.steps.back().tokens.back().token == 2);
     CHECK(row.steps.back().committed < row.steps.back().drafted);
-    for (const DraftRow& draft : row.steps.back().drafts) CHECK((draft.accepted == 1) == (draft.position <= row.steps.back().tokens.back().position));
+    for (const DraftRow& draft : row.steps.back().drafts)
+      CHECK((draft.accepted == 1) == (draft.position <= row.steps.back().tokens.back().position));
   }
   CHECK(cut > 0);
 }
@@ -235,13 +282,18 @@ TEST_CASE("a prompt with a gap cannot be decoded from left to right") {
   const Setup setup;
   Faults faults;
   const Config config = Config::parse(
-      "model = table\nfrontier = left-to-right\ntask = positions\n[task.positions]\nlength = 5\nprompt = 2:1\n", "test.ini", faults);
+      "model = table\nfrontier = left-to-right\ntask = positions\n[task.positions]\nlength = "
+      "5\nprompt = 2:1\n",
+      "test.ini", faults);
   const Composition composition = compose(config, setup.registries, faults);
   faults.raise();
-  CHECK_THROWS_WITH_AS(decode(composition, 1, 1), doctest::Contains("frontier = left-to-right needs a prompt that is a prefix"), ConfigError);
+  CHECK_THROWS_WITH_AS(
+      decode(composition, 1, 1),
+      doctest::Contains("frontier = left-to-right needs a prompt that is a prefix"), ConfigError);
 }
 
-TEST_CASE("a prompt with choices: the most probable text is committed, at one function evaluation") {
+TEST_CASE(
+    "a prompt with choices: the most probable text is committed, at one function evaluation") {
   const Setup setup;
   const Composition composition = setup.compose_with("");
   Loaded loaded;
@@ -257,7 +309,8 @@ TEST_CASE("a prompt with choices: the most probable text is committed, at one fu
       double probability = 1;
       for (const auto& [position, token] : {std::pair<std::int32_t, Token>{2, a}, {3, b}}) {
         const auto sequence = models.target().open(canvas);
-        const Question question{.kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {{kRoot, {position}}}};
+        const Question question{
+            .kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {{kRoot, {position}}}};
         Answer answer;
         Pending pending{sequence.get(), &question, &answer};
         models.target().answer({&pending, 1});

@@ -1,4 +1,5 @@
-// What holds for every plugin of the tree, so that a new one is tested before its author writes a test.
+// What holds for every plugin of the tree, so that a new one is tested before its author writes a
+// test.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -19,7 +20,8 @@ const Registries& registries() {
 }
 
 bool is_name(const std::string& name) {
-  return !name.empty() && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+  return !name.empty() &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
 }
 
 TEST_CASE("every plugin has a name, a summary and a source") {
@@ -47,7 +49,8 @@ TEST_CASE("every option has help, a default in its range, and a value that reads
         for (Option option : set.options()) {
           CAPTURE(option.name());
           CHECK(names.insert(option.name()).second);
-          CHECK(option.name().find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos);
+          CHECK(option.name().find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") ==
+                std::string::npos);
           CHECK_FALSE(option.help().empty());
           const std::string value = option.value();
           CHECK(option.read(value) == "");
@@ -68,7 +71,8 @@ TEST_CASE("every plugin binds with its defaults, and again with what it then say
       const auto bound = entry.bind(Config(), section, faults, &registry);
       std::string text = "[" + section + "]\n";
       for (const auto& [name, value] : bound.values) text += name + " = " + value + "\n";
-      const auto again = entry.bind(Config::parse(text, "a.ini", faults), section, faults, &registry);
+      const auto again =
+          entry.bind(Config::parse(text, "a.ini", faults), section, faults, &registry);
       CHECK(faults.empty());
       CHECK(again.values == bound.values);
     }
@@ -95,16 +99,20 @@ TEST_CASE("every part can be made with its defaults") {
 }
 
 // Whether a part asks the laws of reverse steps: its tokens are vectors.
-template <class Interface> bool of_vectors(const Registry<Interface>& registry, const std::string& name) {
-  if constexpr (!std::is_base_of_v<Part, Interface>) return false;
+template <class Interface>
+bool of_vectors(const Registry<Interface>& registry, const std::string& name) {
+  if constexpr (!std::is_base_of_v<Part, Interface>)
+    return false;
   else {
     Faults faults;
-    const std::vector<Form> asked = registry.find(name)->bind(Config(), "", faults, &registry).make()->asks();
+    const std::vector<Form> asked =
+        registry.find(name)->bind(Config(), "", faults, &registry).make()->asks();
     return std::count(asked.begin(), asked.end(), Form::reverse) > 0;
   }
 }
 
-// Decodes five positions of a toy model, the first of them given, with one part chosen and defaults for the rest.
+// Decodes five positions of a toy model, the first of them given, with one part chosen and defaults
+// for the rest.
 struct Decoded {
   std::vector<Token> tokens;
   std::string text;  // with what vectors hold
@@ -112,8 +120,14 @@ struct Decoded {
 
   Decoded(const std::string& kind, const std::string& name, std::uint64_t seed, bool vectors) {
     Faults faults;
-    const Config config = Config::parse(std::string(vectors ? "model = linear-gaussian\nmodel.draft = linear-gaussian\n" : "model = table\nmodel.draft = table\n") + "task = positions\n" + (vectors && kind != "drafter" ? "drafter = diffusion\n" : "") + (vectors && kind != "verifier" ? "verifier = density\n" : "") + (kind == "estimator" ? "" : "estimator = entropy\n") + kind + " = " + name +
-                                        "\n[task.positions]\nprompt = 0:1\n[decode]\ndraft_length = 3\n", "a.ini", faults);
+    const Config config = Config::parse(
+        std::string(vectors ? "model = linear-gaussian\nmodel.draft = linear-gaussian\n"
+                            : "model = table\nmodel.draft = table\n") +
+            "task = positions\n" + (vectors && kind != "drafter" ? "drafter = diffusion\n" : "") +
+            (vectors && kind != "verifier" ? "verifier = density\n" : "") +
+            (kind == "estimator" ? "" : "estimator = entropy\n") + kind + " = " + name +
+            "\n[task.positions]\nprompt = 0:1\n[decode]\ndraft_length = 3\n",
+        "a.ini", faults);
     const Composition arm = compose(config, registries(), faults);
     faults.raise();
     Loaded loaded;
@@ -128,15 +142,17 @@ struct Decoded {
   }
 };
 
-template <class Interface> void check_decodes(const Registry<Interface>& registry) {
+template <class Interface>
+void check_decodes(const Registry<Interface>& registry) {
   for (const std::string& name : registry.names()) {
     CAPTURE(registry.kind() + " = " + name);
     const bool vectors = of_vectors(registry, name);
     std::set<std::string> outcomes;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
-      const Decoded first(registry.kind(), name, seed, vectors), again(registry.kind(), name, seed, vectors);
+      const Decoded first(registry.kind(), name, seed, vectors),
+          again(registry.kind(), name, seed, vectors);
       CHECK(first.text == again.text);  // a function of the seed and nothing else
-      CHECK(first.tokens[0] == 1);          // the prompt stands
+      CHECK(first.tokens[0] == 1);      // the prompt stands
       for (const Token token : first.tokens) CHECK(token != kNoToken);
       CHECK(first.row.generated == 4);
       CHECK(first.row.counts.nfe() > 0);

@@ -1,4 +1,5 @@
-// Batched decoding: the same samples whatever decodes beside them, in fewer forwards, and no place left empty.
+// Batched decoding: the same samples whatever decodes beside them, in fewer forwards, and no place
+// left empty.
 #include "experiments/arm.h"
 
 #include <doctest/doctest.h>
@@ -23,8 +24,10 @@ Arm toy() {
   register_builtin_plugins(registries);
   Faults faults;
   const Config config = Config::parse(
-      "model = table\ndrafter = self\nverifier = chain\ntask = positions\nrun.samples = 40\n[model.table]\nkind = ordered\nlength = 7\n"
-      "[task.positions]\nlength = 7\nprompt = 3:1\n[decode]\ndraft_length = 3\n", "toy", faults);
+      "model = table\ndrafter = self\nverifier = chain\ntask = positions\nrun.samples = "
+      "40\n[model.table]\nkind = ordered\nlength = 7\n"
+      "[task.positions]\nlength = 7\nprompt = 3:1\n[decode]\ndraft_length = 3\n",
+      "toy", faults);
   faults.raise();
   std::vector<Arm> arms = load_arms(config, registries);
   return arms.front();
@@ -36,7 +39,8 @@ Decoded decode(int batch) {
   std::vector<Job> jobs;
   for (int sample = 0; sample < 40; ++sample) jobs.push_back({0, sample});
   Decoded decoded;
-  arm.models.target().watch([&](std::int64_t positions, std::int64_t) { decoded.forwards.push_back(positions); });
+  arm.models.target().watch(
+      [&](std::int64_t positions, std::int64_t) { decoded.forwards.push_back(positions); });
   arm.decode(jobs, [&](SampleRow row) {
     decoded.order.push_back(row.sample_index);
     decoded.rows[row.sample_index] = std::move(row);
@@ -48,7 +52,8 @@ Decoded decode(int batch) {
 std::string tokens(const SampleRow& row) {
   std::string text;
   for (const StepRow& step : row.steps) {
-    for (const TokenRow& token : step.tokens) text += std::to_string(token.position) + ":" + std::to_string(token.token) + " ";
+    for (const TokenRow& token : step.tokens)
+      text += std::to_string(token.position) + ":" + std::to_string(token.token) + " ";
     text += "/ ";
   }
   return text;
@@ -78,7 +83,8 @@ TEST_CASE("a sample that finishes is replaced at once") {
   std::size_t grouped = 0;
   for (int first = 0; first < 40; first += 4) {
     std::int64_t slowest = 0;
-    for (int sample = first; sample < first + 4; ++sample) slowest = std::max(slowest, alone.rows.at(sample).counts.nfe());
+    for (int sample = first; sample < first + 4; ++sample)
+      slowest = std::max(slowest, alone.rows.at(sample).counts.nfe());
     grouped += static_cast<std::size_t>(slowest);
   }
   CHECK(together.forwards.size() < grouped);
@@ -90,7 +96,9 @@ TEST_CASE("a fixed shape refuses a model whose answers may depend on the batch")
    public:
     void load(const Machine&) override {}
     ModelFacts facts() const override { return {}; }
-    std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override { return std::make_unique<Sequence>(canvas); }
+    std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {
+      return std::make_unique<Sequence>(canvas);
+    }
 
    private:
     void evaluate(std::span<Pending>) override {}
@@ -102,7 +110,8 @@ TEST_CASE("a fixed shape refuses a model whose answers may depend on the batch")
   CHECK(load(bound, Machine{}, loaded) != nullptr);
   Machine fixed;
   fixed.fixed_shape = true;
-  CHECK_THROWS_WITH_AS(load(bound, fixed, loaded), doctest::Contains("may depend on what shares their forward"), ConfigError);
+  CHECK_THROWS_WITH_AS(load(bound, fixed, loaded),
+                       doctest::Contains("may depend on what shares their forward"), ConfigError);
 }
 
 TEST_CASE("when it is told to stop, nothing more is begun") {

@@ -9,10 +9,12 @@
 namespace draftlab {
 namespace {
 
-// Tokens 0 and 1 are letters, 2 ends a text. The prompt is one token; a prefix that is not in the table ends at once.
+// Tokens 0 and 1 are letters, 2 ends a text. The prompt is one token; a prefix that is not in the
+// table ends at once.
 class Tree final : public Model {
  public:
-  explicit Tree(std::map<std::vector<Token>, std::vector<double>> table) : table_(std::move(table)) {}
+  explicit Tree(std::map<std::vector<Token>, std::vector<double>> table)
+      : table_(std::move(table)) {}
   void load(const Machine&) override {}
   ModelFacts facts() const override {
     ModelFacts facts;
@@ -20,7 +22,9 @@ class Tree final : public Model {
     facts.stops = {2};
     return facts;
   }
-  std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override { return std::make_unique<Sequence>(canvas); }
+  std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {
+    return std::make_unique<Sequence>(canvas);
+  }
   int forwards = 0;
 
  protected:
@@ -29,12 +33,15 @@ class Tree final : public Model {
     for (Pending& pending : batch) {
       const Canvas& canvas = pending.sequence->canvas;
       std::vector<Token> prefix;
-      for (std::int32_t i = 1; i < canvas.length() && !canvas.masked(i); ++i) prefix.push_back(canvas.token(i));
+      for (std::int32_t i = 1; i < canvas.length() && !canvas.masked(i); ++i)
+        prefix.push_back(canvas.token(i));
       const auto found = table_.find(prefix);
-      const std::vector<double> row = found == table_.end() ? std::vector<double>{0, 0, 1} : found->second;
+      const std::vector<double> row =
+          found == table_.end() ? std::vector<double>{0, 0, 1} : found->second;
       const std::int32_t position = pending.question->asks[0].positions[0];
       CHECK(position == static_cast<std::int32_t>(prefix.size()) + 1);
-      pending.answer->add(kRoot, position, Distribution(Eigen::Map<const Eigen::ArrayXd>(row.data(), 3)));
+      pending.answer->add(kRoot, position,
+                          Distribution(Eigen::Map<const Eigen::ArrayXd>(row.data(), 3)));
     }
   }
 
@@ -52,7 +59,8 @@ Prompt prompt(int answer_tokens) {
 }  // namespace
 
 TEST_CASE("the second-best beginning has the best end: greedy misses it, two beams find it") {
-  // 0 leads (0.6), but then splits evenly: 0 0 and 0 1 have 0.3 each. 1 (0.4) goes on to 1 1 with 0.9: 0.36.
+  // 0 leads (0.6), but then splits evenly: 0 0 and 0 1 have 0.3 each. 1 (0.4) goes on to 1 1 with
+  // 0.9: 0.36.
   Tree tree({{{}, {0.6, 0.4, 0}}, {{0}, {0.5, 0.5, 0}}, {{1}, {0.1, 0.9, 0}}});
   CHECK(beam_search(tree, prompt(4), {1, 0}) == std::vector<Token>{0, 0, 2});
   CHECK(beam_search(tree, prompt(4), {2, 0}) == std::vector<Token>{1, 1, 2});
@@ -90,16 +98,20 @@ TEST_CASE("with a place for every hypothesis, the search is exhaustive") {
     std::vector<Token> best;
     double highest = -1e300;
     const auto consider = [&](const std::vector<Token>& prefix, double log_probability) {
-      const double score = log_probability / std::pow((5 + static_cast<double>(prefix.size())) / 6, penalty);
+      const double score =
+          log_probability / std::pow((5 + static_cast<double>(prefix.size())) / 6, penalty);
       if (score > highest) highest = score, best = prefix;
     };
-    const auto walk = [&](const auto& self, const std::vector<Token>& prefix, double log_probability) -> void {
+    const auto walk = [&](const auto& self, const std::vector<Token>& prefix,
+                          double log_probability) -> void {
       for (Token token = 0; token < 3; ++token) {
         std::vector<Token> longer = prefix;
         longer.push_back(token);
         const double its = log_probability + std::log(table.at(prefix)[token]);
-        if (token == 2 || longer.size() == 3) consider(longer, its);
-        else self(self, longer, its);
+        if (token == 2 || longer.size() == 3)
+          consider(longer, its);
+        else
+          self(self, longer, its);
       }
     };
     walk(walk, {}, 0);

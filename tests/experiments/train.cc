@@ -13,7 +13,12 @@
 namespace draftlab {
 namespace {
 
-struct Call { std::string out; std::uint64_t seed; std::int64_t size; bool resume, generates; };
+struct Call {
+  std::string out;
+  std::uint64_t seed;
+  std::int64_t size;
+  bool resume, generates;
+};
 std::vector<Call> calls;
 
 class Recorder final : public Trainer {
@@ -24,7 +29,8 @@ class Recorder final : public Trainer {
   };
   explicit Recorder(const Options& options) : options_(options) {}
   void run(const TrainContext& context) override {
-    calls.push_back({context.out, context.seed, options_.size, context.resume, static_cast<bool>(context.generate)});
+    calls.push_back({context.out, context.seed, options_.size, context.resume,
+                     static_cast<bool>(context.generate)});
   }
 
  private:
@@ -32,7 +38,9 @@ class Recorder final : public Trainer {
 };
 
 struct File {
-  std::string path = (std::filesystem::temp_directory_path() / ("draftlab_train_" + std::to_string(getpid()) + ".ini")).string();
+  std::string path = (std::filesystem::temp_directory_path() /
+                      ("draftlab_train_" + std::to_string(getpid()) + ".ini"))
+                         .string();
   explicit File(const std::string& text) { std::ofstream(path) << text; }
   ~File() { std::filesystem::remove(path); }
 };
@@ -43,7 +51,8 @@ TEST_CASE("a sweep trains each cell in a folder of its own") {
   registries.trainers.add<Recorder>("recorder", "writes down what it is asked");
   const File file("trainer = recorder\n[run]\nseed = 7\n[sweep]\ntrainer.recorder.size = 2, 3\n");
   calls.clear();
-  CHECK(train({"train", {file.path}, {}, {}, {}, {{"out", "somewhere"}, {"resume", "true"}}}, registries) == 0);
+  CHECK(train({"train", {file.path}, {}, {}, {}, {{"out", "somewhere"}, {"resume", "true"}}},
+              registries) == 0);
   REQUIRE(calls.size() == 2);
   CHECK(calls[0].out == "somewhere/size=2");
   CHECK(calls[1].out == "somewhere/size=3");

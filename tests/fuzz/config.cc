@@ -1,27 +1,59 @@
-// Configs that were mangled, in a fixed order: whatever comes, faults or a composition, never a crash or a hang.
+// Configs that were mangled, in a fixed order: whatever comes, faults or a composition, never a
+// crash or a hang.
 #include <doctest/doctest.h>
 
-#include "core/prob/chance.h"
 #include "core/config/composition.h"
+#include "core/prob/chance.h"
 
 namespace draftlab {
 namespace {
 
 const std::string kWhole =
-    "# A question?\ninclude = base.ini\nmodel = table\ntask = positions\ndrafter = self\nmodel.draft = table\nestimator = none\n"
-    "[decode]\ntemperature = 0.7\ntop_k = 3\n[router.hysteresis]\non = 1\n[run]\nseed = 1\ndtype = f32\n[certify]\nmerge = true\n"
-    "[reference]\ndrafter = stepwise\n[sweep]\ndrafter = self, ngram\ndecode.draft_length = 2, 3\nzip = drafter, decode.draft_length\n"
+    "# A question?\ninclude = base.ini\nmodel = table\ntask = positions\ndrafter = "
+    "self\nmodel.draft = table\nestimator = none\n"
+    "[decode]\ntemperature = 0.7\ntop_k = 3\n[router.hysteresis]\non = 1\n[run]\nseed = 1\ndtype = "
+    "f32\n[certify]\nmerge = true\n"
+    "[reference]\ndrafter = stepwise\n[sweep]\ndrafter = self, ngram\ndecode.draft_length = 2, "
+    "3\nzip = drafter, decode.draft_length\n"
     "baseline = drafter=stepwise\n";
 
-const std::vector<std::string> kPieces = {"=", "[", "]", ".", "..", "\n", "\r\n", "#", ";", ",", " ", "\t", "\0x", "\xff", "\xef\xbb\xbf", "-1",
-                                          "nan", "1e999", "99999999999999999999", "sweep.", "reference.", "zip = ", "include = a.ini\n",
-                                          "model", "estimator.x = y\n", "[sweep]\n", "baseline = ", "decode.", "true", "\xe2\x82"};
+const std::vector<std::string> kPieces = {"=",
+                                          "[",
+                                          "]",
+                                          ".",
+                                          "..",
+                                          "\n",
+                                          "\r\n",
+                                          "#",
+                                          ";",
+                                          ",",
+                                          " ",
+                                          "\t",
+                                          "\0x",
+                                          "\xff",
+                                          "\xef\xbb\xbf",
+                                          "-1",
+                                          "nan",
+                                          "1e999",
+                                          "99999999999999999999",
+                                          "sweep.",
+                                          "reference.",
+                                          "zip = ",
+                                          "include = a.ini\n",
+                                          "model",
+                                          "estimator.x = y\n",
+                                          "[sweep]\n",
+                                          "baseline = ",
+                                          "decode.",
+                                          "true",
+                                          "\xe2\x82"};
 
 // One text a number: some bytes removed, some pieces put in.
 std::string mangled(std::uint64_t number) {
   std::uint32_t clock = 0;
   const auto pick = [&](std::size_t size) {
-    return static_cast<std::size_t>(SampledChance::uniform(number, {.clock = clock++}) * static_cast<double>(size));
+    return static_cast<std::size_t>(SampledChance::uniform(number, {.clock = clock++}) *
+                                    static_cast<double>(size));
   };
   std::string text = kWhole;
   for (std::size_t edits = 1 + pick(8); edits > 0; --edits) {
@@ -30,7 +62,8 @@ std::string mangled(std::uint64_t number) {
       case 0: text.erase(at, pick(30)); break;
       case 1: text.insert(at, kPieces[pick(kPieces.size())]); break;
       case 2: text.insert(at, text.substr(pick(text.size() + 1), pick(60))); break;
-      default: if (at < text.size()) text[at] = static_cast<char>(pick(256));
+      default:
+        if (at < text.size()) text[at] = static_cast<char>(pick(256));
     }
   }
   return text;
@@ -47,7 +80,8 @@ TEST_CASE("mangled configs end in faults or in a composition") {
     const std::vector<Cell> cells = expand(config, none, faults);
     without_effect(cells, none);
     CHECK_FALSE(faults.empty());  // there are no plugins at all
-    for (const std::string& sentence : faults.sentences()) CHECK(sentence.find('\n') == std::string::npos);
+    for (const std::string& sentence : faults.sentences())
+      CHECK(sentence.find('\n') == std::string::npos);
   }
   CHECK(clean < 3000);
 }

@@ -1,4 +1,5 @@
-// Random bytes and mutated programs: parsing refuses or takes them, and every run ends within its limits.
+// Random bytes and mutated programs: parsing refuses or takes them, and every run ends within its
+// limits.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -10,13 +11,38 @@
 namespace draftlab {
 namespace {
 
-const std::vector<std::string> kWords = {"def", "f", "(", ")", ":", "end", "return", "if", "else", "while", "for", "in", "and", "or", "not", "=", "==", "!=", "<",
-                                         "<=", ">", ">=", "+", "-", "*", "//", "%", "[", "]", ",", "a", "b", "xs", "x", "t", "0", "1", "9223372036854775807", "range",
-                                         "len", "sum", "sort", "reverse", "min", "max", "abs", "while 1 :", "f ( a )", "t = t + t", "range ( 99999 )", "\xff", "\"", "3x"};
+const std::vector<std::string> kWords = {"def",       "f",
+                                         "(",         ")",
+                                         ":",         "end",
+                                         "return",    "if",
+                                         "else",      "while",
+                                         "for",       "in",
+                                         "and",       "or",
+                                         "not",       "=",
+                                         "==",        "!=",
+                                         "<",         "<=",
+                                         ">",         ">=",
+                                         "+",         "-",
+                                         "*",         "//",
+                                         "%",         "[",
+                                         "]",         ",",
+                                         "a",         "b",
+                                         "xs",        "x",
+                                         "t",         "0",
+                                         "1",         "9223372036854775807",
+                                         "range",     "len",
+                                         "sum",       "sort",
+                                         "reverse",   "min",
+                                         "max",       "abs",
+                                         "while 1 :", "f ( a )",
+                                         "t = t + t", "range ( 99999 )",
+                                         "\xff",      "\"",
+                                         "3x"};
 
 std::string bytes(Choices& choices) {
   std::string text;
-  for (int length = choices.between(0, 200); length > 0; --length) text += static_cast<char>(choices.between(0, 255));
+  for (int length = choices.between(0, 200); length > 0; --length)
+    text += static_cast<char>(choices.between(0, 255));
   return text;
 }
 
@@ -35,7 +61,8 @@ std::vector<std::string> words_of(const std::string& text) {
 
 std::string joined(Choices& choices, const std::vector<std::string>& words) {
   std::string text;
-  for (const std::string& word : words) text += word + (choices.below(8) == 0 && text.size() % 2 ? "\n" : " ");
+  for (const std::string& word : words)
+    text += word + (choices.below(8) == 0 && text.size() % 2 ? "\n" : " ");
   return text;
 }
 
@@ -48,30 +75,37 @@ std::string mutated(Choices& choices, const std::string& answer) {
     switch (choices.below(4)) {
       case 0: words.insert(place, choices.of(kWords)); break;
       case 1: words[at] = choices.of(kWords); break;
-      case 2: if (words.size() > 1) words.erase(place); break;
+      case 2:
+        if (words.size() > 1) words.erase(place);
+        break;
       default: {
         const std::vector<std::string> repeated(words.begin(), place);
-        words.insert(words.begin() + static_cast<std::ptrdiff_t>(choices.below(words.size() + 1)), repeated.begin(), repeated.end());
+        words.insert(words.begin() + static_cast<std::ptrdiff_t>(choices.below(words.size() + 1)),
+                     repeated.begin(), repeated.end());
       }
     }
   }
   return joined(choices, words);
 }
 
-// A solution with words changed for others of their sort, so that it is a program still: values, operators, statements' ends.
+// A solution with words changed for others of their sort, so that it is a program still: values,
+// operators, statements' ends.
 std::string bent(Choices& choices, const std::string& answer) {
   const std::vector<std::vector<std::string>> sorts = {
-      {"a", "b", "t", "x", "xs", "r", "i", "0", "1", "9223372036854775807", "[ ]", "f ( a )", "range ( 999999 )", "range ( x )", "( t + t )", "( t * t )"},
+      {"a", "b", "t", "x", "xs", "r", "i", "0", "1", "9223372036854775807", "[ ]", "f ( a )",
+       "range ( 999999 )", "range ( x )", "( t + t )", "( t * t )"},
       {"+", "-", "*", "//", "%"},
       {"==", "!=", "<", "<=", ">", ">=", "in"},
       {"len", "sum", "sort", "reverse", "min", "max", "abs", "range", "f"}};
   std::vector<std::string> words = words_of(answer);
-  const auto signature = static_cast<std::size_t>(std::find(words.begin(), words.end(), ":") - words.begin());
+  const auto signature =
+      static_cast<std::size_t>(std::find(words.begin(), words.end(), ":") - words.begin());
   for (int edits = choices.between(1, 8); edits > 0; --edits) {
     std::string& word = words[signature + choices.below(words.size() - signature)];
     if (word == "if" && choices.below(2) == 0) word = "while";
     for (const auto& sort : sorts)
-      if (&word + 1 < words.data() + words.size() && *(&word + 1) != "=" && *(&word + 1) != "in" && std::find(sort.begin(), sort.end(), word) != sort.end()) {
+      if (&word + 1 < words.data() + words.size() && *(&word + 1) != "=" && *(&word + 1) != "in" &&
+          std::find(sort.begin(), sort.end(), word) != sort.end()) {
         word = choices.of(sort);
         break;
       }
@@ -81,8 +115,11 @@ std::string bent(Choices& choices, const std::string& answer) {
 
 TEST_CASE("whatever the program, it is refused or every run ends within its limits") {
   const ProgramLimits limits;
-  const std::vector<std::vector<ProgramValue>> calls = {{}, {ProgramValue::of(3)}, {ProgramValue::of(ProgramList{3, -1, 12})},
-                                                        {ProgramValue::of(ProgramList{3, 1}), ProgramValue::of(2)}};
+  const std::vector<std::vector<ProgramValue>> calls = {
+      {},
+      {ProgramValue::of(3)},
+      {ProgramValue::of(ProgramList{3, -1, 12})},
+      {ProgramValue::of(ProgramList{3, 1}), ProgramValue::of(2)}};
   int refused = 0, ended = 0, limited = 0;
   for (std::int64_t round = 0; round < 20000; ++round) {
     CAPTURE(round);
@@ -99,13 +136,17 @@ TEST_CASE("whatever the program, it is refused or every run ends within its limi
       if (program.ok()) call.resize(program.parameters("f").size(), ProgramValue::of(5));
       const ProgramOutcome outcome = program.run("f", call, limits);
       REQUIRE(outcome.steps <= limits.steps);
-      if (outcome.value.list) REQUIRE(outcome.value.list->size() <= static_cast<std::size_t>(limits.elements));
+      if (outcome.value.list)
+        REQUIRE(outcome.value.list->size() <= static_cast<std::size_t>(limits.elements));
       CHECK((program.ok() || !outcome.ok()));
       ended += outcome.ok();
-      limited += outcome.failure == ProgramFailure::steps || outcome.failure == ProgramFailure::memory || outcome.failure == ProgramFailure::depth;
+      limited += outcome.failure == ProgramFailure::steps ||
+                 outcome.failure == ProgramFailure::memory ||
+                 outcome.failure == ProgramFailure::depth;
     }
   }
-  INFO(refused << " refused; of the runs " << ended << " returned and " << limited << " met a limit");
+  INFO(refused << " refused; of the runs " << ended << " returned and " << limited
+               << " met a limit");
   CHECK(refused > 5000);
   CHECK(ended > 1000);
   CHECK(limited > 100);

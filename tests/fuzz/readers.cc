@@ -1,5 +1,6 @@
-// Feeds damaged CSV files, JSON lines, tokenizer files, UTF-8 and safetensors to the readers. A reader may return or refuse with a DataError;
-// anything else, a crash, a hang or another exception, is a fault. Mutations are drawn by `Chance`, so a failing round can be run again:
+// Feeds damaged CSV files, JSON lines, tokenizer files, UTF-8 and safetensors to the readers. A
+// reader may return or refuse with a DataError; anything else, a crash, a hang or another
+// exception, is a fault. Mutations are drawn by `Chance`, so a failing round can be run again:
 //   fuzz_readers ROUNDS FIRST
 #include <algorithm>
 #include <cstdlib>
@@ -8,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "core/prob/chance.h"
+#include "core/base/documents.h"
 #include "core/base/error.h"
 #include "core/base/memory_file.h"
+#include "core/base/text.h"
+#include "core/prob/chance.h"
 #include "plugins/models/checkpoint/safetensors.h"
-#include "core/base/documents.h"
 #include "plugins/tasks/stories/five_sentences.h"
 #include "plugins/tokenizers/tokenizer_json.h"
-#include "core/base/text.h"
 #include "tests/plugins/tokenizers/small_tokenizer.h"
 
 namespace draftlab {
@@ -40,14 +41,65 @@ const std::vector<std::string> kSeeds = {
     "{\"text\": \"one \\u00e9\", \"more\": [1, {\"a\": null}]}\n\n{\"text\": \"two\"}\n",
     "caf\xC3\xA9 ``quoted'' \xE2\x82\xAC 3.50! \"Yes.\" He said.\n\nNext? No.",
 };
-const std::vector<std::string> kScraps = {"\"", "\"\"", ",", "\n", "\r\n", "\r", "{", "}", "[[[[[[[[", "\\u", "\\ud800", "\xFF", "\xE2\x82", "\xF4\x90\x80\x80",
-                                          std::string(1, '\0'), "text", "1e999999", ".", "! ", "'", "``", "null", "true", "-1", "1152921504606846976", "(", "*", "?", "+", "|"};
+const std::vector<std::string> kScraps = {"\"",
+                                          "\"\"",
+                                          ",",
+                                          "\n",
+                                          "\r\n",
+                                          "\r",
+                                          "{",
+                                          "}",
+                                          "[[[[[[[[",
+                                          "\\u",
+                                          "\\ud800",
+                                          "\xFF",
+                                          "\xE2\x82",
+                                          "\xF4\x90\x80\x80",
+                                          std::string(1, '\0'),
+                                          "text",
+                                          "1e999999",
+                                          ".",
+                                          "! ",
+                                          "'",
+                                          "``",
+                                          "null",
+                                          "true",
+                                          "-1",
+                                          "1152921504606846976",
+                                          "(",
+                                          "*",
+                                          "?",
+                                          "+",
+                                          "|"};
 
 // A header and its tensors; what stands before them says how long the header is.
-const std::string kTensors = R"({"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},"b.weight":)"
-                             R"({"dtype":"BF16","shape":[4],"data_offsets":[24,32]},"c":{"dtype":"I64","shape":[],"data_offsets":[32,40]}})";
-const std::vector<std::string> kTensorScraps = {"\"", ",", "{", "}", "[", "]", ":", "-1", "18446744073709551615", "9223372036854775807", "4611686018427387904", "1e30", "0.5", "null",
-                                                "\"F64\"", "\"F16\"", "\"shape\"", "\"data_offsets\"", "[0,0]", "\"a\":{}", "\"__metadata__\":1", std::string(300, '['), "\xFF", std::string(1, '\0')};
+const std::string kTensors =
+    R"({"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},"b.weight":)"
+    R"({"dtype":"BF16","shape":[4],"data_offsets":[24,32]},"c":{"dtype":"I64","shape":[],"data_offsets":[32,40]}})";
+const std::vector<std::string> kTensorScraps = {"\"",
+                                                ",",
+                                                "{",
+                                                "}",
+                                                "[",
+                                                "]",
+                                                ":",
+                                                "-1",
+                                                "18446744073709551615",
+                                                "9223372036854775807",
+                                                "4611686018427387904",
+                                                "1e30",
+                                                "0.5",
+                                                "null",
+                                                "\"F64\"",
+                                                "\"F16\"",
+                                                "\"shape\"",
+                                                "\"data_offsets\"",
+                                                "[0,0]",
+                                                "\"a\":{}",
+                                                "\"__metadata__\":1",
+                                                std::string(300, '['),
+                                                "\xFF",
+                                                std::string(1, '\0')};
 
 // A tokenizer with a component of every kind.
 std::string whole_tokenizer() {
@@ -57,12 +109,17 @@ std::string whole_tokenizer() {
   small.add("<s>", {{"lstrip", true}, {"rstrip", true}});
   small.add("caf\u00e9", {{"normalized", true}, {"single_word", true}});
   small.json["normalizer"] = {{"type", "Sequence"}, {"normalizers", {{{"type", "NFC"}}}}};
-  small.json["pre_tokenizer"] = {{"type", "Sequence"},
-                                 {"pretokenizers",
-                                  {{{"type", "Split"}, {"pattern", {{"Regex", "(?i:'s|'t)| ?[^\\s\\p{L}]++[\\r\\n]*|\\s+(?!\\S)|\\w{1,3}"}}}, {"behavior", "MergedWithPrevious"}, {"invert", false}},
-                                   {{"type", "Digits"}, {"individual_digits", true}},
-                                   {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"use_regex", true}}}}};
-  small.json["post_processor"] = {{"type", "TemplateProcessing"}, {"single", {{{"SpecialToken", {{"id", "<s>"}}}}}}};
+  small.json["pre_tokenizer"] = {
+      {"type", "Sequence"},
+      {"pretokenizers",
+       {{{"type", "Split"},
+         {"pattern", {{"Regex", "(?i:'s|'t)| ?[^\\s\\p{L}]++[\\r\\n]*|\\s+(?!\\S)|\\w{1,3}"}}},
+         {"behavior", "MergedWithPrevious"},
+         {"invert", false}},
+        {{"type", "Digits"}, {"individual_digits", true}},
+        {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"use_regex", true}}}}};
+  small.json["post_processor"] = {{"type", "TemplateProcessing"},
+                                  {"single", {{{"SpecialToken", {{"id", "<s>"}}}}}}};
   // Its long list of bytes last, so that damage meets the rest.
   std::string text = "{\"model\": " + small.json["model"].dump() + "}";
   small.json.erase("model");
@@ -70,15 +127,19 @@ std::string whole_tokenizer() {
 }
 
 // With up to `most` edits, which begin among the first bytes.
-std::string mutated(Draw& draw, std::string text, const std::vector<std::string>& scraps, std::size_t most = 8, std::size_t first = std::string::npos) {
+std::string mutated(Draw& draw, std::string text, const std::vector<std::string>& scraps,
+                    std::size_t most = 8, std::size_t first = std::string::npos) {
   for (std::size_t edits = 1 + draw.below(most); edits > 0; --edits) {
     const std::size_t at = draw.below(std::min(text.size(), first) + 1);
     switch (draw.below(5)) {
       case 0: text.insert(at, scraps[draw.below(scraps.size())]); break;
       case 1: text.erase(at, draw.below(8)); break;
-      case 2: if (at < text.size()) text[at] = static_cast<char>(draw.below(256)); break;
+      case 2:
+        if (at < text.size()) text[at] = static_cast<char>(draw.below(256));
+        break;
       case 3: text.insert(at, text.substr(draw.below(text.size() + 1), draw.below(20))); break;
-      default: if (first > text.size() || draw.below(20) == 0) text.resize(at);
+      default:
+        if (first > text.size() || draw.below(20) == 0) text.resize(at);
     }
   }
   return text;
@@ -86,9 +147,12 @@ std::string mutated(Draw& draw, std::string text, const std::vector<std::string>
 
 const std::string kTokenizer = whole_tokenizer();
 
-struct Tally { long taken = 0, refused = 0; };
+struct Tally {
+  long taken = 0, refused = 0;
+};
 
-template <class Read> void attempt(Tally& tally, Read read) {
+template <class Read>
+void attempt(Tally& tally, Read read) {
   try {
     read();
     ++tally.taken;
@@ -112,7 +176,8 @@ void tensors(Draw& draw, Tally& tally) {
     const SafetensorsFile read(stored.path());
     unsigned sum = 0;
     for (const auto& [name, tensor] : read.tensors()) {
-      if (tensor.bytes.size() != byte_count(tensor.type, tensor.shape)) throw Fault("a tensor of other bytes than its shape says");
+      if (tensor.bytes.size() != byte_count(tensor.type, tensor.shape))
+        throw Fault("a tensor of other bytes than its shape says");
       for (const std::byte byte : tensor.bytes) sum += std::to_integer<unsigned>(byte);
     }
     if (sum > 255 * file.size()) throw Fault("more bytes than there are");
@@ -121,7 +186,9 @@ void tensors(Draw& draw, Tally& tally) {
 
 // Damages a tokenizer.json, mostly before its vocabulary, and encodes with what is still taken.
 void tokenizer_round(Draw& draw, Tally& tally) {
-  const std::string file = mutated(draw, kTokenizer, kScraps, 2, draw.below(4) ? kTokenizer.find("\"vocab\"") : kTokenizer.size());
+  const std::string file =
+      mutated(draw, kTokenizer, kScraps, 2,
+              draw.below(4) ? kTokenizer.find("\"vocab\"") : kTokenizer.size());
   const std::string text = mutated(draw, kSeeds[3], kScraps);
   attempt(tally, [&] {
     ByteLevelParts parts = read_tokenizer_json(file, "fuzz.json");
@@ -129,8 +196,10 @@ void tokenizer_round(Draw& draw, Tally& tally) {
     parts.ends.push_back(parts.vocabulary.empty() ? 0 : parts.vocabulary.begin()->second);
     const ByteLevelTokenizer tokenizer(std::move(parts), "fuzz.json");
     for (const Token token : tokenizer.encode(text))
-      if (token < 0 || token >= tokenizer.vocabulary()) throw Fault("a token outside the vocabulary");
-    if (invalid_utf8(tokenizer.decode(tokenizer.encode(text))) != std::string::npos) throw Fault("decoding made what is no UTF-8");
+      if (token < 0 || token >= tokenizer.vocabulary())
+        throw Fault("a token outside the vocabulary");
+    if (invalid_utf8(tokenizer.decode(tokenizer.encode(text))) != std::string::npos)
+      throw Fault("decoding made what is no UTF-8");
   });
 }
 
@@ -142,7 +211,8 @@ void round(std::uint64_t number, Tally& tally) {
   const bool valid = invalid_utf8(text) == std::string::npos;
   attempt(tally, [&] {
     const Table table = parse_csv(text, "fuzz.csv");
-    for (const auto& row : table.rows) if (row.size() != table.columns.size()) throw Fault("a row of another width than the header");
+    for (const auto& row : table.rows)
+      if (row.size() != table.columns.size()) throw Fault("a row of another width than the header");
     if (table.lines.size() != table.rows.size()) throw Fault("rows without line numbers");
   });
   if (!valid) return;  // files are refused before they reach the rest
@@ -170,6 +240,7 @@ int main(int count, char** arguments) {
       return 1;
     }
   }
-  std::cout << rounds << " rounds: " << tally.taken << " inputs taken, " << tally.refused << " refused\n";
+  std::cout << rounds << " rounds: " << tally.taken << " inputs taken, " << tally.refused
+            << " refused\n";
   return tally.taken > 0 && tally.refused > 0 ? 0 : 1;
 }

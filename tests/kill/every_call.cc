@@ -1,8 +1,9 @@
-// A process that is killed before each of its calls that change a file, one run a call: whatever was reported as finished is
-// there, every file of the trace opens, and a resume ends with the contents of a run that was not interrupted. Once more with
-// writes of which only half arrives.
+// A process that is killed before each of its calls that change a file, one run a call: whatever
+// was reported as finished is there, every file of the trace opens, and a resume ends with the
+// contents of a run that was not interrupted. Once more with writes of which only half arrives.
 //
-// The functions below stand before those of the C library for this program and the libraries it loads.
+// The functions below stand before those of the C library for this program and the libraries it
+// loads.
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -23,13 +24,16 @@ namespace {
 
 std::atomic<long> calls = 0, fatal = -1;  // counted only while fatal >= 0
 bool torn = false;
-int result_pipe = -1;                     // what is written there is no file
+int result_pipe = -1;  // what is written there is no file
 
 void strike() {
   if (fatal >= 0 && calls++ == fatal) ::kill(::getpid(), SIGKILL);
 }
 
-template <class Function> Function next(const char* name) { return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name)); }
+template <class Function>
+Function next(const char* name) {
+  return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));
+}
 
 }  // namespace
 
@@ -98,13 +102,15 @@ namespace {
 
 constexpr int kSamples = 6;
 
-// What a child did before it ended, as numbers through a pipe: the largest is the samples it reported as finished.
+// What a child did before it ended, as numbers through a pipe: the largest is the samples it
+// reported as finished.
 struct Outcome {
   bool killed = false;
   int status = 0, reported = 0;
 };
 
-Outcome in_child(long fatal_call, bool tear, const std::function<void(const std::function<void(int)>&)>& act) {
+Outcome in_child(long fatal_call, bool tear,
+                 const std::function<void(const std::function<void(int)>&)>& act) {
   int ends[2];
   REQUIRE(::pipe(ends) == 0);
   const pid_t child = ::fork();
@@ -162,7 +168,8 @@ void kill_at_every_call(bool tear) {
         if (unit.path().extension() == ".h5") CHECK(Trace(unit.path().string()).samples() > 0);
       }
     }
-    CHECK(TraceWriter(path, {}, made_runs(), TraceOptions{}, true).finished() >= static_cast<std::size_t>(outcome.reported));
+    CHECK(TraceWriter(path, {}, made_runs(), TraceOptions{}, true).finished() >=
+          static_cast<std::size_t>(outcome.reported));
     decode(path, [](int) {});
     CHECK(difference(path, whole) == "");
     CHECK_FALSE(std::filesystem::exists(path + ".units"));
@@ -193,7 +200,8 @@ TEST_CASE("an attempt killed before every call leaves a cell that can be claimed
     const Attempts attempts = claims.of("cell");
     if (outcome.reported) CHECK(attempts.back().state == AttemptState::done);
     if (attempts.empty() || attempts.back().state != AttemptState::done) {
-      // What was claimed and not yet signed is given up when its lease ends; what was signed, at once.
+      // What was claimed and not yet signed is given up when its lease ends; what was signed, at
+      // once.
       const bool signed_by_the_dead = !attempts.empty() && !attempts.back().owner.empty();
       if (signed_by_the_dead) CHECK(claims.abandoned("cell", attempts.back()));
       CHECK(claims.claim("cell", attempts.empty() ? 1 : attempts.back().number + 1, "round"));
@@ -209,13 +217,16 @@ TEST_CASE("a sweep killed before every call of its beginning can be begun again"
   Registries registries;
   register_builtin_plugins(registries);
   Faults faults;
-  const Config config = Config::parse("model = table\ntask = positions\n[sweep]\nrouter = always, never\n", "a.ini", faults);
+  const Config config = Config::parse(
+      "model = table\ntask = positions\n[sweep]\nrouter = always, never\n", "a.ini", faults);
   faults.raise();
   long call = 0;
   for (bool killed = true; killed; ++call) {
     CAPTURE(call);
     std::filesystem::remove_all(path);
-    killed = in_child(call, call % 2, [&](const auto&) { SweepFolder::freeze(path, config, {}, registries); }).killed;
+    killed = in_child(call, call % 2, [&](const auto&) {
+               SweepFolder::freeze(path, config, {}, registries);
+             }).killed;
     CHECK(SweepFolder::may_begin(path));
     CHECK(SweepFolder::freeze(path, config, {}, registries).cells().size() == 2);
     CHECK(SweepFolder::open(path, registries).cells().size() == 2);

@@ -16,13 +16,16 @@ namespace draftlab::testing {
 
 // The part of that name with the options of a config's section.
 template <class Interface>
-std::unique_ptr<Interface> part(const Registry<Interface> Registries::*kind, const std::string& name, const std::string& options = "") {
+std::unique_ptr<Interface> part(const Registry<Interface> Registries::*kind,
+                                const std::string& name, const std::string& options = "") {
   Registries registries;
   register_builtin_plugins(registries);
   const Registry<Interface>& registry = registries.*kind;
   const std::string section = registry.kind() + "." + name;
   Faults faults;
-  auto bound = registry.find(name)->bind(Config::parse("[" + section + "]\n" + options, "test.ini", faults), section, faults, &registry);
+  auto bound =
+      registry.find(name)->bind(Config::parse("[" + section + "]\n" + options, "test.ini", faults),
+                                section, faults, &registry);
   faults.raise();
   return bound.make();
 }
@@ -47,13 +50,17 @@ struct ScriptedStep {
     int deepest = std::numeric_limits<int>::max();
     int horizon() const override { return deepest; }
   } target{canvas};
-  std::unique_ptr<Frontier> frontier;  // of parts that ask about hypothetical states; with an unmasker
+  std::unique_ptr<Frontier>
+      frontier;  // of parts that ask about hypothetical states; with an unmasker
   std::unique_ptr<Unmasker> unmasker;
   int vocabulary = 3;
   std::optional<Question> asked;  // what the last coroutine asked
 
   explicit ScriptedStep(Canvas its) : canvas(std::move(its)) {}
-  Step step() { return {canvas, window, blocks, decode, carry, chance, mailbox, 0, 0, vocabulary, target, frontier.get(), unmasker.get()}; }
+  Step step() {
+    return {canvas, window, blocks,     decode, carry,          chance,        mailbox,
+            0,      0,      vocabulary, target, frontier.get(), unmasker.get()};
+  }
 
   // Stepwise decoding by blocks and `unmasker`: what is given to both of them is set before.
   void decodes(const std::string& name, const std::string& options = "") {
@@ -64,16 +71,22 @@ struct ScriptedStep {
     if (!frontier->done(canvas)) window = frontier->next(canvas);
   }
 
-  // Runs a coroutine; whatever position it asks, at whatever node, is answered by `answers`, or at each node by its own.
-  template <class T> T run(Asking<T> asking, const std::map<std::int32_t, Distribution>& answers) {
+  // Runs a coroutine; whatever position it asks, at whatever node, is answered by `answers`, or at
+  // each node by its own.
+  template <class T>
+  T run(Asking<T> asking, const std::map<std::int32_t, Distribution>& answers) {
     return run(std::move(asking), [&](int, std::int32_t position) { return answers.at(position); });
   }
-  template <class T> T run(Asking<T> asking, const std::function<Distribution(int node, std::int32_t position)>& answers) {
+  template <class T>
+  T run(Asking<T> asking,
+        const std::function<Distribution(int node, std::int32_t position)>& answers) {
     asked.reset();
     asking.start();
     while (!asking.done()) {
       asked = *mailbox.question;
-      for (const Ask& ask : asked->asks) for (const std::int32_t position : ask.positions) mailbox.answer.add(ask.node, position, answers(ask.node, position));
+      for (const Ask& ask : asked->asks)
+        for (const std::int32_t position : ask.positions)
+          mailbox.answer.add(ask.node, position, answers(ask.node, position));
       mailbox.waiting.resume();
     }
     return asking.take();

@@ -18,22 +18,27 @@ inline const Registries& all_plugins() {
   return all;
 }
 
-inline constexpr const char* kVectors = "model = linear-gaussian\nmodel.draft = linear-gaussian\ntask = positions\ndrafter = diffusion\nverifier = density\nfrontier = left-to-right\n";
+inline constexpr const char* kVectors =
+    "model = linear-gaussian\nmodel.draft = linear-gaussian\ntask = positions\ndrafter = "
+    "diffusion\nverifier = density\nfrontier = left-to-right\n";
 
 // `lines` may beat what kVectors says. ConfigError for what compose refuses.
-inline Composition vectors(const std::string& lines, const std::string& task = "length = 4\nprompt = 0:0\n") {
+inline Composition vectors(const std::string& lines,
+                           const std::string& task = "length = 4\nprompt = 0:0\n") {
   Faults faults;
   Config config = Config::parse(std::string(kVectors), "test.ini", faults);
   const Config own = Config::parse(lines + "\n[task.positions]\n" + task, "test.ini", faults);
   for (const Config::Entry* const entry : own.entries()) config.set(*entry);
-  if (own.find("model.draft") && own.find("model.draft")->value == "none") config.erase("model.draft");
+  if (own.find("model.draft") && own.find("model.draft")->value == "none")
+    config.erase("model.draft");
   Composition composition = compose(config, all_plugins(), faults);
   faults.raise();
   return composition;
 }
 
 // Decodes one sequence; `seen` looks on behind every step.
-inline SampleRow decode(const Composition& composition, std::uint64_t sequence, const std::function<void(const Decoder&)>& seen = {}) {
+inline SampleRow decode(const Composition& composition, std::uint64_t sequence,
+                        const std::function<void(const Decoder&)>& seen = {}) {
   Loaded loaded;
   const Models models = load_models(composition, loaded);
   const auto task = composition.task.make();
@@ -41,7 +46,8 @@ inline SampleRow decode(const Composition& composition, std::uint64_t sequence, 
   const Prompt prompt = task->prompt(0);
   SampledChance chance(1);
   Decoder decoder(composition, models, prompt, sequence, chance);
-  while (drive(models, decoder, decoder.step())) if (seen) seen(decoder);
+  while (drive(models, decoder, decoder.step()))
+    if (seen) seen(decoder);
   return decoder.row();
 }
 

@@ -1,5 +1,6 @@
-// The model `autoregressive`: a causal transformer, alone or with an encoder of the prompt, with prediction heads or without
-// (Qwen2, Qwen3, GPT-2; Stern et al., 2018). Torch is loaded when one is made.
+// The model `autoregressive`: a causal transformer, alone or with an encoder of the prompt, with
+// prediction heads or without (Qwen2, Qwen3, GPT-2; Stern et al., 2018). Torch is loaded when one
+// is made.
 #include "plugins/models/autoregressive/autoregressive.h"
 
 #include "plugins/builtin.h"
@@ -7,11 +8,27 @@
 namespace draftlab {
 
 void AutoregressiveOptions::declare(OptionSet& set) {
-  set.add("checkpoint", &checkpoint).help("Folder with config.json and model.safetensors (or several files and their index), in Hugging Face's names.");
-  set.add("heads", &heads).help("Folder with heads.safetensors: prediction heads made for this checkpoint; empty: its own, where it has some.");
-  set.add("cache", &cache).one_of({"on", "off"}).help("Keep the rows of tokens that the canvas still agrees with, or compute every question from the first token on.");
-  set.add("exit_layers", &exit_layers).in(0, 1024).help("E: layers that answer shallow questions (early exit), fewer than there are; 0: such questions are refused.");
-  set.add("longest", &longest).in(0, 1 << 20).help("Longest canvas; 0: the checkpoint's max_position_embeddings.");
+  set.add("checkpoint", &checkpoint)
+      .help(
+          "Folder with config.json and model.safetensors (or several files and their index), in "
+          "Hugging Face's names.");
+  set.add("heads", &heads)
+      .help(
+          "Folder with heads.safetensors: prediction heads made for this checkpoint; empty: its "
+          "own, where it has some.");
+  set.add("cache", &cache)
+      .one_of({"on", "off"})
+      .help(
+          "Keep the rows of tokens that the canvas still agrees with, or compute every question "
+          "from the first token on.");
+  set.add("exit_layers", &exit_layers)
+      .in(0, 1024)
+      .help(
+          "E: layers that answer shallow questions (early exit), fewer than there are; 0: such "
+          "questions are refused.");
+  set.add("longest", &longest)
+      .in(0, 1 << 20)
+      .help("Longest canvas; 0: the checkpoint's max_position_embeddings.");
 }
 
 }  // namespace draftlab
@@ -19,10 +36,12 @@ void AutoregressiveOptions::declare(OptionSet& set) {
 DRAFTLAB_PLUGIN(autoregressive) {
   using namespace draftlab;
   registries.models.add_with<AutoregressiveOptions>(
-      "autoregressive", "causal transformer with a cache, prediction heads, an encoder (Qwen2, Qwen3, GPT-2; Stern et al., 2018); libtorch",
+      "autoregressive",
+      "causal transformer with a cache, prediction heads, an encoder (Qwen2, Qwen3, GPT-2; Stern "
+      "et al., 2018); libtorch",
       {Form::committed, Form::chain, Form::shallow}, [](const AutoregressiveOptions& options) {
-        static const auto make =
-            reinterpret_cast<decltype(&draftlab_make_autoregressive)>(module_function("draftlab_torch", "draftlab_make_autoregressive"));
+        static const auto make = reinterpret_cast<decltype(&draftlab_make_autoregressive)>(
+            module_function("draftlab_torch", "draftlab_make_autoregressive"));
         return std::unique_ptr<Model>(make(&options));
       });
 }

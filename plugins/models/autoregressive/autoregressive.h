@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "core/parts/model.h"
 #include "core/config/options.h"
+#include "core/parts/model.h"
 
 namespace draftlab {
 
@@ -18,4 +18,5 @@ struct AutoregressiveOptions {
 }  // namespace draftlab
 
 // Exported by the torch module; the caller owns the model.
-extern "C" draftlab::Model* draftlab_make_autoregressive(const draftlab::AutoregressiveOptions* options);
+extern "C" draftlab::Model* draftlab_make_autoregressive(
+    const draftlab::AutoregressiveOptions* options);

@@ -1,4 +1,5 @@
-// `autoregressive` on libtorch: the rows of all questions of a batch go through the network together.
+// `autoregressive` on libtorch: the rows of all questions of a batch go through the network
+// together.
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 
@@ -8,9 +9,9 @@
 #include "core/base/error.h"
 #include "plugins/models/autoregressive/autoregressive.h"
 #include "plugins/models/autoregressive/causal_rows_torch.h"
-#include "plugins/models/transformer/device_rows_torch.h"
-#include "plugins/models/kernels/machine_torch.h"
 #include "plugins/models/checkpoint/weights_torch.h"
+#include "plugins/models/kernels/machine_torch.h"
+#include "plugins/models/transformer/device_rows_torch.h"
 
 namespace draftlab {
 namespace {
@@ -18,7 +19,9 @@ namespace {
 class Autoregressive final : public Model {
  public:
   explicit Autoregressive(const AutoregressiveOptions& options) : options_(options) {
-    if (options_.checkpoint.empty()) throw ConfigError("model.checkpoint must name a folder with config.json and model.safetensors");
+    if (options_.checkpoint.empty())
+      throw ConfigError(
+          "model.checkpoint must name a folder with config.json and model.safetensors");
   }
 
   void load(const Machine& machine) override {
@@ -28,26 +31,36 @@ class Autoregressive final : public Model {
     const bool bf16 = machine.dtype == "bf16";
     Transformer net = Transformer::load(options_.checkpoint, std::nullopt);
     config_ = net.config;
-    if (!config_.right_shifted()) throw DataError(options_.checkpoint + "/config.json: model_type '" + config_.model_type + "' does not tell the next token; model = block-diffusion decodes with it");
+    if (!config_.right_shifted())
+      throw DataError(options_.checkpoint + "/config.json: model_type '" + config_.model_type +
+                      "' does not tell the next token; model = block-diffusion decodes with it");
     if (options_.exit_layers >= config_.num_hidden_layers) {
-      throw ConfigError("model.autoregressive.exit_layers = " + std::to_string(options_.exit_layers) + " must be fewer than the checkpoint's " + std::to_string(config_.num_hidden_layers) + " layers");
+      throw ConfigError(
+          "model.autoregressive.exit_layers = " + std::to_string(options_.exit_layers) +
+          " must be fewer than the checkpoint's " + std::to_string(config_.num_hidden_layers) +
+          " layers");
     }
     facts_.vocabulary = static_cast<int>(config_.vocab_size);
-    facts_.longest = static_cast<int>(options_.longest > 0 && !config_.gpt2() ? options_.longest : config_.max_position_embeddings);
+    facts_.longest =
+        static_cast<int>(options_.longest > 0 && !config_.gpt2() ? options_.longest
+                                                                 : config_.max_position_embeddings);
     facts_.mask = config_.mask_token_id >= 0 ? static_cast<Token>(config_.mask_token_id) : kNoToken;
-    for (const std::int64_t stop : config_.eos_token_id) facts_.stops.push_back(static_cast<Token>(stop));
+    for (const std::int64_t stop : config_.eos_token_id)
+      facts_.stops.push_back(static_cast<Token>(stop));
     facts_.family = config_.model_type;
     facts_.checkpoint = options_.checkpoint;
     facts_.digest = weights_digest(options_.checkpoint);
     for (const auto& [name, tensor] : net.named_parameters()) facts_.parameters += tensor.numel();
 
     PredictionHeads heads;
-    if (const std::string& folder = options_.heads.empty() ? options_.checkpoint : options_.heads; !options_.heads.empty() || PredictionHeads::stored(folder)) {
+    if (const std::string& folder = options_.heads.empty() ? options_.checkpoint : options_.heads;
+        !options_.heads.empty() || PredictionHeads::stored(folder)) {
       heads = PredictionHeads::load(folder, config_.hidden_size, facts_.digest);
       facts_.digest += "+" + PredictionHeads::digest(folder);
     }
     for (const auto& [name, tensor] : heads.named_parameters()) facts_.parameters += tensor.numel();
-    rules_ = {options_.cache == "on", config_.num_hidden_layers, options_.exit_layers, std::max(1, static_cast<int>(heads.count))};
+    rules_ = {options_.cache == "on", config_.num_hidden_layers, options_.exit_layers,
+              std::max(1, static_cast<int>(heads.count))};
     rows_.emplace(std::move(net), bf16, heads, device);
   }
 
@@ -55,11 +68,15 @@ class Autoregressive final : public Model {
 
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {
     if (canvas.length() > facts_.longest) {
-      throw ConfigError("a canvas of " + std::to_string(canvas.length()) + " positions is longer than the " + std::to_string(facts_.longest) + " that the model can hold");
+      throw ConfigError("a canvas of " + std::to_string(canvas.length()) +
+                        " positions is longer than the " + std::to_string(facts_.longest) +
+                        " that the model can hold");
     }
     for (const Token token : canvas.tokens()) {
       if (token >= facts_.vocabulary) {
-        throw ConfigError("prompt token " + std::to_string(token) + " lies outside the model's vocabulary of " + std::to_string(facts_.vocabulary));
+        throw ConfigError("prompt token " + std::to_string(token) +
+                          " lies outside the model's vocabulary of " +
+                          std::to_string(facts_.vocabulary));
       }
     }
     rows_->prepare(canvas.length());
@@ -95,8 +112,10 @@ class Autoregressive final : public Model {
     const auto size = static_cast<std::size_t>(facts_.vocabulary);
     for (std::size_t i = 0; i < batch.size(); ++i) {
       for (const HeadRow& from : answers[i]) {
-        const float* const its = logits->data_ptr<float>() + (line[from.row] + from.head) * facts_.vocabulary;
-        batch[i].answer->add(from.node, from.position, Distribution::from_logits(logits, {its, size}, facts_.mask));
+        const float* const its =
+            logits->data_ptr<float>() + (line[from.row] + from.head) * facts_.vocabulary;
+        batch[i].answer->add(from.node, from.position,
+                             Distribution::from_logits(logits, {its, size}, facts_.mask));
       }
     }
   }
@@ -113,4 +132,6 @@ class Autoregressive final : public Model {
 }  // namespace
 }  // namespace draftlab
 
-draftlab::Model* draftlab_make_autoregressive(const draftlab::AutoregressiveOptions* options) { return new draftlab::Autoregressive(*options); }
+draftlab::Model* draftlab_make_autoregressive(const draftlab::AutoregressiveOptions* options) {
+  return new draftlab::Autoregressive(*options);
+}

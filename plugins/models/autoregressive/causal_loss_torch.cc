@@ -10,7 +10,9 @@ namespace {
 constexpr std::int64_t kGrain = 8;  // rows of a canvas are a multiple of so many
 
 at::Tensor tensor(const std::vector<std::int64_t>& values) {
-  return at::from_blob(const_cast<std::int64_t*>(values.data()), {static_cast<std::int64_t>(values.size())}, at::kLong).clone();
+  return at::from_blob(const_cast<std::int64_t*>(values.data()),
+                       {static_cast<std::int64_t>(values.size())}, at::kLong)
+      .clone();
 }
 
 // `tokens[b]` of every canvas, padded with token 0; row i sees rows [0, until(b, i)).
@@ -20,7 +22,9 @@ TrainingRows padded_rows(const std::vector<std::span<const Token>>& tokens, cons
   for (const auto& its : tokens) length = std::max(length, static_cast<std::int64_t>(its.size()));
   length = (length + kGrain - 1) / kGrain * kGrain;
   const auto n = static_cast<std::int64_t>(tokens.size());
-  TrainingRows rows{at::zeros({n, length}, at::kLong), at::arange(length, at::kLong).expand({n, length}).contiguous(), at::zeros({n, length, 3}, at::kInt)};
+  TrainingRows rows{at::zeros({n, length}, at::kLong),
+                    at::arange(length, at::kLong).expand({n, length}).contiguous(),
+                    at::zeros({n, length, 3}, at::kInt)};
   for (std::int64_t b = 0; b < n; ++b) {
     std::copy(tokens[b].begin(), tokens[b].end(), rows.ids.data_ptr<std::int64_t>() + b * length);
     for (std::int64_t i = 0; i < length; ++i) {
@@ -39,7 +43,8 @@ CausalBatch causal_batch(std::vector<const WorkedExample*> examples, bool encode
   std::int64_t shortest = examples.front()->prompt;
   for (const WorkedExample* example : examples) {
     const std::span<const Token> all(example->tokens);
-    rows.push_back(all.subspan(encoder ? example->prompt - 1 : 0).first(all.size() - 1 - (encoder ? example->prompt - 1 : 0)));
+    rows.push_back(all.subspan(encoder ? example->prompt - 1 : 0)
+                       .first(all.size() - 1 - (encoder ? example->prompt - 1 : 0)));
     sources.push_back(all.first(example->prompt));
     shortest = std::min<std::int64_t>(shortest, example->prompt);
   }
@@ -50,7 +55,9 @@ CausalBatch causal_batch(std::vector<const WorkedExample*> examples, bool encode
     batch.skipped = shortest - 1;
     return batch;
   }
-  const auto source_length = [&](std::int64_t b, std::int64_t) { return batch.examples[b]->prompt; };
+  const auto source_length = [&](std::int64_t b, std::int64_t) {
+    return batch.examples[b]->prompt;
+  };
   batch.source = padded_rows(sources, source_length);
   batch.source_seen = padded_rows(rows, source_length).seen;
   return batch;
@@ -62,8 +69,10 @@ HeadTargets head_targets(const CausalBatch& batch, int head) {
   for (std::size_t b = 0; b < batch.examples.size(); ++b) {
     const WorkedExample& example = *batch.examples[b];
     const std::int64_t first = example.prompt - 1;  // the token whose row has seen the prompt
-    for (std::int64_t i = first; i + 1 + head < static_cast<std::int64_t>(example.tokens.size()); ++i) {
-      rows.push_back(static_cast<std::int64_t>(b) * kept + i - (batch.encoded ? first : batch.skipped));
+    for (std::int64_t i = first; i + 1 + head < static_cast<std::int64_t>(example.tokens.size());
+         ++i) {
+      rows.push_back(static_cast<std::int64_t>(b) * kept + i -
+                     (batch.encoded ? first : batch.skipped));
       tokens.push_back(example.tokens[i + 1 + head]);
     }
   }
@@ -71,13 +80,16 @@ HeadTargets head_targets(const CausalBatch& batch, int head) {
 }
 
 at::Tensor causal_hidden(const Transformer& net, const CausalBatch& batch, bool bf16) {
-  return training_hidden(net, batch.rows, batch.skipped, bf16, batch.source, batch.source_seen).flatten(0, 1);
+  return training_hidden(net, batch.rows, batch.skipped, bf16, batch.source, batch.source_seen)
+      .flatten(0, 1);
 }
 
-at::Tensor head_logits(const Transformer& net, const PredictionHeads& heads, const at::Tensor& hidden, const HeadTargets& targets, int head, bool bf16) {
+at::Tensor head_logits(const Transformer& net, const PredictionHeads& heads,
+                       const at::Tensor& hidden, const HeadTargets& targets, int head, bool bf16) {
   at::Tensor states = hidden.index_select(0, targets.rows);
   if (heads.count > 0) states = heads.states(states, head, 1, bf16).squeeze(-2);
-  return bf16 ? at::linear(states.to(at::kBFloat16), net.lm_head.to(at::kBFloat16)).to(at::kFloat) : at::linear(states, net.lm_head);
+  return bf16 ? at::linear(states.to(at::kBFloat16), net.lm_head.to(at::kBFloat16)).to(at::kFloat)
+              : at::linear(states, net.lm_head);
 }
 
 at::Tensor mean_nll(const at::Tensor& logits, const HeadTargets& targets) {

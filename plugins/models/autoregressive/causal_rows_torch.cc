@@ -7,12 +7,19 @@
 
 namespace draftlab {
 
-CausalSequence::CausalSequence(const Canvas& canvas, const CausalRules& rules, const TransformerConfig& config)
-    : Sequence(canvas), rules_(rules), state_size_(static_cast<std::size_t>(config.hidden_size)), memory_(config, canvas.length() + 16) {
-  if (canvas.length() == 0 || canvas.masked(0)) throw ConfigError("a causal model needs a prompt token at position 0");
+CausalSequence::CausalSequence(const Canvas& canvas, const CausalRules& rules,
+                               const TransformerConfig& config)
+    : Sequence(canvas),
+      rules_(rules),
+      state_size_(static_cast<std::size_t>(config.hidden_size)),
+      memory_(config, canvas.length() + 16) {
+  if (canvas.length() == 0 || canvas.masked(0))
+    throw ConfigError("a causal model needs a prompt token at position 0");
   if (config.num_encoder_layers == 0) return;
   while (source_ < canvas.length() && canvas.given(source_)) ++source_;
-  if (source_ == 0) throw ConfigError("a model with an encoder needs a prompt that begins at position 0: it is the source");
+  if (source_ == 0)
+    throw ConfigError(
+        "a model with an encoder needs a prompt that begins at position 0: it is the source");
   start_ = source_ - 1;  // the decoder begins with the source's last token
   encoder_memory_.emplace(config, config.num_encoder_layers, source_);
   source_memory_.emplace(config, source_);
@@ -22,17 +29,29 @@ void CausalSequence::add_source_rows(std::vector<MemoryRow>& rows) {
   if (!source_memory_ || (encoded_ && rules_.cached)) return;
   encoded_ = true;
   for (std::int32_t i = 0; i < source_; ++i) {
-    rows.push_back({.memory = &*encoder_memory_, .position = i, .token = canvas.token(i), .slot = i, .limit = source_, .source = &*source_memory_});
+    rows.push_back({.memory = &*encoder_memory_,
+                    .position = i,
+                    .token = canvas.token(i),
+                    .slot = i,
+                    .limit = source_,
+                    .source = &*source_memory_});
   }
 }
 
 // Committed tokens from position `next` on, up to the first masked one.
 void CausalSequence::append(std::vector<Token>& tokens, std::int32_t& next) const {
-  for (; next < canvas.length() && !canvas.masked(next); ++next) tokens.push_back(canvas.token(next));
+  for (; next < canvas.length() && !canvas.masked(next); ++next)
+    tokens.push_back(canvas.token(next));
 }
 
-MemoryRow CausalSequence::row_at(std::int64_t slot, std::int32_t position, Token token, const Tip& tip) {
-  MemoryRow row{.memory = &memory_, .position = position - start_, .token = token, .slot = slot, .limit = tip.limit, .extras = tip.extras};
+MemoryRow CausalSequence::row_at(std::int64_t slot, std::int32_t position, Token token,
+                                 const Tip& tip) {
+  MemoryRow row{.memory = &memory_,
+                .position = position - start_,
+                .token = token,
+                .slot = slot,
+                .limit = tip.limit,
+                .extras = tip.extras};
   if (source_memory_) {
     row.source = &*source_memory_;
     row.source_rows = source_;
@@ -40,16 +59,25 @@ MemoryRow CausalSequence::row_at(std::int64_t slot, std::int32_t position, Token
   return row;
 }
 
-void CausalSequence::add_rows(const Question& question, std::vector<MemoryRow>& rows, std::vector<HeadRow>& answers) {
+void CausalSequence::add_rows(const Question& question, std::vector<MemoryRow>& rows,
+                              std::vector<HeadRow>& answers) {
   const std::vector<Node>& nodes = question.nodes;
   if (question.asks.empty()) return;
-  if (question.view != View::causal) throw ConfigError("a causal model was asked bidirectionally: model = autoregressive goes with drafters that ask causally (self, stepwise, ...)");
-  if (question.shallow && rules_.exit == 0) throw ConfigError("a shallow question was asked, but model.autoregressive.exit_layers is 0: it says how many layers answer those");
+  if (question.view != View::causal)
+    throw ConfigError(
+        "a causal model was asked bidirectionally: model = autoregressive goes with drafters that "
+        "ask causally (self, stepwise, ...)");
+  if (question.shallow && rules_.exit == 0)
+    throw ConfigError(
+        "a shallow question was asked, but model.autoregressive.exit_layers is 0: it says how many "
+        "layers answer those");
   const std::int64_t depth = question.shallow ? rules_.exit : rules_.layers;
   if (!rules_.cached) line_.clear();
 
   std::vector<char> needed(nodes.size(), 0);  // a drafted token nobody sees needs no row
-  for (const Ask& ask : question.asks) for (int node = ask.node; node != kRoot && !needed[node]; node = nodes[node].parent) needed[node] = 1;
+  for (const Ask& ask : question.asks)
+    for (int node = ask.node; node != kRoot && !needed[node]; node = nodes[node].parent)
+      needed[node] = 1;
 
   // The line that is wanted: what is committed, then always the first child.
   std::vector<Token> wanted;
@@ -62,7 +90,9 @@ void CausalSequence::add_rows(const Question& question, std::vector<MemoryRow>& 
   const auto placed = [&](std::size_t i) {
     const Tip& parent = tip_at(nodes[i].parent);
     if (nodes[i].position != parent.next) {
-      throw Fault("position " + std::to_string(nodes[i].position) + " was drafted for a causal model whose next position is " + std::to_string(parent.next));
+      throw Fault("position " + std::to_string(nodes[i].position) +
+                  " was drafted for a causal model whose next position is " +
+                  std::to_string(parent.next));
     }
   };
   int end = kRoot;
@@ -80,20 +110,24 @@ void CausalSequence::add_rows(const Question& question, std::vector<MemoryRow>& 
   // What of it is there already. What follows it stays, too, until something else takes its place.
   const auto count = static_cast<std::int64_t>(wanted.size());
   std::int64_t same = 0;
-  while (same < std::min<std::int64_t>(count, cached()) && line_[same].token == wanted[same]) ++same;
+  while (same < std::min<std::int64_t>(count, cached()) && line_[same].token == wanted[same])
+    ++same;
   if (same < count) line_.resize(same);
   line_.resize(std::max<std::int64_t>(count, cached()));
   std::int64_t slots = cached();
   memory_.reserve(slots);
 
   std::vector<char> asked(count, 0);  // slots of the line
-  for (const Ask& ask : question.asks) if (!ask.positions.empty() && (ask.node == kRoot || on_line[ask.node])) asked[tip_at(ask.node).limit - 1] = 1;
+  for (const Ask& ask : question.asks)
+    if (!ask.positions.empty() && (ask.node == kRoot || on_line[ask.node]))
+      asked[tip_at(ask.node).limit - 1] = 1;
   std::vector<std::size_t> row_of(count, kNoRow);
   for (std::int64_t slot = 0; slot < count; ++slot) {
     Slot& own = line_[slot];
     if (own.depth >= depth && !asked[slot]) continue;
     own.token = wanted[slot];
-    MemoryRow row = row_at(slot, start_ + static_cast<std::int32_t>(slot), own.token, {.limit = slot + 1});
+    MemoryRow row =
+        row_at(slot, start_ + static_cast<std::int32_t>(slot), own.token, {.limit = slot + 1});
     row.layers.from = own.state.empty() ? 0 : rules_.exit;
     row.layers.until = depth;
     if (own.state.empty() && question.shallow) own.state.resize(state_size_);
@@ -103,7 +137,8 @@ void CausalSequence::add_rows(const Question& question, std::vector<MemoryRow>& 
     rows.push_back(std::move(row));
   }
   root.row = row_of[root.limit - 1];
-  for (std::size_t i = 0; i < nodes.size(); ++i) if (on_line[i]) tips[i].row = row_of[tips[i].limit - 1];
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (on_line[i]) tips[i].row = row_of[tips[i].limit - 1];
 
   // Other paths.
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -126,10 +161,15 @@ void CausalSequence::add_rows(const Question& question, std::vector<MemoryRow>& 
     const Tip& tip = tip_at(ask.node);
     for (const std::int32_t position : ask.positions) {
       const std::int32_t head = position - tip.next;
-      if (head < 0) throw Fault("position " + std::to_string(position) + " was asked at a token that follows it, or is no longer masked");
+      if (head < 0)
+        throw Fault("position " + std::to_string(position) +
+                    " was asked at a token that follows it, or is no longer masked");
       if (head >= rules_.heads) {
-        throw ConfigError("a question asks " + std::to_string(head + 1) + " positions ahead of a token, but the model answers " + std::to_string(rules_.heads) +
-                          ": decode.draft_length must not exceed the checkpoint's prediction heads (model.autoregressive.heads)");
+        throw ConfigError("a question asks " + std::to_string(head + 1) +
+                          " positions ahead of a token, but the model answers " +
+                          std::to_string(rules_.heads) +
+                          ": decode.draft_length must not exceed the checkpoint's prediction heads "
+                          "(model.autoregressive.heads)");
       }
       rows[tip.row].asked = true;
       rows[tip.row].ahead = std::max(rows[tip.row].ahead, head);

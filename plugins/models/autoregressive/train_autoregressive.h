@@ -1,4 +1,5 @@
-// Options of the trainer `autoregressive`. What a step is made of is in train_autoregressive_torch.cc; this side is torch-free.
+// Options of the trainer `autoregressive`. What a step is made of is in
+// train_autoregressive_torch.cc; this side is torch-free.
 #pragma once
 
 #include <string>
@@ -14,7 +15,8 @@ namespace draftlab {
 struct TrainAutoregressiveOptions : TrainingOptions {
   std::string tokenizer, start;
   // Model.
-  std::int64_t layers = 3, encoder_layers = 0, width = 128, heads = 4, groups = 4, head = 32, inner = 256;
+  std::int64_t layers = 3, encoder_layers = 0, width = 128, heads = 4, groups = 4, head = 32,
+               inner = 256;
   bool tied = true;
   // Prediction heads (blockwise parallel decoding).
   std::int64_t prediction_heads = 0, filter = 64;

@@ -7,8 +7,8 @@
 #include "core/base/error.h"
 #include "plugins/models/autoregressive/causal_loss_torch.h"
 #include "plugins/models/autoregressive/train_autoregressive.h"
-#include "plugins/models/training/training_torch.h"
 #include "plugins/models/checkpoint/weights_torch.h"
+#include "plugins/models/training/training_torch.h"
 
 namespace draftlab {
 
@@ -38,16 +38,25 @@ Network network(const TrainAutoregressiveJob& job, std::uint64_t seed) {
   config.tie_word_embeddings = o.tied;
   config.mask_token_id = job.mask;
   config.eos_token_id = {job.end};
-  Network net{o.start.empty() ? Transformer::random(config, seed, kSpread) : Transformer::load(o.start), {}};
+  Network net{
+      o.start.empty() ? Transformer::random(config, seed, kSpread) : Transformer::load(o.start),
+      {}};
   if (net.base.config.vocab_size != job.vocabulary)
-    throw DataError("'" + o.start + "' has a vocabulary of " + std::to_string(net.base.config.vocab_size) + ", the tokenizer one of " + std::to_string(job.vocabulary));
-  if (!net.base.config.right_shifted()) throw DataError("'" + o.start + "' does not tell the next token; trainer.autoregressive goes on from models of type qwen2 or qwen3");
+    throw DataError("'" + o.start + "' has a vocabulary of " +
+                    std::to_string(net.base.config.vocab_size) + ", the tokenizer one of " +
+                    std::to_string(job.vocabulary));
+  if (!net.base.config.right_shifted())
+    throw DataError("'" + o.start +
+                    "' does not tell the next token; trainer.autoregressive goes on from models of "
+                    "type qwen2 or qwen3");
   if (o.prediction_heads == 0) return net;
   const std::int64_t width = net.base.config.hidden_size;
   if (!o.start.empty() && PredictionHeads::stored(o.start)) {
     net.heads = PredictionHeads::load(o.start, width, weights_digest(o.start));
     if (net.heads.count != o.prediction_heads)
-      throw DataError("'" + o.start + "' has " + std::to_string(net.heads.count) + " prediction heads, but trainer.autoregressive.prediction_heads = " + std::to_string(o.prediction_heads));
+      throw DataError("'" + o.start + "' has " + std::to_string(net.heads.count) +
+                      " prediction heads, but trainer.autoregressive.prediction_heads = " +
+                      std::to_string(o.prediction_heads));
   } else {
     net.heads = PredictionHeads::random(o.prediction_heads, o.filter, width, seed + 1, kSpread);
   }
@@ -57,7 +66,10 @@ Network network(const TrainAutoregressiveJob& job, std::uint64_t seed) {
 class AutoregressiveTraining {
  public:
   AutoregressiveTraining(const TrainAutoregressiveJob& job, const TrainContext& context)
-      : job_(job), seed_(context.seed), bf16_(context.machine.dtype == "bf16"), net_(network(job, context.seed)) {}
+      : job_(job),
+        seed_(context.seed),
+        bf16_(context.machine.dtype == "bf16"),
+        net_(network(job, context.seed)) {}
 
   void run(const TrainContext& context) {
     const TrainAutoregressiveOptions& o = job_.options;
@@ -72,7 +84,8 @@ class AutoregressiveTraining {
     training.gradient = [&](std::int64_t step) { return gradient(step); };
     training.save = [&](const std::string& folder) {
       if (!o.freeze) net_.base.save(folder, o.dtype == "bf16");
-      if (o.prediction_heads > 0) net_.heads.save(folder, o.dtype == "bf16", weights_digest(o.freeze ? o.start : folder));
+      if (o.prediction_heads > 0)
+        net_.heads.save(folder, o.dtype == "bf16", weights_digest(o.freeze ? o.start : folder));
     };
     training.validate = [&](ValidationRow& row) { return validate(row); };
     run_training(training, o, context);
@@ -80,7 +93,9 @@ class AutoregressiveTraining {
 
  private:
   int heads() const { return std::max(1, static_cast<int>(net_.heads.count)); }
-  CausalBatch batch_of(std::vector<const WorkedExample*> examples) const { return causal_batch(std::move(examples), !net_.base.encoder.empty()); }
+  CausalBatch batch_of(std::vector<const WorkedExample*> examples) const {
+    return causal_batch(std::move(examples), !net_.base.encoder.empty());
+  }
   // A frozen base is computed without a graph.
   at::Tensor hidden(const CausalBatch& batch) const {
     if (!job_.options.freeze) return causal_hidden(net_.base, batch, bf16_);
@@ -94,7 +109,9 @@ class AutoregressiveTraining {
     for (std::int64_t part = 0; part < o.accumulate; ++part) {
       Uniforms chance = uniforms(seed_, kTrainingStream, step, part);
       std::vector<const WorkedExample*> examples;
-      for (std::int64_t i = 0; i < o.batch; ++i) examples.push_back(&job_.examples[static_cast<std::size_t>(chance() * static_cast<double>(job_.examples.size()))]);
+      for (std::int64_t i = 0; i < o.batch; ++i)
+        examples.push_back(&job_.examples[static_cast<std::size_t>(
+            chance() * static_cast<double>(job_.examples.size()))]);
       const CausalBatch batch = batch_of(std::move(examples));
       const at::Tensor states = hidden(batch);
       const auto loss_of = [&](int head) {
@@ -102,34 +119,44 @@ class AutoregressiveTraining {
         return mean_nll(head_logits(net_.base, net_.heads, states, targets, head, bf16_), targets);
       };
       at::Tensor loss;
-      if (o.head_loss == "one") loss = loss_of(static_cast<int>(chance() * heads()));  // drawn evenly: on average the gradient of the mean
-      else for (int head = 0; head < heads(); ++head) loss = (head == 0 ? loss_of(0) : loss + loss_of(head));
+      if (o.head_loss == "one")
+        loss = loss_of(static_cast<int>(
+            chance() * heads()));  // drawn evenly: on average the gradient of the mean
+      else
+        for (int head = 0; head < heads(); ++head)
+          loss = (head == 0 ? loss_of(0) : loss + loss_of(head));
       loss = loss / static_cast<double>(o.accumulate * (o.head_loss == "one" ? 1 : heads()));
       if (loss.requires_grad()) loss.backward();
       const auto positions = static_cast<double>(batch.rows.ids.numel());
       result.loss += loss.item<double>();
-      result.tokens += positions + (batch.encoded ? static_cast<double>(batch.source.ids.numel()) : 0);
-      result.mask_rate += static_cast<double>(head_targets(batch, 0).rows.numel()) / positions / static_cast<double>(o.accumulate);
+      result.tokens +=
+          positions + (batch.encoded ? static_cast<double>(batch.source.ids.numel()) : 0);
+      result.mask_rate += static_cast<double>(head_targets(batch, 0).rows.numel()) / positions /
+                          static_cast<double>(o.accumulate);
     }
     return result;
   }
 
-  // Loss of each head on held-out examples, and how many of them are answered greedily as they stand: where the most probable
-  // token is the right one after every right beginning.
+  // Loss of each head on held-out examples, and how many of them are answered greedily as they
+  // stand: where the most probable token is the right one after every right beginning.
   std::string validate(ValidationRow& row) const {
     const at::NoGradGuard no_grad;
     const TrainAutoregressiveOptions& o = job_.options;
     std::vector<double> loss(static_cast<std::size_t>(heads()), 0);
     const auto examples = static_cast<double>(job_.held_out.size());
     double alike = 0;
-    for (std::size_t first = 0; first < job_.held_out.size(); first += static_cast<std::size_t>(o.batch)) {
+    for (std::size_t first = 0; first < job_.held_out.size();
+         first += static_cast<std::size_t>(o.batch)) {
       std::vector<const WorkedExample*> some;
-      for (std::size_t i = first; i < std::min(first + static_cast<std::size_t>(o.batch), job_.held_out.size()); ++i) some.push_back(&job_.held_out[i]);
+      for (std::size_t i = first;
+           i < std::min(first + static_cast<std::size_t>(o.batch), job_.held_out.size()); ++i)
+        some.push_back(&job_.held_out[i]);
       const auto weight = static_cast<double>(some.size());
       const CausalBatch batch = batch_of(std::move(some));
       const at::Tensor states = hidden(batch);
       for (int head = 0; head < heads(); ++head) {
-        const at::Tensor logits = head_logits(net_.base, net_.heads, states, head_targets(batch, head), head, bf16_);
+        const at::Tensor logits =
+            head_logits(net_.base, net_.heads, states, head_targets(batch, head), head, bf16_);
         loss[head] += weight * mean_nll(logits, head_targets(batch, head)).item<double>();
         if (head == 0) alike += answered_alike(batch, logits);
       }
@@ -138,7 +165,9 @@ class AutoregressiveTraining {
     row.loss_sequential = loss[0] / examples;
     row.accuracy = alike / examples;
     std::string line = "held-out loss " + short_number(row.loss_sequential);
-    if (heads() > 1) line += ", of the last head " + short_number(loss.back() / examples) + ", of all " + short_number(row.loss);
+    if (heads() > 1)
+      line += ", of the last head " + short_number(loss.back() / examples) + ", of all " +
+              short_number(row.loss);
     return line + ", " + short_number(row.accuracy) + " answered alike";
   }
 
@@ -164,7 +193,11 @@ class AutoregressiveTraining {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) void draftlab_train_autoregressive(const TrainAutoregressiveJob& job, const TrainContext& context);
-extern "C" void draftlab_train_autoregressive(const TrainAutoregressiveJob& job, const TrainContext& context) { AutoregressiveTraining(job, context).run(context); }
+extern "C" __attribute__((visibility("default"))) void draftlab_train_autoregressive(
+    const TrainAutoregressiveJob& job, const TrainContext& context);
+extern "C" void draftlab_train_autoregressive(const TrainAutoregressiveJob& job,
+                                              const TrainContext& context) {
+  AutoregressiveTraining(job, context).run(context);
+}
 
 }  // namespace draftlab

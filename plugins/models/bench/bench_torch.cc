@@ -1,4 +1,5 @@
-// What benchmarks ask of the torch module: the shapes of a checkpoint, and how fast this machine multiplies.
+// What benchmarks ask of the torch module: the shapes of a checkpoint, and how fast this machine
+// multiplies.
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>
@@ -10,8 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "plugins/models/bench/machine_speed.h"
-#include "plugins/models/kernels/machine_torch.h"
 #include "plugins/models/bench/random_checkpoint.h"
+#include "plugins/models/kernels/machine_torch.h"
 #include "plugins/models/kernels/row_linear_torch.h"
 #include "plugins/models/transformer/transformer_torch.h"
 #include "plugins/models/xlnet/xlnet_torch.h"
@@ -19,12 +20,14 @@
 namespace draftlab {
 namespace {
 
-template <class Work> double best_seconds(int times, const Work& work) {
+template <class Work>
+double best_seconds(int times, const Work& work) {
   double best = 1e30;
   for (int i = 0; i < times; ++i) {
     const auto began = std::chrono::steady_clock::now();
     work();
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+    best = std::min(
+        best, std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
   }
   return best;
 }
@@ -37,7 +40,9 @@ void draftlab_checkpoint_shapes(const std::string* folder, draftlab::TensorShape
   std::ifstream file(*folder + "/config.json");
   const nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
   const bool xlnet = json.is_object() && json.value("model_type", "") == "xlnet";
-  const auto tensors = xlnet ? Xlnet::hollow(XlnetConfig::read(*folder)).named_parameters() : Transformer::hollow(TransformerConfig::read(*folder)).stored_tensors();
+  const auto tensors = xlnet
+                           ? Xlnet::hollow(XlnetConfig::read(*folder)).named_parameters()
+                           : Transformer::hollow(TransformerConfig::read(*folder)).stored_tensors();
   for (const auto& [name, tensor] : tensors) shapes->emplace_back(name, tensor.sizes().vec());
 }
 
@@ -46,10 +51,12 @@ void draftlab_product_speed(bool bf16, int threads, double* library, double* own
   constexpr std::int64_t kSize = 4096, kRows = 1024;
   const at::NoGradGuard no_grad;
   use_threads(threads);
-  const at::Tensor weight = at::ones({kSize, kSize}, bf16 ? at::kBFloat16 : at::kFloat), rows = at::ones({kRows, kSize}, weight.options());
+  const at::Tensor weight = at::ones({kSize, kSize}, bf16 ? at::kBFloat16 : at::kFloat),
+                   rows = at::ones({kRows, kSize}, weight.options());
   constexpr double kOperations = 2.0 * kRows * kSize * kSize;
   *library = kOperations / best_seconds(5, [&] { at::mm(rows, weight); });
   const RowLinear linear(weight, {}, bf16);
   const at::Tensor x = at::ones({kRows, kSize}), y = at::empty({kRows, kSize});
-  *own = kOperations / best_seconds(5, [&] { linear.apply(x.data_ptr<float>(), kRows, y.data_ptr<float>()); });
+  *own = kOperations /
+         best_seconds(5, [&] { linear.apply(x.data_ptr<float>(), kRows, y.data_ptr<float>()); });
 }

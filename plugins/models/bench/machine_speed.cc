@@ -32,10 +32,12 @@ double read_speed(int threads) {
     const auto began = std::chrono::steady_clock::now();
     std::vector<std::uint64_t> sums(threads);
     std::vector<std::thread> workers;
-    for (int i = 0; i < threads; ++i) workers.emplace_back([&, i] { sums[i] = sum(arrays[i].data(), kEach); });
+    for (int i = 0; i < threads; ++i)
+      workers.emplace_back([&, i] { sums[i] = sum(arrays[i].data(), kEach); });
     for (std::thread& worker : workers) worker.join();
     for (const std::uint64_t one : sums) kept = kept + one;
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     best = std::max(best, static_cast<double>(threads * kEach * sizeof(std::uint64_t)) / seconds);
   }
   return best;

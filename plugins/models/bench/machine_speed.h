@@ -7,5 +7,6 @@ double read_speed(int threads);  // bytes a second: a large array that no cache 
 
 }  // namespace draftlab
 
-// Exported by the torch module: operations a second of a large product in f32 or bf16, libtorch's and our own.
+// Exported by the torch module: operations a second of a large product in f32 or bf16, libtorch's
+// and our own.
 extern "C" void draftlab_product_speed(bool bf16, int threads, double* library, double* own);

@@ -42,7 +42,8 @@ const std::map<std::string, Shape>& transformers() {
 
 // XLNet's name: layers, width, heads, inner width.
 const std::map<std::string, std::array<int, 4>>& xlnets() {
-  static const std::map<std::string, std::array<int, 4>> all{{"xlnet-base", {12, 768, 12, 3072}}, {"xlnet-large", {24, 1024, 16, 4096}}};
+  static const std::map<std::string, std::array<int, 4>> all{{"xlnet-base", {12, 768, 12, 3072}},
+                                                             {"xlnet-large", {24, 1024, 16, 4096}}};
   return all;
 }
 
@@ -62,7 +63,14 @@ TransformerConfig config_of(const Shape& shape) {
   if (config.gpt2()) config.max_position_embeddings = 1024;
   if (!config.llada2()) return config;
   config.rotary_dim = 64;
-  config.experts = {.count = 256, .chosen = 8, .shared = 1, .inner = 512, .first_layer = 1, .groups = 8, .best_groups = 4, .scale = 2.5};
+  config.experts = {.count = 256,
+                    .chosen = 8,
+                    .shared = 1,
+                    .inner = 512,
+                    .first_layer = 1,
+                    .groups = 8,
+                    .best_groups = 4,
+                    .scale = 2.5};
   return config;
 }
 
@@ -79,15 +87,25 @@ class Numbers {
  public:
   explicit Numbers(ElementType type) : type_(type), buffer_(std::size_t{4} << 20) {}
 
-  std::span<const std::byte> from(const std::string& name, const TensorBytes& tensor, std::uint64_t at) {
-    const bool bias = name.ends_with("bias"), norm = !bias && (name.find("norm") != std::string::npos || name.find("ln_") != std::string::npos);
+  std::span<const std::byte> from(const std::string& name, const TensorBytes& tensor,
+                                  std::uint64_t at) {
+    const bool bias = name.ends_with("bias"),
+               norm = !bias && (name.find("norm") != std::string::npos ||
+                                name.find("ln_") != std::string::npos);
     const std::size_t size = element_size(type_);
-    const std::uint64_t bytes = std::min<std::uint64_t>(buffer_.size(), byte_count(tensor.type, tensor.shape) - at), key = std::hash<std::string>()(name);
+    const std::uint64_t bytes = std::min<std::uint64_t>(buffer_.size(),
+                                                        byte_count(tensor.type, tensor.shape) - at),
+                        key = std::hash<std::string>()(name);
     for (std::uint64_t i = 0; i < bytes / size; ++i) {
-      const float number = bias ? 0 : norm ? 1 : 0.02f * std::sqrt(3.0f) * uniform(key, at / size + i);
+      const float number = bias   ? 0
+                           : norm ? 1
+                                  : 0.02f * std::sqrt(3.0f) * uniform(key, at / size + i);
       const auto bits = std::bit_cast<std::uint32_t>(number);
-      if (type_ == ElementType::f32) std::memcpy(buffer_.data() + i * 4, &bits, 4);
-      else std::memcpy(buffer_.data() + i * 2, reinterpret_cast<const char*>(&bits) + 2, 2);  // cut, not rounded: random either way
+      if (type_ == ElementType::f32)
+        std::memcpy(buffer_.data() + i * 4, &bits, 4);
+      else
+        std::memcpy(buffer_.data() + i * 2, reinterpret_cast<const char*>(&bits) + 2,
+                    2);  // cut, not rounded: random either way
     }
     return std::span(buffer_).first(bytes);
   }
@@ -119,16 +137,32 @@ void write_published_config(const std::string& name, const std::string& folder) 
   }
   make_folder(folder);
   const auto [layers, width, heads, inner] = found->second;
-  const nlohmann::json json{{"architectures", {"XLNetLMHeadModel"}}, {"model_type", "xlnet"}, {"attn_type", "bi"}, {"bi_data", false}, {"clamp_len", -1},
-                            {"same_length", false}, {"untie_r", true}, {"ff_activation", "gelu"}, {"vocab_size", 32000}, {"d_model", width},
-                            {"n_layer", layers}, {"n_head", heads}, {"d_head", 64}, {"d_inner", inner}, {"layer_norm_eps", 1e-12},
-                            {"bos_token_id", 1}, {"eos_token_id", 2}, {"pad_token_id", 5}};
+  const nlohmann::json json{{"architectures", {"XLNetLMHeadModel"}},
+                            {"model_type", "xlnet"},
+                            {"attn_type", "bi"},
+                            {"bi_data", false},
+                            {"clamp_len", -1},
+                            {"same_length", false},
+                            {"untie_r", true},
+                            {"ff_activation", "gelu"},
+                            {"vocab_size", 32000},
+                            {"d_model", width},
+                            {"n_layer", layers},
+                            {"n_head", heads},
+                            {"d_head", 64},
+                            {"d_inner", inner},
+                            {"layer_norm_eps", 1e-12},
+                            {"bos_token_id", 1},
+                            {"eos_token_id", 2},
+                            {"pad_token_id", 5}};
   write_whole(folder + "/config.json", json.dump(2) + "\n");
 }
 
 void write_random_weights(const std::string& folder, ElementType type, std::uint64_t shard_bytes) {
-  if (type != ElementType::f32 && type != ElementType::bf16) throw Fault("random weights are f32 or bf16");
-  static const auto shapes_of = reinterpret_cast<decltype(&draftlab_checkpoint_shapes)>(module_function("draftlab_torch", "draftlab_checkpoint_shapes"));
+  if (type != ElementType::f32 && type != ElementType::bf16)
+    throw Fault("random weights are f32 or bf16");
+  static const auto shapes_of = reinterpret_cast<decltype(&draftlab_checkpoint_shapes)>(
+      module_function("draftlab_torch", "draftlab_checkpoint_shapes"));
   TensorShapes shapes;
   shapes_of(&folder, &shapes);
   std::vector<std::vector<std::pair<std::string, TensorBytes>>> files(1);
@@ -140,13 +174,17 @@ void write_random_weights(const std::string& folder, ElementType type, std::uint
     held += bytes;
     total += bytes;
   }
-  nlohmann::json index{{"metadata", {{"total_size", total}}}, {"weight_map", nlohmann::json::object()}};
+  nlohmann::json index{{"metadata", {{"total_size", total}}},
+                       {"weight_map", nlohmann::json::object()}};
   Numbers numbers(type);
   for (std::size_t i = 0; i < files.size(); ++i) {
     char name[64] = "model.safetensors";
-    if (files.size() > 1) std::snprintf(name, sizeof name, "model-%05zu-of-%05zu.safetensors", i + 1, files.size());
+    if (files.size() > 1)
+      std::snprintf(name, sizeof name, "model-%05zu-of-%05zu.safetensors", i + 1, files.size());
     write_safetensors(folder + "/" + name, files[i], {{"format", "pt"}},
-                      [&](std::size_t tensor, std::uint64_t from) { return numbers.from(files[i][tensor].first, files[i][tensor].second, from); });
+                      [&](std::size_t tensor, std::uint64_t from) {
+                        return numbers.from(files[i][tensor].first, files[i][tensor].second, from);
+                      });
     for (const auto& [tensor, bytes] : files[i]) index["weight_map"][tensor] = name;
   }
   if (files.size() > 1) write_whole(folder + "/model.safetensors.index.json", index.dump(2) + "\n");

@@ -1,5 +1,6 @@
-// The model `block-diffusion`: a transformer that denoises one block at a time over the cached blocks before it, and is an
-// autoregressive model at block size 1 (SDAR, Fast-dLLM v2, LLaDA2). Torch is loaded when one is made.
+// The model `block-diffusion`: a transformer that denoises one block at a time over the cached
+// blocks before it, and is an autoregressive model at block size 1 (SDAR, Fast-dLLM v2, LLaDA2).
+// Torch is loaded when one is made.
 #include "plugins/models/block_diffusion/block_diffusion.h"
 
 #include "plugins/builtin.h"
@@ -7,17 +8,48 @@
 namespace draftlab {
 
 void BlockDiffusionOptions::declare(OptionSet& set) {
-  set.add("checkpoint", &checkpoint).help("Folder with config.json and model.safetensors (or several files and their index), in Hugging Face's names.");
-  set.add("cache", &cache).one_of({"block", "causal"}).help("What cached rows saw: their block and those before it, or the tokens before them (AR caching: the cache of block size 1).");
-  set.add("draft_mask", &draft_mask).one_of({"block", "causal"}).help("Denoising: rows before the block's first mask see the whole block, or the tokens before them (Eq. 4 of S2D2).");
-  set.add("commit", &commit).one_of({"separate", "ride"}).help("A finished block's keys and values cost a forward of their own, also the last one's, or are computed in the next forward that needs them.");
-  set.add("verify_rows", &verify_rows).one_of({"span", "block"}).help("Verification computes the drafted span and what precedes it, or the whole block: the same answers.");
-  set.add("sub_block_cache", &sub_block_cache).one_of({"off", "masked", "once"})
-      .help("Denoising recomputes the rows of the current sub-block only (decode.sub_block), against the block's other rows as they were computed before: "
-            "approximate, hence lossy for what is committed unverified. The whole block is recomputed while the sub-block's first position is masked (Fast-dLLM v2), or once a block "
-            "(S2D2's port: right-shifted, a sub-block's first position is then answered by its own row instead of the one before).");
-  set.add("shifted", &shifted).one_of({"auto", "aligned", "right"}).help("Logits for a position stand in its row or in the row before; auto: as the checkpoint's family has it.");
-  set.add("longest", &longest).in(0, 1 << 20).help("Longest canvas; 0: the checkpoint's max_position_embeddings.");
+  set.add("checkpoint", &checkpoint)
+      .help(
+          "Folder with config.json and model.safetensors (or several files and their index), in "
+          "Hugging Face's names.");
+  set.add("cache", &cache)
+      .one_of({"block", "causal"})
+      .help(
+          "What cached rows saw: their block and those before it, or the tokens before them (AR "
+          "caching: the cache of block size 1).");
+  set.add("draft_mask", &draft_mask)
+      .one_of({"block", "causal"})
+      .help(
+          "Denoising: rows before the block's first mask see the whole block, or the tokens before "
+          "them (Eq. 4 of S2D2).");
+  set.add("commit", &commit)
+      .one_of({"separate", "ride"})
+      .help(
+          "A finished block's keys and values cost a forward of their own, also the last one's, or "
+          "are computed in the next forward that needs them.");
+  set.add("verify_rows", &verify_rows)
+      .one_of({"span", "block"})
+      .help(
+          "Verification computes the drafted span and what precedes it, or the whole block: the "
+          "same answers.");
+  set.add("sub_block_cache", &sub_block_cache)
+      .one_of({"off", "masked", "once"})
+      .help(
+          "Denoising recomputes the rows of the current sub-block only (decode.sub_block), against "
+          "the block's other rows as they were computed before: "
+          "approximate, hence lossy for what is committed unverified. The whole block is "
+          "recomputed while the sub-block's first position is masked (Fast-dLLM v2), or once a "
+          "block "
+          "(S2D2's port: right-shifted, a sub-block's first position is then answered by its own "
+          "row instead of the one before).");
+  set.add("shifted", &shifted)
+      .one_of({"auto", "aligned", "right"})
+      .help(
+          "Logits for a position stand in its row or in the row before; auto: as the checkpoint's "
+          "family has it.");
+  set.add("longest", &longest)
+      .in(0, 1 << 20)
+      .help("Longest canvas; 0: the checkpoint's max_position_embeddings.");
 }
 
 }  // namespace draftlab
@@ -25,10 +57,12 @@ void BlockDiffusionOptions::declare(OptionSet& set) {
 DRAFTLAB_PLUGIN(block_diffusion) {
   using namespace draftlab;
   registries.models.add_with<BlockDiffusionOptions>(
-      "block-diffusion", "block-diffusion transformer with a cache of finished blocks (SDAR, Fast-dLLM v2, LLaDA2; S2D2); libtorch",
+      "block-diffusion",
+      "block-diffusion transformer with a cache of finished blocks (SDAR, Fast-dLLM v2, LLaDA2; "
+      "S2D2); libtorch",
       {Form::committed, Form::chain}, [](const BlockDiffusionOptions& options) {
-        static const auto make =
-            reinterpret_cast<decltype(&draftlab_make_block_diffusion)>(module_function("draftlab_torch", "draftlab_make_block_diffusion"));
+        static const auto make = reinterpret_cast<decltype(&draftlab_make_block_diffusion)>(
+            module_function("draftlab_torch", "draftlab_make_block_diffusion"));
         return std::unique_ptr<Model>(make(&options));
       });
 }

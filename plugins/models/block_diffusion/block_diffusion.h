@@ -4,14 +4,15 @@
 #include <cstdint>
 #include <string>
 
-#include "core/parts/model.h"
 #include "core/config/options.h"
+#include "core/parts/model.h"
 
 namespace draftlab {
 
 struct BlockDiffusionOptions {
   std::string checkpoint;
-  std::string cache = "block", draft_mask = "block", commit = "separate", verify_rows = "span", sub_block_cache = "off", shifted = "auto";
+  std::string cache = "block", draft_mask = "block", commit = "separate", verify_rows = "span",
+              sub_block_cache = "off", shifted = "auto";
   std::int64_t longest = 0;
   void declare(OptionSet& set);
 };
@@ -19,4 +20,5 @@ struct BlockDiffusionOptions {
 }  // namespace draftlab
 
 // Exported by the torch module; the caller owns the model.
-extern "C" draftlab::Model* draftlab_make_block_diffusion(const draftlab::BlockDiffusionOptions* options);
+extern "C" draftlab::Model* draftlab_make_block_diffusion(
+    const draftlab::BlockDiffusionOptions* options);

@@ -1,4 +1,5 @@
-// `block-diffusion` on libtorch: the rows of all questions of a batch go through the network together.
+// `block-diffusion` on libtorch: the rows of all questions of a batch go through the network
+// together.
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 
@@ -8,19 +9,22 @@
 #include "core/base/error.h"
 #include "plugins/models/block_diffusion/block_diffusion.h"
 #include "plugins/models/block_diffusion/block_rows_torch.h"
-#include "plugins/models/transformer/device_rows_torch.h"
-#include "plugins/models/kernels/machine_torch.h"
 #include "plugins/models/checkpoint/weights_torch.h"
+#include "plugins/models/kernels/machine_torch.h"
+#include "plugins/models/transformer/device_rows_torch.h"
 
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kMostRows = 256;  // of prompts and finished blocks that go through one forward of the network
+constexpr std::size_t kMostRows =
+    256;  // of prompts and finished blocks that go through one forward of the network
 
 class BlockDiffusion final : public Model {
  public:
   explicit BlockDiffusion(const BlockDiffusionOptions& options) : options_(options) {
-    if (options_.checkpoint.empty()) throw ConfigError("model.checkpoint must name a folder with config.json and model.safetensors");
+    if (options_.checkpoint.empty())
+      throw ConfigError(
+          "model.checkpoint must name a folder with config.json and model.safetensors");
   }
 
   void load(const Machine& machine) override {
@@ -34,16 +38,24 @@ class BlockDiffusion final : public Model {
     rules_.causal_draft = options_.draft_mask == "causal";
     rules_.ride = options_.commit == "ride";
     rules_.whole_block = options_.verify_rows == "block";
-    rules_.part_cache = options_.sub_block_cache == "off" ? PartCache::off : options_.sub_block_cache == "masked" ? PartCache::masked : PartCache::once;
-    rules_.shifted = options_.shifted == "auto" ? config_.right_shifted() : options_.shifted == "right";
+    rules_.part_cache = options_.sub_block_cache == "off"      ? PartCache::off
+                        : options_.sub_block_cache == "masked" ? PartCache::masked
+                                                               : PartCache::once;
+    rules_.shifted =
+        options_.shifted == "auto" ? config_.right_shifted() : options_.shifted == "right";
     rules_.mask = static_cast<Token>(config_.mask_token_id);
-    if (config_.num_encoder_layers > 0) throw DataError(options_.checkpoint + "/config.json: has an encoder, which model = autoregressive decodes with");
-    if (rules_.mask < 0) throw DataError(options_.checkpoint + "/config.json: has no 'mask_token_id'");
+    if (config_.num_encoder_layers > 0)
+      throw DataError(options_.checkpoint +
+                      "/config.json: has an encoder, which model = autoregressive decodes with");
+    if (rules_.mask < 0)
+      throw DataError(options_.checkpoint + "/config.json: has no 'mask_token_id'");
 
     facts_.vocabulary = static_cast<int>(config_.vocab_size);
-    facts_.longest = static_cast<int>(options_.longest > 0 ? options_.longest : config_.max_position_embeddings);
+    facts_.longest =
+        static_cast<int>(options_.longest > 0 ? options_.longest : config_.max_position_embeddings);
     facts_.mask = rules_.mask;
-    for (const std::int64_t stop : config_.eos_token_id) facts_.stops.push_back(static_cast<Token>(stop));
+    for (const std::int64_t stop : config_.eos_token_id)
+      facts_.stops.push_back(static_cast<Token>(stop));
     facts_.family = config_.model_type;
     facts_.checkpoint = options_.checkpoint;
     facts_.digest = weights_digest(options_.checkpoint);
@@ -55,16 +67,22 @@ class BlockDiffusion final : public Model {
 
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks& blocks) override {
     if (canvas.length() > facts_.longest) {
-      throw ConfigError("a canvas of " + std::to_string(canvas.length()) + " positions is longer than the " + std::to_string(facts_.longest) + " that block-diffusion can hold");
+      throw ConfigError("a canvas of " + std::to_string(canvas.length()) +
+                        " positions is longer than the " + std::to_string(facts_.longest) +
+                        " that block-diffusion can hold");
     }
     for (const Token token : canvas.tokens()) {
       if (token >= facts_.vocabulary) {
-        throw ConfigError("prompt token " + std::to_string(token) + " lies outside the model's vocabulary of " + std::to_string(facts_.vocabulary));
+        throw ConfigError("prompt token " + std::to_string(token) +
+                          " lies outside the model's vocabulary of " +
+                          std::to_string(facts_.vocabulary));
       }
     }
     if (rules_.part_cache != PartCache::off && blocks.part == 0)
-      throw ConfigError("model.block-diffusion.sub_block_cache = " + options_.sub_block_cache + " needs sub-blocks; decode.sub_block is 0");
-    if (rules_.shifted && canvas.masked(0)) throw ConfigError("a model with right-shifted logits needs a prompt token at position 0");
+      throw ConfigError("model.block-diffusion.sub_block_cache = " + options_.sub_block_cache +
+                        " needs sub-blocks; decode.sub_block is 0");
+    if (rules_.shifted && canvas.masked(0))
+      throw ConfigError("a model with right-shifted logits needs a prompt token at position 0");
     rows_->prepare(canvas.length());
     return std::make_unique<BlockSequence>(canvas, blocks, rules_, config_);
   }
@@ -78,7 +96,8 @@ class BlockDiffusion final : public Model {
     const std::optional<BlockSequence::Due> due = own.due();
     if (!due) return std::nullopt;
     Question question{.kind = due->kind, .view = View::causal, .nodes = {}, .asks = {}};
-    if (rules_.shifted && due->end < own.canvas.length() && own.canvas.masked(due->end)) question.asks.push_back({kRoot, {due->end}});
+    if (rules_.shifted && due->end < own.canvas.length() && own.canvas.masked(due->end))
+      question.asks.push_back({kRoot, {due->end}});
     return question;
   }
 
@@ -90,16 +109,19 @@ class BlockDiffusion final : public Model {
       auto& sequence = static_cast<BlockSequence&>(*pending.sequence);
       const std::int32_t end = sequence.begin(*pending.question);
       pending.positions = 0;
-      for (std::size_t before = gathered.rows.size(); sequence.add_final_rows(end, gathered.rows); before = gathered.rows.size()) {
+      for (std::size_t before = gathered.rows.size(); sequence.add_final_rows(end, gathered.rows);
+           before = gathered.rows.size()) {
         pending.positions += static_cast<std::int64_t>(gathered.rows.size() - before);
-        if (gathered.rows.back().asked) gathered.boundaries.emplace_back(&sequence, gathered.rows.size() - 1);
+        if (gathered.rows.back().asked)
+          gathered.boundaries.emplace_back(&sequence, gathered.rows.size() - 1);
         if (gathered.rows.size() >= kMostRows) forward(gathered);
       }
     }
     std::vector<std::vector<AnswerRow>> answers(batch.size());
     for (std::size_t i = 0; i < batch.size(); ++i) {
       const std::size_t before = gathered.rows.size();
-      static_cast<BlockSequence*>(batch[i].sequence)->add_question_rows(*batch[i].question, gathered.rows, answers[i]);
+      static_cast<BlockSequence*>(batch[i].sequence)
+          ->add_question_rows(*batch[i].question, gathered.rows, answers[i]);
       batch[i].rows = std::max(1, batch[i].question->leaves());
       batch[i].positions += static_cast<std::int64_t>(gathered.rows.size() - before);
     }
@@ -107,8 +129,12 @@ class BlockDiffusion final : public Model {
     for (std::size_t i = 0; i < batch.size(); ++i) {
       for (const AnswerRow& from : answers[i]) {
         const bool boundary = from.row == AnswerRow::kBoundary;
-        const Distribution& distribution = boundary ? static_cast<BlockSequence*>(batch[i].sequence)->boundary : distributions[from.row];
-        if (distribution.empty()) throw Fault("position " + std::to_string(from.position) + " was asked, but the row before it was never computed");
+        const Distribution& distribution =
+            boundary ? static_cast<BlockSequence*>(batch[i].sequence)->boundary
+                     : distributions[from.row];
+        if (distribution.empty())
+          throw Fault("position " + std::to_string(from.position) +
+                      " was asked, but the row before it was never computed");
         batch[i].answer->add(from.node, from.position, distribution);
       }
     }
@@ -117,7 +143,8 @@ class BlockDiffusion final : public Model {
  private:
   struct Gathered {
     std::vector<MemoryRow> rows;
-    std::vector<std::pair<BlockSequence*, std::size_t>> boundaries;  // rows that are the last cached ones of their sequences
+    std::vector<std::pair<BlockSequence*, std::size_t>>
+        boundaries;  // rows that are the last cached ones of their sequences
   };
 
   // Computes what was gathered; the asked rows' distributions, by row.
@@ -148,4 +175,6 @@ class BlockDiffusion final : public Model {
 }  // namespace
 }  // namespace draftlab
 
-draftlab::Model* draftlab_make_block_diffusion(const draftlab::BlockDiffusionOptions* options) { return new draftlab::BlockDiffusion(*options); }
+draftlab::Model* draftlab_make_block_diffusion(const draftlab::BlockDiffusionOptions* options) {
+  return new draftlab::BlockDiffusion(*options);
+}

@@ -12,7 +12,8 @@ constexpr std::int32_t kPiece = 256;  // causal rows are cached in pieces of so 
 
 }  // namespace
 
-BlockSequence::BlockSequence(const Canvas& canvas, const Blocks& blocks, const BlockRules& rules, const TransformerConfig& config)
+BlockSequence::BlockSequence(const Canvas& canvas, const Blocks& blocks, const BlockRules& rules,
+                             const TransformerConfig& config)
     : Sequence(canvas), blocks_(blocks), rules_(rules), memory_(config, canvas.length() + 64) {}
 
 // How much of the cache the canvas confirms.
@@ -47,7 +48,9 @@ std::int32_t BlockSequence::begin(const Question& question) {
   if (const std::int32_t same = agreed(); same < cached()) {
     boundary = {};  // right-shifted: of a row that is computed once more
     kept_block_ = -1, kept_.clear();
-    cached_.resize(!rules_.shifted || same == 0 ? same : rules_.causal_cache ? same - 1 : blocks_.first(same - 1));
+    cached_.resize(!rules_.shifted || same == 0 ? same
+                   : rules_.causal_cache        ? same - 1
+                                                : blocks_.first(same - 1));
   }
   if (question.kind != Kind::prefill && question.kind != Kind::commit) {
     return final_end(!(rules_.causal_cache && rules_.ride && question.view == View::causal));
@@ -58,22 +61,31 @@ std::int32_t BlockSequence::begin(const Question& question) {
 
 bool BlockSequence::add_final_rows(std::int32_t end, std::vector<MemoryRow>& rows) {
   if (cached() >= end) return false;
-  const std::int32_t first = cached(), last = rules_.causal_cache ? std::min(end, first + kPiece) : std::min(end, block_end(first));
+  const std::int32_t first = cached(), last = rules_.causal_cache ? std::min(end, first + kPiece)
+                                                                  : std::min(end, block_end(first));
   memory_.reserve(last);
   for (std::int32_t i = first; i < last; ++i) {
     cached_.push_back(canvas.token(i));
-    rows.push_back({.memory = &memory_, .position = i, .token = canvas.token(i), .slot = i, .limit = rules_.causal_cache ? i + 1 : last});
+    rows.push_back({.memory = &memory_,
+                    .position = i,
+                    .token = canvas.token(i),
+                    .slot = i,
+                    .limit = rules_.causal_cache ? i + 1 : last});
   }
   if (rules_.shifted && last == end) rows.back().asked = true;
   return true;
 }
 
-void BlockSequence::add_question_rows(const Question& question, std::vector<MemoryRow>& rows, std::vector<AnswerRow>& answers) {
+void BlockSequence::add_question_rows(const Question& question, std::vector<MemoryRow>& rows,
+                                      std::vector<AnswerRow>& answers) {
   slots_ = cached();
-  if (kept_block_ >= 0) slots_ = std::max<std::int64_t>(slots_, 2 * block_end(kept_block_) - kept_block_);
+  if (kept_block_ >= 0)
+    slots_ = std::max<std::int64_t>(slots_, 2 * block_end(kept_block_) - kept_block_);
   if (question.asks.empty()) return;
-  if (question.view == View::causal) chain(question, rows, answers);
-  else denoise(question, rows, answers);
+  if (question.view == View::causal)
+    chain(question, rows, answers);
+  else
+    denoise(question, rows, answers);
 }
 
 std::int64_t BlockSequence::take_slot() {
@@ -81,27 +93,36 @@ std::int64_t BlockSequence::take_slot() {
   return slots_++;
 }
 
-// The block's tokens, masks where it is masked, each seeing the whole block and the cached ones before it; of a block whose rows
-// are kept, those of one part.
-void BlockSequence::denoise(const Question& question, std::vector<MemoryRow>& rows, std::vector<AnswerRow>& answers) {
-  if (!question.nodes.empty()) throw Fault("block-diffusion judges drafts in the causal view, not in the bidirectional one");
+// The block's tokens, masks where it is masked, each seeing the whole block and the cached ones
+// before it; of a block whose rows are kept, those of one part.
+void BlockSequence::denoise(const Question& question, std::vector<MemoryRow>& rows,
+                            std::vector<AnswerRow>& answers) {
+  if (!question.nodes.empty())
+    throw Fault("block-diffusion judges drafts in the causal view, not in the bidirectional one");
   std::int32_t asked = -1;
-  for (const Ask& ask : question.asks) if (!ask.positions.empty()) asked = ask.positions.front();
+  for (const Ask& ask : question.asks)
+    if (!ask.positions.empty()) asked = ask.positions.front();
   if (asked < 0) return;
   const std::int32_t first = blocks_.first(asked), end = block_end(asked);
-  if (first > cached()) throw Fault("position " + std::to_string(asked) + " was asked before the blocks left of it were finished");
+  if (first > cached())
+    throw Fault("position " + std::to_string(asked) +
+                " was asked before the blocks left of it were finished");
 
   std::int32_t leftmost = asked, rightmost = asked;
   for (const Ask& ask : question.asks) {
     for (const std::int32_t position : ask.positions) {
-      if (position < first || position >= end) throw Fault("positions " + std::to_string(asked) + " and " + std::to_string(position) + " of two blocks were asked at once");
+      if (position < first || position >= end)
+        throw Fault("positions " + std::to_string(asked) + " and " + std::to_string(position) +
+                    " of two blocks were asked at once");
       leftmost = std::min(leftmost, position);
       rightmost = std::max(rightmost, position);
     }
   }
   std::int32_t from = first, until = end;  // the rows that are computed
-  if (const std::int32_t part = blocks_.part_first(leftmost); kept_block_ == first && part == blocks_.part_first(rightmost)) {
-    if (rules_.part_cache == PartCache::once || (leftmost > part && !canvas.masked(part))) from = part, until = blocks_.part_end(part, canvas.length());
+  if (const std::int32_t part = blocks_.part_first(leftmost);
+      kept_block_ == first && part == blocks_.part_first(rightmost)) {
+    if (rules_.part_cache == PartCache::once || (leftmost > part && !canvas.masked(part)))
+      from = part, until = blocks_.part_end(part, canvas.length());
   }
 
   // Right-shifted, the block's first position is answered by the row before the block.
@@ -111,9 +132,12 @@ void BlockSequence::denoise(const Question& question, std::vector<MemoryRow>& ro
   for (const Ask& ask : question.asks) {
     for (const std::int32_t position : ask.positions) {
       std::int32_t row = rules_.shifted ? position - 1 : position;
-      if (row < first && first != cached()) throw Fault("position " + std::to_string(position) + " was asked after its block was finished");
+      if (row < first && first != cached())
+        throw Fault("position " + std::to_string(position) +
+                    " was asked after its block was finished");
       if (row >= first) row = std::max(row, from);  // as S2D2's port reads a part's first position
-      answers.push_back({ask.node, position, row < first ? AnswerRow::kBoundary : begin + row - from});
+      answers.push_back(
+          {ask.node, position, row < first ? AnswerRow::kBoundary : begin + row - from});
       if (row < first) continue;
       inside = true;
       asked_rows[row - from] = 1;
@@ -123,7 +147,9 @@ void BlockSequence::denoise(const Question& question, std::vector<MemoryRow>& ro
 
   std::int32_t mask = first;
   while (mask < end && !canvas.masked(mask)) ++mask;
-  const auto token = [&](std::int32_t i) { return canvas.masked(i) ? rules_.mask : canvas.token(i); };
+  const auto token = [&](std::int32_t i) {
+    return canvas.masked(i) ? rules_.mask : canvas.token(i);
+  };
   if (keeps()) {
     if (until - from == end - first) kept_.clear();
     kept_ += std::to_string(from);
@@ -133,52 +159,81 @@ void BlockSequence::denoise(const Question& question, std::vector<MemoryRow>& ro
     slots_ = end;
   }
   std::vector<std::int32_t> slots;
-  for (std::int32_t i = first; i < end; ++i) slots.push_back(static_cast<std::int32_t>(take_slot()));
+  for (std::int32_t i = first; i < end; ++i)
+    slots.push_back(static_cast<std::int32_t>(take_slot()));
   for (std::int32_t i = from; i < until; ++i) {
     const std::int32_t seen = rules_.causal_draft && i < mask ? i + 1 - first : end - first;
-    MemoryRow row{.memory = &memory_, .position = i, .token = token(i), .slot = slots[i - first], .limit = first};
-    if (slots.front() == first) row.limit += seen;
-    else row.extras.assign(slots.begin(), slots.begin() + seen);
+    MemoryRow row{.memory = &memory_,
+                  .position = i,
+                  .token = token(i),
+                  .slot = slots[i - first],
+                  .limit = first};
+    if (slots.front() == first)
+      row.limit += seen;
+    else
+      row.extras.assign(slots.begin(), slots.begin() + seen);
     row.asked = asked_rows[i - from];
     rows.push_back(std::move(row));
   }
 }
 
-void BlockSequence::extend(Path& path, std::int32_t position, Token token, std::vector<MemoryRow>& rows) {
+void BlockSequence::extend(Path& path, std::int32_t position, Token token,
+                           std::vector<MemoryRow>& rows) {
   const std::int64_t slot = take_slot();
-  if (path.extras.empty() && slot == path.limit) ++path.limit;
-  else path.extras.push_back(static_cast<std::int32_t>(slot));
+  if (path.extras.empty() && slot == path.limit)
+    ++path.limit;
+  else
+    path.extras.push_back(static_cast<std::int32_t>(slot));
   path.next = position + 1;
   path.row = static_cast<std::int64_t>(rows.size());
-  rows.push_back({.memory = &memory_, .position = position, .token = token, .slot = slot, .limit = path.limit, .extras = path.extras});
+  rows.push_back({.memory = &memory_,
+                  .position = position,
+                  .token = token,
+                  .slot = slot,
+                  .limit = path.limit,
+                  .extras = path.extras});
 }
 
 // Committed tokens between a path's end and a position that follows it are part of the path, too.
 void BlockSequence::fill(Path& path, std::int32_t until, std::vector<MemoryRow>& rows) {
-  if (until < path.next) throw Fault("position " + std::to_string(until) + " was asked causally, but it does not follow position " + std::to_string(path.next - 1));
+  if (until < path.next)
+    throw Fault("position " + std::to_string(until) +
+                " was asked causally, but it does not follow position " +
+                std::to_string(path.next - 1));
   for (std::int32_t i = path.next; i < until; ++i) {
-    if (!canvas.masked(i)) extend(path, i, canvas.token(i), rows);
-    else if (rules_.shifted) throw Fault("position " + std::to_string(until) + " was asked causally while position " + std::to_string(i) + " before it is masked");
+    if (!canvas.masked(i))
+      extend(path, i, canvas.token(i), rows);
+    else if (rules_.shifted)
+      throw Fault("position " + std::to_string(until) + " was asked causally while position " +
+                  std::to_string(i) + " before it is masked");
   }
   path.next = until;
 }
 
-// Block size 1: a token sees what precedes it. Position-aligned models answer in a row that holds the mask token and sees the
-// tokens before it and itself (the 2L trick); right-shifted ones in the row of the token before.
-void BlockSequence::chain(const Question& question, std::vector<MemoryRow>& rows, std::vector<AnswerRow>& answers) {
+// Block size 1: a token sees what precedes it. Position-aligned models answer in a row that holds
+// the mask token and sees the tokens before it and itself (the 2L trick); right-shifted ones in the
+// row of the token before.
+void BlockSequence::chain(const Question& question, std::vector<MemoryRow>& rows,
+                          std::vector<AnswerRow>& answers) {
   const std::vector<Node>& nodes = question.nodes;
   std::int32_t start = canvas.length();
-  for (const Node& node : nodes) if (node.parent == kRoot) start = std::min(start, node.position);
-  for (const Ask& ask : question.asks) if (ask.node == kRoot) for (const std::int32_t position : ask.positions) start = std::min(start, position);
+  for (const Node& node : nodes)
+    if (node.parent == kRoot) start = std::min(start, node.position);
+  for (const Ask& ask : question.asks)
+    if (ask.node == kRoot)
+      for (const std::int32_t position : ask.positions) start = std::min(start, position);
   Path root{cached(), {}, cached()};
   fill(root, start, rows);
 
   const bool whole = rules_.whole_block && !nodes.empty();
-  std::vector<char> needed(nodes.size(), whole), parent(nodes.size(), 0);  // a drafted token nobody sees needs no row
+  std::vector<char> needed(nodes.size(), whole),
+      parent(nodes.size(), 0);  // a drafted token nobody sees needs no row
   for (const Ask& ask : question.asks) {
     for (const std::int32_t position : ask.positions) {
       const bool last = ask.node == kRoot || position > nodes[ask.node].position;
-      if (!last) throw Fault("position " + std::to_string(position) + " was asked at a token that follows it");
+      if (!last)
+        throw Fault("position " + std::to_string(position) +
+                    " was asked at a token that follows it");
     }
     for (int node = ask.node; node != kRoot; node = nodes[node].parent) needed[node] = 1;
   }
@@ -202,7 +257,8 @@ void BlockSequence::chain(const Question& question, std::vector<MemoryRow>& rows
   }
   if (!whole) return;
 
-  // As the authors compute it: every row of the block, and with position-aligned logits every mask row, a path.
+  // As the authors compute it: every row of the block, and with position-aligned logits every mask
+  // row, a path.
   const std::int32_t first = std::max(blocks_.first(start), cached()), end = block_end(start);
   for (std::size_t leaf = 0; leaf < nodes.size(); ++leaf) {
     if (parent[leaf]) continue;
@@ -210,10 +266,13 @@ void BlockSequence::chain(const Question& question, std::vector<MemoryRow>& rows
     for (const Ask& ask : question.asks) {
       int node = static_cast<int>(leaf);
       while (node != ask.node && node != kRoot) node = nodes[node].parent;
-      if (node == ask.node) for (const std::int32_t position : ask.positions) if (position < end) answered[position - first] = 1;
+      if (node == ask.node)
+        for (const std::int32_t position : ask.positions)
+          if (position < end) answered[position - first] = 1;
     }
     Path path = paths[leaf];
-    for (std::int32_t i = path.next; i < end; ++i) extend(path, i, canvas.masked(i) ? rules_.mask : canvas.token(i), rows);
+    for (std::int32_t i = path.next; i < end; ++i)
+      extend(path, i, canvas.masked(i) ? rules_.mask : canvas.token(i), rows);
     for (std::int32_t i = first; i < end; ++i) {
       Path own = path;
       if (!answered[i - first]) extend(own, i, rules_.mask, rows);

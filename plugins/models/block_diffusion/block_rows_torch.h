@@ -1,5 +1,5 @@
-// Which rows of the transformer a question about a block needs, and what each of them sees. Keeps one sequence's cache in step
-// with its canvas.
+// Which rows of the transformer a question about a block needs, and what each of them sees. Keeps
+// one sequence's cache in step with its canvas.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace draftlab {
 
-// When denoising computes the whole block although it keeps the block's rows: while the first position of the part that is
-// decoded is masked, or only the first time.
+// When denoising computes the whole block although it keeps the block's rows: while the first
+// position of the part that is decoded is masked, or only the first time.
 enum class PartCache { off, masked, once };
 
 struct BlockRules {
@@ -23,7 +23,7 @@ struct BlockRules {
   bool ride = false;          // final positions are cached in the next forward, whatever it is for
   bool whole_block = false;   // verification computes every row of the block
   PartCache part_cache = PartCache::off;
-  bool shifted = false;       // the answer for a position stands in the row before
+  bool shifted = false;  // the answer for a position stands in the row before
   Token mask = kNoToken;
 };
 
@@ -35,25 +35,32 @@ struct AnswerRow {
   static constexpr std::int64_t kBoundary = -1;  // the last cached row
 };
 
-// Slots [0, cached) of the memory hold final positions, a slot a position; those above belong to the question being answered. A
-// cache of parts keeps the rows that denoising computed of a block in slots of their own, as many as it has positions, from the
-// block's end on.
+// Slots [0, cached) of the memory hold final positions, a slot a position; those above belong to
+// the question being answered. A cache of parts keeps the rows that denoising computed of a block
+// in slots of their own, as many as it has positions, from the block's end on.
 class BlockSequence final : public Sequence {
  public:
-  BlockSequence(const Canvas& canvas, const Blocks& blocks, const BlockRules& rules, const TransformerConfig& config);
+  BlockSequence(const Canvas& canvas, const Blocks& blocks, const BlockRules& rules,
+                const TransformerConfig& config);
 
   // The forward that is due (Model::due), and one past the last position that it caches.
-  struct Due { Kind kind; std::int32_t end; };
+  struct Due {
+    Kind kind;
+    std::int32_t end;
+  };
   std::optional<Due> due() const;
 
-  // Forgets what the canvas contradicts; one past the last position that a question needs in the cache.
+  // Forgets what the canvas contradicts; one past the last position that a question needs in the
+  // cache.
   std::int32_t begin(const Question& question);
-  // Adds rows that cache positions before `end`, one block or a few hundred tokens at a time; false when none is missing.
+  // Adds rows that cache positions before `end`, one block or a few hundred tokens at a time; false
+  // when none is missing.
   bool add_final_rows(std::int32_t end, std::vector<MemoryRow>& rows);
   // The tokens of the denoising rows that are kept, in the order of their computation.
   std::string state() const override { return kept_; }
   // Adds the rows of the question itself.
-  void add_question_rows(const Question& question, std::vector<MemoryRow>& rows, std::vector<AnswerRow>& answers);
+  void add_question_rows(const Question& question, std::vector<MemoryRow>& rows,
+                         std::vector<AnswerRow>& answers);
 
   Distribution boundary;  // right-shifted: of the first position that is not cached
   std::int32_t cached() const { return static_cast<std::int32_t>(cached_.size()); }
@@ -67,24 +74,31 @@ class BlockSequence final : public Sequence {
     std::int32_t next;                        // the position after its last token
     std::int64_t row = AnswerRow::kBoundary;  // of that token
   };
-  bool is_final(std::int32_t position) const { return !canvas.masked(position) && !canvas.tentative(position); }
+  bool is_final(std::int32_t position) const {
+    return !canvas.masked(position) && !canvas.tentative(position);
+  }
   std::int32_t agreed() const;
   std::int32_t final_end(bool whole_blocks) const;
   std::int32_t given_end() const;
-  std::int32_t block_end(std::int32_t position) const { return blocks_.end(position, canvas.length()); }
+  std::int32_t block_end(std::int32_t position) const {
+    return blocks_.end(position, canvas.length());
+  }
   std::int64_t take_slot();
   void extend(Path& path, std::int32_t position, Token token, std::vector<MemoryRow>& rows);
   void fill(Path& path, std::int32_t until, std::vector<MemoryRow>& rows);
-  void denoise(const Question& question, std::vector<MemoryRow>& rows, std::vector<AnswerRow>& answers);
+  void denoise(const Question& question, std::vector<MemoryRow>& rows,
+               std::vector<AnswerRow>& answers);
   bool keeps() const { return rules_.part_cache != PartCache::off; }
-  void chain(const Question& question, std::vector<MemoryRow>& rows, std::vector<AnswerRow>& answers);
+  void chain(const Question& question, std::vector<MemoryRow>& rows,
+             std::vector<AnswerRow>& answers);
 
   Blocks blocks_;
   BlockRules rules_;
   RowMemory memory_;
   std::vector<Token> cached_;
   std::int64_t slots_ = 0;  // taken so far
-  std::int32_t kept_block_ = -1;  // first position of the block whose denoising rows are kept; -1: none
+  std::int32_t kept_block_ =
+      -1;  // first position of the block whose denoising rows are kept; -1: none
   std::string kept_;
 };
 

@@ -1,4 +1,5 @@
-// Options of the trainer `block-diffusion`. What a step is made of is in train_block_diffusion_torch.cc.
+// Options of the trainer `block-diffusion`. What a step is made of is in
+// train_block_diffusion_torch.cc.
 #pragma once
 
 #include "plugins/models/training/train_decoder.h"

@@ -1,4 +1,5 @@
-// config.json of a checkpoint: keys by name, with a sentence for each that is missing, mistyped or out of range.
+// config.json of a checkpoint: keys by name, with a sentence for each that is missing, mistyped or
+// out of range.
 #pragma once
 
 #include <cstdint>
@@ -28,24 +29,31 @@ T value(const Json& json, const std::string& path, const char* key, const T& fal
   try {
     return json[key].get<T>();
   } catch (const Json::exception&) {
-    throw DataError(path + ": '" + key + "' is " + json[key].dump().substr(0, 60) + ", which has the wrong type");
+    throw DataError(path + ": '" + key + "' is " + json[key].dump().substr(0, 60) +
+                    ", which has the wrong type");
   }
 }
 
 // An integer in [low, high]; `fallback` where it is absent, or DataError when that lies outside.
-inline std::int64_t integer(const Json& json, const std::string& path, const char* key, std::int64_t low, std::int64_t high, std::int64_t fallback) {
+inline std::int64_t integer(const Json& json, const std::string& path, const char* key,
+                            std::int64_t low, std::int64_t high, std::int64_t fallback) {
   const bool given = json.contains(key) && !json[key].is_null();
-  if (given && !json[key].is_number_integer()) throw DataError(path + ": '" + key + "' must be an integer, not " + json[key].dump().substr(0, 60));
+  if (given && !json[key].is_number_integer())
+    throw DataError(path + ": '" + key + "' must be an integer, not " +
+                    json[key].dump().substr(0, 60));
   const std::int64_t number = given ? json[key].get<std::int64_t>() : fallback;
   if (number >= low && number <= high) return number;
   if (!given) throw DataError(path + ": has no '" + key + "'");
-  throw DataError(path + ": '" + key + "' is " + json[key].dump() + ", outside [" + std::to_string(low) + ", " + std::to_string(high) + "]");
+  throw DataError(path + ": '" + key + "' is " + json[key].dump() + ", outside [" +
+                  std::to_string(low) + ", " + std::to_string(high) + "]");
 }
 
 // DataError when a key is there and says something else.
-inline void require(const Json& json, const std::string& path, const char* key, const Json& wanted) {
+inline void require(const Json& json, const std::string& path, const char* key,
+                    const Json& wanted) {
   if (json.contains(key) && !json[key].is_null() && json[key] != wanted) {
-    throw DataError(path + ": '" + key + "' is " + json[key].dump().substr(0, 60) + ", only " + wanted.dump() + " is supported");
+    throw DataError(path + ": '" + key + "' is " + json[key].dump().substr(0, 60) + ", only " +
+                    wanted.dump() + " is supported");
   }
 }
 

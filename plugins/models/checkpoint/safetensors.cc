@@ -22,45 +22,59 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::uint64_t kLongestHeader = 100'000'000;  // the format's own bound
-constexpr std::array<std::pair<const char*, ElementType>, 4> kTypes{
-    {{"F32", ElementType::f32}, {"F16", ElementType::f16}, {"BF16", ElementType::bf16}, {"I64", ElementType::i64}}};
+constexpr std::array<std::pair<const char*, ElementType>, 4> kTypes{{{"F32", ElementType::f32},
+                                                                     {"F16", ElementType::f16},
+                                                                     {"BF16", ElementType::bf16},
+                                                                     {"I64", ElementType::i64}}};
 
 const char* type_name(ElementType type) {
-  for (const auto& [name, known] : kTypes) if (known == type) return name;
+  for (const auto& [name, known] : kTypes)
+    if (known == type) return name;
   throw Fault("safetensors: unknown element type");
 }
 
 // The tensor that a header entry describes, checked against `available` bytes of data.
-TensorBytes described(const Json& entry, const std::string& where, std::span<const std::byte> data) {
-  if (!entry.is_object() || !entry.contains("dtype") || !entry.contains("shape") || !entry.contains("data_offsets")) {
+TensorBytes described(const Json& entry, const std::string& where,
+                      std::span<const std::byte> data) {
+  if (!entry.is_object() || !entry.contains("dtype") || !entry.contains("shape") ||
+      !entry.contains("data_offsets")) {
     throw DataError(where + ": its header entry must have dtype, shape and data_offsets");
   }
   TensorBytes tensor;
   const Json& dtype = entry["dtype"];
-  const auto* known = std::find_if(kTypes.begin(), kTypes.end(), [&](const auto& type) { return dtype == type.first; });
-  if (known == kTypes.end()) throw DataError(where + ": dtype " + dtype.dump().substr(0, 40) + " is not one of F32, F16, BF16, I64");
+  const auto* known = std::find_if(kTypes.begin(), kTypes.end(),
+                                   [&](const auto& type) { return dtype == type.first; });
+  if (known == kTypes.end())
+    throw DataError(where + ": dtype " + dtype.dump().substr(0, 40) +
+                    " is not one of F32, F16, BF16, I64");
   tensor.type = known->second;
 
   const Json& shape = entry["shape"];
   std::uint64_t bytes = element_size(tensor.type);
-  if (!shape.is_array() || shape.size() > 16) throw DataError(where + ": shape must be a list of at most 16 sizes");
+  if (!shape.is_array() || shape.size() > 16)
+    throw DataError(where + ": shape must be a list of at most 16 sizes");
   for (const Json& size : shape) {
-    if (!size.is_number_unsigned() || size.get<std::uint64_t>() > (1ull << 62)) throw DataError(where + ": shape must hold sizes, not " + size.dump().substr(0, 40));
+    if (!size.is_number_unsigned() || size.get<std::uint64_t>() > (1ull << 62))
+      throw DataError(where + ": shape must hold sizes, not " + size.dump().substr(0, 40));
     tensor.shape.push_back(size.get<std::int64_t>());
-    if (__builtin_mul_overflow(bytes, size.get<std::uint64_t>(), &bytes)) throw DataError(where + ": its shape needs more than 2^64 bytes");
+    if (__builtin_mul_overflow(bytes, size.get<std::uint64_t>(), &bytes))
+      throw DataError(where + ": its shape needs more than 2^64 bytes");
   }
 
   const Json& offsets = entry["data_offsets"];
-  if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() || !offsets[1].is_number_unsigned()) {
+  if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
+      !offsets[1].is_number_unsigned()) {
     throw DataError(where + ": data_offsets must be two non-negative numbers");
   }
   const std::uint64_t begin = offsets[0], end = offsets[1];
   if (begin > end || end > data.size()) {
-    throw DataError(where + ": data_offsets [" + std::to_string(begin) + ", " + std::to_string(end) + "] lie outside the " +
-                    std::to_string(data.size()) + " bytes of data");
+    throw DataError(where + ": data_offsets [" + std::to_string(begin) + ", " +
+                    std::to_string(end) + "] lie outside the " + std::to_string(data.size()) +
+                    " bytes of data");
   }
   if (end - begin != bytes) {
-    throw DataError(where + ": shape " + shape_text(tensor.shape) + " of " + type_name(tensor.type) + " needs " + std::to_string(bytes) +
+    throw DataError(where + ": shape " + shape_text(tensor.shape) + " of " +
+                    type_name(tensor.type) + " needs " + std::to_string(bytes) +
                     " bytes, data_offsets give " + std::to_string(end - begin));
   }
   tensor.bytes = data.subspan(begin, bytes);
@@ -72,7 +86,8 @@ TensorBytes described(const Json& entry, const std::string& where, std::span<con
 std::size_t element_size(ElementType type) {
   switch (type) {
     case ElementType::f32: return 4;
-    case ElementType::f16: case ElementType::bf16: return 2;
+    case ElementType::f16:
+    case ElementType::bf16: return 2;
     case ElementType::i64: return 8;
   }
   return 0;
@@ -100,7 +115,8 @@ SafetensorsFile::SafetensorsFile(const std::string& path) : path_(path) {
   }
   void* mapped = ::mmap(nullptr, status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
   ::close(descriptor);
-  if (mapped == MAP_FAILED) throw DataError(path + ": cannot be mapped (" + std::strerror(errno) + ")");
+  if (mapped == MAP_FAILED)
+    throw DataError(path + ": cannot be mapped (" + std::strerror(errno) + ")");
   file_ = {static_cast<const std::byte*>(mapped), static_cast<std::size_t>(status.st_size)};
   try {
     parse();
@@ -110,14 +126,16 @@ SafetensorsFile::SafetensorsFile(const std::string& path) : path_(path) {
   }
 }
 
-SafetensorsFile::~SafetensorsFile() { ::munmap(const_cast<std::byte*>(file_.data()), file_.size()); }
+SafetensorsFile::~SafetensorsFile() {
+  ::munmap(const_cast<std::byte*>(file_.data()), file_.size());
+}
 
 void SafetensorsFile::parse() {
   std::uint64_t length = 0;
   std::memcpy(&length, file_.data(), sizeof length);
   if (length > file_.size() - 8 || length > kLongestHeader) {
-    throw DataError(path_ + ": says that its header has " + std::to_string(length) + " bytes, but the file has " +
-                    std::to_string(file_.size()));
+    throw DataError(path_ + ": says that its header has " + std::to_string(length) +
+                    " bytes, but the file has " + std::to_string(file_.size()));
   }
   const char* text = reinterpret_cast<const char*>(file_.data() + 8);
   const Json header = Json::parse(text, text + length, nullptr, false);
@@ -125,9 +143,11 @@ void SafetensorsFile::parse() {
   const auto data = file_.subspan(8 + length);
   for (const auto& [name, entry] : header.items()) {
     if (name == "__metadata__") {
-      if (!entry.is_object()) throw DataError(path_ + ": __metadata__ must be an object of strings");
+      if (!entry.is_object())
+        throw DataError(path_ + ": __metadata__ must be an object of strings");
       for (const auto& [key, value] : entry.items()) {
-        if (!value.is_string()) throw DataError(path_ + ": __metadata__ '" + key + "' must be a string");
+        if (!value.is_string())
+          throw DataError(path_ + ": __metadata__ '" + key + "' must be a string");
         metadata_[key] = value.get<std::string>();
       }
       continue;
@@ -136,14 +156,18 @@ void SafetensorsFile::parse() {
   }
 
   std::vector<std::pair<const std::byte*, const std::string*>> begins;
-  for (const auto& [name, tensor] : tensors_) if (!tensor.bytes.empty()) begins.emplace_back(tensor.bytes.data(), &name);
+  for (const auto& [name, tensor] : tensors_)
+    if (!tensor.bytes.empty()) begins.emplace_back(tensor.bytes.data(), &name);
   std::sort(begins.begin(), begins.end());
   const std::byte* end = data.data();
   for (const auto& [begin, name] : begins) {
-    if (begin != end) throw DataError(path_ + ": tensor '" + *name + "' " + (begin < end ? "overlaps another" : "leaves a gap before it"));
+    if (begin != end)
+      throw DataError(path_ + ": tensor '" + *name + "' " +
+                      (begin < end ? "overlaps another" : "leaves a gap before it"));
     end = begin + tensors_[*name].bytes.size();
   }
-  if (end != data.data() + data.size()) throw DataError(path_ + ": holds more data than its tensors cover");
+  if (end != data.data() + data.size())
+    throw DataError(path_ + ": holds more data than its tensors cover");
 }
 
 const TensorBytes& SafetensorsFile::at(const std::string& name) const {
@@ -156,13 +180,17 @@ void SafetensorsFile::release(std::span<const std::byte> bytes) const {
   static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data()), end = begin + bytes.size();
   const std::uintptr_t first = (begin + page - 1) / page * page, last = end / page * page;
-  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);  // a hint: it may fail
+  if (first < last)
+    ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);  // a hint: it may fail
 }
 
-std::string SafetensorsFile::digest() const { return digest_once(path_, [this] { return hashed(); }); }
+std::string SafetensorsFile::digest() const {
+  return digest_once(path_, [this] { return hashed(); });
+}
 
 std::string SafetensorsFile::hashed() const {
-  // Four independent multiply-and-rotate lanes over 8-byte words: as fast as the disk, and enough to tell checkpoints apart.
+  // Four independent multiply-and-rotate lanes over 8-byte words: as fast as the disk, and enough
+  // to tell checkpoints apart.
   std::array<std::uint64_t, 4> lanes{1, 2, 3, 4};
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15ull;
   const auto mix = [](std::uint64_t lane, std::uint64_t word) {
@@ -184,17 +212,22 @@ std::string SafetensorsFile::hashed() const {
   return text;
 }
 
-void write_safetensors(const std::string& path, const std::vector<std::pair<std::string, TensorBytes>>& tensors,
+void write_safetensors(const std::string& path,
+                       const std::vector<std::pair<std::string, TensorBytes>>& tensors,
                        const std::map<std::string, std::string>& metadata,
-                       const std::function<std::span<const std::byte>(std::size_t tensor, std::uint64_t from)>& piece) {
+                       const std::function<std::span<const std::byte>(std::size_t tensor,
+                                                                      std::uint64_t from)>& piece) {
   Json header = Json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
   std::vector<std::uint64_t> sizes;
   std::uint64_t size = 0;
   for (const auto& [name, tensor] : tensors) {
     sizes.push_back(byte_count(tensor.type, tensor.shape));
-    if (!piece && tensor.bytes.size() != sizes.back()) throw Fault("tensor '" + name + "' has other bytes than its shape says");
-    header[name] = {{"dtype", type_name(tensor.type)}, {"shape", tensor.shape}, {"data_offsets", {size, size + sizes.back()}}};
+    if (!piece && tensor.bytes.size() != sizes.back())
+      throw Fault("tensor '" + name + "' has other bytes than its shape says");
+    header[name] = {{"dtype", type_name(tensor.type)},
+                    {"shape", tensor.shape},
+                    {"data_offsets", {size, size + sizes.back()}}};
     size += sizes.back();
   }
   std::string text = header.dump();

@@ -13,13 +13,17 @@ namespace draftlab {
 
 at::Tensor Linear::operator()(const at::Tensor& x, bool bf16) const {
   if (!bf16) return at::linear(x, weight, bias);
-  return at::linear(x.to(at::kBFloat16), weight.to(at::kBFloat16), bias.to(at::kBFloat16)).to(at::kFloat);
+  return at::linear(x.to(at::kBFloat16), weight.to(at::kBFloat16), bias.to(at::kBFloat16))
+      .to(at::kFloat);
 }
 
-at::Tensor LayerNorm::operator()(const at::Tensor& x, double epsilon) const { return at::layer_norm(x, weight.sizes(), weight, bias, epsilon); }
+at::Tensor LayerNorm::operator()(const at::Tensor& x, double epsilon) const {
+  return at::layer_norm(x, weight.sizes(), weight, bias, epsilon);
+}
 
 MakeTensor random_weights(std::uint64_t seed) {
-  return [generator = at::make_generator<at::CPUGeneratorImpl>(seed)](const std::string&, const std::vector<std::int64_t>& shape, Start start) {
+  return [generator = at::make_generator<at::CPUGeneratorImpl>(seed)](
+             const std::string&, const std::vector<std::int64_t>& shape, Start start) {
     const at::NoGradGuard no_grad;
     if (start == Start::ones) return at::ones(shape);
     at::Tensor tensor = at::zeros(shape);

@@ -29,19 +29,27 @@ void refuse_pickles(const std::string& folder) {
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
     const std::string extension = entry.path().extension().string();
-    if (extension != ".bin" && extension != ".pt" && extension != ".pth" && extension != ".ckpt") continue;
-    throw DataError(entry.path().string() + ": is a Python pickle, which runs code when it is read, so only safetensors are read; convert it with "
-                    "python3 -c \"import torch, safetensors.torch as s; s.save_file({k: v.clone() for k, v in torch.load('" +
-                    entry.path().filename().string() + "', weights_only=True).items()}, 'model.safetensors')\" in its folder");
+    if (extension != ".bin" && extension != ".pt" && extension != ".pth" && extension != ".ckpt")
+      continue;
+    throw DataError(entry.path().string() +
+                    ": is a Python pickle, which runs code when it is read, so only safetensors "
+                    "are read; convert it with "
+                    "python3 -c \"import torch, safetensors.torch as s; s.save_file({k: v.clone() "
+                    "for k, v in torch.load('" +
+                    entry.path().filename().string() +
+                    "', weights_only=True).items()}, 'model.safetensors')\" in its folder");
   }
 }
 
-// The bytes of a mapped file, which lives as long as the tensor; an alignment that the type does not allow costs a copy.
-at::Tensor in_place(const std::shared_ptr<const SafetensorsFile>& file, const TensorBytes& stored, at::ScalarType type) {
+// The bytes of a mapped file, which lives as long as the tensor; an alignment that the type does
+// not allow costs a copy.
+at::Tensor in_place(const std::shared_ptr<const SafetensorsFile>& file, const TensorBytes& stored,
+                    at::ScalarType type) {
   const auto address = reinterpret_cast<std::uintptr_t>(stored.bytes.data());
   if (address % element_size(stored.type) == 0) {
-    return at::from_blob(const_cast<std::byte*>(stored.bytes.data()), stored.shape, [file, bytes = stored.bytes](void*) { file->release(bytes); },
-                         at::TensorOptions(type));
+    return at::from_blob(
+        const_cast<std::byte*>(stored.bytes.data()), stored.shape,
+        [file, bytes = stored.bytes](void*) { file->release(bytes); }, at::TensorOptions(type));
   }
   const at::Tensor copy = at::empty(stored.shape, at::TensorOptions(type));
   std::memcpy(copy.data_ptr(), stored.bytes.data(), stored.bytes.size());
@@ -59,12 +67,17 @@ std::vector<std::string> weight_files(const std::string& folder) {
     return {folder + "/model.safetensors"};
   }
   const nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
-  if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object()) throw DataError(index + ": has no object 'weight_map'");
+  if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object())
+    throw DataError(index + ": has no object 'weight_map'");
   std::set<std::string> names;
   for (const auto& [name, stored_in] : json["weight_map"].items()) {
-    if (!stored_in.is_string()) throw DataError(index + ": tensor '" + name + "' lies in " + stored_in.dump().substr(0, 60) + ", which is no file name");
+    if (!stored_in.is_string())
+      throw DataError(index + ": tensor '" + name + "' lies in " + stored_in.dump().substr(0, 60) +
+                      ", which is no file name");
     const std::string from = stored_in.get<std::string>();
-    if (from.find('/') != std::string::npos) throw DataError(index + ": tensor '" + name + "' lies in '" + from + "', which is no file of this folder");
+    if (from.find('/') != std::string::npos)
+      throw DataError(index + ": tensor '" + name + "' lies in '" + from +
+                      "', which is no file of this folder");
     names.insert(folder + "/" + from);
   }
   if (names.empty()) throw DataError(index + ": its 'weight_map' names no file");
@@ -73,7 +86,8 @@ std::vector<std::string> weight_files(const std::string& folder) {
 
 std::string weights_digest(const std::string& folder) {
   std::string digest;
-  for (const std::string& file : weight_files(folder)) digest += (digest.empty() ? "" : "+") + SafetensorsFile(file).digest();
+  for (const std::string& file : weight_files(folder))
+    digest += (digest.empty() ? "" : "+") + SafetensorsFile(file).digest();
   return digest;
 }
 
@@ -81,12 +95,14 @@ Weights::Weights(const std::vector<std::string>& files) {
   for (const std::string& path : files) {
     files_.push_back(std::make_shared<const SafetensorsFile>(path));
     for (const auto& [name, bytes] : files_.back()->tensors()) {
-      if (!stored_.emplace(name, Place{files_.back(), bytes}).second) throw DataError(path + ": holds tensor '" + name + "', which another file holds, too");
+      if (!stored_.emplace(name, Place{files_.back(), bytes}).second)
+        throw DataError(path + ": holds tensor '" + name + "', which another file holds, too");
     }
   }
 }
 
-void Weights::split(const std::string& name, const std::vector<std::pair<std::string, std::int64_t>>& parts) {
+void Weights::split(const std::string& name,
+                    const std::vector<std::pair<std::string, std::int64_t>>& parts) {
   const auto found = stored_.find(name);
   if (found == stored_.end()) return;
   const Place whole = found->second;
@@ -94,24 +110,31 @@ void Weights::split(const std::string& name, const std::vector<std::pair<std::st
   for (const auto& [part, count] : parts) rows += count;
   const std::vector<std::int64_t>& shape = whole.bytes.shape;
   if (shape.empty() || shape[0] != rows) {
-    throw DataError(whole.file->path() + ": tensor '" + name + "' has shape " + shape_text(shape) + ", config.json wants " + std::to_string(rows) + " rows");
+    throw DataError(whole.file->path() + ": tensor '" + name + "' has shape " + shape_text(shape) +
+                    ", config.json wants " + std::to_string(rows) + " rows");
   }
   stored_.erase(found);
   const std::size_t each = whole.bytes.bytes.size() / rows;
   for (const auto& [part, count] : parts) {
-    TensorBytes bytes{whole.bytes.type, shape, whole.bytes.bytes.subspan(from * each, count * each)};
+    TensorBytes bytes{whole.bytes.type, shape,
+                      whole.bytes.bytes.subspan(from * each, count * each)};
     bytes.shape[0] = count;
     stored_[part] = {whole.file, std::move(bytes)};
     from += count;
   }
 }
 
-at::Tensor Weights::take(const std::string& name, const std::vector<std::int64_t>& shape, std::optional<at::ScalarType> type) {
+at::Tensor Weights::take(const std::string& name, const std::vector<std::int64_t>& shape,
+                         std::optional<at::ScalarType> type) {
   const auto found = stored_.find(name);
-  if (found == stored_.end()) throw DataError(path() + ": has no tensor '" + name + "', config.json wants one of shape " + shape_text(shape));
+  if (found == stored_.end())
+    throw DataError(path() + ": has no tensor '" + name + "', config.json wants one of shape " +
+                    shape_text(shape));
   const TensorBytes& bytes = found->second.bytes;
   const std::string where = found->second.file->path() + ": tensor '" + name + "'";
-  if (bytes.shape != shape) throw DataError(where + " has shape " + shape_text(bytes.shape) + ", config.json wants " + shape_text(shape));
+  if (bytes.shape != shape)
+    throw DataError(where + " has shape " + shape_text(bytes.shape) + ", config.json wants " +
+                    shape_text(shape));
   const at::Tensor raw = in_place(found->second.file, bytes, scalar_type(bytes, where));
   stored_.erase(found);
   return type ? raw.to(*type, /*non_blocking=*/false, /*copy=*/true) : raw;
@@ -120,10 +143,13 @@ at::Tensor Weights::take(const std::string& name, const std::vector<std::int64_t
 void Weights::expect_all_taken() const {
   if (stored_.empty()) return;
   const auto& [name, place] = *stored_.begin();
-  throw DataError(place.file->path() + ": holds a tensor '" + name + "' of shape " + shape_text(place.bytes.shape) + " that a network of its config.json does not have");
+  throw DataError(place.file->path() + ": holds a tensor '" + name + "' of shape " +
+                  shape_text(place.bytes.shape) +
+                  " that a network of its config.json does not have");
 }
 
-void write_weights(const std::string& path, const std::vector<std::pair<std::string, at::Tensor>>& named, bool bf16,
+void write_weights(const std::string& path,
+                   const std::vector<std::pair<std::string, at::Tensor>>& named, bool bf16,
                    const std::map<std::string, std::string>& metadata) {
   const at::NoGradGuard no_grad;
   std::vector<at::Tensor> kept;
@@ -132,7 +158,8 @@ void write_weights(const std::string& path, const std::vector<std::pair<std::str
     kept.push_back(tensor.detach().to(bf16 ? at::kBFloat16 : at::kFloat).contiguous());
     const at::Tensor& stored = kept.back();
     const auto bytes = std::span(static_cast<const std::byte*>(stored.data_ptr()), stored.nbytes());
-    tensors.push_back({name, {bf16 ? ElementType::bf16 : ElementType::f32, stored.sizes().vec(), bytes}});
+    tensors.push_back(
+        {name, {bf16 ? ElementType::bf16 : ElementType::f32, stored.sizes().vec(), bytes}});
   }
   write_safetensors(path, tensors, metadata);
 }

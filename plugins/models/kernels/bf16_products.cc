@@ -13,10 +13,12 @@ namespace {
 
 constexpr std::int64_t kTileBytes = 1024;
 constexpr std::int64_t kNearBytes = 1 << 20;  // of rows: no more than a second cache holds
-constexpr std::int64_t kFewestBlocks = 4;     // of 32 rows, for which weights are worth reading again
+constexpr std::int64_t kFewestBlocks = 4;  // of 32 rows, for which weights are worth reading again
 
 // Round to nearest, ties to even; not-a-number stays what it is.
-__attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16"))) void to_bf16(const float* from, std::int64_t count, std::uint16_t* to) {
+__attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16"))) void to_bf16(const float* from,
+                                                                             std::int64_t count,
+                                                                             std::uint16_t* to) {
   for (std::int64_t i = 0; i < count; i += 16) {
     const auto some = static_cast<__mmask16>(count - i >= 16 ? 0xffff : (1 << (count - i)) - 1);
     const __m256bh halves = _mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(some, from + i));
@@ -24,8 +26,8 @@ __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16"))) void to_bf16(con
   }
 }
 
-// What a thread's eight tile registers are for up to 32 rows: 0-3 sums, 4-5 rows of x, 6-7 weights. Of the second sixteen rows
-// only tiles 2, 3 and 5 have some.
+// What a thread's eight tile registers are for up to 32 rows: 0-3 sums, 4-5 rows of x, 6-7 weights.
+// Of the second sixteen rows only tiles 2, 3 and 5 have some.
 struct alignas(64) TileShapes {
   std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
   std::uint16_t bytes[16] = {};
@@ -37,8 +39,10 @@ constexpr auto kShapes = [] {
   std::array<TileShapes, 33> all{};
   for (int count = 1; count <= 32; ++count) {
     for (int tile = 0; tile < 8; ++tile) all[count].bytes[tile] = 64;
-    for (const int tile : {0, 1, 4}) all[count].rows[tile] = static_cast<std::uint8_t>(std::min(count, 16));
-    for (const int tile : {2, 3, 5}) all[count].rows[tile] = static_cast<std::uint8_t>(std::max(count - 16, 1));
+    for (const int tile : {0, 1, 4})
+      all[count].rows[tile] = static_cast<std::uint8_t>(std::min(count, 16));
+    for (const int tile : {2, 3, 5})
+      all[count].rows[tile] = static_cast<std::uint8_t>(std::max(count - 16, 1));
     all[count].rows[6] = all[count].rows[7] = 16;
   }
   return all;
@@ -48,12 +52,12 @@ constexpr auto kShapes = [] {
 struct TileJob {
   const char *upper, *lower;  // tiles of the first sixteen rows, and of the others or nothing
   std::int64_t rows, chunks;
-  const char* first;          // panel
+  const char* first;  // panel
   std::int64_t panels, panel_bytes;
-  const float* bias;          // of the first panel, or none
-  float* y;                   // of the first row and output; rows `stride` numbers apart
+  const float* bias;  // of the first panel, or none
+  float* y;           // of the first row and output; rows `stride` numbers apart
   std::int64_t stride;
-  const char* next;           // weights that are wanted soon: so many lines of them a chunk
+  const char* next;  // weights that are wanted soon: so many lines of them a chunk
   std::int64_t lines;
 };
 
@@ -86,7 +90,8 @@ void multiply_by_tiles(const TileJob& job) {
     _tile_loadd(4, job.upper + kTileBytes * c, 64);
     _tile_loadd(6, first + kTileBytes * c, 64);
     _tile_dpbf16ps(0, 4, 6);
-    for (std::int64_t line = 0; line < job.lines; ++line, next += 64) __builtin_prefetch(next, 0, 2);
+    for (std::int64_t line = 0; line < job.lines; ++line, next += 64)
+      __builtin_prefetch(next, 0, 2);
     if (two_panels) {
       _tile_loadd(7, second + kTileBytes * c, 64);
       _tile_dpbf16ps(1, 4, 7);
@@ -107,12 +112,15 @@ void multiply_by_tiles(const TileJob& job) {
 
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512bf16")
-constexpr int kHeld = 14;                        // rows whose sums of two panels the registers hold
-constexpr int kFew = 2;                          // rows for which four panels are read at once: else each sum would wait for its last addition
-constexpr std::int64_t kAhead = 4 * kTileBytes;  // of the weights: how far before their use they are asked for
+constexpr int kHeld = 14;  // rows whose sums of two panels the registers hold
+constexpr int kFew = 2;    // rows for which four panels are read at once: else each sum would wait
+                           // for its last addition
+constexpr std::int64_t kAhead =
+    4 * kTileBytes;  // of the weights: how far before their use they are asked for
 
 // The same for up to kHeld rows, a pair of inputs at a time.
-template <int M, int P> void multiply_pairs(const TileJob& job, const char* rows, float* y) {
+template <int M, int P>
+void multiply_pairs(const TileJob& job, const char* rows, float* y) {
   __m512 sums[M][P];
   for (int p = 0; p < P; ++p) {
     sums[0][p] = job.bias ? _mm512_loadu_ps(job.bias + 16 * p) : _mm512_setzero_ps();
@@ -135,21 +143,30 @@ template <int M, int P> void multiply_pairs(const TileJob& job, const char* rows
       }
     }
   }
-  for (int m = 0; m < M; ++m) for (int p = 0; p < P; ++p) _mm512_storeu_ps(y + m * job.stride + 16 * p, sums[m][p]);
+  for (int m = 0; m < M; ++m)
+    for (int p = 0; p < P; ++p) _mm512_storeu_ps(y + m * job.stride + 16 * p, sums[m][p]);
 }
 
-template <int P, int M = (P > 2 ? kFew : kHeld)> void multiply_some(const TileJob& job, std::int64_t count, const char* rows, float* y) {
-  if constexpr (M == 1) multiply_pairs<1, P>(job, rows, y);
-  else if (count == M) multiply_pairs<M, P>(job, rows, y);
-  else multiply_some<P, M - 1>(job, count, rows, y);
+template <int P, int M = (P > 2 ? kFew : kHeld)>
+void multiply_some(const TileJob& job, std::int64_t count, const char* rows, float* y) {
+  if constexpr (M == 1)
+    multiply_pairs<1, P>(job, rows, y);
+  else if (count == M)
+    multiply_pairs<M, P>(job, rows, y);
+  else
+    multiply_some<P, M - 1>(job, count, rows, y);
 }
 
 void multiply_by_pairs(const TileJob& job) {
-  constexpr void (*kMultiply[])(const TileJob&, std::int64_t, const char*, float*) = {multiply_some<1>, multiply_some<2>, multiply_some<3>, multiply_some<4>};
+  constexpr void (*kMultiply[])(const TileJob&, std::int64_t, const char*, float*) = {
+      multiply_some<1>, multiply_some<2>, multiply_some<3>, multiply_some<4>};
   for (std::int64_t strip = 0; strip < job.rows; strip += 16) {
-    const std::int64_t rows = std::min<std::int64_t>(16, job.rows - strip), blocks = (rows + kHeld - 1) / kHeld, each = (rows + blocks - 1) / blocks;
+    const std::int64_t rows = std::min<std::int64_t>(16, job.rows - strip),
+                       blocks = (rows + kHeld - 1) / kHeld, each = (rows + blocks - 1) / blocks;
     for (std::int64_t row = 0; row < rows; row += each) {
-      kMultiply[job.panels - 1](job, std::min(each, rows - row), (strip == 0 ? job.upper : job.lower) + 64 * row, job.y + (strip + row) * job.stride);
+      kMultiply[job.panels - 1](job, std::min(each, rows - row),
+                                (strip == 0 ? job.upper : job.lower) + 64 * row,
+                                job.y + (strip + row) * job.stride);
     }
   }
 }
@@ -157,7 +174,8 @@ void multiply_by_pairs(const TileJob& job) {
 
 // What 512-bit vectors of bf16 need.
 bool has_pairs() {
-  return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+  return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512bw");
 }
 
 }  // namespace
@@ -166,11 +184,14 @@ bool has_bf16_products() { return has_pairs(); }
 
 bool has_matrix_tiles() {
   // Linux hands out the tiles' state on request, once a process (ARCH_REQ_XCOMP_PERM, XTILEDATA).
-  static const bool has = __builtin_cpu_supports("amx-tile") && __builtin_cpu_supports("amx-bf16") && has_pairs() && syscall(SYS_arch_prctl, 0x1023, 18) == 0;
+  static const bool has = __builtin_cpu_supports("amx-tile") &&
+                          __builtin_cpu_supports("amx-bf16") && has_pairs() &&
+                          syscall(SYS_arch_prctl, 0x1023, 18) == 0;
   return has;
 }
 
-void tile_rows(const float* x, std::int64_t rows, std::int64_t in, std::int64_t begin, std::int64_t end, char* tiles) {
+void tile_rows(const float* x, std::int64_t rows, std::int64_t in, std::int64_t begin,
+               std::int64_t end, char* tiles) {
   const std::int64_t chunks = (in + kTileInputs - 1) / kTileInputs;
   for (std::int64_t row = begin; row < end; ++row) {
     char* const to = tiles + row / 16 * chunks * kTileBytes + row % 16 * 64;
@@ -183,32 +204,53 @@ void tile_rows(const float* x, std::int64_t rows, std::int64_t in, std::int64_t 
   }
 }
 
-void multiply_tiles(const PackedView& linear, const char* tiles, std::int64_t rows, float* y, std::int64_t begin, std::int64_t end) {
-  const std::int64_t chunks = (linear.in + kTileInputs - 1) / kTileInputs, blocks = (rows + 31) / 32, strip = chunks * kTileBytes;
+void multiply_tiles(const PackedView& linear, const char* tiles, std::int64_t rows, float* y,
+                    std::int64_t begin, std::int64_t end) {
+  const std::int64_t chunks = (linear.in + kTileInputs - 1) / kTileInputs,
+                     blocks = (rows + 31) / 32, strip = chunks * kTileBytes;
   const std::int64_t panel_bytes = 2 * linear.stride, out = linear.out;
   // Rows are read once a pair of panels: so many at a time that they stay near.
-  const std::int64_t near = std::max<std::int64_t>(kFewestBlocks, kNearBytes / (2 * strip)), groups = (blocks + near - 1) / near;
+  const std::int64_t near = std::max<std::int64_t>(kFewestBlocks, kNearBytes / (2 * strip)),
+                     groups = (blocks + near - 1) / near;
   const bool tiled = has_matrix_tiles();
   const std::int64_t wide = !tiled && rows <= kFew ? 2 : 1;  // pairs of panels at a time
   alignas(64) float sums[32 * 32];
   if (tiled) shape_tiles(std::min<std::int64_t>(32, rows));
   for (std::int64_t group = 0; group < groups; ++group) {
     const std::int64_t from = blocks * group / groups, to = blocks * (group + 1) / groups;
-    const std::int64_t lines = to - from < 4 ? 0 : (32 + to - from - 1) / (to - from);  // with few rows memory is busy anyway
+    const std::int64_t lines =
+        to - from < 4 ? 0
+                      : (32 + to - from - 1) / (to - from);  // with few rows memory is busy anyway
     for (std::int64_t pair = begin; pair < end; pair += wide) {
       const char* const own = static_cast<const char*>(linear.panels) + 2 * pair * panel_bytes;
-      const std::int64_t first = 32 * pair, count = std::min(32 * std::min(wide, end - pair), out - first), panels = (count + 15) / 16;
+      const std::int64_t first = 32 * pair,
+                         count = std::min(32 * std::min(wide, end - pair), out - first),
+                         panels = (count + 15) / 16;
       for (std::int64_t block = from; block < to; ++block) {
         const std::int64_t row = 32 * block, some = std::min<std::int64_t>(32, rows - row);
         const bool direct = count % 16 == 0 && (blocks == 1 || some == 32);
         float* const into = y + row * out + first;
         const char* const upper = tiles + 2 * block * strip;
-        const char* const next = pair + 1 < end ? own + 2 * panel_bytes + (block - from) * chunks * lines * 64 : own;
-        const TileJob job{upper, some > 16 ? upper + strip : nullptr, some, chunks, own, panels, panel_bytes, linear.bias ? linear.bias + first : nullptr,
-                          direct ? into : sums, direct ? out : 16 * panels, next, lines};
-        if (tiled) multiply_by_tiles(job);
-        else multiply_by_pairs(job);
-        for (std::int64_t r = 0; r < some && !direct; ++r) std::copy_n(sums + 16 * panels * r, count, into + r * out);
+        const char* const next =
+            pair + 1 < end ? own + 2 * panel_bytes + (block - from) * chunks * lines * 64 : own;
+        const TileJob job{upper,
+                          some > 16 ? upper + strip : nullptr,
+                          some,
+                          chunks,
+                          own,
+                          panels,
+                          panel_bytes,
+                          linear.bias ? linear.bias + first : nullptr,
+                          direct ? into : sums,
+                          direct ? out : 16 * panels,
+                          next,
+                          lines};
+        if (tiled)
+          multiply_by_tiles(job);
+        else
+          multiply_by_pairs(job);
+        for (std::int64_t r = 0; r < some && !direct; ++r)
+          std::copy_n(sums + 16 * panels * r, count, into + r * out);
       }
     }
   }
@@ -221,6 +263,7 @@ namespace draftlab {
 bool has_matrix_tiles() { return false; }
 bool has_bf16_products() { return false; }
 void tile_rows(const float*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, char*) {}
-void multiply_tiles(const PackedView&, const char*, std::int64_t, float*, std::int64_t, std::int64_t) {}
+void multiply_tiles(const PackedView&, const char*, std::int64_t, float*, std::int64_t,
+                    std::int64_t) {}
 }  // namespace draftlab
 #endif

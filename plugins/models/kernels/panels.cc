@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "plugins/models/kernels/lanes.h"
 #include "plugins/models/kernels/bf16_products.h"
+#include "plugins/models/kernels/lanes.h"
 
 namespace draftlab {
 namespace {
@@ -28,13 +28,15 @@ void Panels::settle(Layout layout, std::int64_t outputs, std::int64_t inputs) {
   for (std::int64_t m = 0; m < matrices_; ++m) {
     for (std::int64_t p = 0; p < panels_; ++p) {
       const auto from = lines_.begin() + (m * panels_ + p) * panel_lines();
-      std::copy_n(from, panel_lines(), grown.lines_.begin() + (m * grown.panels_ + p) * grown.panel_lines());
+      std::copy_n(from, panel_lines(),
+                  grown.lines_.begin() + (m * grown.panels_ + p) * grown.panel_lines());
     }
   }
   *this = std::move(grown);
 }
 
-void Panels::set_output(std::int64_t matrix, std::int64_t output, const float* inputs, std::int64_t count) {
+void Panels::set_output(std::int64_t matrix, std::int64_t output, const float* inputs,
+                        std::int64_t count) {
   if (layout_ != Layout::tiles) {
     float* const to = floats() + place(matrix, output, 0);
     for (std::int64_t i = 0; i < count; ++i) to[i * 16] = inputs[i];
@@ -45,15 +47,18 @@ void Panels::set_output(std::int64_t matrix, std::int64_t output, const float* i
     const std::int64_t many = std::min(kSome, count - first);
     std::uint16_t* const to = halves() + place(matrix, output, first);
     narrow_some(inputs + first, many, some);
-    for (std::int64_t i = 0; i + 1 < many; i += 2) std::memcpy(to + i * 16, some + i, 4);  // inputs lie in pairs
+    for (std::int64_t i = 0; i + 1 < many; i += 2)
+      std::memcpy(to + i * 16, some + i, 4);  // inputs lie in pairs
     if (many % 2 == 1) to[(many - 1) * 16] = some[many - 1];
   }
 }
 
-void Panels::set_input(std::int64_t matrix, std::int64_t input, const float* outputs, std::int64_t count) {
+void Panels::set_input(std::int64_t matrix, std::int64_t input, const float* outputs,
+                       std::int64_t count) {
   std::uint16_t some[kSome];
   for (std::int64_t first = 0; first < count; first += 16) {
-    const std::int64_t from = place(matrix, first, input), many = std::min<std::int64_t>(16, count - first);
+    const std::int64_t from = place(matrix, first, input),
+                       many = std::min<std::int64_t>(16, count - first);
     if (layout_ != Layout::tiles) {
       std::copy_n(outputs + first, many, floats() + from);
       continue;
@@ -72,18 +77,23 @@ void Panels::fetch_output(std::int64_t output) const {
 
 void Panels::fetch_input(std::int64_t input) const {
   const std::int64_t line = layout_ == Layout::tiles ? input / 2 : input;
-  for (std::int64_t panel = 0; panel < matrices_ * panels_; ++panel) __builtin_prefetch(lines_.data() + panel * panel_lines() + line, 1);
+  for (std::int64_t panel = 0; panel < matrices_ * panels_; ++panel)
+    __builtin_prefetch(lines_.data() + panel * panel_lines() + line, 1);
 }
 
 float Panels::at(std::int64_t matrix, std::int64_t output, std::int64_t input) const {
   const std::int64_t from = place(matrix, output, input);
-  if (layout_ == Layout::tiles) return widen(reinterpret_cast<const std::uint16_t*>(lines_.data())[from]);
+  if (layout_ == Layout::tiles)
+    return widen(reinterpret_cast<const std::uint16_t*>(lines_.data())[from]);
   return reinterpret_cast<const float*>(lines_.data())[from];
 }
 
-PackedView Panels::view(std::int64_t matrix, std::int64_t first, std::int64_t outputs, std::int64_t inputs) const {
+PackedView Panels::view(std::int64_t matrix, std::int64_t first, std::int64_t outputs,
+                        std::int64_t inputs) const {
   const std::int64_t size = layout_ == Layout::tiles ? 2 : 4;
-  return {layout_, inputs, outputs, reinterpret_cast<const char*>(lines_.data()) + place(matrix, first, 0) * size, nullptr, 16 * inputs_};
+  return {layout_, inputs,
+          outputs, reinterpret_cast<const char*>(lines_.data()) + place(matrix, first, 0) * size,
+          nullptr, 16 * inputs_};
 }
 
 }  // namespace draftlab

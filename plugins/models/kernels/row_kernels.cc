@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "plugins/models/kernels/lanes.h"
 #include "plugins/models/kernels/bf16_products.h"
+#include "plugins/models/kernels/lanes.h"
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // vectors stay inside this file
 
@@ -12,7 +12,8 @@ namespace draftlab {
 namespace {
 
 struct RowKernels {
-  using Multiply = void (*)(const PackedView&, const float* x, std::int64_t rows, float* y, std::int64_t begin, std::int64_t end);
+  using Multiply = void (*)(const PackedView&, const float* x, std::int64_t rows, float* y,
+                            std::int64_t begin, std::int64_t end);
   Multiply multiply_f32, multiply_bf16;
   void (*gated)(const float* gate, const float* up, std::int64_t count, float* out);
 };
@@ -40,9 +41,12 @@ constexpr int kRows = 2, kPanels = 1;
 
 const RowKernels& kernels() {
 #if defined(__x86_64__)
-  static const RowKernels& chosen = __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") ? avx512::kKernels
-                                    : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? avx2::kKernels
-                                                                                                      : plain::kKernels;
+  static const RowKernels& chosen =
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+              __builtin_cpu_supports("avx512dq")
+          ? avx512::kKernels
+      : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? avx2::kKernels
+                                                                        : plain::kKernels;
   return chosen;
 #else
   return plain::kKernels;
@@ -51,8 +55,10 @@ const RowKernels& kernels() {
 
 }  // namespace
 
-void multiply_panels(const PackedView& linear, const float* x, std::int64_t rows, float* y, std::int64_t begin, std::int64_t end) {
-  (linear.layout == Layout::bf16 ? kernels().multiply_bf16 : kernels().multiply_f32)(linear, x, rows, y, begin, end);
+void multiply_panels(const PackedView& linear, const float* x, std::int64_t rows, float* y,
+                     std::int64_t begin, std::int64_t end) {
+  (linear.layout == Layout::bf16 ? kernels().multiply_bf16 : kernels().multiply_f32)(
+      linear, x, rows, y, begin, end);
 }
 
 void product(const PackedView& linear, const float* x, std::int64_t rows, float* y) {
@@ -69,14 +75,18 @@ void fetch(const PackedView& linear) {
   const std::int64_t size = linear.layout == Layout::f32 ? 4 : 2, panel = 16 * linear.in * size;
   for (std::int64_t p = 0; p < linear.count() && p * panel < kMost; ++p) {
     const char* const from = static_cast<const char*>(linear.panels) + p * linear.stride * size;
-    for (std::int64_t at = 0; at < std::min(panel, kMost); at += kLine) __builtin_prefetch(from + at);
+    for (std::int64_t at = 0; at < std::min(panel, kMost); at += kLine)
+      __builtin_prefetch(from + at);
   }
 }
 
 DRAFTLAB_WIDEST void exact_gelu(float* x, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) x[i] = 0.5f * x[i] * (1 + error_function(0.7071067812f * x[i]));
+  for (std::int64_t i = 0; i < count; ++i)
+    x[i] = 0.5f * x[i] * (1 + error_function(0.7071067812f * x[i]));
 }
 
-void gated(const float* gate, const float* up, std::int64_t count, float* out) { kernels().gated(gate, up, count, out); }
+void gated(const float* gate, const float* up, std::int64_t count, float* out) {
+  kernels().gated(gate, up, count, out);
+}
 
 }  // namespace draftlab

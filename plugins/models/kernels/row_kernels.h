@@ -1,5 +1,5 @@
-// Products for a handful of rows, where reading the weights once is the whole cost. A general matrix product
-// copies its weights at every call, which takes several times as long as using them.
+// Products for a handful of rows, where reading the weights once is the whole cost. A general
+// matrix product copies its weights at every call, which takes several times as long as using them.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@ namespace draftlab {
 
 // How weights stand in panels of 16 outputs:
 //   f32, bf16  [panel][input][16 outputs]
-//   tiles      [panel][pair of inputs][16 outputs][2], bf16, inputs padded to 32: what bf16_products.h multiplies.
+//   tiles      [panel][pair of inputs][16 outputs][2], bf16, inputs padded to 32: what
+//   bf16_products.h multiplies.
 enum class Layout : std::uint8_t { f32, bf16, tiles };
 
 struct PackedView {
@@ -16,13 +17,15 @@ struct PackedView {
   std::int64_t in = 0, out = 0;
   const void* panels = nullptr;
   const float* bias = nullptr;  // padded to whole panels, or none
-  std::int64_t stride = 0;      // numbers from one panel to the next: 16 times as many inputs as there is room for
+  std::int64_t stride =
+      0;  // numbers from one panel to the next: 16 times as many inputs as there is room for
   std::int64_t count() const { return (out + 15) / 16; }  // of panels
 };
 
-// Outputs of panels [begin, end) of y [rows, out] = x [rows, in] times f32 or bf16 panels. Sums are f32 and run over the inputs in
-// their order, whatever rows and outputs are computed beside them.
-void multiply_panels(const PackedView& linear, const float* x, std::int64_t rows, float* y, std::int64_t begin, std::int64_t end);
+// Outputs of panels [begin, end) of y [rows, out] = x [rows, in] times f32 or bf16 panels. Sums are
+// f32 and run over the inputs in their order, whatever rows and outputs are computed beside them.
+void multiply_panels(const PackedView& linear, const float* x, std::int64_t rows, float* y,
+                     std::int64_t begin, std::int64_t end);
 
 // All of y, of any layout, on the calling thread.
 void product(const PackedView& linear, const float* x, std::int64_t rows, float* y);

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "plugins/models/kernels/lanes.h"
 #include "plugins/models/kernels/bf16_products.h"
+#include "plugins/models/kernels/lanes.h"
 #include "plugins/models/kernels/share_work_torch.h"
 
 namespace draftlab {
@@ -23,7 +23,8 @@ constexpr std::int64_t kPieces = 8;  // of their product: each reads all rows
 RowLinear::RowLinear(const at::Tensor& weight, const at::Tensor& bias, bool bf16) {
   const std::int64_t out = weight.size(0), in = weight.size(1), panels = (out + 15) / 16;
   const Layout layout = !bf16 ? Layout::f32 : has_bf16_products() ? Layout::tiles : Layout::bf16;
-  const std::int64_t room = layout == Layout::tiles ? (in + kTileInputs - 1) / kTileInputs * kTileInputs : in;
+  const std::int64_t room =
+      layout == Layout::tiles ? (in + kTileInputs - 1) / kTileInputs * kTileInputs : in;
   if (bias.defined()) {
     bias_ = at::zeros({panels * 16});
     bias_.narrow(0, 0, out).copy_(bias.detach());
@@ -31,7 +32,8 @@ RowLinear::RowLinear(const at::Tensor& weight, const at::Tensor& bias, bool bf16
   panels_ = at::empty({panels, room, 16}, bf16 ? at::kBFloat16 : at::kFloat);
   at::parallel_for(0, panels, 8, [&](std::int64_t begin, std::int64_t end) {
     const at::NoGradGuard no_grad;
-    at::Tensor rows_of_panel;  // tiles: [16 outputs, inputs], to be turned a pair of inputs at a time
+    at::Tensor
+        rows_of_panel;  // tiles: [16 outputs, inputs], to be turned a pair of inputs at a time
     if (layout == Layout::tiles) rows_of_panel = at::zeros({16, room}, at::kBFloat16);
     for (std::int64_t p = begin; p < end; ++p) {
       const std::int64_t rows = std::min<std::int64_t>(16, out - 16 * p), pairs = room / 2;
@@ -45,10 +47,13 @@ RowLinear::RowLinear(const at::Tensor& weight, const at::Tensor& bias, bool bf16
       rows_of_panel.narrow(0, 0, rows).narrow(1, 0, in).copy_(own);
       const auto* const from = static_cast<const std::uint32_t*>(rows_of_panel.data_ptr());
       auto* const to = static_cast<std::uint32_t*>(panel.data_ptr());
-      for (std::int64_t pair = 0; pair < pairs; ++pair) for (std::int64_t row = 0; row < 16; ++row) to[pair * 16 + row] = from[row * pairs + pair];
+      for (std::int64_t pair = 0; pair < pairs; ++pair)
+        for (std::int64_t row = 0; row < 16; ++row) to[pair * 16 + row] = from[row * pairs + pair];
     }
   });
-  view_ = {layout, in, out, panels_.data_ptr(), bias.defined() ? bias_.data_ptr<float>() : nullptr, 16 * room};
+  view_ = {
+      layout,   in, out, panels_.data_ptr(), bias.defined() ? bias_.data_ptr<float>() : nullptr,
+      16 * room};
 }
 
 void RowLinear::weights_of(std::int64_t output, float* weights) const {
@@ -65,19 +70,30 @@ void RowLinear::weights_of(std::int64_t output, float* weights) const {
 void RowLinear::apply(const float* x, std::int64_t rows, float* y) const {
   if (rows == 0) return;
   if (view_.layout != Layout::tiles) {
-    at::parallel_for(0, view_.count(), 4, [&](std::int64_t begin, std::int64_t end) { multiply_panels(view_, x, rows, y, begin, end); });
+    at::parallel_for(0, view_.count(), 4, [&](std::int64_t begin, std::int64_t end) {
+      multiply_panels(view_, x, rows, y, begin, end);
+    });
     return;
   }
   thread_local std::vector<char> room;
   room.resize(tiled_bytes(rows, view_.in));
   char* const tiles = room.data();
-  at::parallel_for(0, rows > 32 ? (rows + 15) / 16 * 16 : rows, 16, [&](std::int64_t begin, std::int64_t end) { tile_rows(x, rows, view_.in, begin, end, tiles); });
+  at::parallel_for(0, rows > 32 ? (rows + 15) / 16 * 16 : rows, 16,
+                   [&](std::int64_t begin, std::int64_t end) {
+                     tile_rows(x, rows, view_.in, begin, end, tiles);
+                   });
   const std::int64_t pairs = (view_.count() + 1) / 2;
-  const auto multiply = [&](std::int64_t begin, std::int64_t end) { multiply_tiles(view_, tiles, rows, y, begin, end); };
-  if (rows > kMany) share_work(pairs, std::max<std::int64_t>(1, pairs / kPieces), multiply);
-  else at::parallel_for(0, pairs, 2, multiply);
+  const auto multiply = [&](std::int64_t begin, std::int64_t end) {
+    multiply_tiles(view_, tiles, rows, y, begin, end);
+  };
+  if (rows > kMany)
+    share_work(pairs, std::max<std::int64_t>(1, pairs / kPieces), multiply);
+  else
+    at::parallel_for(0, pairs, 2, multiply);
 }
 
-Layout memory_layout(bool bf16) { return bf16 && has_bf16_products() ? Layout::tiles : Layout::f32; }
+Layout memory_layout(bool bf16) {
+  return bf16 && has_bf16_products() ? Layout::tiles : Layout::f32;
+}
 
 }  // namespace draftlab

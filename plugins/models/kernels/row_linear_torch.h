@@ -1,4 +1,5 @@
-// y = x W^T + b for a handful of rows or a few hundred, on whatever the machine multiplies fastest with.
+// y = x W^T + b for a handful of rows or a few hundred, on whatever the machine multiplies fastest
+// with.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,12 +10,14 @@
 
 namespace draftlab {
 
-// Weights packed once. Where the processor multiplies bf16 (bf16_products.h) it means that both factors are bf16 and sums f32; elsewhere x
-// stays f32. A row's result is, bit for bit, what it is without the other rows.
+// Weights packed once. Where the processor multiplies bf16 (bf16_products.h) it means that both
+// factors are bf16 and sums f32; elsewhere x stays f32. A row's result is, bit for bit, what it is
+// without the other rows.
 class RowLinear {
  public:
   RowLinear() = default;
-  RowLinear(const at::Tensor& weight, const at::Tensor& bias, bool bf16);  // [out, in]; bias [out] or undefined
+  RowLinear(const at::Tensor& weight, const at::Tensor& bias,
+            bool bf16);  // [out, in]; bias [out] or undefined
   // x [rows, in] to y [rows, out], in parallel over outputs.
   void apply(const float* x, std::int64_t rows, float* y) const;
   // The weights of one output, [in], as they are kept: a tied embedding is read from here.

@@ -9,14 +9,17 @@
 
 namespace draftlab {
 
-// work(begin, end) for pieces of [0, count), `step` long. at::parallel_for gives each thread its part beforehand and waits for the slowest: right
-// for short work, whose data then stay with their thread; of long work a tenth of the time went into waiting where neighbours share a processor.
+// work(begin, end) for pieces of [0, count), `step` long. at::parallel_for gives each thread its
+// part beforehand and waits for the slowest: right for short work, whose data then stay with their
+// thread; of long work a tenth of the time went into waiting where neighbours share a processor.
 template <class Work>
 void share_work(std::int64_t count, std::int64_t step, const Work& work) {
   std::atomic<std::int64_t> next = 0;
-  at::parallel_for(0, std::min<std::int64_t>(at::get_num_threads(), (count + step - 1) / step), 1, [&](std::int64_t, std::int64_t) {
-    for (std::int64_t from; (from = next.fetch_add(step)) < count;) work(from, std::min(from + step, count));
-  });
+  at::parallel_for(0, std::min<std::int64_t>(at::get_num_threads(), (count + step - 1) / step), 1,
+                   [&](std::int64_t, std::int64_t) {
+                     for (std::int64_t from; (from = next.fetch_add(step)) < count;)
+                       work(from, std::min(from + step, count));
+                   });
 }
 
 }  // namespace draftlab

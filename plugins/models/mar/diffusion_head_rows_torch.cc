@@ -8,7 +8,9 @@
 namespace draftlab {
 namespace {
 
-RowLinear packed(const Linear& linear, bool bf16) { return RowLinear(linear.weight.detach(), linear.bias.detach(), bf16); }
+RowLinear packed(const Linear& linear, bool bf16) {
+  return RowLinear(linear.weight.detach(), linear.bias.detach(), bf16);
+}
 
 std::vector<float> floats(const at::Tensor& tensor) {
   const at::Tensor copy = tensor.detach().to(at::kFloat).contiguous();
@@ -17,7 +19,8 @@ std::vector<float> floats(const at::Tensor& tensor) {
 
 }  // namespace
 
-DiffusionHeadRows::DiffusionHeadRows(const DiffusionHead& head, std::span<const int> timesteps, bool bf16)
+DiffusionHeadRows::DiffusionHeadRows(const DiffusionHead& head, std::span<const int> timesteps,
+                                     bool bf16)
     : width_(head.width),
       outputs_(head.output.weight.size(0)),
       condition_(packed(head.condition, bf16)),
@@ -25,15 +28,20 @@ DiffusionHeadRows::DiffusionHeadRows(const DiffusionHead& head, std::span<const 
       output_(packed(head.output, bf16)),
       output_modulation_(packed(head.output_modulation, bf16)) {
   const at::NoGradGuard no_grad;
-  time_ = floats(head.time(at::tensor(std::vector<std::int64_t>(timesteps.begin(), timesteps.end()), at::kLong)));
+  time_ = floats(head.time(
+      at::tensor(std::vector<std::int64_t>(timesteps.begin(), timesteps.end()), at::kLong)));
   for (const DiffusionHeadBlock& block : head.blocks) {
-    blocks_.push_back({floats(block.norm.weight), floats(block.norm.bias), packed(block.up, bf16), packed(block.down, bf16), packed(block.modulation, bf16)});
+    blocks_.push_back({floats(block.norm.weight), floats(block.norm.bias), packed(block.up, bf16),
+                       packed(block.down, bf16), packed(block.modulation, bf16)});
   }
 }
 
-std::vector<float> DiffusionHeadRows::forward(const std::vector<float>& x, const std::vector<float>& z, std::span<const int> steps) const {
+std::vector<float> DiffusionHeadRows::forward(const std::vector<float>& x,
+                                              const std::vector<float>& z,
+                                              std::span<const int> steps) const {
   const auto rows = static_cast<std::int64_t>(steps.size()), w = width_;
-  std::vector<float> h(rows * w), y(rows * w), inside(rows * w), wide(rows * w), modulation(rows * 3 * w), out(rows * outputs_);
+  std::vector<float> h(rows * w), y(rows * w), inside(rows * w), wide(rows * w),
+      modulation(rows * 3 * w), out(rows * outputs_);
   input_.apply(x.data(), rows, h.data());
   condition_.apply(z.data(), rows, y.data());
   for (std::int64_t i = 0; i < rows; ++i) {

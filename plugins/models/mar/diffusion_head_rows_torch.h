@@ -1,12 +1,13 @@
-// MAR's diffusion head for decoding: any number of tokens, each at a reverse step of its own, in one forward.
+// MAR's diffusion head for decoding: any number of tokens, each at a reverse step of its own, in
+// one forward.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "plugins/models/mar/diffusion_head_torch.h"
 #include "plugins/models/kernels/row_linear_torch.h"
+#include "plugins/models/mar/diffusion_head_torch.h"
 
 namespace draftlab {
 
@@ -14,9 +15,10 @@ class DiffusionHeadRows {
  public:
   // `timesteps`: what the network is told at each reverse step.
   DiffusionHeadRows(const DiffusionHead& head, std::span<const int> timesteps, bool bf16);
-  // States x [rows, D], conditions z [rows, d], the reverse step of each row: [rows, outputs]. What a row gets is, bit for bit,
-  // what it gets alone.
-  std::vector<float> forward(const std::vector<float>& x, const std::vector<float>& z, std::span<const int> steps) const;
+  // States x [rows, D], conditions z [rows, d], the reverse step of each row: [rows, outputs]. What
+  // a row gets is, bit for bit, what it gets alone.
+  std::vector<float> forward(const std::vector<float>& x, const std::vector<float>& z,
+                             std::span<const int> steps) const;
 
  private:
   struct Block {

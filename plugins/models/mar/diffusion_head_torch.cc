@@ -15,8 +15,9 @@ constexpr std::int64_t kTimeFeatures = 256;
 
 }  // namespace
 
-DiffusionHead::DiffusionHead(const WeightMaker& make, const std::string& prefix, std::int64_t dimension, std::int64_t outputs, std::int64_t condition_width,
-                             std::int64_t width, std::int64_t depth)
+DiffusionHead::DiffusionHead(const WeightMaker& make, const std::string& prefix,
+                             std::int64_t dimension, std::int64_t outputs,
+                             std::int64_t condition_width, std::int64_t width, std::int64_t depth)
     : width(width),
       time_in(make, prefix + "time_embed.mlp.0", kTimeFeatures, width, Start::embedding),
       time_out(make, prefix + "time_embed.mlp.2", width, width, Start::embedding),
@@ -24,32 +25,41 @@ DiffusionHead::DiffusionHead(const WeightMaker& make, const std::string& prefix,
       input(make, prefix + "input_proj", dimension, width) {
   for (std::int64_t i = 0; i < depth; ++i) {
     const std::string block = prefix + "res_blocks." + std::to_string(i) + ".";
-    blocks.push_back({LayerNorm(make, block + "in_ln", width), Linear(make, block + "mlp.0", width, width), Linear(make, block + "mlp.2", width, width),
+    blocks.push_back({LayerNorm(make, block + "in_ln", width),
+                      Linear(make, block + "mlp.0", width, width),
+                      Linear(make, block + "mlp.2", width, width),
                       Linear(make, block + "adaLN_modulation.1", width, 3 * width, Start::zeros)});
   }
   output = Linear(make, prefix + "final_layer.linear", width, outputs, Start::zeros);
-  output_modulation = Linear(make, prefix + "final_layer.adaLN_modulation.1", width, 2 * width, Start::zeros);
+  output_modulation =
+      Linear(make, prefix + "final_layer.adaLN_modulation.1", width, 2 * width, Start::zeros);
 }
 
 at::Tensor timestep_features(const at::Tensor& timesteps) {
   constexpr std::int64_t half = kTimeFeatures / 2;
-  const at::Tensor frequencies = at::arange(half, at::TensorOptions(at::kDouble)).mul(-std::log(10000.0) / static_cast<double>(half)).exp();
+  const at::Tensor frequencies = at::arange(half, at::TensorOptions(at::kDouble))
+                                     .mul(-std::log(10000.0) / static_cast<double>(half))
+                                     .exp();
   const at::Tensor angles = timesteps.to(at::kDouble).unsqueeze(-1) * frequencies;
   return at::cat({angles.cos(), angles.sin()}, -1).to(at::kFloat);
 }
 
-at::Tensor DiffusionHead::time(const at::Tensor& timesteps, bool bf16) const { return time_out(at::silu(time_in(timestep_features(timesteps), bf16)), bf16); }
+at::Tensor DiffusionHead::time(const at::Tensor& timesteps, bool bf16) const {
+  return time_out(at::silu(time_in(timestep_features(timesteps), bf16)), bf16);
+}
 
 at::Tensor DiffusionHead::forward(const at::Tensor& x, const at::Tensor& y, bool bf16) const {
   const at::Tensor modulating = at::silu(y);
   at::Tensor h = input(x, bf16);
   for (const DiffusionHeadBlock& block : blocks) {
-    const std::vector<at::Tensor> parts = block.modulation(modulating, bf16).chunk(3, -1);  // shift, scale, gate
+    const std::vector<at::Tensor> parts =
+        block.modulation(modulating, bf16).chunk(3, -1);  // shift, scale, gate
     const at::Tensor inside = block.norm(h, kHeadNormEpsilon) * (1 + parts[1]) + parts[0];
     h = h + parts[2] * block.down(at::silu(block.up(inside, bf16)), bf16);
   }
   const std::vector<at::Tensor> parts = output_modulation(modulating, bf16).chunk(2, -1);
-  return output(at::layer_norm(h, {width}, {}, {}, kHeadNormEpsilon) * (1 + parts[1]) + parts[0], bf16);
+  return output(at::layer_norm(h, {width}, {}, {}, kHeadNormEpsilon) * (1 + parts[1]) + parts[0],
+                bf16);
 }
 
 }  // namespace draftlab

@@ -1,6 +1,7 @@
-// MAR's diffusion head (Li et al., 2024; models/diffloss.py's SimpleMLPAdaLN): a small residual network over one vector token,
-// its layers modulated by the time step and by the condition z that the backbone gives the token's position. Weights, and the
-// forward in plain operations, differentiable; diffusion_head_rows_torch.h computes it row by row.
+// MAR's diffusion head (Li et al., 2024; models/diffloss.py's SimpleMLPAdaLN): a small residual
+// network over one vector token, its layers modulated by the time step and by the condition z that
+// the backbone gives the token's position. Weights, and the forward in plain operations,
+// differentiable; diffusion_head_rows_torch.h computes it row by row.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -22,16 +23,17 @@ struct DiffusionHeadBlock {
 };
 
 struct DiffusionHead {
-  std::int64_t width = 0;      // W
-  Linear time_in, time_out;    // [W, 256], [W, W]
-  Linear condition, input;     // [W, d], [W, D]
+  std::int64_t width = 0;    // W
+  Linear time_in, time_out;  // [W, 256], [W, W]
+  Linear condition, input;   // [W, d], [W, D]
   std::vector<DiffusionHeadBlock> blocks;
-  Linear output;               // [D or 2 D, W]: what is predicted, and with a learned variance its share
-  Linear output_modulation;    // [2 W, W]: shift, scale
+  Linear output;  // [D or 2 D, W]: what is predicted, and with a learned variance its share
+  Linear output_modulation;  // [2 W, W]: shift, scale
 
   DiffusionHead() = default;
-  DiffusionHead(const WeightMaker& make, const std::string& prefix, std::int64_t dimension, std::int64_t outputs, std::int64_t condition_width,
-                std::int64_t width, std::int64_t depth);
+  DiffusionHead(const WeightMaker& make, const std::string& prefix, std::int64_t dimension,
+                std::int64_t outputs, std::int64_t condition_width, std::int64_t width,
+                std::int64_t depth);
 
   // Original timesteps [n], int64: [n, W].
   at::Tensor time(const at::Tensor& timesteps, bool bf16 = false) const;

@@ -1,5 +1,6 @@
-// The model `mar`: masked autoregressive images whose tokens are vectors, drawn by a diffusion head (Li et al., 2024), or its causal
-// variant, as the checkpoint says. Torch is loaded when one is made.
+// The model `mar`: masked autoregressive images whose tokens are vectors, drawn by a diffusion head
+// (Li et al., 2024), or its causal variant, as the checkpoint says. Torch is loaded when one is
+// made.
 #include "plugins/models/mar/mar.h"
 
 #include "plugins/builtin.h"
@@ -7,11 +8,28 @@
 namespace draftlab {
 
 void MarOptions::declare(OptionSet& set) {
-  set.add("checkpoint", &checkpoint).help("Folder with config.json and model.safetensors, in MAR's names (its own files are pickles: save their model_ema as safetensors); `causal` in config.json makes it a decoder in raster order with a key-value cache.");
-  set.add("guidance", &guidance).in(0, 100).help("Classifier-free guidance: what the head says without the class, plus so many times what the class changes; 1: none. It doubles every forward.");
-  set.add("guidance_schedule", &guidance_schedule).one_of({"linear", "constant"}).help("linear: it grows from 1 with the share of tokens that are known once those asked together are, as MAR has it.");
-  set.add("steps", &steps).help("Reverse steps that a token takes, of the 1000 of training: N, or ddimN; auto: the checkpoint's num_sampling_steps.");
-  set.add("variance", &variance).one_of({"auto", "learned", "beta", "beta-tilde"}).help("Of a reverse step; auto: the checkpoint's. A learned one needs a head that tells it.");
+  set.add("checkpoint", &checkpoint)
+      .help(
+          "Folder with config.json and model.safetensors, in MAR's names (its own files are "
+          "pickles: save their model_ema as safetensors); `causal` in config.json makes it a "
+          "decoder in raster order with a key-value cache.");
+  set.add("guidance", &guidance)
+      .in(0, 100)
+      .help(
+          "Classifier-free guidance: what the head says without the class, plus so many times what "
+          "the class changes; 1: none. It doubles every forward.");
+  set.add("guidance_schedule", &guidance_schedule)
+      .one_of({"linear", "constant"})
+      .help(
+          "linear: it grows from 1 with the share of tokens that are known once those asked "
+          "together are, as MAR has it.");
+  set.add("steps", &steps)
+      .help(
+          "Reverse steps that a token takes, of the 1000 of training: N, or ddimN; auto: the "
+          "checkpoint's num_sampling_steps.");
+  set.add("variance", &variance)
+      .one_of({"auto", "learned", "beta", "beta-tilde"})
+      .help("Of a reverse step; auto: the checkpoint's. A learned one needs a head that tells it.");
 }
 
 }  // namespace draftlab
@@ -19,9 +37,12 @@ void MarOptions::declare(OptionSet& set) {
 DRAFTLAB_PLUGIN(mar) {
   using namespace draftlab;
   registries.models.add_with<MarOptions>(
-      "mar", "masked autoregressive images of vector tokens with a diffusion head, bidirectional or causal (MAR, CSpD); libtorch",
+      "mar",
+      "masked autoregressive images of vector tokens with a diffusion head, bidirectional or "
+      "causal (MAR, CSpD); libtorch",
       {Form::committed, Form::chain, Form::branches, Form::reverse}, [](const MarOptions& options) {
-        static const auto make = reinterpret_cast<decltype(&draftlab_make_mar)>(module_function("draftlab_torch", "draftlab_make_mar"));
+        static const auto make = reinterpret_cast<decltype(&draftlab_make_mar)>(
+            module_function("draftlab_torch", "draftlab_make_mar"));
         return std::unique_ptr<Model>(make(&options));
       });
 }

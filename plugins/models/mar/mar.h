@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "core/parts/model.h"
 #include "core/config/options.h"
+#include "core/parts/model.h"
 
 namespace draftlab {
 

@@ -16,7 +16,8 @@ std::vector<float> floats(const at::Tensor& tensor) {
 }
 
 // A stack of MAR's blocks is GPT-2's with another GELU and neither vocabulary nor positions.
-TransformerConfig config_of(const MarConfig& mar, std::int64_t d, std::int64_t depth, std::int64_t heads) {
+TransformerConfig config_of(const MarConfig& mar, std::int64_t d, std::int64_t depth,
+                            std::int64_t heads) {
   TransformerConfig config;
   config.model_type = "gpt2";
   config.exact_gelu = config.attention_bias = true;
@@ -30,7 +31,8 @@ TransformerConfig config_of(const MarConfig& mar, std::int64_t d, std::int64_t d
   return config;
 }
 
-TransformerRows rows_of(const TransformerConfig& config, const std::vector<MarBlock>& blocks, const LayerNorm& norm, bool bf16) {
+TransformerRows rows_of(const TransformerConfig& config, const std::vector<MarBlock>& blocks,
+                        const LayerNorm& norm, bool bf16) {
   const at::NoGradGuard no_grad;
   TransformerConfig none = config;
   none.num_hidden_layers = 0;
@@ -40,7 +42,8 @@ TransformerRows rows_of(const TransformerConfig& config, const std::vector<MarBl
   net.norm = norm.weight;
   net.norm_bias = norm.bias;
   for (const MarBlock& block : blocks) {
-    const std::vector<at::Tensor> qkv = block.qkv.weight.chunk(3, 0), biases = block.qkv.bias.chunk(3, 0);
+    const std::vector<at::Tensor> qkv = block.qkv.weight.chunk(3, 0),
+                                  biases = block.qkv.bias.chunk(3, 0);
     TransformerLayer layer;
     layer.input_layernorm = block.norm1.weight;
     layer.input_layernorm_bias = block.norm1.bias;
@@ -56,7 +59,9 @@ TransformerRows rows_of(const TransformerConfig& config, const std::vector<MarBl
   return TransformerRows(std::move(net), bf16);
 }
 
-void add(float* x, const float* y, std::int64_t count) { for (std::int64_t i = 0; i < count; ++i) x[i] += y[i]; }
+void add(float* x, const float* y, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) x[i] += y[i];
+}
 
 }  // namespace
 
@@ -79,37 +84,47 @@ MarRows::MarRows(const Mar& net, bool bf16)
   if (config_.causal) return;
   encoder_config_ = config_of(config_, d_, config_.encoder_depth, config_.encoder_num_heads);
   encoder_.emplace(rows_of(encoder_config_, net.encoder, net.encoder_norm, bf16));
-  decoder_embed_ = RowLinear(net.decoder_embed.weight.detach(), net.decoder_embed.bias.detach(), bf16);
+  decoder_embed_ =
+      RowLinear(net.decoder_embed.weight.detach(), net.decoder_embed.bias.detach(), bf16);
   encoder_memories_.emplace(encoder_config_);
   decoder_memories_.emplace(decoder_config_);
 }
 
 std::vector<float> MarRows::projected(const std::vector<const Eigen::VectorXd*>& values) const {
-  const std::int64_t dimension = config_.dimension(), rows = static_cast<std::int64_t>(values.size());
+  const std::int64_t dimension = config_.dimension(),
+                     rows = static_cast<std::int64_t>(values.size());
   std::vector<float> x(rows * dimension), out(rows * d_);
-  for (std::int64_t i = 0; i < rows; ++i) for (std::int64_t j = 0; j < dimension; ++j) x[i * dimension + j] = static_cast<float>((*values[i])[j]);
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < dimension; ++j)
+      x[i * dimension + j] = static_cast<float>((*values[i])[j]);
   z_proj_.apply(x.data(), rows, out.data());
   return out;
 }
 
-void MarRows::embed(int label, const float* projected, std::int64_t slot, const std::vector<float>& positions, float* to) const {
+void MarRows::embed(int label, const float* projected, std::int64_t slot,
+                    const std::vector<float>& positions, float* to) const {
   std::copy_n(projected ? projected : classes_.data() + label * d_, d_, to);
   add(to, positions.data() + slot * d_, d_);
   layer_norm(to, d_, norm_.data(), norm_bias_.data(), config_.norm_eps, to);
 }
 
-void MarRows::add_place(float* condition, std::int32_t place) const { add(condition, diffusion_positions_.data() + place * wide_, wide_); }
+void MarRows::add_place(float* condition, std::int32_t place) const {
+  add(condition, diffusion_positions_.data() + place * wide_, wide_);
+}
 
-std::vector<float> MarRows::conditions(std::span<const MarState> states, std::span<std::int64_t* const> positions) {
+std::vector<float> MarRows::conditions(std::span<const MarState> states,
+                                       std::span<std::int64_t* const> positions) {
   const std::int64_t buffers = config_.buffer_size, length = config_.tokens();
   std::vector<const Eigen::VectorXd*> values;
-  for (const MarState& state : states) for (const auto& visible : state.visible) values.push_back(visible.value);
+  for (const MarState& state : states)
+    for (const auto& visible : state.visible) values.push_back(visible.value);
   const std::vector<float> tokens = projected(values);
 
   const auto first_rows = static_cast<std::int64_t>(values.size() + states.size() * buffers);
   std::vector<float> x(first_rows * d_);
   std::vector<MemoryRow> rows;
-  const auto add_row = [&](RowMemory& memory, std::int64_t slot, std::int64_t limit, bool asked, float* input) {
+  const auto add_row = [&](RowMemory& memory, std::int64_t slot, std::int64_t limit, bool asked,
+                           float* input) {
     rows.push_back({.memory = &memory, .slot = slot, .limit = limit, .asked = asked});
     rows.back().layers.state = input;
   };
@@ -120,8 +135,11 @@ std::vector<float> MarRows::conditions(std::span<const MarState> states, std::sp
     RowMemory& memory = encoder_memories_->take(count);
     for (std::int64_t slot = 0; slot < count; ++slot) {
       float* const input = x.data() + static_cast<std::int64_t>(rows.size()) * d_;
-      if (slot < buffers) embed(state.label, nullptr, slot, encoder_positions_, input);
-      else embed(state.label, tokens.data() + token++ * d_, buffers + state.visible[slot - buffers].place, encoder_positions_, input);
+      if (slot < buffers)
+        embed(state.label, nullptr, slot, encoder_positions_, input);
+      else
+        embed(state.label, tokens.data() + token++ * d_,
+              buffers + state.visible[slot - buffers].place, encoder_positions_, input);
       add_row(memory, slot, count, true, input);
     }
   }
@@ -137,15 +155,21 @@ std::vector<float> MarRows::conditions(std::span<const MarState> states, std::sp
   for (std::size_t s = 0; s < states.size(); ++s) {
     const MarState& state = states[s];
     RowMemory& memory = decoder_memories_->take(all);
-    std::vector<std::int64_t> source(all, -1);  // the encoded row that stands in a slot; -1: the mask
+    std::vector<std::int64_t> source(all,
+                                     -1);  // the encoded row that stands in a slot; -1: the mask
     for (std::int64_t slot = 0; slot < buffers; ++slot) source[slot] = from + slot;
-    for (std::size_t i = 0; i < state.visible.size(); ++i) source[buffers + state.visible[i].place] = from + buffers + static_cast<std::int64_t>(i);
+    for (std::size_t i = 0; i < state.visible.size(); ++i)
+      source[buffers + state.visible[i].place] = from + buffers + static_cast<std::int64_t>(i);
     from += buffers + static_cast<std::int64_t>(state.visible.size());
     for (std::int64_t slot = 0; slot < all; ++slot) {
       float* const input = grid.data() + static_cast<std::int64_t>(rows.size()) * wide_;
-      std::copy_n(source[slot] < 0 ? mask_.data() : embedded.data() + source[slot] * wide_, wide_, input);
+      std::copy_n(source[slot] < 0 ? mask_.data() : embedded.data() + source[slot] * wide_, wide_,
+                  input);
       add(input, decoder_positions_.data() + slot * wide_, wide_);
-      add_row(memory, slot, all, std::find(state.asked.begin(), state.asked.end(), slot - buffers) != state.asked.end(), input);
+      add_row(
+          memory, slot, all,
+          std::find(state.asked.begin(), state.asked.end(), slot - buffers) != state.asked.end(),
+          input);
     }
     *positions[s] += buffers + static_cast<std::int64_t>(state.visible.size()) + all;
   }
@@ -157,7 +181,8 @@ std::vector<float> MarRows::conditions(std::span<const MarState> states, std::sp
     std::vector<std::int32_t> ascending = state.asked;
     std::sort(ascending.begin(), ascending.end());
     for (const std::int32_t place : state.asked) {
-      const auto at = std::lower_bound(ascending.begin(), ascending.end(), place) - ascending.begin();
+      const auto at =
+          std::lower_bound(ascending.begin(), ascending.end(), place) - ascending.begin();
       out.insert(out.end(), line + at * wide_, line + (at + 1) * wide_);
       add_place(out.data() + out.size() - wide_, place);
     }
@@ -168,22 +193,30 @@ std::vector<float> MarRows::conditions(std::span<const MarState> states, std::sp
 
 std::vector<float> MarRows::conditions(std::span<const MarCausalRow> wanted) {
   std::vector<const Eigen::VectorXd*> values;
-  for (const MarCausalRow& row : wanted) if (row.value) values.push_back(row.value);
+  for (const MarCausalRow& row : wanted)
+    if (row.value) values.push_back(row.value);
   const std::vector<float> tokens = projected(values);
   std::vector<float> x(wanted.size() * wide_);
   std::vector<MemoryRow> rows;
   std::int64_t token = 0;
   for (const MarCausalRow& row : wanted) {
     float* const input = x.data() + static_cast<std::int64_t>(rows.size()) * wide_;
-    const std::int64_t slot = row.value ? config_.buffer_size + row.place : row.slot;  // where it would stand in raster order
-    embed(row.label, row.value ? tokens.data() + token++ * d_ : nullptr, slot, decoder_positions_, input);
-    rows.push_back({.memory = row.memory, .slot = row.slot, .limit = row.limit, .extras = row.extras, .asked = row.asked});
+    const std::int64_t slot = row.value ? config_.buffer_size + row.place
+                                        : row.slot;  // where it would stand in raster order
+    embed(row.label, row.value ? tokens.data() + token++ * d_ : nullptr, slot, decoder_positions_,
+          input);
+    rows.push_back({.memory = row.memory,
+                    .slot = row.slot,
+                    .limit = row.limit,
+                    .extras = row.extras,
+                    .asked = row.asked});
     rows.back().layers.state = input;
   }
   const at::Tensor decoded = decoder_->forward(rows);
   std::vector<float> out(decoded.data_ptr<float>(), decoded.data_ptr<float>() + decoded.numel());
   std::int64_t line = 0;
-  for (const MarCausalRow& row : wanted) if (row.asked) add_place(out.data() + line++ * wide_, row.place + 1);
+  for (const MarCausalRow& row : wanted)
+    if (row.asked) add_place(out.data() + line++ * wide_, row.place + 1);
   return out;
 }
 

@@ -1,4 +1,5 @@
-// `mar` on libtorch: the states of all questions of a batch go through the backbone together, and all reverse steps through the head.
+// `mar` on libtorch: the states of all questions of a batch go through the backbone together, and
+// all reverse steps through the head.
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
@@ -6,11 +7,11 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "plugins/models/mar/diffusion_head_rows_torch.h"
+#include "plugins/models/checkpoint/weights_torch.h"
 #include "plugins/models/kernels/machine_torch.h"
+#include "plugins/models/mar/diffusion_head_rows_torch.h"
 #include "plugins/models/mar/mar.h"
 #include "plugins/models/mar/mar_sequence_torch.h"
-#include "plugins/models/checkpoint/weights_torch.h"
 
 namespace draftlab {
 namespace {
@@ -25,18 +26,23 @@ class BidirectionalSequence final : public Sequence {
 class MarModel final : public Model {
  public:
   explicit MarModel(const MarOptions& options) : options_(options) {
-    if (options_.checkpoint.empty()) throw ConfigError("model.checkpoint must name a folder with config.json and model.safetensors");
+    if (options_.checkpoint.empty())
+      throw ConfigError(
+          "model.checkpoint must name a folder with config.json and model.safetensors");
   }
 
   void load(const Machine& machine) override {
-    if (machine.device != "cpu") throw ConfigError("run.device is " + machine.device + ": the model mar runs on cpu");
+    if (machine.device != "cpu")
+      throw ConfigError("run.device is " + machine.device + ": the model mar runs on cpu");
     use_threads(machine.threads);
     const at::NoGradGuard no_grad;
     const bool bf16 = machine.dtype == "bf16";
     const Mar net = Mar::load(options_.checkpoint);
     config_ = net.config;
     if (options_.variance != "auto") config_.variance = variance_of(options_.variance);
-    if (config_.variance == Variance::learned && net.config.variance != Variance::learned) throw ConfigError("model.mar.variance = learned, but the head of " + options_.checkpoint + " tells none");
+    if (config_.variance == Variance::learned && net.config.variance != Variance::learned)
+      throw ConfigError("model.mar.variance = learned, but the head of " + options_.checkpoint +
+                        " tells none");
     schedule_.emplace(options_.steps == "auto" ? config_.num_sampling_steps : options_.steps);
     rows_.emplace(net, bf16);
     head_.emplace(net.head, schedule_->timesteps, bf16);
@@ -57,19 +63,26 @@ class MarModel final : public Model {
 
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {
     if (canvas.length() != facts_.longest) {
-      throw ConfigError("a canvas of " + std::to_string(canvas.length()) + " positions was opened, but " + options_.checkpoint + " has images of a class and " + std::to_string(config_.tokens()) + " tokens");
+      throw ConfigError("a canvas of " + std::to_string(canvas.length()) +
+                        " positions was opened, but " + options_.checkpoint +
+                        " has images of a class and " + std::to_string(config_.tokens()) +
+                        " tokens");
     }
     if (canvas.masked(0) || canvas.token(0) > config_.class_num) {
-      throw ConfigError("position 0 of an image must hold its class, 0 to " + std::to_string(config_.class_num - 1) + ", or " + std::to_string(config_.class_num) + " for none" +
+      throw ConfigError("position 0 of an image must hold its class, 0 to " +
+                        std::to_string(config_.class_num - 1) + ", or " +
+                        std::to_string(config_.class_num) + " for none" +
                         (canvas.masked(0) ? "" : "; it holds " + std::to_string(canvas.token(0))));
     }
     for (std::int32_t i = 1; i < canvas.length(); ++i) {
       if (!canvas.masked(i) && canvas.value(i).size() != facts_.dimension) {
-        throw ConfigError("position " + std::to_string(i) + " of the prompt holds no vector of " + std::to_string(facts_.dimension) + " numbers");
+        throw ConfigError("position " + std::to_string(i) + " of the prompt holds no vector of " +
+                          std::to_string(facts_.dimension) + " numbers");
       }
     }
     if (!config_.causal) return std::make_unique<BidirectionalSequence>(canvas);
-    return std::make_unique<MarCausalSequence>(canvas, rows_->memory_config(), config_.buffer_size, static_cast<int>(config_.class_num), guided());
+    return std::make_unique<MarCausalSequence>(canvas, rows_->memory_config(), config_.buffer_size,
+                                               static_cast<int>(config_.class_num), guided());
   }
 
   bool rows_are_independent() const override { return true; }
@@ -79,23 +92,30 @@ class MarModel final : public Model {
   void evaluate(std::span<Pending> batch) override {
     const at::NoGradGuard no_grad;
     std::vector<Pending*> asking, reversing;
-    for (Pending& pending : batch) (pending.question->reverse.empty() ? asking : reversing).push_back(&pending);
-    if (config_.causal) answer_causal(asking);
-    else for (std::size_t first = 0; first < asking.size(); first += kManyStates) answer_states(std::span(asking).subspan(first, std::min(kManyStates, asking.size() - first)));
+    for (Pending& pending : batch)
+      (pending.question->reverse.empty() ? asking : reversing).push_back(&pending);
+    if (config_.causal)
+      answer_causal(asking);
+    else
+      for (std::size_t first = 0; first < asking.size(); first += kManyStates)
+        answer_states(
+            std::span(asking).subspan(first, std::min(kManyStates, asking.size() - first)));
     reverse(reversing);
   }
 
  private:
   bool guided() const { return options_.guidance != 1; }
 
-  // What a part gets for an asked position, and hands back with the reverse questions: z, or z of the class, z of none and the scale.
+  // What a part gets for an asked position, and hands back with the reverse questions: z, or z of
+  // the class, z of none and the scale.
   Eigen::VectorXd condition(const float* own, const float* none, double known) const {
     const std::int64_t width = rows_->width();
     Eigen::VectorXd out(none ? 2 * width + 1 : width);
     for (std::int64_t j = 0; j < width; ++j) out[j] = own[j];
     if (!none) return out;
     for (std::int64_t j = 0; j < width; ++j) out[width + j] = none[j];
-    out[2 * width] = options_.guidance_schedule == "linear" ? 1 + (options_.guidance - 1) * known : options_.guidance;
+    out[2 * width] = options_.guidance_schedule == "linear" ? 1 + (options_.guidance - 1) * known
+                                                            : options_.guidance;
     return out;
   }
 
@@ -125,7 +145,9 @@ class MarModel final : public Model {
         const auto count = static_cast<std::int64_t>(ask.positions.size());
         const float* const none = guided() ? own + count * rows_->width() : nullptr;
         for (std::int64_t j = 0; j < count; ++j) {
-          batch[i]->answer->add(ask.node, ask.positions[j], condition(own + j * rows_->width(), none ? none + j * rows_->width() : nullptr, ask.known));
+          batch[i]->answer->add(ask.node, ask.positions[j],
+                                condition(own + j * rows_->width(),
+                                          none ? none + j * rows_->width() : nullptr, ask.known));
         }
         own += count * rows_->width() * (none ? 2 : 1);
       }
@@ -139,7 +161,9 @@ class MarModel final : public Model {
     for (std::size_t i = 0; i < batch.size(); ++i) {
       const std::size_t before = rows.size();
       all[i] = mar_asks(batch[i]->sequence->canvas, *batch[i]->question, facts_.view);
-      if (!all[i].empty()) static_cast<MarCausalSequence*>(batch[i]->sequence)->add_rows(*batch[i]->question, all[i], rows, tips[i]);
+      if (!all[i].empty())
+        static_cast<MarCausalSequence*>(batch[i]->sequence)
+            ->add_rows(*batch[i]->question, all[i], rows, tips[i]);
       batch[i]->rows = std::max(1, batch[i]->question->leaves()) * (guided() ? 2 : 1);
       batch[i]->positions = static_cast<std::int64_t>(rows.size() - before);
     }
@@ -151,7 +175,9 @@ class MarModel final : public Model {
       for (std::int64_t j = 0; j < count; ++j) {
         const MarAsk& ask = all[i][tips[i][j]];
         const float* const z = own + j * rows_->width();
-        batch[i]->answer->add(ask.node, ask.positions.front(), condition(z, guided() ? z + count * rows_->width() : nullptr, ask.known));
+        batch[i]->answer->add(
+            ask.node, ask.positions.front(),
+            condition(z, guided() ? z + count * rows_->width() : nullptr, ask.known));
       }
       own += count * rows_->width() * (guided() ? 2 : 1);
     }
@@ -164,7 +190,8 @@ class MarModel final : public Model {
       asked.clear();
     };
     for (Pending* const pending : batch) {
-      pending->rows = pending->positions = static_cast<std::int64_t>(pending->question->reverse.size()) * (guided() ? 2 : 1);
+      pending->rows = pending->positions =
+          static_cast<std::int64_t>(pending->question->reverse.size()) * (guided() ? 2 : 1);
       for (const Reverse& one : pending->question->reverse) {
         asked.emplace_back(pending, &one);
         if (asked.size() == kManySteps) flush();
@@ -174,14 +201,16 @@ class MarModel final : public Model {
   }
 
   void reverse_together(std::span<const std::pair<Pending*, const Reverse*>> asked) const {
-    const std::int64_t width = rows_->width(), dimension = facts_.dimension, heads = guided() ? 2 : 1;
+    const std::int64_t width = rows_->width(), dimension = facts_.dimension,
+                       heads = guided() ? 2 : 1;
     std::vector<float> x, z;
     std::vector<int> steps;
     for (const auto& [pending, one] : asked) {
       check(*one);
       for (std::int64_t h = 0; h < heads; ++h) {
         for (std::int64_t j = 0; j < dimension; ++j) x.push_back(static_cast<float>(one->state[j]));
-        for (std::int64_t j = 0; j < width; ++j) z.push_back(static_cast<float>(one->condition[h * width + j]));
+        for (std::int64_t j = 0; j < width; ++j)
+          z.push_back(static_cast<float>(one->condition[h * width + j]));
         steps.push_back(one->step - 1);
       }
     }
@@ -191,24 +220,38 @@ class MarModel final : public Model {
       const int step = one->step - 1;
       Eigen::ArrayXd told = Eigen::Map<const Eigen::ArrayXf>(line, dimension).cast<double>();
       if (guided()) {
-        const Eigen::ArrayXd none = Eigen::Map<const Eigen::ArrayXf>(line + outputs_, dimension).cast<double>();
+        const Eigen::ArrayXd none =
+            Eigen::Map<const Eigen::ArrayXf>(line + outputs_, dimension).cast<double>();
         told = none + one->condition[2 * width] * (told - none);
       }
       // The variance is the class's, whatever the guidance.
-      const Eigen::ArrayXd share = config_.variance == Variance::learned ? Eigen::ArrayXd((Eigen::Map<const Eigen::ArrayXf>(line + dimension, dimension).cast<double>() + 1) / 2)
-                                                                         : Eigen::ArrayXd::Zero(dimension);
+      const Eigen::ArrayXd share =
+          config_.variance == Variance::learned
+              ? Eigen::ArrayXd(
+                    (Eigen::Map<const Eigen::ArrayXf>(line + dimension, dimension).cast<double>() +
+                     1) /
+                    2)
+              : Eigen::ArrayXd::Zero(dimension);
       const Eigen::ArrayXd state = one->state.array();
-      const Eigen::ArrayXd mean = schedule_->mean(schedule_->x0(config_.prediction, told, state, step), state, step);
-      pending->answer->laws.push_back(Mixture::normal(mean, (0.5 * schedule_->log_variance(config_.variance, share, step)).exp()));
+      const Eigen::ArrayXd mean =
+          schedule_->mean(schedule_->x0(config_.prediction, told, state, step), state, step);
+      pending->answer->laws.push_back(Mixture::normal(
+          mean, (0.5 * schedule_->log_variance(config_.variance, share, step)).exp()));
       line += heads * outputs_;
     }
   }
 
   void check(const Reverse& one) const {
     const std::int64_t wanted = guided() ? 2 * rows_->width() + 1 : rows_->width();
-    if (one.step < 1 || one.step > facts_.reverse_steps) throw Fault("reverse step " + std::to_string(one.step) + " was asked of a mar that has 1 to " + std::to_string(facts_.reverse_steps));
-    if (one.condition.size() != wanted) throw Fault("a condition of " + std::to_string(one.condition.size()) + " numbers was handed to a mar whose conditions have " + std::to_string(wanted));
-    if (one.state.size() != facts_.dimension) throw Fault("a state of " + std::to_string(one.state.size()) + " numbers was handed to a mar of " + std::to_string(facts_.dimension));
+    if (one.step < 1 || one.step > facts_.reverse_steps)
+      throw Fault("reverse step " + std::to_string(one.step) +
+                  " was asked of a mar that has 1 to " + std::to_string(facts_.reverse_steps));
+    if (one.condition.size() != wanted)
+      throw Fault("a condition of " + std::to_string(one.condition.size()) +
+                  " numbers was handed to a mar whose conditions have " + std::to_string(wanted));
+    if (one.state.size() != facts_.dimension)
+      throw Fault("a state of " + std::to_string(one.state.size()) +
+                  " numbers was handed to a mar of " + std::to_string(facts_.dimension));
   }
 
   MarOptions options_;
@@ -223,4 +266,6 @@ class MarModel final : public Model {
 }  // namespace
 }  // namespace draftlab
 
-draftlab::Model* draftlab_make_mar(const draftlab::MarOptions* options) { return new draftlab::MarModel(*options); }
+draftlab::Model* draftlab_make_mar(const draftlab::MarOptions* options) {
+  return new draftlab::MarModel(*options);
+}

@@ -1,5 +1,5 @@
-// Options of the trainer `mar`. What a step is made of is in train_mar_torch.cc; this side is torch-free, so that `list`,
-// `describe` and `check` know the trainer without loading torch.
+// Options of the trainer `mar`. What a step is made of is in train_mar_torch.cc; this side is
+// torch-free, so that `list`, `describe` and `check` know the trainer without loading torch.
 #pragma once
 
 #include <string>
@@ -18,7 +18,8 @@ struct TrainMarOptions : TrainingOptions {
   // Model.
   std::string start;
   bool causal = false;
-  std::int64_t width = 96, encoder_layers = 2, decoder_layers = 2, heads = 4, head_width = 128, head_layers = 3, buffers = 4;
+  std::int64_t width = 96, encoder_layers = 2, decoder_layers = 2, heads = 4, head_width = 128,
+               head_layers = 3, buffers = 4;
   std::string prediction = "v", variance = "beta", sampling_steps = "10";
   // Objective.
   double mask_mean = 1, mask_spread = 0.25, mask_least = 0.7, drop_class = 0.1;

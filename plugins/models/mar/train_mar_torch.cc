@@ -20,24 +20,35 @@ namespace {
 
 // Two independent standard normals (Box and Muller, 1958).
 std::array<double, 2> normals(const Uniforms& uniform) {
-  const double radius = std::sqrt(-2 * std::log(1 - uniform())), angle = 2 * std::numbers::pi * uniform();
+  const double radius = std::sqrt(-2 * std::log(1 - uniform())),
+               angle = 2 * std::numbers::pi * uniform();
   return {radius * std::cos(angle), radius * std::sin(angle)};
 }
 
 Mar network(const TrainMarJob& job, std::uint64_t seed) {
   const TrainMarOptions& o = job.options;
-  const auto side = static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(job.images.positions))));
+  const auto side =
+      static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(job.images.positions))));
   if (!o.start.empty()) {
     Mar net = Mar::load(o.start);
-    if (net.config.tokens() != job.images.positions || net.config.dimension() != job.images.dimension || net.config.class_num != job.images.classes)
-      throw DataError("'" + o.start + "' is of images of " + std::to_string(net.config.tokens()) + " tokens of " + std::to_string(net.config.dimension()) + " numbers in " +
-                      std::to_string(net.config.class_num) + " classes; the training images have " + std::to_string(job.images.positions) + ", " + std::to_string(job.images.dimension) + " and " +
+    if (net.config.tokens() != job.images.positions ||
+        net.config.dimension() != job.images.dimension ||
+        net.config.class_num != job.images.classes)
+      throw DataError("'" + o.start + "' is of images of " + std::to_string(net.config.tokens()) +
+                      " tokens of " + std::to_string(net.config.dimension()) + " numbers in " +
+                      std::to_string(net.config.class_num) + " classes; the training images have " +
+                      std::to_string(job.images.positions) + ", " +
+                      std::to_string(job.images.dimension) + " and " +
                       std::to_string(job.images.classes));
     return net;
   }
-  if (side * side != job.images.positions) throw DataError("the training images are no squares: " + std::to_string(job.images.positions) + " tokens");
-  // Pixels are cut into patches here; latents, whose patch is among their channels, count as one pixel a token.
-  const auto patch = static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(job.images.dimension))));
+  if (side * side != job.images.positions)
+    throw DataError("the training images are no squares: " + std::to_string(job.images.positions) +
+                    " tokens");
+  // Pixels are cut into patches here; latents, whose patch is among their channels, count as one
+  // pixel a token.
+  const auto patch =
+      static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(job.images.dimension))));
   MarConfig config;
   config.vae_stride = 1;
   config.patch_size = patch * patch == job.images.dimension && o.images.source != "npy" ? patch : 1;
@@ -61,10 +72,14 @@ Mar network(const TrainMarJob& job, std::uint64_t seed) {
 
 // How many tokens of an image are masked: the share is normal, cut to [mask_least, 1].
 std::int64_t masked_tokens(const TrainMarOptions& o, std::int64_t length, const Uniforms& uniform) {
-  if (o.mask_spread == 0) return std::max<std::int64_t>(1, std::llround(std::ceil(o.mask_mean * static_cast<double>(length))));
+  if (o.mask_spread == 0)
+    return std::max<std::int64_t>(
+        1, std::llround(std::ceil(o.mask_mean * static_cast<double>(length))));
   for (;;) {
     const double share = o.mask_mean + o.mask_spread * normals(uniform)[0];
-    if (share >= o.mask_least && share <= 1) return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(share * static_cast<double>(length))));
+    if (share >= o.mask_least && share <= 1)
+      return std::max<std::int64_t>(
+          1, static_cast<std::int64_t>(std::ceil(share * static_cast<double>(length))));
   }
 }
 
@@ -76,70 +91,106 @@ struct MarBatch {
 };
 
 // `indices` of `images`; image i's numbers are those of canvas first + i.
-MarBatch draw(const TrainMarOptions& o, const TokenImages& images, bool causal, const std::vector<std::int64_t>& indices, const std::function<Uniforms(std::int64_t)>& numbers) {
-  const auto batch = static_cast<std::int64_t>(indices.size()), length = images.positions, dimension = images.dimension, each = length * dimension;
+MarBatch draw(const TrainMarOptions& o, const TokenImages& images, bool causal,
+              const std::vector<std::int64_t>& indices,
+              const std::function<Uniforms(std::int64_t)>& numbers) {
+  const auto batch = static_cast<std::int64_t>(indices.size()), length = images.positions,
+             dimension = images.dimension, each = length * dimension;
   const std::int64_t masked = causal ? length : masked_tokens(o, length, numbers(-1));
-  MarBatch drawn{at::empty({batch, length, dimension}), at::empty({batch}, at::kLong), at::empty({batch, length - masked}, at::kLong), at::empty({batch, masked}, at::kLong),
-                 at::empty({batch * masked, o.times}, at::kLong), at::empty({batch * masked, o.times, dimension})};
+  MarBatch drawn{at::empty({batch, length, dimension}),
+                 at::empty({batch}, at::kLong),
+                 at::empty({batch, length - masked}, at::kLong),
+                 at::empty({batch, masked}, at::kLong),
+                 at::empty({batch * masked, o.times}, at::kLong),
+                 at::empty({batch * masked, o.times, dimension})};
   for (std::int64_t i = 0; i < batch; ++i) {
     const Uniforms uniform = numbers(i);
-    std::copy_n(images.values.data() + indices[i] * each, each, drawn.tokens.data_ptr<float>() + i * each);
-    drawn.labels.data_ptr<std::int64_t>()[i] = uniform() < o.drop_class ? images.classes : images.labels[indices[i]];
+    std::copy_n(images.values.data() + indices[i] * each, each,
+                drawn.tokens.data_ptr<float>() + i * each);
+    drawn.labels.data_ptr<std::int64_t>()[i] =
+        uniform() < o.drop_class ? images.classes : images.labels[indices[i]];
     std::vector<std::int64_t> order(length);
     std::iota(order.begin(), order.end(), 0);
-    if (!causal) for (std::int64_t j = length - 1; j > 0; --j) std::swap(order[j], order[static_cast<std::int64_t>(uniform() * static_cast<double>(j + 1))]);
-    std::copy(order.begin(), order.begin() + masked, drawn.masked.data_ptr<std::int64_t>() + i * masked);
-    std::copy(order.begin() + masked, order.end(), drawn.visible.data_ptr<std::int64_t>() + i * (length - masked));
+    if (!causal)
+      for (std::int64_t j = length - 1; j > 0; --j)
+        std::swap(order[j],
+                  order[static_cast<std::int64_t>(uniform() * static_cast<double>(j + 1))]);
+    std::copy(order.begin(), order.begin() + masked,
+              drawn.masked.data_ptr<std::int64_t>() + i * masked);
+    std::copy(order.begin() + masked, order.end(),
+              drawn.visible.data_ptr<std::int64_t>() + i * (length - masked));
     for (std::int64_t j = i * masked * o.times; j < (i + 1) * masked * o.times; ++j) {
-      drawn.timesteps.data_ptr<std::int64_t>()[j] = static_cast<std::int64_t>(uniform() * kDiffusionSteps);
+      drawn.timesteps.data_ptr<std::int64_t>()[j] =
+          static_cast<std::int64_t>(uniform() * kDiffusionSteps);
       float* const noise = drawn.noise.data_ptr<float>() + j * dimension;
       for (std::int64_t k = 0; k < dimension; k += 2) {
         const auto pair = normals(uniform);
-        for (std::int64_t l = k; l < std::min(k + 2, dimension); ++l) noise[l] = static_cast<float>(pair[l - k]);
+        for (std::int64_t l = k; l < std::min(k + 2, dimension); ++l)
+          noise[l] = static_cast<float>(pair[l - k]);
       }
     }
   }
   return drawn;
 }
 
-at::Tensor mean_loss(const Mar& net, const DiffusionSchedule& schedule, const MarBatch& batch, bool bf16) {
-  const auto at_places = [](const at::Tensor& rows, const at::Tensor& places) { return rows.gather(1, places.unsqueeze(-1).expand({-1, -1, rows.size(2)})); };
-  const at::Tensor z = net.config.causal ? net.causal(batch.tokens, batch.labels, bf16)
-                                         : net.decode(net.encode(at_places(batch.tokens, batch.visible), batch.visible, batch.labels, bf16), batch.visible, bf16);
+at::Tensor mean_loss(const Mar& net, const DiffusionSchedule& schedule, const MarBatch& batch,
+                     bool bf16) {
+  const auto at_places = [](const at::Tensor& rows, const at::Tensor& places) {
+    return rows.gather(1, places.unsqueeze(-1).expand({-1, -1, rows.size(2)}));
+  };
+  const at::Tensor z = net.config.causal
+                           ? net.causal(batch.tokens, batch.labels, bf16)
+                           : net.decode(net.encode(at_places(batch.tokens, batch.visible),
+                                                   batch.visible, batch.labels, bf16),
+                                        batch.visible, bf16);
   const DiffusionLoss loss{net.head, schedule, net.config.prediction, net.config.variance};
-  return loss(at_places(batch.tokens, batch.masked).flatten(0, 1), at_places(z, batch.masked).flatten(0, 1), batch.timesteps, batch.noise, bf16).mean();
+  return loss(at_places(batch.tokens, batch.masked).flatten(0, 1),
+              at_places(z, batch.masked).flatten(0, 1), batch.timesteps, batch.noise, bf16)
+      .mean();
 }
 
-StepResult gradient(const TrainMarJob& job, const Mar& net, const DiffusionSchedule& schedule, std::uint64_t seed, bool bf16, std::int64_t step) {
+StepResult gradient(const TrainMarJob& job, const Mar& net, const DiffusionSchedule& schedule,
+                    std::uint64_t seed, bool bf16, std::int64_t step) {
   const TrainMarOptions& o = job.options;
   StepResult result;
   for (std::int64_t part = 0; part < o.accumulate; ++part) {
-    const auto numbers = [&](std::int64_t i) { return uniforms(seed, kTrainingStream, step, i < 0 ? i : part * o.batch + i); };
+    const auto numbers = [&](std::int64_t i) {
+      return uniforms(seed, kTrainingStream, step, i < 0 ? i : part * o.batch + i);
+    };
     // The first number of an image's stream chooses it.
     std::vector<Uniforms> streams;
     std::vector<std::int64_t> indices;
     for (std::int64_t i = 0; i < o.batch; ++i) {
       streams.push_back(numbers(i));
-      indices.push_back(static_cast<std::int64_t>(streams.back()() * static_cast<double>(job.images.size())));
+      indices.push_back(
+          static_cast<std::int64_t>(streams.back()() * static_cast<double>(job.images.size())));
     }
-    const MarBatch batch = draw(o, job.images, net.config.causal, indices, [&](std::int64_t i) { return i < 0 ? numbers(i) : streams[i]; });
-    const at::Tensor loss = mean_loss(net, schedule, batch, bf16) / static_cast<double>(o.accumulate);
+    const MarBatch batch = draw(o, job.images, net.config.causal, indices,
+                                [&](std::int64_t i) { return i < 0 ? numbers(i) : streams[i]; });
+    const at::Tensor loss =
+        mean_loss(net, schedule, batch, bf16) / static_cast<double>(o.accumulate);
     loss.backward();
     result.loss += loss.item<double>();
     result.tokens += static_cast<double>(batch.masked.numel());
-    result.mask_rate += static_cast<double>(batch.masked.size(1)) / static_cast<double>(job.images.positions * o.accumulate);
+    result.mask_rate += static_cast<double>(batch.masked.size(1)) /
+                        static_cast<double>(job.images.positions * o.accumulate);
   }
   return result;
 }
 
-double held_out_loss(const TrainMarJob& job, const Mar& net, const DiffusionSchedule& schedule, std::uint64_t seed, bool bf16) {
+double held_out_loss(const TrainMarJob& job, const Mar& net, const DiffusionSchedule& schedule,
+                     std::uint64_t seed, bool bf16) {
   const at::NoGradGuard guard;
   double sum = 0, tokens = 0;
   for (std::int64_t first = 0; first < job.held_out.size(); first += job.options.batch) {
     std::vector<std::int64_t> indices;
-    for (std::int64_t i = first; i < std::min(first + job.options.batch, job.held_out.size()); ++i) indices.push_back(i);
-    const MarBatch batch = draw(job.options, job.held_out, net.config.causal, indices, [&](std::int64_t i) { return uniforms(seed, kValidationStream, first, i); });
-    sum += mean_loss(net, schedule, batch, bf16).item<double>() * static_cast<double>(batch.masked.numel());
+    for (std::int64_t i = first; i < std::min(first + job.options.batch, job.held_out.size()); ++i)
+      indices.push_back(i);
+    const MarBatch batch =
+        draw(job.options, job.held_out, net.config.causal, indices,
+             [&](std::int64_t i) { return uniforms(seed, kValidationStream, first, i); });
+    sum += mean_loss(net, schedule, batch, bf16).item<double>() *
+           static_cast<double>(batch.masked.numel());
     tokens += static_cast<double>(batch.masked.numel());
   }
   return sum / tokens;
@@ -152,9 +203,13 @@ void train_mar(const TrainMarJob& job, const TrainContext& context) {
   const DiffusionSchedule schedule(std::to_string(kDiffusionSteps));
   Training training;
   training.name = "mar";
-  training.data = std::to_string(job.images.size()) + " images of " + std::to_string(job.images.positions) + " tokens, " + std::to_string(job.held_out.size()) + " held out";
+  training.data = std::to_string(job.images.size()) + " images of " +
+                  std::to_string(job.images.positions) + " tokens, " +
+                  std::to_string(job.held_out.size()) + " held out";
   training.parameters = net.named_parameters;
-  training.gradient = [&](std::int64_t step) { return gradient(job, net, schedule, context.seed, bf16, step); };
+  training.gradient = [&](std::int64_t step) {
+    return gradient(job, net, schedule, context.seed, bf16, step);
+  };
   training.save = [&](const std::string& folder) { net.save(folder, o.dtype == "bf16"); };
   training.validate = [&](ValidationRow& row) {
     if (context.generate) {
@@ -169,7 +224,10 @@ void train_mar(const TrainMarJob& job, const TrainContext& context) {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) void draftlab_train_mar(const TrainMarJob& job, const TrainContext& context);
-extern "C" void draftlab_train_mar(const TrainMarJob& job, const TrainContext& context) { train_mar(job, context); }
+extern "C" __attribute__((visibility("default"))) void draftlab_train_mar(
+    const TrainMarJob& job, const TrainContext& context);
+extern "C" void draftlab_train_mar(const TrainMarJob& job, const TrainContext& context) {
+  train_mar(job, context);
+}
 
 }  // namespace draftlab

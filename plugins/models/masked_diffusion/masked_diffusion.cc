@@ -1,5 +1,6 @@
-// The model `masked-diffusion`: a transformer whose every position sees the whole canvas, masked ones included (LLaDA, Dream), with
-// the approximate caches of Fast-dLLM. Torch is loaded when one is made.
+// The model `masked-diffusion`: a transformer whose every position sees the whole canvas, masked
+// ones included (LLaDA, Dream), with the approximate caches of Fast-dLLM. Torch is loaded when one
+// is made.
 #include "plugins/models/masked_diffusion/masked_diffusion.h"
 
 #include "plugins/builtin.h"
@@ -7,13 +8,38 @@
 namespace draftlab {
 
 void MaskedDiffusionOptions::declare(OptionSet& set) {
-  set.add("checkpoint", &checkpoint).help("Folder with config.json and model.safetensors (or several files and their index), in Hugging Face's names.");
-  set.add("cache", &cache).one_of({"none", "prefix", "dual"}).help("Keys and values kept from the last forward of the whole canvas: none, those before the current block, or those around it (Fast-dLLM).");
-  set.add("refresh", &refresh).in(0, 1 << 20).help("Committed tokens after which the whole canvas is computed again; 0: when a block begins.");
-  set.add("cross", &cross).help("Answer drafted tokens past the next refresh from the old cache; false: the horizon ends there, as it must to equal stepwise decoding with this cache.");
-  set.add("ride", &ride).one_of({"none", "own", "root"}).help("Drafted tokens in the forward that refreshes: none; each a whole canvas of its own; or over the root's new keys and values, layer by layer, which is what they see afterwards.");
-  set.add("shifted", &shifted).one_of({"auto", "aligned", "right"}).help("Logits for a position stand in its row or in the row before; auto: as the checkpoint's family has it.");
-  set.add("longest", &longest).in(0, 1 << 20).help("Longest canvas; 0: the checkpoint's max_position_embeddings.");
+  set.add("checkpoint", &checkpoint)
+      .help(
+          "Folder with config.json and model.safetensors (or several files and their index), in "
+          "Hugging Face's names.");
+  set.add("cache", &cache)
+      .one_of({"none", "prefix", "dual"})
+      .help(
+          "Keys and values kept from the last forward of the whole canvas: none, those before the "
+          "current block, or those around it (Fast-dLLM).");
+  set.add("refresh", &refresh)
+      .in(0, 1 << 20)
+      .help(
+          "Committed tokens after which the whole canvas is computed again; 0: when a block "
+          "begins.");
+  set.add("cross", &cross)
+      .help(
+          "Answer drafted tokens past the next refresh from the old cache; false: the horizon ends "
+          "there, as it must to equal stepwise decoding with this cache.");
+  set.add("ride", &ride)
+      .one_of({"none", "own", "root"})
+      .help(
+          "Drafted tokens in the forward that refreshes: none; each a whole canvas of its own; or "
+          "over the root's new keys and values, layer by layer, which is what they see "
+          "afterwards.");
+  set.add("shifted", &shifted)
+      .one_of({"auto", "aligned", "right"})
+      .help(
+          "Logits for a position stand in its row or in the row before; auto: as the checkpoint's "
+          "family has it.");
+  set.add("longest", &longest)
+      .in(0, 1 << 20)
+      .help("Longest canvas; 0: the checkpoint's max_position_embeddings.");
 }
 
 }  // namespace draftlab
@@ -21,10 +47,12 @@ void MaskedDiffusionOptions::declare(OptionSet& set) {
 DRAFTLAB_PLUGIN(masked_diffusion) {
   using namespace draftlab;
   registries.models.add_with<MaskedDiffusionOptions>(
-      "masked-diffusion", "transformer that fills masks anywhere in its canvas, with prefix and dual caches (LLaDA, Dream; Fast-dLLM, SSD); libtorch",
+      "masked-diffusion",
+      "transformer that fills masks anywhere in its canvas, with prefix and dual caches (LLaDA, "
+      "Dream; Fast-dLLM, SSD); libtorch",
       {Form::committed, Form::branches}, [](const MaskedDiffusionOptions& options) {
-        static const auto make =
-            reinterpret_cast<decltype(&draftlab_make_masked_diffusion)>(module_function("draftlab_torch", "draftlab_make_masked_diffusion"));
+        static const auto make = reinterpret_cast<decltype(&draftlab_make_masked_diffusion)>(
+            module_function("draftlab_torch", "draftlab_make_masked_diffusion"));
         return std::unique_ptr<Model>(make(&options));
       });
 }

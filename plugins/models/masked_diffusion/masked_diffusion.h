@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "core/parts/model.h"
 #include "core/config/options.h"
+#include "core/parts/model.h"
 
 namespace draftlab {
 
@@ -20,4 +20,5 @@ struct MaskedDiffusionOptions {
 }  // namespace draftlab
 
 // Exported by the torch module; the caller owns the model.
-extern "C" draftlab::Model* draftlab_make_masked_diffusion(const draftlab::MaskedDiffusionOptions* options);
+extern "C" draftlab::Model* draftlab_make_masked_diffusion(
+    const draftlab::MaskedDiffusionOptions* options);

@@ -1,4 +1,5 @@
-// `masked-diffusion` on libtorch: the rows of all questions of a batch go through the network together.
+// `masked-diffusion` on libtorch: the rows of all questions of a batch go through the network
+// together.
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 
@@ -6,21 +7,26 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "plugins/models/transformer/device_rows_torch.h"
+#include "plugins/models/checkpoint/weights_torch.h"
 #include "plugins/models/kernels/machine_torch.h"
 #include "plugins/models/masked_diffusion/masked_diffusion.h"
 #include "plugins/models/masked_diffusion/masked_rows_torch.h"
-#include "plugins/models/checkpoint/weights_torch.h"
+#include "plugins/models/transformer/device_rows_torch.h"
 
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kManyRows = 2048;  // whole questions go through the network together until there are so many rows
+constexpr std::size_t kManyRows =
+    2048;  // whole questions go through the network together until there are so many rows
 
 CacheRules rules_of(const MaskedDiffusionOptions& options, const TransformerConfig& config) {
   CacheRules rules;
-  rules.cache = options.cache == "none" ? CanvasCache::none : options.cache == "prefix" ? CanvasCache::prefix : CanvasCache::dual;
-  rules.ride = options.ride == "none" ? Riding::none : options.ride == "own" ? Riding::own : Riding::root;
+  rules.cache = options.cache == "none"     ? CanvasCache::none
+                : options.cache == "prefix" ? CanvasCache::prefix
+                                            : CanvasCache::dual;
+  rules.ride = options.ride == "none"  ? Riding::none
+               : options.ride == "own" ? Riding::own
+                                       : Riding::root;
   rules.refresh = options.refresh;
   rules.cross = options.cross;
   rules.shifted = options.shifted == "auto" ? config.right_shifted() : options.shifted == "right";
@@ -31,7 +37,9 @@ CacheRules rules_of(const MaskedDiffusionOptions& options, const TransformerConf
 class MaskedDiffusion final : public Model {
  public:
   explicit MaskedDiffusion(const MaskedDiffusionOptions& options) : options_(options) {
-    if (options_.checkpoint.empty()) throw ConfigError("model.checkpoint must name a folder with config.json and model.safetensors");
+    if (options_.checkpoint.empty())
+      throw ConfigError(
+          "model.checkpoint must name a folder with config.json and model.safetensors");
   }
 
   void load(const Machine& machine) override {
@@ -42,12 +50,15 @@ class MaskedDiffusion final : public Model {
     Transformer net = Transformer::load(options_.checkpoint, std::nullopt);
     config_ = net.config;
     rules_ = rules_of(options_, config_);
-    if (rules_.mask < 0) throw DataError(options_.checkpoint + "/config.json: has no 'mask_token_id'");
+    if (rules_.mask < 0)
+      throw DataError(options_.checkpoint + "/config.json: has no 'mask_token_id'");
 
     facts_.vocabulary = static_cast<int>(config_.vocab_size);
-    facts_.longest = static_cast<int>(options_.longest > 0 ? options_.longest : config_.max_position_embeddings);
+    facts_.longest =
+        static_cast<int>(options_.longest > 0 ? options_.longest : config_.max_position_embeddings);
     facts_.mask = rules_.mask;
-    for (const std::int64_t stop : config_.eos_token_id) facts_.stops.push_back(static_cast<Token>(stop));
+    for (const std::int64_t stop : config_.eos_token_id)
+      facts_.stops.push_back(static_cast<Token>(stop));
     facts_.family = config_.model_type;
     facts_.checkpoint = options_.checkpoint;
     facts_.digest = weights_digest(options_.checkpoint);
@@ -60,20 +71,25 @@ class MaskedDiffusion final : public Model {
 
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks& blocks) override {
     if (canvas.length() > facts_.longest) {
-      throw ConfigError("a canvas of " + std::to_string(canvas.length()) + " positions is longer than the " + std::to_string(facts_.longest) + " that masked-diffusion can hold");
+      throw ConfigError("a canvas of " + std::to_string(canvas.length()) +
+                        " positions is longer than the " + std::to_string(facts_.longest) +
+                        " that masked-diffusion can hold");
     }
     for (const Token token : canvas.tokens()) {
       if (token >= facts_.vocabulary) {
-        throw ConfigError("prompt token " + std::to_string(token) + " lies outside the model's vocabulary of " + std::to_string(facts_.vocabulary));
+        throw ConfigError("prompt token " + std::to_string(token) +
+                          " lies outside the model's vocabulary of " +
+                          std::to_string(facts_.vocabulary));
       }
     }
-    if (rules_.shifted && canvas.masked(0)) throw ConfigError("a model with right-shifted logits needs a prompt token at position 0");
+    if (rules_.shifted && canvas.masked(0))
+      throw ConfigError("a model with right-shifted logits needs a prompt token at position 0");
     rows_->prepare(canvas.length());
     return std::make_unique<MaskedSequence>(canvas, blocks, rules_, config_);
   }
 
-  // All rows of all questions go through one forward, each in sums of its own order: a drafted state's answer is, to the last bit,
-  // what the committed state's will be.
+  // All rows of all questions go through one forward, each in sums of its own order: a drafted
+  // state's answer is, to the last bit, what the committed state's will be.
   bool rows_are_independent() const override { return on_cpu_; }
   bool mixes() const override { return true; }
 
@@ -85,7 +101,8 @@ class MaskedDiffusion final : public Model {
     for (Pending& pending : batch) {
       const std::size_t before = gathered.rows.size();
       std::vector<AskedRow> asked;
-      pending.rows = static_cast<MaskedSequence*>(pending.sequence)->add_rows(*pending.question, *scratch_, gathered.rows, asked);
+      pending.rows = static_cast<MaskedSequence*>(pending.sequence)
+                         ->add_rows(*pending.question, *scratch_, gathered.rows, asked);
       pending.positions = static_cast<std::int64_t>(gathered.rows.size() - before);
       gathered.asked.emplace_back(pending.answer, std::move(asked));
       if (gathered.rows.size() >= kManyRows) forward(gathered);
@@ -105,10 +122,14 @@ class MaskedDiffusion final : public Model {
     const auto logits = std::make_shared<at::Tensor>(rows_->forward(gathered.rows));
     const auto size = static_cast<std::size_t>(facts_.vocabulary);
     std::vector<std::size_t> line(gathered.rows.size());  // of an asked row, among the logits
-    for (std::size_t row = 0, next = 0; row < line.size(); ++row) line[row] = gathered.rows[row].asked ? next++ : 0;
+    for (std::size_t row = 0, next = 0; row < line.size(); ++row)
+      line[row] = gathered.rows[row].asked ? next++ : 0;
     for (const auto& [answer, asked] : gathered.asked) {
       for (const AskedRow& from : asked) {
-        answer->add(from.node, from.position, Distribution::from_logits(logits, {logits->data_ptr<float>() + line[from.row] * size, size}, facts_.mask));
+        answer->add(
+            from.node, from.position,
+            Distribution::from_logits(
+                logits, {logits->data_ptr<float>() + line[from.row] * size, size}, facts_.mask));
       }
     }
     gathered = {};
@@ -127,4 +148,6 @@ class MaskedDiffusion final : public Model {
 }  // namespace
 }  // namespace draftlab
 
-draftlab::Model* draftlab_make_masked_diffusion(const draftlab::MaskedDiffusionOptions* options) { return new draftlab::MaskedDiffusion(*options); }
+draftlab::Model* draftlab_make_masked_diffusion(const draftlab::MaskedDiffusionOptions* options) {
+  return new draftlab::MaskedDiffusion(*options);
+}

@@ -15,13 +15,18 @@ RowMemory& Scratch::take(std::int64_t slots) {
   return memory;
 }
 
-MaskedSequence::MaskedSequence(const Canvas& canvas, const Blocks& blocks, const CacheRules& rules, const TransformerConfig& config)
-    : Sequence(canvas), blocks_(blocks), rules_(rules), cache_(config, rules.cache == CanvasCache::none ? 0 : canvas.length()) {}
+MaskedSequence::MaskedSequence(const Canvas& canvas, const Blocks& blocks, const CacheRules& rules,
+                               const TransformerConfig& config)
+    : Sequence(canvas),
+      blocks_(blocks),
+      rules_(rules),
+      cache_(config, rules.cache == CanvasCache::none ? 0 : canvas.length()) {}
 
 // The first position that is masked or may still be edited; the last one when none is.
 std::int32_t MaskedSequence::open() const {
   std::int32_t position = 0;
-  while (position + 1 < canvas.length() && !canvas.masked(position) && !canvas.tentative(position)) ++position;
+  while (position + 1 < canvas.length() && !canvas.masked(position) && !canvas.tentative(position))
+    ++position;
   return position;
 }
 
@@ -42,7 +47,8 @@ int MaskedSequence::horizon() const {
   const bool now = stale();
   if (now && rules_.ride == Riding::none) return 0;
   if (rules_.cross) return kUnlimited;
-  if (rules_.refresh > 0) return static_cast<int>(rules_.refresh) - 1 - (now ? 0 : canvas.committed() - committed_);
+  if (rules_.refresh > 0)
+    return static_cast<int>(rules_.refresh) - 1 - (now ? 0 : canvas.committed() - committed_);
   const std::int32_t at = open(), end = blocks_.end(at, canvas.length());
   int masked = 0;
   for (std::int32_t i = blocks_.first(at); i < end; ++i) masked += canvas.masked(i);
@@ -56,11 +62,13 @@ std::string MaskedSequence::state() const {
 }
 
 // The states at which something is asked, in the order of the asks, each once.
-std::vector<MaskedSequence::State> MaskedSequence::states(std::span<const Node> nodes, const std::vector<Ask>& asks) const {
+std::vector<MaskedSequence::State> MaskedSequence::states(std::span<const Node> nodes,
+                                                          const std::vector<Ask>& asks) const {
   const int deepest = horizon();
   std::vector<State> states;
   for (const Ask& ask : asks) {
-    auto found = std::find_if(states.begin(), states.end(), [&](const State& state) { return state.node == ask.node; });
+    auto found = std::find_if(states.begin(), states.end(),
+                              [&](const State& state) { return state.node == ask.node; });
     if (found == states.end()) {
       State state{.node = ask.node, .tokens = canvas.tokens(), .positions = {}};
       int depth = 0;
@@ -68,11 +76,14 @@ std::vector<MaskedSequence::State> MaskedSequence::states(std::span<const Node> 
         state.tokens[nodes[node].position] = nodes[node].token;
       }
       if (depth > deepest) {
-        throw Fault("a state of " + std::to_string(depth) + " drafted tokens was asked, but the cache is refreshed after " + std::to_string(deepest) +
-                    " (Sequence::horizon)");
+        throw Fault("a state of " + std::to_string(depth) +
+                    " drafted tokens was asked, but the cache is refreshed after " +
+                    std::to_string(deepest) + " (Sequence::horizon)");
       }
       const auto length = canvas.length();
-      while (state.open + 1 < length && state.tokens[state.open] != kNoToken && !canvas.tentative(state.open)) ++state.open;
+      while (state.open + 1 < length && state.tokens[state.open] != kNoToken &&
+             !canvas.tentative(state.open))
+        ++state.open;
       std::replace(state.tokens.begin(), state.tokens.end(), kNoToken, rules_.mask);
       found = states.insert(states.end(), std::move(state));
     }
@@ -87,17 +98,24 @@ MaskedSequence::Region MaskedSequence::region(std::int32_t open) const {
   return {anchor_, rules_.cache == CanvasCache::prefix ? length : blocks_.end(open, length)};
 }
 
-void MaskedSequence::add(const State& state, Region region, RowMemory& memory, const Outside& outside, std::vector<MemoryRow>& rows,
+void MaskedSequence::add(const State& state, Region region, RowMemory& memory,
+                         const Outside& outside, std::vector<MemoryRow>& rows,
                          std::vector<AskedRow>& answers) const {
   const auto first = rows.size();
   const std::int32_t size = region.end - region.begin;
   for (std::int32_t i = region.begin; i < region.end; ++i) {
-    rows.push_back({.memory = &memory, .position = i, .token = state.tokens[i], .slot = i - region.begin, .limit = size, .outside = outside});
+    rows.push_back({.memory = &memory,
+                    .position = i,
+                    .token = state.tokens[i],
+                    .slot = i - region.begin,
+                    .limit = size,
+                    .outside = outside});
   }
   // A row outside of the region is asked over what the region's rows see; nobody sees it.
   for (const std::int32_t position : state.positions) {
     const std::int32_t from = rules_.shifted ? position - 1 : position;
-    if (from < 0) throw Fault("a right-shifted model was asked for the first position of the canvas");
+    if (from < 0)
+      throw Fault("a right-shifted model was asked for the first position of the canvas");
     std::size_t row = first + static_cast<std::size_t>(from - region.begin);
     if (from < region.begin || from >= region.end) {
       row = first + static_cast<std::size_t>(size);
@@ -105,7 +123,12 @@ void MaskedSequence::add(const State& state, Region region, RowMemory& memory, c
       const auto slot = static_cast<std::int64_t>(row - first);
       if (row == rows.size()) {
         memory.reserve(slot + 1);
-        rows.push_back({.memory = &memory, .position = from, .token = state.tokens[from], .slot = slot, .limit = size, .outside = outside});
+        rows.push_back({.memory = &memory,
+                        .position = from,
+                        .token = state.tokens[from],
+                        .slot = slot,
+                        .limit = size,
+                        .outside = outside});
       }
     }
     rows[row].asked = true;
@@ -113,14 +136,21 @@ void MaskedSequence::add(const State& state, Region region, RowMemory& memory, c
   }
 }
 
-std::int64_t MaskedSequence::add_rows(const Question& question, Scratch& scratch, std::vector<MemoryRow>& rows, std::vector<AskedRow>& answers) {
-  if (question.form() == Form::chain) throw Fault("masked-diffusion has no causal view: it judges drafts as branches, in the bidirectional one");
+std::int64_t MaskedSequence::add_rows(const Question& question, Scratch& scratch,
+                                      std::vector<MemoryRow>& rows,
+                                      std::vector<AskedRow>& answers) {
+  if (question.form() == Form::chain)
+    throw Fault(
+        "masked-diffusion has no causal view: it judges drafts as branches, in the bidirectional "
+        "one");
   std::vector<State> asked = states(question.nodes, question.asks);
   const std::int32_t length = canvas.length();
   const bool refreshing = cached() && stale();
   if (refreshing) {
     // The committed state is computed whole, asked or not.
-    if (std::none_of(asked.begin(), asked.end(), [](const State& state) { return state.node == kRoot; })) asked.push_back(states({}, {{kRoot, {}}}).front());
+    if (std::none_of(asked.begin(), asked.end(),
+                     [](const State& state) { return state.node == kRoot; }))
+      asked.push_back(states({}, {{kRoot, {}}}).front());
     seen_ = states({}, {{kRoot, {}}}).front().tokens;
     anchor_ = blocks_.first(open());
     committed_ = canvas.committed();
@@ -128,9 +158,11 @@ std::int64_t MaskedSequence::add_rows(const Question& question, Scratch& scratch
   for (const State& state : asked) {
     const bool whole = refreshing && (state.node == kRoot || rules_.ride == Riding::own);
     const Region fresh = whole ? Region{0, length} : region(state.open);
-    RowMemory& memory = refreshing && state.node == kRoot ? cache_ : scratch.take(fresh.end - fresh.begin);
+    RowMemory& memory =
+        refreshing && state.node == kRoot ? cache_ : scratch.take(fresh.end - fresh.begin);
     Outside outside;
-    if (cached() && !whole) outside = {.memory = &cache_, .limit = fresh.begin, .from = fresh.end, .end = length};
+    if (cached() && !whole)
+      outside = {.memory = &cache_, .limit = fresh.begin, .from = fresh.end, .end = length};
     add(state, fresh, memory, outside, rows, answers);
   }
   return static_cast<std::int64_t>(asked.size());

@@ -1,4 +1,5 @@
-// Options of the trainer `masked-diffusion`. What a step is made of is in train_masked_diffusion_torch.cc.
+// Options of the trainer `masked-diffusion`. What a step is made of is in
+// train_masked_diffusion_torch.cc.
 #pragma once
 
 #include "plugins/models/training/train_decoder.h"

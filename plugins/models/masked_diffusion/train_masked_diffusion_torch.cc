@@ -3,20 +3,24 @@
 
 #include <algorithm>
 
-#include "plugins/models/training/train_decoder_torch.h"
 #include "plugins/models/masked_diffusion/train_masked_diffusion.h"
+#include "plugins/models/training/train_decoder_torch.h"
 #include "plugins/models/training/training_torch.h"
 
 namespace draftlab {
 
 namespace {
 
-// Masks an answer, or a block of it, at one rate t, evenly drawn from (mask_min, 1]. The weights of what is told are 1/t over its
-// positions, so that a canvas's loss is an estimate of the bound in nats a position (LLaDA, Eq. 3).
-NoisyCanvas masked_canvas(const WorkedExample& example, const TrainMaskedDiffusionOptions& o, Token end_token, const Uniforms& uniform) {
-  const auto own = static_cast<std::int64_t>(example.tokens.size()), prompt = static_cast<std::int64_t>(example.prompt);
+// Masks an answer, or a block of it, at one rate t, evenly drawn from (mask_min, 1]. The weights of
+// what is told are 1/t over its positions, so that a canvas's loss is an estimate of the bound in
+// nats a position (LLaDA, Eq. 3).
+NoisyCanvas masked_canvas(const WorkedExample& example, const TrainMaskedDiffusionOptions& o,
+                          Token end_token, const Uniforms& uniform) {
+  const auto own = static_cast<std::int64_t>(example.tokens.size()),
+             prompt = static_cast<std::int64_t>(example.prompt);
   std::int64_t length = std::max(own, prompt + o.answer_tokens);
-  if (o.vary_length) length = own + static_cast<std::int64_t>(uniform() * static_cast<double>(length - own + 1));
+  if (o.vary_length)
+    length = own + static_cast<std::int64_t>(uniform() * static_cast<double>(length - own + 1));
   std::int64_t begin = prompt, end = length;
   if (uniform() < o.semi_share) {
     begin += static_cast<std::int64_t>(uniform() * static_cast<double>(own - prompt));
@@ -26,12 +30,15 @@ NoisyCanvas masked_canvas(const WorkedExample& example, const TrainMaskedDiffusi
   const double rate = 1 - (1 - o.mask_min) * uniform();
   for (std::int64_t i = begin; i < length; i++) {
     canvas.masked[i] = i >= end || uniform() < rate;
-    canvas.weight[i] = i >= end ? 0 : static_cast<float>((o.inverse_weight ? 1 / rate : 1) / static_cast<double>(end - begin));
+    canvas.weight[i] = i >= end ? 0
+                                : static_cast<float>((o.inverse_weight ? 1 / rate : 1) /
+                                                     static_cast<double>(end - begin));
   }
   return canvas;
 }
 
-StepResult gradient(const TrainMaskedDiffusionJob& job, const Transformer& net, std::uint64_t seed, bool bf16, std::int64_t step) {
+StepResult gradient(const TrainMaskedDiffusionJob& job, const Transformer& net, std::uint64_t seed,
+                    bool bf16, std::int64_t step) {
   const TrainMaskedDiffusionOptions& o = job.options;
   const auto canvases_a_step = static_cast<double>(o.batch * o.accumulate);
   StepResult result;
@@ -39,7 +46,8 @@ StepResult gradient(const TrainMaskedDiffusionJob& job, const Transformer& net, 
     std::vector<NoisyCanvas> canvases;
     for (std::int64_t i = 0; i < o.batch; i++) {
       const Uniforms uniform = uniforms(seed, kTrainingStream, step, part * o.batch + i);
-      const WorkedExample& example = job.examples[static_cast<std::size_t>(uniform() * static_cast<double>(job.examples.size()))];
+      const WorkedExample& example = job.examples[static_cast<std::size_t>(
+          uniform() * static_cast<double>(job.examples.size()))];
       canvases.push_back(masked_canvas(example, o, job.end, uniform));
     }
     const NoisyBatch batch = whole_batch(canvases, job.mask, net.config.right_shifted());
@@ -47,28 +55,33 @@ StepResult gradient(const TrainMaskedDiffusionJob& job, const Transformer& net, 
     const at::Tensor loss = (masked_nll(net, batch, bf16) * batch.weight).sum() / canvases_a_step;
     loss.backward();
     double positions = 0;
-    for (const NoisyCanvas& canvas : canvases) positions += static_cast<double>(canvas.tokens.size());
+    for (const NoisyCanvas& canvas : canvases)
+      positions += static_cast<double>(canvas.tokens.size());
     result.loss += loss.item<double>();
     result.tokens += positions;
-    result.mask_rate += static_cast<double>(batch.scored.numel()) / positions / static_cast<double>(o.accumulate);
+    result.mask_rate +=
+        static_cast<double>(batch.scored.numel()) / positions / static_cast<double>(o.accumulate);
   }
   return result;
 }
 
 // Nats a position of held-out answers, which are masked as `o` says.
-double held_out_loss(const TrainMaskedDiffusionJob& job, const TrainMaskedDiffusionOptions& o, const Transformer& net, std::uint64_t seed, bool bf16) {
+double held_out_loss(const TrainMaskedDiffusionJob& job, const TrainMaskedDiffusionOptions& o,
+                     const Transformer& net, std::uint64_t seed, bool bf16) {
   const at::NoGradGuard guard;
   double sum = 0;
   std::int64_t number = 0;
   const auto add = [&](std::vector<NoisyCanvas>& canvases) {
     const NoisyBatch batch = whole_batch(canvases, job.mask, net.config.right_shifted());
-    if (batch.scored.numel() > 0) sum += (masked_nll(net, batch, bf16) * batch.weight).sum().item<double>();
+    if (batch.scored.numel() > 0)
+      sum += (masked_nll(net, batch, bf16) * batch.weight).sum().item<double>();
     canvases.clear();
   };
   std::vector<NoisyCanvas> canvases;
   for (const HeldOut& held_out : job.held_out)
     for (const WorkedExample& example : held_out.examples) {
-      canvases.push_back(masked_canvas(example, o, job.end, uniforms(seed, kValidationStream, 0, number++)));
+      canvases.push_back(
+          masked_canvas(example, o, job.end, uniforms(seed, kValidationStream, 0, number++)));
       if (static_cast<std::int64_t>(canvases.size()) == o.batch) add(canvases);
     }
   if (!canvases.empty()) add(canvases);
@@ -91,7 +104,9 @@ void train_masked_diffusion(const TrainMaskedDiffusionJob& job, const TrainConte
   training.name = "masked-diffusion";
   training.data = std::to_string(job.examples.size()) + " examples";
   training.parameters = net.named_parameters();
-  training.gradient = [&](std::int64_t step) { return gradient(job, net, context.seed, bf16, step); };
+  training.gradient = [&](std::int64_t step) {
+    return gradient(job, net, context.seed, bf16, step);
+  };
   training.save = [&](const std::string& folder) { net.save(folder, o.dtype == "bf16"); };
   training.validate = [&](ValidationRow& row) {
     if (context.generate) {
@@ -100,7 +115,8 @@ void train_masked_diffusion(const TrainMaskedDiffusionJob& job, const TrainConte
     }
     row.loss = held_out_loss(job, bound, net, context.seed, bf16);
     row.loss_sequential = held_out_loss(job, sequential, net, context.seed, bf16);
-    std::string line = "held-out bound " + short_number(row.loss) + ", left to right " + short_number(row.loss_sequential);
+    std::string line = "held-out bound " + short_number(row.loss) + ", left to right " +
+                       short_number(row.loss_sequential);
     if (context.generate) line += ", right " + short_number(row.accuracy);
     return line;
   };
@@ -109,7 +125,11 @@ void train_masked_diffusion(const TrainMaskedDiffusionJob& job, const TrainConte
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) void draftlab_train_masked_diffusion(const TrainMaskedDiffusionJob& job, const TrainContext& context);
-extern "C" void draftlab_train_masked_diffusion(const TrainMaskedDiffusionJob& job, const TrainContext& context) { train_masked_diffusion(job, context); }
+extern "C" __attribute__((visibility("default"))) void draftlab_train_masked_diffusion(
+    const TrainMaskedDiffusionJob& job, const TrainContext& context);
+extern "C" void draftlab_train_masked_diffusion(const TrainMaskedDiffusionJob& job,
+                                                const TrainContext& context) {
+  train_masked_diffusion(job, context);
+}
 
 }  // namespace draftlab

@@ -1,4 +1,5 @@
-// A model of vector tokens that knows the joint law of what it generates: an oracle for certificates.
+// A model of vector tokens that knows the joint law of what it generates: an oracle for
+// certificates.
 #pragma once
 
 #include <Eigen/Core>
@@ -8,7 +9,7 @@
 namespace draftlab {
 
 struct JointMoments {
-  Eigen::VectorXd mean;        // of all generated tokens in the order of commitment, laid end to end
+  Eigen::VectorXd mean;  // of all generated tokens in the order of commitment, laid end to end
   Eigen::MatrixXd covariance;
 };
 

@@ -1,9 +1,11 @@
-// An exact toy of vector tokens: an autoregressive chain whose joint mean and covariance are known. The mean of a token is linear in
-// the one committed before it, wherever that lies,
-//   m = mu_class + shift + coupling P (y_before - mu_class),   P turns the coordinates round by one,
-// and K linear reverse steps draw it from a standard normal y_K: y_{t-1} = gain_t y_t + m / W + sigma_t e_t, with W such that the mean
-// of y_0 is m. The last step may have two components, `apart` on both sides of it. Another shift makes a draft that differs, other
-// sigmas one with variances of its own.
+// An exact toy of vector tokens: an autoregressive chain whose joint mean and covariance are known.
+// The mean of a token is linear in the one committed before it, wherever that lies,
+//   m = mu_class + shift + coupling P (y_before - mu_class),   P turns the coordinates round by
+//   one,
+// and K linear reverse steps draw it from a standard normal y_K: y_{t-1} = gain_t y_t + m / W +
+// sigma_t e_t, with W such that the mean of y_0 is m. The last step may have two components,
+// `apart` on both sides of it. Another shift makes a draft that differs, other sigmas one with
+// variances of its own.
 #include "core/base/error.h"
 #include "core/parts/model.h"
 #include "plugins/builtin.h"
@@ -21,21 +23,43 @@ class LinearGaussian final : public Model, public KnownJoint {
     std::string view = "causal";
     void declare(OptionSet& set) {
       set.add("dimension", &dimension).in(1, 256).help("Coordinates of a token.");
-      set.add("classes", &classes).in(1, 1e6).help("Classes, one of which position 0 holds; this number itself stands for none.");
-      set.add("gains", &gains).in(-100, 100).help("What each reverse step keeps of the state before it, the last step last; as many as there are steps.");
-      set.add("sigmas", &sigmas).in(0, 100).help("Standard deviation of each reverse step, the last step last.");
-      set.add("coupling", &coupling).in(-10, 10).help("How a token's mean depends on the one before it.");
+      set.add("classes", &classes)
+          .in(1, 1e6)
+          .help("Classes, one of which position 0 holds; this number itself stands for none.");
+      set.add("gains", &gains)
+          .in(-100, 100)
+          .help(
+              "What each reverse step keeps of the state before it, the last step last; as many as "
+              "there are steps.");
+      set.add("sigmas", &sigmas)
+          .in(0, 100)
+          .help("Standard deviation of each reverse step, the last step last.");
+      set.add("coupling", &coupling)
+          .in(-10, 10)
+          .help("How a token's mean depends on the one before it.");
       set.add("shift", &shift).in(-100, 100).help("Added to every coordinate of a token's mean.");
-      set.add("apart", &apart).in(0, 100).help("The last step draws from two components, so far to both sides of its mean in every coordinate; 0: from one.");
-      set.add("view", &view).one_of({"causal", "bidirectional"}).help("Of the questions it wants about drafted tokens: chains, answered in one row; or branches, a row each.");
+      set.add("apart", &apart)
+          .in(0, 100)
+          .help(
+              "The last step draws from two components, so far to both sides of its mean in every "
+              "coordinate; 0: from one.");
+      set.add("view", &view)
+          .one_of({"causal", "bidirectional"})
+          .help(
+              "Of the questions it wants about drafted tokens: chains, answered in one row; or "
+              "branches, a row each.");
     }
   };
-  explicit LinearGaussian(const Options& options) : options_(options), steps_(static_cast<int>(options.gains.size())) {
+  explicit LinearGaussian(const Options& options)
+      : options_(options), steps_(static_cast<int>(options.gains.size())) {
     if (options.gains.empty() || options.sigmas.size() != options.gains.size())
-      throw ConfigError("gains has " + std::to_string(options.gains.size()) + " numbers and sigmas " + std::to_string(options.sigmas.size()) + "; both must have one a reverse step");
+      throw ConfigError("gains has " + std::to_string(options.gains.size()) +
+                        " numbers and sigmas " + std::to_string(options.sigmas.size()) +
+                        "; both must have one a reverse step");
     double passed = 1;
     for (int t = 1; t <= steps_; ++t) weight_ += passed, passed *= gain(t);
-    if (!(std::abs(weight_) > 1e-9)) throw ConfigError("these gains cancel what the steps add to the mean");
+    if (!(std::abs(weight_) > 1e-9))
+      throw ConfigError("these gains cancel what the steps add to the mean");
   }
 
   void load(const Machine&) override {}
@@ -52,9 +76,13 @@ class LinearGaussian final : public Model, public KnownJoint {
 
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {
     if (canvas.length() < 2 || !canvas.given(0) || canvas.prompt_size() != 1)
-      throw ConfigError("model 'linear-gaussian' wants a class at position 0 of the prompt and nothing else, since the other tokens are vectors");
+      throw ConfigError(
+          "model 'linear-gaussian' wants a class at position 0 of the prompt and nothing else, "
+          "since the other tokens are vectors");
     if (canvas.token(0) > options_.classes)
-      throw ConfigError("the prompt gives class " + std::to_string(canvas.token(0)) + ", which must be at most model.linear-gaussian.classes = " + std::to_string(options_.classes) + " (no class)");
+      throw ConfigError("the prompt gives class " + std::to_string(canvas.token(0)) +
+                        ", which must be at most model.linear-gaussian.classes = " +
+                        std::to_string(options_.classes) + " (no class)");
     return std::make_unique<Sequence>(canvas);
   }
 
@@ -64,9 +92,11 @@ class LinearGaussian final : public Model, public KnownJoint {
   JointMoments joint(Token of_class, int tokens, double temperature) const override {
     const auto d = static_cast<Eigen::Index>(options_.dimension);
     double variance = 0, passed = 1;
-    for (int t = 1; t <= steps_; ++t) variance += std::pow(passed * temperature * sigma(t), 2), passed *= gain(t);
+    for (int t = 1; t <= steps_; ++t)
+      variance += std::pow(passed * temperature * sigma(t), 2), passed *= gain(t);
     variance += passed * passed;
-    Eigen::MatrixXd own = Eigen::MatrixXd::Constant(d, d, options_.apart * options_.apart), turn = Eigen::MatrixXd::Zero(d, d);
+    Eigen::MatrixXd own = Eigen::MatrixXd::Constant(d, d, options_.apart * options_.apart),
+                    turn = Eigen::MatrixXd::Zero(d, d);
     own.diagonal().array() += variance;
     for (Eigen::Index j = 0; j < d; ++j) turn(j, (j + 1) % d) = options_.coupling;
 
@@ -92,7 +122,10 @@ class LinearGaussian final : public Model, public KnownJoint {
 
   Eigen::VectorXd center(Token of_class) const {
     if (of_class == options_.classes) return Eigen::VectorXd::Zero(options_.dimension);
-    return Eigen::VectorXd::LinSpaced(options_.dimension, 0, 0.5 * static_cast<double>(options_.dimension - 1)).array() + of_class;
+    return Eigen::VectorXd::LinSpaced(options_.dimension, 0,
+                                      0.5 * static_cast<double>(options_.dimension - 1))
+               .array() +
+           of_class;
   }
 
   // The mean of a token behind `before`; behind none where that is empty.
@@ -101,7 +134,8 @@ class LinearGaussian final : public Model, public KnownJoint {
     Eigen::VectorXd mean = mu.array() + options_.shift;
     if (before.size() == 0) return mean;
     const Eigen::Index d = mu.size();
-    for (Eigen::Index j = 0; j < d; ++j) mean[j] += options_.coupling * (before[(j + 1) % d] - mu[(j + 1) % d]);
+    for (Eigen::Index j = 0; j < d; ++j)
+      mean[j] += options_.coupling * (before[(j + 1) % d] - mu[(j + 1) % d]);
     return mean;
   }
 
@@ -109,7 +143,9 @@ class LinearGaussian final : public Model, public KnownJoint {
     const Eigen::ArrayXd mean = gain(reverse.step) * reverse.state + reverse.condition / weight_;
     const Eigen::ArrayXd deviation = Eigen::ArrayXd::Constant(mean.size(), sigma(reverse.step));
     if (options_.apart == 0 || reverse.step > 1) return Mixture::normal(mean, deviation);
-    return {Eigen::ArrayXd::Constant(2, 0.5), {mean - options_.apart, mean + options_.apart}, {deviation, deviation}};
+    return {Eigen::ArrayXd::Constant(2, 0.5),
+            {mean - options_.apart, mean + options_.apart},
+            {deviation, deviation}};
   }
 
   void evaluate(std::span<Pending> batch) override {
@@ -117,15 +153,21 @@ class LinearGaussian final : public Model, public KnownJoint {
       const Question& question = *pending.question;
       const Canvas& canvas = pending.sequence->canvas;
       for (const Reverse& reverse : question.reverse) pending.answer->laws.push_back(law(reverse));
-      pending.positions = static_cast<std::int64_t>(question.reverse.size() + question.nodes.size());
+      pending.positions =
+          static_cast<std::int64_t>(question.reverse.size() + question.nodes.size());
       for (const Ask& ask : question.asks) {
         const bool first = ask.node == kRoot && canvas.order().empty();
-        const Eigen::VectorXd before = first ? Eigen::VectorXd() : ask.node == kRoot ? canvas.value(canvas.order().back()) : question.nodes[ask.node].value;
-        for (const std::int32_t position : ask.positions) pending.answer->add(ask.node, position, expected(canvas.token(0), before));
+        const Eigen::VectorXd before = first               ? Eigen::VectorXd()
+                                       : ask.node == kRoot ? canvas.value(canvas.order().back())
+                                                           : question.nodes[ask.node].value;
+        for (const std::int32_t position : ask.positions)
+          pending.answer->add(ask.node, position, expected(canvas.token(0), before));
         pending.positions += static_cast<std::int64_t>(ask.positions.size());
       }
       const Form form = question.form();
-      pending.rows = form == Form::reverse ? pending.positions : form == Form::branches ? static_cast<std::int64_t>(question.asks.size()) : std::max(1, question.leaves());
+      pending.rows = form == Form::reverse    ? pending.positions
+                     : form == Form::branches ? static_cast<std::int64_t>(question.asks.size())
+                                              : std::max(1, question.leaves());
     }
   }
 
@@ -139,6 +181,7 @@ class LinearGaussian final : public Model, public KnownJoint {
 
 DRAFTLAB_PLUGIN(linear_gaussian) {
   using draftlab::Form;
-  registries.models.add<draftlab::LinearGaussian>("linear-gaussian", "an exact toy of vector tokens with a known joint law, for certificates",
-                                                  {Form::committed, Form::chain, Form::branches, Form::reverse});
+  registries.models.add<draftlab::LinearGaussian>(
+      "linear-gaussian", "an exact toy of vector tokens with a known joint law, for certificates",
+      {Form::committed, Form::chain, Form::branches, Form::reverse});
 }

@@ -1,20 +1,22 @@
-// An exact toy: a joint distribution small enough to be written down, and four ways in which a model's conditionals depend on
-// what it sees. Each hides faults of a decoder that another shows, so negative controls name the kind that catches them:
+// An exact toy: a joint distribution small enough to be written down, and four ways in which a
+// model's conditionals depend on what it sees. Each hides faults of a decoder that another shows,
+// so negative controls name the kind that catches them:
 //   joint    conditionals of one joint: consistent, and blind to order, view and prompt
-//   ordered  they depend on the prompt set and on the order of what was generated, as an AS-ARM's do
-//   views    bidirectional answers see the whole block and differ from causal ones, as a block-diffusion model's do
-//   sets     they depend on the visible set and on no joint, as a masked-diffusion model's do
-// Several positions asked in the causal view are what prediction heads answer: each knows what is committed, none the others. A
-// shallow question (early exit) is answered from a second joint.
-// The last three perturb the joint's conditionals: log p = log p_joint + noise * normal(key), where the key is what the
-// conditional depends on. `cache` and `commit` say what a block-diffusion model's cache of finished blocks does to both answers
-// and costs.
+//   ordered  they depend on the prompt set and on the order of what was generated, as an AS-ARM's
+//   do views    bidirectional answers see the whole block and differ from causal ones, as a
+//   block-diffusion model's do sets     they depend on the visible set and on no joint, as a
+//   masked-diffusion model's do
+// Several positions asked in the causal view are what prediction heads answer: each knows what is
+// committed, none the others. A shallow question (early exit) is answered from a second joint. The
+// last three perturb the joint's conditionals: log p = log p_joint + noise * normal(key), where the
+// key is what the conditional depends on. `cache` and `commit` say what a block-diffusion model's
+// cache of finished blocks does to both answers and costs.
 #include <cmath>
 #include <map>
 #include <unordered_map>
 
-#include "core/prob/chance.h"
 #include "core/parts/model.h"
+#include "core/prob/chance.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {
@@ -31,24 +33,45 @@ class Table final : public Model {
     bool promote = false, shifted = false;
     std::string cache = "causal", commit = "none";
     void declare(OptionSet& set) {
-      set.add("kind", &kind).one_of({"joint", "ordered", "views", "sets"}).help("What a conditional depends on.");
+      set.add("kind", &kind)
+          .one_of({"joint", "ordered", "views", "sets"})
+          .help("What a conditional depends on.");
       set.add("vocabulary", &vocabulary).in(2, 8).help("Tokens.");
       set.add("length", &length).in(2, 8).help("Positions of the canvas.");
       set.add("seed", &seed).in(0, 1e15).help("Of the table; run.seed does not touch it.");
-      set.add("noise", &noise).in(0, 10).help("How far the conditionals stray from the joint's, in nats; joint has none.");
-      set.add("concentration", &concentration).in(0.01, 100).help("Of the Dirichlet from which the joint is drawn; small is peaked.");
-      set.add("cache", &cache).one_of({"causal", "prompt", "block"}).help("Kind views: finished blocks are cached causally; or the prompt's, or all, with a view of their whole block, which changes every later answer.");
-      set.add("commit", &commit).one_of({"none", "ride", "separate"}).help("Forwards counted for a cache: none; one for the prompt's blocks, generated ones riding on later forwards; one a block too.");
-      set.add("shifted", &shifted).help("As right-shifted models do, answer the next position along with a forward for the cache.");
+      set.add("noise", &noise)
+          .in(0, 10)
+          .help("How far the conditionals stray from the joint's, in nats; joint has none.");
+      set.add("concentration", &concentration)
+          .in(0.01, 100)
+          .help("Of the Dirichlet from which the joint is drawn; small is peaked.");
+      set.add("cache", &cache)
+          .one_of({"causal", "prompt", "block"})
+          .help(
+              "Kind views: finished blocks are cached causally; or the prompt's, or all, with a "
+              "view of their whole block, which changes every later answer.");
+      set.add("commit", &commit)
+          .one_of({"none", "ride", "separate"})
+          .help(
+              "Forwards counted for a cache: none; one for the prompt's blocks, generated ones "
+              "riding on later forwards; one a block too.");
+      set.add("shifted", &shifted)
+          .help(
+              "As right-shifted models do, answer the next position along with a forward for the "
+              "cache.");
       set.add("end", &end).in(-1, 7).help("The token that ends a text; -1: none does.");
-      set.add("promote", &promote).help("Answer draft questions as if generated tokens were prompt (the mistake of Lemma 1's negative control).");
+      set.add("promote", &promote)
+          .help(
+              "Answer draft questions as if generated tokens were prompt (the mistake of Lemma 1's "
+              "negative control).");
     }
   };
   explicit Table(const Options& options) : options_(options) {}
 
   void load(const Machine&) override {
     std::size_t cells = 1;
-    for (std::int64_t i = 0; i < options_.length; ++i) cells *= static_cast<std::size_t>(options_.vocabulary);
+    for (std::int64_t i = 0; i < options_.length; ++i)
+      cells *= static_cast<std::size_t>(options_.vocabulary);
     joint_.resize(cells);
     shallow_.resize(cells);
     for (std::size_t cell = 0; cell < cells; ++cell) {
@@ -69,11 +92,13 @@ class Table final : public Model {
 
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks& blocks) override {
     if (canvas.length() != options_.length)
-      throw ConfigError("the prompt's canvas has " + std::to_string(canvas.length()) + " positions, but model.table.length is " +
-                        std::to_string(options_.length) + "; they must be equal");
+      throw ConfigError("the prompt's canvas has " + std::to_string(canvas.length()) +
+                        " positions, but model.table.length is " + std::to_string(options_.length) +
+                        "; they must be equal");
     for (const Token token : canvas.tokens()) {
       if (token < options_.vocabulary) continue;
-      throw ConfigError("the prompt holds token " + std::to_string(token) + ", but model.table.vocabulary is " + std::to_string(options_.vocabulary));
+      throw ConfigError("the prompt holds token " + std::to_string(token) +
+                        ", but model.table.vocabulary is " + std::to_string(options_.vocabulary));
     }
     return std::make_unique<Cached>(canvas, blocks);
   }
@@ -82,8 +107,12 @@ class Table final : public Model {
     const auto& cached = static_cast<const Cached&>(sequence);
     const std::int32_t ready = cacheable(cached);
     if (ready == cached.until) return std::nullopt;
-    Question question{.kind = of_prompt(cached) ? Kind::prefill : Kind::commit, .view = View::causal, .nodes = {}, .asks = {}};
-    if (options_.shifted && ready < cached.canvas.length() && cached.canvas.masked(ready)) question.asks.push_back({kRoot, {ready}});
+    Question question{.kind = of_prompt(cached) ? Kind::prefill : Kind::commit,
+                      .view = View::causal,
+                      .nodes = {},
+                      .asks = {}};
+    if (options_.shifted && ready < cached.canvas.length() && cached.canvas.masked(ready))
+      question.asks.push_back({kRoot, {ready}});
     return question;
   }
 
@@ -100,12 +129,14 @@ class Table final : public Model {
   };
 
   static bool all_given(const Cached& cached, std::int32_t first) {
-    for (std::int32_t i = first; i < cached.end(first); ++i) if (!cached.canvas.given(i)) return false;
+    for (std::int32_t i = first; i < cached.end(first); ++i)
+      if (!cached.canvas.given(i)) return false;
     return true;
   }
   static bool of_prompt(const Cached& cached) { return cached.until == 0 && all_given(cached, 0); }
 
-  // How far the next forward for the cache would take it: over the blocks that are all prompt in one, then block by block.
+  // How far the next forward for the cache would take it: over the blocks that are all prompt in
+  // one, then block by block.
   std::int32_t cacheable(const Cached& cached) const {
     const int length = cached.canvas.length();
     std::int32_t until = cached.until;
@@ -115,7 +146,8 @@ class Table final : public Model {
       return until;
     }
     if (options_.commit == "ride") return until;
-    for (std::int32_t i = until; i < cached.end(until); ++i) if (cached.canvas.masked(i) || cached.canvas.tentative(i)) return until;
+    for (std::int32_t i = until; i < cached.end(until); ++i)
+      if (cached.canvas.masked(i) || cached.canvas.tentative(i)) return until;
     return cached.end(until);
   }
 
@@ -125,11 +157,15 @@ class Table final : public Model {
       auto& cached = static_cast<Cached&>(*pending.sequence);
       pending.positions = static_cast<std::int64_t>(question.nodes.size());
       for (const Ask& ask : question.asks) {
-        for (const std::int32_t position : ask.positions) pending.answer->add(ask.node, position, conditional(cached, question, ask.node, position));
+        for (const std::int32_t position : ask.positions)
+          pending.answer->add(ask.node, position,
+                              conditional(cached, question, ask.node, position));
         pending.positions += static_cast<std::int64_t>(ask.positions.size());
       }
-      if (question.view == View::causal && !question.nodes.empty()) pending.rows = question.leaves();
-      if (question.form() == Form::branches) pending.rows = static_cast<std::int64_t>(question.asks.size());
+      if (question.view == View::causal && !question.nodes.empty())
+        pending.rows = question.leaves();
+      if (question.form() == Form::branches)
+        pending.rows = static_cast<std::int64_t>(question.asks.size());
       if (question.kind == Kind::prefill || question.kind == Kind::commit) {
         const std::int32_t ready = cacheable(cached);
         pending.positions += ready - cached.until;
@@ -138,45 +174,58 @@ class Table final : public Model {
     }
   }
 
-  const Distribution& conditional(const Cached& cached, const Question& question, int node, std::int32_t position) {
+  const Distribution& conditional(const Cached& cached, const Question& question, int node,
+                                  std::int32_t position) {
     const Canvas& canvas = cached.canvas;
     Known given, generated;
-    for (std::int32_t i = 0; i < canvas.length(); ++i) if (canvas.given(i)) given.emplace_back(i, canvas.token(i));
+    for (std::int32_t i = 0; i < canvas.length(); ++i)
+      if (canvas.given(i)) given.emplace_back(i, canvas.token(i));
     for (const std::int32_t i : canvas.order()) generated.emplace_back(i, canvas.token(i));
     const auto drafted = generated.size();
     for (int at = node; at != kRoot; at = question.nodes[at].parent)
-      generated.emplace(generated.begin() + static_cast<std::ptrdiff_t>(drafted), question.nodes[at].position, question.nodes[at].token);
+      generated.emplace(generated.begin() + static_cast<std::ptrdiff_t>(drafted),
+                        question.nodes[at].position, question.nodes[at].token);
 
-    // A position that holds a token, tentative or drafted, sees it in the key and is answered as if it were masked.
+    // A position that holds a token, tentative or drafted, sees it in the key and is answered as if
+    // it were masked.
     const bool open = canvas.tentative(position) || canvas.masked(position);
     if (options_.kind == "ordered" && !(options_.promote && question.kind == Kind::draft)) {
       std::string key = "ordered";
       for (const auto& [i, token] : given) key += text(i, token);
       key += " then";
       for (const auto& [i, token] : generated) key += text(i, token);
-      if (open) std::erase_if(generated, [&](const auto& known) { return known.first == position; });
+      if (open)
+        std::erase_if(generated, [&](const auto& known) { return known.first == position; });
       return answer(std::move(key), position, given, generated, question.shallow);
     }
-    // What follows sees a set: the prompt and what was generated, in the order of positions, up to a horizon.
+    // What follows sees a set: the prompt and what was generated, in the order of positions, up to
+    // a horizon.
     std::map<std::int32_t, Token> seen(given.begin(), given.end());
     seen.insert(generated.begin(), generated.end());
     std::string key = "set";
     if (options_.kind == "views") {
       const std::int32_t first = cached.blocks.first(position), end = cached.end(position);
-      const bool causal = question.view == View::causal || end - first == 1;  // one position sees no other
+      const bool causal =
+          question.view == View::causal || end - first == 1;  // one position sees no other
       seen.erase(seen.lower_bound(causal ? position : end), seen.end());
       key = causal ? "causal" : "set";
-      if (first > 0 && cached.blocks.size > 1 && (options_.cache == "block" || (options_.cache == "prompt" && all_given(cached, 0)))) key += " on " + options_.cache;
+      if (first > 0 && cached.blocks.size > 1 &&
+          (options_.cache == "block" || (options_.cache == "prompt" && all_given(cached, 0))))
+        key += " on " + options_.cache;
     }
     for (const auto& [i, token] : seen) key += text(i, token);
     if (open) seen.erase(position);
     return answer(std::move(key), position, Known(seen.begin(), seen.end()), {}, question.shallow);
   }
 
-  static std::string text(std::int32_t position, Token token) { return " " + std::to_string(position) + ":" + std::to_string(token); }
+  static std::string text(std::int32_t position, Token token) {
+    return " " + std::to_string(position) + ":" + std::to_string(token);
+  }
 
-  // The conditional of `position` under the joint given what is seen, perturbed by what the key says.
-  const Distribution& answer(std::string key, std::int32_t position, const Known& first, const Known& second, bool shallow) {
+  // The conditional of `position` under the joint given what is seen, perturbed by what the key
+  // says.
+  const Distribution& answer(std::string key, std::int32_t position, const Known& first,
+                             const Known& second, bool shallow) {
     key += (shallow ? " shallow of " : " of ") + std::to_string(position);
     Distribution& answer = answers_[key];
     if (!answer.empty()) return answer;
@@ -184,35 +233,44 @@ class Table final : public Model {
     std::vector<Token> fixed(static_cast<std::size_t>(options_.length), kNoToken);
     for (const auto& [i, token] : first) fixed[i] = token;
     for (const auto& [i, token] : second) fixed[i] = token;
-    if (fixed[position] != kNoToken) throw Fault("position " + std::to_string(position) + " was asked, but it is not masked there");
+    if (fixed[position] != kNoToken)
+      throw Fault("position " + std::to_string(position) +
+                  " was asked, but it is not masked there");
     Eigen::ArrayXd weights(options_.vocabulary);
     SampledChance chance(static_cast<std::uint64_t>(options_.seed));
     for (Token token = 0; token < options_.vocabulary; ++token) {
       fixed[position] = token;
       weights[token] = sum(shallow ? shallow_ : joint_, fixed, 0, 0);
       if (options_.kind != "joint")
-        weights[token] *= std::exp(options_.noise * chance.normal({.sequence = stable_hash(key), .position = token, .purpose = Purpose::train}));
+        weights[token] *= std::exp(options_.noise * chance.normal({.sequence = stable_hash(key),
+                                                                   .position = token,
+                                                                   .purpose = Purpose::train}));
     }
     return answer = Distribution(std::move(weights));
   }
 
-  // Mass of all texts that agree with `fixed` where it holds a token; `cell` is the text up to `position` in base vocabulary.
-  double sum(const std::vector<double>& joint, const std::vector<Token>& fixed, std::size_t position, std::size_t cell) const {
+  // Mass of all texts that agree with `fixed` where it holds a token; `cell` is the text up to
+  // `position` in base vocabulary.
+  double sum(const std::vector<double>& joint, const std::vector<Token>& fixed,
+             std::size_t position, std::size_t cell) const {
     if (position == fixed.size()) return joint[cell];
     const auto base = cell * static_cast<std::size_t>(options_.vocabulary);
-    if (fixed[position] != kNoToken) return sum(joint, fixed, position + 1, base + static_cast<std::size_t>(fixed[position]));
+    if (fixed[position] != kNoToken)
+      return sum(joint, fixed, position + 1, base + static_cast<std::size_t>(fixed[position]));
     double mass = 0;
-    for (std::size_t token = 0; token < static_cast<std::size_t>(options_.vocabulary); ++token) mass += sum(joint, fixed, position + 1, base + token);
+    for (std::size_t token = 0; token < static_cast<std::size_t>(options_.vocabulary); ++token)
+      mass += sum(joint, fixed, position + 1, base + token);
     return mass;
   }
 
-  // A gamma variate of shape `concentration` (Marsaglia and Tsang, 2000, with their boost for shapes below one): normalised,
-  // the cells are a draw from the symmetric Dirichlet.
+  // A gamma variate of shape `concentration` (Marsaglia and Tsang, 2000, with their boost for
+  // shapes below one): normalised, the cells are a draw from the symmetric Dirichlet.
   double gamma(std::int32_t cell, std::uint64_t table) const {
     const auto seed = static_cast<std::uint64_t>(options_.seed);
     const double d = options_.concentration + 1 - 1.0 / 3, c = 1 / std::sqrt(9 * d);
     Site site{.sequence = table, .position = cell, .purpose = Purpose::train};
-    const double boost = std::pow(1 - SampledChance::uniform(seed, site), 1 / options_.concentration);
+    const double boost =
+        std::pow(1 - SampledChance::uniform(seed, site), 1 / options_.concentration);
     while (true) {
       SampledChance chance(seed);
       ++site.attempt;
@@ -224,7 +282,8 @@ class Table final : public Model {
   }
 
   Options options_;
-  std::vector<double> joint_, shallow_;  // unnormalised; index: the text as a number in base vocabulary, first position first
+  std::vector<double> joint_, shallow_;  // unnormalised; index: the text as a number in base
+                                         // vocabulary, first position first
   std::unordered_map<std::string, Distribution> answers_;
 };
 
@@ -233,6 +292,7 @@ class Table final : public Model {
 
 DRAFTLAB_PLUGIN(table) {
   using draftlab::Form;
-  registries.models.add<draftlab::Table>("table", "an exact toy of at most 8 tokens and 8 positions, for certificates",
-                                         {Form::committed, Form::chain, Form::branches, Form::shallow});
+  registries.models.add<draftlab::Table>(
+      "table", "an exact toy of at most 8 tokens and 8 positions, for certificates",
+      {Form::committed, Form::chain, Form::branches, Form::shallow});
 }

@@ -8,7 +8,8 @@ void AdamW::step(std::span<float> parameters, std::span<const float> gradient, d
   first.resize(parameters.size());
   second.resize(parameters.size());
   steps++;
-  const auto b1 = static_cast<float>(beta1), b2 = static_cast<float>(beta2), eps = static_cast<float>(epsilon);
+  const auto b1 = static_cast<float>(beta1), b2 = static_cast<float>(beta2),
+             eps = static_cast<float>(epsilon);
   const auto keep = static_cast<float>(1 - rate * weight_decay);
   const auto pace = static_cast<float>(rate / (1 - std::pow(beta1, static_cast<double>(steps))));
   const auto unbias = static_cast<float>(1 / (1 - std::pow(beta2, static_cast<double>(steps))));

@@ -4,7 +4,8 @@
 
 namespace draftlab {
 
-Corpus::Corpus(const std::vector<std::string>& documents, const Tokenizer& tokenizer) : begin_(tokenizer.document_begin()) {
+Corpus::Corpus(const std::vector<std::string>& documents, const Tokenizer& tokenizer)
+    : begin_(tokenizer.document_begin()) {
   for (const std::string& document : documents) {
     const std::vector<Token> tokens = tokenizer.encode(document);
     if (tokens.empty()) continue;
@@ -15,7 +16,9 @@ Corpus::Corpus(const std::vector<std::string>& documents, const Tokenizer& token
 }
 
 std::vector<Token> Corpus::canvas(int length, double u, bool at_document) const {
-  const auto pick = [u](std::int64_t n) { return std::min(n - 1, static_cast<std::int64_t>(u * static_cast<double>(n))); };
+  const auto pick = [u](std::int64_t n) {
+    return std::min(n - 1, static_cast<std::int64_t>(u * static_cast<double>(n)));
+  };
   std::int64_t at = at_document ? starts_[pick(documents())] : pick(tokens());
   std::vector<Token> canvas{begin_};
   while (static_cast<int>(canvas.size()) < length) {
@@ -25,10 +28,12 @@ std::vector<Token> Corpus::canvas(int length, double u, bool at_document) const 
   return canvas;
 }
 
-std::pair<Corpus, Corpus> split_corpus(const std::vector<std::string>& documents, std::int64_t stride, const Tokenizer& tokenizer) {
+std::pair<Corpus, Corpus> split_corpus(const std::vector<std::string>& documents,
+                                       std::int64_t stride, const Tokenizer& tokenizer) {
   std::vector<std::string> training, held_out;
   for (std::size_t i = 0; i < documents.size(); i++)
-    (static_cast<std::int64_t>(i) % stride == stride - 1 ? held_out : training).push_back(documents[i]);
+    (static_cast<std::int64_t>(i) % stride == stride - 1 ? held_out : training)
+        .push_back(documents[i]);
   if (held_out.empty() && training.size() > 1) {
     held_out.push_back(training.back());
     training.pop_back();

@@ -13,8 +13,8 @@ struct WorkedExample {
   int prompt = 0;
 };
 
-// The prompts of a loaded task with their references, each up to its first end token. ConfigError when one has no reference, or
-// its prompt is not what the canvas begins with.
+// The prompts of a loaded task with their references, each up to its first end token. ConfigError
+// when one has no reference, or its prompt is not what the canvas begins with.
 std::vector<WorkedExample> worked_examples(const Task& task, Token end);
 
 }  // namespace draftlab

@@ -13,9 +13,12 @@ namespace {
 
 constexpr int kTests = 40;  // of a held-out program, as many as task `programs` makes
 
-WorkedExample example(const std::string& question, const std::string& worked, const Tokenizer& tokenizer) {
+WorkedExample example(const std::string& question, const std::string& worked,
+                      const Tokenizer& tokenizer) {
   WorkedExample example{{tokenizer.document_begin()}, 0};
-  const auto append = [&](const std::vector<Token>& tokens) { example.tokens.insert(example.tokens.end(), tokens.begin(), tokens.end()); };
+  const auto append = [&](const std::vector<Token>& tokens) {
+    example.tokens.insert(example.tokens.end(), tokens.begin(), tokens.end());
+  };
   append(tokenizer.encode(question));
   example.prompt = static_cast<int>(example.tokens.size());
   append(tokenizer.encode(worked));
@@ -23,7 +26,8 @@ WorkedExample example(const std::string& question, const std::string& worked, co
   return example;
 }
 
-void add_problems(DecoderCorpus& corpus, const TrainDecoderOptions& options, const Tokenizer& tokenizer, std::uint64_t seed) {
+void add_problems(DecoderCorpus& corpus, const TrainDecoderOptions& options,
+                  const Tokenizer& tokenizer, std::uint64_t seed) {
   for (std::int64_t i = 0; i < options.problems; ++i) {
     const Problem problem = make_problem(seed, i, ProblemSplit::train);
     corpus.examples.push_back(example(problem.question, problem.worked, tokenizer));
@@ -41,14 +45,17 @@ void add_problems(DecoderCorpus& corpus, const TrainDecoderOptions& options, con
   corpus.held_out.push_back(held_out);
 }
 
-void add_programs(DecoderCorpus& corpus, const TrainDecoderOptions& options, const Tokenizer& tokenizer, std::uint64_t seed) {
+void add_programs(DecoderCorpus& corpus, const TrainDecoderOptions& options,
+                  const Tokenizer& tokenizer, std::uint64_t seed) {
   for (std::int64_t i = 0; i < options.programs; ++i) {
     const ProgramProblem problem = make_program_problem(seed, i, ProgramSplit::train);
     corpus.examples.push_back(example(problem.question, problem.answer, tokenizer));
   }
   HeldOut held_out{"programs", {}, {}};
-  const auto tested = make_tested_programs(seed, options.validate_canvases, kTests, ProgramSplit::tune);
-  for (const TestedProgram& one : tested) held_out.examples.push_back(example(one.problem.question, one.problem.answer, tokenizer));
+  const auto tested =
+      make_tested_programs(seed, options.validate_canvases, kTests, ProgramSplit::tune);
+  for (const TestedProgram& one : tested)
+    held_out.examples.push_back(example(one.problem.question, one.problem.answer, tokenizer));
   held_out.right = [&tokenizer, tested](std::size_t index, const std::vector<Token>& answer) {
     const Program program = Program::parse(tokenizer.decode(answer));
     return program.ok() && passes(program, tested[index].tests);
@@ -59,38 +66,60 @@ void add_programs(DecoderCorpus& corpus, const TrainDecoderOptions& options, con
 }  // namespace
 
 void TrainDecoderOptions::declare(OptionSet& set) {
-  set.add("problems", &problems).in(0, 1e8).help("arithmetic problems of the training split to train on");
-  set.add("programs", &programs).in(0, 1e8).help("programs of the training split to train on, besides");
+  set.add("problems", &problems)
+      .in(0, 1e8)
+      .help("arithmetic problems of the training split to train on");
+  set.add("programs", &programs)
+      .in(0, 1e8)
+      .help("programs of the training split to train on, besides");
   set.add("tokenizer", &tokenizer).help("folder that holds spiece.model; empty: that of `start`");
-  set.add("start", &start).help("checkpoint to go on from; empty: random weights of the dimensions below");
-  set.add("model_type", &model_type).one_of({"sdar", "Fast_dLLM_Qwen", "Dream"}).help("family of a model made from scratch: logits for a position stand in its row, or (the others) in the row before");
+  set.add("start", &start)
+      .help("checkpoint to go on from; empty: random weights of the dimensions below");
+  set.add("model_type", &model_type)
+      .one_of({"sdar", "Fast_dLLM_Qwen", "Dream"})
+      .help(
+          "family of a model made from scratch: logits for a position stand in its row, or (the "
+          "others) in the row before");
   set.add("layers", &layers).in(1, 200).help("layers of a model made from scratch");
   set.add("width", &width).in(2, 65536).help("width of its hidden states");
   set.add("heads", &heads).in(1, 1024).help("its attention heads");
-  set.add("groups", &groups).in(1, 1024).help("its heads of keys and values; heads must be a multiple of it");
+  set.add("groups", &groups)
+      .in(1, 1024)
+      .help("its heads of keys and values; heads must be a multiple of it");
   set.add("head", &head).in(2, 65536).help("width of a head; even");
   set.add("inner", &inner).in(1, 1000000).help("width inside its feed-forward blocks");
   set.add("tied", &tied).help("its head is its embedding");
-  set.add("validate_canvases", &validate_canvases).in(1, 1e6).help("held-out canvases of a task in a validation loss");
+  set.add("validate_canvases", &validate_canvases)
+      .in(1, 1e6)
+      .help("held-out canvases of a task in a validation loss");
   TrainingOptions::declare(set);
 }
 
 void TrainDecoderOptions::check(const std::string& trainer) const {
   const std::string name = "trainer." + trainer;
-  const auto require = [](bool holds, const std::string& rule) { if (!holds) throw ConfigError(rule); };
-  require(!tokenizer.empty() || !start.empty(), name + ".tokenizer must name a folder that holds spiece.model");
+  const auto require = [](bool holds, const std::string& rule) {
+    if (!holds) throw ConfigError(rule);
+  };
+  require(!tokenizer.empty() || !start.empty(),
+          name + ".tokenizer must name a folder that holds spiece.model");
   require(problems + programs > 0, name + " needs problems or programs to train on");
-  require(heads % groups == 0, name + ".heads = " + std::to_string(heads) + " must be a multiple of groups = " + std::to_string(groups));
+  require(heads % groups == 0, name + ".heads = " + std::to_string(heads) +
+                                   " must be a multiple of groups = " + std::to_string(groups));
   require(head % 2 == 0, name + ".head = " + std::to_string(head) + " must be even");
 }
 
-void train_decoder(const std::string& trainer, const TrainDecoderOptions& options, const TrainContext& context,
+void train_decoder(const std::string& trainer, const TrainDecoderOptions& options,
+                   const TrainContext& context,
                    const std::function<void(const DecoderCorpus&)>& train) {
   const std::string folder = options.tokenizer.empty() ? options.start : options.tokenizer;
-  if (context.machine.device != "cpu") throw ConfigError("run.device = " + context.machine.device + ": trainer." + trainer + " runs on cpu only");
+  if (context.machine.device != "cpu")
+    throw ConfigError("run.device = " + context.machine.device + ": trainer." + trainer +
+                      " runs on cpu only");
   const auto tokenizer = open_tokenizer(folder);
   if (!context.resume && std::filesystem::exists(context.out + "/training.safetensors"))
-    throw OutputError("'" + context.out + "' holds a training already: --resume goes on with it, or --out names another folder");
+    throw OutputError(
+        "'" + context.out +
+        "' holds a training already: --resume goes on with it, or --out names another folder");
   DecoderCorpus corpus{{}, {}, tokenizer->vocabulary(), tokenizer->mask(), tokenizer->separator()};
   if (options.problems > 0) add_problems(corpus, options, *tokenizer, context.seed);
   if (options.programs > 0) add_programs(corpus, options, *tokenizer, context.seed);

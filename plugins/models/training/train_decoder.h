@@ -1,5 +1,6 @@
-// What the trainers `block-diffusion` and `masked-diffusion` share: a decoder-only transformer that learns to answer problems and
-// to write programs. Torch-free, so that `list`, `describe` and `check` know the trainers without loading torch.
+// What the trainers `block-diffusion` and `masked-diffusion` share: a decoder-only transformer that
+// learns to answer problems and to write programs. Torch-free, so that `list`, `describe` and
+// `check` know the trainers without loading torch.
 #pragma once
 
 #include <functional>
@@ -37,8 +38,8 @@ struct HeldOut {
   std::function<bool(std::size_t example, const std::vector<Token>& answer)> right;
 };
 
-// What the torch module is handed besides options: it must not depend on the tokenizer's library, whose copy of protobuf would
-// clash with the one that torch loads.
+// What the torch module is handed besides options: it must not depend on the tokenizer's library,
+// whose copy of protobuf would clash with the one that torch loads.
 struct DecoderCorpus {
   std::vector<WorkedExample> examples;
   std::vector<HeldOut> held_out;
@@ -46,9 +47,11 @@ struct DecoderCorpus {
   Token mask = 0, end = 0;
 };
 
-// Makes the corpus, and the folder `context.out` with its tokenizer, then calls `train`. OutputError when the folder holds a
-// training that is not to be resumed; ConfigError when the machine is no cpu.
-void train_decoder(const std::string& trainer, const TrainDecoderOptions& options, const TrainContext& context,
+// Makes the corpus, and the folder `context.out` with its tokenizer, then calls `train`.
+// OutputError when the folder holds a training that is not to be resumed; ConfigError when the
+// machine is no cpu.
+void train_decoder(const std::string& trainer, const TrainDecoderOptions& options,
+                   const TrainContext& context,
                    const std::function<void(const DecoderCorpus&)>& train);
 
 }  // namespace draftlab

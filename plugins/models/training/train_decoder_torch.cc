@@ -12,11 +12,14 @@ constexpr double kSpread = 0.05;  // of random weights; 0.02 is for wider models
 
 }  // namespace
 
-Transformer decoder_network(const TrainDecoderOptions& o, const DecoderCorpus& corpus, std::int64_t block_size, std::uint64_t seed) {
+Transformer decoder_network(const TrainDecoderOptions& o, const DecoderCorpus& corpus,
+                            std::int64_t block_size, std::uint64_t seed) {
   if (!o.start.empty()) {
     Transformer net = Transformer::load(o.start);
     if (net.config.vocab_size != corpus.vocabulary)
-      throw DataError("'" + o.start + "' has a vocabulary of " + std::to_string(net.config.vocab_size) + ", the tokenizer one of " + std::to_string(corpus.vocabulary));
+      throw DataError("'" + o.start + "' has a vocabulary of " +
+                      std::to_string(net.config.vocab_size) + ", the tokenizer one of " +
+                      std::to_string(corpus.vocabulary));
     return net;
   }
   TransformerConfig config;
@@ -38,7 +41,8 @@ Transformer decoder_network(const TrainDecoderOptions& o, const DecoderCorpus& c
 }
 
 NoisyCanvas canvas_of(const WorkedExample& example, Token end, std::size_t length) {
-  NoisyCanvas canvas{example.tokens, std::vector<char>(length, 0), 1, std::vector<float>(length, 1.0f)};
+  NoisyCanvas canvas{example.tokens, std::vector<char>(length, 0), 1,
+                     std::vector<float>(length, 1.0f)};
   canvas.tokens.resize(length, end);
   return canvas;
 }

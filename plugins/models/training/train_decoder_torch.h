@@ -9,10 +9,13 @@
 
 namespace draftlab {
 
-// That of `start`, or random weights of `model_type` with blocks of `block_size`. DataError when the vocabularies differ.
-Transformer decoder_network(const TrainDecoderOptions& options, const DecoderCorpus& corpus, std::int64_t block_size, std::uint64_t seed);
+// That of `start`, or random weights of `model_type` with blocks of `block_size`. DataError when
+// the vocabularies differ.
+Transformer decoder_network(const TrainDecoderOptions& options, const DecoderCorpus& corpus,
+                            std::int64_t block_size, std::uint64_t seed);
 
-// The example, filled up to `length` with end tokens: what follows the end of an answer is its end again.
+// The example, filled up to `length` with end tokens: what follows the end of an answer is its end
+// again.
 NoisyCanvas canvas_of(const WorkedExample& example, Token end, std::size_t length);
 
 // That of the longest example, up to a multiple of 16.

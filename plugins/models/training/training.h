@@ -1,4 +1,5 @@
-// What every trainer's loop asks for, whatever it trains: optimisation, and what is kept. Torch-free; training_torch.h runs it.
+// What every trainer's loop asks for, whatever it trains: optimisation, and what is kept.
+// Torch-free; training_torch.h runs it.
 #pragma once
 
 #include <cstdint>

@@ -14,14 +14,14 @@
 #include <span>
 #include <sstream>
 
-#include "core/prob/chance.h"
-#include "core/trace/curves.h"
 #include "core/base/error.h"
 #include "core/base/progress.h"
+#include "core/prob/chance.h"
+#include "core/trace/curves.h"
 #include "core/trace/provenance.h"
-#include "plugins/models/training/adamw.h"
-#include "plugins/models/kernels/machine_torch.h"
 #include "plugins/models/checkpoint/safetensors.h"
+#include "plugins/models/kernels/machine_torch.h"
+#include "plugins/models/training/adamw.h"
 
 namespace draftlab {
 
@@ -33,15 +33,17 @@ void note(int signal) { signal_caught = signal; }
 struct Stopwatch {
   double before = 0;  // seconds of the runs that this one resumes
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-  double seconds() const { return before + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); }
+  double seconds() const {
+    return before + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
 };
 
 void say(const std::string& line) { std::cout << line << std::endl; }
 
 constexpr const char* kStateFile = "training.safetensors";
 
-// What a resumed run needs. The network's parameters and gradients become views of two flat arrays, which the optimizer and
-// the checkpoint see.
+// What a resumed run needs. The network's parameters and gradients become views of two flat arrays,
+// which the optimizer and the checkpoint see.
 struct State {
   std::vector<float> values, gradient;
   AdamW optimizer;
@@ -57,7 +59,9 @@ struct State {
     optimizer.weight_decay = weight_decay;
     std::int64_t at = 0;
     for (auto& [name, parameter] : named) {
-      const auto view = [&](std::vector<float>& flat) { return at::from_blob(flat.data() + at, parameter.sizes(), at::kFloat); };
+      const auto view = [&](std::vector<float>& flat) {
+        return at::from_blob(flat.data() + at, parameter.sizes(), at::kFloat);
+      };
       view(values).copy_(parameter);
       parameter.set_data(view(values));
       parameter.set_requires_grad(true);
@@ -69,9 +73,14 @@ struct State {
 
   void write(const std::string& path) const {
     const auto bytes = [](const std::vector<float>& flat) {
-      return TensorBytes{ElementType::f32, {static_cast<std::int64_t>(flat.size())}, std::as_bytes(std::span(flat))};
+      return TensorBytes{ElementType::f32,
+                         {static_cast<std::int64_t>(flat.size())},
+                         std::as_bytes(std::span(flat))};
     };
-    write_safetensors(path, {{"first_moment", bytes(optimizer.first)}, {"parameters", bytes(values)}, {"second_moment", bytes(optimizer.second)}},
+    write_safetensors(path,
+                      {{"first_moment", bytes(optimizer.first)},
+                       {"parameters", bytes(values)},
+                       {"second_moment", bytes(optimizer.second)}},
                       {{"step", std::to_string(step())}, {"seconds", std::to_string(seconds)}});
   }
   void read(const std::string& path) {
@@ -79,7 +88,9 @@ struct State {
     const auto take = [&](const std::string& name, std::vector<float>& flat) {
       const TensorBytes& stored = file.at(name);
       if (stored.type != ElementType::f32 || stored.bytes.size() != flat.size() * sizeof(float))
-        throw DataError("'" + path + "' is of a model with other dimensions than the config's: --resume needs the config it began with");
+        throw DataError("'" + path +
+                        "' is of a model with other dimensions than the config's: --resume needs "
+                        "the config it began with");
       std::memcpy(flat.data(), stored.bytes.data(), stored.bytes.size());
     };
     take("first_moment", optimizer.first);
@@ -87,7 +98,9 @@ struct State {
     take("second_moment", optimizer.second);
     const auto attribute = [&](const std::string& name) {
       const auto found = file.metadata().find(name);
-      if (found == file.metadata().end()) throw DataError("'" + path + "' does not say its " + name + ": it is no state of a training");
+      if (found == file.metadata().end())
+        throw DataError("'" + path + "' does not say its " + name +
+                        ": it is no state of a training");
       return std::strtod(found->second.c_str(), nullptr);
     };
     optimizer.steps = static_cast<std::int64_t>(attribute("step"));
@@ -97,8 +110,10 @@ struct State {
 
 }  // namespace
 
-Uniforms uniforms(std::uint64_t seed, std::uint64_t stream, std::int64_t step, std::int64_t canvas) {
-  Site site{stream, 0, Purpose::train, static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(canvas)};
+Uniforms uniforms(std::uint64_t seed, std::uint64_t stream, std::int64_t step,
+                  std::int64_t canvas) {
+  Site site{stream, 0, Purpose::train, static_cast<std::uint32_t>(step),
+            static_cast<std::uint32_t>(canvas)};
   return [seed, site]() mutable {
     const double u = SampledChance::uniform(seed, site);
     site.position++;
@@ -114,7 +129,8 @@ std::string short_number(double value) {
 }
 
 void run_training(const Training& training, const TrainingOptions& o, const TrainContext& context) {
-  // Activations are large and short-lived: keep their pages instead of giving them back to the kernel after each step.
+  // Activations are large and short-lived: keep their pages instead of giving them back to the
+  // kernel after each step.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 2000000000);
   use_threads(context.machine.threads);
@@ -154,12 +170,14 @@ void run_training(const Training& training, const TrainingOptions& o, const Trai
   std::int64_t since = 0;  // steps since the last row
   {
     Progress progress("training", "steps", o.steps, state.step());
-    while (state.step() < o.steps && !signal_caught && (o.minutes == 0 || clock.seconds() - begun < 60 * o.minutes)) {
+    while (state.step() < o.steps && !signal_caught &&
+           (o.minutes == 0 || clock.seconds() - begun < 60 * o.minutes)) {
       std::fill(state.gradient.begin(), state.gradient.end(), 0.0f);
       const StepResult result = training.gradient(state.step());
       loss += result.loss;
       if (!std::isfinite(loss))
-        throw DataError("the training loss is no number any more at step " + std::to_string(state.step()) + ": lower trainer." + training.name +
+        throw DataError("the training loss is no number any more at step " +
+                        std::to_string(state.step()) + ": lower trainer." + training.name +
                         ".rate; " + context.out + " holds the last checkpoint");
       CurveRow row;
       row.learning_rate = rates.rate(state.step());
@@ -175,7 +193,9 @@ void run_training(const Training& training, const TrainingOptions& o, const Trai
         row.mask_rate = masked / static_cast<double>(since);
         row.tokens_per_second = tokens / (row.seconds - logged);
         curves.add(row);
-        progress.at(row.step, "loss " + short_number(row.loss) + ", " + std::to_string(std::llround(row.tokens_per_second)) + " tokens/s");
+        progress.at(row.step, "loss " + short_number(row.loss) + ", " +
+                                  std::to_string(std::llround(row.tokens_per_second)) +
+                                  " tokens/s");
         logged = row.seconds;
         loss = masked = tokens = 0;
         since = 0;
@@ -185,7 +205,8 @@ void run_training(const Training& training, const TrainingOptions& o, const Trai
         logged = clock.seconds();
         tokens = 0;
       }
-      if ((o.save_every > 0 && state.step() % o.save_every == 0) || clock.seconds() - saved > 60 * o.save_minutes) {
+      if ((o.save_every > 0 && state.step() % o.save_every == 0) ||
+          clock.seconds() - saved > 60 * o.save_minutes) {
         save();
         saved = clock.seconds();
       }
@@ -194,8 +215,10 @@ void run_training(const Training& training, const TrainingOptions& o, const Trai
   save();
   std::signal(SIGTERM, on_term);
   std::signal(SIGINT, on_int);
-  if (state.step() >= o.steps) return say("finished: " + context.out + " holds the checkpoint and its curves");
-  say("stopped at step " + std::to_string(state.step()) + " of " + std::to_string(o.steps) + ", saved; the same command with --resume goes on");
+  if (state.step() >= o.steps)
+    return say("finished: " + context.out + " holds the checkpoint and its curves");
+  say("stopped at step " + std::to_string(state.step()) + " of " + std::to_string(o.steps) +
+      ", saved; the same command with --resume goes on");
   if (signal_caught) std::raise(signal_caught);
 }
 

@@ -1,5 +1,6 @@
-// The loop that every trainer shares: AdamW, the learning rate's schedule, curves, checkpoints, resume, signals. A trainer says
-// what a step's gradient is. Random numbers are addressed by (seed, step, canvas), so a resumed run is the uninterrupted one.
+// The loop that every trainer shares: AdamW, the learning rate's schedule, curves, checkpoints,
+// resume, signals. A trainer says what a step's gradient is. Random numbers are addressed by (seed,
+// step, canvas), so a resumed run is the uninterrupted one.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,8 +11,8 @@
 #include <vector>
 
 #include "core/config/train.h"
-#include "plugins/models/xlnet/lattice.h"
 #include "plugins/models/training/training.h"
+#include "plugins/models/xlnet/lattice.h"
 
 namespace draftlab {
 
@@ -26,16 +27,18 @@ struct StepResult {
 };
 
 struct Training {
-  std::string name;                                            // the trainer's
-  std::string data;                                            // what it is trained on, for the first line of the log
-  std::vector<std::pair<std::string, at::Tensor>> parameters;  // handles that share storage with the network
-  std::function<StepResult(std::int64_t step)> gradient;       // adds the gradient of a step's mean loss
-  std::function<void(const std::string& folder)> save;         // the network
+  std::string name;  // the trainer's
+  std::string data;  // what it is trained on, for the first line of the log
+  std::vector<std::pair<std::string, at::Tensor>>
+      parameters;  // handles that share storage with the network
+  std::function<StepResult(std::int64_t step)> gradient;  // adds the gradient of a step's mean loss
+  std::function<void(const std::string& folder)> save;    // the network
   // Fills all of the row but step and seconds; a line for the log. The network is not saved yet.
   std::function<std::string(ValidationRow& row)> validate;
 };
 
-void run_training(const Training& training, const TrainingOptions& options, const TrainContext& context);
+void run_training(const Training& training, const TrainingOptions& options,
+                  const TrainContext& context);
 
 // "0.4321", four digits.
 std::string short_number(double value);

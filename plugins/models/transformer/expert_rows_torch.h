@@ -1,5 +1,5 @@
-// The mixture of experts of one layer (LLaDA2), for a few rows at a time: only experts that some row chose are computed, each for
-// all of its rows together.
+// The mixture of experts of one layer (LLaDA2), for a few rows at a time: only experts that some
+// row chose are computed, each for all of its rows together.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,25 @@ struct ExpertChoice {
   float weight = 0;
 };
 
-// The experts of a row, by number, from its router's `logits` [E]. Scores are sigmoids; the bias [E] decides who is chosen, not with
-// what weight: the groups whose two best experts are best together, and of theirs the best experts.
-std::vector<ExpertChoice> choose_experts(const Experts& experts, const float* logits, const float* bias);
+// The experts of a row, by number, from its router's `logits` [E]. Scores are sigmoids; the bias
+// [E] decides who is chosen, not with what weight: the groups whose two best experts are best
+// together, and of theirs the best experts.
+std::vector<ExpertChoice> choose_experts(const Experts& experts, const float* logits,
+                                         const float* bias);
 
 class ExpertRows {
  public:
   ExpertRows() = default;
   ExpertRows(const Experts& experts, TransformerLayer& from, bool bf16);  // takes its experts apart
   bool empty() const { return networks_.empty(); }
-  // Adds to y [rows, d] what the experts make of x [rows, d]. A row's sum runs over its experts by number.
+  // Adds to y [rows, d] what the experts make of x [rows, d]. A row's sum runs over its experts by
+  // number.
   void add(const float* x, std::int64_t rows, float* y) const;
 
  private:
-  struct Network { RowLinear gate_up, down; };
+  struct Network {
+    RowLinear gate_up, down;
+  };
   Experts experts_;
   std::int64_t width_ = 0;  // d
   RowLinear router_;        // f32 whatever the rest is

@@ -34,33 +34,43 @@ std::vector<Stored> layer_tensors(const TransformerConfig& config) {
 void take_gpt2(Transformer& net, Weights& weights, std::optional<at::ScalarType> type) {
   const TransformerConfig& config = net.config;
   const std::string prefix = weights.has("transformer.wte.weight") ? "transformer." : "";
-  net.embed_tokens = net.lm_head = weights.take(prefix + "wte.weight", {config.vocab_size, config.hidden_size}, type);
-  net.embed_positions = weights.take(prefix + "wpe.weight", {config.max_position_embeddings, config.hidden_size}, type);
+  net.embed_tokens = net.lm_head =
+      weights.take(prefix + "wte.weight", {config.vocab_size, config.hidden_size}, type);
+  net.embed_positions = weights.take(prefix + "wpe.weight",
+                                     {config.max_position_embeddings, config.hidden_size}, type);
   net.norm = weights.take(prefix + "ln_f.weight", {config.hidden_size}, type);
   net.norm_bias = weights.take(prefix + "ln_f.bias", {config.hidden_size}, type);
   weights.ignore("lm_head.weight");  // tied
   for (std::size_t i = 0; i < net.layers.size(); ++i) {
     const std::string layer = prefix + "h." + std::to_string(i) + ".";
-    for (const char* const buffer : {"attn.bias", "attn.masked_bias"}) weights.ignore(layer + buffer);  // the causal mask
+    for (const char* const buffer : {"attn.bias", "attn.masked_bias"})
+      weights.ignore(layer + buffer);  // the causal mask
     for (const Stored& stored : layer_tensors(config)) {
       const bool matrix = stored.in > 0;
-      at::Tensor tensor = weights.take(layer + stored.name, matrix ? std::vector{stored.in, stored.out} : std::vector{stored.out}, type);
+      at::Tensor tensor =
+          weights.take(layer + stored.name,
+                       matrix ? std::vector{stored.in, stored.out} : std::vector{stored.out}, type);
       if (matrix) tensor = tensor.t();
-      const std::vector<at::Tensor> parts = tensor.chunk(static_cast<std::int64_t>(stored.parts.size()), 0);
-      for (std::size_t part = 0; part < parts.size(); ++part) net.layers[i].*stored.parts[part] = parts[part];
+      const std::vector<at::Tensor> parts =
+          tensor.chunk(static_cast<std::int64_t>(stored.parts.size()), 0);
+      for (std::size_t part = 0; part < parts.size(); ++part)
+        net.layers[i].*stored.parts[part] = parts[part];
     }
   }
 }
 
 std::vector<std::pair<std::string, at::Tensor>> gpt2_weights(const Transformer& net) {
-  std::vector<std::pair<std::string, at::Tensor>> all{
-      {"wte.weight", net.embed_tokens}, {"wpe.weight", net.embed_positions}, {"ln_f.weight", net.norm}, {"ln_f.bias", net.norm_bias}};
+  std::vector<std::pair<std::string, at::Tensor>> all{{"wte.weight", net.embed_tokens},
+                                                      {"wpe.weight", net.embed_positions},
+                                                      {"ln_f.weight", net.norm},
+                                                      {"ln_f.bias", net.norm_bias}};
   for (std::size_t i = 0; i < net.layers.size(); ++i) {
     for (const Stored& stored : layer_tensors(net.config)) {
       std::vector<at::Tensor> parts;
       for (const auto part : stored.parts) parts.push_back(net.layers[i].*part);
       const at::Tensor joined = at::cat(parts);
-      all.emplace_back("h." + std::to_string(i) + "." + stored.name, stored.in > 0 ? joined.t() : joined);
+      all.emplace_back("h." + std::to_string(i) + "." + stored.name,
+                       stored.in > 0 ? joined.t() : joined);
     }
   }
   return all;

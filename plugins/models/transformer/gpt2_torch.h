@@ -1,4 +1,5 @@
-// GPT-2's checkpoints: Hugging Face's names, Conv1D weights [in, out], queries, keys and values in one tensor.
+// GPT-2's checkpoints: Hugging Face's names, Conv1D weights [in, out], queries, keys and values in
+// one tensor.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "plugins/models/transformer/transformer_torch.h"
 #include "plugins/models/checkpoint/weights_torch.h"
+#include "plugins/models/transformer/transformer_torch.h"
 
 namespace draftlab {
 

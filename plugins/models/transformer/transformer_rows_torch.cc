@@ -11,14 +11,14 @@
 #include <memory>
 
 #include "core/base/error.h"
-#include "plugins/models/transformer/device_rows_torch.h"
 #include "plugins/models/kernels/lanes.h"
+#include "plugins/models/transformer/device_rows_torch.h"
 #include "plugins/models/xlnet/xlnet_attention_torch.h"
 
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kTile = 16;      // rows that are attended together
+constexpr std::size_t kTile = 16;  // rows that are attended together
 constexpr float kUnseen = -3e38f;
 
 std::int64_t padded(std::int64_t count) { return (count + 15) / 16 * 16; }
@@ -30,7 +30,9 @@ std::vector<float> floats(const at::Tensor& tensor) {
 }
 
 // Uninitialised: a forward writes before it reads.
-std::unique_ptr<float[]> room(std::int64_t count) { return std::unique_ptr<float[]>(new float[count]); }
+std::unique_ptr<float[]> room(std::int64_t count) {
+  return std::unique_ptr<float[]>(new float[count]);
+}
 
 // out = x / rms(x) * weight.
 void rms_norm(const float* x, std::int64_t d, const float* weight, double epsilon, float* out) {
@@ -40,31 +42,44 @@ void rms_norm(const float* x, std::int64_t d, const float* weight, double epsilo
 }
 
 // One past the last slot that a row sees outside of its memory.
-std::int64_t outside_end(const MemoryRow& row) { return std::max(row.outside.limit, row.outside.end); }
-
-// GPT-2's GELU, by its tanh.
-float gelu(float x) { return 0.5f * x * (1 + std::tanh(0.7978845608f * (x + 0.044715f * x * x * x))); }
-
-template <class Work> void each_row(std::int64_t many, const Work& work) {
-  at::parallel_for(0, many, 16, [&](std::int64_t begin, std::int64_t end) { for (std::int64_t i = begin; i < end; ++i) work(i); });
+std::int64_t outside_end(const MemoryRow& row) {
+  return std::max(row.outside.limit, row.outside.end);
 }
 
-void add(float* x, const float* y, std::int64_t count) { for (std::int64_t i = 0; i < count; ++i) x[i] += y[i]; }
+// GPT-2's GELU, by its tanh.
+float gelu(float x) {
+  return 0.5f * x * (1 + std::tanh(0.7978845608f * (x + 0.044715f * x * x * x)));
+}
+
+template <class Work>
+void each_row(std::int64_t many, const Work& work) {
+  at::parallel_for(0, many, 16, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) work(i);
+  });
+}
+
+void add(float* x, const float* y, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) x[i] += y[i];
+}
 
 }  // namespace
 
 TransformerRows::TransformerRows(TransformerRows&&) noexcept = default;
 TransformerRows::~TransformerRows() = default;
 
-TransformerRows::TransformerRows(Transformer net, bool bf16, const PredictionHeads& heads, at::Device device)
+TransformerRows::TransformerRows(Transformer net, bool bf16, const PredictionHeads& heads,
+                                 at::Device device)
     : config_(net.config), layout_(memory_layout(bf16)) {
   const at::NoGradGuard no_grad;
   if (!device.is_cpu()) {
-    if (heads.count > 0) throw ConfigError("prediction heads are computed on the CPU: run.device must be cpu");
-    elsewhere_ = std::make_unique<DeviceRows>(std::move(net), at::TensorOptions(bf16 ? at::kBFloat16 : at::kFloat).device(device));
+    if (heads.count > 0)
+      throw ConfigError("prediction heads are computed on the CPU: run.device must be cpu");
+    elsewhere_ = std::make_unique<DeviceRows>(
+        std::move(net), at::TensorOptions(bf16 ? at::kBFloat16 : at::kFloat).device(device));
     return;
   }
-  if (net.embed_tokens.defined() && !net.lm_head.is_same(net.embed_tokens)) {  // else the head holds it, too
+  if (net.embed_tokens.defined() &&
+      !net.lm_head.is_same(net.embed_tokens)) {  // else the head holds it, too
     const bool narrow = bf16 || net.embed_tokens.scalar_type() == at::kBFloat16;
     embedding_ = net.embed_tokens.detach().to(narrow ? at::kBFloat16 : at::kFloat).contiguous();
   }
@@ -79,13 +94,16 @@ TransformerRows::TransformerRows(Transformer net, bool bf16, const PredictionHea
   if (heads.count == 0) return;
   ahead_hidden_ = RowLinear(heads.hidden.detach(), heads.hidden_bias.detach(), bf16);
   const std::int64_t d = config_.hidden_size;
-  for (std::int64_t i = 0; i < heads.count; ++i) ahead_.emplace_back(heads.project.detach().narrow(0, i * d, d), heads.project_bias.detach().narrow(0, i * d, d), bf16);
+  for (std::int64_t i = 0; i < heads.count; ++i)
+    ahead_.emplace_back(heads.project.detach().narrow(0, i * d, d),
+                        heads.project_bias.detach().narrow(0, i * d, d), bf16);
   ahead_width_ = heads.count * heads.filter();
 }
 
 TransformerRows::Layer TransformerRows::packed(TransformerLayer& from, bool bf16) const {
   Layer layer;
-  const at::Tensor kv_bias = from.k_bias.defined() ? at::cat({from.k_bias, from.v_bias}) : at::Tensor();
+  const at::Tensor kv_bias =
+      from.k_bias.defined() ? at::cat({from.k_bias, from.v_bias}) : at::Tensor();
   layer.q = RowLinear(from.q.detach(), from.q_bias, bf16);
   layer.kv = RowLinear(at::cat({from.k, from.v}), kv_bias, bf16);
   layer.o = RowLinear(from.o.detach(), from.o_bias, bf16);
@@ -95,7 +113,8 @@ TransformerRows::Layer TransformerRows::packed(TransformerLayer& from, bool bf16
     layer.cross_kv = RowLinear(at::cat({from.cross_k, from.cross_v}), {}, bf16);
     layer.cross_o = RowLinear(from.cross_o.detach(), {}, bf16);
   }
-  layer.gate_up = RowLinear(from.gate.defined() ? at::cat({from.gate, from.up}) : from.up.detach(), from.up_bias, bf16);
+  layer.gate_up = RowLinear(from.gate.defined() ? at::cat({from.gate, from.up}) : from.up.detach(),
+                            from.up_bias, bf16);
   layer.down = RowLinear(from.down.detach(), from.down_bias, bf16);
   layer.input = {floats(from.input_layernorm), floats(from.input_layernorm_bias)};
   layer.cross = {floats(from.cross_layernorm), {}};
@@ -117,7 +136,8 @@ void TransformerRows::prepare(std::int64_t positions) {
   sines_ = floats(sine);
 }
 
-void TransformerRows::turn(float* head, const std::vector<float>& norm, std::int32_t position, float scale) const {
+void TransformerRows::turn(float* head, const std::vector<float>& norm, std::int32_t position,
+                           float scale) const {
   const std::int64_t half = config_.rotary() / 2;
   if (!norm.empty()) rms_norm(head, config_.head_dim, norm.data(), config_.rms_norm_eps, head);
   if (config_.gpt2()) {
@@ -133,46 +153,60 @@ void TransformerRows::turn(float* head, const std::vector<float>& norm, std::int
   for (std::int64_t i = 2 * half; i < config_.head_dim; ++i) head[i] *= scale;
 }
 
-void TransformerRows::normed(const Norm& norm, const float* x, std::int64_t rows, float* out) const {
+void TransformerRows::normed(const Norm& norm, const float* x, std::int64_t rows,
+                             float* out) const {
   const std::int64_t d = config_.hidden_size;
   const double epsilon = config_.rms_norm_eps;
   each_row(rows, [&](std::int64_t i) {
-    if (norm.bias.empty()) rms_norm(x + i * d, d, norm.weight.data(), epsilon, out + i * d);
-    else layer_norm(x + i * d, d, norm.weight.data(), norm.bias.data(), epsilon, out + i * d);
+    if (norm.bias.empty())
+      rms_norm(x + i * d, d, norm.weight.data(), epsilon, out + i * d);
+    else
+      layer_norm(x + i * d, d, norm.weight.data(), norm.bias.data(), epsilon, out + i * d);
   });
 }
 
-std::vector<TransformerRows::Tile> TransformerRows::tiles(std::span<const MemoryRow* const> rows, bool of_source) const {
+std::vector<TransformerRows::Tile> TransformerRows::tiles(std::span<const MemoryRow* const> rows,
+                                                          bool of_source) const {
   std::vector<Tile> tiles;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (tiles.empty() || tiles.back().count == kTile || rows[i]->memory != rows[i - 1]->memory) tiles.push_back({i, 0, 0, of_source ? 0 : padded(outside_end(*rows[i]))});
+    if (tiles.empty() || tiles.back().count == kTile || rows[i]->memory != rows[i - 1]->memory)
+      tiles.push_back({i, 0, 0, of_source ? 0 : padded(outside_end(*rows[i]))});
     Tile& tile = tiles.back();
     ++tile.count;
     tile.seen = std::max(tile.seen, padded(of_source ? rows[i]->source_rows : rows[i]->limit));
     if (of_source) continue;
-    for (const std::int32_t extra : rows[i]->extras) tile.seen = std::max(tile.seen, padded(extra + 1));
+    for (const std::int32_t extra : rows[i]->extras)
+      tile.seen = std::max(tile.seen, padded(extra + 1));
   }
   return tiles;
 }
 
-void TransformerRows::attend_tile(std::int64_t layer, std::int64_t group, const Tile& tile, std::span<const MemoryRow* const> rows,
-                                  bool to_source, const float* q, float* joined) const {
+void TransformerRows::attend_tile(std::int64_t layer, std::int64_t group, const Tile& tile,
+                                  std::span<const MemoryRow* const> rows, bool to_source,
+                                  const float* q, float* joined) const {
   thread_local std::vector<float> scratch, kept, line_scores;
-  const std::int64_t head = config_.head_dim, all = config_.num_attention_heads * head, each = config_.num_attention_heads / config_.num_key_value_heads;
-  const std::int64_t count = static_cast<std::int64_t>(tile.count), lines = count * each, first = static_cast<std::int64_t>(tile.first);
+  const std::int64_t head = config_.head_dim, all = config_.num_attention_heads * head,
+                     each = config_.num_attention_heads / config_.num_key_value_heads;
+  const std::int64_t count = static_cast<std::int64_t>(tile.count), lines = count * each,
+                     first = static_cast<std::int64_t>(tile.first);
   scratch.resize(lines * (3 * head + tile.seen + tile.outside));
-  float *queries = scratch.data(), *out = queries + lines * head, *more = out + lines * head, *scores = more + lines * head;
+  float *queries = scratch.data(), *out = queries + lines * head, *more = out + lines * head,
+        *scores = more + lines * head;
   float* const others = scores + lines * tile.seen;  // scores of what is outside
-  for (std::int64_t r = 0; r < count; ++r) std::copy_n(q + (first + r) * all + group * each * head, each * head, queries + r * each * head);
+  for (std::int64_t r = 0; r < count; ++r)
+    std::copy_n(q + (first + r) * all + group * each * head, each * head,
+                queries + r * each * head);
   const RowMemory& memory = to_source ? *rows[tile.first]->source : *rows[tile.first]->memory;
   const Outside& outside = rows[tile.first]->outside;
   product(memory.keys(layer, group, tile.seen), queries, lines, scores);
-  if (tile.outside > 0) product(outside.memory->keys(layer, group, tile.outside), queries, lines, others);
+  if (tile.outside > 0)
+    product(outside.memory->keys(layer, group, tile.outside), queries, lines, others);
   for (std::int64_t line = 0; line < lines; ++line) {
     const MemoryRow& row = *rows[first + line / each];
     float* own = scores + line * tile.seen;
     kept.clear();
-    if (!to_source) for (const std::int32_t extra : row.extras) kept.push_back(own[extra]);
+    if (!to_source)
+      for (const std::int32_t extra : row.extras) kept.push_back(own[extra]);
     std::fill(own + (to_source ? row.source_rows : row.limit), own + tile.seen, kUnseen);
     for (std::size_t i = 0; i < kept.size(); ++i) own[row.extras[i]] = kept[i];
     if (tile.outside == 0) {
@@ -193,44 +227,62 @@ void TransformerRows::attend_tile(std::int64_t layer, std::int64_t group, const 
     product(outside.memory->values(layer, group, tile.outside), others, lines, more);
     add(out, more, lines * head);
   }
-  for (std::int64_t r = 0; r < count; ++r) std::copy_n(out + r * each * head, each * head, joined + (first + r) * all + group * each * head);
+  for (std::int64_t r = 0; r < count; ++r)
+    std::copy_n(out + r * each * head, each * head,
+                joined + (first + r) * all + group * each * head);
 }
 
-void TransformerRows::attend(std::int64_t layer, std::span<const MemoryRow* const> rows, bool to_source, const float* q, float* joined) const {
-  const auto memory_of = [&](const Tile& tile) -> const RowMemory& { return to_source ? *rows[tile.first]->source : *rows[tile.first]->memory; };
+void TransformerRows::attend(std::int64_t layer, std::span<const MemoryRow* const> rows,
+                             bool to_source, const float* q, float* joined) const {
+  const auto memory_of = [&](const Tile& tile) -> const RowMemory& {
+    return to_source ? *rows[tile.first]->source : *rows[tile.first]->memory;
+  };
   attend_all(layer, config_.num_key_value_heads, tiles(rows, to_source), memory_of,
-             [&](std::int64_t group, const Tile& tile) { attend_tile(layer, group, tile, rows, to_source, q, joined); });
+             [&](std::int64_t group, const Tile& tile) {
+               attend_tile(layer, group, tile, rows, to_source, q, joined);
+             });
 }
 
 void TransformerRows::embed(std::span<const MemoryRow> rows, float* x) const {
   const std::int64_t d = config_.hidden_size;
-  const bool tied = !embedding_.defined(), bf16 = !tied && embedding_.scalar_type() == at::kBFloat16;
+  const bool tied = !embedding_.defined(),
+             bf16 = !tied && embedding_.scalar_type() == at::kBFloat16;
   for (std::size_t i = 0; i < rows.size(); ++i, x += d) {
     if (rows[i].layers.from > 0 || rows[i].token == kNoToken) {
       std::copy_n(rows[i].layers.state, d, x);
       continue;
     }
     const std::int64_t from = rows[i].token * d;
-    if (tied) head_.weights_of(rows[i].token, x);
-    else if (bf16) for (std::int64_t j = 0; j < d; ++j) x[j] = widen(static_cast<const std::uint16_t*>(embedding_.data_ptr())[from + j]);
-    else std::copy_n(embedding_.data_ptr<float>() + from, d, x);
+    if (tied)
+      head_.weights_of(rows[i].token, x);
+    else if (bf16)
+      for (std::int64_t j = 0; j < d; ++j)
+        x[j] = widen(static_cast<const std::uint16_t*>(embedding_.data_ptr())[from + j]);
+    else
+      std::copy_n(embedding_.data_ptr<float>() + from, d, x);
     if (!positions_.empty()) add(x, positions_.data() + rows[i].position * d, d);
   }
 }
 
-void TransformerRows::run(const std::vector<Layer>& layers, std::span<const MemoryRow> rows, float* x) const {
+void TransformerRows::run(const std::vector<Layer>& layers, std::span<const MemoryRow> rows,
+                          float* x) const {
   const std::int64_t d = config_.hidden_size, head = config_.head_dim;
-  const std::int64_t heads = config_.num_attention_heads, groups = config_.num_key_value_heads, all = heads * head, shared = groups * head;
-  const auto count = static_cast<std::int64_t>(rows.size()), depth = static_cast<std::int64_t>(layers.size());
-  const auto packed = room(count * d), inside = room(count * d), added = room(count * d), q = room(count * all), joined = room(count * all);
+  const std::int64_t heads = config_.num_attention_heads, groups = config_.num_key_value_heads,
+                     all = heads * head, shared = groups * head;
+  const auto count = static_cast<std::int64_t>(rows.size()),
+             depth = static_cast<std::int64_t>(layers.size());
+  const auto packed = room(count * d), inside = room(count * d), added = room(count * d),
+             q = room(count * all), joined = room(count * all);
   std::int64_t widest = 0;
   for (const Layer& layer : layers) widest = std::max(widest, layer.inner);
-  const auto kv = room(count * 2 * shared), wide = room(count * 2 * widest), gated_rows = room(count * widest);
+  const auto kv = room(count * 2 * shared), wide = room(count * 2 * widest),
+             gated_rows = room(count * widest);
   const float scale = 1 / std::sqrt(static_cast<float>(head));
 
   for (const MemoryRow& row : rows) row.memory->settle(layout_);
 
-  // Of the rows that are in a layer: their places among all. Their x stand together in `y`, which is x itself where all are in.
+  // Of the rows that are in a layer: their places among all. Their x stand together in `y`, which
+  // is x itself where all are in.
   std::vector<std::int64_t> in(count);
   std::vector<const MemoryRow*> above;
   const auto choose = [&](const auto& wanted) {
@@ -248,10 +300,12 @@ void TransformerRows::run(const std::vector<Layer>& layers, std::span<const Memo
     auto active = static_cast<std::int64_t>(in.size());
     if (active == 0) continue;
     float* y = active == count ? x : packed.get();
-    if (y != x) for (std::int64_t i = 0; i < active; ++i) std::copy_n(x + in[i] * d, d, y + i * d);
+    if (y != x)
+      for (std::int64_t i = 0; i < active; ++i) std::copy_n(x + in[i] * d, d, y + i * d);
 
     normed(layer.input, y, active, inside.get());
-    if (above.front()->memory != above[active - 1]->memory) {  // several sequences are not near at once
+    if (above.front()->memory !=
+        above[active - 1]->memory) {  // several sequences are not near at once
       for (const MemoryRow* row : above) row->memory->fetch_slot(l, row->slot);
     }
     layer.kv.apply(inside.get(), active, kv.get());
@@ -262,7 +316,8 @@ void TransformerRows::run(const std::vector<Layer>& layers, std::span<const Memo
         above[i]->memory->put(l, g, above[i]->slot, key, key + shared);
       }
     });
-    if (&layers == &layers_ && l + 1 == depth) {  // of the rest only the asked rows' outputs are wanted
+    if (&layers == &layers_ &&
+        l + 1 == depth) {  // of the rest only the asked rows' outputs are wanted
       std::int64_t to = 0;
       for (std::int64_t i = 0; i < active; ++i) {
         if (!above[i]->asked) continue;
@@ -280,10 +335,12 @@ void TransformerRows::run(const std::vector<Layer>& layers, std::span<const Memo
       in.resize(active);
       above.resize(active);
     }
-    const auto queries = [&](const RowLinear& linear, const std::vector<float>& weight, bool turned) {
+    const auto queries = [&](const RowLinear& linear, const std::vector<float>& weight,
+                             bool turned) {
       linear.apply(inside.get(), active, q.get());
       each_row(active, [&](std::int64_t i) {
-        for (std::int64_t h = 0; h < heads; ++h) turn(q.get() + i * all + h * head, weight, turned ? above[i]->position : 0, scale);
+        for (std::int64_t h = 0; h < heads; ++h)
+          turn(q.get() + i * all + h * head, weight, turned ? above[i]->position : 0, scale);
       });
     };
     queries(layer.q, layer.q_norm, true);
@@ -302,7 +359,8 @@ void TransformerRows::run(const std::vector<Layer>& layers, std::span<const Memo
     layer.gate_up.apply(inside.get(), active, wide.get());
     each_row(active, [&](std::int64_t i) {
       float* to = gated_rows.get() + i * inner;
-      if (!config_.gpt2()) return gated(wide.get() + i * 2 * inner, wide.get() + (2 * i + 1) * inner, inner, to);
+      if (!config_.gpt2())
+        return gated(wide.get() + i * 2 * inner, wide.get() + (2 * i + 1) * inner, inner, to);
       std::copy_n(wide.get() + i * inner, inner, to);
       if (config_.exact_gelu) return exact_gelu(to, inner);
       for (std::int64_t j = 0; j < inner; ++j) to[j] = gelu(to[j]);
@@ -310,9 +368,12 @@ void TransformerRows::run(const std::vector<Layer>& layers, std::span<const Memo
     layer.down.apply(gated_rows.get(), active, added.get());
     if (!layer.experts.empty()) layer.experts.add(inside.get(), active, added.get());
     add(y, added.get(), active * d);
-    if (y != x) for (std::int64_t i = 0; i < active; ++i) std::copy_n(y + i * d, d, x + in[i] * d);
+    if (y != x)
+      for (std::int64_t i = 0; i < active; ++i) std::copy_n(y + i * d, d, x + in[i] * d);
   }
-  for (std::int64_t i = 0; i < count; ++i) if (rows[i].layers.until < depth && rows[i].layers.state) std::copy_n(x + i * d, d, rows[i].layers.state);
+  for (std::int64_t i = 0; i < count; ++i)
+    if (rows[i].layers.until < depth && rows[i].layers.state)
+      std::copy_n(x + i * d, d, rows[i].layers.state);
 }
 
 at::Tensor TransformerRows::forward(std::span<const MemoryRow> rows) const {
@@ -345,19 +406,24 @@ at::Tensor TransformerRows::forward(std::span<const MemoryRow> rows) const {
   return logits;
 }
 
-void TransformerRows::predict(const float* hidden, std::span<const std::int32_t> ahead, std::span<const std::int64_t> line, float* states) const {
+void TransformerRows::predict(const float* hidden, std::span<const std::int32_t> ahead,
+                              std::span<const std::int64_t> line, float* states) const {
   const std::int64_t d = config_.hidden_size;
   const auto asked = static_cast<std::int64_t>(ahead.size());
-  const auto inside = room(asked * ahead_width_), some = room(asked * ahead_width_), out = room(asked * d);
+  const auto inside = room(asked * ahead_width_), some = room(asked * ahead_width_),
+             out = room(asked * d);
   ahead_hidden_.apply(hidden, asked, inside.get());
   for (std::int64_t i = 0; i < asked * ahead_width_; ++i) inside[i] = std::max(inside[i], 0.0f);
   std::vector<std::int64_t> wanting;
   for (std::int64_t h = 0; h < static_cast<std::int64_t>(ahead_.size()); ++h) {
     wanting.clear();
-    for (std::int64_t i = 0; i < asked; ++i) if (ahead[i] >= h) wanting.push_back(i);
+    for (std::int64_t i = 0; i < asked; ++i)
+      if (ahead[i] >= h) wanting.push_back(i);
     const auto many = static_cast<std::int64_t>(wanting.size());
     if (many == 0) return;
-    for (std::int64_t i = 0; i < many; ++i) std::copy_n(inside.get() + wanting[i] * ahead_width_, ahead_width_, some.get() + i * ahead_width_);
+    for (std::int64_t i = 0; i < many; ++i)
+      std::copy_n(inside.get() + wanting[i] * ahead_width_, ahead_width_,
+                  some.get() + i * ahead_width_);
     ahead_[h].apply(some.get(), many, out.get());
     for (std::int64_t i = 0; i < many; ++i) {
       float* const to = states + (line[wanting[i]] + h) * d;
@@ -368,7 +434,8 @@ void TransformerRows::predict(const float* hidden, std::span<const std::int32_t>
 
 void TransformerRows::encode(std::span<const MemoryRow> rows) const {
   const at::NoGradGuard no_grad;
-  const std::int64_t d = config_.hidden_size, head = config_.head_dim, groups = config_.num_key_value_heads, shared = groups * head;
+  const std::int64_t d = config_.hidden_size, head = config_.head_dim,
+                     groups = config_.num_key_value_heads, shared = groups * head;
   const auto count = static_cast<std::int64_t>(rows.size());
   const auto x = room(count * d), encoded = room(count * d), kv = room(count * 2 * shared);
   embed(rows, x.get());

@@ -1,5 +1,6 @@
-// The same transformer, computed for a few rows at a time: every row leaves its key and value in a sequence's cache and attends
-// the rows that it names there. Rows of many sequences go through one forward together, without padding.
+// The same transformer, computed for a few rows at a time: every row leaves its key and value in a
+// sequence's cache and attends the rows that it names there. Rows of many sequences go through one
+// forward together, without padding.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,9 +13,9 @@
 #include <vector>
 
 #include "core/prob/types.h"
+#include "plugins/models/kernels/row_linear_torch.h"
 #include "plugins/models/transformer/expert_rows_torch.h"
 #include "plugins/models/transformer/prediction_heads_torch.h"
-#include "plugins/models/kernels/row_linear_torch.h"
 #include "plugins/models/transformer/row_memory_torch.h"
 #include "plugins/models/transformer/transformer_torch.h"
 
@@ -26,15 +27,17 @@ struct Outside {
   std::int64_t limit = 0, from = 0, end = 0;
 };
 
-// A row goes through all layers, or through some of them now and through the rest later: `state` [d] is what is handed over, read
-// where `from` is above 0 or the row has no token, and written where layers are left.
+// A row goes through all layers, or through some of them now and through the rest later: `state`
+// [d] is what is handed over, read where `from` is above 0 or the row has no token, and written
+// where layers are left.
 struct Layers {
   std::int64_t from = 0, until = std::numeric_limits<std::int64_t>::max();
   float* state = nullptr;
 };
 
-// One row of a forward. It sees what is outside, then the first `limit` slots of its own memory, then `extras`; its own slot only
-// where one of them covers it. Consecutive rows of one memory have one outside.
+// One row of a forward. It sees what is outside, then the first `limit` slots of its own memory,
+// then `extras`; its own slot only where one of them covers it. Consecutive rows of one memory have
+// one outside.
 struct MemoryRow {
   RowMemory* memory = nullptr;
   std::int32_t position = 0;
@@ -42,31 +45,36 @@ struct MemoryRow {
   std::int64_t slot = 0;  // where its key and value go
   std::int64_t limit = 0;
   std::vector<std::int32_t> extras = {};
-  bool asked = false;     // its logits are wanted,
-  std::int32_t ahead = 0; // and those of so many further prediction heads
+  bool asked = false;      // its logits are wanted,
+  std::int32_t ahead = 0;  // and those of so many further prediction heads
   Outside outside = {};
   Layers layers = {};
-  RowMemory* source = nullptr;  // with an encoder: keys and values of the source, of each layer of the decoder,
-  std::int64_t source_rows = 0; // and how many
+  RowMemory* source =
+      nullptr;  // with an encoder: keys and values of the source, of each layer of the decoder,
+  std::int64_t source_rows = 0;  // and how many
 };
 
 class DeviceRows;
 
 class TransformerRows {
  public:
-  // Takes the weights apart, layer by layer. With prediction heads, the first of them answers for the next position. Elsewhere than
-  // on the CPU, tensor operations do the work: no encoder, no prediction heads, no early exit there (ConfigError), and a row's bits may
-  // depend on the rows beside it.
-  TransformerRows(Transformer net, bool bf16, const PredictionHeads& heads = {}, at::Device device = at::kCPU);
+  // Takes the weights apart, layer by layer. With prediction heads, the first of them answers for
+  // the next position. Elsewhere than on the CPU, tensor operations do the work: no encoder, no
+  // prediction heads, no early exit there (ConfigError), and a row's bits may depend on the rows
+  // beside it.
+  TransformerRows(Transformer net, bool bf16, const PredictionHeads& heads = {},
+                  at::Device device = at::kCPU);
   TransformerRows(TransformerRows&&) noexcept;
   ~TransformerRows();
   void prepare(std::int64_t positions);  // rotations of positions below
-  // Logits of the asked rows in their order, [asked + their further heads, V]; of a network without a vocabulary their states
-  // after the last norm, [asked, d]. What a row gets is, bit for bit, what it gets
-  // without the rows of other sequences, and whether it goes through the layers at once or not.
+  // Logits of the asked rows in their order, [asked + their further heads, V]; of a network without
+  // a vocabulary their states after the last norm, [asked, d]. What a row gets is, bit for bit,
+  // what it gets without the rows of other sequences, and whether it goes through the layers at
+  // once or not.
   at::Tensor forward(std::span<const MemoryRow> rows) const;
-  // The encoder, whose rows are all tokens of their sources: each leaves the keys and values that the decoder's layers will
-  // attend in slot `slot` of its `source`; its `memory` serves the encoder alone.
+  // The encoder, whose rows are all tokens of their sources: each leaves the keys and values that
+  // the decoder's layers will attend in slot `slot` of its `source`; its `memory` serves the
+  // encoder alone.
   void encode(std::span<const MemoryRow> rows) const;
 
  private:
@@ -86,22 +94,27 @@ class TransformerRows {
   // All rows through their layers, in place: x [rows, d].
   void run(const std::vector<Layer>& layers, std::span<const MemoryRow> rows, float* x) const;
   void embed(std::span<const MemoryRow> rows, float* x) const;
-  // The prediction heads' states: of asked row i, whose head 1 stands in line[i], and of `ahead[i]` further ones below.
-  void predict(const float* hidden, std::span<const std::int32_t> ahead, std::span<const std::int64_t> line, float* states) const;
-  // Consecutive rows of one memory that are attended together; `seen` slots of it (or of the source) and `outside` of the other,
-  // multiples of 16.
+  // The prediction heads' states: of asked row i, whose head 1 stands in line[i], and of `ahead[i]`
+  // further ones below.
+  void predict(const float* hidden, std::span<const std::int32_t> ahead,
+               std::span<const std::int64_t> line, float* states) const;
+  // Consecutive rows of one memory that are attended together; `seen` slots of it (or of the
+  // source) and `outside` of the other, multiples of 16.
   struct Tile {
     std::size_t first, count;
     std::int64_t seen, outside;
   };
   std::vector<Tile> tiles(std::span<const MemoryRow* const> rows, bool of_source) const;
-  void attend(std::int64_t layer, std::span<const MemoryRow* const> rows, bool to_source, const float* q, float* joined) const;
-  void attend_tile(std::int64_t layer, std::int64_t group, const Tile& tile, std::span<const MemoryRow* const> rows, bool to_source, const float* q, float* joined) const;
+  void attend(std::int64_t layer, std::span<const MemoryRow* const> rows, bool to_source,
+              const float* q, float* joined) const;
+  void attend_tile(std::int64_t layer, std::int64_t group, const Tile& tile,
+                   std::span<const MemoryRow* const> rows, bool to_source, const float* q,
+                   float* joined) const;
   // A head's norm, where the family has one, and its rotation; times `scale`.
   void turn(float* head, const std::vector<float>& norm, std::int32_t position, float scale) const;
 
   TransformerConfig config_;
-  Layout layout_;  // of memories
+  Layout layout_;                 // of memories
   at::Tensor embedding_;          // undefined: the head's weights
   std::vector<float> positions_;  // GPT-2's learned ones, [max_position_embeddings, d]
   std::vector<Layer> layers_, encoder_;

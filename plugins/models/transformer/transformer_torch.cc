@@ -25,17 +25,19 @@
 
 #include "core/base/error.h"
 #include "core/base/files.h"
-#include "plugins/models/transformer/gpt2_torch.h"
 #include "plugins/models/checkpoint/weights_torch.h"
+#include "plugins/models/transformer/gpt2_torch.h"
 
 namespace draftlab {
 namespace {
 
 // What a family calls its tensors.
 struct TensorNames {
-  std::string embedding = "model.embed_tokens.weight", norm = "model.norm.weight", head = "lm_head.weight", layers = "model.layers.";
+  std::string embedding = "model.embed_tokens.weight", norm = "model.norm.weight",
+              head = "lm_head.weight", layers = "model.layers.";
   std::string attention = "self_attn.", mlp = "mlp.";  // before the names of what is in them
-  std::string input_norm = "input_layernorm", post_norm = "post_attention_layernorm", o = "o_proj", gate = "gate_proj", down = "down_proj";
+  std::string input_norm = "input_layernorm", post_norm = "post_attention_layernorm", o = "o_proj",
+              gate = "gate_proj", down = "down_proj";
   std::string q_norm = "q_norm", k_norm = "k_norm";
 };
 
@@ -51,7 +53,19 @@ TensorNames names_of(const TransformerConfig& config) {
   }
   if (config.model_type != "llada") return {};
   const std::string model = "model.transformer.";
-  return {model + "wte.weight", model + "ln_f.weight", model + "ff_out.weight", model + "blocks.", "", "", "attn_norm", "ff_norm", "attn_out", "ff_proj", "ff_out", "", ""};
+  return {model + "wte.weight",
+          model + "ln_f.weight",
+          model + "ff_out.weight",
+          model + "blocks.",
+          "",
+          "",
+          "attn_norm",
+          "ff_norm",
+          "attn_out",
+          "ff_proj",
+          "ff_out",
+          "",
+          ""};
 }
 
 // LLaDA2's files hold a layer's q, k and v below one another in one tensor.
@@ -64,12 +78,16 @@ void each_weight(Net& net, Visit visit) {
   const TransformerConfig& config = net.config;
   const TensorNames names = names_of(config);
   const std::int64_t d = config.hidden_size, head = config.head_dim;
-  const std::int64_t all = config.num_attention_heads * head, shared = config.num_key_value_heads * head;
+  const std::int64_t all = config.num_attention_heads * head,
+                     shared = config.num_key_value_heads * head;
   using Shape = std::vector<std::int64_t>;
-  const auto visit_layer = [&](const std::string& name, auto& layer, std::int64_t inner, bool crosses) {
-    const std::string attention = name + names.attention, cross = name + "cross_attn.", mlp = name + names.mlp;
+  const auto visit_layer = [&](const std::string& name, auto& layer, std::int64_t inner,
+                               bool crosses) {
+    const std::string attention = name + names.attention, cross = name + "cross_attn.",
+                      mlp = name + names.mlp;
     visit(name + names.input_norm + ".weight", layer.input_layernorm, Shape{d});
-    if (config.gpt2()) visit(name + names.input_norm + ".bias", layer.input_layernorm_bias, Shape{d});
+    if (config.gpt2())
+      visit(name + names.input_norm + ".bias", layer.input_layernorm_bias, Shape{d});
     visit(attention + "q_proj.weight", layer.q, Shape{all, d});
     visit(attention + "k_proj.weight", layer.k, Shape{shared, d});
     visit(attention + "v_proj.weight", layer.v, Shape{shared, d});
@@ -92,7 +110,8 @@ void each_weight(Net& net, Visit visit) {
       visit(cross + "o_proj.weight", layer.cross_o, Shape{d, all});
     }
     visit(name + names.post_norm + ".weight", layer.post_attention_layernorm, Shape{d});
-    if (config.gpt2()) visit(name + names.post_norm + ".bias", layer.post_attention_layernorm_bias, Shape{d});
+    if (config.gpt2())
+      visit(name + names.post_norm + ".bias", layer.post_attention_layernorm_bias, Shape{d});
     const auto visit_network = [&](const std::string& network, auto& of, std::int64_t width) {
       if (!config.gpt2()) visit(network + names.gate + ".weight", of.gate, Shape{width, d});
       visit(network + "up_proj.weight", of.up, Shape{width, d});
@@ -104,14 +123,21 @@ void each_weight(Net& net, Visit visit) {
     if (layer.experts.empty()) return;
     visit(mlp + "gate.weight", layer.router, Shape{config.experts.count, d});
     visit(mlp + "gate.expert_bias", layer.router_bias, Shape{config.experts.count});
-    for (std::size_t e = 0; e < layer.experts.size(); ++e) visit_network(mlp + "experts." + std::to_string(e) + ".", layer.experts[e], config.experts.inner);
+    for (std::size_t e = 0; e < layer.experts.size(); ++e)
+      visit_network(mlp + "experts." + std::to_string(e) + ".", layer.experts[e],
+                    config.experts.inner);
   };
   visit(names.embedding, net.embed_tokens, Shape{config.vocab_size, d});
-  if (config.gpt2()) visit("model.embed_positions.weight", net.embed_positions, Shape{config.max_position_embeddings, d});
-  for (std::size_t i = 0; i < net.encoder.size(); ++i) visit_layer("model.encoder.layers." + std::to_string(i) + ".", net.encoder[i], config.intermediate_size, false);
+  if (config.gpt2())
+    visit("model.embed_positions.weight", net.embed_positions,
+          Shape{config.max_position_embeddings, d});
+  for (std::size_t i = 0; i < net.encoder.size(); ++i)
+    visit_layer("model.encoder.layers." + std::to_string(i) + ".", net.encoder[i],
+                config.intermediate_size, false);
   if (!net.encoder.empty()) visit("model.encoder.norm.weight", net.encoder_norm, Shape{d});
   for (std::size_t i = 0; i < net.layers.size(); ++i) {
-    visit_layer(names.layers + std::to_string(i) + ".", net.layers[i], config.inner(static_cast<std::int64_t>(i)), !net.encoder.empty());
+    visit_layer(names.layers + std::to_string(i) + ".", net.layers[i],
+                config.inner(static_cast<std::int64_t>(i)), !net.encoder.empty());
   }
   visit(names.norm, net.norm, Shape{d});
   if (config.gpt2()) visit("model.norm.bias", net.norm_bias, Shape{d});
@@ -119,87 +145,117 @@ void each_weight(Net& net, Visit visit) {
 }
 
 bool is_bias(const std::string& name) { return name.ends_with(".bias"); }
-bool is_norm(const std::string& name) { return name.find("norm") != std::string::npos || name.find("ln_f") != std::string::npos; }
+bool is_norm(const std::string& name) {
+  return name.find("norm") != std::string::npos || name.find("ln_f") != std::string::npos;
+}
 
 // The layers of a network whose tensors are yet to be made.
 void lay_out(Transformer& net) {
   net.layers.resize(net.config.num_hidden_layers);
   net.encoder.resize(net.config.num_encoder_layers);
-  for (std::int64_t i = 0; i < net.config.num_hidden_layers; ++i) if (net.config.has_experts(i)) net.layers[i].experts.resize(net.config.experts.count);
+  for (std::int64_t i = 0; i < net.config.num_hidden_layers; ++i)
+    if (net.config.has_experts(i)) net.layers[i].experts.resize(net.config.experts.count);
 }
 
 // A network whose tensors are yet to be made.
 Transformer bare(const TransformerConfig& config) {
   TransformerConfig none = config;
-  none.num_hidden_layers = none.num_encoder_layers = none.vocab_size = none.max_position_embeddings = 0;
+  none.num_hidden_layers = none.num_encoder_layers = none.vocab_size =
+      none.max_position_embeddings = 0;
   Transformer net(none);
   net.config = config;
   lay_out(net);
   return net;
 }
 
-at::Tensor gated_network(const at::Tensor& x, const at::Tensor& gate, const at::Tensor& up, const at::Tensor& down) {
+at::Tensor gated_network(const at::Tensor& x, const at::Tensor& gate, const at::Tensor& up,
+                         const at::Tensor& down) {
   return at::linear(at::silu(at::linear(x, gate)) * at::linear(x, up), down);
 }
 
-// What the experts chosen for x [n, d] make of it. Scores are sigmoids; the bias decides who is chosen, not with what weight: the
-// groups whose two best experts are best together, and of theirs the best experts.
-at::Tensor experts_output(const TransformerLayer& layer, const Experts& experts, const at::Tensor& x) {
+// What the experts chosen for x [n, d] make of it. Scores are sigmoids; the bias decides who is
+// chosen, not with what weight: the groups whose two best experts are best together, and of theirs
+// the best experts.
+at::Tensor experts_output(const TransformerLayer& layer, const Experts& experts,
+                          const at::Tensor& x) {
   const std::int64_t rows = x.size(0), size = experts.count / experts.groups;
-  const at::Tensor scores = at::linear(x.to(at::kFloat), layer.router.to(at::kFloat)).sigmoid(), preferred = (scores + layer.router_bias.to(at::kFloat)).view({rows, experts.groups, size});
+  const at::Tensor scores = at::linear(x.to(at::kFloat), layer.router.to(at::kFloat)).sigmoid(),
+                   preferred = (scores + layer.router_bias.to(at::kFloat))
+                                   .view({rows, experts.groups, size});
   const at::Tensor of_groups = std::get<0>(preferred.topk(std::min<std::int64_t>(2, size))).sum(-1);
-  const at::Tensor closed = at::ones({rows, experts.groups, 1}, of_groups.options().dtype(at::kBool)).scatter(1, std::get<1>(of_groups.topk(experts.best_groups)).unsqueeze(-1), false);
-  const at::Tensor chosen = std::get<1>(preferred.masked_fill(closed, -std::numeric_limits<float>::infinity()).view({rows, -1}).topk(experts.chosen));
+  const at::Tensor closed =
+      at::ones({rows, experts.groups, 1}, of_groups.options().dtype(at::kBool))
+          .scatter(1, std::get<1>(of_groups.topk(experts.best_groups)).unsqueeze(-1), false);
+  const at::Tensor chosen =
+      std::get<1>(preferred.masked_fill(closed, -std::numeric_limits<float>::infinity())
+                      .view({rows, -1})
+                      .topk(experts.chosen));
   const at::Tensor own = scores.gather(1, chosen);
-  const at::Tensor weights = at::zeros_like(scores).scatter(1, chosen, own / (own.sum(-1, true) + 1e-20) * experts.scale);
+  const at::Tensor weights =
+      at::zeros_like(scores).scatter(1, chosen, own / (own.sum(-1, true) + 1e-20) * experts.scale);
   at::Tensor out = at::zeros_like(x);
   for (std::int64_t e = 0; e < experts.count; ++e) {
     const FeedForward& expert = layer.experts[e];
     const at::Tensor weight = weights.select(1, e), routed = weight.nonzero().squeeze(1);
     if (routed.numel() == 0) continue;
-    const at::Tensor made = gated_network(x.index_select(0, routed), expert.gate, expert.up, expert.down);
-    out = out.index_add(0, routed, (made * weight.index_select(0, routed).unsqueeze(1)).to(x.scalar_type()));
+    const at::Tensor made =
+        gated_network(x.index_select(0, routed), expert.gate, expert.up, expert.down);
+    out = out.index_add(0, routed,
+                        (made * weight.index_select(0, routed).unsqueeze(1)).to(x.scalar_type()));
   }
   return out;
 }
 
 }  // namespace
 
-at::Tensor norm(const at::Tensor& x, const at::Tensor& weight, double epsilon, const at::Tensor& bias) {
+at::Tensor norm(const at::Tensor& x, const at::Tensor& weight, double epsilon,
+                const at::Tensor& bias) {
   if (bias.defined()) return at::layer_norm(x, weight.sizes(), weight, bias, epsilon);
   return x * (x.square().mean(-1, true) + epsilon).rsqrt() * weight;
 }
 
 at::Tensor rotated(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine) {
   const std::int64_t half = cosine.size(-1);
-  const at::Tensor a = x.narrow(-1, 0, half), b = x.narrow(-1, half, half), rest = x.narrow(-1, 2 * half, x.size(-1) - 2 * half);
+  const at::Tensor a = x.narrow(-1, 0, half), b = x.narrow(-1, half, half),
+                   rest = x.narrow(-1, 2 * half, x.size(-1) - 2 * half);
   return at::cat({a * cosine - b * sine, b * cosine + a * sine, rest}, -1);
 }
 
-at::Tensor feed_forward(const TransformerLayer& layer, const TransformerConfig& config, const at::Tensor& x) {
-  if (config.gpt2()) return at::linear(at::gelu(at::linear(x, layer.up, layer.up_bias), "tanh"), layer.down, layer.down_bias);
+at::Tensor feed_forward(const TransformerLayer& layer, const TransformerConfig& config,
+                        const at::Tensor& x) {
+  if (config.gpt2())
+    return at::linear(at::gelu(at::linear(x, layer.up, layer.up_bias), "tanh"), layer.down,
+                      layer.down_bias);
   const at::Tensor made = gated_network(x, layer.gate, layer.up, layer.down);
   return layer.experts.empty() ? made : made + experts_output(layer, config.experts, x);
 }
 
 namespace {
 
-// Softmax attention of queries [B, H, L, dh] over keys and values [B, G, K, dh]; [B, L, H dh]. `blocked`: boolean, or undefined.
-at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& blocked) {
+// Softmax attention of queries [B, H, L, dh] over keys and values [B, G, K, dh]; [B, L, H dh].
+// `blocked`: boolean, or undefined.
+at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                     const at::Tensor& blocked) {
   const std::int64_t each = q.size(1) / k.size(1);
-  at::Tensor scores = at::matmul(q, k.repeat_interleave(each, 1).transpose(2, 3)) / std::sqrt(static_cast<double>(q.size(3)));
-  if (blocked.defined()) scores = scores.masked_fill(blocked, -std::numeric_limits<float>::infinity());
+  at::Tensor scores = at::matmul(q, k.repeat_interleave(each, 1).transpose(2, 3)) /
+                      std::sqrt(static_cast<double>(q.size(3)));
+  if (blocked.defined())
+    scores = scores.masked_fill(blocked, -std::numeric_limits<float>::infinity());
   return at::matmul(scores.softmax(-1), v.repeat_interleave(each, 1)).transpose(1, 2).flatten(2, 3);
 }
 
 // One layer over x [B, L, d]; `encoded` [B, S, d] where it attends a source.
-at::Tensor layer_output(const TransformerLayer& layer, const TransformerConfig& config, const at::Tensor& x, const at::Tensor& cosine,
-                        const at::Tensor& sine, const at::Tensor& blocked, const at::Tensor& encoded) {
+at::Tensor layer_output(const TransformerLayer& layer, const TransformerConfig& config,
+                        const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine,
+                        const at::Tensor& blocked, const at::Tensor& encoded) {
   const double epsilon = config.rms_norm_eps;
   // [B, L, n dh] -> [B, n, L, dh]
-  const auto split = [&](const at::Tensor& all) { return all.view({all.size(0), all.size(1), -1, config.head_dim}).transpose(1, 2); };
+  const auto split = [&](const at::Tensor& all) {
+    return all.view({all.size(0), all.size(1), -1, config.head_dim}).transpose(1, 2);
+  };
   const at::Tensor a = norm(x, layer.input_layernorm, epsilon, layer.input_layernorm_bias);
-  at::Tensor q = split(at::linear(a, layer.q, layer.q_bias)), k = split(at::linear(a, layer.k, layer.k_bias));
+  at::Tensor q = split(at::linear(a, layer.q, layer.q_bias)),
+             k = split(at::linear(a, layer.k, layer.k_bias));
   if (config.qk_norm()) {
     q = norm(q, layer.q_norm, epsilon);
     k = norm(k, layer.k_norm, epsilon);
@@ -208,12 +264,18 @@ at::Tensor layer_output(const TransformerLayer& layer, const TransformerConfig& 
     q = rotated(q, cosine, sine);
     k = rotated(k, cosine, sine);
   }
-  at::Tensor y = x + at::linear(attention(q, k, split(at::linear(a, layer.v, layer.v_bias)), blocked), layer.o, layer.o_bias);
+  at::Tensor y =
+      x + at::linear(attention(q, k, split(at::linear(a, layer.v, layer.v_bias)), blocked), layer.o,
+                     layer.o_bias);
   if (encoded.defined()) {
-    const at::Tensor asking = split(at::linear(norm(y, layer.cross_layernorm, epsilon), layer.cross_q));
-    y = y + at::linear(attention(asking, split(at::linear(encoded, layer.cross_k)), split(at::linear(encoded, layer.cross_v)), {}), layer.cross_o);
+    const at::Tensor asking =
+        split(at::linear(norm(y, layer.cross_layernorm, epsilon), layer.cross_q));
+    y = y + at::linear(attention(asking, split(at::linear(encoded, layer.cross_k)),
+                                 split(at::linear(encoded, layer.cross_v)), {}),
+                       layer.cross_o);
   }
-  const at::Tensor b = norm(y, layer.post_attention_layernorm, epsilon, layer.post_attention_layernorm_bias);
+  const at::Tensor b =
+      norm(y, layer.post_attention_layernorm, epsilon, layer.post_attention_layernorm_bias);
   return y + feed_forward(layer, config, b.flatten(0, 1)).view_as(y);
 }
 
@@ -221,7 +283,8 @@ at::Tensor layer_output(const TransformerLayer& layer, const TransformerConfig& 
 
 Transformer::Transformer(const TransformerConfig& config) : config(config) {
   lay_out(*this);
-  each_weight(*this, [](const std::string& name, at::Tensor& tensor, const std::vector<std::int64_t>& shape) {
+  each_weight(*this, [](const std::string& name, at::Tensor& tensor,
+                        const std::vector<std::int64_t>& shape) {
     tensor = is_norm(name) && !is_bias(name) ? at::ones(shape) : at::zeros(shape);
   });
   if (config.tie_word_embeddings) lm_head = embed_tokens;
@@ -229,22 +292,28 @@ Transformer::Transformer(const TransformerConfig& config) : config(config) {
 
 std::vector<std::pair<std::string, at::Tensor>> Transformer::named_parameters() const {
   std::vector<std::pair<std::string, at::Tensor>> all;
-  each_weight(*this, [&](const std::string& name, const at::Tensor& tensor, const std::vector<std::int64_t>&) { all.emplace_back(name, tensor); });
+  each_weight(*this, [&](const std::string& name, const at::Tensor& tensor,
+                         const std::vector<std::int64_t>&) { all.emplace_back(name, tensor); });
   return all;
 }
 
 Transformer Transformer::hollow(const TransformerConfig& config) {
   Transformer net = bare(config);
-  each_weight(net, [](const std::string&, at::Tensor& tensor, const std::vector<std::int64_t>& shape) { tensor = at::empty(shape, at::TensorOptions(at::kFloat).device(at::kMeta)); });
+  each_weight(net,
+              [](const std::string&, at::Tensor& tensor, const std::vector<std::int64_t>& shape) {
+                tensor = at::empty(shape, at::TensorOptions(at::kFloat).device(at::kMeta));
+              });
   if (config.tie_word_embeddings) net.lm_head = net.embed_tokens;
   return net;
 }
 
-Transformer Transformer::random(const TransformerConfig& config, std::uint64_t seed, double spread) {
+Transformer Transformer::random(const TransformerConfig& config, std::uint64_t seed,
+                                double spread) {
   Transformer net(config);
   const at::NoGradGuard no_grad;
   auto generator = at::make_generator<at::CPUGeneratorImpl>(seed);
-  for (auto& [name, tensor] : net.named_parameters()) if (!is_norm(name) && !is_bias(name)) tensor.normal_(0, spread, generator);
+  for (auto& [name, tensor] : net.named_parameters())
+    if (!is_norm(name) && !is_bias(name)) tensor.normal_(0, spread, generator);
   return net;
 }
 
@@ -258,17 +327,25 @@ Transformer Transformer::load(const std::string& folder, std::optional<at::Scala
   } else {
     if (config.llada2()) {
       const TensorNames names = names_of(config);
-      const std::int64_t all = config.num_attention_heads * config.head_dim, shared = config.num_key_value_heads * config.head_dim;
+      const std::int64_t all = config.num_attention_heads * config.head_dim,
+                         shared = config.num_key_value_heads * config.head_dim;
       for (std::int64_t i = 0; i < config.num_hidden_layers; ++i) {
         const std::string attention = names.layers + std::to_string(i) + "." + names.attention;
-        weights.split(attention + kFused, {{attention + kParts[0], all}, {attention + kParts[1], shared}, {attention + kParts[2], shared}});
+        weights.split(attention + kFused, {{attention + kParts[0], all},
+                                           {attention + kParts[1], shared},
+                                           {attention + kParts[2], shared}});
       }
     }
     // A tied head may be stored, or an untied one left out: both mean the embedding.
     const std::string head = names_of(config).head;
-    if (!weights.has(head)) net.config.tie_word_embeddings = true;
-    else if (config.tie_word_embeddings) weights.ignore(head);
-    each_weight(net, [&](const std::string& name, at::Tensor& tensor, const std::vector<std::int64_t>& shape) { tensor = weights.take(name, shape, type); });
+    if (!weights.has(head))
+      net.config.tie_word_embeddings = true;
+    else if (config.tie_word_embeddings)
+      weights.ignore(head);
+    each_weight(net, [&](const std::string& name, at::Tensor& tensor,
+                         const std::vector<std::int64_t>& shape) {
+      tensor = weights.take(name, shape, type);
+    });
     if (net.config.tie_word_embeddings) net.lm_head = net.embed_tokens;
   }
   weights.expect_all_taken();
@@ -285,8 +362,10 @@ std::vector<std::pair<std::string, at::Tensor>> Transformer::stored_tensors() co
       joined.push_back(all[i]);
       continue;
     }
-    const std::string attention = all[i].first.substr(0, all[i].first.size() - std::string(kParts[0]).size());
-    joined.emplace_back(attention + kFused, at::cat({all[i].second, all[i + 1].second, all[i + 2].second}));
+    const std::string attention =
+        all[i].first.substr(0, all[i].first.size() - std::string(kParts[0]).size());
+    joined.emplace_back(attention + kFused,
+                        at::cat({all[i].second, all[i + 1].second, all[i + 2].second}));
     i += 2;
   }
   return joined;
@@ -299,7 +378,8 @@ void Transformer::save(const std::string& folder, bool bf16) const {
   config.write(folder);
 }
 
-std::pair<at::Tensor, at::Tensor> rotary(const at::Tensor& positions, const TransformerConfig& config) {
+std::pair<at::Tensor, at::Tensor> rotary(const at::Tensor& positions,
+                                         const TransformerConfig& config) {
   const auto options = at::TensorOptions(at::kDouble).device(positions.device());
   const double step = -2 * std::log(config.rope_theta) / static_cast<double>(config.rotary());
   const at::Tensor frequencies = at::arange(0, config.rotary() / 2, options).mul(step).exp();
@@ -307,29 +387,34 @@ std::pair<at::Tensor, at::Tensor> rotary(const at::Tensor& positions, const Tran
   return {angles.cos().to(at::kFloat), angles.sin().to(at::kFloat)};
 }
 
-std::vector<at::Tensor> transformer_hidden(const Transformer& net, const at::Tensor& ids, const at::Tensor& positions,
-                                           const at::Tensor& allowed, const at::Tensor& source) {
+std::vector<at::Tensor> transformer_hidden(const Transformer& net, const at::Tensor& ids,
+                                           const at::Tensor& positions, const at::Tensor& allowed,
+                                           const at::Tensor& source) {
   const TransformerConfig& config = net.config;
-  const auto run = [&](const std::vector<TransformerLayer>& layers, const at::Tensor& tokens, const at::Tensor& places, const at::Tensor& blocked,
+  const auto run = [&](const std::vector<TransformerLayer>& layers, const at::Tensor& tokens,
+                       const at::Tensor& places, const at::Tensor& blocked,
                        const at::Tensor& encoded) {
     const auto [cosines, sines] = rotary(places, config);
     const at::Tensor cosine = cosines.unsqueeze(1), sine = sines.unsqueeze(1);
     std::vector<at::Tensor> hidden{at::embedding(net.embed_tokens, tokens)};
     if (config.gpt2()) hidden.back() = hidden.back() + at::embedding(net.embed_positions, places);
-    for (const TransformerLayer& layer : layers) hidden.push_back(layer_output(layer, config, hidden.back(), cosine, sine, blocked, encoded));
+    for (const TransformerLayer& layer : layers)
+      hidden.push_back(layer_output(layer, config, hidden.back(), cosine, sine, blocked, encoded));
     return hidden;
   };
   at::Tensor encoded;
   if (!net.encoder.empty()) {
     const at::Tensor places = at::arange(source.size(1), at::kLong).unsqueeze(0);
-    encoded = norm(run(net.encoder, source, places, {}, {}).back(), net.encoder_norm, config.rms_norm_eps);
+    encoded = norm(run(net.encoder, source, places, {}, {}).back(), net.encoder_norm,
+                   config.rms_norm_eps);
   }
   std::vector<at::Tensor> hidden = run(net.layers, ids, positions, allowed.logical_not(), encoded);
   hidden.back() = norm(hidden.back(), net.norm, config.rms_norm_eps, net.norm_bias);
   return hidden;
 }
 
-at::Tensor transformer_logits(const Transformer& net, const at::Tensor& ids, const at::Tensor& positions, const at::Tensor& allowed) {
+at::Tensor transformer_logits(const Transformer& net, const at::Tensor& ids,
+                              const at::Tensor& positions, const at::Tensor& allowed) {
   return at::linear(transformer_hidden(net, ids, positions, allowed).back(), net.lm_head);
 }
 

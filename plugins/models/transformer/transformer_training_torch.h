@@ -14,10 +14,12 @@ struct TrainingRows {
   at::Tensor seen;      // [n, R, 3] int32
 };
 
-// Hidden states after the final norm, [n, R - skipped, d] f32, of all rows but the first `skipped`, whose last output nobody needs.
-// `bf16`: matrix products in bf16; norms and residuals stay f32. With an encoder, `source` holds its rows; row r of a canvas then
-// sees the rows of the source that `source_seen` [n, R, 3] names. GPT-2's line is not trained here: DataError.
-at::Tensor training_hidden(const Transformer& net, const TrainingRows& rows, std::int64_t skipped, bool bf16,
-                           const TrainingRows& source = {}, const at::Tensor& source_seen = {});
+// Hidden states after the final norm, [n, R - skipped, d] f32, of all rows but the first `skipped`,
+// whose last output nobody needs. `bf16`: matrix products in bf16; norms and residuals stay f32.
+// With an encoder, `source` holds its rows; row r of a canvas then sees the rows of the source that
+// `source_seen` [n, R, 3] names. GPT-2's line is not trained here: DataError.
+at::Tensor training_hidden(const Transformer& net, const TrainingRows& rows, std::int64_t skipped,
+                           bool bf16, const TrainingRows& source = {},
+                           const at::Tensor& source_seen = {});
 
 }  // namespace draftlab

@@ -1,5 +1,5 @@
-// The model `as-arm`: XLNet's two streams as an any-subset autoregressive model. Torch is loaded when one is made, so that
-// commands which decode nothing never pay for it.
+// The model `as-arm`: XLNet's two streams as an any-subset autoregressive model. Torch is loaded
+// when one is made, so that commands which decode nothing never pay for it.
 #include "plugins/models/xlnet/as_arm.h"
 
 #include "plugins/builtin.h"
@@ -7,9 +7,16 @@
 namespace draftlab {
 
 void AsArmOptions::declare(OptionSet& set) {
-  set.add("checkpoint", &checkpoint).help("Folder with config.json and model.safetensors, in Hugging Face's names.");
-  set.add("random", &random).help("Random weights instead of a checkpoint, for benchmarks: LAYERSxWIDTHxVOCABULARY, such as 12x768x32000.");
-  set.add("incremental", &incremental).help("Keep keys and values of committed rows; false recomputes both streams whole at every question.");
+  set.add("checkpoint", &checkpoint)
+      .help("Folder with config.json and model.safetensors, in Hugging Face's names.");
+  set.add("random", &random)
+      .help(
+          "Random weights instead of a checkpoint, for benchmarks: LAYERSxWIDTHxVOCABULARY, such "
+          "as 12x768x32000.");
+  set.add("incremental", &incremental)
+      .help(
+          "Keep keys and values of committed rows; false recomputes both streams whole at every "
+          "question.");
 }
 
 }  // namespace draftlab
@@ -17,9 +24,10 @@ void AsArmOptions::declare(OptionSet& set) {
 DRAFTLAB_PLUGIN(as_arm) {
   using namespace draftlab;
   registries.models.add_with<AsArmOptions>(
-      "as-arm", "XLNet two-stream transformer as any-subset autoregressive model (ASSD); libtorch", {Form::committed, Form::chain},
-      [](const AsArmOptions& options) {
-        static const auto make = reinterpret_cast<decltype(&draftlab_make_as_arm)>(module_function("draftlab_torch", "draftlab_make_as_arm"));
+      "as-arm", "XLNet two-stream transformer as any-subset autoregressive model (ASSD); libtorch",
+      {Form::committed, Form::chain}, [](const AsArmOptions& options) {
+        static const auto make = reinterpret_cast<decltype(&draftlab_make_as_arm)>(
+            module_function("draftlab_torch", "draftlab_make_as_arm"));
         return std::unique_ptr<Model>(make(&options));
       });
 }

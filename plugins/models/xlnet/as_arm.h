@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "core/parts/model.h"
 #include "core/config/options.h"
+#include "core/parts/model.h"
 
 namespace draftlab {
 

@@ -13,10 +13,13 @@ namespace draftlab {
 namespace {
 
 // A uniformly random index below n.
-int below(int n, const Uniforms& uniform) { return std::min(n - 1, static_cast<int>(uniform() * n)); }
+int below(int n, const Uniforms& uniform) {
+  return std::min(n - 1, static_cast<int>(uniform() * n));
+}
 
 void shuffle(std::vector<std::int32_t>& items, const Uniforms& uniform) {
-  for (int i = static_cast<int>(items.size()) - 1; i > 0; i--) std::swap(items[i], items[below(i + 1, uniform)]);
+  for (int i = static_cast<int>(items.size()) - 1; i > 0; i--)
+    std::swap(items[i], items[below(i + 1, uniform)]);
 }
 
 // `total` as `parts` positive summands: cut points are a random subset.
@@ -36,7 +39,8 @@ std::vector<int> composition(int total, int parts, const Uniforms& uniform) {
 }  // namespace
 
 std::vector<char> draw_prompt(int length, int prompt, PromptShape shape, const Uniforms& uniform) {
-  if (prompt < 1 || prompt >= length) throw Fault("a prompt of " + std::to_string(prompt) + " tokens in " + std::to_string(length));
+  if (prompt < 1 || prompt >= length)
+    throw Fault("a prompt of " + std::to_string(prompt) + " tokens in " + std::to_string(length));
   std::vector<char> given(length, 0);
   if (shape == PromptShape::prefix) {
     std::fill_n(given.begin(), prompt, 1);
@@ -48,7 +52,8 @@ std::vector<char> draw_prompt(int length, int prompt, PromptShape shape, const U
     for (int i = 0; i < prompt - 1; i++) given[others[i]] = 1;
   } else {
     const int spans = 1 + below(std::min({3, prompt, length - prompt}), uniform);
-    // One visible part before each span, and one after the last that may be empty: hence the extra token that is taken back.
+    // One visible part before each span, and one after the last that may be empty: hence the extra
+    // token that is taken back.
     const std::vector<int> seen = composition(prompt + 1, spans + 1, uniform);
     const std::vector<int> hidden = composition(length - prompt, spans, uniform);
     int at = 0;
@@ -63,18 +68,22 @@ std::vector<char> draw_prompt(int length, int prompt, PromptShape shape, const U
 
 Arrangement arrange(const std::vector<char>& given, bool any_permutation, const Uniforms& uniform) {
   std::vector<std::int32_t> order, generated;
-  for (std::size_t i = 0; i < given.size(); i++) (given[i] ? order : generated).push_back(static_cast<std::int32_t>(i));
-  Arrangement arrangement{std::vector<std::int32_t>(given.size()), static_cast<std::int32_t>(order.size()), {}};
+  for (std::size_t i = 0; i < given.size(); i++)
+    (given[i] ? order : generated).push_back(static_cast<std::int32_t>(i));
+  Arrangement arrangement{
+      std::vector<std::int32_t>(given.size()), static_cast<std::int32_t>(order.size()), {}};
   if (any_permutation) shuffle(generated, uniform);
   order.insert(order.end(), generated.begin(), generated.end());
-  for (std::size_t rank = 0; rank < order.size(); rank++) arrangement.rank[order[rank]] = static_cast<std::int32_t>(rank);
+  for (std::size_t rank = 0; rank < order.size(); rank++)
+    arrangement.rank[order[rank]] = static_cast<std::int32_t>(rank);
   return arrangement;
 }
 
 void ask_ahead(Arrangement& arrangement, double share, int most, const Uniforms& uniform) {
   arrangement.ahead.assign(arrangement.rank.size(), 0);
   for (std::size_t i = 0; i < arrangement.rank.size(); i++) {
-    if (arrangement.rank[i] >= arrangement.prompt && uniform() < share) arrangement.ahead[i] = 1 + below(most, uniform);
+    if (arrangement.rank[i] >= arrangement.prompt && uniform() < share)
+      arrangement.ahead[i] = 1 + below(most, uniform);
   }
 }
 
@@ -95,7 +104,8 @@ std::vector<double> low_discrepancy(double u, int n) {
 }
 
 double MaskSchedule::rate(double u, std::int64_t step) const {
-  const double share = warmup > 0 ? std::min(1.0, static_cast<double>(step) / static_cast<double>(warmup)) : 1;
+  const double share =
+      warmup > 0 ? std::min(1.0, static_cast<double>(step) / static_cast<double>(warmup)) : 1;
   const double from = start + share * (low - start), to = start + share * (high - start);
   return from + u * (to - from);
 }
@@ -106,7 +116,8 @@ int prompt_size(double mask_rate, int length) {
 
 double RateSchedule::rate(std::int64_t step) const {
   if (step < warmup) return peak * static_cast<double>(step + 1) / static_cast<double>(warmup);
-  const double left = static_cast<double>(steps - step) / static_cast<double>(std::max<std::int64_t>(1, steps - warmup));
+  const double left = static_cast<double>(steps - step) /
+                      static_cast<double>(std::max<std::int64_t>(1, steps - warmup));
   return peak * (floor + (1 - floor) * std::clamp(left, 0.0, 1.0));
 }
 

@@ -1,5 +1,5 @@
-// What an any-subset model is trained on: which positions are prompt, in which order the others are generated, and how the
-// share of masked positions is drawn (ASSD, Sec. 6). Torch-free.
+// What an any-subset model is trained on: which positions are prompt, in which order the others are
+// generated, and how the share of masked positions is drawn (ASSD, Sec. 6). Torch-free.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,18 @@
 
 namespace draftlab {
 
-// Rank of each position. Ranks below `prompt` see each other; a later rank sees the prompt and every rank before its own.
+// Rank of each position. Ranks below `prompt` see each other; a later rank sees the prompt and
+// every rank before its own.
 struct Arrangement {
   std::vector<std::int32_t> rank;
   std::int32_t prompt = 0;
-  std::vector<std::int32_t> ahead = {};  // ranks before its own that each position's query does not see; empty: none
+  std::vector<std::int32_t> ahead =
+      {};  // ranks before its own that each position's query does not see; empty: none
 };
 
-// The first rank that the content of a position does not see, and the same for the query that predicts the position. A query
-// of a prompt position is never scored; its limit only keeps its row from being empty.
+// The first rank that the content of a position does not see, and the same for the query that
+// predicts the position. A query of a prompt position is never scored; its limit only keeps its row
+// from being empty.
 std::int32_t content_limit(const Arrangement& arrangement, std::int32_t position);
 std::int32_t query_limit(const Arrangement& arrangement, std::int32_t position);
 
@@ -26,23 +29,27 @@ enum class PromptShape { scattered, prefix, spans };
 // Independent uniforms in [0, 1), one a call.
 using Uniforms = std::function<double()>;
 
-// Which positions are given: `prompt` of `length`, 1 <= prompt < length. Position 0, the begin token, always is, so no query
-// sees nothing. Scattered: any others. Prefix: the first ones. Spans: all but one to three contiguous spans.
+// Which positions are given: `prompt` of `length`, 1 <= prompt < length. Position 0, the begin
+// token, always is, so no query sees nothing. Scattered: any others. Prefix: the first ones. Spans:
+// all but one to three contiguous spans.
 std::vector<char> draw_prompt(int length, int prompt, PromptShape shape, const Uniforms& uniform);
 
-// The lattice decomposition: prompt and generated positions each ascending, so that a set of visible tokens has one order
-// (Eq. 4). With `any_permutation` the generated positions are shuffled (the ablation of Fig. 3).
+// The lattice decomposition: prompt and generated positions each ascending, so that a set of
+// visible tokens has one order (Eq. 4). With `any_permutation` the generated positions are shuffled
+// (the ablation of Fig. 3).
 Arrangement arrange(const std::vector<char>& given, bool any_permutation, const Uniforms& uniform);
 
-// Lets a `share` of the generated positions be asked 1 to `most` ranks early: the question of a draft, p(x_i | prompt, ranks
-// before n) with n < i. On the lattice alone a query always sees everything to its left, so a model trained from scratch on
-// nothing else never learns to draft; the authors' model had it from XLNet's permutations.
+// Lets a `share` of the generated positions be asked 1 to `most` ranks early: the question of a
+// draft, p(x_i | prompt, ranks before n) with n < i. On the lattice alone a query always sees
+// everything to its left, so a model trained from scratch on nothing else never learns to draft;
+// the authors' model had it from XLNet's permutations.
 void ask_ahead(Arrangement& arrangement, double share, int most, const Uniforms& uniform);
 
 // n numbers in [0, 1), one in each stratum [i/n, (i+1)/n): a batch covers all mask rates evenly.
 std::vector<double> low_discrepancy(double u, int n);
 
-// The interval of mask rates widens linearly from [start, start] to [low, high] over `warmup` steps.
+// The interval of mask rates widens linearly from [start, start] to [low, high] over `warmup`
+// steps.
 struct MaskSchedule {
   double start = 0.15, low = 0.15, high = 0.9;
   std::int64_t warmup = 0;
@@ -51,7 +58,8 @@ struct MaskSchedule {
 // Prompt tokens left at a mask rate: at least one, and at least one position is masked.
 int prompt_size(double mask_rate, int length);
 
-// Linear warm-up over `warmup` steps to `peak`, then linear decay to `floor` * peak at `steps`. Steps count from 0.
+// Linear warm-up over `warmup` steps to `peak`, then linear decay to `floor` * peak at `steps`.
+// Steps count from 0.
 struct RateSchedule {
   double peak = 1e-3, floor = 0;
   std::int64_t warmup = 0, steps = 1;

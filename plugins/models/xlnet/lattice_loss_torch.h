@@ -1,5 +1,5 @@
-// The training loss of an AS-ARM: the joint conditional log-probability of what is not prompt (Eq. 7), both streams in one
-// forward. Differentiable; see xlnet_torch.h for the general forward.
+// The training loss of an AS-ARM: the joint conditional log-probability of what is not prompt (Eq.
+// 7), both streams in one forward. Differentiable; see xlnet_torch.h for the general forward.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,8 +19,9 @@ struct LatticeBatch {
   std::int64_t scored() const;  // tokens of rank >= prompt
 };
 
-// -log p(token | prompt and earlier ranks) in nats of every scored token, f32 [scored], sample by sample, positions ascending.
-// `bf16`: matrix products in bf16; norms, residuals, softmax and the loss stay f32.
+// -log p(token | prompt and earlier ranks) in nats of every scored token, f32 [scored], sample by
+// sample, positions ascending. `bf16`: matrix products in bf16; norms, residuals, softmax and the
+// loss stay f32.
 at::Tensor lattice_nll(const Xlnet& net, const LatticeBatch& batch, bool bf16);
 
 }  // namespace draftlab

@@ -1,5 +1,5 @@
-// Options of the trainer `as-arm`. The loop is in train_as_arm_torch.cc; this side is torch-free, so that `list`, `describe`
-// and `check` know the trainer without loading torch.
+// Options of the trainer `as-arm`. The loop is in train_as_arm_torch.cc; this side is torch-free,
+// so that `list`, `describe` and `check` know the trainer without loading torch.
 #pragma once
 
 #include <string>
@@ -22,7 +22,8 @@ struct TrainAsArmOptions : TrainingOptions {
   std::int64_t layers = 6, width = 160, heads = 5, inner = 640;
   // What is masked.
   std::string order = "lattice";
-  double mask_start = 0.15, mask_min = 0.15, mask_max = 0.99, share_prefix = 0, share_spans = 0, share_ahead = 0;
+  double mask_start = 0.15, mask_min = 0.15, mask_max = 0.99, share_prefix = 0, share_spans = 0,
+         share_ahead = 0;
   std::int64_t mask_warmup = 5000, most_ahead = 4;
   // Sizes.
   std::int64_t length = 128, validate_canvases = 64;
@@ -30,8 +31,8 @@ struct TrainAsArmOptions : TrainingOptions {
   void declare(OptionSet& set);
 };
 
-// What the torch module is handed: it must not depend on the tokenizer's library, whose copy of protobuf would clash with the
-// one that torch loads.
+// What the torch module is handed: it must not depend on the tokenizer's library, whose copy of
+// protobuf would clash with the one that torch loads.
 struct TrainAsArmJob {
   TrainAsArmOptions options;
   Corpus corpus, held_out;

@@ -6,9 +6,9 @@
 
 #include "core/base/error.h"
 #include "plugins/models/training/corpus.h"
+#include "plugins/models/training/training_torch.h"
 #include "plugins/models/xlnet/lattice_loss_torch.h"
 #include "plugins/models/xlnet/train_as_arm.h"
-#include "plugins/models/training/training_torch.h"
 #include "plugins/models/xlnet/xlnet_torch.h"
 
 namespace draftlab {
@@ -20,7 +20,9 @@ Xlnet network(const TrainAsArmJob& job, std::uint64_t seed) {
   if (!o.start.empty()) {
     Xlnet net = Xlnet::load(o.start);
     if (net.config.vocab_size != job.vocabulary)
-      throw DataError("'" + o.start + "' has a vocabulary of " + std::to_string(net.config.vocab_size) + ", the tokenizer one of " + std::to_string(job.vocabulary));
+      throw DataError("'" + o.start + "' has a vocabulary of " +
+                      std::to_string(net.config.vocab_size) + ", the tokenizer one of " +
+                      std::to_string(job.vocabulary));
     return net;
   }
   XlnetConfig config;
@@ -33,23 +35,26 @@ Xlnet network(const TrainAsArmJob& job, std::uint64_t seed) {
   return Xlnet::random(config, seed);
 }
 
-// Mask rates are stratified over the canvases of the step; shape, prompt and order are each canvas's own.
-LatticeBatch draw(const TrainAsArmOptions& o, const Corpus& corpus, std::uint64_t seed, std::uint64_t stream, std::int64_t step,
-                  std::int64_t count) {
+// Mask rates are stratified over the canvases of the step; shape, prompt and order are each
+// canvas's own.
+LatticeBatch draw(const TrainAsArmOptions& o, const Corpus& corpus, std::uint64_t seed,
+                  std::uint64_t stream, std::int64_t step, std::int64_t count) {
   const int length = static_cast<int>(o.length);
   const MaskSchedule masks{o.mask_start, o.mask_min, o.mask_max, o.mask_warmup};
-  const std::vector<double> strata = low_discrepancy(uniforms(seed, stream, step, -1)(), static_cast<int>(count));
+  const std::vector<double> strata =
+      low_discrepancy(uniforms(seed, stream, step, -1)(), static_cast<int>(count));
   LatticeBatch batch;
   for (std::int64_t i = 0; i < count; i++) {
     const Uniforms uniform = uniforms(seed, stream, step, i);
     batch.tokens.push_back(corpus.canvas(length, uniform(), o.align));
     const double shape = uniform();
     const double rate = masks.rate(strata[i], stream == kValidationStream ? o.mask_warmup : step);
-    const std::vector<char> given = draw_prompt(length, prompt_size(rate, length),
-                                                shape < o.share_prefix                    ? PromptShape::prefix
-                                                : shape < o.share_prefix + o.share_spans ? PromptShape::spans
-                                                                                           : PromptShape::scattered,
-                                                uniform);
+    const std::vector<char> given =
+        draw_prompt(length, prompt_size(rate, length),
+                    shape < o.share_prefix                   ? PromptShape::prefix
+                    : shape < o.share_prefix + o.share_spans ? PromptShape::spans
+                                                             : PromptShape::scattered,
+                    uniform);
     batch.arrangements.push_back(arrange(given, o.order == "any-permutation", uniform));
     if (stream == kTrainingStream && o.share_ahead > 0)
       ask_ahead(batch.arrangements.back(), o.share_ahead, static_cast<int>(o.most_ahead), uniform);
@@ -69,13 +74,17 @@ double held_out_loss(const TrainAsArmJob& job, const Xlnet& net, std::uint64_t s
   const LatticeBatch all = draw(o, job.held_out, seed, kValidationStream, 0, o.validate_canvases);
   double sum = 0;
   for (std::int64_t first = 0; first < o.validate_canvases; first += o.batch)
-    sum += lattice_nll(net, part(all, first, std::min(o.batch, o.validate_canvases - first)), bf16).sum().item<double>();
+    sum += lattice_nll(net, part(all, first, std::min(o.batch, o.validate_canvases - first)), bf16)
+               .sum()
+               .item<double>();
   return sum / static_cast<double>(all.scored());
 }
 
-StepResult gradient(const TrainAsArmJob& job, const Xlnet& net, std::uint64_t seed, bool bf16, std::int64_t step) {
+StepResult gradient(const TrainAsArmJob& job, const Xlnet& net, std::uint64_t seed, bool bf16,
+                    std::int64_t step) {
   const TrainAsArmOptions& o = job.options;
-  const LatticeBatch batch = draw(o, job.corpus, seed, kTrainingStream, step, o.batch * o.accumulate);
+  const LatticeBatch batch =
+      draw(o, job.corpus, seed, kTrainingStream, step, o.batch * o.accumulate);
   const auto scored = static_cast<double>(batch.scored());
   StepResult result;
   for (std::int64_t i = 0; i < o.accumulate; i++) {
@@ -94,10 +103,13 @@ void train_as_arm(const TrainAsArmJob& job, const TrainContext& context) {
   const Xlnet net = network(job, context.seed);
   Training training;
   training.name = "as-arm";
-  training.data = std::to_string(job.corpus.tokens()) + " tokens in " + std::to_string(job.corpus.documents()) + " documents, " +
+  training.data = std::to_string(job.corpus.tokens()) + " tokens in " +
+                  std::to_string(job.corpus.documents()) + " documents, " +
                   std::to_string(job.held_out.tokens()) + " held out";
   training.parameters = net.named_parameters();
-  training.gradient = [&](std::int64_t step) { return gradient(job, net, context.seed, bf16, step); };
+  training.gradient = [&](std::int64_t step) {
+    return gradient(job, net, context.seed, bf16, step);
+  };
   training.save = [&](const std::string& folder) { net.save(folder, o.dtype == "bf16"); };
   training.validate = [&](ValidationRow& row) {
     const double loss = held_out_loss(job, net, context.seed, bf16);
@@ -106,7 +118,8 @@ void train_as_arm(const TrainAsArmJob& job, const TrainContext& context) {
       training.save(context.out);
       row = context.generate(context.out);
       if (std::isfinite(row.perplexity)) line += ", perplexity " + short_number(row.perplexity);
-      line += ", entropy " + short_number(row.entropy_bits) + " bits, NFE per token " + short_number(row.nfe_per_token);
+      line += ", entropy " + short_number(row.entropy_bits) + " bits, NFE per token " +
+              short_number(row.nfe_per_token);
     }
     row.loss = loss;
     return line;
@@ -116,7 +129,10 @@ void train_as_arm(const TrainAsArmJob& job, const TrainContext& context) {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) void draftlab_train_as_arm(const TrainAsArmJob& job, const TrainContext& context);
-extern "C" void draftlab_train_as_arm(const TrainAsArmJob& job, const TrainContext& context) { train_as_arm(job, context); }
+extern "C" __attribute__((visibility("default"))) void draftlab_train_as_arm(
+    const TrainAsArmJob& job, const TrainContext& context);
+extern "C" void draftlab_train_as_arm(const TrainAsArmJob& job, const TrainContext& context) {
+  train_as_arm(job, context);
+}
 
 }  // namespace draftlab

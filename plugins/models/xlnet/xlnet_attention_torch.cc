@@ -8,7 +8,8 @@
 #include <vector>
 
 #if defined(__x86_64__)
-#define DRAFTLAB_VECTOR __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#define DRAFTLAB_VECTOR \
+  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define DRAFTLAB_VECTOR
 #endif
@@ -19,10 +20,12 @@ namespace {
 using at::BFloat16;
 
 DRAFTLAB_VECTOR void widen(const std::uint16_t* from, float* to, std::int64_t length) {
-  for (std::int64_t j = 0; j < length; ++j) to[j] = std::bit_cast<float>(static_cast<std::uint32_t>(from[j]) << 16);
+  for (std::int64_t j = 0; j < length; ++j)
+    to[j] = std::bit_cast<float>(static_cast<std::uint32_t>(from[j]) << 16);
 }
 
-DRAFTLAB_VECTOR void narrow(const float* from, std::uint16_t* to, std::int64_t length) {  // to nearest even
+DRAFTLAB_VECTOR void narrow(const float* from, std::uint16_t* to,
+                            std::int64_t length) {  // to nearest even
   for (std::int64_t j = 0; j < length; ++j) {
     const std::uint32_t bits = std::bit_cast<std::uint32_t>(from[j]);
     to[j] = static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
@@ -35,11 +38,16 @@ const float* floats(const BFloat16* row, float* buffer, std::int64_t length) {
   widen(reinterpret_cast<const std::uint16_t*>(row), buffer, length);
   return buffer;
 }
-void store(const float* from, float* to, std::int64_t length) { std::copy(from, from + length, to); }
-void store(const float* from, BFloat16* to, std::int64_t length) { narrow(from, reinterpret_cast<std::uint16_t*>(to), length); }
+void store(const float* from, float* to, std::int64_t length) {
+  std::copy(from, from + length, to);
+}
+void store(const float* from, BFloat16* to, std::int64_t length) {
+  narrow(from, reinterpret_cast<std::uint16_t*>(to), length);
+}
 
 // scale * p * (dp - sum(p * dp)): the gradient of the scaled scores.
-DRAFTLAB_VECTOR void softmax_backward_row(const float* p, const float* dp, float scale, float* out, std::int64_t length) {
+DRAFTLAB_VECTOR void softmax_backward_row(const float* p, const float* dp, float scale, float* out,
+                                          std::int64_t length) {
   float dot = 0;
 #pragma omp simd reduction(+ : dot)
   for (std::int64_t j = 0; j < length; ++j) dot += p[j] * dp[j];
@@ -47,13 +55,19 @@ DRAFTLAB_VECTOR void softmax_backward_row(const float* p, const float* dp, float
 }
 
 // scale * (content + relative), minus 1e30 where blocked.
-DRAFTLAB_VECTOR void score_row(const float* content, const float* relative, const bool* blocked, float scale, float* out, std::int64_t length) {
-  for (std::int64_t j = 0; j < length; ++j) out[j] = scale * (content[j] + relative[j]) - (blocked[j] ? 1e30f : 0.f);
+DRAFTLAB_VECTOR void score_row(const float* content, const float* relative, const bool* blocked,
+                               float scale, float* out, std::int64_t length) {
+  for (std::int64_t j = 0; j < length; ++j)
+    out[j] = scale * (content[j] + relative[j]) - (blocked[j] ? 1e30f : 0.f);
 }
 
 struct Shape {
   std::int64_t batch, heads, rows, length;
-  explicit Shape(const at::Tensor& content) : batch(content.size(0)), heads(content.size(1)), rows(content.size(2)), length(content.size(3)) {}
+  explicit Shape(const at::Tensor& content)
+      : batch(content.size(0)),
+        heads(content.size(1)),
+        rows(content.size(2)),
+        length(content.size(3)) {}
   std::int64_t all() const { return batch * heads * rows; }
   // Of a flat [B, H, R] index: where its relative row lies in [H, B, R], and which [B, R] it is.
   std::int64_t relative(std::int64_t flat) const {
@@ -64,7 +78,8 @@ struct Shape {
 };
 
 template <class T>
-at::Tensor forward_rows(const at::Tensor& content, const at::Tensor& relative, const at::Tensor& positions, const at::Tensor& blocked, float scale) {
+at::Tensor forward_rows(const at::Tensor& content, const at::Tensor& relative,
+                        const at::Tensor& positions, const at::Tensor& blocked, float scale) {
   const Shape shape(content);
   const std::int64_t length = shape.length, width = 2 * length;
   at::Tensor weights = at::empty(content.sizes(), content.options());
@@ -76,7 +91,9 @@ at::Tensor forward_rows(const at::Tensor& content, const at::Tensor& relative, c
     std::vector<float> row(length), first(length), second(length);
     for (std::int64_t i = begin; i < end; ++i) {
       const T* shifted = bd + shape.relative(i) * width + length - 1 - position[shape.row(i)];
-      score_row(floats(ac + i * length, first.data(), length), floats(shifted, second.data(), length), mask + shape.row(i) * length, scale, row.data(), length);
+      score_row(floats(ac + i * length, first.data(), length),
+                floats(shifted, second.data(), length), mask + shape.row(i) * length, scale,
+                row.data(), length);
       normalise_row(row.data(), length);
       store(row.data(), out + i * length, length);
     }
@@ -85,7 +102,9 @@ at::Tensor forward_rows(const at::Tensor& content, const at::Tensor& relative, c
 }
 
 template <class T>
-void backward_rows(const at::Tensor& weights, const at::Tensor& gradient, const at::Tensor& positions, float scale, at::Tensor& content, at::Tensor& relative) {
+void backward_rows(const at::Tensor& weights, const at::Tensor& gradient,
+                   const at::Tensor& positions, float scale, at::Tensor& content,
+                   at::Tensor& relative) {
   const Shape shape(weights);
   const std::int64_t length = shape.length, width = 2 * length;
   const T *p = weights.data_ptr<T>(), *dp = gradient.data_ptr<T>();
@@ -94,7 +113,9 @@ void backward_rows(const at::Tensor& weights, const at::Tensor& gradient, const 
   at::parallel_for(0, shape.all(), 16, [&](std::int64_t begin, std::int64_t end) {
     std::vector<float> row(length), first(length), second(length);
     for (std::int64_t i = begin; i < end; ++i) {
-      softmax_backward_row(floats(p + i * length, first.data(), length), floats(dp + i * length, second.data(), length), scale, row.data(), length);
+      softmax_backward_row(floats(p + i * length, first.data(), length),
+                           floats(dp + i * length, second.data(), length), scale, row.data(),
+                           length);
       store(row.data(), ac + i * length, length);
       T* shifted = bd + shape.relative(i) * width;
       const std::int64_t at = length - 1 - position[shape.row(i)];
@@ -106,26 +127,33 @@ void backward_rows(const at::Tensor& weights, const at::Tensor& gradient, const 
 }
 
 struct RelativeSoftmax : torch::autograd::Function<RelativeSoftmax> {
-  static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& content, const at::Tensor& relative,
-                            const at::Tensor& positions, const at::Tensor& blocked, double scale) {
+  static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& content,
+                            const at::Tensor& relative, const at::Tensor& positions,
+                            const at::Tensor& blocked, double scale) {
     const bool bf16 = content.scalar_type() == at::kBFloat16;
-    at::Tensor weights = bf16 ? forward_rows<BFloat16>(content, relative, positions, blocked, static_cast<float>(scale))
-                              : forward_rows<float>(content, relative, positions, blocked, static_cast<float>(scale));
+    at::Tensor weights = bf16 ? forward_rows<BFloat16>(content, relative, positions, blocked,
+                                                       static_cast<float>(scale))
+                              : forward_rows<float>(content, relative, positions, blocked,
+                                                    static_cast<float>(scale));
     context->save_for_backward({weights, positions});
     context->saved_data["scale"] = scale;
     return weights;
   }
 
-  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context, torch::autograd::variable_list gradients) {
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list gradients) {
     const auto saved = context->get_saved_variables();
     const at::Tensor &weights = saved[0], &positions = saved[1];
     const float scale = static_cast<float>(context->saved_data["scale"].toDouble());
     const Shape shape(weights);
     at::Tensor content = at::empty(weights.sizes(), weights.options());
-    at::Tensor relative = at::empty({shape.heads, shape.batch, shape.rows, 2 * shape.length}, weights.options());
+    at::Tensor relative =
+        at::empty({shape.heads, shape.batch, shape.rows, 2 * shape.length}, weights.options());
     const at::Tensor gradient = gradients[0].contiguous();
-    if (weights.scalar_type() == at::kBFloat16) backward_rows<BFloat16>(weights, gradient, positions, scale, content, relative);
-    else backward_rows<float>(weights, gradient, positions, scale, content, relative);
+    if (weights.scalar_type() == at::kBFloat16)
+      backward_rows<BFloat16>(weights, gradient, positions, scale, content, relative);
+    else
+      backward_rows<float>(weights, gradient, positions, scale, content, relative);
     return {content, relative, at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };
@@ -133,7 +161,8 @@ struct RelativeSoftmax : torch::autograd::Function<RelativeSoftmax> {
 }  // namespace
 
 DRAFTLAB_VECTOR float soften_row(float* row, std::int64_t length, float most) {
-  // exp(x), x <= 0, as 2^n * e^r with |r| <= ln(2)/2 and e^r by its Taylor polynomial: relative error below 2e-7.
+  // exp(x), x <= 0, as 2^n * e^r with |r| <= ln(2)/2 and e^r by its Taylor polynomial: relative
+  // error below 2e-7.
   float sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (std::int64_t j = 0; j < length; ++j) {
@@ -143,7 +172,11 @@ DRAFTLAB_VECTOR float soften_row(float* row, std::int64_t length, float most) {
     constexpr float kRound = 12582912.f;  // 1.5 * 2^23: adding it rounds to an integer
     const float n = (x * 1.44269504f + kRound) - kRound;
     const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
-    const float e = 1.f + r * (1.f + r * (0.5f + r * (1.f / 6 + r * (1.f / 24 + r * (1.f / 120 + r * (1.f / 720 + r * (1.f / 5040)))))));
+    const float e =
+        1.f +
+        r * (1.f + r * (0.5f +
+                        r * (1.f / 6 + r * (1.f / 24 + r * (1.f / 120 +
+                                                            r * (1.f / 720 + r * (1.f / 5040)))))));
     const float power = std::bit_cast<float>((static_cast<std::int32_t>(n) + 127) << 23);
     const float value = nothing ? 0.f : e * power;
     row[j] = value;
@@ -160,9 +193,10 @@ DRAFTLAB_VECTOR void normalise_row(float* row, std::int64_t length) {
   for (std::int64_t j = 0; j < length; ++j) row[j] *= share;
 }
 
-at::Tensor relative_softmax(const at::Tensor& content, const at::Tensor& relative, const at::Tensor& positions,
-                            const at::Tensor& blocked, double scale) {
-  return RelativeSoftmax::apply(content.contiguous(), relative.contiguous(), positions.contiguous(), blocked.contiguous(), scale);
+at::Tensor relative_softmax(const at::Tensor& content, const at::Tensor& relative,
+                            const at::Tensor& positions, const at::Tensor& blocked, double scale) {
+  return RelativeSoftmax::apply(content.contiguous(), relative.contiguous(), positions.contiguous(),
+                                blocked.contiguous(), scale);
 }
 
 }  // namespace draftlab

@@ -25,8 +25,11 @@ constexpr float kUnseen = -3e38f;
 
 std::int64_t padded(std::int64_t count) { return (count + 15) / 16 * 16; }
 
-// scores[j] += origin[positions[j]], where the first `ordered` positions are neighbours in order. The largest of them.
-DRAFTLAB_WIDEST float add_relative(float* scores, const float* origin, const std::int32_t* positions, std::int64_t ordered, std::int64_t count) {
+// scores[j] += origin[positions[j]], where the first `ordered` positions are neighbours in order.
+// The largest of them.
+DRAFTLAB_WIDEST float add_relative(float* scores, const float* origin,
+                                   const std::int32_t* positions, std::int64_t ordered,
+                                   std::int64_t count) {
   const float* const run = origin + positions[0];
   float most = kUnseen;
 #pragma omp simd reduction(max : most)
@@ -47,15 +50,19 @@ DRAFTLAB_WIDEST void scale_row(const float* from, float scale, std::int64_t coun
 }
 
 // Uninitialised: a forward writes before it reads.
-std::unique_ptr<float[]> room(std::int64_t count) { return std::unique_ptr<float[]>(new float[count]); }
+std::unique_ptr<float[]> room(std::int64_t count) {
+  return std::unique_ptr<float[]>(new float[count]);
+}
 
 // out = scale * (x + bias).
-DRAFTLAB_WIDEST void biased(const float* x, const float* bias, float scale, std::int64_t count, float* out) {
+DRAFTLAB_WIDEST void biased(const float* x, const float* bias, float scale, std::int64_t count,
+                            float* out) {
   for (std::int64_t i = 0; i < count; ++i) out[i] = scale * (x[i] + bias[i]);
 }
 
 // x = norm(x + y), row by row.
-void add_and_norm(float* x, const float* y, std::int64_t rows, std::int64_t d, const at::Tensor& weight, const at::Tensor& bias, double epsilon) {
+void add_and_norm(float* x, const float* y, std::int64_t rows, std::int64_t d,
+                  const at::Tensor& weight, const at::Tensor& bias, double epsilon) {
   const float *scale = weight.data_ptr<float>(), *shift = bias.data_ptr<float>();
   at::parallel_for(0, rows, 16, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
@@ -74,7 +81,9 @@ void RowCache::move(std::int64_t from, std::int64_t to) {
 }
 
 std::int64_t RowCache::append(std::int32_t position) {
-  if (size() == memory_.slots()) memory_.reserve(2 * size());  // only many paths at once need more rows than the canvas has positions
+  if (size() == memory_.slots())
+    memory_.reserve(
+        2 * size());  // only many paths at once need more rows than the canvas has positions
   positions_.push_back(position);
   return size() - 1;
 }
@@ -82,7 +91,9 @@ std::int64_t RowCache::append(std::int32_t position) {
 XlnetRows::XlnetRows(Xlnet net, bool bf16) : config_(net.config), layout_(memory_layout(bf16)) {
   const at::NoGradGuard no_grad;
   const std::int64_t d = config_.d_model, all = config_.n_head * config_.d_head;
-  const auto floats = [](const at::Tensor& tensor) { return tensor.detach().to(at::kFloat).contiguous(); };
+  const auto floats = [](const at::Tensor& tensor) {
+    return tensor.detach().to(at::kFloat).contiguous();
+  };
   if (!net.lm_weight.is_same(net.word_embedding)) {  // else the head holds it, too
     const bool narrow = bf16 || net.word_embedding.scalar_type() == at::kBFloat16;
     embedding_ = net.word_embedding.detach().to(narrow ? at::kBFloat16 : at::kFloat).contiguous();
@@ -92,7 +103,9 @@ XlnetRows::XlnetRows(Xlnet net, bool bf16) : config_(net.config), layout_(memory
   net.word_embedding = net.lm_weight = at::Tensor();
   for (XlnetLayer& from : net.layers) {
     Layer layer;
-    const auto transposed = [&](const at::Tensor& weight) { return weight.detach().view({d, all}).t(); };
+    const auto transposed = [&](const at::Tensor& weight) {
+      return weight.detach().view({d, all}).t();
+    };
     layer.q = RowLinear(transposed(from.q), {}, bf16);
     layer.kv = RowLinear(at::cat({transposed(from.k), transposed(from.v)}), {}, bf16);
     layer.o = RowLinear(from.o.detach().view({d, all}), {}, bf16);
@@ -113,14 +126,16 @@ XlnetRows::XlnetRows(Xlnet net, bool bf16) : config_(net.config), layout_(memory
 void XlnetRows::prepare(std::int64_t length) {
   if (length <= length_) return;
   const at::NoGradGuard no_grad;
-  const std::int64_t d = config_.d_model, heads = config_.n_head, head = config_.d_head, offsets = 2 * length - 1;
+  const std::int64_t d = config_.d_model, heads = config_.n_head, head = config_.d_head,
+                     offsets = 2 * length - 1;
   const at::Tensor positions = positional_rows(length - 1, 1 - length, d);
   for (Layer& layer : layers_) {
     const at::Tensor rows = at::matmul(positions, layer.r.to(at::kFloat));  // [2N-1, H dh]
     layer.relative = Panels(heads);
     layer.relative.settle(layout_, offsets, head);
     for (std::int64_t h = 0; h < heads; ++h) {
-      for (std::int64_t o = 0; o < offsets; ++o) layer.relative.set_output(h, o, rows.data_ptr<float>() + (o * heads + h) * head, head);
+      for (std::int64_t o = 0; o < offsets; ++o)
+        layer.relative.set_output(h, o, rows.data_ptr<float>() + (o * heads + h) * head, head);
     }
   }
   length_ = length;
@@ -129,7 +144,9 @@ void XlnetRows::prepare(std::int64_t length) {
 std::vector<XlnetRows::Tile> XlnetRows::tiles(std::span<const Row* const> rows) const {
   std::vector<std::int64_t> order(rows.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return std::less<>()(rows[a]->cache, rows[b]->cache); });
+  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+    return std::less<>()(rows[a]->cache, rows[b]->cache);
+  });
   std::vector<Tile> tiles;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const bool other = i == 0 || rows[order[i]]->cache != rows[order[i - 1]]->cache;
@@ -137,7 +154,8 @@ std::vector<XlnetRows::Tile> XlnetRows::tiles(std::span<const Row* const> rows) 
     tiles.back().rows.push_back(order[i]);
   }
   for (Tile& tile : tiles) {
-    std::int64_t end = 0, first = length_, last = 0;  // of the slots that are seen, and of the rows' positions
+    std::int64_t end = 0, first = length_,
+                 last = 0;  // of the slots that are seen, and of the rows' positions
     for (const std::int64_t i : tile.rows) {
       const Row& row = *rows[i];
       end = std::max(end, row.limit);
@@ -150,20 +168,25 @@ std::vector<XlnetRows::Tile> XlnetRows::tiles(std::span<const Row* const> rows) 
     tile.seen = padded(end);
     tile.lowest = (length_ - 1 - last + *nearest) / 16 * 16;
     tile.offsets = padded(length_ - first + *farthest) - tile.lowest;
-    for (tile.ordered = 0; tile.ordered < end && keys[tile.ordered] == keys[0] + tile.ordered;) ++tile.ordered;
+    for (tile.ordered = 0; tile.ordered < end && keys[tile.ordered] == keys[0] + tile.ordered;)
+      ++tile.ordered;
   }
   return tiles;
 }
 
-// Scores are (q + r_w_bias) . key + (q + r_r_bias) . W_r PE(offset), each a product over the tile; a row then takes the offsets of its
-// own keys.
-void XlnetRows::attend_tile(const Layer& layer, std::size_t l, std::int64_t head, const Tile& tile, std::span<const Row* const> rows, const float* q, float* joined) const {
+// Scores are (q + r_w_bias) . key + (q + r_r_bias) . W_r PE(offset), each a product over the tile;
+// a row then takes the offsets of its own keys.
+void XlnetRows::attend_tile(const Layer& layer, std::size_t l, std::int64_t head, const Tile& tile,
+                            std::span<const Row* const> rows, const float* q, float* joined) const {
   thread_local std::vector<float> scratch, kept;
-  const std::int64_t width = config_.d_head, all = config_.n_head * width, count = static_cast<std::int64_t>(tile.rows.size());
+  const std::int64_t width = config_.d_head, all = config_.n_head * width,
+                     count = static_cast<std::int64_t>(tile.rows.size());
   scratch.resize(count * (3 * width + tile.seen + tile.offsets));
-  float *content = scratch.data(), *relative = content + count * width, *out = relative + count * width;
+  float *content = scratch.data(), *relative = content + count * width,
+        *out = relative + count * width;
   float *scores = out + count * width, *others = scores + count * tile.seen;
-  const float *content_bias = layer.content_bias.data_ptr<float>() + head * width, *relative_bias = layer.relative_bias.data_ptr<float>() + head * width;
+  const float *content_bias = layer.content_bias.data_ptr<float>() + head * width,
+              *relative_bias = layer.relative_bias.data_ptr<float>() + head * width;
   const float scale = 1 / std::sqrt(static_cast<float>(width));
   for (std::int64_t r = 0; r < count; ++r) {
     const float* own = q + tile.rows[r] * all + head * width;
@@ -179,32 +202,46 @@ void XlnetRows::attend_tile(const Layer& layer, std::size_t l, std::int64_t head
   for (std::int64_t r = 0; r < count; ++r) {
     const Row& row = *rows[tile.rows[r]];
     float* own = scores + r * tile.seen;
-    const float* origin = others + r * tile.offsets + (length_ - 1 - row.position - tile.lowest);  // of position 0
+    const float* origin =
+        others + r * tile.offsets + (length_ - 1 - row.position - tile.lowest);  // of position 0
     kept.clear();
-    for (const std::int32_t extra : row.extras) kept.push_back(own[extra] + origin[positions[extra]]);
-    float largest = row.limit > 0 ? add_relative(own, origin, positions, std::min(tile.ordered, row.limit), row.limit) : kUnseen;
+    for (const std::int32_t extra : row.extras)
+      kept.push_back(own[extra] + origin[positions[extra]]);
+    float largest = row.limit > 0 ? add_relative(own, origin, positions,
+                                                 std::min(tile.ordered, row.limit), row.limit)
+                                  : kUnseen;
     std::fill(own + row.limit, own + tile.seen, kUnseen);
-    for (std::size_t i = 0; i < kept.size(); ++i) own[row.extras[i]] = kept[i], largest = std::max(largest, kept[i]);
+    for (std::size_t i = 0; i < kept.size(); ++i)
+      own[row.extras[i]] = kept[i], largest = std::max(largest, kept[i]);
     sums[r] = soften_row(own, tile.seen, largest);
   }
   product(cache.memory_.values(l, head, tile.seen), scores, count, out);
-  for (std::int64_t r = 0; r < count; ++r) scale_row(out + r * width, 1 / sums[r], width, joined + tile.rows[r] * all + head * width);
+  for (std::int64_t r = 0; r < count; ++r)
+    scale_row(out + r * width, 1 / sums[r], width, joined + tile.rows[r] * all + head * width);
 }
 
 at::Tensor XlnetRows::forward(std::span<const Row> content, std::span<const Row> queries) const {
   const at::NoGradGuard no_grad;
-  const std::int64_t d = config_.d_model, heads = config_.n_head, head = config_.d_head, all = heads * head;
-  const std::int64_t contents = static_cast<std::int64_t>(content.size()), asked = static_cast<std::int64_t>(queries.size());
+  const std::int64_t d = config_.d_model, heads = config_.n_head, head = config_.d_head,
+                     all = heads * head;
+  const std::int64_t contents = static_cast<std::int64_t>(content.size()),
+                     asked = static_cast<std::int64_t>(queries.size());
   for (const Row& row : content) row.cache->memory_.settle(layout_);
 
-  // Content rows first, so that the last layer, which needs nothing of them but keys and values, can leave them out.
+  // Content rows first, so that the last layer, which needs nothing of them but keys and values,
+  // can leave them out.
   const std::int64_t most = contents + asked;
-  const auto x = room(most * d), q = room(most * all), kv = room(contents * 2 * all), joined = room(most * all), added = room(most * d), inner = room(most * config_.d_inner);
+  const auto x = room(most * d), q = room(most * all), kv = room(contents * 2 * all),
+             joined = room(most * all), added = room(most * d),
+             inner = room(most * config_.d_inner);
   for (std::int64_t i = 0; i < contents; ++i) {
-    if (embedding_.defined()) at::from_blob(x.get() + i * d, {d}).copy_(embedding_.select(0, content[i].token));
-    else head_.weights_of(content[i].token, x.get() + i * d);
+    if (embedding_.defined())
+      at::from_blob(x.get() + i * d, {d}).copy_(embedding_.select(0, content[i].token));
+    else
+      head_.weights_of(content[i].token, x.get() + i * d);
   }
-  for (std::int64_t i = contents; i < most; ++i) std::copy_n(mask_.data_ptr<float>(), d, x.get() + i * d);
+  for (std::int64_t i = contents; i < most; ++i)
+    std::copy_n(mask_.data_ptr<float>(), d, x.get() + i * d);
 
   std::vector<const Row*> above;  // the rows that the layer at hand computes
   std::vector<Tile> together;
@@ -213,16 +250,20 @@ at::Tensor XlnetRows::forward(std::span<const Row> content, std::span<const Row>
     const std::int64_t first = l + 1 == layers_.size() ? contents : 0, rows = most - first;
     if (l == 0 || first > 0) {
       above.clear();
-      for (std::int64_t i = first; i < most; ++i) above.push_back(i < contents ? &content[i] : &queries[i - contents]);
+      for (std::int64_t i = first; i < most; ++i)
+        above.push_back(i < contents ? &content[i] : &queries[i - contents]);
       together = tiles(above);
     }
     float* at = x.get() + first * d;
-    if (contents > 0 && content.front().cache != content[contents - 1].cache) {  // several sequences are not near at once
+    if (contents > 0 &&
+        content.front().cache !=
+            content[contents - 1].cache) {  // several sequences are not near at once
       for (const Row& row : content) row.cache->memory_.fetch_slot(l, row.index);
     }
     layer.kv.apply(x.get(), contents, kv.get());
     at::parallel_for(0, contents, 16, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t near = begin; near < end; near += 16) {  // neighbours share the lines of a head
+      for (std::int64_t near = begin; near < end;
+           near += 16) {  // neighbours share the lines of a head
         for (std::int64_t h = 0; h < heads; ++h) {
           for (std::int64_t i = near; i < std::min(near + 16, end); ++i) {
             const float* own = kv.get() + i * 2 * all + h * head;
@@ -232,14 +273,22 @@ at::Tensor XlnetRows::forward(std::span<const Row> content, std::span<const Row>
       }
     });
     layer.q.apply(at, rows, q.get());
-    attend_all(static_cast<std::int64_t>(l), heads, together, [&](const Tile& tile) -> const RowMemory& { return above[tile.rows[0]]->cache->memory_; },
-               [&](std::int64_t h, const Tile& tile) { attend_tile(layer, l, h, tile, above, q.get(), joined.get()); });
+    attend_all(
+        static_cast<std::int64_t>(l), heads, together,
+        [&](const Tile& tile) -> const RowMemory& { return above[tile.rows[0]]->cache->memory_; },
+        [&](std::int64_t h, const Tile& tile) {
+          attend_tile(layer, l, h, tile, above, q.get(), joined.get());
+        });
     layer.o.apply(joined.get(), rows, added.get());
-    add_and_norm(at, added.get(), rows, d, layer.attention_norm, layer.attention_norm_bias, config_.layer_norm_eps);
+    add_and_norm(at, added.get(), rows, d, layer.attention_norm, layer.attention_norm_bias,
+                 config_.layer_norm_eps);
     layer.inner.apply(at, rows, inner.get());
-    at::parallel_for(0, rows, 16, [&](std::int64_t begin, std::int64_t end) { exact_gelu(inner.get() + begin * config_.d_inner, (end - begin) * config_.d_inner); });
+    at::parallel_for(0, rows, 16, [&](std::int64_t begin, std::int64_t end) {
+      exact_gelu(inner.get() + begin * config_.d_inner, (end - begin) * config_.d_inner);
+    });
     layer.outer.apply(inner.get(), rows, added.get());
-    add_and_norm(at, added.get(), rows, d, layer.ff_norm, layer.ff_norm_bias, config_.layer_norm_eps);
+    add_and_norm(at, added.get(), rows, d, layer.ff_norm, layer.ff_norm_bias,
+                 config_.layer_norm_eps);
   }
   at::Tensor logits = at::empty({asked, config_.vocab_size});
   head_.apply(x.get() + contents * d, asked, logits.data_ptr<float>());

@@ -1,5 +1,6 @@
-// Task `arithmetic`: worded problems with checkable answers (S2D2's GSM8K, made small). The question is given; the answer has a
-// fixed number of positions and ends, in the text, at the first end token.
+// Task `arithmetic`: worded problems with checkable answers (S2D2's GSM8K, made small). The
+// question is given; the answer has a fixed number of positions and ends, in the text, at the first
+// end token.
 #include <map>
 
 #include "core/base/error.h"
@@ -18,31 +19,40 @@ class Arithmetic final : public Task {
     std::int64_t count = 500, seed = 1, answer_tokens = 96, few_shot = 0;
     bool begin = true;
     void declare(OptionSet& set) {
-      set.add("split", &split).one_of({"train", "tune", "test"}).help("of the problems; no question is in two of them");
+      set.add("split", &split)
+          .one_of({"train", "tune", "test"})
+          .help("of the problems; no question is in two of them");
       set.add("count", &count).in(1, 1 << 24).help("problems");
       set.add("seed", &seed).help("of the problems");
       set.add("answer_tokens", &answer_tokens).in(1, 1 << 16).help("positions of an answer");
-      set.add("few_shot", &few_shot).in(0, 64).help("solved problems of the train split before each question");
-      set.add("begin", &begin).help("every canvas begins with <s>: what draftlab's trainer shows a model");
+      set.add("few_shot", &few_shot)
+          .in(0, 64)
+          .help("solved problems of the train split before each question");
+      set.add("begin", &begin)
+          .help("every canvas begins with <s>: what draftlab's trainer shows a model");
     }
   };
   explicit Arithmetic(const Options& options) : options_(options) {}
 
   void load(const Tokenizer* tokenizer) override {
-    if (!tokenizer) throw ConfigError("task 'arithmetic' decodes text, but the model has no tokenizer");
+    if (!tokenizer)
+      throw ConfigError("task 'arithmetic' decodes text, but the model has no tokenizer");
     tokenizer_ = tokenizer;
     prompts_.clear();
     wanted_.clear();
     digest_.clear();
     std::string examples;
     for (std::int64_t i = 0; i < options_.few_shot; ++i) {
-      const Problem solved = make_problem(static_cast<std::uint64_t>(options_.seed), i, ProblemSplit::train);
+      const Problem solved =
+          make_problem(static_cast<std::uint64_t>(options_.seed), i, ProblemSplit::train);
       examples += solved.question + " " + solved.worked + " ";
     }
     for (std::int64_t i = 0; i < options_.count; ++i) {
-      const Problem problem = make_problem(static_cast<std::uint64_t>(options_.seed), i, problem_split_named(options_.split));
+      const Problem problem = make_problem(static_cast<std::uint64_t>(options_.seed), i,
+                                           problem_split_named(options_.split));
       const std::string id = "arithmetic-" + options_.split + "-" + std::to_string(i);
-      prompts_.push_back(question_prompt(id, examples + problem.question, problem.worked, *tokenizer, options_.answer_tokens, options_.begin));
+      prompts_.push_back(question_prompt(id, examples + problem.question, problem.worked,
+                                         *tokenizer, options_.answer_tokens, options_.begin));
       wanted_[prompts_.back().id] = std::to_string(problem.answer);
       digest_ = digest_of(prompts_.back().reference, digest_);
     }
@@ -50,7 +60,9 @@ class Arithmetic final : public Task {
   int size() const override { return static_cast<int>(prompts_.size()); }
   Prompt prompt(int index) const override { return prompts_.at(static_cast<std::size_t>(index)); }
   std::string digest() const override { return digest_; }
-  std::string text(const Prompt& prompt, const Canvas& canvas) const override { return answer_text(*tokenizer_, prompt, canvas); }
+  std::string text(const Prompt& prompt, const Canvas& canvas) const override {
+    return answer_text(*tokenizer_, prompt, canvas);
+  }
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
     return {{"correct", final_number(text(prompt, canvas)) == wanted_.at(prompt.id) ? 1.0 : 0.0}};
   }
@@ -66,4 +78,7 @@ class Arithmetic final : public Task {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(arithmetic) { registries.tasks.add<draftlab::Arithmetic>("arithmetic", "worded problems of small steps, scored by their last number"); }
+DRAFTLAB_PLUGIN(arithmetic) {
+  registries.tasks.add<draftlab::Arithmetic>(
+      "arithmetic", "worded problems of small steps, scored by their last number");
+}

@@ -5,8 +5,8 @@
 #include <map>
 #include <vector>
 
-#include "core/prob/chance.h"
 #include "core/base/error.h"
+#include "core/prob/chance.h"
 #include "plugins/tasks/choices.h"
 
 namespace draftlab {
@@ -16,11 +16,14 @@ using Words = std::vector<std::string>;
 
 constexpr int kMost = 40;  // no number of a problem is larger
 
-struct Thing { std::string many, holder; };
+struct Thing {
+  std::string many, holder;
+};
 const std::vector<Thing> kThings = {
-    {"apples", "bags"},   {"pears", "bags"},    {"plums", "bowls"},  {"nuts", "bowls"},   {"eggs", "boxes"},  {"cakes", "boxes"},
-    {"books", "shelves"}, {"cards", "packs"},   {"stamps", "packs"}, {"coins", "jars"},   {"shells", "jars"}, {"beads", "jars"},
-    {"pens", "boxes"},    {"balls", "baskets"}, {"roses", "vases"},  {"stones", "boxes"}};
+    {"apples", "bags"},  {"pears", "bags"},    {"plums", "bowls"},   {"nuts", "bowls"},
+    {"eggs", "boxes"},   {"cakes", "boxes"},   {"books", "shelves"}, {"cards", "packs"},
+    {"stamps", "packs"}, {"coins", "jars"},    {"shells", "jars"},   {"beads", "jars"},
+    {"pens", "boxes"},   {"balls", "baskets"}, {"roses", "vases"},   {"stones", "boxes"}};
 const Words kWomen = {"Anna", "Clara", "Emma", "Ida", "Lena", "Nora", "Rosa", "Vera"};
 const Words kMen = {"Ben", "Carl", "Felix", "Hugo", "Leo", "Max", "Paul", "Tom"};
 
@@ -34,7 +37,8 @@ std::string fill(const std::string& text, const std::map<std::string, std::strin
     }
     const std::size_t close = text.find('}', i);
     const auto slot = slots.find(text.substr(i + 1, close - i - 1));
-    if (slot == slots.end()) throw Fault("the problem template '" + text + "' names an unknown slot");
+    if (slot == slots.end())
+      throw Fault("the problem template '" + text + "' names an unknown slot");
     out += slot->second;
     i = close;
   }
@@ -49,26 +53,38 @@ struct Move {
 };
 const std::vector<Move> kMoves = {
     {Move::more,
-     {"{he} finds {b} more.", "{he} buys {b} more.", "{friend} gives {him} {b} more.", "then {he} gets {b} more."},
-     {"{he} gets {b} more, so {he} has {x}+{b}={y} {things}.", "now {he} has {x}+{b}={y} {things}.", "with {b} more that makes {x}+{b}={y} {things}."}},
+     {"{he} finds {b} more.", "{he} buys {b} more.", "{friend} gives {him} {b} more.",
+      "then {he} gets {b} more."},
+     {"{he} gets {b} more, so {he} has {x}+{b}={y} {things}.", "now {he} has {x}+{b}={y} {things}.",
+      "with {b} more that makes {x}+{b}={y} {things}."}},
     {Move::less,
-     {"{he} loses {b} of them.", "{he} sells {b} of them.", "{he} gives {b} to {friend}.", "then {friend} takes {b} of them."},
-     {"{b} are gone, so {he} has {x}-{b}={y} {things}.", "now {he} has {x}-{b}={y} {things}.", "without these {b} there are {x}-{b}={y} {things}."}},
+     {"{he} loses {b} of them.", "{he} sells {b} of them.", "{he} gives {b} to {friend}.",
+      "then {friend} takes {b} of them."},
+     {"{b} are gone, so {he} has {x}-{b}={y} {things}.", "now {he} has {x}-{b}={y} {things}.",
+      "without these {b} there are {x}-{b}={y} {things}."}},
     {Move::again,
      {"{friend} gives {him} as many again.", "then {he} gets as many again."},
-     {"{he} gets as many again, so {he} has {x}+{x}={y} {things}.", "twice as many makes {x}+{x}={y} {things}."}},
+     {"{he} gets as many again, so {he} has {x}+{x}={y} {things}.",
+      "twice as many makes {x}+{x}={y} {things}."}},
     {Move::half,
      {"{he} gives half of them to {friend}.", "then {he} sells half of them."},
-     {"half of them are gone, so {he} has {x}/2={y} {things}.", "the other half is {x}/2={y} {things}."}},
+     {"half of them are gone, so {he} has {x}/2={y} {things}.",
+      "the other half is {x}/2={y} {things}."}},
     {Move::packs,
      {"{he} buys {b} {holders} of {c}.", "{friend} gives {him} {b} {holders} of {c}."},
-     {"the {holders} hold {b}*{c}={d} {things}, so {he} has {x}+{d}={y} {things}.", "that is {b}*{c}={d} {things} more, and {x}+{d}={y} {things}."}}};
+     {"the {holders} hold {b}*{c}={d} {things}, so {he} has {x}+{d}={y} {things}.",
+      "that is {b}*{c}={d} {things} more, and {x}+{d}={y} {things}."}}};
 
-const Words kOpenings = {"{name} has {a} {things}.", "{name} owns {a} {things}.", "there are {a} {things} on the table of {name}."};
-const Words kOpened = {"{name} starts with {a} {things}.", "at first there are {a} {things}.", "{name} has {a} {things}."};
-const Words kPacked = {"{name} has {b} {holders} with {c} {things} in each.", "{name} fills {b} {holders} with {c} {things} each."};
-const Words kUnpacked = {"{name} starts with {b}*{c}={y} {things}.", "the {holders} hold {b}*{c}={y} {things}."};
-const Words kQuestions = {"how many {things} does {name} have now?", "how many {things} does {name} have in the end?",
+const Words kOpenings = {"{name} has {a} {things}.", "{name} owns {a} {things}.",
+                         "there are {a} {things} on the table of {name}."};
+const Words kOpened = {"{name} starts with {a} {things}.", "at first there are {a} {things}.",
+                       "{name} has {a} {things}."};
+const Words kPacked = {"{name} has {b} {holders} with {c} {things} in each.",
+                       "{name} fills {b} {holders} with {c} {things} each."};
+const Words kUnpacked = {"{name} starts with {b}*{c}={y} {things}.",
+                         "the {holders} hold {b}*{c}={y} {things}."};
+const Words kQuestions = {"how many {things} does {name} have now?",
+                          "how many {things} does {name} have in the end?",
                           "how many {things} are there then?"};
 
 class Telling {
@@ -92,7 +108,8 @@ class Telling {
     slots_["name"] = choices_.of(woman ? kWomen : kMen);
     slots_["he"] = woman ? "she" : "he";
     slots_["him"] = woman ? "her" : "him";
-    slots_["friend"] = choices_.of(woman ? kMen : kWomen);  // of the other list, so that nobody is both
+    slots_["friend"] =
+        choices_.of(woman ? kMen : kWomen);  // of the other list, so that nobody is both
     const Thing& thing = choices_.of(kThings);
     slots_["things"] = thing.many;
     slots_["holders"] = thing.holder;
@@ -132,7 +149,9 @@ class Telling {
     // Adding and taking away are three times as frequent as the rest.
     std::vector<const Move*> moves;
     for (const Move& move : kMoves)
-      if (possible(move.kind)) moves.insert(moves.end(), move.kind == Move::more || move.kind == Move::less ? 3 : 1, &move);
+      if (possible(move.kind))
+        moves.insert(moves.end(), move.kind == Move::more || move.kind == Move::less ? 3 : 1,
+                     &move);
     const Move& move = *choices_.of(moves);
     slots_["x"] = std::to_string(value_);
     int other = 0;
@@ -160,13 +179,16 @@ class Telling {
   int value_ = 0;
 };
 
-// The first number of `text`, after spaces and signs of currency; "" when something else comes first.
+// The first number of `text`, after spaces and signs of currency; "" when something else comes
+// first.
 std::string leading_number(const std::string& text) {
   std::size_t at = text.find_first_not_of(" \t\n$");
   if (at == std::string::npos) return {};
   std::string number;
   if (text[at] == '-') number += text[at++];
-  for (; at < text.size() && (std::isdigit(static_cast<unsigned char>(text[at])) || text[at] == '.' || text[at] == ','); ++at)
+  for (; at < text.size() &&
+         (std::isdigit(static_cast<unsigned char>(text[at])) || text[at] == '.' || text[at] == ',');
+       ++at)
     if (text[at] != ',') number += text[at];
   if (const std::size_t point = number.find('.'); point != std::string::npos) {
     while (number.back() == '0') number.pop_back();
@@ -186,12 +208,15 @@ ProblemSplit problem_split_named(const std::string& name) {
 
 ProblemSplit problem_split_of(const std::string& question) {
   const std::uint64_t sixteenth = stable_hash(question) % 16;
-  return sixteenth == 0 ? ProblemSplit::test : sixteenth == 1 ? ProblemSplit::tune : ProblemSplit::train;
+  return sixteenth == 0   ? ProblemSplit::test
+         : sixteenth == 1 ? ProblemSplit::tune
+                          : ProblemSplit::train;
 }
 
 Problem make_problem(std::uint64_t seed, std::int64_t index, ProblemSplit split) {
   for (std::uint32_t attempt = 0;; ++attempt) {
-    Problem problem = Telling(Choices(seed, index, static_cast<std::uint32_t>(split), attempt)).tell();
+    Problem problem =
+        Telling(Choices(seed, index, static_cast<std::uint32_t>(split), attempt)).tell();
     if (problem_split_of(problem.question) == split) return problem;
   }
 }
@@ -199,8 +224,10 @@ Problem make_problem(std::uint64_t seed, std::int64_t index, ProblemSplit split)
 std::optional<std::string> final_number(const std::string& text) {
   const std::string hashes = "####", box = "\\boxed{";
   std::string number;
-  if (const std::size_t at = text.rfind(hashes); at != std::string::npos) number = leading_number(text.substr(at + hashes.size()));
-  else if (const std::size_t boxed = text.rfind(box); boxed != std::string::npos) number = leading_number(text.substr(boxed + box.size()));
+  if (const std::size_t at = text.rfind(hashes); at != std::string::npos)
+    number = leading_number(text.substr(at + hashes.size()));
+  else if (const std::size_t boxed = text.rfind(box); boxed != std::string::npos)
+    number = leading_number(text.substr(boxed + box.size()));
   if (number.empty()) return std::nullopt;
   return number;
 }

@@ -1,4 +1,5 @@
-// Task `gsm8k`: grade-school problems of a JSONL file, scored by the number that the answer ends in.
+// Task `gsm8k`: grade-school problems of a JSONL file, scored by the number that the answer ends
+// in.
 #include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "plugins/builtin.h"
@@ -15,14 +16,17 @@ class Gsm8k final : public QuestionTask {
 
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
     const auto number = final_number(text(prompt, canvas));
-    return {{"correct", number == final_number(question(prompt).answer) ? 1.0 : 0.0}, {"extracted", number ? 1.0 : 0.0}};
+    return {{"correct", number == final_number(question(prompt).answer) ? 1.0 : 0.0},
+            {"extracted", number ? 1.0 : 0.0}};
   }
 
  private:
   std::vector<FileQuestion> parse(const std::string& text, const std::string& name) const override {
     std::vector<FileQuestion> questions = parse_gsm8k(text, name);
     for (const FileQuestion& question : questions)
-      if (!final_number(question.answer)) throw DataError("'" + name + "' question " + question.id + " has no number after #### in its answer");
+      if (!final_number(question.answer))
+        throw DataError("'" + name + "' question " + question.id +
+                        " has no number after #### in its answer");
     return questions;
   }
 };
@@ -30,4 +34,8 @@ class Gsm8k final : public QuestionTask {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(gsm8k) { registries.tasks.add<draftlab::Gsm8k>("gsm8k", "problems of GSM8K's JSONL, few-shot or with a system prompt, scored by their last number"); }
+DRAFTLAB_PLUGIN(gsm8k) {
+  registries.tasks.add<draftlab::Gsm8k>(
+      "gsm8k",
+      "problems of GSM8K's JSONL, few-shot or with a system prompt, scored by their last number");
+}

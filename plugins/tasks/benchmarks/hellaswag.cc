@@ -1,12 +1,13 @@
-// Task `hellaswag`: of four endings the one that the model gives the highest probability is chosen (ASSD, Table 10): the sum of its
-// tokens' log probabilities after the context, not normalised by its length.
+// Task `hellaswag`: of four endings the one that the model gives the highest probability is chosen
+// (ASSD, Table 10): the sum of its tokens' log probabilities after the context, not normalised by
+// its length.
 #include <algorithm>
 #include <map>
 
+#include "core/base/documents.h"
 #include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "plugins/builtin.h"
-#include "core/base/documents.h"
 #include "plugins/tasks/benchmarks/hellaswag_text.h"
 #include "plugins/tasks/stories/passages.h"
 
@@ -22,26 +23,38 @@ class Hellaswag final : public Task {
     void declare(OptionSet& set) {
       set.add("path", &path).help("HellaSwag's JSONL with labels (hellaswag_val.jsonl)");
       set.add("count", &count).in(0, 1 << 24).help("questions, the first of the file; 0: all");
-      set.add("begin", &begin).help("every canvas begins with <s>, where the tokenizer has one: what draftlab's trainer shows a model");
+      set.add("begin", &begin)
+          .help(
+              "every canvas begins with <s>, where the tokenizer has one: what draftlab's trainer "
+              "shows a model");
     }
   };
   explicit Hellaswag(const Options& options) : options_(options) {}
 
   void load(const Tokenizer* tokenizer) override {
-    if (!tokenizer) throw ConfigError("task 'hellaswag' reads text, but the model has no tokenizer");
-    if (options_.path.empty()) throw ConfigError("task.hellaswag.path must name the file of questions (data/README.md says which)");
+    if (!tokenizer)
+      throw ConfigError("task 'hellaswag' reads text, but the model has no tokenizer");
+    if (options_.path.empty())
+      throw ConfigError(
+          "task.hellaswag.path must name the file of questions (data/README.md says which)");
     tokenizer_ = tokenizer;
     prompts_.clear();
     labels_.clear();
     digest_.clear();
     for (const EndingChoice& question : parse_hellaswag(read_utf8(options_.path), options_.path)) {
       if (options_.count > 0 && size() == options_.count) break;
-      Prompt prompt{"hellaswag-" + question.id, 0, {}, {}, question.endings[static_cast<std::size_t>(question.label)], 0};
+      Prompt prompt{"hellaswag-" + question.id,
+                    0,
+                    {},
+                    {},
+                    question.endings[static_cast<std::size_t>(question.label)],
+                    0};
       if (begins(*tokenizer, options_.begin)) prompt.reference.push_back(tokenizer->begin());
       const std::vector<Token> context = tokenizer->encode(question.context);
       prompt.reference.insert(prompt.reference.end(), context.begin(), context.end());
       prompt.offset = static_cast<int>(prompt.reference.size());
-      for (std::int32_t position = 0; position < prompt.offset; ++position) prompt.given.emplace_back(position, prompt.reference[static_cast<std::size_t>(position)]);
+      for (std::int32_t position = 0; position < prompt.offset; ++position)
+        prompt.given.emplace_back(position, prompt.reference[static_cast<std::size_t>(position)]);
       std::size_t longest = 0;
       for (const std::string& ending : question.endings) {
         prompt.choices.push_back(tokenizer->encode(" " + ending));
@@ -61,7 +74,9 @@ class Hellaswag final : public Task {
   int size() const override { return static_cast<int>(prompts_.size()); }
   Prompt prompt(int index) const override { return prompts_.at(static_cast<std::size_t>(index)); }
   std::string digest() const override { return digest_; }
-  std::string text(const Prompt& prompt, const Canvas& canvas) const override { return decoded_text(*tokenizer_, prompt, canvas); }
+  std::string text(const Prompt& prompt, const Canvas& canvas) const override {
+    return decoded_text(*tokenizer_, prompt, canvas);
+  }
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
     std::vector<Token> chosen(canvas.tokens().begin() + prompt.offset, canvas.tokens().end());
     std::erase(chosen, kNoToken);
@@ -79,4 +94,7 @@ class Hellaswag final : public Task {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(hellaswag) { registries.tasks.add<draftlab::Hellaswag>("hellaswag", "the likeliest of four endings, by the target's probability of each"); }
+DRAFTLAB_PLUGIN(hellaswag) {
+  registries.tasks.add<draftlab::Hellaswag>(
+      "hellaswag", "the likeliest of four endings, by the target's probability of each");
+}

@@ -9,7 +9,8 @@ namespace draftlab {
 
 std::string without_brackets(std::string text) {
   const std::string title = " [title]";
-  for (std::size_t at; (at = text.find(title)) != std::string::npos;) text.replace(at, title.size(), ". ");
+  for (std::size_t at; (at = text.find(title)) != std::string::npos;)
+    text.replace(at, title.size(), ". ");
   for (std::size_t open; (open = text.find('[')) != std::string::npos;) {
     const std::size_t close = text.find(']', open);
     if (close == std::string::npos) break;
@@ -25,15 +26,22 @@ std::vector<EndingChoice> parse_hellaswag(const std::string& text, const std::st
   for (const JsonObject& object : json_objects(text, name)) {
     EndingChoice question{std::to_string(questions.size()), {}, object.texts("endings"), 0};
     std::string second = object.text("ctx_b");
-    if (!second.empty()) second[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(second[0])));
-    question.context = without_brackets(object.text("activity_label") + ": " + object.text("ctx_a") + " " + second);
-    if (question.endings.size() != 4) throw DataError(object.where + " has " + std::to_string(question.endings.size()) + " endings instead of 4");
+    if (!second.empty())
+      second[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(second[0])));
+    question.context = without_brackets(object.text("activity_label") + ": " +
+                                        object.text("ctx_a") + " " + second);
+    if (question.endings.size() != 4)
+      throw DataError(object.where + " has " + std::to_string(question.endings.size()) +
+                      " endings instead of 4");
     for (std::string& ending : question.endings) {
       ending = without_brackets(ending);
       if (ending.empty()) throw DataError(object.where + " has an empty ending");
     }
-    const std::string label = object.has("label") && object.json["label"].is_string() ? object.text("label") : std::to_string(object.number("label"));
-    if (label.size() != 1 || label[0] < '0' || label[0] > '3') throw DataError(object.where + ": 'label' must be 0 to 3, not '" + label + "'");
+    const std::string label = object.has("label") && object.json["label"].is_string()
+                                  ? object.text("label")
+                                  : std::to_string(object.number("label"));
+    if (label.size() != 1 || label[0] < '0' || label[0] > '3')
+      throw DataError(object.where + ": 'label' must be 0 to 3, not '" + label + "'");
     question.label = label[0] - '0';
     questions.push_back(std::move(question));
   }

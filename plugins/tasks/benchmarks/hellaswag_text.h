@@ -1,4 +1,5 @@
-// HellaSwag's questions as text (Zellers et al., 2019; cleaned as the evaluations of DiffuLLaMA and others do).
+// HellaSwag's questions as text (Zellers et al., 2019; cleaned as the evaluations of DiffuLLaMA and
+// others do).
 #pragma once
 
 #include <string>
@@ -7,7 +8,7 @@
 namespace draftlab {
 
 struct EndingChoice {
-  std::string id, context;           // "Removing ice from car: Then, the man writes over the snow. He"
+  std::string id, context;  // "Removing ice from car: Then, the man writes over the snow. He"
   std::vector<std::string> endings;  // four
   int label = 0;                     // the right one
 };

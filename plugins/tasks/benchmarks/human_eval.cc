@@ -1,4 +1,5 @@
-// Task `human-eval`: Python functions of HumanEval's JSONL, completed from their heads, or written in answer to a request.
+// Task `human-eval`: Python functions of HumanEval's JSONL, completed from their heads, or written
+// in answer to a request.
 #include "core/config/plugin.h"
 #include "plugins/builtin.h"
 #include "plugins/tasks/benchmarks/python_runs.h"
@@ -20,7 +21,10 @@ class HumanEval final : public QuestionTask {
     }
   };
   explicit HumanEval(const Options& options)
-      : QuestionTask("human-eval", options), chat_(options.chat != "plain"), request_(options.request), limits_(options.limits) {}
+      : QuestionTask("human-eval", options),
+        chat_(options.chat != "plain"),
+        request_(options.request),
+        limits_(options.limits) {}
 
   void load(const Tokenizer* tokenizer) override {
     QuestionTask::load(tokenizer);
@@ -28,24 +32,33 @@ class HumanEval final : public QuestionTask {
   }
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
     const FileQuestion& asked = question(prompt);
-    const std::string answer = text(prompt, canvas), code = extracted_code(answer), head = "def " + asked.setup + "(";
-    // An answer that begins the function anew stands below what the head had above it (imports), any other one below the head.
+    const std::string answer = text(prompt, canvas), code = extracted_code(answer),
+                      head = "def " + asked.setup + "(";
+    // An answer that begins the function anew stands below what the head had above it (imports),
+    // any other one below the head.
     const bool anew = code.find(head) != std::string::npos;
     std::vector<Score> scores{{"extracted", anew || !chat_ ? 1.0 : 0.0}};
     if (limits_.python.empty()) return scores;
-    const std::string program = anew ? asked.text.substr(0, asked.text.find(head)) + code : asked.text + (chat_ ? code : answer);
-    scores.push_back({"correct", python_succeeds(program + "\n" + asked.tests[0] + "\n", limits_) ? 1.0 : 0.0});
+    const std::string program = anew ? asked.text.substr(0, asked.text.find(head)) + code
+                                     : asked.text + (chat_ ? code : answer);
+    scores.push_back(
+        {"correct", python_succeeds(program + "\n" + asked.tests[0] + "\n", limits_) ? 1.0 : 0.0});
     return scores;
   }
 
  private:
-  std::vector<FileQuestion> parse(const std::string& text, const std::string& name) const override { return parse_human_eval(text, name); }
+  std::vector<FileQuestion> parse(const std::string& text, const std::string& name) const override {
+    return parse_human_eval(text, name);
+  }
   Turn turn(const FileQuestion& question) const override {
     if (!chat_) return {question.text, question.answer};
-    return {request_ + "\n" + question.text, "```python\n" + question.text + question.answer + "```"};
+    return {request_ + "\n" + question.text,
+            "```python\n" + question.text + question.answer + "```"};
   }
   // Where Codex's authors cut completions.
-  std::vector<std::string> until() const override { return {"\nclass", "\ndef", "\n#", "\nif", "\nprint"}; }
+  std::vector<std::string> until() const override {
+    return {"\nclass", "\ndef", "\n#", "\nif", "\nprint"};
+  }
 
   bool chat_;
   std::string request_;
@@ -55,4 +68,8 @@ class HumanEval final : public QuestionTask {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(human_eval) { registries.tasks.add<draftlab::HumanEval>("human-eval", "Python functions of HumanEval's JSONL, scored by running their tests where an interpreter is named"); }
+DRAFTLAB_PLUGIN(human_eval) {
+  registries.tasks.add<draftlab::HumanEval>("human-eval",
+                                            "Python functions of HumanEval's JSONL, scored by "
+                                            "running their tests where an interpreter is named");
+}

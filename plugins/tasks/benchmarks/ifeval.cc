@@ -1,5 +1,6 @@
-// Task `ifeval`: instructions whose following can be checked (IFEval's JSONL). Scores are shares of the instructions of a prompt, and
-// whether all were followed; a prompt that has one which cannot be checked here is scored by the others.
+// Task `ifeval`: instructions whose following can be checked (IFEval's JSONL). Scores are shares of
+// the instructions of a prompt, and whether all were followed; a prompt that has one which cannot
+// be checked here is scored by the others.
 #include "core/config/plugin.h"
 #include "plugins/builtin.h"
 #include "plugins/tasks/benchmarks/instructions.h"
@@ -27,15 +28,23 @@ class Ifeval final : public QuestionTask {
       loose += *follows_loosely(instruction, answer);
     }
     if (checked == 0) return {{"checked", 0}};
-    return {{"correct", strict == checked ? 1.0 : 0.0}, {"correct_loose", loose == checked ? 1.0 : 0.0},
-            {"followed", strict / checked}, {"followed_loose", loose / checked}, {"checked", checked}};
+    return {{"correct", strict == checked ? 1.0 : 0.0},
+            {"correct_loose", loose == checked ? 1.0 : 0.0},
+            {"followed", strict / checked},
+            {"followed_loose", loose / checked},
+            {"checked", checked}};
   }
 
  private:
-  std::vector<FileQuestion> parse(const std::string& text, const std::string& name) const override { return parse_ifeval(text, name); }
+  std::vector<FileQuestion> parse(const std::string& text, const std::string& name) const override {
+    return parse_ifeval(text, name);
+  }
 };
 
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(ifeval) { registries.tasks.add<draftlab::Ifeval>("ifeval", "instructions of IFEval's JSONL, scored by which of them were followed"); }
+DRAFTLAB_PLUGIN(ifeval) {
+  registries.tasks.add<draftlab::Ifeval>(
+      "ifeval", "instructions of IFEval's JSONL, scored by which of them were followed");
+}

@@ -4,12 +4,12 @@
 #include <map>
 #include <vector>
 
-#include "core/base/error.h"
 #include "core/base/documents.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
 #include "plugins/tasks/stories/five_sentences.h"
 #include "plugins/tokenizers/pattern.h"
 #include "plugins/tokenizers/unicode.h"
-#include "core/base/text.h"
 
 namespace draftlab {
 namespace {
@@ -20,52 +20,70 @@ using Json = nlohmann::json;
 struct Wanted {
   const Json& json;
   const Json& at(const char* key) const {
-    if (!json.contains(key) || json[key].is_null()) throw DataError("IFEval's instruction '" + json["instruction"].get<std::string>() + "' has no '" + key + "'");
+    if (!json.contains(key) || json[key].is_null())
+      throw DataError("IFEval's instruction '" + json["instruction"].get<std::string>() +
+                      "' has no '" + key + "'");
     return json[key];
   }
   std::string text(const char* key) const {
-    if (!at(key).is_string()) throw DataError("IFEval's instruction '" + json["instruction"].get<std::string>() + "' has something else than a text under '" + key + "'");
+    if (!at(key).is_string())
+      throw DataError("IFEval's instruction '" + json["instruction"].get<std::string>() +
+                      "' has something else than a text under '" + key + "'");
     return at(key).get<std::string>();
   }
   std::int64_t number(const char* key) const {
-    if (!at(key).is_number()) throw DataError("IFEval's instruction '" + json["instruction"].get<std::string>() + "' has something else than a number under '" + key + "'");
+    if (!at(key).is_number())
+      throw DataError("IFEval's instruction '" + json["instruction"].get<std::string>() +
+                      "' has something else than a number under '" + key + "'");
     return static_cast<std::int64_t>(at(key).get<double>());
   }
   std::vector<std::string> texts(const char* key) const {
     std::vector<std::string> all;
-    for (const Json& one : at(key)) if (one.is_string()) all.push_back(one.get<std::string>());
+    for (const Json& one : at(key))
+      if (one.is_string()) all.push_back(one.get<std::string>());
     return all;
   }
   // "less than" or "at least" so many.
   bool relates(std::int64_t count, const char* relation, const char* key) const {
     const std::string how = text(relation);
-    if (how != "less than" && how != "at least") throw DataError("IFEval knows no relation '" + how + "'");
+    if (how != "less than" && how != "at least")
+      throw DataError("IFEval knows no relation '" + how + "'");
     return how == "less than" ? count < number(key) : count >= number(key);
   }
 };
 
 std::string stripped(const std::string& text) {
-  const std::size_t first = text.find_first_not_of(" \t\n\r\f\v"), last = text.find_last_not_of(" \t\n\r\f\v");
+  const std::size_t first = text.find_first_not_of(" \t\n\r\f\v"),
+                    last = text.find_last_not_of(" \t\n\r\f\v");
   return first == std::string::npos ? "" : text.substr(first, last + 1 - first);
 }
 
 std::vector<std::string> split(const std::string& text, const std::string& at) {
   std::vector<std::string> parts;
   std::size_t begin = 0;
-  for (std::size_t end; (end = text.find(at, begin)) != std::string::npos; begin = end + at.size()) parts.push_back(text.substr(begin, end - begin));
+  for (std::size_t end; (end = text.find(at, begin)) != std::string::npos; begin = end + at.size())
+    parts.push_back(text.substr(begin, end - begin));
   parts.push_back(text.substr(begin));
   return parts;
 }
 
-std::int64_t count(const std::string& pattern, const std::string& text) { return static_cast<std::int64_t>(Pattern(pattern).matches(text).size()); }
+std::int64_t count(const std::string& pattern, const std::string& text) {
+  return static_cast<std::int64_t>(Pattern(pattern).matches(text).size());
+}
 
 std::string escaped(const std::string& text) {
   std::string out;
-  for (const char c : text) out += std::string(static_cast<unsigned char>(c) < 0x80 && !std::isalnum(static_cast<unsigned char>(c)) && c != '_' && c != ' ' ? "\\" : "") + c;
+  for (const char c : text)
+    out += std::string(static_cast<unsigned char>(c) < 0x80 &&
+                               !std::isalnum(static_cast<unsigned char>(c)) && c != '_' && c != ' '
+                           ? "\\"
+                           : "") +
+           c;
   return out;
 }
 
-bool all_of_case(const std::string& text, bool (*wanted)(std::uint32_t), bool (*other)(std::uint32_t)) {
+bool all_of_case(const std::string& text, bool (*wanted)(std::uint32_t),
+                 bool (*other)(std::uint32_t)) {
   bool any = false;
   for (std::size_t at = 0; at < text.size();) {
     const Point read = read_point(text, at);
@@ -78,17 +96,20 @@ bool all_of_case(const std::string& text, bool (*wanted)(std::uint32_t), bool (*
 
 std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> words;
-  for (const Range& range : Pattern("\\w+").matches(text)) words.push_back(text.substr(range.begin, range.end - range.begin));
+  for (const Range& range : Pattern("\\w+").matches(text))
+    words.push_back(text.substr(range.begin, range.end - range.begin));
   return words;
 }
 
 std::int64_t sentences(const std::string& text) {
   std::int64_t number = 0;
-  for (const std::string& line : all_lines(text)) if (!blank(line)) number += static_cast<std::int64_t>(sentences_of(line).size());
+  for (const std::string& line : all_lines(text))
+    if (!blank(line)) number += static_cast<std::int64_t>(sentences_of(line).size());
   return number;
 }
 
-// Paragraphs between `***`; the empty ones at either end do not count, and -1 says that there is one in the middle.
+// Paragraphs between `***`; the empty ones at either end do not count, and -1 says that there is
+// one in the middle.
 std::int64_t starred_paragraphs(const std::string& text) {
   const std::vector<std::string> parts = split(text, "***");
   auto number = static_cast<std::int64_t>(parts.size());
@@ -111,12 +132,14 @@ bool nth_paragraph_begins(const Wanted& wanted, const std::string& text) {
   std::string word = paragraph.substr(0, paragraph.find_first_of(" \t\n"));
   while (!word.empty() && (word.front() == '\'' || word.front() == '"')) word.erase(0, 1);
   word.resize(std::min(word.size(), word.find_first_of(".,?!'\"")));
-  return number == wanted.number("num_paragraphs") && lowered(word) == lowered(wanted.text("first_word"));
+  return number == wanted.number("num_paragraphs") &&
+         lowered(word) == lowered(wanted.text("first_word"));
 }
 
 bool is_json(std::string text) {
   text = stripped(text);
-  for (const std::string fence : {"```json", "```Json", "```JSON", "```"}) if (text.starts_with(fence)) text.erase(0, fence.size());
+  for (const std::string fence : {"```json", "```Json", "```JSON", "```"})
+    if (text.starts_with(fence)) text.erase(0, fence.size());
   if (text.ends_with("```")) text.resize(text.size() - 3);
   return Json::accept(stripped(text));
 }
@@ -125,8 +148,10 @@ bool two_responses(const std::string& text) {
   std::vector<std::string> valid;
   const std::vector<std::string> parts = split(text, "******");
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (!stripped(parts[i]).empty()) valid.push_back(stripped(parts[i]));
-    else if (i > 0 && i + 1 < parts.size()) return false;
+    if (!stripped(parts[i]).empty())
+      valid.push_back(stripped(parts[i]));
+    else if (i > 0 && i + 1 < parts.size())
+      return false;
   }
   return valid.size() == 2 && valid[0] != valid[1];
 }
@@ -134,7 +159,9 @@ bool two_responses(const std::string& text) {
 std::int64_t highlights(const std::string& text) {
   std::int64_t number = 0;
   const auto add = [&](const char* pattern, std::size_t stars) {
-    for (const Range& range : Pattern(pattern).matches(text)) number += !stripped(text.substr(range.begin + stars, range.end - range.begin - 2 * stars)).empty();
+    for (const Range& range : Pattern(pattern).matches(text))
+      number +=
+          !stripped(text.substr(range.begin + stars, range.end - range.begin - 2 * stars)).empty();
   };
   add("\\*[^\\n\\*]*\\*", 1);
   add("\\*\\*[^\\n\\*]*\\*\\*", 2);
@@ -153,7 +180,9 @@ bool has_title(const std::string& text) {
 
 bool has_postscript(const Wanted& wanted, const std::string& text) {
   const std::string marker = wanted.text("postscript_marker");
-  const std::string pattern = marker == "P.P.S" ? "\\s*p\\.\\s?p\\.\\s?s.*$" : marker == "P.S." ? "\\s*p\\.\\s?s\\..*$" : "\\s*" + escaped(lowered(marker)) + ".*$";
+  const std::string pattern = marker == "P.P.S"  ? "\\s*p\\.\\s?p\\.\\s?s.*$"
+                              : marker == "P.S." ? "\\s*p\\.\\s?s\\..*$"
+                                                 : "\\s*" + escaped(lowered(marker)) + ".*$";
   return count(pattern, lowered(text)) > 0;
 }
 
@@ -171,47 +200,92 @@ bool ends_with_phrase(const Wanted& wanted, const std::string& text) {
 
 using Check = bool (*)(const Wanted&, const std::string&);
 const std::map<std::string, Check> kChecks = {
-    {"keywords:existence", [](const Wanted& w, const std::string& t) {
+    {"keywords:existence",
+     [](const Wanted& w, const std::string& t) {
        const std::vector<std::string> words = w.texts("keywords");
-       return std::all_of(words.begin(), words.end(), [&](const std::string& word) { return count("(?i)" + escaped(word), t) > 0; });
+       return std::all_of(words.begin(), words.end(), [&](const std::string& word) {
+         return count("(?i)" + escaped(word), t) > 0;
+       });
      }},
-    {"keywords:frequency", [](const Wanted& w, const std::string& t) { return w.relates(count("(?i)" + escaped(w.text("keyword")), t), "relation", "frequency"); }},
-    {"keywords:forbidden_words", [](const Wanted& w, const std::string& t) {
+    {"keywords:frequency",
+     [](const Wanted& w, const std::string& t) {
+       return w.relates(count("(?i)" + escaped(w.text("keyword")), t), "relation", "frequency");
+     }},
+    {"keywords:forbidden_words",
+     [](const Wanted& w, const std::string& t) {
        const std::vector<std::string> words = w.texts("forbidden_words");
-       return std::none_of(words.begin(), words.end(), [&](const std::string& word) { return count("(?i)\\b" + escaped(word) + "\\b", t) > 0; });
+       return std::none_of(words.begin(), words.end(), [&](const std::string& word) {
+         return count("(?i)\\b" + escaped(word) + "\\b", t) > 0;
+       });
      }},
-    {"keywords:letter_frequency", [](const Wanted& w, const std::string& t) {
-       return w.relates(static_cast<std::int64_t>(split(lowered(t), lowered(w.text("letter"))).size()) - 1, "let_relation", "let_frequency");
+    {"keywords:letter_frequency",
+     [](const Wanted& w, const std::string& t) {
+       return w.relates(
+           static_cast<std::int64_t>(split(lowered(t), lowered(w.text("letter"))).size()) - 1,
+           "let_relation", "let_frequency");
      }},
-    {"length_constraints:number_sentences", [](const Wanted& w, const std::string& t) { return w.relates(sentences(t), "relation", "num_sentences"); }},
-    {"length_constraints:number_paragraphs", [](const Wanted& w, const std::string& t) { return starred_paragraphs(t) == w.number("num_paragraphs"); }},
-    {"length_constraints:number_words", [](const Wanted& w, const std::string& t) { return w.relates(static_cast<std::int64_t>(words_of(t).size()), "relation", "num_words"); }},
+    {"length_constraints:number_sentences",
+     [](const Wanted& w, const std::string& t) {
+       return w.relates(sentences(t), "relation", "num_sentences");
+     }},
+    {"length_constraints:number_paragraphs",
+     [](const Wanted& w, const std::string& t) {
+       return starred_paragraphs(t) == w.number("num_paragraphs");
+     }},
+    {"length_constraints:number_words",
+     [](const Wanted& w, const std::string& t) {
+       return w.relates(static_cast<std::int64_t>(words_of(t).size()), "relation", "num_words");
+     }},
     {"length_constraints:nth_paragraph_first_word", nth_paragraph_begins},
-    {"detectable_content:number_placeholders", [](const Wanted& w, const std::string& t) { return count("\\[.*?\\]", t) >= w.number("num_placeholders"); }},
+    {"detectable_content:number_placeholders",
+     [](const Wanted& w, const std::string& t) {
+       return count("\\[.*?\\]", t) >= w.number("num_placeholders");
+     }},
     {"detectable_content:postscript", has_postscript},
-    {"detectable_format:number_bullet_lists", [](const Wanted& w, const std::string& t) {
+    {"detectable_format:number_bullet_lists",
+     [](const Wanted& w, const std::string& t) {
        return count("^\\s*\\*[^\\*].*$", t) + count("^\\s*-.*$", t) == w.number("num_bullets");
      }},
-    {"detectable_format:constrained_response", [](const Wanted&, const std::string& t) {
-       return t.find("My answer is yes.") != t.npos || t.find("My answer is no.") != t.npos || t.find("My answer is maybe.") != t.npos;
+    {"detectable_format:constrained_response",
+     [](const Wanted&, const std::string& t) {
+       return t.find("My answer is yes.") != t.npos || t.find("My answer is no.") != t.npos ||
+              t.find("My answer is maybe.") != t.npos;
      }},
-    {"detectable_format:number_highlighted_sections", [](const Wanted& w, const std::string& t) { return highlights(t) >= w.number("num_highlights"); }},
-    {"detectable_format:multiple_sections", [](const Wanted& w, const std::string& t) {
-       return count("\\s?" + escaped(w.text("section_spliter")) + "\\s?\\d+\\s?", t) >= w.number("num_sections");
+    {"detectable_format:number_highlighted_sections",
+     [](const Wanted& w, const std::string& t) {
+       return highlights(t) >= w.number("num_highlights");
      }},
-    {"detectable_format:json_format", [](const Wanted&, const std::string& t) { return is_json(t); }},
+    {"detectable_format:multiple_sections",
+     [](const Wanted& w, const std::string& t) {
+       return count("\\s?" + escaped(w.text("section_spliter")) + "\\s?\\d+\\s?", t) >=
+              w.number("num_sections");
+     }},
+    {"detectable_format:json_format",
+     [](const Wanted&, const std::string& t) { return is_json(t); }},
     {"detectable_format:title", [](const Wanted&, const std::string& t) { return has_title(t); }},
-    {"combination:two_responses", [](const Wanted&, const std::string& t) { return two_responses(t); }},
-    {"combination:repeat_prompt", [](const Wanted& w, const std::string& t) { return lowered(stripped(t)).starts_with(lowered(stripped(w.text("prompt_to_repeat")))); }},
+    {"combination:two_responses",
+     [](const Wanted&, const std::string& t) { return two_responses(t); }},
+    {"combination:repeat_prompt",
+     [](const Wanted& w, const std::string& t) {
+       return lowered(stripped(t)).starts_with(lowered(stripped(w.text("prompt_to_repeat"))));
+     }},
     {"startend:end_checker", ends_with_phrase},
     {"startend:quotation", [](const Wanted&, const std::string& t) { return quoted(t); }},
-    {"change_case:capital_word_frequency", [](const Wanted& w, const std::string& t) {
+    {"change_case:capital_word_frequency",
+     [](const Wanted& w, const std::string& t) {
        const std::vector<std::string> words = words_of(t);
-       return w.relates(std::count_if(words.begin(), words.end(), [](const std::string& one) { return all_of_case(one, upper_case, lower_case); }), "capital_relation", "capital_frequency");
+       return w.relates(std::count_if(words.begin(), words.end(),
+                                      [](const std::string& one) {
+                                        return all_of_case(one, upper_case, lower_case);
+                                      }),
+                        "capital_relation", "capital_frequency");
      }},
-    {"change_case:english_capital", [](const Wanted&, const std::string& t) { return all_of_case(t, upper_case, lower_case); }},
-    {"change_case:english_lowercase", [](const Wanted&, const std::string& t) { return all_of_case(t, lower_case, upper_case); }},
-    {"punctuation:no_comma", [](const Wanted&, const std::string& t) { return t.find(',') == t.npos; }},
+    {"change_case:english_capital",
+     [](const Wanted&, const std::string& t) { return all_of_case(t, upper_case, lower_case); }},
+    {"change_case:english_lowercase",
+     [](const Wanted&, const std::string& t) { return all_of_case(t, lower_case, upper_case); }},
+    {"punctuation:no_comma",
+     [](const Wanted&, const std::string& t) { return t.find(',') == t.npos; }},
 };
 
 }  // namespace
@@ -237,8 +311,10 @@ std::optional<bool> follows_loosely(const Json& instruction, const std::string& 
   std::erase(plain, '*');
   std::optional<bool> any;
   for (const std::string& text : {answer, plain})
-    for (const auto& [first, last] : {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
-      const std::optional<bool> one = follows(instruction, first || last ? without(text, first, last) : text);
+    for (const auto& [first, last] :
+         {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
+      const std::optional<bool> one =
+          follows(instruction, first || last ? without(text, first, last) : text);
       if (!one) return one;
       any = any.value_or(false) || *one;
     }

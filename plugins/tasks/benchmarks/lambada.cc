@@ -1,9 +1,10 @@
-// Task `lambada`: the last word of a passage is to be written, in as many tokens as it has (ASSD, Table 10).
+// Task `lambada`: the last word of a passage is to be written, in as many tokens as it has (ASSD,
+// Table 10).
+#include "core/base/documents.h"
 #include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "core/metrics/text_metrics.h"
 #include "plugins/builtin.h"
-#include "core/base/documents.h"
 #include "plugins/tasks/stories/passages.h"
 
 namespace draftlab {
@@ -19,14 +20,20 @@ class Lambada final : public Task {
       set.add("path", &path).help("LAMBADA's JSONL (lambada_test.jsonl)");
       set.add("field", &field).help("key of the passage");
       set.add("count", &count).in(0, 1 << 24).help("passages, the first of the file; 0: all");
-      set.add("begin", &begin).help("every canvas begins with <s>, where the tokenizer has one: what draftlab's trainer shows a model");
+      set.add("begin", &begin)
+          .help(
+              "every canvas begins with <s>, where the tokenizer has one: what draftlab's trainer "
+              "shows a model");
     }
   };
   explicit Lambada(const Options& options) : options_(options) {}
 
   void load(const Tokenizer* tokenizer) override {
-    if (!tokenizer) throw ConfigError("task 'lambada' decodes text, but the model has no tokenizer");
-    if (options_.path.empty()) throw ConfigError("task.lambada.path must name the file of passages (data/README.md says which)");
+    if (!tokenizer)
+      throw ConfigError("task 'lambada' decodes text, but the model has no tokenizer");
+    if (options_.path.empty())
+      throw ConfigError(
+          "task.lambada.path must name the file of passages (data/README.md says which)");
     tokenizer_ = tokenizer;
     prompts_.clear();
     digest_.clear();
@@ -39,29 +46,38 @@ class Lambada final : public Task {
   int size() const override { return static_cast<int>(prompts_.size()); }
   Prompt prompt(int index) const override { return prompts_.at(static_cast<std::size_t>(index)); }
   std::string digest() const override { return digest_; }
-  std::string text(const Prompt& prompt, const Canvas& canvas) const override { return decoded_text(*tokenizer_, prompt, canvas); }
+  std::string text(const Prompt& prompt, const Canvas& canvas) const override {
+    return decoded_text(*tokenizer_, prompt, canvas);
+  }
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
     return {{"correct", exact_match(prompt.text, text(prompt, canvas)) ? 1.0 : 0.0}};
   }
 
  private:
   Prompt without_last_word(const std::string& passage, const std::string& id) const {
-    const std::size_t end = passage.find_last_not_of(" \t\n"), gap = end == std::string::npos ? end : passage.find_last_of(" \t\n", end);
-    if (gap == std::string::npos) throw DataError("'" + options_.path + "' passage " + std::to_string(size()) + " has fewer than two words");
+    const std::size_t end = passage.find_last_not_of(" \t\n"),
+                      gap = end == std::string::npos ? end : passage.find_last_of(" \t\n", end);
+    if (gap == std::string::npos)
+      throw DataError("'" + options_.path + "' passage " + std::to_string(size()) +
+                      " has fewer than two words");
     const std::string word = passage.substr(gap + 1, end - gap);
     std::string before;  // words joined by one space
     for (const char c : passage.substr(0, gap)) {
       const bool space = c == ' ' || c == '\t' || c == '\n';
-      if (!space) before += c;
-      else if (!before.empty() && before.back() != ' ') before += ' ';
+      if (!space)
+        before += c;
+      else if (!before.empty() && before.back() != ' ')
+        before += ' ';
     }
     while (!before.empty() && before.back() == ' ') before.pop_back();
     Prompt prompt{id, 0, {}, {}, word, 0};
     if (begins(*tokenizer_, options_.begin)) prompt.reference.push_back(tokenizer_->begin());
-    const std::vector<Token> given = tokenizer_->encode(before), wanted = tokenizer_->encode(" " + word);
+    const std::vector<Token> given = tokenizer_->encode(before),
+                             wanted = tokenizer_->encode(" " + word);
     prompt.reference.insert(prompt.reference.end(), given.begin(), given.end());
     prompt.offset = static_cast<int>(prompt.reference.size());
-    for (std::int32_t position = 0; position < prompt.offset; ++position) prompt.given.emplace_back(position, prompt.reference[static_cast<std::size_t>(position)]);
+    for (std::int32_t position = 0; position < prompt.offset; ++position)
+      prompt.given.emplace_back(position, prompt.reference[static_cast<std::size_t>(position)]);
     prompt.reference.insert(prompt.reference.end(), wanted.begin(), wanted.end());
     prompt.length = static_cast<int>(prompt.reference.size());
     prompt.id = prompt_id(id, prompt);
@@ -77,4 +93,7 @@ class Lambada final : public Task {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(lambada) { registries.tasks.add<draftlab::Lambada>("lambada", "the last word of a passage of LAMBADA's JSONL, scored by exact match"); }
+DRAFTLAB_PLUGIN(lambada) {
+  registries.tasks.add<draftlab::Lambada>(
+      "lambada", "the last word of a passage of LAMBADA's JSONL, scored by exact match");
+}

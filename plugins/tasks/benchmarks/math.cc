@@ -17,7 +17,8 @@ class Math final : public QuestionTask {
 
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
     const auto answer = math_answer(text(prompt, canvas));
-    const bool correct = answer && plain_math(*answer) == plain_math(*math_answer(question(prompt).answer));
+    const bool correct =
+        answer && plain_math(*answer) == plain_math(*math_answer(question(prompt).answer));
     return {{"correct", correct ? 1.0 : 0.0}, {"extracted", answer ? 1.0 : 0.0}};
   }
 
@@ -25,7 +26,9 @@ class Math final : public QuestionTask {
   std::vector<FileQuestion> parse(const std::string& text, const std::string& name) const override {
     std::vector<FileQuestion> questions = parse_math(text, name);
     for (const FileQuestion& question : questions)
-      if (!math_answer(question.answer)) throw DataError("'" + name + "' problem " + question.id + " has no \\boxed{} in its solution");
+      if (!math_answer(question.answer))
+        throw DataError("'" + name + "' problem " + question.id +
+                        " has no \\boxed{} in its solution");
     return questions;
   }
 };
@@ -33,4 +36,7 @@ class Math final : public QuestionTask {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(math) { registries.tasks.add<draftlab::Math>("math", "problems of MATH's JSONL, scored by what stands in the last \\boxed{}"); }
+DRAFTLAB_PLUGIN(math) {
+  registries.tasks.add<draftlab::Math>(
+      "math", "problems of MATH's JSONL, scored by what stands in the last \\boxed{}");
+}

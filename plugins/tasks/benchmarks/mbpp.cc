@@ -1,4 +1,5 @@
-// Task `mbpp`: short Python programs of MBPP's JSONL. What is decoded runs only where `python` names an interpreter, in a sandbox.
+// Task `mbpp`: short Python programs of MBPP's JSONL. What is decoded runs only where `python`
+// names an interpreter, in a sandbox.
 #include "core/config/plugin.h"
 #include "plugins/builtin.h"
 #include "plugins/tasks/benchmarks/python_runs.h"
@@ -17,7 +18,8 @@ class Mbpp final : public QuestionTask {
       limits.declare(set);
     }
   };
-  explicit Mbpp(const Options& options) : QuestionTask("mbpp", options), chat_(options.chat != "plain"), limits_(options.limits) {}
+  explicit Mbpp(const Options& options)
+      : QuestionTask("mbpp", options), chat_(options.chat != "plain"), limits_(options.limits) {}
 
   void load(const Tokenizer* tokenizer) override {
     QuestionTask::load(tokenizer);
@@ -34,14 +36,20 @@ class Mbpp final : public QuestionTask {
   }
 
  private:
-  std::vector<FileQuestion> parse(const std::string& text, const std::string& name) const override { return parse_mbpp(text, name); }
+  std::vector<FileQuestion> parse(const std::string& text, const std::string& name) const override {
+    return parse_mbpp(text, name);
+  }
   // As MBPP's authors ask.
   Turn turn(const FileQuestion& question) const override {
-    std::string asked = "You are an expert Python programmer, and here is your task: " + question.text + " Your code should pass these tests:\n";
+    std::string asked =
+        "You are an expert Python programmer, and here is your task: " + question.text +
+        " Your code should pass these tests:\n";
     for (const std::string& test : question.tests) asked += "\n" + test;
     return {asked, (chat_ ? "[BEGIN]\n" : "") + question.answer + "\n[DONE]"};
   }
-  std::vector<std::string> until() const override { return {"[DONE]", "\n\nYou are an expert Python programmer"}; }
+  std::vector<std::string> until() const override {
+    return {"[DONE]", "\n\nYou are an expert Python programmer"};
+  }
 
   bool chat_;
   PythonLimits limits_;
@@ -50,4 +58,8 @@ class Mbpp final : public QuestionTask {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(mbpp) { registries.tasks.add<draftlab::Mbpp>("mbpp", "Python programs of MBPP's JSONL, scored by running their tests where an interpreter is named"); }
+DRAFTLAB_PLUGIN(mbpp) {
+  registries.tasks.add<draftlab::Mbpp>("mbpp",
+                                       "Python programs of MBPP's JSONL, scored by running their "
+                                       "tests where an interpreter is named");
+}

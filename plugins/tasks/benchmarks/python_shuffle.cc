@@ -7,8 +7,9 @@
 namespace draftlab {
 namespace {
 
-// The 32-bit words of Python's random.Random(seed): the Mersenne twister of Matsumoto and Nishimura (1998), begun by their
-// init_by_array with one word. It draws nothing in an experiment: it names a subset that others chose.
+// The 32-bit words of Python's random.Random(seed): the Mersenne twister of Matsumoto and Nishimura
+// (1998), begun by their init_by_array with one word. It draws nothing in an experiment: it names a
+// subset that others chose.
 class PythonWords {
  public:
   explicit PythonWords(std::uint32_t seed) {
@@ -20,8 +21,10 @@ class PythonWords {
       state_[0] = state_[kSize - 1];
       i = 1;
     };
-    for (std::uint32_t k = 0; k < kSize; ++k, next()) state_[i] = (state_[i] ^ (mixed(i - 1) * 1664525u)) + seed;
-    for (std::uint32_t k = 1; k < kSize; ++k, next()) state_[i] = (state_[i] ^ (mixed(i - 1) * 1566083941u)) - i;
+    for (std::uint32_t k = 0; k < kSize; ++k, next())
+      state_[i] = (state_[i] ^ (mixed(i - 1) * 1664525u)) + seed;
+    for (std::uint32_t k = 1; k < kSize; ++k, next())
+      state_[i] = (state_[i] ^ (mixed(i - 1) * 1566083941u)) - i;
     state_[0] = 0x80000000u;
   }
   std::uint32_t operator()() {

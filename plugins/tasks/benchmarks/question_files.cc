@@ -21,25 +21,34 @@ std::string without_annotations(std::string text) {
 
 // A text of a config, in which \\n is a line end.
 std::string with_lines(std::string text) {
-  for (std::size_t at = 0; (at = text.find("\\n", at)) != std::string::npos; ++at) text.replace(at, 2, "\n");
+  for (std::size_t at = 0; (at = text.find("\\n", at)) != std::string::npos; ++at)
+    text.replace(at, 2, "\n");
   return text;
 }
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {
-  if (const std::size_t at = text.find(what); at != std::string::npos) text.replace(at, what.size(), by);
+  if (const std::size_t at = text.find(what); at != std::string::npos)
+    text.replace(at, what.size(), by);
   return text;
 }
 
-bool is_token(const Tokenizer& tokenizer, const std::string& text) { return tokenizer.encode(text).size() == 1; }
+bool is_token(const Tokenizer& tokenizer, const std::string& text) {
+  return tokenizer.encode(text).size() == 1;
+}
 
 std::string markup_of(const Tokenizer& tokenizer) {
-  return is_token(tokenizer, "<|im_start|>") ? "chatml" : is_token(tokenizer, "<|start_header_id|>") ? "headers" : is_token(tokenizer, "<role>") ? "roles" : "plain";
+  return is_token(tokenizer, "<|im_start|>")          ? "chatml"
+         : is_token(tokenizer, "<|start_header_id|>") ? "headers"
+         : is_token(tokenizer, "<role>")              ? "roles"
+                                                      : "plain";
 }
 
 // How one speaker's turn is marked; `what` null: only its beginning.
 std::string marked(const std::string& markup, const std::string& who, const std::string* what) {
   if (markup == "chatml") return "<|im_start|>" + who + "\n" + (what ? *what + "<|im_end|>\n" : "");
-  if (markup == "headers") return "<|start_header_id|>" + who + "<|end_header_id|>\n\n" + (what ? *what + "<|eot_id|>" : "");
+  if (markup == "headers")
+    return "<|start_header_id|>" + who + "<|end_header_id|>\n\n" +
+           (what ? *what + "<|eot_id|>" : "");
   const std::string role = who == "user" ? "HUMAN" : who == "assistant" ? "ASSISTANT" : "SYSTEM";
   return "<role>" + role + "</role>" + (what ? *what + "<|role_end|>" : "");
 }
@@ -49,23 +58,37 @@ std::string marked(const std::string& markup, const std::string& who, const std:
 std::vector<FileQuestion> parse_gsm8k(const std::string& text, const std::string& name) {
   std::vector<FileQuestion> questions;
   for (const JsonObject& object : json_objects(text, name))
-    questions.push_back({std::to_string(questions.size()), object.text("question"), without_annotations(object.text("answer")), {}, {}});
+    questions.push_back({std::to_string(questions.size()),
+                         object.text("question"),
+                         without_annotations(object.text("answer")),
+                         {},
+                         {}});
   return questions;
 }
 
 std::vector<FileQuestion> parse_math(const std::string& text, const std::string& name) {
   std::vector<FileQuestion> questions;
   for (const JsonObject& object : json_objects(text, name))
-    questions.push_back({std::to_string(questions.size()), object.text("problem"), object.text("solution"), {}, {}});
+    questions.push_back({std::to_string(questions.size()),
+                         object.text("problem"),
+                         object.text("solution"),
+                         {},
+                         {}});
   return questions;
 }
 
 std::vector<FileQuestion> parse_mbpp(const std::string& text, const std::string& name) {
   std::vector<FileQuestion> questions;
   for (const JsonObject& object : json_objects(text, name)) {
-    FileQuestion question{std::to_string(object.number("task_id")), object.text(object.has("text") ? "text" : "prompt"), object.text("code"), object.texts("test_list"), {}};
-    if (object.has("test_setup_code")) question.setup = object.text("test_setup_code");
-    else for (const std::string& line : object.texts("test_imports")) question.setup += line + "\n";
+    FileQuestion question{std::to_string(object.number("task_id")),
+                          object.text(object.has("text") ? "text" : "prompt"),
+                          object.text("code"),
+                          object.texts("test_list"),
+                          {}};
+    if (object.has("test_setup_code"))
+      question.setup = object.text("test_setup_code");
+    else
+      for (const std::string& line : object.texts("test_imports")) question.setup += line + "\n";
     questions.push_back(std::move(question));
   }
   return questions;
@@ -74,8 +97,11 @@ std::vector<FileQuestion> parse_mbpp(const std::string& text, const std::string&
 std::vector<FileQuestion> parse_human_eval(const std::string& text, const std::string& name) {
   std::vector<FileQuestion> questions;
   for (const JsonObject& object : json_objects(text, name))
-    questions.push_back({object.text("task_id"), object.text("prompt"), object.text("canonical_solution"),
-                         {object.text("test") + "\ncheck(" + object.text("entry_point") + ")"}, object.text("entry_point"),
+    questions.push_back({object.text("task_id"),
+                         object.text("prompt"),
+                         object.text("canonical_solution"),
+                         {object.text("test") + "\ncheck(" + object.text("entry_point") + ")"},
+                         object.text("entry_point"),
                          object.has("suffix") ? object.text("suffix") : ""});
   return questions;
 }
@@ -85,12 +111,15 @@ std::vector<FileQuestion> parse_ifeval(const std::string& text, const std::strin
   for (const JsonObject& object : json_objects(text, name)) {
     FileQuestion question{std::to_string(object.number("key")), object.text("prompt"), {}, {}, {}};
     const std::vector<std::string> kinds = object.texts("instruction_id_list");
-    if (!object.has("kwargs") || !object.json["kwargs"].is_array() || object.json["kwargs"].size() != kinds.size())
-      throw DataError(object.where + " has not one entry under 'kwargs' for each of 'instruction_id_list'");
+    if (!object.has("kwargs") || !object.json["kwargs"].is_array() ||
+        object.json["kwargs"].size() != kinds.size())
+      throw DataError(object.where +
+                      " has not one entry under 'kwargs' for each of 'instruction_id_list'");
     for (std::size_t i = 0; i < kinds.size(); ++i) {
       nlohmann::json instruction = object.json["kwargs"][i];
       if (instruction.is_null()) instruction = nlohmann::json::object();
-      if (!instruction.is_object()) throw DataError(object.where + " has something else than objects under 'kwargs'");
+      if (!instruction.is_object())
+        throw DataError(object.where + " has something else than objects under 'kwargs'");
       instruction["instruction"] = kinds[i];
       question.tests.push_back(instruction.dump());
     }
@@ -102,19 +131,42 @@ std::vector<FileQuestion> parse_ifeval(const std::string& text, const std::strin
 void QuestionFileOptions::declare(OptionSet& set) {
   set.add("path", &path).help("the file of questions; a name that ends in .gz is unpacked");
   set.add("count", &count).in(0, 1 << 24).help("questions that are asked; 0: all");
-  set.add("subset", &subset).one_of({"first", "shuffled"}).help("which: the first of the file, or of a fixed shuffle of it, in the order of the file");
-  set.add("subset_seed", &subset_seed).in(0, 4294967295.0).help("of the shuffle, which is that of Python's random.Random");
-  set.add("skip", &skip).in(0, 1 << 24).help("questions at the beginning of the file that are not asked (MBPP's first ten are examples)");
-  set.add("examples", &examples).help("a file like it, from which examples are taken that stand before every question");
-  set.add("few_shot", &few_shot).in(0, 1000).help("how many: the first of that file, after the skipped ones");
-  set.add("skip_examples", &skip_examples).in(0, 1 << 24).help("questions at the beginning of that file that are no examples");
+  set.add("subset", &subset)
+      .one_of({"first", "shuffled"})
+      .help("which: the first of the file, or of a fixed shuffle of it, in the order of the file");
+  set.add("subset_seed", &subset_seed)
+      .in(0, 4294967295.0)
+      .help("of the shuffle, which is that of Python's random.Random");
+  set.add("skip", &skip)
+      .in(0, 1 << 24)
+      .help(
+          "questions at the beginning of the file that are not asked (MBPP's first ten are "
+          "examples)");
+  set.add("examples", &examples)
+      .help("a file like it, from which examples are taken that stand before every question");
+  set.add("few_shot", &few_shot)
+      .in(0, 1000)
+      .help("how many: the first of that file, after the skipped ones");
+  set.add("skip_examples", &skip_examples)
+      .in(0, 1 << 24)
+      .help("questions at the beginning of that file that are no examples");
   set.add("system", &system).help("text before everything; \\n is a line end");
-  set.add("instruction", &instruction).help("text after the question, such as: Put your final answer within \\boxed{}.");
-  set.add("chat", &chat).one_of({"plain", "model", "chatml", "headers", "roles"}).help(
-      "how turns are marked: plain by `turn`; chatml (Qwen, SDAR, Fast-dLLM, Dream), headers (LLaDA), roles (LLaDA2); model: by what the tokenizer has");
-  set.add("turn", &turn).help("a plain turn: {question} and {answer} stand for themselves, \\n for a line end");
-  set.add("answer_tokens", &answer_tokens).in(1, 1 << 16).help("positions of an answer, which ends at its first end token");
-  set.add("begin", &begin).help("every canvas begins with <s>, where the tokenizer has one: what draftlab's trainer shows a model");
+  set.add("instruction", &instruction)
+      .help("text after the question, such as: Put your final answer within \\boxed{}.");
+  set.add("chat", &chat)
+      .one_of({"plain", "model", "chatml", "headers", "roles"})
+      .help(
+          "how turns are marked: plain by `turn`; chatml (Qwen, SDAR, Fast-dLLM, Dream), headers "
+          "(LLaDA), roles (LLaDA2); model: by what the tokenizer has");
+  set.add("turn", &turn)
+      .help("a plain turn: {question} and {answer} stand for themselves, \\n for a line end");
+  set.add("answer_tokens", &answer_tokens)
+      .in(1, 1 << 16)
+      .help("positions of an answer, which ends at its first end token");
+  set.add("begin", &begin)
+      .help(
+          "every canvas begins with <s>, where the tokenizer has one: what draftlab's trainer "
+          "shows a model");
 }
 
 std::vector<int> chosen_questions(int total, const QuestionFileOptions& options) {
@@ -122,19 +174,26 @@ std::vector<int> chosen_questions(int total, const QuestionFileOptions& options)
   total -= skipped;
   std::vector<int> all(static_cast<std::size_t>(total));
   std::iota(all.begin(), all.end(), 0);
-  if (options.subset == "shuffled") all = python_shuffle(total, static_cast<std::uint32_t>(options.subset_seed));
-  if (options.count > 0 && options.count < total) all.resize(static_cast<std::size_t>(options.count));
+  if (options.subset == "shuffled")
+    all = python_shuffle(total, static_cast<std::uint32_t>(options.subset_seed));
+  if (options.count > 0 && options.count < total)
+    all.resize(static_cast<std::size_t>(options.count));
   std::sort(all.begin(), all.end());
   for (int& index : all) index += skipped;
   return all;
 }
 
-std::string prompt_text(const QuestionFileOptions& options, const Tokenizer& tokenizer, const std::vector<Turn>& examples, const std::string& question) {
-  const std::string markup = options.chat == "model" ? markup_of(tokenizer) : options.chat, system = with_lines(options.system);
-  const auto asked = [&](const std::string& text) { return options.instruction.empty() ? text : text + "\n" + with_lines(options.instruction); };
+std::string prompt_text(const QuestionFileOptions& options, const Tokenizer& tokenizer,
+                        const std::vector<Turn>& examples, const std::string& question) {
+  const std::string markup = options.chat == "model" ? markup_of(tokenizer) : options.chat,
+                    system = with_lines(options.system);
+  const auto asked = [&](const std::string& text) {
+    return options.instruction.empty() ? text : text + "\n" + with_lines(options.instruction);
+  };
   std::string text;
   if (markup != "plain") {
-    if (markup == "headers" && is_token(tokenizer, "<|startoftext|>")) text = "<|startoftext|>";  // LLaDA's template begins with it
+    if (markup == "headers" && is_token(tokenizer, "<|startoftext|>"))
+      text = "<|startoftext|>";  // LLaDA's template begins with it
     if (!system.empty()) text += marked(markup, "system", &system);
     for (const Turn& example : examples) {
       const std::string one = asked(example.question);
@@ -145,14 +204,19 @@ std::string prompt_text(const QuestionFileOptions& options, const Tokenizer& tok
   }
   const std::string turn = with_lines(options.turn);
   if (!system.empty()) text += system + "\n\n";
-  for (const Turn& example : examples) text += replaced(replaced(turn, "{answer}", example.answer), "{question}", asked(example.question)) + "\n\n";
+  for (const Turn& example : examples)
+    text += replaced(replaced(turn, "{answer}", example.answer), "{question}",
+                     asked(example.question)) +
+            "\n\n";
   std::string open = turn.substr(0, turn.find("{answer}"));
-  while (!open.empty() && open.back() == ' ') open.pop_back();  // the answer's first word brings its own
+  while (!open.empty() && open.back() == ' ')
+    open.pop_back();  // the answer's first word brings its own
   return text + replaced(open, "{question}", asked(question));
 }
 
 std::string next_turn(const QuestionFileOptions& options) {
-  const std::string turn = with_lines(options.turn), begins = turn.substr(0, turn.find("{question}"));
+  const std::string turn = with_lines(options.turn),
+                    begins = turn.substr(0, turn.find("{question}"));
   return begins.empty() ? "" : "\n\n" + begins;
 }
 

@@ -2,16 +2,21 @@
 
 #include <algorithm>
 
+#include "core/base/documents.h"
 #include "core/base/error.h"
 #include "plugins/tasks/answers.h"
-#include "core/base/documents.h"
 
 namespace draftlab {
 
 void QuestionTask::load(const Tokenizer* tokenizer) {
-  if (!tokenizer) throw ConfigError("task '" + name_ + "' decodes text, but the model has no tokenizer");
-  if (options_.path.empty()) throw ConfigError("task." + name_ + ".path must name the file of questions (data/README.md says which)");
-  if (options_.few_shot > 0 && options_.examples.empty()) throw ConfigError("task." + name_ + ".few_shot needs task." + name_ + ".examples, a file to take them from");
+  if (!tokenizer)
+    throw ConfigError("task '" + name_ + "' decodes text, but the model has no tokenizer");
+  if (options_.path.empty())
+    throw ConfigError("task." + name_ +
+                      ".path must name the file of questions (data/README.md says which)");
+  if (options_.few_shot > 0 && options_.examples.empty())
+    throw ConfigError("task." + name_ + ".few_shot needs task." + name_ +
+                      ".examples, a file to take them from");
   tokenizer_ = tokenizer;
   prompts_.clear();
   questions_.clear();
@@ -21,8 +26,11 @@ void QuestionTask::load(const Tokenizer* tokenizer) {
     const std::vector<FileQuestion> all = parse(read_utf8(options_.examples), options_.examples);
     const std::int64_t last = options_.skip_examples + options_.few_shot;
     if (static_cast<std::int64_t>(all.size()) < last)
-      throw DataError("'" + options_.examples + "' has " + std::to_string(all.size()) + " questions, task." + name_ + " asks for " + std::to_string(last) + " to take its examples from");
-    for (std::int64_t i = options_.skip_examples; i < last; ++i) examples.push_back(turn(all[static_cast<std::size_t>(i)]));
+      throw DataError("'" + options_.examples + "' has " + std::to_string(all.size()) +
+                      " questions, task." + name_ + " asks for " + std::to_string(last) +
+                      " to take its examples from");
+    for (std::int64_t i = options_.skip_examples; i < last; ++i)
+      examples.push_back(turn(all[static_cast<std::size_t>(i)]));
   }
   const std::vector<FileQuestion> questions = parse(read_utf8(options_.path), options_.path);
   for (const int index : chosen_questions(static_cast<int>(questions.size()), options_)) {
@@ -31,19 +39,24 @@ void QuestionTask::load(const Tokenizer* tokenizer) {
     questions_[prompts_.back().id] = question;
     digest_ = digest_of(prompts_.back().reference, digest_);
   }
-  if (prompts_.empty()) throw DataError("'" + options_.path + "' has no question beyond the " + std::to_string(options_.skip) + " that task." + name_ + ".skip leaves out");
+  if (prompts_.empty())
+    throw DataError("'" + options_.path + "' has no question beyond the " +
+                    std::to_string(options_.skip) + " that task." + name_ + ".skip leaves out");
 }
 
-Prompt QuestionTask::canvas_of(const FileQuestion& question, const std::vector<Turn>& examples) const {
+Prompt QuestionTask::canvas_of(const FileQuestion& question,
+                               const std::vector<Turn>& examples) const {
   const Turn asked = turn(question);
-  return question_prompt(name_ + "-" + question.id, prompt_text(options_, *tokenizer_, examples, asked.question), asked.answer, *tokenizer_,
-                         options_.answer_tokens, options_.begin);
+  return question_prompt(name_ + "-" + question.id,
+                         prompt_text(options_, *tokenizer_, examples, asked.question), asked.answer,
+                         *tokenizer_, options_.answer_tokens, options_.begin);
 }
 
 std::string QuestionTask::text(const Prompt& prompt, const Canvas& canvas) const {
   std::string text = answer_text(*tokenizer_, prompt, canvas);
   if (options_.chat == "plain")
-    for (const std::string& end : until()) if (!end.empty()) text.resize(std::min(text.size(), text.find(end)));
+    for (const std::string& end : until())
+      if (!end.empty()) text.resize(std::min(text.size(), text.find(end)));
   return text;
 }
 

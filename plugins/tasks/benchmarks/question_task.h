@@ -12,7 +12,8 @@ namespace draftlab {
 
 class QuestionTask : public Task {
  public:
-  QuestionTask(std::string name, const QuestionFileOptions& options) : name_(std::move(name)), options_(options) {}
+  QuestionTask(std::string name, const QuestionFileOptions& options)
+      : name_(std::move(name)), options_(options) {}
   void load(const Tokenizer* tokenizer) override;
   int size() const override { return static_cast<int>(prompts_.size()); }
   Prompt prompt(int index) const override { return prompts_.at(static_cast<std::size_t>(index)); }
@@ -21,7 +22,8 @@ class QuestionTask : public Task {
   std::string text(const Prompt& prompt, const Canvas& canvas) const override;
 
  protected:
-  virtual std::vector<FileQuestion> parse(const std::string& text, const std::string& name) const = 0;
+  virtual std::vector<FileQuestion> parse(const std::string& text,
+                                          const std::string& name) const = 0;
   // How a question is put, and what its asker would like to hear.
   virtual Turn turn(const FileQuestion& question) const { return {question.text, question.answer}; }
   // What ends a plain answer.

@@ -31,7 +31,7 @@ constexpr const char* kBwrap = "/usr/bin/bwrap";
 constexpr std::size_t kLongestMessage = 4096;
 constexpr int kFilterDescriptor = 3;  // where bubblewrap finds the filter of system calls
 constexpr int kNotStarted = 127;
-constexpr unsigned kNobody = 65534;   // the user as whom a program runs when root starts it
+constexpr unsigned kNobody = 65534;  // the user as whom a program runs when root starts it
 
 #if defined(__x86_64__)
 constexpr std::uint32_t kMachine = AUDIT_ARCH_X86_64;
@@ -41,20 +41,52 @@ constexpr std::uint32_t kMachine = AUDIT_ARCH_AARCH64;
 constexpr std::uint32_t kMachine = 0;  // every call is refused, and with it every program
 #endif
 
-// System calls that a program in the sandbox cannot make: those that start processes, reach into the kernel's keys, modules or
-// other processes, change what is mounted, open a connection of any kind, or take memory that no limit counts.
+// System calls that a program in the sandbox cannot make: those that start processes, reach into
+// the kernel's keys, modules or other processes, change what is mounted, open a connection of any
+// kind, or take memory that no limit counts.
 constexpr long kRefusedCalls[] = {
 #ifdef SYS_fork
-    SYS_fork, SYS_vfork,
+    SYS_fork,
+    SYS_vfork,
 #endif
-    SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp,
-    SYS_add_key, SYS_request_key, SYS_keyctl, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_io_uring_setup,
-    SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_kexec_load, SYS_quotactl, SYS_acct, SYS_swapon,
-    SYS_unshare, SYS_setns, SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_open_tree, SYS_move_mount, SYS_fsopen, SYS_fsconfig, SYS_fsmount,
-    SYS_socket, SYS_shmget, SYS_msgget, SYS_semget, SYS_memfd_create, SYS_mq_open};
+    SYS_ptrace,
+    SYS_process_vm_readv,
+    SYS_process_vm_writev,
+    SYS_kcmp,
+    SYS_add_key,
+    SYS_request_key,
+    SYS_keyctl,
+    SYS_bpf,
+    SYS_perf_event_open,
+    SYS_userfaultfd,
+    SYS_io_uring_setup,
+    SYS_init_module,
+    SYS_finit_module,
+    SYS_delete_module,
+    SYS_kexec_load,
+    SYS_quotactl,
+    SYS_acct,
+    SYS_swapon,
+    SYS_unshare,
+    SYS_setns,
+    SYS_mount,
+    SYS_umount2,
+    SYS_pivot_root,
+    SYS_chroot,
+    SYS_open_tree,
+    SYS_move_mount,
+    SYS_fsopen,
+    SYS_fsconfig,
+    SYS_fsmount,
+    SYS_socket,
+    SYS_shmget,
+    SYS_msgget,
+    SYS_semget,
+    SYS_memfd_create,
+    SYS_mq_open};
 
-// The filter of system calls, for the kernel. Threads are allowed. clone3 does not exist for the program, because its flags cannot
-// be seen; libraries then use clone.
+// The filter of system calls, for the kernel. Threads are allowed. clone3 does not exist for the
+// program, because its flags cannot be seen; libraries then use clone.
 std::string filter() {
   constexpr auto kNumber = static_cast<std::uint32_t>(offsetof(seccomp_data, nr));
   constexpr auto kArchitecture = static_cast<std::uint32_t>(offsetof(seccomp_data, arch));
@@ -82,18 +114,28 @@ std::string filter() {
   return {reinterpret_cast<const char*>(code.data()), code.size() * sizeof(sock_filter)};
 }
 
-// The words with which bubblewrap is started. There is no /proc, whose sysctls ask only for the user's number outside, and no place
-// to write: not even links and folders can be made, which would take memory that no limit counts.
+// The words with which bubblewrap is started. There is no /proc, whose sysctls ask only for the
+// user's number outside, and no place to write: not even links and folders can be made, which would
+// take memory that no limit counts.
 std::vector<std::string> arguments(const std::vector<std::string>& command) {
-  std::vector<std::string> all = {kBwrap, "--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL", "--hostname", "sandbox"};
-  const auto show = [&](const std::string& path) { all.insert(all.end(), {"--ro-bind-try", path, path}); };
-  for (const char* path : {"/usr", "/bin", "/lib", "/lib32", "/lib64", "/libx32", "/sbin", "/etc/ld.so.cache", "/etc/alternatives"}) show(path);
+  std::vector<std::string> all = {kBwrap,          "--unshare-all", "--die-with-parent",
+                                  "--new-session", "--clearenv",    "--cap-drop",
+                                  "ALL",           "--hostname",    "sandbox"};
+  const auto show = [&](const std::string& path) {
+    all.insert(all.end(), {"--ro-bind-try", path, path});
+  };
+  for (const char* path : {"/usr", "/bin", "/lib", "/lib32", "/lib64", "/libx32", "/sbin",
+                           "/etc/ld.so.cache", "/etc/alternatives"})
+    show(path);
   // An interpreter elsewhere brings its folder, and that of what its name leads to.
   std::error_code error;
   for (const fs::path& path : {fs::path(command[0]), fs::canonical(command[0], error)})
-    if (const std::string folder = path.parent_path().parent_path().string(); folder.size() > 1 && !folder.starts_with("/usr")) show(folder);
-  all.insert(all.end(), {"--dev", "/dev", "--remount-ro", "/dev", "--dir", "/tmp", "--remount-ro", "/", "--chdir", "/tmp", "--setenv", "PATH", "/usr/bin:/bin",
-                         "--setenv", "HOME", "/tmp", "--seccomp", std::to_string(kFilterDescriptor), "--"});
+    if (const std::string folder = path.parent_path().parent_path().string();
+        folder.size() > 1 && !folder.starts_with("/usr"))
+      show(folder);
+  all.insert(all.end(), {"--dev", "/dev", "--remount-ro", "/dev", "--dir", "/tmp", "--remount-ro",
+                         "/", "--chdir", "/tmp", "--setenv", "PATH", "/usr/bin:/bin", "--setenv",
+                         "HOME", "/tmp", "--seccomp", std::to_string(kFilterDescriptor), "--"});
   all.insert(all.end(), command.begin(), command.end());
   return all;
 }
@@ -110,15 +152,18 @@ void limit(int resource, std::int64_t most) {
 }
 
 // Becomes bubblewrap, in the child process. Descriptors other than those named here stay behind.
-[[noreturn]] void become_bwrap(int input, int errors, int calls, const SandboxLimits& limits, char* const* words) {
+[[noreturn]] void become_bwrap(int input, int errors, int calls, const SandboxLimits& limits,
+                               char* const* words) {
   setpgid(0, 0);
   dup2(input, STDIN_FILENO);
   dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
   dup2(errors, STDERR_FILENO);
   if (calls != kFilterDescriptor) dup2(calls, kFilterDescriptor);
-  if (syscall(SYS_close_range, kFilterDescriptor + 1, ~0U, 0) != 0) give_up("the descriptors of this process cannot be closed (a kernel before 5.9)");
+  if (syscall(SYS_close_range, kFilterDescriptor + 1, ~0U, 0) != 0)
+    give_up("the descriptors of this process cannot be closed (a kernel before 5.9)");
   // What the kernel lets root do, it lets root do in a sandbox as well: its user is nobody instead.
-  if (geteuid() == 0 && (setgroups(0, nullptr) != 0 || setresgid(kNobody, kNobody, kNobody) != 0 || setresuid(kNobody, kNobody, kNobody) != 0))
+  if (geteuid() == 0 && (setgroups(0, nullptr) != 0 || setresgid(kNobody, kNobody, kNobody) != 0 ||
+                         setresuid(kNobody, kNobody, kNobody) != 0))
     give_up("root cannot become another user here, and programs of a model never run as root");
   limit(RLIMIT_CPU, limits.seconds);
   limit(RLIMIT_AS, limits.megabytes << 20);
@@ -132,27 +177,34 @@ void limit(int resource, std::int64_t most) {
 
 }  // namespace
 
-SandboxResult run_in_sandbox(const std::vector<std::string>& command, const std::string& input, const SandboxLimits& limits) {
-  if (access(kBwrap, X_OK) != 0) return {-1, std::string("there is no ") + kBwrap + " (Debian's package bubblewrap)"};
-  if (access(command[0].c_str(), X_OK) != 0) return {-1, "there is no program '" + command[0] + "'"};
+SandboxResult run_in_sandbox(const std::vector<std::string>& command, const std::string& input,
+                             const SandboxLimits& limits) {
+  if (access(kBwrap, X_OK) != 0)
+    return {-1, std::string("there is no ") + kBwrap + " (Debian's package bubblewrap)"};
+  if (access(command[0].c_str(), X_OK) != 0)
+    return {-1, "there is no program '" + command[0] + "'"};
   const MemoryFile in(input), calls(filter());
   const std::vector<std::string> words = arguments(command);
   std::vector<char*> argv;
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   int errors[2];
-  if (pipe2(errors, O_CLOEXEC) != 0) throw OutputError("cannot start a sandbox: no pipe can be made");
+  if (pipe2(errors, O_CLOEXEC) != 0)
+    throw OutputError("cannot start a sandbox: no pipe can be made");
 
   const pid_t child = fork();
   if (child < 0) throw OutputError("cannot start a sandbox: no process can be made");
   if (child == 0) become_bwrap(in.fd(), errors[1], calls.fd(), limits, argv.data());
   close(errors[1]);
 
-  // Its errors are read until it has closed them, that is until it and all that it started have ended, or its time is over.
+  // Its errors are read until it has closed them, that is until it and all that it started have
+  // ended, or its time is over.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(limits.seconds);
   SandboxResult result;
   for (bool open = true; open;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+                          end - std::chrono::steady_clock::now())
+                          .count();
     pollfd waiting{errors[0], POLLIN, 0};
     if (left <= 0 || (poll(&waiting, 1, static_cast<int>(left)) < 0 && errno != EINTR)) break;
     if (!waiting.revents) continue;
@@ -160,14 +212,17 @@ SandboxResult run_in_sandbox(const std::vector<std::string>& command, const std:
     const ssize_t count = read(errors[0], buffer, sizeof buffer);
     open = count > 0 || (count < 0 && errno == EINTR);
     if (count > 0) result.message.append(buffer, static_cast<std::size_t>(count));
-    if (result.message.size() > kLongestMessage) result.message.erase(0, result.message.size() - kLongestMessage);
+    if (result.message.size() > kLongestMessage)
+      result.message.erase(0, result.message.size() - kLongestMessage);
   }
   int status = 0;
   // A program may close its errors and go on: what is left of the time is its own.
   pid_t ended = 0;
-  while ((ended = waitpid(child, &status, WNOHANG)) == 0 && std::chrono::steady_clock::now() < end) usleep(1000);
+  while ((ended = waitpid(child, &status, WNOHANG)) == 0 && std::chrono::steady_clock::now() < end)
+    usleep(1000);
   if (ended == 0) {
-    kill(-child, SIGKILL);  // bwrap; the sandbox's first process dies with it, and with that all others
+    kill(-child,
+         SIGKILL);  // bwrap; the sandbox's first process dies with it, and with that all others
     kill(child, SIGKILL);
     waitpid(child, &status, 0);
   }

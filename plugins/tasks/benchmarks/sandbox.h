@@ -14,14 +14,17 @@ struct SandboxLimits {
 
 struct SandboxResult {
   int status = -1;      // exit status; -1: it was killed, by a limit or otherwise
-  std::string message;  // the last kilobytes of what was written to the standard error, or why nothing could be started
+  std::string message;  // the last kilobytes of what was written to the standard error, or why
+                        // nothing could be started
 };
 
-// Runs `command` (an absolute path and arguments) with `input` as its standard input. It sees the system (/usr and what belongs to
-// it) and the folder above the one that the command lies in, read-only; nothing that it could write to; no network, no /proc, no
-// other process, no variable of the environment and no descriptor but the standard ones. It can start no process: fork and its like
-// fail. Started by root it runs as nobody, outside as well as inside. At the end of the time everything in the sandbox is killed.
-// OutputError when no process can be made.
-SandboxResult run_in_sandbox(const std::vector<std::string>& command, const std::string& input, const SandboxLimits& limits);
+// Runs `command` (an absolute path and arguments) with `input` as its standard input. It sees the
+// system (/usr and what belongs to it) and the folder above the one that the command lies in,
+// read-only; nothing that it could write to; no network, no /proc, no other process, no variable of
+// the environment and no descriptor but the standard ones. It can start no process: fork and its
+// like fail. Started by root it runs as nobody, outside as well as inside. At the end of the time
+// everything in the sandbox is killed. OutputError when no process can be made.
+SandboxResult run_in_sandbox(const std::vector<std::string>& command, const std::string& input,
+                             const SandboxLimits& limits);
 
 }  // namespace draftlab

@@ -4,7 +4,10 @@ namespace draftlab {
 namespace {
 
 // Ids of XLNet's vocabulary.
-struct Mapped { std::string text; Token token; };
+struct Mapped {
+  std::string text;
+  Token token;
+};
 const std::vector<Mapped> kMapped = {{"\n", 3}, {"\t", 4}, {"  ", 0}, {"   ", 5}};
 
 }  // namespace
@@ -19,7 +22,8 @@ std::vector<Token> encode_code(const Tokenizer& tokenizer, const std::string& te
   };
   for (std::size_t at = 0; at < text.size();) {
     const Mapped* found = nullptr;
-    for (const Mapped& one : kMapped) if (!found && text.compare(at, one.text.size(), one.text) == 0) found = &one;
+    for (const Mapped& one : kMapped)
+      if (!found && text.compare(at, one.text.size(), one.text) == 0) found = &one;
     if (!found) {
       between += text[at++];
       continue;
@@ -41,7 +45,8 @@ std::string decode_code(const Tokenizer& tokenizer, const std::vector<Token>& to
   };
   for (const Token token : tokens) {
     const Mapped* found = nullptr;
-    for (const Mapped& one : kMapped) if (one.token == token) found = &one;
+    for (const Mapped& one : kMapped)
+      if (one.token == token) found = &one;
     if (!found) {
       between.push_back(token);
       continue;

@@ -11,12 +11,22 @@
 namespace draftlab {
 namespace {
 
-struct Point { double x = 0, y = 0; };
-struct Stroke { Point from, to; };
+struct Point {
+  double x = 0, y = 0;
+};
+struct Stroke {
+  Point from, to;
+};
 
-// On a board of 1 x 1, y down: a (top), b (upper right), c (lower right), d (bottom), e (lower left), f (upper left), g (middle).
-constexpr std::array<Stroke, 7> kSegments{{{{0, 0}, {1, 0}}, {{1, 0}, {1, .5}}, {{1, .5}, {1, 1}}, {{0, 1}, {1, 1}},
-                                           {{0, .5}, {0, 1}}, {{0, 0}, {0, .5}}, {{0, .5}, {1, .5}}}};
+// On a board of 1 x 1, y down: a (top), b (upper right), c (lower right), d (bottom), e (lower
+// left), f (upper left), g (middle).
+constexpr std::array<Stroke, 7> kSegments{{{{0, 0}, {1, 0}},
+                                           {{1, 0}, {1, .5}},
+                                           {{1, .5}, {1, 1}},
+                                           {{0, 1}, {1, 1}},
+                                           {{0, .5}, {0, 1}},
+                                           {{0, 0}, {0, .5}},
+                                           {{0, .5}, {1, .5}}}};
 // Bit i: segment i is lit.
 constexpr std::array<unsigned, 10> kLit{0b0111111, 0b0000110, 0b1011011, 0b1001111, 0b1100110,
                                         0b1101101, 0b1111101, 0b0000111, 0b1111111, 0b1101111};
@@ -25,7 +35,8 @@ constexpr double kNoise = 0.1;  // deviation, in intensity
 
 double distance(const Point& point, const Stroke& stroke) {
   const double dx = stroke.to.x - stroke.from.x, dy = stroke.to.y - stroke.from.y;
-  const double along = ((point.x - stroke.from.x) * dx + (point.y - stroke.from.y) * dy) / (dx * dx + dy * dy);
+  const double along =
+      ((point.x - stroke.from.x) * dx + (point.y - stroke.from.y) * dy) / (dx * dx + dy * dy);
   const double t = std::clamp(along, 0.0, 1.0);
   const double x = stroke.from.x + t * dx - point.x, y = stroke.from.y + t * dy - point.y;
   return std::sqrt(x * x + y * y);
@@ -33,7 +44,8 @@ double distance(const Point& point, const Stroke& stroke) {
 
 // The lit segments of a digit at a random size, slant and place, whole on the canvas.
 std::vector<Stroke> strokes_of(int digit, double thickness, Choices& choices) {
-  const double width = choices.real(5.5, 7.5), height = choices.real(9.5, 11.5), slant = choices.real(-0.05, 0.2);
+  const double width = choices.real(5.5, 7.5), height = choices.real(9.5, 11.5),
+               slant = choices.real(-0.05, 0.2);
   std::vector<Stroke> strokes;
   double low = 1e9, high = -1e9;
   const auto placed = [&](const Point& point) {
@@ -42,7 +54,8 @@ std::vector<Stroke> strokes_of(int digit, double thickness, Choices& choices) {
     return at;
   };
   for (std::size_t s = 0; s < kSegments.size(); ++s)
-    if (kLit[static_cast<std::size_t>(digit)] >> s & 1) strokes.push_back({placed(kSegments[s].from), placed(kSegments[s].to)});
+    if (kLit[static_cast<std::size_t>(digit)] >> s & 1)
+      strokes.push_back({placed(kSegments[s].from), placed(kSegments[s].to)});
   const double edge = (thickness + 1) / 2;  // what is drawn around a stroke's line
   const double x = choices.real(edge - 0.5 - low, kDigitSide - 0.5 - edge - high);
   const double y = choices.real(edge - 0.5, kDigitSide - 0.5 - edge - height);
@@ -64,8 +77,11 @@ LabelledImage make_digit(std::uint64_t seed, std::int64_t index, ProblemSplit sp
     for (int c = 0; c < kDigitSide; ++c) {
       double covered = 0;  // a stroke's border is one pixel wide
       for (const Stroke& stroke : strokes)
-        covered = std::max(covered, std::clamp((thickness + 1) / 2 - distance({double(c), double(r)}, stroke), 0.0, 1.0));
-      const Site site{static_cast<std::uint64_t>(index), r * kDigitSide + c, Purpose::train, stream, 1};
+        covered = std::max(
+            covered,
+            std::clamp((thickness + 1) / 2 - distance({double(c), double(r)}, stroke), 0.0, 1.0));
+      const Site site{static_cast<std::uint64_t>(index), r * kDigitSide + c, Purpose::train, stream,
+                      1};
       image.pixels(r, c) = kDigitScale.value(ink * covered + kNoise * noise.normal(site));
     }
   }

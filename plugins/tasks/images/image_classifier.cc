@@ -33,16 +33,24 @@ ImageClassifier ImageClassifier::open(const std::string& folder) {
     constexpr bool is_vector = std::decay_t<decltype(matrix)>::ColsAtCompileTime == 1;
     const std::string path = folder + "/" + name + ".npy";
     const NpyArray array = read_npy(path);
-    if (array.shape.size() != (is_vector ? 1 : 2)) throw DataError("'" + path + "' must be a " + (is_vector ? "vector" : "matrix"));
-    matrix = Eigen::Map<const RowMajor>(array.values.data(), array.shape[0], is_vector ? 1 : array.shape[1]).template cast<double>();
+    if (array.shape.size() != (is_vector ? 1 : 2))
+      throw DataError("'" + path + "' must be a " + (is_vector ? "vector" : "matrix"));
+    matrix = Eigen::Map<const RowMajor>(array.values.data(), array.shape[0],
+                                        is_vector ? 1 : array.shape[1])
+                 .template cast<double>();
     if (!matrix.allFinite()) throw DataError("'" + path + "' holds a value that is not finite");
   });
   const ImageClassifier& c = classifier;
-  const bool fits = c.hidden_bias.size() == c.hidden_weight.rows() && c.narrow_weight.cols() == c.hidden_weight.rows() &&
-                    c.narrow_bias.size() == c.narrow_weight.rows() && c.class_weight.cols() == c.narrow_weight.rows() &&
-                    c.class_bias.size() == c.class_weight.rows() && c.feature_mean.size() == c.narrow_weight.rows() &&
+  const bool fits = c.hidden_bias.size() == c.hidden_weight.rows() &&
+                    c.narrow_weight.cols() == c.hidden_weight.rows() &&
+                    c.narrow_bias.size() == c.narrow_weight.rows() &&
+                    c.class_weight.cols() == c.narrow_weight.rows() &&
+                    c.class_bias.size() == c.class_weight.rows() &&
+                    c.feature_mean.size() == c.narrow_weight.rows() &&
                     c.feature_weight.cols() == c.narrow_weight.rows() && c.classes() > 0;
-  if (!fits) throw DataError("the arrays of '" + folder + "' do not fit each other: they are of no one classifier");
+  if (!fits)
+    throw DataError("the arrays of '" + folder +
+                    "' do not fit each other: they are of no one classifier");
   return classifier;
 }
 
@@ -53,7 +61,8 @@ void ImageClassifier::save(const std::string& folder) const {
     const RowMajor values = matrix.template cast<float>();
     std::vector<std::int64_t> shape{values.rows()};
     if (!is_vector) shape.push_back(values.cols());
-    write_npy(folder + "/" + name + ".npy", shape, {values.data(), static_cast<std::size_t>(values.size())});
+    write_npy(folder + "/" + name + ".npy", shape,
+              {values.data(), static_cast<std::size_t>(values.size())});
   });
 }
 

@@ -1,4 +1,5 @@
-// Files of small grey images: the IDX format of MNIST, plain or gzipped, and the comma-separated 8 x 8 digits of optdigits (UCI).
+// Files of small grey images: the IDX format of MNIST, plain or gzipped, and the comma-separated 8
+// x 8 digits of optdigits (UCI).
 #pragma once
 
 #include <cstdint>
@@ -9,9 +10,11 @@
 
 namespace draftlab {
 
-// Pixels are intensities in [0, 1]. Both read the first `count` images (all, where there are fewer). DataError naming file, and line
-// or rule, when a file is missing, cut short, or not of its format.
-std::vector<LabelledImage> read_idx(const std::string& images, const std::string& labels, std::int64_t count);
+// Pixels are intensities in [0, 1]. Both read the first `count` images (all, where there are
+// fewer). DataError naming file, and line or rule, when a file is missing, cut short, or not of its
+// format.
+std::vector<LabelledImage> read_idx(const std::string& images, const std::string& labels,
+                                    std::int64_t count);
 std::vector<LabelledImage> read_optdigits(const std::string& path, std::int64_t count);
 
 }  // namespace draftlab

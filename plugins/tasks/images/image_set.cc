@@ -4,52 +4,82 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "core/prob/chance.h"
 #include "core/base/error.h"
 #include "core/base/npy.h"
+#include "core/prob/chance.h"
 #include "plugins/tasks/images/digits.h"
 #include "plugins/tasks/images/image_files.h"
 
 namespace draftlab {
 
 void ImageSetOptions::declare(OptionSet& set) {
-  set.add("source", &source).one_of({"digits", "idx", "optdigits", "npy"}).help("digits: generated ones of 16 x 16; idx: MNIST's files, gzipped or not; optdigits: UCI's 8 x 8; npy: numpy arrays, see path");
-  set.add("split", &split).one_of({"train", "tune", "test"}).help("of the generated digits; splits share no draws");
-  set.add("path", &path).help("file of images; of npy: tokens [N, positions, dimension] as they are, or latents [N, channels, height, width] (KL-16), which are scaled and cut into patches");
-  set.add("labels", &labels).help("file of classes, beside the images: IDX, or npy [N]; optdigits has them in one file");
+  set.add("source", &source)
+      .one_of({"digits", "idx", "optdigits", "npy"})
+      .help(
+          "digits: generated ones of 16 x 16; idx: MNIST's files, gzipped or not; optdigits: UCI's "
+          "8 x 8; npy: numpy arrays, see path");
+  set.add("split", &split)
+      .one_of({"train", "tune", "test"})
+      .help("of the generated digits; splits share no draws");
+  set.add("path", &path)
+      .help(
+          "file of images; of npy: tokens [N, positions, dimension] as they are, or latents [N, "
+          "channels, height, width] (KL-16), which are scaled and cut into patches");
+  set.add("labels", &labels)
+      .help("file of classes, beside the images: IDX, or npy [N]; optdigits has them in one file");
   set.add("count", &count).in(1, 1 << 24).help("images, at most as many as the files hold");
   set.add("seed", &seed).help("of the generated digits");
-  set.add("patch", &patch).in(1, 256).help("side of the square of pixels that is a token; generated digits have 4, KL-16 latents 1");
+  set.add("patch", &patch)
+      .in(1, 256)
+      .help(
+          "side of the square of pixels that is a token; generated digits have 4, KL-16 latents 1");
   set.add("classes", &classes).in(1, 1 << 20).help("that there are");
-  set.add("mean", &mean).in(-1e6, 1e6).help("of files of pixels (in [0, 1]) and latents: a model sees (pixel - mean) / deviation");
-  set.add("deviation", &deviation).in(1e-6, 1e6).help("see mean; MAR's tokens are latents with mean 0 and deviation 1 / 0.2325 = 4.3011");
+  set.add("mean", &mean)
+      .in(-1e6, 1e6)
+      .help("of files of pixels (in [0, 1]) and latents: a model sees (pixel - mean) / deviation");
+  set.add("deviation", &deviation)
+      .in(1e-6, 1e6)
+      .help("see mean; MAR's tokens are latents with mean 0 and deviation 1 / 0.2325 = 4.3011");
 }
 
 ImageSet::ImageSet(const ImageSetOptions& options) : options_(options) {
   const std::string& source = options_.source;
   if (source == "digits") {
-    if (options_.patch != kDigitPatch || options_.classes != 10) throw ConfigError("source = digits has patch = 4 and classes = 10");
-    positions_ = kDigitSide / kDigitPatch * (kDigitSide / kDigitPatch), dimension_ = kDigitPatch * kDigitPatch;
+    if (options_.patch != kDigitPatch || options_.classes != 10)
+      throw ConfigError("source = digits has patch = 4 and classes = 10");
+    positions_ = kDigitSide / kDigitPatch * (kDigitSide / kDigitPatch),
+    dimension_ = kDigitPatch * kDigitPatch;
     return;
   }
-  if (options_.path.empty()) throw ConfigError("source = " + source + " needs path, the file of its images");
-  if (options_.labels.empty() && source != "optdigits") throw ConfigError("source = " + source + " needs labels, the file of its classes");
-  if (source == "idx") keep(read_idx(options_.path, options_.labels, options_.count));
-  else if (source == "optdigits") keep(read_optdigits(options_.path, options_.count));
-  else read_tokens();
+  if (options_.path.empty())
+    throw ConfigError("source = " + source + " needs path, the file of its images");
+  if (options_.labels.empty() && source != "optdigits")
+    throw ConfigError("source = " + source + " needs labels, the file of its classes");
+  if (source == "idx")
+    keep(read_idx(options_.path, options_.labels, options_.count));
+  else if (source == "optdigits")
+    keep(read_optdigits(options_.path, options_.count));
+  else
+    read_tokens();
   for (std::size_t i = 0; i < labels_.size(); ++i) {
     if (labels_[i] < 0 || labels_[i] >= options_.classes)
-      throw DataError("'" + options_.path + "': image " + std::to_string(i) + " has class " + std::to_string(labels_[i]) + ", which must be below classes = " + std::to_string(options_.classes));
+      throw DataError("'" + options_.path + "': image " + std::to_string(i) + " has class " +
+                      std::to_string(labels_[i]) +
+                      ", which must be below classes = " + std::to_string(options_.classes));
   }
   for (std::size_t i = 0; i < values_.size(); ++i) {
     if (!std::isfinite(values_[i]))
-      throw DataError("'" + options_.path + "': image " + std::to_string(i / (values_.size() / labels_.size())) + " holds a value that is not finite");
+      throw DataError("'" + options_.path + "': image " +
+                      std::to_string(i / (values_.size() / labels_.size())) +
+                      " holds a value that is not finite");
   }
   const auto hash = [](const auto& values, std::uint64_t seed) {
-    return stable_hash({reinterpret_cast<const char*>(values.data()), values.size() * sizeof values[0]}, seed);
+    return stable_hash(
+        {reinterpret_cast<const char*>(values.data()), values.size() * sizeof values[0]}, seed);
   };
   char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash(values_, hash(labels_, 0))));
+  std::snprintf(digits, sizeof digits, "%016llx",
+                static_cast<unsigned long long>(hash(values_, hash(labels_, 0))));
   digest_ = digits;
 }
 
@@ -57,13 +87,16 @@ void ImageSet::keep(const std::vector<LabelledImage>& images) {
   const int patch = static_cast<int>(options_.patch);
   const Eigen::Index rows = images.front().pixels.rows(), columns = images.front().pixels.cols();
   if (rows % patch != 0 || columns % patch != 0)
-    throw DataError("'" + options_.path + "': images of " + std::to_string(rows) + " x " + std::to_string(columns) + " are not cut evenly by patch = " + std::to_string(patch));
+    throw DataError("'" + options_.path + "': images of " + std::to_string(rows) + " x " +
+                    std::to_string(columns) +
+                    " are not cut evenly by patch = " + std::to_string(patch));
   positions_ = static_cast<int>(rows / patch * (columns / patch)), dimension_ = patch * patch;
   const PixelScale scale{options_.mean, options_.deviation};
   for (const LabelledImage& image : images) {
     const Eigen::MatrixXd tokens = tokens_of(image.pixels, patch);
     for (Eigen::Index t = 0; t < tokens.rows(); ++t)
-      for (Eigen::Index v = 0; v < tokens.cols(); ++v) values_.push_back(static_cast<float>(scale.value(tokens(t, v))));
+      for (Eigen::Index v = 0; v < tokens.cols(); ++v)
+        values_.push_back(static_cast<float>(scale.value(tokens(t, v))));
     labels_.push_back(image.label);
   }
 }
@@ -74,9 +107,12 @@ void ImageSet::read_tokens() {
   const std::vector<std::int64_t>& shape = array.shape;
   const bool latents = shape.size() == 4;
   if ((shape.size() != 3 && !latents) || array.values.empty())
-    throw DataError("'" + options_.path + "' must hold tokens [N, positions, dimension] or latents [N, channels, height, width], at least one");
+    throw DataError("'" + options_.path +
+                    "' must hold tokens [N, positions, dimension] or latents [N, channels, height, "
+                    "width], at least one");
   if (classes.shape.size() != 1 || classes.shape[0] != shape[0])
-    throw DataError("'" + options_.labels + "' must hold one class for each of the " + std::to_string(shape[0]) + " images of '" + options_.path + "'");
+    throw DataError("'" + options_.labels + "' must hold one class for each of the " +
+                    std::to_string(shape[0]) + " images of '" + options_.path + "'");
   for (const float label : classes.values) labels_.push_back(static_cast<int>(label));
   if (!latents) {
     positions_ = static_cast<int>(shape[1]), dimension_ = static_cast<int>(shape[2]);
@@ -84,10 +120,14 @@ void ImageSet::read_tokens() {
     return;
   }
   // A token holds, for each channel, its square in raster order, as MAR's patchify has it.
-  const std::int64_t channels = shape[1], height = shape[2], width = shape[3], patch = options_.patch;
+  const std::int64_t channels = shape[1], height = shape[2], width = shape[3],
+                     patch = options_.patch;
   if (height % patch != 0 || width % patch != 0)
-    throw DataError("'" + options_.path + "': latents of " + std::to_string(height) + " x " + std::to_string(width) + " are not cut evenly by patch = " + std::to_string(patch));
-  positions_ = static_cast<int>(height / patch * (width / patch)), dimension_ = static_cast<int>(channels * patch * patch);
+    throw DataError("'" + options_.path + "': latents of " + std::to_string(height) + " x " +
+                    std::to_string(width) +
+                    " are not cut evenly by patch = " + std::to_string(patch));
+  positions_ = static_cast<int>(height / patch * (width / patch)),
+  dimension_ = static_cast<int>(channels * patch * patch);
   const PixelScale scale{options_.mean, options_.deviation};
   values_.reserve(array.values.size());
   for (std::int64_t n = 0; n < shape[0]; ++n)
@@ -95,24 +135,31 @@ void ImageSet::read_tokens() {
       for (std::int64_t x = 0; x < width; x += patch)
         for (std::int64_t c = 0; c < channels; ++c)
           for (std::int64_t p = 0; p < patch * patch; ++p) {
-            const std::int64_t at = ((n * channels + c) * height + y + p / patch) * width + x + p % patch;
-            values_.push_back(static_cast<float>(scale.value(array.values[static_cast<std::size_t>(at)])));
+            const std::int64_t at =
+                ((n * channels + c) * height + y + p / patch) * width + x + p % patch;
+            values_.push_back(
+                static_cast<float>(scale.value(array.values[static_cast<std::size_t>(at)])));
           }
 }
 
 ImageSet::Item ImageSet::item(std::int64_t index) const {
-  if (index < 0 || index >= size()) throw Fault("image " + std::to_string(index) + " of " + std::to_string(size()));
+  if (index < 0 || index >= size())
+    throw Fault("image " + std::to_string(index) + " of " + std::to_string(size()));
   if (options_.source == "digits") {
-    const LabelledImage image = make_digit(static_cast<std::uint64_t>(options_.seed), index, problem_split_named(options_.split));
+    const LabelledImage image = make_digit(static_cast<std::uint64_t>(options_.seed), index,
+                                           problem_split_named(options_.split));
     return {tokens_of(image.pixels, kDigitPatch), image.label};
   }
   using Tokens = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const float* const values = values_.data() + index * positions_ * dimension_;
-  return {Eigen::Map<const Tokens>(values, positions_, dimension_).cast<double>(), labels_[static_cast<std::size_t>(index)]};
+  return {Eigen::Map<const Tokens>(values, positions_, dimension_).cast<double>(),
+          labels_[static_cast<std::size_t>(index)]};
 }
 
 std::string ImageSet::id(std::int64_t index) const {
-  const std::string name = options_.source == "digits" ? "digits-" + options_.split : std::filesystem::path(options_.path).stem().string();
+  const std::string name = options_.source == "digits"
+                               ? "digits-" + options_.split
+                               : std::filesystem::path(options_.path).stem().string();
   return name + "-" + std::to_string(index);
 }
 

@@ -1,5 +1,5 @@
-// A set of labelled images as models of vector tokens see them: the project's own, files of images, or tokens that another
-// program's encoder made (the KL-16 latents of MAR).
+// A set of labelled images as models of vector tokens see them: the project's own, files of images,
+// or tokens that another program's encoder made (the KL-16 latents of MAR).
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,14 @@ struct ImageSetOptions {
 
 class ImageSet {
  public:
-  // Reads what there is to read. ConfigError: an option that the source needs is missing. DataError: a file is damaged, a patch does not
-  // divide its images, a class is out of range, a value is not finite.
+  // Reads what there is to read. ConfigError: an option that the source needs is missing.
+  // DataError: a file is damaged, a patch does not divide its images, a class is out of range, a
+  // value is not finite.
   explicit ImageSet(const ImageSetOptions& options);
 
-  std::int64_t size() const { return options_.source == "digits" ? options_.count : static_cast<std::int64_t>(labels_.size()); }
+  std::int64_t size() const {
+    return options_.source == "digits" ? options_.count : static_cast<std::int64_t>(labels_.size());
+  }
   int positions() const { return positions_; }  // tokens of an image
   int dimension() const { return dimension_; }  // of a token
   int classes() const { return static_cast<int>(options_.classes); }

@@ -1,12 +1,13 @@
-// Task `images`: a class is given, at position 0, and an image is decoded, whose tokens are vectors. Scored by a classifier that the
-// project trains, and by distances to images that the model never saw; `report` makes set statistics of what is recorded of each.
+// Task `images`: a class is given, at position 0, and an image is decoded, whose tokens are
+// vectors. Scored by a classifier that the project trains, and by distances to images that the
+// model never saw; `report` makes set statistics of what is recorded of each.
 #include <cmath>
 #include <memory>
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/metrics/image_metrics.h"
 #include "core/config/plugin.h"
+#include "core/metrics/image_metrics.h"
 #include "plugins/builtin.h"
 #include "plugins/tasks/images/image_classifier.h"
 #include "plugins/tasks/images/image_set.h"
@@ -21,23 +22,33 @@ class Images final : public Task {
     std::int64_t held_out = 1000;
     void declare(OptionSet& set) {
       ImageSetOptions::declare(set);
-      set.add("classifier", &classifier).help("folder of the network that scores images (draftlab train configs/train/images-classifier.ini); empty: distances alone");
-      set.add("held_out", &held_out).in(2, 20000).help("images of the set, the first, that decoded ones are compared with");
+      set.add("classifier", &classifier)
+          .help(
+              "folder of the network that scores images (draftlab train "
+              "configs/train/images-classifier.ini); empty: distances alone");
+      set.add("held_out", &held_out)
+          .in(2, 20000)
+          .help("images of the set, the first, that decoded ones are compared with");
     }
   };
   explicit Images(const Options& options) : options_(options) {}
 
   void load(const Tokenizer*) override {
     set_ = std::make_unique<ImageSet>(options_);
-    const Eigen::Index values = Eigen::Index{set_->positions()} * set_->dimension(), count = std::min(options_.held_out, set_->size());
+    const Eigen::Index values = Eigen::Index{set_->positions()} * set_->dimension(),
+                       count = std::min(options_.held_out, set_->size());
     held_out_.resize(values, count);
-    for (Eigen::Index i = 0; i < count; ++i) held_out_.col(i) = set_->item(i).tokens.transpose().reshaped();
+    for (Eigen::Index i = 0; i < count; ++i)
+      held_out_.col(i) = set_->item(i).tokens.transpose().reshaped();
     held_out_distance_ = mean_distances(held_out_).mean();
     if (options_.classifier.empty()) return;
     classifier_ = ImageClassifier::open(options_.classifier);
     if (classifier_->inputs() != values || classifier_->classes() != set_->classes())
-      throw DataError("task.images.classifier = " + options_.classifier + " reads images of " + std::to_string(classifier_->inputs()) + " values in " +
-                      std::to_string(classifier_->classes()) + " classes, and those of the task have " + std::to_string(values) + " in " + std::to_string(set_->classes()));
+      throw DataError("task.images.classifier = " + options_.classifier + " reads images of " +
+                      std::to_string(classifier_->inputs()) + " values in " +
+                      std::to_string(classifier_->classes()) +
+                      " classes, and those of the task have " + std::to_string(values) + " in " +
+                      std::to_string(set_->classes()));
   }
   int size() const override { return static_cast<int>(set_->size()); }
   Prompt prompt(int index) const override {
@@ -53,16 +64,19 @@ class Images final : public Task {
 
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
     const Eigen::VectorXd image = values_of(canvas);
-    std::vector<Score> scores{{std::string(kImageDistance), (held_out_.colwise() - image).colwise().norm().mean()},
-                              {std::string(kHeldOutDistance), held_out_distance_},
-                              {std::string(kImageLabel), static_cast<double>(prompt.given.front().second)}};
+    std::vector<Score> scores{
+        {std::string(kImageDistance), (held_out_.colwise() - image).colwise().norm().mean()},
+        {std::string(kHeldOutDistance), held_out_distance_},
+        {std::string(kImageLabel), static_cast<double>(prompt.given.front().second)}};
     if (!classifier_) return scores;
     const ImageClassifier::Reading reading = classifier_->read(image);
     Eigen::Index best = 0;
     reading.probabilities.maxCoeff(&best);
     scores.push_back({"class_accuracy", best == prompt.given.front().second ? 1.0 : 0.0});
-    for (Eigen::Index i = 0; i < reading.features.size(); ++i) scores.push_back({std::string(kImageFeature) + std::to_string(i), reading.features[i]});
-    for (Eigen::Index i = 0; i < reading.probabilities.size(); ++i) scores.push_back({std::string(kImageClass) + std::to_string(i), reading.probabilities[i]});
+    for (Eigen::Index i = 0; i < reading.features.size(); ++i)
+      scores.push_back({std::string(kImageFeature) + std::to_string(i), reading.features[i]});
+    for (Eigen::Index i = 0; i < reading.probabilities.size(); ++i)
+      scores.push_back({std::string(kImageClass) + std::to_string(i), reading.probabilities[i]});
     return scores;
   }
 
@@ -73,7 +87,8 @@ class Images final : public Task {
     for (int t = 0; t < set_->positions(); ++t) {
       const Eigen::VectorXd& value = canvas.value(t + 1);
       if (value.size() != dimension)
-        throw ConfigError("the model decodes tokens of " + std::to_string(value.size()) + " values, and those of task images have " + std::to_string(dimension));
+        throw ConfigError("the model decodes tokens of " + std::to_string(value.size()) +
+                          " values, and those of task images have " + std::to_string(dimension));
       values.segment(t * dimension, dimension) = value;
     }
     return values;
@@ -89,4 +104,8 @@ class Images final : public Task {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(images) { registries.tasks.add<draftlab::Images>("images", "a class is given, an image of vector tokens is decoded: the project's digits, MNIST, optdigits, or latents"); }
+DRAFTLAB_PLUGIN(images) {
+  registries.tasks.add<draftlab::Images>("images",
+                                         "a class is given, an image of vector tokens is decoded: "
+                                         "the project's digits, MNIST, optdigits, or latents");
+}

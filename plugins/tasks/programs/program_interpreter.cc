@@ -1,4 +1,5 @@
-// Runs programs of the small language: a walk over the syntax tree that counts its steps, the elements it makes and its depth.
+// Runs programs of the small language: a walk over the syntax tree that counts its steps, the
+// elements it makes and its depth.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -13,7 +14,9 @@ using Form = ProgramForm;
 using Value = ProgramValue;
 
 // Ends a run; it never leaves Program::run.
-struct Stop { ProgramFailure why; };
+struct Stop {
+  ProgramFailure why;
+};
 
 [[noreturn]] void stop(ProgramFailure why) { throw Stop{why}; }
 
@@ -76,12 +79,16 @@ class Run {
   }
 
  private:
-  using Frame = std::vector<std::optional<Value>>;  // a function's variables; empty before they are set
+  using Frame =
+      std::vector<std::optional<Value>>;  // a function's variables; empty before they are set
 
   class Level {
    public:
-    explicit Level(Run& run) : run_(run) { if (++run.depth_ > run.limits_.depth) stop(ProgramFailure::depth); }
+    explicit Level(Run& run) : run_(run) {
+      if (++run.depth_ > run.limits_.depth) stop(ProgramFailure::depth);
+    }
     ~Level() { --run_.depth_; }
+
    private:
     Run& run_;
   };
@@ -108,7 +115,9 @@ class Run {
   std::optional<Value> execute(const ProgramNode& node, Frame& frame) {
     step();
     switch (node.form) {
-      case Form::set: frame[static_cast<std::size_t>(node.number)] = evaluate(node.children[0], frame); return std::nullopt;
+      case Form::set:
+        frame[static_cast<std::size_t>(node.number)] = evaluate(node.children[0], frame);
+        return std::nullopt;
       case Form::give_back: return evaluate(node.children[0], frame);
       case Form::test:
         if (truth(evaluate(node.children[0], frame))) return block(node.children[1], frame);
@@ -139,8 +148,12 @@ class Run {
         if (!variable) stop(ProgramFailure::name);
         return *variable;
       }
-      case Form::either: return Value::of(truth(evaluate(node.children[0], frame)) || truth(evaluate(node.children[1], frame)));
-      case Form::both: return Value::of(truth(evaluate(node.children[0], frame)) && truth(evaluate(node.children[1], frame)));
+      case Form::either:
+        return Value::of(truth(evaluate(node.children[0], frame)) ||
+                         truth(evaluate(node.children[1], frame)));
+      case Form::both:
+        return Value::of(truth(evaluate(node.children[0], frame)) &&
+                         truth(evaluate(node.children[1], frame)));
       case Form::negation: return Value::of(!truth(evaluate(node.children[0], frame)));
       case Form::sign: return Value::of(subtracted(0, integer(evaluate(node.children[0], frame))));
       case Form::call:
@@ -204,7 +217,8 @@ class Run {
   Value built_in(std::string_view name, const std::vector<Value>& arguments) {
     if (name == "range" && (arguments.size() == 1 || arguments.size() == 2))
       return range(arguments.size() == 2 ? integer(arguments[0]) : 0, integer(arguments.back()));
-    if ((name == "min" || name == "max") && arguments.size() > 1) return extreme(name == "max", listed(arguments));
+    if ((name == "min" || name == "max") && arguments.size() > 1)
+      return extreme(name == "max", listed(arguments));
     if (arguments.size() != 1) stop(ProgramFailure::name);
     const Value& only = arguments[0];
     if (name == "abs") return integer(only) < 0 ? Value::of(subtracted(0, only.number)) : only;
@@ -218,8 +232,10 @@ class Run {
     if (name != "sort" && name != "reverse") stop(ProgramFailure::name);
     make(list(only).size());
     ProgramList made = *only.list;
-    if (name == "sort") std::sort(made.begin(), made.end());
-    else std::reverse(made.begin(), made.end());
+    if (name == "sort")
+      std::sort(made.begin(), made.end());
+    else
+      std::reverse(made.begin(), made.end());
     return Value::of(std::move(made));
   }
   Value range(std::int64_t first, std::int64_t end) {
@@ -234,7 +250,8 @@ class Run {
     const ProgramList& items = list(of);
     if (items.empty()) stop(ProgramFailure::empty);
     step(static_cast<std::int64_t>(items.size()));
-    return Value::of(largest ? *std::max_element(items.begin(), items.end()) : *std::min_element(items.begin(), items.end()));
+    return Value::of(largest ? *std::max_element(items.begin(), items.end())
+                             : *std::min_element(items.begin(), items.end()));
   }
 
   const ProgramNode& root_;
@@ -253,16 +270,19 @@ bool ProgramValue::operator==(const ProgramValue& other) const {
 std::string to_string(const ProgramValue& value) {
   if (!value.list) return std::to_string(value.number);
   std::string text = "[";
-  for (const std::int64_t item : *value.list) text += (text.size() > 1 ? ", " : "") + std::to_string(item);
+  for (const std::int64_t item : *value.list)
+    text += (text.size() > 1 ? ", " : "") + std::to_string(item);
   return text + "]";
 }
 
 std::string to_string(ProgramFailure failure) {
-  constexpr const char* kNames[] = {"none", "steps", "memory", "depth", "overflow", "division", "index", "kind", "name", "empty", "no_return"};
+  constexpr const char* kNames[] = {"none",  "steps", "memory", "depth", "overflow", "division",
+                                    "index", "kind",  "name",   "empty", "no_return"};
   return kNames[static_cast<int>(failure)];
 }
 
-ProgramOutcome Program::run(std::string_view function, const std::vector<ProgramValue>& arguments, const ProgramLimits& limits) const {
+ProgramOutcome Program::run(std::string_view function, const std::vector<ProgramValue>& arguments,
+                            const ProgramLimits& limits) const {
   ProgramOutcome outcome;
   if (!root_) {
     outcome.failure = ProgramFailure::name;

@@ -14,29 +14,41 @@ namespace {
 using Form = ProgramForm;
 
 // A fault in the text; it never leaves Program::parse.
-struct Unread { std::size_t at; std::string rule; };
+struct Unread {
+  std::size_t at;
+  std::string rule;
+};
 
 struct Lexeme {
   enum Kind { name, keyword, number, symbol, end } kind = end;
   std::string_view text;
   std::size_t at = 0;
-  bool is(std::string_view word) const { return (kind == keyword || kind == symbol) && text == word; }
+  bool is(std::string_view word) const {
+    return (kind == keyword || kind == symbol) && text == word;
+  }
 };
 
-constexpr std::array<std::string_view, 11> kKeywords = {"def", "return", "if", "else", "while", "for", "in", "and", "or", "not", "end"};
-constexpr std::array<std::string_view, 18> kSymbols = {"//", "==", "!=", "<=", ">=", "<", ">", "=", "+", "-", "*", "%", "(", ")", "[", "]", ",", ":"};
+constexpr std::array<std::string_view, 11> kKeywords = {
+    "def", "return", "if", "else", "while", "for", "in", "and", "or", "not", "end"};
+constexpr std::array<std::string_view, 18> kSymbols = {
+    "//", "==", "!=", "<=", ">=", "<", ">", "=", "+", "-", "*", "%", "(", ")", "[", "]", ",", ":"};
 
 bool letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
 Lexeme lexeme_at(std::string_view text, std::size_t at) {
-  while (at < text.size() && (text[at] == ' ' || text[at] == '\n' || text[at] == '\r' || text[at] == '\t')) ++at;
+  while (at < text.size() &&
+         (text[at] == ' ' || text[at] == '\n' || text[at] == '\r' || text[at] == '\t'))
+    ++at;
   if (at == text.size()) return {Lexeme::end, {}, at};
   std::size_t end = at;
   if (letter(text[at])) {
     while (end < text.size() && (letter(text[end]) || digit(text[end]))) ++end;
     const std::string_view word = text.substr(at, end - at);
-    return {std::find(kKeywords.begin(), kKeywords.end(), word) == kKeywords.end() ? Lexeme::name : Lexeme::keyword, word, at};
+    return {std::find(kKeywords.begin(), kKeywords.end(), word) == kKeywords.end()
+                ? Lexeme::name
+                : Lexeme::keyword,
+            word, at};
   }
   if (digit(text[at])) {
     while (end < text.size() && digit(text[end])) ++end;
@@ -44,17 +56,31 @@ Lexeme lexeme_at(std::string_view text, std::size_t at) {
     return {Lexeme::number, text.substr(at, end - at), at};
   }
   for (const std::string_view symbol : kSymbols)
-    if (text.substr(at).starts_with(symbol)) return {Lexeme::symbol, text.substr(at, symbol.size()), at};
+    if (text.substr(at).starts_with(symbol))
+      return {Lexeme::symbol, text.substr(at, symbol.size()), at};
   throw Unread{at, "no sign of the language"};
 }
 
-struct Operator { std::string_view text; int level; Form form; };
+struct Operator {
+  std::string_view text;
+  int level;
+  Form form;
+};
 constexpr int kNot = 3, kComparison = 4, kSign = 7;
-constexpr Operator kOperators[] = {
-    {"or", 1, Form::either},         {"and", 2, Form::both},       {"==", kComparison, Form::equal},    {"!=", kComparison, Form::unequal},
-    {"<", kComparison, Form::less},  {"<=", kComparison, Form::at_most}, {">", kComparison, Form::greater},  {">=", kComparison, Form::at_least},
-    {"in", kComparison, Form::within}, {"+", 5, Form::plus},       {"-", 5, Form::minus},               {"*", 6, Form::times},
-    {"//", 6, Form::divided},        {"%", 6, Form::modulo}};
+constexpr Operator kOperators[] = {{"or", 1, Form::either},
+                                   {"and", 2, Form::both},
+                                   {"==", kComparison, Form::equal},
+                                   {"!=", kComparison, Form::unequal},
+                                   {"<", kComparison, Form::less},
+                                   {"<=", kComparison, Form::at_most},
+                                   {">", kComparison, Form::greater},
+                                   {">=", kComparison, Form::at_least},
+                                   {"in", kComparison, Form::within},
+                                   {"+", 5, Form::plus},
+                                   {"-", 5, Form::minus},
+                                   {"*", 6, Form::times},
+                                   {"//", 6, Form::divided},
+                                   {"%", 6, Form::modulo}};
 
 class Parser {
  public:
@@ -66,7 +92,8 @@ class Parser {
     while (next_.kind != Lexeme::end);
     for (std::size_t i = 0; i < root.children.size(); ++i)
       for (std::size_t j = 0; j < i; ++j)
-        if (root.children[i].name == root.children[j].name) throw Unread{0, "two functions are named " + root.children[i].name};
+        if (root.children[i].name == root.children[j].name)
+          throw Unread{0, "two functions are named " + root.children[i].name};
     return root;
   }
 
@@ -74,8 +101,11 @@ class Parser {
   // One level of nesting, in the text as it is read.
   class Level {
    public:
-    explicit Level(Parser& parser) : parser_(parser) { if (++parser.levels_ > Program::kMostNesting) parser.refuse("less nesting"); }
+    explicit Level(Parser& parser) : parser_(parser) {
+      if (++parser.levels_ > Program::kMostNesting) parser.refuse("less nesting");
+    }
     ~Level() { --parser_.levels_; }
+
    private:
     Parser& parser_;
   };
@@ -91,7 +121,9 @@ class Parser {
     parent.adopt(std::move(child));
     if (parent.nesting > Program::kMostNesting) refuse("less nesting");
   }
-  [[noreturn]] void refuse(const std::string& wanted) const { throw Unread{next_.at, "expected " + wanted}; }
+  [[noreturn]] void refuse(const std::string& wanted) const {
+    throw Unread{next_.at, "expected " + wanted};
+  }
   Lexeme take() {
     const Lexeme taken = next_;
     next_ = lexeme_at(text_, taken.at + taken.text.size());
@@ -110,7 +142,9 @@ class Parser {
     if (next_.kind != Lexeme::name) refuse("a name");
     return std::string(take().text);
   }
-  std::int64_t slot(const std::string& name) { return slots_.emplace(name, static_cast<std::int64_t>(slots_.size())).first->second; }
+  std::int64_t slot(const std::string& name) {
+    return slots_.emplace(name, static_cast<std::int64_t>(slots_.size())).first->second;
+  }
 
   ProgramNode function() {
     slots_.clear();
@@ -118,8 +152,7 @@ class Parser {
     ProgramNode made = node(Form::function);
     made.name = name();
     take("(");
-    if (!next_.is(")"))
-      do {
+    if (!next_.is(")")) do {
         made.parameters.push_back(name());
         slot(made.parameters.back());
         if (slots_.size() != made.parameters.size()) refuse("parameters of different names");
@@ -185,7 +218,8 @@ class Parser {
       add(made, value(found->level + 1));
       left = std::move(made);
       const Operator* next = operator_here(kComparison);
-      if (found->level == kComparison && next && next->level == kComparison) refuse("no second comparison");
+      if (found->level == kComparison && next && next->level == kComparison)
+        refuse("no second comparison");
     }
     return left;
   }
@@ -220,7 +254,9 @@ class Parser {
     if (took("[")) return values(node(Form::list), "]");
     if (next_.kind == Lexeme::number) {
       std::int64_t number = 0;
-      if (std::from_chars(next_.text.data(), next_.text.data() + next_.text.size(), number).ec != std::errc()) refuse("a smaller number");
+      if (std::from_chars(next_.text.data(), next_.text.data() + next_.text.size(), number).ec !=
+          std::errc())
+        refuse("a smaller number");
       take();
       return node(Form::number, number);
     }

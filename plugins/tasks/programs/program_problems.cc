@@ -5,8 +5,8 @@
 #include <tuple>
 #include <utility>
 
-#include "core/prob/chance.h"
 #include "core/base/error.h"
+#include "core/prob/chance.h"
 #include "plugins/tasks/choices.h"
 
 namespace draftlab {
@@ -56,7 +56,8 @@ struct Step {
       case add: return {Code::sum, to.text + " + " + operand};
       case subtract: return {Code::sum, to.text + " - " + operand};
       case multiply: return {Code::product, to.at_least(Code::product) + " * " + operand};
-      case square: return {Code::product, to.at_least(Code::atom) + " * " + to.at_least(Code::atom)};
+      case square:
+        return {Code::product, to.at_least(Code::atom) + " * " + to.at_least(Code::atom)};
       case negate: return {Code::sign, "- " + to.at_least(Code::atom)};
       case halve: return {Code::product, to.at_least(Code::product) + " // 2"};
       case modulo: return {Code::product, to.at_least(Code::product) + " % " + operand};
@@ -74,7 +75,8 @@ struct Condition {
 // "add 3, square it and halve it"
 std::string enumerated(const std::vector<std::string>& items) {
   std::string text = items[0];
-  for (std::size_t i = 1; i < items.size(); ++i) text += (i + 1 == items.size() ? " and " : ", ") + items[i];
+  for (std::size_t i = 1; i < items.size(); ++i)
+    text += (i + 1 == items.size() ? " and " : ", ") + items[i];
   return text;
 }
 
@@ -84,10 +86,14 @@ class Maker {
   explicit Maker(const Choices& choices) : choices_(choices) {}
 
   ProgramProblem make() {
-    constexpr struct { const char* name; ProgramProblem (Maker::*make)(); } kFamilies[] = {
-        {"chain", &Maker::chain},         {"choice", &Maker::choice}, {"ladder", &Maker::ladder}, {"collect", &Maker::collect},
-        {"collect", &Maker::collect},     {"fold", &Maker::fold},     {"fold", &Maker::fold},     {"find", &Maker::find},
-        {"decide", &Maker::decide},       {"pairs", &Maker::pairs},   {"until", &Maker::until},   {"summary", &Maker::summary}};
+    constexpr struct {
+      const char* name;
+      ProgramProblem (Maker::*make)();
+    } kFamilies[] = {
+        {"chain", &Maker::chain},     {"choice", &Maker::choice},   {"ladder", &Maker::ladder},
+        {"collect", &Maker::collect}, {"collect", &Maker::collect}, {"fold", &Maker::fold},
+        {"fold", &Maker::fold},       {"find", &Maker::find},       {"decide", &Maker::decide},
+        {"pairs", &Maker::pairs},     {"until", &Maker::until},     {"summary", &Maker::summary}};
     const auto& family = kFamilies[choices_.below(std::size(kFamilies))];
     ProgramProblem problem = (this->*family.make)();
     problem.family = family.name;
@@ -95,7 +101,8 @@ class Maker {
   }
 
  private:
-  // --- parts -----------------------------------------------------------------------------------------------------------------
+  // --- parts
+  // -----------------------------------------------------------------------------------------------------------------
 
   bool one_in(std::size_t count) { return choices_.below(count) == 0; }
   std::string one_of(const std::vector<std::string>& items) { return choices_.of(items); }
@@ -106,7 +113,9 @@ class Maker {
     integers_ = std::max(integers_, at + 1);
     return at == 0 ? "a" : "b";
   }
-  std::string operand(int low, int high) { return one_in(4) ? parameter() : std::to_string(choices_.between(low, high)); }
+  std::string operand(int low, int high) {
+    return one_in(4) ? parameter() : std::to_string(choices_.between(low, high));
+  }
   Step step(bool square_too = true) {
     Step made;
     do made.kind = static_cast<Step::Kind>(choices_.below(8));
@@ -134,7 +143,8 @@ class Maker {
   }
   // Of a number that is `name` and, unless `any`, cannot be negative.
   Condition compares(const std::string& name, bool any = true) {
-    if (any && one_in(4)) return one_in(2) ? Condition{"positive", " > 0"} : Condition{"negative", " < 0"};
+    if (any && one_in(4))
+      return one_in(2) ? Condition{"positive", " > 0"} : Condition{"negative", " < 0"};
     std::string to = operand(any ? 1 : 2, any ? 15 : 8);
     while (to == name) to = operand(1, 15);
     switch (choices_.below(5)) {
@@ -145,7 +155,9 @@ class Maker {
       default: return {"different from " + to, " != " + to};
     }
   }
-  Condition condition(const std::string& name, bool any = true) { return one_in(2) ? divides() : compares(name, any); }
+  Condition condition(const std::string& name, bool any = true) {
+    return one_in(2) ? divides() : compares(name, any);
+  }
   // Of what a loop walks: perhaps that it is in another list, perhaps two things.
   std::pair<std::string, std::string> condition_of_x(bool from_list) {
     if (from_list && one_in(8)) {
@@ -186,7 +198,9 @@ class Maker {
 
   ProgramProblem done(std::string question, const std::string& body) const {
     std::string parameters;
-    const auto add = [&](bool used, const char* name) { if (used) parameters += (parameters.empty() ? "" : " , ") + std::string(name); };
+    const auto add = [&](bool used, const char* name) {
+      if (used) parameters += (parameters.empty() ? "" : " , ") + std::string(name);
+    };
     add(first_list_, "xs");
     add(second_list_, "ys");
     add(integers_ > 0, "a");
@@ -196,13 +210,17 @@ class Maker {
   }
 
   // Numbers that a loop walks: what they are called, and the loop around a body that speaks of x.
-  struct Source { std::string noun, before, after; bool list = false; };
+  struct Source {
+    std::string noun, before, after;
+    bool list = false;
+  };
   Source source() {
     const int which = choices_.between(0, 4);
     if (which == 0) {
       integers_ = 1;
       const std::string first = std::to_string(choices_.between(1, 4));
-      return {"the numbers from " + first + " to a", "for x in range ( " + first + " , a + 1 ) : ", " end"};
+      return {"the numbers from " + first + " to a",
+              "for x in range ( " + first + " , a + 1 ) : ", " end"};
     }
     if (which == 1) {
       integers_ = 1;
@@ -212,7 +230,8 @@ class Maker {
     return {"the numbers in xs", "for x in xs : ", " end", true};
   }
 
-  // --- families --------------------------------------------------------------------------------------------------------------
+  // --- families
+  // --------------------------------------------------------------------------------------------------------------
 
   // Take a, add 3, multiply by b and square it.
   ProgramProblem chain() {
@@ -233,10 +252,12 @@ class Maker {
       value = next.applied(value);
       before = next;
     }
-    return done(one_of({"take a, ", "start with a, "}) + enumerated(said), body + "return " + value.text);
+    return done(one_of({"take a, ", "start with a, "}) + enumerated(said),
+                body + "return " + value.text);
   }
 
-  // A value of the integer parameters, perhaps with a step: "the larger of a and b", "a multiplied by 3".
+  // A value of the integer parameters, perhaps with a step: "the larger of a and b", "a multiplied
+  // by 3".
   std::pair<std::string, std::string> expression() {
     Code code = variable("a");
     std::string said;
@@ -244,7 +265,9 @@ class Maker {
       case 0: integers_ = 2, said = "the larger of a and b", code.text = "max ( a , b )"; break;
       case 1: integers_ = 2, said = "the smaller of a and b", code.text = "min ( a , b )"; break;
       case 2: integers_ = 2, said = "the sum of a and b", code = {Code::sum, "a + b"}; break;
-      case 3: integers_ = 2, said = "the product of a and b", code = {Code::product, "a * b"}; break;
+      case 3:
+        integers_ = 2, said = "the product of a and b", code = {Code::product, "a * b"};
+        break;
       case 4: return {code.text = std::to_string(choices_.between(0, 20)), code.text};
       default: said = code.text = parameter();
     }
@@ -261,7 +284,8 @@ class Maker {
     integers_ = 2;
     const Condition second = condition("b");
     const std::string joint = one_of({" and ", " or "});
-    return {"a is " + first.text + joint + "b is " + second.text, first.on("a") + joint + second.on("b")};
+    return {"a is " + first.text + joint + "b is " + second.text,
+            first.on("a") + joint + second.on("b")};
   }
 
   // If a is even, return a increased by 3, otherwise the product of a and b.
@@ -279,26 +303,31 @@ class Maker {
     integers_ = 2;
     const std::string name = one_of({"a", "b"});
     const bool same = name == "a";  // then of two sorts, so that neither decides the other
-    const Condition first = same ? divides() : condition("a"), second = same ? compares("a") : condition(name);
+    const Condition first = same ? divides() : condition("a"),
+                    second = same ? compares("a") : condition(name);
     const auto [one, one_code] = expression();
     const auto [two, two_code] = expression();
     const auto [three, three_code] = expression();
-    return done("if a is " + first.text + ", return " + one + ", else if " + name + " is " + second.text + ", " + two + ", otherwise " + three,
-                "if " + first.on("a") + " : return " + one_code + " end if " + second.on(name) + " : return " + two_code + " end return " + three_code);
+    return done("if a is " + first.text + ", return " + one + ", else if " + name + " is " +
+                    second.text + ", " + two + ", otherwise " + three,
+                "if " + first.on("a") + " : return " + one_code + " end if " + second.on(name) +
+                    " : return " + two_code + " end return " + three_code);
   }
 
   // Collect the numbers in xs that are odd, each squared, then sort them.
   ProgramProblem collect() {
     const Source from = source();
     const bool filtered = !one_in(4);
-    const auto [that, test] = filtered ? condition_of_x(from.list) : std::pair<std::string, std::string>();
+    const auto [that, test] =
+        filtered ? condition_of_x(from.list) : std::pair<std::string, std::string>();
     const auto [changed, value] = each(2, "x");
     const std::string order = one_of({"", "sort", "reverse"});
     const std::string grow = "t = t + [ " + value.text + " ]";
-    return done(one_of({"collect ", "list "}) + from.noun + (filtered ? " that are " + that : "") + changed +
-                    (order.empty() ? "" : ", then " + order + " them"),
-                "t = [ ] " + from.before + (filtered ? "if " + test + " : " + grow + " end" : grow) + from.after + " return " +
-                    (order.empty() ? "t" : order + " ( t )"));
+    return done(one_of({"collect ", "list "}) + from.noun + (filtered ? " that are " + that : "") +
+                    changed + (order.empty() ? "" : ", then " + order + " them"),
+                "t = [ ] " + from.before +
+                    (filtered ? "if " + test + " : " + grow + " end" : grow) + from.after +
+                    " return " + (order.empty() ? "t" : order + " ( t )"));
   }
 
   // Add up the numbers in xs that are odd, each squared, then halve it.
@@ -307,20 +336,26 @@ class Maker {
     enum { sum, product, number, largest, smallest };
     const int how = choices_.between(0, 4);
     const bool filtered = how == number || !one_in(4);
-    const auto [that, test] = filtered ? condition_of_x(from.list) : std::pair<std::string, std::string>();
+    const auto [that, test] =
+        filtered ? condition_of_x(from.list) : std::pair<std::string, std::string>();
     const auto [changed, value] = each(how == number ? 0 : 2, "x");
     const bool named = how >= largest || one_in(4);  // where it starts
-    const int first = how == smallest ? choices_.between(3, 12) : choices_.between(0, how == largest ? 4 : 12);
+    const int first =
+        how == smallest ? choices_.between(3, 12) : choices_.between(0, how == largest ? 4 : 12);
     const std::string start = named ? std::to_string(first) : how == product ? "1" : "0";
-    constexpr const char* kVerbs[] = {"add up ", "multiply together ", "count ", "find the largest of ", "find the smallest of "};
-    const std::string update = how == sum       ? "t + " + value.text
-                               : how == product ? "t * " + value.at_least(Code::sign)
-                               : how == number  ? "t + 1"
-                                                : (how == largest ? "max ( t , " : "min ( t , ") + value.text + " )";
+    constexpr const char* kVerbs[] = {"add up ", "multiply together ", "count ",
+                                      "find the largest of ", "find the smallest of "};
+    const std::string update =
+        how == sum       ? "t + " + value.text
+        : how == product ? "t * " + value.at_least(Code::sign)
+        : how == number  ? "t + 1"
+                         : (how == largest ? "max ( t , " : "min ( t , ") + value.text + " )";
     const auto [last, result] = finally(0, how == number ? 2 : 1, "t");
-    return done((named ? "starting from " + start + ", " : "") + kVerbs[how] + from.noun + (filtered ? " that are " + that : "") + changed + last,
-                "t = " + start + " " + from.before + (filtered ? "if " + test + " : " : "") + "t = " + update + (filtered ? " end" : "") + from.after +
-                    " return " + result.text);
+    return done((named ? "starting from " + start + ", " : "") + kVerbs[how] + from.noun +
+                    (filtered ? " that are " + that : "") + changed + last,
+                "t = " + start + " " + from.before + (filtered ? "if " + test + " : " : "") +
+                    "t = " + update + (filtered ? " end" : "") + from.after + " return " +
+                    result.text);
   }
 
   // Return the first number in xs that is odd, squared, or 7 if there is none.
@@ -330,17 +365,22 @@ class Maker {
     const std::string none = operand(0, 12);
     const int which = choices_.between(0, 2);
     if (which == 2)
-      return done("return the position of the first number in xs that is " + that + ", or " + none + " if there is none",
-                  "i = 0 for x in xs : if " + test + " : return i end i = i + 1 end return " + none);
+      return done(
+          "return the position of the first number in xs that is " + that + ", or " + none +
+              " if there is none",
+          "i = 0 for x in xs : if " + test + " : return i end i = i + 1 end return " + none);
     Code value = variable("x");
     std::string changed;
     for (const Step& one : steps(choices_.between(0, 2))) {
       changed += (changed.empty() ? ", " : " and ") + one.participle();
       value = one.applied(value);
     }
-    return done("return the " + std::string(which ? "last" : "first") + " number in xs that is " + that + changed + ", or " + none + " if there is none",
-                which ? "t = " + none + " for x in xs : if " + test + " : t = " + value.text + " end end return t"
-                      : "for x in xs : if " + test + " : return " + value.text + " end end return " + none);
+    return done(
+        "return the " + std::string(which ? "last" : "first") + " number in xs that is " + that +
+            changed + ", or " + none + " if there is none",
+        which ? "t = " + none + " for x in xs : if " + test + " : t = " + value.text +
+                    " end end return t"
+              : "for x in xs : if " + test + " : return " + value.text + " end end return " + none);
   }
 
   // Return 5 if all numbers in xs are positive, otherwise a.
@@ -351,8 +391,11 @@ class Maker {
     const std::string yes = operand(0, 12);
     std::string no = operand(0, 12);
     while (no == yes) no = operand(0, 12);
-    return done("return " + yes + " if " + (all ? "all numbers in xs are " + that : "any number in xs is " + that) + ", otherwise " + no,
-                "for x in xs : if " + (all ? "not ( " + test + " )" : test) + " : return " + (all ? no : yes) + " end end return " + (all ? yes : no));
+    return done("return " + yes + " if " +
+                    (all ? "all numbers in xs are " + that : "any number in xs is " + that) +
+                    ", otherwise " + no,
+                "for x in xs : if " + (all ? "not ( " + test + " )" : test) + " : return " +
+                    (all ? no : yes) + " end end return " + (all ? yes : no));
   }
 
   // Take the larger of the numbers in xs and ys at each position, squared, and add them up.
@@ -360,7 +403,10 @@ class Maker {
     first_list_ = true;
     const bool two = second_list_ = one_in(2);
     const std::string other = two ? "ys [ i ]" : "xs [ i - 1 ]";
-    struct Pairing { const char* noun; Code code; };
+    struct Pairing {
+      const char* noun;
+      Code code;
+    };
     const Pairing pairings[] = {{"sum", {Code::sum, "xs [ i ] + " + other}},
                                 {"difference", {Code::sum, "xs [ i ] - " + other}},
                                 {"product", {Code::product, "xs [ i ] * " + other}},
@@ -375,11 +421,15 @@ class Maker {
       value = one.applied(value);
     }
     const bool list = one_in(2);
-    const std::string of = two ? " of the numbers in xs and ys at each position" : " of each number in xs and the one before it";
+    const std::string of = two ? " of the numbers in xs and ys at each position"
+                               : " of each number in xs and the one before it";
     const auto [last, result] = list ? std::pair{std::string(), variable("t")} : finally(0, 1, "t");
-    const std::string loop = two ? "for i in range ( len ( xs ) ) : " : "for i in range ( 1 , len ( xs ) ) : ";
-    return done((list ? "collect the " : "add up the ") + std::string(pairing.noun) + of + changed + last,
-                (list ? "t = [ ] " : "t = 0 ") + loop + "t = t + " + (list ? "[ " + value.text + " ]" : value.text) + " end return " + result.text);
+    const std::string loop =
+        two ? "for i in range ( len ( xs ) ) : " : "for i in range ( 1 , len ( xs ) ) : ";
+    return done(
+        (list ? "collect the " : "add up the ") + std::string(pairing.noun) + of + changed + last,
+        (list ? "t = [ ] " : "t = 0 ") + loop + "t = t + " +
+            (list ? "[ " + value.text + " ]" : value.text) + " end return " + result.text);
   }
 
   // While a is less than 20, add 3. Return how often, then double it.
@@ -387,15 +437,19 @@ class Maker {
     integers_ = 1;
     const int how = choices_.between(0, 2);
     const std::string by = std::to_string(choices_.between(how == 2 ? 2 : 1, 9));
-    const std::string bound = one_in(3) && how < 2 ? (integers_ = 2, "b") : std::to_string(choices_.between(1, 40));
+    const std::string bound =
+        one_in(3) && how < 2 ? (integers_ = 2, "b") : std::to_string(choices_.between(1, 40));
     const std::string test = std::string(how == 0 ? " < " : " > ") + bound;
-    const std::string words[] = {"add " + by, "subtract " + by, "divide by " + by}, signs[] = {" + ", " - ", " // "};
+    const std::string words[] = {"add " + by, "subtract " + by, "divide by " + by},
+                      signs[] = {" + ", " - ", " // "};
     const std::string change = signs[how] + by;
     const bool often = one_in(2);
     const auto [last, result] = finally(0, 2, often ? "n" : "r");
-    return done("start with a, and while it is " + std::string(how == 0 ? "less" : "greater") + " than " + bound + ", " + words[how] +
-                    "; return " + (often ? "how often that was" : "the result") + last,
-                "r = a " + std::string(often ? "n = 0 " : "") + "while r" + test + " : r = r" + change + (often ? " n = n + 1" : "") + " end return " + result.text);
+    return done("start with a, and while it is " + std::string(how == 0 ? "less" : "greater") +
+                    " than " + bound + ", " + words[how] + "; return " +
+                    (often ? "how often that was" : "the result") + last,
+                "r = a " + std::string(often ? "n = 0 " : "") + "while r" + test + " : r = r" +
+                    change + (often ? " n = n + 1" : "") + " end return " + result.text);
   }
 
   // Take the largest number in xs, subtract the length of ys, then multiply by 3.
@@ -410,7 +464,8 @@ class Maker {
         case 4: return {"the first number in " + of, of + " [ 0 ]"};
         case 5: return {"the last number in " + of, of + " [ len ( " + of + " ) - 1 ]"};
         case 6: return {"the second smallest number in " + of, "sort ( " + of + " ) [ 1 ]"};
-        default: return {"the second largest number in " + of, "reverse ( sort ( " + of + " ) ) [ 1 ]"};
+        default:
+          return {"the second largest number in " + of, "reverse ( sort ( " + of + " ) ) [ 1 ]"};
       }
     };
     second_list_ = one_in(2);
@@ -418,9 +473,11 @@ class Maker {
     auto [two, two_code] = aggregate(second_list_ ? "ys" : "xs");
     while (one == two) std::tie(two, two_code) = aggregate("xs");
     const int how = choices_.between(0, 2);
-    const std::string words[] = {", add ", ", subtract ", ", multiply by "}, signs[] = {" + ", " - ", " * "};
+    const std::string words[] = {", add ", ", subtract ", ", multiply by "},
+                      signs[] = {" + ", " - ", " * "};
     const auto [last, result] = finally(1, 2, "r");
-    return done("take " + one + words[how] + two + last, "r = " + one_code + signs[how] + two_code + " return " + result.text);
+    return done("take " + one + words[how] + two + last,
+                "r = " + one_code + signs[how] + two_code + " return " + result.text);
   }
 
   Choices choices_;
@@ -430,7 +487,9 @@ class Maker {
 
 // A token a word and one a digit: what a vocabulary that writes digits one by one takes at most.
 int most_tokens(const std::string& text) {
-  return 1 + static_cast<int>(std::count_if(text.begin(), text.end(), [](unsigned char c) { return c == ' ' || std::isdigit(c); }));
+  return 1 + static_cast<int>(std::count_if(text.begin(), text.end(), [](unsigned char c) {
+           return c == ' ' || std::isdigit(c);
+         }));
 }
 
 }  // namespace
@@ -444,17 +503,22 @@ ProgramSplit program_split_named(const std::string& name) {
 
 ProgramSplit program_split_of(const std::string& answer) {
   const std::uint64_t sixteenth = stable_hash(answer) % 16;
-  return sixteenth == 0 ? ProgramSplit::test : sixteenth == 1 ? ProgramSplit::tune : ProgramSplit::train;
+  return sixteenth == 0   ? ProgramSplit::test
+         : sixteenth == 1 ? ProgramSplit::tune
+                          : ProgramSplit::train;
 }
 
 ProgramProblem make_program_problem(std::uint64_t seed, std::int64_t index, ProgramSplit split) {
   for (std::uint32_t attempt = 0;; ++attempt) {
-    ProgramProblem problem = Maker(Choices(seed, index, static_cast<std::uint32_t>(split), attempt)).make();
-    if (most_tokens(problem.answer) <= kMostTokens && program_split_of(problem.answer) == split) return problem;
+    ProgramProblem problem =
+        Maker(Choices(seed, index, static_cast<std::uint32_t>(split), attempt)).make();
+    if (most_tokens(problem.answer) <= kMostTokens && program_split_of(problem.answer) == split)
+      return problem;
   }
 }
 
-std::vector<ProgramProblem> make_program_problems(std::uint64_t seed, std::int64_t count, ProgramSplit split) {
+std::vector<ProgramProblem> make_program_problems(std::uint64_t seed, std::int64_t count,
+                                                  ProgramSplit split) {
   std::vector<ProgramProblem> problems;
   for (std::int64_t i = 0; i < count; ++i) problems.push_back(make_program_problem(seed, i, split));
   return problems;

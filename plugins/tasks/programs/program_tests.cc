@@ -6,8 +6,8 @@
 #include <sstream>
 #include <utility>
 
-#include "core/prob/chance.h"
 #include "core/base/error.h"
+#include "core/prob/chance.h"
 #include "plugins/tasks/choices.h"
 
 namespace draftlab {
@@ -29,7 +29,8 @@ class Arguments {
     std::vector<ProgramValue> values;
     for (const std::string& name : names_) {
       if (name.size() == 1) {
-        values.push_back(ProgramValue::of(choices_.below(digits_ ? 2 : 12) == 0 ? choices_.between(100, 999) : integer()));
+        values.push_back(ProgramValue::of(
+            choices_.below(digits_ ? 2 : 12) == 0 ? choices_.between(100, 999) : integer()));
       } else {
         ProgramList list;
         for (int i = 0; i < length; ++i) list.push_back(integer());
@@ -54,15 +55,20 @@ class Arguments {
 
 }  // namespace
 
-std::vector<TestedProgram> make_tested_programs(std::uint64_t seed, std::int64_t count, int tests, ProgramSplit split) {
+std::vector<TestedProgram> make_tested_programs(std::uint64_t seed, std::int64_t count, int tests,
+                                                ProgramSplit split) {
   std::vector<TestedProgram> made;
   std::set<std::string> seen;
   for (std::int64_t i = 0; static_cast<std::int64_t>(made.size()) < count; ++i) {
-    if (i > 20 * count + 100) throw Fault("the generator of programs does not yield " + std::to_string(count) + " distinct problems");
+    if (i > 20 * count + 100)
+      throw Fault("the generator of programs does not yield " + std::to_string(count) +
+                  " distinct problems");
     TestedProgram one{make_program_problem(seed, i, split), {}};
     if (!seen.insert(one.problem.answer).second) continue;
     one.tests = make_program_tests(one.problem.answer, tests);
-    const auto same = [&](const ProgramTest& test) { return test.expected == one.tests[0].expected; };
+    const auto same = [&](const ProgramTest& test) {
+      return test.expected == one.tests[0].expected;
+    };
     if (!std::all_of(one.tests.begin(), one.tests.end(), same)) made.push_back(std::move(one));
   }
   return made;
@@ -73,7 +79,8 @@ std::vector<ProgramTest> make_program_tests(const std::string& answer, int count
   Arguments arguments(answer);
   std::vector<ProgramTest> tests;
   for (int tries = 0; static_cast<int>(tests.size()) < count; ++tries) {
-    if (tries > 50 * count) throw Fault("the solution '" + answer + "' hardly ever returns anything");
+    if (tries > 50 * count)
+      throw Fault("the solution '" + answer + "' hardly ever returns anything");
     std::vector<ProgramValue> given = arguments.next();
     ProgramOutcome outcome = reference.run("f", given);
     if (outcome.ok()) tests.push_back({std::move(given), std::move(outcome.value)});
@@ -81,7 +88,8 @@ std::vector<ProgramTest> make_program_tests(const std::string& answer, int count
   return tests;
 }
 
-bool passes(const Program& program, const std::vector<ProgramTest>& tests, const ProgramLimits& limits) {
+bool passes(const Program& program, const std::vector<ProgramTest>& tests,
+            const ProgramLimits& limits) {
   return std::all_of(tests.begin(), tests.end(), [&](const ProgramTest& test) {
     const ProgramOutcome outcome = program.run("f", test.arguments, limits);
     return outcome.ok() && outcome.value == test.expected;

@@ -1,5 +1,6 @@
-// Task `programs`: a sentence describes a function, and the function is to be written in a small language of the project's own
-// (program_language.h). What is written counts by what it does: it must pass tests, in an interpreter with limits.
+// Task `programs`: a sentence describes a function, and the function is to be written in a small
+// language of the project's own (program_language.h). What is written counts by what it does: it
+// must pass tests, in an interpreter with limits.
 #include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "plugins/builtin.h"
@@ -13,28 +14,48 @@ class Programs final : public Task {
  public:
   struct Options {
     std::string split = "test";
-    std::int64_t count = 1000, seed = 1, answer_tokens = 64, tests = 40, steps = 20000, elements = 20000;
+    std::int64_t count = 1000, seed = 1, answer_tokens = 64, tests = 40, steps = 20000,
+                 elements = 20000;
     bool begin = true;
     void declare(OptionSet& set) {
-      set.add("split", &split).one_of({"train", "tune", "test"}).help("of the generated problems; they never share one: choose arms on tune, report on test");
+      set.add("split", &split)
+          .one_of({"train", "tune", "test"})
+          .help(
+              "of the generated problems; they never share one: choose arms on tune, report on "
+              "test");
       set.add("count", &count).in(1, 20000).help("problems, all different");
       set.add("seed", &seed).help("of the problems; no other seed changes a prompt or a test");
-      set.add("answer_tokens", &answer_tokens).in(1, 1 << 16).help("masked positions behind the question; what follows the first end of text is ignored");
-      set.add("tests", &tests).in(2, 1000).help("calls that a program must answer as the reference solution does, all of them");
-      set.add("steps", &steps).in(1, 1e9).help("steps of the interpreter that one call may take; an endless loop fails by this");
-      set.add("elements", &elements).in(1, 1e8).help("list elements that one call may make; the memory limit");
-      set.add("begin", &begin).help("every canvas begins with <s>, which is always given: what draftlab's trainer shows a model");
+      set.add("answer_tokens", &answer_tokens)
+          .in(1, 1 << 16)
+          .help(
+              "masked positions behind the question; what follows the first end of text is "
+              "ignored");
+      set.add("tests", &tests)
+          .in(2, 1000)
+          .help("calls that a program must answer as the reference solution does, all of them");
+      set.add("steps", &steps)
+          .in(1, 1e9)
+          .help("steps of the interpreter that one call may take; an endless loop fails by this");
+      set.add("elements", &elements)
+          .in(1, 1e8)
+          .help("list elements that one call may make; the memory limit");
+      set.add("begin", &begin)
+          .help(
+              "every canvas begins with <s>, which is always given: what draftlab's trainer shows "
+              "a model");
     }
   };
   explicit Programs(const Options& options) : options_(options) {}
 
   void load(const Tokenizer* tokenizer) override {
-    if (!tokenizer) throw ConfigError("task 'programs' decodes text, but the model has no tokenizer");
+    if (!tokenizer)
+      throw ConfigError("task 'programs' decodes text, but the model has no tokenizer");
     tokenizer_ = tokenizer;
     prompts_.clear();
     digest_.clear();
-    for (const TestedProgram& made : make_tested_programs(static_cast<std::uint64_t>(options_.seed), options_.count, static_cast<int>(options_.tests),
-                                                          program_split_named(options_.split))) {
+    for (const TestedProgram& made : make_tested_programs(
+             static_cast<std::uint64_t>(options_.seed), options_.count,
+             static_cast<int>(options_.tests), program_split_named(options_.split))) {
       prompts_.push_back(asked(made.problem, prompts_.size()));
       digest_ = digest_of(prompts_.back().reference, digest_);
     }
@@ -42,23 +63,30 @@ class Programs final : public Task {
   int size() const override { return static_cast<int>(prompts_.size()); }
   Prompt prompt(int index) const override { return prompts_.at(static_cast<std::size_t>(index)); }
   std::string digest() const override { return digest_; }
-  std::string text(const Prompt& prompt, const Canvas& canvas) const override { return answer_text(*tokenizer_, prompt, canvas); }
+  std::string text(const Prompt& prompt, const Canvas& canvas) const override {
+    return answer_text(*tokenizer_, prompt, canvas);
+  }
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
     const Program program = Program::parse(text(prompt, canvas));
     if (!program.ok()) return {{"correct", 0}, {"parses", 0}};
-    const std::vector<ProgramTest> tests = make_program_tests(prompt.text, static_cast<int>(options_.tests));
-    return {{"correct", passes(program, tests, {options_.steps, options_.elements}) ? 1.0 : 0.0}, {"parses", 1}};
+    const std::vector<ProgramTest> tests =
+        make_program_tests(prompt.text, static_cast<int>(options_.tests));
+    return {{"correct", passes(program, tests, {options_.steps, options_.elements}) ? 1.0 : 0.0},
+            {"parses", 1}};
   }
 
  private:
   Prompt asked(const ProgramProblem& problem, std::size_t number) const {
     const std::size_t least = tokenizer_->encode(problem.answer).size() + 1;
     if (least > static_cast<std::size_t>(options_.answer_tokens))
-      throw ConfigError("task.programs.answer_tokens = " + std::to_string(options_.answer_tokens) + " must be at least " + std::to_string(least) +
-                        ": so many has '" + problem.answer + "' with the end of text");
-    Prompt prompt = question_prompt("programs-" + options_.split + "-" + std::to_string(number), problem.question, problem.answer, *tokenizer_,
+      throw ConfigError("task.programs.answer_tokens = " + std::to_string(options_.answer_tokens) +
+                        " must be at least " + std::to_string(least) + ": so many has '" +
+                        problem.answer + "' with the end of text");
+    Prompt prompt = question_prompt("programs-" + options_.split + "-" + std::to_string(number),
+                                    problem.question, problem.answer, *tokenizer_,
                                     options_.answer_tokens, options_.begin);
-    prompt.text = problem.answer;  // as it was written, whatever the vocabulary makes of it: the tests come from it
+    prompt.text = problem.answer;  // as it was written, whatever the vocabulary makes of it: the
+                                   // tests come from it
     return prompt;
   }
 
@@ -71,4 +99,7 @@ class Programs final : public Task {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(programs) { registries.tasks.add<draftlab::Programs>("programs", "a sentence describes a function, which is written and must pass its tests"); }
+DRAFTLAB_PLUGIN(programs) {
+  registries.tasks.add<draftlab::Programs>(
+      "programs", "a sentence describes a function, which is written and must pass its tests");
+}

@@ -3,8 +3,8 @@
 #include <cctype>
 #include <filesystem>
 
-#include "core/base/error.h"
 #include "core/base/documents.h"
+#include "core/base/error.h"
 
 namespace draftlab {
 namespace {
@@ -17,7 +17,8 @@ Stories from_columns(const Table& table) {
   Stories stories;
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
     const auto& fields = table.rows[row];
-    FiveSentences story{table.has("storyid") ? fields[table.column("storyid")] : "row-" + std::to_string(row), {}};
+    FiveSentences story{
+        table.has("storyid") ? fields[table.column("storyid")] : "row-" + std::to_string(row), {}};
     for (std::size_t i = 0; i < 5; ++i) story.sentences[i] = fields[columns[i]];
     stories.push_back(std::move(story));
   }
@@ -26,16 +27,21 @@ Stories from_columns(const Table& table) {
 
 Stories from_cloze_test(const Table& table) {
   std::array<std::size_t, 4> columns;
-  for (std::size_t i = 0; i < 4; ++i) columns[i] = table.column("InputSentence" + std::to_string(i + 1));
+  for (std::size_t i = 0; i < 4; ++i)
+    columns[i] = table.column("InputSentence" + std::to_string(i + 1));
   const std::size_t answer = table.column("AnswerRightEnding");
-  const std::array<std::size_t, 2> endings = {table.column("RandomFifthSentenceQuiz1"), table.column("RandomFifthSentenceQuiz2")};
+  const std::array<std::size_t, 2> endings = {table.column("RandomFifthSentenceQuiz1"),
+                                              table.column("RandomFifthSentenceQuiz2")};
   Stories stories;
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
     const auto& fields = table.rows[row];
     const std::string& right = fields[answer];
     if (right != "1" && right != "2")
-      throw DataError("'" + table.name + "' line " + std::to_string(table.lines[row]) + ": AnswerRightEnding must be 1 or 2, not '" + right + "'");
-    FiveSentences story{table.has("InputStoryid") ? fields[table.column("InputStoryid")] : "row-" + std::to_string(row), {}};
+      throw DataError("'" + table.name + "' line " + std::to_string(table.lines[row]) +
+                      ": AnswerRightEnding must be 1 or 2, not '" + right + "'");
+    FiveSentences story{table.has("InputStoryid") ? fields[table.column("InputStoryid")]
+                                                  : "row-" + std::to_string(row),
+                        {}};
     for (std::size_t i = 0; i < 4; ++i) story.sentences[i] = fields[columns[i]];
     story.sentences[4] = fields[endings[right == "2"]];
     stories.push_back(std::move(story));
@@ -43,7 +49,8 @@ Stories from_cloze_test(const Table& table) {
   return stories;
 }
 
-void add_windows(Stories& stories, const std::string& id, const std::vector<std::string>& sentences) {
+void add_windows(Stories& stories, const std::string& id,
+                 const std::vector<std::string>& sentences) {
   for (std::size_t at = 0; at + 5 <= sentences.size(); at += 5) {
     FiveSentences story{id + "-" + std::to_string(at), {}};
     for (std::size_t i = 0; i < 5; ++i) story.sentences[i] = sentences[at + i];
@@ -57,17 +64,21 @@ Stories from_sentences(const Table& table) {
   for (std::size_t row = 0; row < table.rows.size();) {
     const std::string& id = table.rows[row][document];
     std::vector<std::string> sentences;
-    for (; row < table.rows.size() && table.rows[row][document] == id; ++row) sentences.push_back(table.rows[row][text]);
+    for (; row < table.rows.size() && table.rows[row][document] == id; ++row)
+      sentences.push_back(table.rows[row][text]);
     add_windows(stories, id, sentences);
   }
   return stories;
 }
 
-bool blank(const std::string& text) { return text.find_first_not_of(" \t\r\n") == std::string::npos; }
+bool blank(const std::string& text) {
+  return text.find_first_not_of(" \t\r\n") == std::string::npos;
+}
 
 Stories with_text(Stories stories, const std::string& path) {
   std::erase_if(stories, [](const FiveSentences& story) {
-    for (const std::string& sentence : story.sentences) if (blank(sentence)) return true;
+    for (const std::string& sentence : story.sentences)
+      if (blank(sentence)) return true;
     return false;
   });
   if (stories.empty()) throw DataError("'" + path + "' holds no story of five sentences");
@@ -81,7 +92,9 @@ Stories read_story_csv(const std::string& path) {
   if (table.has("sentence1")) return with_text(from_columns(table), path);
   if (table.has("InputSentence1")) return with_text(from_cloze_test(table), path);
   if (table.has("document_id")) return with_text(from_sentences(table), path);
-  throw DataError("'" + path + "' has neither the columns sentence1 to sentence5, nor InputSentence1 to 4, nor document_id and text");
+  throw DataError("'" + path +
+                  "' has neither the columns sentence1 to sentence5, nor InputSentence1 to 4, nor "
+                  "document_id and text");
 }
 
 std::vector<std::string> sentences_of(const std::string& text) {
@@ -93,7 +106,9 @@ std::vector<std::string> sentences_of(const std::string& text) {
     while (end < text.size() && (text[end] == '"' || text[end] == '\'' || text[end] == ')')) ++end;
     const std::size_t next = text.find_first_not_of(' ', end);
     const bool last = next == std::string::npos;
-    if (!last && (next == end || !(std::isupper(static_cast<unsigned char>(text[next])) || std::isdigit(static_cast<unsigned char>(text[next])) || text[next] == '"')))
+    if (!last && (next == end ||
+                  !(std::isupper(static_cast<unsigned char>(text[next])) ||
+                    std::isdigit(static_cast<unsigned char>(text[next])) || text[next] == '"')))
       continue;
     sentences.push_back(text.substr(begin, end - begin));
     begin = last ? text.size() : next;
@@ -107,7 +122,8 @@ Stories read_story_text(const std::string& path) {
   const std::string name = std::filesystem::path(path).stem().string();
   Stories stories;
   std::size_t paragraph = 0;
-  for (const std::string& text : read_paragraphs(path)) add_windows(stories, name + "-" + std::to_string(paragraph++), sentences_of(text));
+  for (const std::string& text : read_paragraphs(path))
+    add_windows(stories, name + "-" + std::to_string(paragraph++), sentences_of(text));
   return with_text(std::move(stories), path);
 }
 

@@ -1,10 +1,11 @@
-// Task `infill`: a passage of which scattered tokens are given and all others are masked (95 % of them in Table 1 of ASSD).
+// Task `infill`: a passage of which scattered tokens are given and all others are masked (95 % of
+// them in Table 1 of ASSD).
 #include <algorithm>
 #include <numeric>
 
-#include "core/prob/chance.h"
 #include "core/base/error.h"
 #include "core/config/plugin.h"
+#include "core/prob/chance.h"
 #include "plugins/builtin.h"
 #include "plugins/tasks/stories/passages.h"
 
@@ -17,7 +18,9 @@ class Infill final : public Task {
     double mask_rate = 0.95;
     void declare(OptionSet& set) {
       PassageOptions::declare(set);
-      set.add("mask_rate", &mask_rate).in(0, 1).help("share of the tokens that is masked; at least one is, and at least one is not");
+      set.add("mask_rate", &mask_rate)
+          .in(0, 1)
+          .help("share of the tokens that is masked; at least one is, and at least one is not");
     }
   };
   explicit Infill(const Options& options) : options_(options) {}
@@ -32,26 +35,39 @@ class Infill final : public Task {
 
   Prompt prompt(int index) const override {
     const Passage& passage = passages_.items.at(static_cast<std::size_t>(index));
-    Prompt prompt{passage.id, static_cast<int>(passage.tokens.size()), {}, passage.tokens, {}, first_};
-    prompt.text = tokenizer_->decode({passage.tokens.begin() + prompt.offset, passage.tokens.end()});
+    Prompt prompt{passage.id, static_cast<int>(passage.tokens.size()), {}, passage.tokens, {},
+                  first_};
+    prompt.text =
+        tokenizer_->decode({passage.tokens.begin() + prompt.offset, passage.tokens.end()});
     if (first_) prompt.given.emplace_back(0, passage.tokens[0]);
-    for (std::int32_t position : visible(passage)) prompt.given.emplace_back(position, passage.tokens[position]);
+    for (std::int32_t position : visible(passage))
+      prompt.given.emplace_back(position, passage.tokens[position]);
     prompt.id = prompt_id(passage.id, prompt);
     return prompt;
   }
-  std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override { return token_scores(prompt, canvas); }
-  std::string text(const Prompt& prompt, const Canvas& canvas) const override { return decoded_text(*tokenizer_, prompt, canvas); }
+  std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
+    return token_scores(prompt, canvas);
+  }
+  std::string text(const Prompt& prompt, const Canvas& canvas) const override {
+    return decoded_text(*tokenizer_, prompt, canvas);
+  }
 
  private:
-  // The first of a random permutation of the text's positions, ascending. Their number is the one of the authors' code.
+  // The first of a random permutation of the text's positions, ascending. Their number is the one
+  // of the authors' code.
   std::vector<std::int32_t> visible(const Passage& passage) const {
     const int length = static_cast<int>(passage.tokens.size()) - first_;
-    const int count = std::clamp(static_cast<int>((1 - options_.mask_rate) * length) + 1, 1, length - 1);
+    const int count =
+        std::clamp(static_cast<int>((1 - options_.mask_rate) * length) + 1, 1, length - 1);
     std::vector<std::int32_t> positions(length);
     std::iota(positions.begin(), positions.end(), first_);
     for (int i = 0; i < count; ++i) {
       const Site site{stable_hash(passage.id), i, Purpose::prompt, 0, 0};
-      std::swap(positions[i], positions[i + static_cast<int>(SampledChance::uniform(static_cast<std::uint64_t>(options_.seed), site) * (length - i))]);
+      std::swap(
+          positions[i],
+          positions[i + static_cast<int>(SampledChance::uniform(
+                                             static_cast<std::uint64_t>(options_.seed), site) *
+                                         (length - i))]);
     }
     positions.resize(count);
     std::sort(positions.begin(), positions.end());
@@ -67,5 +83,6 @@ class Infill final : public Task {
 }  // namespace draftlab
 
 DRAFTLAB_PLUGIN(infill) {
-  registries.tasks.add<draftlab::Infill>("infill", "a text with scattered tokens given and all others masked");
+  registries.tasks.add<draftlab::Infill>(
+      "infill", "a text with scattered tokens given and all others masked");
 }

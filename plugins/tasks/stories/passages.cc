@@ -4,9 +4,9 @@
 #include <iomanip>
 #include <sstream>
 
-#include "core/prob/chance.h"
-#include "core/base/error.h"
 #include "core/base/documents.h"
+#include "core/base/error.h"
+#include "core/prob/chance.h"
 #include "plugins/tasks/stories/stories.h"
 
 namespace draftlab {
@@ -16,7 +16,9 @@ namespace {
 class Documents {
  public:
   explicit Documents(const PassageOptions& options) : options_(options) {
-    if (options.source == "text") texts_ = options.documents == "lines" ? read_lines(options.path) : read_paragraphs(options.path);
+    if (options.source == "text")
+      texts_ =
+          options.documents == "lines" ? read_lines(options.path) : read_paragraphs(options.path);
     if (options.source == "jsonl") texts_ = read_jsonl(options.path, options.field);
     if (options.source == "csv") {
       const Table table = read_csv(options.path);
@@ -25,13 +27,16 @@ class Documents {
     }
   }
   std::string name() const {
-    return options_.source == "stories" ? "stories-" + options_.split : std::filesystem::path(options_.path).stem().string();
+    return options_.source == "stories" ? "stories-" + options_.split
+                                        : std::filesystem::path(options_.path).stem().string();
   }
   bool endless() const { return options_.source == "stories"; }
   bool done(std::size_t index) const { return !endless() && index >= texts_.size(); }
   std::string text(std::size_t index) const {
     if (!endless()) return texts_[index];
-    return make_story(static_cast<std::uint64_t>(options_.seed), static_cast<std::int64_t>(index), split_named(options_.split)).text();
+    return make_story(static_cast<std::uint64_t>(options_.seed), static_cast<std::int64_t>(index),
+                      split_named(options_.split))
+        .text();
   }
 
  private:
@@ -42,29 +47,48 @@ class Documents {
 }  // namespace
 
 void PassageOptions::declare(OptionSet& set) {
-  set.add("source", &source).one_of({"stories", "text", "csv", "jsonl"}).help("where texts come from; stories are generated");
+  set.add("source", &source)
+      .one_of({"stories", "text", "csv", "jsonl"})
+      .help("where texts come from; stories are generated");
   set.add("path", &path).help("the file, unless the source is stories");
   set.add("field", &field).help("column of a CSV file, or key of a JSON line, that holds the text");
-  set.add("documents", &documents).one_of({"lines", "paragraphs"}).help("what a document of a text file is");
-  set.add("packing", &packing).one_of({"documents", "chunks", "chunks-xlnet"}).help(
-      "documents: a canvas each; chunks: documents joined by <sep>, as draftlab's trainer joins them, and cut to `length` tokens; "
-      "chunks-xlnet: joined by <sep><cls></s>, as the authors of ASSD do");
-  set.add("begin", &begin).help("every canvas begins with <s>, where the tokenizer has one; it is always given: what draftlab's trainer shows a model");
-  set.add("split", &split).one_of({"train", "validation", "test"}).help("of the generated stories; they never share one");
-  set.add("length", &length).in(3, 1 << 20).help("tokens of a canvas, <s> included; of a document, at most");
+  set.add("documents", &documents)
+      .one_of({"lines", "paragraphs"})
+      .help("what a document of a text file is");
+  set.add("packing", &packing)
+      .one_of({"documents", "chunks", "chunks-xlnet"})
+      .help(
+          "documents: a canvas each; chunks: documents joined by <sep>, as draftlab's trainer "
+          "joins them, and cut to `length` tokens; "
+          "chunks-xlnet: joined by <sep><cls></s>, as the authors of ASSD do");
+  set.add("begin", &begin)
+      .help(
+          "every canvas begins with <s>, where the tokenizer has one; it is always given: what "
+          "draftlab's trainer shows a model");
+  set.add("split", &split)
+      .one_of({"train", "validation", "test"})
+      .help("of the generated stories; they never share one");
+  set.add("length", &length)
+      .in(3, 1 << 20)
+      .help("tokens of a canvas, <s> included; of a document, at most");
   set.add("least", &least).in(2, 1 << 20).help("documents of fewer tokens are passed over");
   set.add("count", &count).in(0, 1 << 24).help("prompts, at most; 0: as many as the file yields");
   set.add("seed", &seed).help("of generated stories and of masks; no other seed changes a prompt");
 }
 
-Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer, const std::string& task) {
-  if (!tokenizer) throw ConfigError("task '" + task + "' decodes text, but the model has no tokenizer");
+Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer,
+                       const std::string& task) {
+  if (!tokenizer)
+    throw ConfigError("task '" + task + "' decodes text, but the model has no tokenizer");
   if (options.source != "stories" && options.path.empty())
-    throw ConfigError("task." + task + ".path must name a file where task." + task + ".source = " + options.source);
+    throw ConfigError("task." + task + ".path must name a file where task." + task +
+                      ".source = " + options.source);
   if (options.source == "stories" && options.count == 0)
-    throw ConfigError("task." + task + ".count must be at least 1 where task." + task + ".source = stories: the generator has no end");
+    throw ConfigError("task." + task + ".count must be at least 1 where task." + task +
+                      ".source = stories: the generator has no end");
   const Documents documents(options);
-  const std::size_t most = options.count ? static_cast<std::size_t>(options.count) : std::string::npos;
+  const std::size_t most =
+      options.count ? static_cast<std::size_t>(options.count) : std::string::npos;
   const bool begin = begins(*tokenizer, options.begin);
   const std::size_t length = static_cast<std::size_t>(options.length - (begin ? 1 : 0));  // of text
   Passages passages;
@@ -78,7 +102,8 @@ Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer
     std::vector<Token> tokens = tokenizer->encode(documents.text(i));
     if (tokens.size() < static_cast<std::size_t>(options.least)) {
       if (!documents.endless()) continue;
-      throw ConfigError("task." + task + ".least = " + std::to_string(options.least) + " is more than a generated story has tokens");
+      throw ConfigError("task." + task + ".least = " + std::to_string(options.least) +
+                        " is more than a generated story has tokens");
     }
     if (options.packing == "documents") {
       if (tokens.size() > length) tokens.resize(length);
@@ -87,17 +112,25 @@ Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer
     }
     packed.insert(packed.end(), tokens.begin(), tokens.end());
     packed.push_back(tokenizer->separator());
-    if (options.packing == "chunks-xlnet") packed.insert(packed.end(), {3, 2});  // <cls></s>: XLNet's ids
+    if (options.packing == "chunks-xlnet")
+      packed.insert(packed.end(), {3, 2});  // <cls></s>: XLNet's ids
     std::size_t at = 0;
     for (; packed.size() - at >= length && passages.items.size() < most; at += length)
-      add({packed.begin() + static_cast<std::ptrdiff_t>(at), packed.begin() + static_cast<std::ptrdiff_t>(at + length)}, passages.items.size());
+      add({packed.begin() + static_cast<std::ptrdiff_t>(at),
+           packed.begin() + static_cast<std::ptrdiff_t>(at + length)},
+          passages.items.size());
     packed.erase(packed.begin(), packed.begin() + static_cast<std::ptrdiff_t>(at));
   }
-  if (passages.items.empty()) throw DataError("'" + options.path + "' yields no canvas: its text is too short for length and least of task." + task);
+  if (passages.items.empty())
+    throw DataError("'" + options.path +
+                    "' yields no canvas: its text is too short for length and least of task." +
+                    task);
   return passages;
 }
 
-bool begins(const Tokenizer& tokenizer, bool asked) { return asked && tokenizer.begin() != kNoToken; }
+bool begins(const Tokenizer& tokenizer, bool asked) {
+  return asked && tokenizer.begin() != kNoToken;
+}
 
 std::string prompt_id(const std::string& name, const Prompt& prompt) {
   std::vector<Token> parts = prompt.reference;
@@ -112,7 +145,8 @@ std::vector<Score> token_scores(const Prompt& prompt, const Canvas& canvas) {
     ++generated;
     equal += canvas.token(position) == prompt.reference[position];
   }
-  return {{"token_match", generated ? static_cast<double>(equal) / generated : 1}, {"exact_match", equal == generated ? 1.0 : 0.0}};
+  return {{"token_match", generated ? static_cast<double>(equal) / generated : 1},
+          {"exact_match", equal == generated ? 1.0 : 0.0}};
 }
 
 std::string decoded_text(const Tokenizer& tokenizer, const Prompt& prompt, const Canvas& canvas) {

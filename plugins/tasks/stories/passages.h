@@ -10,7 +10,8 @@
 namespace draftlab {
 
 struct PassageOptions {
-  std::string source = "stories", path, field = "text", documents = "lines", packing = "documents", split = "test";
+  std::string source = "stories", path, field = "text", documents = "lines", packing = "documents",
+              split = "test";
   std::int64_t length = 128, least = 16, count = 1000, seed = 1;
   bool begin = true;
   void declare(OptionSet& set);
@@ -26,14 +27,16 @@ struct Passages {
   std::string digest;  // of their tokens
 };
 
-// ConfigError when there is no tokenizer or no path where one is needed; DataError when the data yields no passage.
-Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer, const std::string& task);
+// ConfigError when there is no tokenizer or no path where one is needed; DataError when the data
+// yields no passage.
+Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer,
+                       const std::string& task);
 
 // Whether a canvas begins with the tokenizer's <s>: where the task asks for it, and there is one.
 bool begins(const Tokenizer& tokenizer, bool asked);
 
-// The name with a hash of what is given and what stood there: prompts that differ have different names, so arms that decode
-// different ones are never paired.
+// The name with a hash of what is given and what stood there: prompts that differ have different
+// names, so arms that decode different ones are never paired.
 std::string prompt_id(const std::string& name, const Prompt& prompt);
 
 // Share of the generated tokens that are what stood there, and whether all are.

@@ -20,17 +20,22 @@ class Prefix final : public Task {
   };
   explicit Prefix(const Options& options) : options_(options) {
     const std::int64_t given = options_.prompt + (options_.begin ? 1 : 0);
-    if (given == 0) throw ConfigError("task.prefix.prompt = 0 needs task.prefix.begin = true: something must be given");
+    if (given == 0)
+      throw ConfigError(
+          "task.prefix.prompt = 0 needs task.prefix.begin = true: something must be given");
     if (options_.packing != "documents" && given >= options_.length)
-      throw ConfigError("task.prefix.prompt = " + std::to_string(options_.prompt) + " leaves nothing to decode of task.prefix.length = " +
-                        std::to_string(options_.length));
+      throw ConfigError(
+          "task.prefix.prompt = " + std::to_string(options_.prompt) +
+          " leaves nothing to decode of task.prefix.length = " + std::to_string(options_.length));
     options_.least = std::max(options_.least, options_.prompt + 1);
     options_.length = std::max(options_.length, given + 1);
   }
 
   void load(const Tokenizer* tokenizer) override {
     passages_ = read_passages(options_, tokenizer, "prefix");
-    if (options_.prompt == 0 && !begins(*tokenizer, options_.begin)) throw ConfigError("task.prefix.prompt = 0 needs a tokenizer with <s>: something must be given");
+    if (options_.prompt == 0 && !begins(*tokenizer, options_.begin))
+      throw ConfigError(
+          "task.prefix.prompt = 0 needs a tokenizer with <s>: something must be given");
     tokenizer_ = tokenizer;
   }
   int size() const override { return static_cast<int>(passages_.items.size()); }
@@ -38,16 +43,23 @@ class Prefix final : public Task {
 
   Prompt prompt(int index) const override {
     const Passage& passage = passages_.items.at(static_cast<std::size_t>(index));
-    Prompt prompt{passage.id, 0, {}, passage.tokens, {}, begins(*tokenizer_, options_.begin) ? 1 : 0};
-    prompt.text = tokenizer_->decode({passage.tokens.begin() + prompt.offset, passage.tokens.end()});
+    Prompt prompt{passage.id,     0,  {},
+                  passage.tokens, {}, begins(*tokenizer_, options_.begin) ? 1 : 0};
+    prompt.text =
+        tokenizer_->decode({passage.tokens.begin() + prompt.offset, passage.tokens.end()});
     prompt.length = static_cast<int>(prompt.reference.size());
     const int given = static_cast<int>(options_.prompt) + prompt.offset;
-    for (std::int32_t position = 0; position < given; ++position) prompt.given.emplace_back(position, prompt.reference[position]);
+    for (std::int32_t position = 0; position < given; ++position)
+      prompt.given.emplace_back(position, prompt.reference[position]);
     prompt.id = prompt_id(passage.id, prompt);
     return prompt;
   }
-  std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override { return token_scores(prompt, canvas); }
-  std::string text(const Prompt& prompt, const Canvas& canvas) const override { return decoded_text(*tokenizer_, prompt, canvas); }
+  std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
+    return token_scores(prompt, canvas);
+  }
+  std::string text(const Prompt& prompt, const Canvas& canvas) const override {
+    return decoded_text(*tokenizer_, prompt, canvas);
+  }
 
  private:
   Options options_;
@@ -58,4 +70,7 @@ class Prefix final : public Task {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(prefix) { registries.tasks.add<draftlab::Prefix>("prefix", "the beginning of a text is given, the rest is completed"); }
+DRAFTLAB_PLUGIN(prefix) {
+  registries.tasks.add<draftlab::Prefix>("prefix",
+                                         "the beginning of a text is given, the rest is completed");
+}

@@ -3,8 +3,8 @@
 #include <cctype>
 #include <map>
 
-#include "core/prob/chance.h"
 #include "core/base/error.h"
+#include "core/prob/chance.h"
 #include "plugins/tasks/choices.h"
 #include "plugins/tasks/stories/story_plots.h"
 
@@ -16,20 +16,26 @@ using Slots = std::map<std::string, std::string>;
 std::vector<std::string> split_at(const std::string& text, const std::string& separator) {
   std::vector<std::string> parts;
   std::size_t begin = 0;
-  for (std::size_t at; (at = text.find(separator, begin)) != std::string::npos; begin = at + separator.size())
+  for (std::size_t at; (at = text.find(separator, begin)) != std::string::npos;
+       begin = at + separator.size())
     parts.push_back(text.substr(begin, at - begin));
   parts.push_back(text.substr(begin));
   return parts;
 }
 
-struct Gender { const char *he, *him, *his; };
+struct Gender {
+  const char *he, *him, *his;
+};
 constexpr Gender kFemale{"she", "her", "her"}, kMale{"he", "him", "his"};
-const std::vector<std::string> kWomen = {"Anna", "Clara", "Emma", "Ida", "Julia", "Lena", "Maria", "Nora", "Rosa", "Sara", "Vera", "Zoe"};
-const std::vector<std::string> kMen = {"Ben", "Carl", "David", "Felix", "Hugo", "Jack", "Leo", "Max", "Noah", "Oscar", "Paul", "Tom"};
+const std::vector<std::string> kWomen = {"Anna",  "Clara", "Emma", "Ida",  "Julia", "Lena",
+                                         "Maria", "Nora",  "Rosa", "Sara", "Vera",  "Zoe"};
+const std::vector<std::string> kMen = {"Ben", "Carl", "David", "Felix", "Hugo", "Jack",
+                                       "Leo", "Max",  "Noah",  "Oscar", "Paul", "Tom"};
 const std::vector<std::string> kKinswomen = {"mother", "sister", "grandmother", "aunt"};
 const std::vector<std::string> kKinsmen = {"father", "brother", "grandfather", "uncle"};
 
-void name_person(Slots& slots, const std::string& name, const Gender& gender, const std::string& role, const std::string& prefix) {
+void name_person(Slots& slots, const std::string& name, const Gender& gender,
+                 const std::string& role, const std::string& prefix) {
   slots[role] = name;
   slots[prefix + "he"] = gender.he;
   slots[prefix + "him"] = gender.him;
@@ -47,8 +53,11 @@ void cast(Slots& slots, Choices& choices) {
 }
 
 void draw_row(Slots& slots, const PlotTable& table, Choices& choices) {
-  const std::vector<std::string> columns = split_at(table.columns, " | "), values = split_at(choices.of(table.rows), " | ");
-  if (columns.size() != values.size()) throw Fault("the story table '" + table.columns + "' has a row of another width: '" + values[0] + "'");
+  const std::vector<std::string> columns = split_at(table.columns, " | "),
+                                 values = split_at(choices.of(table.rows), " | ");
+  if (columns.size() != values.size())
+    throw Fault("the story table '" + table.columns + "' has a row of another width: '" +
+                values[0] + "'");
   for (std::size_t i = 0; i < columns.size(); ++i) slots[columns[i]] = values[i];
 }
 
@@ -59,7 +68,8 @@ std::string expand(const std::string& text, const Slots& slots, Choices& choices
     if (text[i] == '{') {
       const std::size_t close = text.find('}', i);
       const auto slot = slots.find(text.substr(i + 1, close - i - 1));
-      if (slot == slots.end()) throw Fault("the story template '" + text + "' names an unknown slot");
+      if (slot == slots.end())
+        throw Fault("the story template '" + text + "' names an unknown slot");
       out += expand(slot->second, slots, choices);
       i = close;
     } else if (text[i] == '(') {
@@ -75,9 +85,12 @@ std::string expand(const std::string& text, const Slots& slots, Choices& choices
 
 // "a" before a vowel becomes "an"; the first letter becomes a capital.
 std::string spell(std::string sentence) {
-  for (std::size_t at = sentence.find("a "); at != std::string::npos; at = sentence.find("a ", at + 1)) {
+  for (std::size_t at = sentence.find("a "); at != std::string::npos;
+       at = sentence.find("a ", at + 1)) {
     const bool word = at == 0 || sentence[at - 1] == ' ';
-    if (word && at + 2 < sentence.size() && std::string("aeiou").find(sentence[at + 2]) != std::string::npos) sentence.insert(at + 1, "n");
+    if (word && at + 2 < sentence.size() &&
+        std::string("aeiou").find(sentence[at + 2]) != std::string::npos)
+      sentence.insert(at + 1, "n");
   }
   sentence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
   return sentence;
@@ -91,7 +104,8 @@ Story tell(Choices choices) {
   for (const PlotTable& table : plot.tables) draw_row(slots, table, choices);
   Story story;
   story.plot = plot.name;
-  for (int i = 0; i < 5; ++i) story.sentences[i] = spell(expand(choices.of(plot.sentences[i]), slots, choices));
+  for (int i = 0; i < 5; ++i)
+    story.sentences[i] = spell(expand(choices.of(plot.sentences[i]), slots, choices));
   return story;
 }
 

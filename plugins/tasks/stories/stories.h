@@ -1,4 +1,5 @@
-// The project's own corpus: five-sentence stories from a stochastic grammar, made from a seed (data/README.md describes it).
+// The project's own corpus: five-sentence stories from a stochastic grammar, made from a seed
+// (data/README.md describes it).
 #pragma once
 
 #include <array>
@@ -8,7 +9,8 @@
 
 namespace draftlab {
 
-// A story belongs to one split by a hash of its own text, so no story of one split can occur in another.
+// A story belongs to one split by a hash of its own text, so no story of one split can occur in
+// another.
 enum class Split { train, validation, test };
 Split split_named(const std::string& name);  // Fault for any other name
 

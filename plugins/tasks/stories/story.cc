@@ -1,5 +1,6 @@
-// Task `story`: of five sentences the middle one, or the three in the middle, are to be written again (ASSD, Table 3).
-// Sentences are encoded one by one, and a hidden sentence has as many positions as the one that stood there.
+// Task `story`: of five sentences the middle one, or the three in the middle, are to be written
+// again (ASSD, Table 3). Sentences are encoded one by one, and a hidden sentence has as many
+// positions as the one that stood there.
 #include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "core/metrics/text_metrics.h"
@@ -18,13 +19,25 @@ class StoryTask final : public Task {
     std::int64_t count = 1000, seed = 1;
     bool begin = true;
     void declare(OptionSet& set) {
-      set.add("source", &source).one_of({"stories", "csv", "text"}).help("where stories come from; stories are generated");
-      set.add("path", &path).help("the file, unless the source is stories; a CSV file is recognised by its columns (data/README.md)");
-      set.add("split", &split).one_of({"train", "validation", "test"}).help("of the generated stories; they never share one");
-      set.add("hide", &hide).one_of({"1", "3"}).help("sentences to hide: 1 the third, 3 the second to the fourth");
+      set.add("source", &source)
+          .one_of({"stories", "csv", "text"})
+          .help("where stories come from; stories are generated");
+      set.add("path", &path)
+          .help(
+              "the file, unless the source is stories; a CSV file is recognised by its columns "
+              "(data/README.md)");
+      set.add("split", &split)
+          .one_of({"train", "validation", "test"})
+          .help("of the generated stories; they never share one");
+      set.add("hide", &hide)
+          .one_of({"1", "3"})
+          .help("sentences to hide: 1 the third, 3 the second to the fourth");
       set.add("count", &count).in(0, 1 << 24).help("stories, at most; 0: all that the file has");
       set.add("seed", &seed).help("of the generated stories");
-      set.add("begin", &begin).help("every canvas begins with <s>, which is always given: what draftlab's trainer shows a model");
+      set.add("begin", &begin)
+          .help(
+              "every canvas begins with <s>, which is always given: what draftlab's trainer shows "
+              "a model");
     }
   };
   explicit StoryTask(const Options& options) : options_(options) {}
@@ -41,7 +54,9 @@ class StoryTask final : public Task {
   int size() const override { return static_cast<int>(prompts_.size()); }
   Prompt prompt(int index) const override { return prompts_.at(static_cast<std::size_t>(index)); }
   std::string digest() const override { return digest_; }
-  std::string text(const Prompt& prompt, const Canvas& canvas) const override { return decoded_text(*tokenizer_, prompt, canvas); }
+  std::string text(const Prompt& prompt, const Canvas& canvas) const override {
+    return decoded_text(*tokenizer_, prompt, canvas);
+  }
 
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
     std::vector<Token> wanted, written;
@@ -50,7 +65,8 @@ class StoryTask final : public Task {
       wanted.push_back(prompt.reference[position]);
       if (!canvas.masked(position)) written.push_back(canvas.token(position));
     }
-    const std::string reference = tokenizer_->decode(wanted), candidate = tokenizer_->decode(written);
+    const std::string reference = tokenizer_->decode(wanted),
+                      candidate = tokenizer_->decode(written);
     return {{"rouge1", 100 * rouge_n(reference, candidate, 1)},
             {"rouge2", 100 * rouge_n(reference, candidate, 2)},
             {"rougel", 100 * rouge_l(reference, candidate)},
@@ -61,15 +77,24 @@ class StoryTask final : public Task {
   std::vector<FiveSentences> read() const {
     std::vector<FiveSentences> stories;
     if (options_.source == "stories") {
-      if (options_.count == 0) throw ConfigError("task.story.count must be at least 1 where task.story.source = stories: the generator has no end");
+      if (options_.count == 0)
+        throw ConfigError(
+            "task.story.count must be at least 1 where task.story.source = stories: the generator "
+            "has no end");
       for (std::int64_t i = 0; i < options_.count; ++i)
-        stories.push_back({"stories-" + options_.split + "-" + std::to_string(i),
-                           make_story(static_cast<std::uint64_t>(options_.seed), i, split_named(options_.split)).sentences});
+        stories.push_back(
+            {"stories-" + options_.split + "-" + std::to_string(i),
+             make_story(static_cast<std::uint64_t>(options_.seed), i, split_named(options_.split))
+                 .sentences});
       return stories;
     }
-    if (options_.path.empty()) throw ConfigError("task.story.path must name a file where task.story.source = " + options_.source);
-    stories = options_.source == "csv" ? read_story_csv(options_.path) : read_story_text(options_.path);
-    if (options_.count && stories.size() > static_cast<std::size_t>(options_.count)) stories.resize(static_cast<std::size_t>(options_.count));
+    if (options_.path.empty())
+      throw ConfigError("task.story.path must name a file where task.story.source = " +
+                        options_.source);
+    stories =
+        options_.source == "csv" ? read_story_csv(options_.path) : read_story_text(options_.path);
+    if (options_.count && stories.size() > static_cast<std::size_t>(options_.count))
+      stories.resize(static_cast<std::size_t>(options_.count));
     return stories;
   }
 
@@ -87,7 +112,8 @@ class StoryTask final : public Task {
         prompt.reference.push_back(token);
       }
     prompt.length = static_cast<int>(prompt.reference.size());
-    prompt.text = tokenizer_->decode({prompt.reference.begin() + prompt.offset, prompt.reference.end()});
+    prompt.text =
+        tokenizer_->decode({prompt.reference.begin() + prompt.offset, prompt.reference.end()});
     prompt.id = prompt_id(story.id, prompt);
     return prompt;
   }
@@ -101,4 +127,7 @@ class StoryTask final : public Task {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(story) { registries.tasks.add<draftlab::StoryTask>("story", "five sentences, of which the middle one or three are written again"); }
+DRAFTLAB_PLUGIN(story) {
+  registries.tasks.add<draftlab::StoryTask>(
+      "story", "five sentences, of which the middle one or three are written again");
+}

@@ -7,7 +7,8 @@
 
 namespace draftlab {
 
-// Values that go together. One row is drawn a story, so what the row says early on decides what it says later.
+// Values that go together. One row is drawn a story, so what the row says early on decides what it
+// says later.
 struct PlotTable {
   std::string columns;            // "thing | place": the names of the slots
   std::vector<std::string> rows;  // "kite | hill"

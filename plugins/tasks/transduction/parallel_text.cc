@@ -2,29 +2,33 @@
 
 #include <algorithm>
 
-#include "core/base/error.h"
 #include "core/base/documents.h"
+#include "core/base/error.h"
 
 namespace draftlab {
 
-std::vector<SentencePair> parse_parallel(const std::string& source, const std::string& source_name, const std::string& target,
+std::vector<SentencePair> parse_parallel(const std::string& source, const std::string& source_name,
+                                         const std::string& target,
                                          const std::string& target_name) {
   const std::vector<std::string> sources = all_lines(source), targets = all_lines(target);
   if (sources.size() != targets.size())
-    throw DataError("'" + source_name + "' has " + std::to_string(sources.size()) + " lines and '" + target_name + "' has " +
-                    std::to_string(targets.size()) + "; line by line they must be translations of one another");
+    throw DataError("'" + source_name + "' has " + std::to_string(sources.size()) + " lines and '" +
+                    target_name + "' has " + std::to_string(targets.size()) +
+                    "; line by line they must be translations of one another");
   std::vector<SentencePair> pairs;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     if (blank(sources[i]) && blank(targets[i])) continue;
     if (blank(sources[i]) || blank(targets[i]))
-      throw DataError("'" + (blank(sources[i]) ? source_name : target_name) + "' line " + std::to_string(i + 1) + " is blank, but not its translation");
+      throw DataError("'" + (blank(sources[i]) ? source_name : target_name) + "' line " +
+                      std::to_string(i + 1) + " is blank, but not its translation");
     pairs.push_back({sources[i], targets[i], i + 1});
   }
   if (pairs.empty()) throw DataError("'" + source_name + "' holds no text: every line is blank");
   return pairs;
 }
 
-std::vector<SentencePair> read_parallel(const std::string& source_path, const std::string& target_path) {
+std::vector<SentencePair> read_parallel(const std::string& source_path,
+                                        const std::string& target_path) {
   return parse_parallel(read_utf8(source_path), source_path, read_utf8(target_path), target_path);
 }
 

@@ -11,11 +11,12 @@ struct SentencePair {
   std::size_t line = 0;  // from 1
 };
 
-// Lines whose both sides are blank are passed over. DataError when a file cannot be read, the files differ in their number of
-// lines, one side of a line alone is blank, or nothing is left.
-std::vector<SentencePair> read_parallel(const std::string& source_path, const std::string& target_path);
+// Lines whose both sides are blank are passed over. DataError when a file cannot be read, the files
+// differ in their number of lines, one side of a line alone is blank, or nothing is left.
+std::vector<SentencePair> read_parallel(const std::string& source_path,
+                                        const std::string& target_path);
 // The same of texts; `source_name` and `target_name` are for messages.
-std::vector<SentencePair> parse_parallel(const std::string& source, const std::string& source_name, const std::string& target,
-                                         const std::string& target_name);
+std::vector<SentencePair> parse_parallel(const std::string& source, const std::string& source_name,
+                                         const std::string& target, const std::string& target_name);
 
 }  // namespace draftlab

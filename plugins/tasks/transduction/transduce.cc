@@ -1,5 +1,6 @@
-// Task `transduce`: a sentence is given, its translation is decoded: into the project's invented language, or of a parallel
-// text of one's own. Scored by corpus BLEU, whose sums are columns of the trace; `report` makes the quotient (metric bleu).
+// Task `transduce`: a sentence is given, its translation is decoded: into the project's invented
+// language, or of a parallel text of one's own. Scored by corpus BLEU, whose sums are columns of
+// the trace; `report` makes the quotient (metric bleu).
 #include <filesystem>
 
 #include "core/base/error.h"
@@ -20,28 +21,36 @@ class Transduce final : public Task {
     std::int64_t count = 500, seed = 1, answer_tokens = 64;
     bool begin = true;
     void declare(OptionSet& set) {
-      set.add("split", &split).one_of({"train", "tune", "test"}).help("of the generated sentences; no source is in two of them");
+      set.add("split", &split)
+          .one_of({"train", "tune", "test"})
+          .help("of the generated sentences; no source is in two of them");
       set.add("source", &source).help("file of sentences, one a line; empty: generated ones");
       set.add("target", &target).help("file of their translations, line by line");
       set.add("count", &count).in(1, 1 << 24).help("sentences, at most as many as the files hold");
       set.add("seed", &seed).help("of the generated sentences");
-      set.add("answer_tokens", &answer_tokens).in(1, 1 << 16).help("positions of a translation, which ends at its first end token");
-      set.add("begin", &begin).help("every canvas begins with <s>: what draftlab's trainer shows a model");
+      set.add("answer_tokens", &answer_tokens)
+          .in(1, 1 << 16)
+          .help("positions of a translation, which ends at its first end token");
+      set.add("begin", &begin)
+          .help("every canvas begins with <s>: what draftlab's trainer shows a model");
     }
   };
   explicit Transduce(const Options& options) : options_(options) {
     if (options_.source.empty() != options_.target.empty())
-      throw ConfigError("task.transduce.source and task.transduce.target must both name a file, or neither");
+      throw ConfigError(
+          "task.transduce.source and task.transduce.target must both name a file, or neither");
   }
 
   void load(const Tokenizer* tokenizer) override {
-    if (!tokenizer) throw ConfigError("task 'transduce' decodes text, but the model has no tokenizer");
+    if (!tokenizer)
+      throw ConfigError("task 'transduce' decodes text, but the model has no tokenizer");
     tokenizer_ = tokenizer;
     prompts_.clear();
     digest_.clear();
     if (options_.source.empty()) {
       for (std::int64_t i = 0; i < options_.count; ++i) {
-        const Transduction made = make_transduction(static_cast<std::uint64_t>(options_.seed), i, problem_split_named(options_.split));
+        const Transduction made = make_transduction(static_cast<std::uint64_t>(options_.seed), i,
+                                                    problem_split_named(options_.split));
         add("transduce-" + options_.split + "-" + std::to_string(i), made.source, made.target);
       }
       return;
@@ -55,7 +64,9 @@ class Transduce final : public Task {
   int size() const override { return static_cast<int>(prompts_.size()); }
   Prompt prompt(int index) const override { return prompts_.at(static_cast<std::size_t>(index)); }
   std::string digest() const override { return digest_; }
-  std::string text(const Prompt& prompt, const Canvas& canvas) const override { return answer_text(*tokenizer_, prompt, canvas); }
+  std::string text(const Prompt& prompt, const Canvas& canvas) const override {
+    return answer_text(*tokenizer_, prompt, canvas);
+  }
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
     const std::string candidate = text(prompt, canvas);
     const BleuSums sums = bleu_sums(prompt.text, candidate);
@@ -67,7 +78,8 @@ class Transduce final : public Task {
 
  private:
   void add(const std::string& name, const std::string& source, const std::string& target) {
-    Prompt prompt = question_prompt(name, source, target, *tokenizer_, options_.answer_tokens, options_.begin);
+    Prompt prompt =
+        question_prompt(name, source, target, *tokenizer_, options_.answer_tokens, options_.begin);
     prompt.text = target;  // whole, though its tokens may be cut
     digest_ = digest_of(prompt.reference, digest_);
     prompts_.push_back(std::move(prompt));
@@ -82,4 +94,8 @@ class Transduce final : public Task {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(transduce) { registries.tasks.add<draftlab::Transduce>("transduce", "a sentence is translated into an invented language, or as a parallel text has it; corpus BLEU"); }
+DRAFTLAB_PLUGIN(transduce) {
+  registries.tasks.add<draftlab::Transduce>("transduce",
+                                            "a sentence is translated into an invented language, "
+                                            "or as a parallel text has it; corpus BLEU");
+}

@@ -9,7 +9,9 @@ namespace draftlab {
 namespace {
 
 // A gender is the vowel with which everything agrees that belongs to a noun.
-struct NounWord { std::string stem, gender; };
+struct NounWord {
+  std::string stem, gender;
+};
 struct Noun {
   std::string one, many;
   std::vector<NounWord> words;  // the first is chosen most often
@@ -46,41 +48,68 @@ struct Word {
   std::string source;
   std::vector<std::string> targets;
 };
-const std::vector<Word> kAdjectives = {
-    {"small", {"mil", "kus"}}, {"big", {"velk"}},  {"old", {"star", "gamel"}}, {"young", {"jun"}},          {"red", {"rod"}},   {"white", {"bel", "alv"}},
-    {"black", {"cern"}},       {"quiet", {"tih"}}, {"good", {"dobr", "bun"}},  {"strange", {"cud", "fremd"}}, {"new", {"nov"}}, {"cold", {"hlad"}}};
+const std::vector<Word> kAdjectives = {{"small", {"mil", "kus"}},  {"big", {"velk"}},
+                                       {"old", {"star", "gamel"}}, {"young", {"jun"}},
+                                       {"red", {"rod"}},           {"white", {"bel", "alv"}},
+                                       {"black", {"cern"}},        {"quiet", {"tih"}},
+                                       {"good", {"dobr", "bun"}},  {"strange", {"cud", "fremd"}},
+                                       {"new", {"nov"}},           {"cold", {"hlad"}}};
 
 struct Verb {
   std::string base, third, past;
   std::vector<std::string> stems;
 };
-const std::vector<Verb> kTransitive = {
-    {"see", "sees", "saw", {"vid", "okar"}},  {"find", "finds", "found", {"nahod"}},     {"love", "loves", "loved", {"lub", "amer"}},
-    {"carry", "carries", "carried", {"nos"}}, {"paint", "paints", "painted", {"malev"}}, {"buy", "buys", "bought", {"kupil", "mern"}},
-    {"hide", "hides", "hid", {"skrel"}},      {"follow", "follows", "followed", {"sled"}}, {"build", "builds", "built", {"strog", "faber"}},
-    {"lose", "loses", "lost", {"tirat"}},     {"hear", "hears", "heard", {"sluh", "audin"}}, {"sell", "sells", "sold", {"prodil"}}};
-const std::vector<Verb> kIntransitive = {{"sleep", "sleeps", "slept", {"spav", "dorm"}}, {"sing", "sings", "sang", {"pevan"}},
-                                         {"wait", "waits", "waited", {"cekal"}},         {"laugh", "laughs", "laughed", {"smeh", "rid"}},
-                                         {"work", "works", "worked", {"trud"}},          {"run", "runs", "ran", {"begol", "kur"}}};
-const std::vector<Verb> kGiving = {{"give", "gives", "gave", {"dav", "hol"}}, {"show", "shows", "showed", {"ukaz"}}, {"send", "sends", "sent", {"poslel", "mit"}}};
+const std::vector<Verb> kTransitive = {{"see", "sees", "saw", {"vid", "okar"}},
+                                       {"find", "finds", "found", {"nahod"}},
+                                       {"love", "loves", "loved", {"lub", "amer"}},
+                                       {"carry", "carries", "carried", {"nos"}},
+                                       {"paint", "paints", "painted", {"malev"}},
+                                       {"buy", "buys", "bought", {"kupil", "mern"}},
+                                       {"hide", "hides", "hid", {"skrel"}},
+                                       {"follow", "follows", "followed", {"sled"}},
+                                       {"build", "builds", "built", {"strog", "faber"}},
+                                       {"lose", "loses", "lost", {"tirat"}},
+                                       {"hear", "hears", "heard", {"sluh", "audin"}},
+                                       {"sell", "sells", "sold", {"prodil"}}};
+const std::vector<Verb> kIntransitive = {
+    {"sleep", "sleeps", "slept", {"spav", "dorm"}}, {"sing", "sings", "sang", {"pevan"}},
+    {"wait", "waits", "waited", {"cekal"}},         {"laugh", "laughs", "laughed", {"smeh", "rid"}},
+    {"work", "works", "worked", {"trud"}},          {"run", "runs", "ran", {"begol", "kur"}}};
+const std::vector<Verb> kGiving = {{"give", "gives", "gave", {"dav", "hol"}},
+                                   {"show", "shows", "showed", {"ukaz"}},
+                                   {"send", "sends", "sent", {"poslel", "mit"}}};
 
-const std::vector<Word> kPresentAdverbs = {{"often", {"castim", "gusto"}}, {"here", {"tukal"}}, {"always", {"vsegdim"}}, {"slowly", {"medlem", "lanto"}}};
-const std::vector<Word> kPastAdverbs = {{"yesterday", {"vceram", "hesko"}}, {"once", {"odnadim"}}, {"slowly", {"medlem", "lanto"}}};
-const std::vector<Word> kFutureAdverbs = {{"tomorrow", {"zavtem", "manko"}}, {"soon", {"skorim"}}, {"here", {"tukal"}}};
-const std::vector<Word> kPrepositions = {{"near", {"bliz"}}, {"behind", {"zadul", "retor"}}, {"under", {"podim"}}, {"with", {"sokam"}}, {"without", {"bezan"}}};
-const std::vector<Word> kNumerals = {{"two", {"dva"}}, {"three", {"tri"}}, {"four", {"cet"}}, {"many", {"mnog", "lotir"}}};
-const std::vector<Word> kSubordinators = {{"because", {"nakor"}}, {"when", {"temak", "kogda"}}, {"if", {"sinar"}}};
+const std::vector<Word> kPresentAdverbs = {{"often", {"castim", "gusto"}},
+                                           {"here", {"tukal"}},
+                                           {"always", {"vsegdim"}},
+                                           {"slowly", {"medlem", "lanto"}}};
+const std::vector<Word> kPastAdverbs = {
+    {"yesterday", {"vceram", "hesko"}}, {"once", {"odnadim"}}, {"slowly", {"medlem", "lanto"}}};
+const std::vector<Word> kFutureAdverbs = {
+    {"tomorrow", {"zavtem", "manko"}}, {"soon", {"skorim"}}, {"here", {"tukal"}}};
+const std::vector<Word> kPrepositions = {{"near", {"bliz"}},
+                                         {"behind", {"zadul", "retor"}},
+                                         {"under", {"podim"}},
+                                         {"with", {"sokam"}},
+                                         {"without", {"bezan"}}};
+const std::vector<Word> kNumerals = {
+    {"two", {"dva"}}, {"three", {"tri"}}, {"four", {"cet"}}, {"many", {"mnog", "lotir"}}};
+const std::vector<Word> kSubordinators = {
+    {"because", {"nakor"}}, {"when", {"temak", "kogda"}}, {"if", {"sinar"}}};
 const std::vector<Word> kCoordinators = {{"and", {"i"}}, {"but", {"nol", "sed"}}};
 
 enum class Tense { present, past, future };
 constexpr const char* kTenseEndings[] = {"e", "at", "ovi"};
 
 // A phrase in both languages.
-struct Pair { std::string source, target; };
+struct Pair {
+  std::string source, target;
+};
 
 std::string joined(const std::vector<std::string>& parts) {
   std::string text;
-  for (const std::string& part : parts) if (!part.empty()) text += (text.empty() ? "" : " ") + part;
+  for (const std::string& part : parts)
+    if (!part.empty()) text += (text.empty() ? "" : " ") + part;
   return text;
 }
 
@@ -95,10 +124,12 @@ class Translating {
     const Pair first = clause(false), second = clause(false);
     if (kind < 6) {  // what depends comes first, and its word behind it
       const Word& word = choices_.of(kSubordinators);
-      return ended({joined({first.source, word.source, second.source}), joined({second.target, chosen(word.targets), ",", first.target})});
+      return ended({joined({first.source, word.source, second.source}),
+                    joined({second.target, chosen(word.targets), ",", first.target})});
     }
     const Word& word = choices_.of(kCoordinators);
-    return ended({joined({first.source, word.source, second.source}), joined({first.target, chosen(word.targets), second.target})});
+    return ended({joined({first.source, word.source, second.source}),
+                  joined({first.target, chosen(word.targets), second.target})});
   }
 
  private:
@@ -111,7 +142,8 @@ class Translating {
   static Transduction ended(const Pair& pair) { return {pair.source + " .", pair.target + " ."}; }
 
   // The first of several words two times in three.
-  template <class T> const T& chosen(const std::vector<T>& words) {
+  template <class T>
+  const T& chosen(const std::vector<T>& words) {
     if (words.size() == 1 || choices_.below(3) > 0) return words.front();
     return words[1 + choices_.below(words.size() - 1)];
   }
@@ -123,8 +155,9 @@ class Translating {
     }
   }
 
-  // Source: determiner, numeral, adjectives, noun. Target: noun with its case, adjectives, numeral, determiner; adjectives and
-  // determiner agree in gender and number. Two adjectives stand in either order.
+  // Source: determiner, numeral, adjectives, noun. Target: noun with its case, adjectives, numeral,
+  // determiner; adjectives and determiner agree in gender and number. Two adjectives stand in
+  // either order.
   NounPhrase noun_phrase(bool animate, const std::string& case_ending) {
     NounPhrase phrase;
     const Noun& noun = this->noun(animate);
@@ -135,9 +168,12 @@ class Translating {
     const std::string agreement = word.gender + (phrase.plural ? "s" : "");
 
     std::string determiner, numeral, determiner_target, numeral_target;
-    if (determined < 2) determiner = "the", determiner_target = "l" + agreement;
-    else if (determined == 2) determiner = phrase.plural ? "these" : "this", determiner_target = "t" + agreement;
-    else if (determined == 3) determiner = phrase.plural ? "" : "a";
+    if (determined < 2)
+      determiner = "the", determiner_target = "l" + agreement;
+    else if (determined == 2)
+      determiner = phrase.plural ? "these" : "this", determiner_target = "t" + agreement;
+    else if (determined == 3)
+      determiner = phrase.plural ? "" : "a";
     if (determined == 4) {
       const Word& counted = choices_.of(kNumerals);
       numeral = counted.source;
@@ -152,19 +188,26 @@ class Translating {
       translated.push_back(chosen(adjective.targets) + agreement);
     }
     if (translated.size() == 2 && choices_.below(3) > 0) std::swap(translated[0], translated[1]);
-    phrase.source = joined({determiner, numeral, joined(said), phrase.plural ? noun.many : noun.one});
-    phrase.target = joined({word.stem + (phrase.plural ? "i" : "") + case_ending, joined(translated), numeral_target, determiner_target});
+    phrase.source =
+        joined({determiner, numeral, joined(said), phrase.plural ? noun.many : noun.one});
+    phrase.target = joined({word.stem + (phrase.plural ? "i" : "") + case_ending,
+                            joined(translated), numeral_target, determiner_target});
     return phrase;
   }
 
   // The verb agrees with its subject: stem, tense, gender, number.
   Pair verb(const std::vector<Verb>& verbs, Tense tense, const NounPhrase& subject) {
     const Verb& verb = choices_.of(verbs);
-    const std::string source = tense == Tense::past ? verb.past : tense == Tense::future ? "will " + verb.base : subject.plural ? verb.base : verb.third;
-    return {source, chosen(verb.stems) + kTenseEndings[static_cast<int>(tense)] + subject.gender + (subject.plural ? "s" : "")};
+    const std::string source = tense == Tense::past     ? verb.past
+                               : tense == Tense::future ? "will " + verb.base
+                               : subject.plural         ? verb.base
+                                                        : verb.third;
+    return {source, chosen(verb.stems) + kTenseEndings[static_cast<int>(tense)] + subject.gender +
+                        (subject.plural ? "s" : "")};
   }
 
-  // Target: [adverb] subject [preposition's phrase] [adverb] [object] verb. An adverb stands in one of two places.
+  // Target: [adverb] subject [preposition's phrase] [adverb] [object] verb. An adverb stands in one
+  // of two places.
   Pair clause(bool rich) {
     const auto tense = static_cast<Tense>(choices_.below(3));
     NounPhrase subject = noun_phrase(true, "");
@@ -189,12 +232,15 @@ class Translating {
     Pair adverb;
     bool in_front = false;
     if (choices_.below(2) == 0) {
-      const Word& word = choices_.of(tense == Tense::past ? kPastAdverbs : tense == Tense::future ? kFutureAdverbs : kPresentAdverbs);
+      const Word& word = choices_.of(tense == Tense::past     ? kPastAdverbs
+                                     : tense == Tense::future ? kFutureAdverbs
+                                                              : kPresentAdverbs);
       adverb = {word.source, chosen(word.targets)};
       in_front = choices_.below(3) > 0;
     }
     return {joined({subject.source, action.source, object.source, around.source, adverb.source}),
-            joined({in_front ? adverb.target : "", subject.target, around.target, in_front ? "" : adverb.target, object.target, action.target})};
+            joined({in_front ? adverb.target : "", subject.target, around.target,
+                    in_front ? "" : adverb.target, object.target, action.target})};
   }
 
   // A relative clause follows its noun in the source and precedes it in the target.
@@ -212,7 +258,9 @@ class Translating {
 
 Transduction make_transduction(std::uint64_t seed, std::int64_t index, ProblemSplit split) {
   for (std::uint32_t attempt = 0;; ++attempt) {
-    Transduction made = Translating(Choices(seed, index, 16 + static_cast<std::uint32_t>(split), attempt)).sentence();
+    Transduction made =
+        Translating(Choices(seed, index, 16 + static_cast<std::uint32_t>(split), attempt))
+            .sentence();
     if (problem_split_of(made.source) == split) return made;
   }
 }

@@ -1,5 +1,6 @@
-// Sentences and their translations into an invented language, made from a seed: small enough for a small model, and in what
-// makes blockwise parallel decoding hard like a translation. data/README.md describes the language.
+// Sentences and their translations into an invented language, made from a seed: small enough for a
+// small model, and in what makes blockwise parallel decoding hard like a translation.
+// data/README.md describes the language.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,10 @@ struct Transduction {
   std::string target;  // "vceram sobaki staros cet domarm roda vidatos ."
 };
 
-// The sentence of an index depends on nothing but seed, index and split. Splits are those of problem_split_of(source): no source
-// of one split can occur in another, whatever the seed. A source that occurs twice in a split may be translated in two ways: where
-// the language has several words for one, or two orders, each occurrence chooses.
+// The sentence of an index depends on nothing but seed, index and split. Splits are those of
+// problem_split_of(source): no source of one split can occur in another, whatever the seed. A
+// source that occurs twice in a split may be translated in two ways: where the language has several
+// words for one, or two orders, each occurrence chooses.
 Transduction make_transduction(std::uint64_t seed, std::int64_t index, ProblemSplit split);
 
 }  // namespace draftlab

@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "analysis/figures/bins.h"
-#include "core/trace/curves.h"
 #include "core/metrics/decode_metrics.h"
+#include "core/trace/curves.h"
 #include "tests/core/trace/trace_fixture.h"
 
 namespace draftlab {
@@ -85,7 +85,8 @@ TEST_CASE("acceptance by depth is what the metrics say") {
       double depth = 0, value = 0;
       lines >> depth >> value;
       std::getline(lines, line);
-      CHECK(value == doctest::Approx(file == "acceptance_rate.dat" ? at.rate() : at.conditional()).epsilon(1e-5));
+      CHECK(value == doctest::Approx(file == "acceptance_rate.dat" ? at.rate() : at.conditional())
+                         .epsilon(1e-5));
     }
   }
 }
@@ -97,7 +98,8 @@ TEST_CASE("calibration has a curve for every attached estimator") {
     TraceWriter writer(folder / "a.h5", {}, made_runs(), TraceOptions{}, false);
     for (int i = 0; i < 12; ++i) {
       SampleRow row = made_sample(i % 2, i / 2, 0);
-      for (StepRow& step : row.steps) step.estimates = {{"sure", step.accepted}, {"twice", 2.0 * step.accepted}};
+      for (StepRow& step : row.steps)
+        step.estimates = {{"sure", step.accepted}, {"twice", 2.0 * step.accepted}};
       writer.sample(row);
     }
     writer.close();
@@ -105,9 +107,11 @@ TEST_CASE("calibration has a curve for every attached estimator") {
   const Frame frame({folder / "a.h5"});
   const Quantities quantities(frame);
   const PlotRequest request;
-  const auto check = [&](const std::vector<std::string>& by, std::vector<std::string> arms, const std::vector<std::string>& curves) {
+  const auto check = [&](const std::vector<std::string>& by, std::vector<std::string> arms,
+                         const std::vector<std::string>& curves) {
     const Grouping grouping(frame, by);
-    const Picture picture = calibration_figure({frame, quantities, grouping, request, std::move(arms)});
+    const Picture picture =
+        calibration_figure({frame, quantities, grouping, request, std::move(arms)});
     REQUIRE(picture.data.size() == 2);
     const std::string& text = picture.data[0].second;
     int index = 0;
@@ -129,10 +133,12 @@ TEST_CASE("calibration has a curve for every attached estimator") {
       const bool attached = curve.ends_with("sure") || curve.ends_with("twice");
       CHECK(points == (attached ? 3 : 0));  // 0, 1 or 2 accepted
       CHECK((picture.script.find(drawn) != std::string::npos) == attached);
-      CHECK((picture.script.find("set label " + std::to_string(index) + " '" + curve + "'") != std::string::npos));
+      CHECK((picture.script.find("set label " + std::to_string(index) + " '" + curve + "'") !=
+             std::string::npos));
     }
   };
-  check({}, {"stepwise", "self"}, {"stepwise", "self", "stepwise sure", "self sure", "stepwise twice", "self twice"});
+  check({}, {"stepwise", "self"},
+        {"stepwise", "self", "stepwise sure", "self sure", "stepwise twice", "self twice"});
   check({"model_family"}, {"all"}, {"all", "sure", "twice"});
 }
 
@@ -140,15 +146,23 @@ TEST_CASE("what a figure lacks is named") {
   const TraceFolder folder("plot");
   write_made(folder / "a.h5", 4);
   const auto plotted = [&](const std::string& figure, PlotRequest request = {}) {
-    return [&folder, figure, request] { plot({.paths = {folder / "a.h5"}, .figures = {figure}, .out = folder / "out"}, request); };
+    return [&folder, figure, request] {
+      plot({.paths = {folder / "a.h5"}, .figures = {figure}, .out = folder / "out"}, request);
+    };
   };
-  CHECK(message<DataError>(plotted("training")) == "the figure 'training' needs the curves.h5 of a training; name one, or its folder");
-  CHECK(message<DataError>(plotted("heat")).find("needs a sweep over two keys") != std::string::npos);
-  CHECK(message<UsageError>(plotted("acceptanse")) == "there is no figure 'acceptanse'; did you mean 'acceptance'?");
+  CHECK(message<DataError>(plotted("training")) ==
+        "the figure 'training' needs the curves.h5 of a training; name one, or its folder");
+  CHECK(message<DataError>(plotted("heat")).find("needs a sweep over two keys") !=
+        std::string::npos);
+  CHECK(message<UsageError>(plotted("acceptanse")) ==
+        "there is no figure 'acceptanse'; did you mean 'acceptance'?");
   PlotRequest unknown;
   unknown.score = "rouge1";
-  CHECK(message<UsageError>(plotted("pareto", unknown)).find("there is no metric 'rouge1'") != std::string::npos);
-  CHECK(message<UsageError>([&] { plot({.paths = {folder / "a.h5"}, .out = folder / "out", .formats = {"pdf"}}, {}); }) == "--format pdf is none of svg, png");
+  CHECK(message<UsageError>(plotted("pareto", unknown)).find("there is no metric 'rouge1'") !=
+        std::string::npos);
+  CHECK(message<UsageError>([&] {
+          plot({.paths = {folder / "a.h5"}, .out = folder / "out", .formats = {"pdf"}}, {});
+        }) == "--format pdf is none of svg, png");
 }
 
 TEST_CASE("without gnuplot the data and the script are there, and a sentence") {
@@ -156,8 +170,10 @@ TEST_CASE("without gnuplot the data and the script are there, and a sentence") {
   Sheet sheet("two", {});
   sheet.data("two.dat", "1 2\n");
   sheet.panel("title", "x", "y", "plot 'two.dat' using 1:2");
-  const std::string said = message<OutputError>([&] { draw({sheet.picture("caption")}, folder / "out", {"svg"}, "no-such-gnuplot"); });
-  CHECK(said.find("there is no program 'no-such-gnuplot' (Debian: apt-get install gnuplot-nox)") != std::string::npos);
+  const std::string said = message<OutputError>(
+      [&] { draw({sheet.picture("caption")}, folder / "out", {"svg"}, "no-such-gnuplot"); });
+  CHECK(said.find("there is no program 'no-such-gnuplot' (Debian: apt-get install gnuplot-nox)") !=
+        std::string::npos);
   CHECK(read(folder / "out/two.dat") == "1 2\n");
   CHECK(read(folder / "out/two.gp").find("plot 'two.dat'") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(folder / "out/two.svg"));
@@ -184,7 +200,8 @@ TEST_CASE("every figure that a trace and a training can make is drawn") {
     CHECK(read(folder / ("out/" + picture.name + ".png")).substr(1, 3) == "PNG");
     CHECK_FALSE(picture.caption.empty());
   }
-  CHECK(names == std::vector<std::string>{"pareto", "acceptance", "progress", "ar", "calibration", "router", "cost", "training"});
+  CHECK(names == std::vector<std::string>{"pareto", "acceptance", "progress", "ar", "calibration",
+                                          "router", "cost", "training"});
   CHECK(plotted.left_out.size() == 2);  // heat and axis: the arms differ in one key, the drafter
   CHECK_FALSE(std::filesystem::exists(folder / "out/gnuplot.log"));
 }

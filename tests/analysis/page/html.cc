@@ -13,27 +13,34 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Arms that draft 1 to 8 tokens a step, of which the later ones are accepted more rarely; 96 positions.
+// Arms that draft 1 to 8 tokens a step, of which the later ones are accepted more rarely; 96
+// positions.
 SampleRow drafting(int run, int prompt) {
   SampleRow row;
-  row.run = run, row.prompt_index = prompt, row.prompt_id = "prompt-" + std::to_string(prompt), row.status = "done";
-  row.length = 96, row.prompt_tokens = 5, row.text = "text of " + std::to_string(prompt) + " by </script> " + std::to_string(run), row.reference = "reference";
+  row.run = run, row.prompt_index = prompt, row.prompt_id = "prompt-" + std::to_string(prompt),
+  row.status = "done";
+  row.length = 96, row.prompt_tokens = 5,
+  row.text = "text of " + std::to_string(prompt) + " by </script> " + std::to_string(run),
+  row.reference = "reference";
   const int ahead = run + 1;
   int position = 5;
   for (int s = 0; position < 96; ++s) {
     StepRow step;
-    step.step = s, step.masked = 96 - position, step.span = step.drafted = std::min(ahead, 96 - position), step.verified = 1;
+    step.step = s, step.masked = 96 - position,
+    step.span = step.drafted = std::min(ahead, 96 - position), step.verified = 1;
     step.score = 0.5 * s;
     const int kept = std::min(step.drafted, 1 + (s * 7 + prompt) % ahead);
     for (int i = 0; i < step.drafted; ++i) {
       DraftRow draft;
-      draft.position = position + i, draft.depth = i, draft.token = (s * 31 + i * 7 + prompt) % 500, draft.q = 0.25, draft.confidence = 0.5;
+      draft.position = position + i, draft.depth = i, draft.token = (s * 31 + i * 7 + prompt) % 500,
+      draft.q = 0.25, draft.confidence = 0.5;
       draft.accepted = i < kept ? 1 : i == kept ? 0 : -1;
       if (draft.accepted >= 0) draft.p = 0.125, draft.accept = 0.5;
       step.drafts.push_back(draft);
       if (i >= kept) continue;
       TokenRow token;
-      token.position = position + i, token.rank = i, token.token = draft.token, token.source = static_cast<std::int32_t>(Source::accepted);
+      token.position = position + i, token.rank = i, token.token = draft.token,
+      token.source = static_cast<std::int32_t>(Source::accepted);
       token.p = 0.125, token.q = 0.25, token.confidence = 0.5;
       step.tokens.push_back(token);
     }
@@ -45,7 +52,8 @@ SampleRow drafting(int run, int prompt) {
     row.steps.push_back(step);
   }
   row.valid = row.generated;
-  row.seconds = 0.01 * static_cast<double>(row.steps.size()), row.scores = {{"exact_match", (prompt * 5 + run) % 7 == 0 ? 1.0 : 0.0}};
+  row.seconds = 0.01 * static_cast<double>(row.steps.size()),
+  row.scores = {{"exact_match", (prompt * 5 + run) % 7 == 0 ? 1.0 : 0.0}};
   return row;
 }
 
@@ -53,7 +61,8 @@ void write_drafting(const std::string& path, int prompts, int arms) {
   std::vector<RunRow> runs;
   for (int arm = 0; arm < arms; ++arm) {
     const std::string ahead = std::to_string(arm + 1);
-    runs.push_back({"id" + ahead, "drafter=self decode.draft_length=" + ahead, "drafter = self\ndecode.draft_length = " + ahead + "\n", "table", "", "", ""});
+    runs.push_back({"id" + ahead, "drafter=self decode.draft_length=" + ahead,
+                    "drafter = self\ndecode.draft_length = " + ahead + "\n", "table", "", "", ""});
   }
   Provenance made;
   made.software = "draftlab test", made.title = "How far ahead?\nSecond line.";
@@ -61,7 +70,8 @@ void write_drafting(const std::string& path, int prompts, int arms) {
   options.unit_tokens = 10000000;
   TraceWriter writer(path, made, runs, options, false);
   writer.spell_with([](int, Token token) { return "\u2581w" + std::to_string(token); });
-  for (int prompt = 0; prompt < prompts; ++prompt) for (int arm = 0; arm < arms; ++arm) writer.sample(drafting(arm, prompt));
+  for (int prompt = 0; prompt < prompts; ++prompt)
+    for (int arm = 0; arm < arms; ++arm) writer.sample(drafting(arm, prompt));
   writer.close();
 }
 
@@ -119,8 +129,10 @@ TEST_CASE("a page holds the table, every step and token, and nothing from outsid
       nfe[run] += static_cast<double>(row.counts.nfe());
     }
   }
-  CHECK(data["arms"][1]["values"][metric.at("NFE")]["value"].get<double>() == doctest::Approx(nfe[1] / 3));
-  CHECK(data["arms"][1]["values"][metric.at("fewer NFE")]["value"].get<double>() == doctest::Approx(nfe[0] / nfe[1]));
+  CHECK(data["arms"][1]["values"][metric.at("NFE")]["value"].get<double>() ==
+        doctest::Approx(nfe[1] / 3));
+  CHECK(data["arms"][1]["values"][metric.at("fewer NFE")]["value"].get<double>() ==
+        doctest::Approx(nfe[0] / nfe[1]));
   CHECK(bytes_of(data["columns"]["sample_arm"]) == 6);
   CHECK(bytes_of(data["columns"]["step_stop"]) == steps);
   CHECK(bytes_of(data["columns"]["step_score"]) == 4 * steps);
@@ -131,7 +143,8 @@ TEST_CASE("a page holds the table, every step and token, and nothing from outsid
   CHECK(data["texts"][0] == "text of 0 by </script> 0");
   CHECK(page.find("by </script>") == std::string::npos);  // would end the data
   CHECK(page.find("{{") == std::string::npos);
-  for (const char* outside : {"https://", "src=", "@import", "url("}) CHECK(page.find(outside) == std::string::npos);
+  for (const char* outside : {"https://", "src=", "@import", "url("})
+    CHECK(page.find(outside) == std::string::npos);
   const std::size_t script = page.rfind("<script>");
   CHECK(page.size() - script < 50000);
 }

@@ -11,7 +11,8 @@ namespace {
 
 struct Text {
   std::vector<std::pair<std::int32_t, Token>> committed;  // in the order of commitment
-  // Of the step, (position, its likeliest tokens): where it is not said, the token that is committed there later.
+  // Of the step, (position, its likeliest tokens): where it is not said, the token that is
+  // committed there later.
   std::map<int, std::vector<std::pair<std::int32_t, std::vector<Token>>>> said = {};
 };
 
@@ -21,7 +22,8 @@ SampleRow decoded(const Text& text, int prompt = 0) {
   sample.prompt_index = prompt;
   sample.prompt_id = "p" + std::to_string(prompt);
   sample.status = "done";
-  sample.length = sample.generated = sample.valid = static_cast<std::int32_t>(text.committed.size());
+  sample.length = sample.generated = sample.valid =
+      static_cast<std::int32_t>(text.committed.size());
   for (int s = 0; s < sample.length; ++s) {
     StepRow step;
     step.step = s;
@@ -30,26 +32,30 @@ SampleRow decoded(const Text& text, int prompt = 0) {
     std::vector<std::int32_t> done;
     const auto draft = [&](std::int32_t position, const std::vector<Token>& tokens) {
       DraftRow row;
-      row.position = position, row.depth = static_cast<std::int32_t>(done.size()), row.token = tokens.front();
+      row.position = position, row.depth = static_cast<std::int32_t>(done.size()),
+      row.token = tokens.front();
       double p = .5;
       for (const Token token : tokens) row.top.emplace_back(token, p), p /= 2;
       step.drafts.push_back(row);
       done.push_back(position);
     };
-    if (const auto found = text.said.find(s); found != text.said.end()) for (const auto& [position, tokens] : found->second) draft(position, tokens);
+    if (const auto found = text.said.find(s); found != text.said.end())
+      for (const auto& [position, tokens] : found->second) draft(position, tokens);
     for (int later = s; later < sample.length; ++later) {
       const auto [position, token] = text.committed[static_cast<std::size_t>(later)];
       if (!std::count(done.begin(), done.end(), position)) draft(position, {token, 90});
     }
     TokenRow token;
-    token.position = text.committed[static_cast<std::size_t>(s)].first, token.token = text.committed[static_cast<std::size_t>(s)].second;
+    token.position = text.committed[static_cast<std::size_t>(s)].first,
+    token.token = text.committed[static_cast<std::size_t>(s)].second;
     step.tokens.push_back(token);
     sample.steps.push_back(step);
   }
   return sample;
 }
 
-const std::vector<std::pair<std::int32_t, Token>> kLeftToRight = {{0, 5}, {1, 6}, {2, 7}, {3, 8}, {4, 9}, {5, 5}};
+const std::vector<std::pair<std::int32_t, Token>> kLeftToRight = {{0, 5}, {1, 6}, {2, 7},
+                                                                  {3, 8}, {4, 9}, {5, 5}};
 
 TEST_CASE("where all is drafted right, N + 1 tokens a forward, and one forward to begin") {
   const SampleRow sample = decoded({kLeftToRight});
@@ -62,15 +68,19 @@ TEST_CASE("where all is drafted right, N + 1 tokens a forward, and one forward t
   CHECK(forwards_within(sample.steps, 1, 1).any_order == 4);  // 1, 2, 2, 1
 }
 
-TEST_CASE("drafts stay stale after a miss in the paper's reading, and are made anew in the oracles'") {
+TEST_CASE(
+    "drafts stay stale after a miss in the paper's reading, and are made anew in the oracles'") {
   // At step 0, position 1 was drafted wrong, and so were 2 and 3; from step 1 on all is right.
-  const SampleRow sample = decoded({kLeftToRight, {{0, {{0, {5, 90}}, {1, {1, 6}}, {2, {1, 2}}, {3, {1, 2}}}}}});
+  const SampleRow sample =
+      decoded({kLeftToRight, {{0, {{0, {5, 90}}, {1, {1, 6}}, {2, {1, 2}}, {3, {1, 2}}}}}});
   const Forwards one = forwards_within(sample.steps, 3, 1);
-  CHECK(one.stale == 2 + 3);      // rounds at 0 and 4; tokens 1, 2 and 3 were not among the likeliest at step 0
-  CHECK(one.any_order == 1 + 1 + 1);  // 0; then the drafts of step 0 give nothing but the node's own choice, 1; then 2, 3, 4 and 5
+  CHECK(one.stale ==
+        2 + 3);  // rounds at 0 and 4; tokens 1, 2 and 3 were not among the likeliest at step 0
+  CHECK(one.any_order == 1 + 1 + 1);  // 0; then the drafts of step 0 give nothing but the node's
+                                      // own choice, 1; then 2, 3, 4 and 5
   CHECK(one.in_order == 3);
   const Forwards both = forwards_within(sample.steps, 3, 2);
-  CHECK(both.stale == 2 + 2);     // token 1 was the second likeliest
+  CHECK(both.stale == 2 + 2);          // token 1 was the second likeliest
   CHECK(both.any_order == 1 + 1 + 1);  // 0; 1 and the node's own 2; 3, 4, 5
 }
 
@@ -78,26 +88,30 @@ TEST_CASE("the order matters in order, and only there") {
   // At every step, what is committed next but one is drafted first.
   Text text{kLeftToRight};
   for (int s = 0; s < 4; ++s) {
-    const auto next = kLeftToRight[static_cast<std::size_t>(s)], swapped = kLeftToRight[static_cast<std::size_t>(s + 2)];
+    const auto next = kLeftToRight[static_cast<std::size_t>(s)],
+               swapped = kLeftToRight[static_cast<std::size_t>(s + 2)];
     text.said[s] = {{next.first, {next.second, 90}}, {swapped.first, {swapped.second, 90}}};
   }
   const SampleRow sample = decoded(text);
   const Forwards forwards = forwards_within(sample.steps, 3, 1);
   CHECK(forwards.stale == 2);
   CHECK(forwards.any_order == 3);  // 1, 4, 1
-  CHECK(forwards.in_order == 6);   // 0; then a token a round, the last of which drafts 5 and needs no other
+  CHECK(forwards.in_order ==
+        6);  // 0; then a token a round, the last of which drafts 5 and needs no other
 }
 
 TEST_CASE("limits of a trace: sums over texts, with what cannot be used refused") {
   const TraceFolder folder("limit");
-  const auto write = [&](const std::string& path, const std::string& config, int prompts, const Text& text) {
+  const auto write = [&](const std::string& path, const std::string& config, int prompts,
+                         const Text& text) {
     MadeArm arm;
     arm.config = config;
     TraceWriter writer(path, {}, {made_run(arm)}, TraceOptions{}, false);
     for (int prompt = 0; prompt < prompts; ++prompt) writer.sample(decoded(text, prompt));
     writer.close();
   };
-  const std::string stepwise = "drafter = confidence\nrouter = never\n[drafter.confidence]\nsource = pass\n";
+  const std::string stepwise =
+      "drafter = confidence\nrouter = never\n[drafter.confidence]\nsource = pass\n";
   write(folder / "a.h5", stepwise, 3, {kLeftToRight});
   const auto arms = acceptance_limits(Frame({folder / "a.h5"}), {2, 5});
   REQUIRE(arms.size() == 1);

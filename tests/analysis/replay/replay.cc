@@ -14,7 +14,9 @@ namespace {
 class Constant final : public TokenEstimator {
  public:
   explicit Constant(double alpha) : alpha_(alpha) {}
-  Eigen::ArrayXd alpha(const StepView& step) const override { return Eigen::ArrayXd::Constant(step.drafts(), alpha_); }
+  Eigen::ArrayXd alpha(const StepView& step) const override {
+    return Eigen::ArrayXd::Constant(step.drafts(), alpha_);
+  }
 
  private:
   double alpha_;
@@ -24,7 +26,8 @@ Bound<Estimator> constant(double alpha) {
   return {"constant", {}, [alpha] { return std::make_unique<Constant>(alpha); }};
 }
 
-// Verifies every second time it is asked in a sequence: what it learns is forgotten with the sequence.
+// Verifies every second time it is asked in a sequence: what it learns is forgotten with the
+// sequence.
 class EverySecond final : public Router {
  public:
   Route decide(const StepView&) const override { return {.verify = count_ % 2 == 0}; }
@@ -35,8 +38,8 @@ class EverySecond final : public Router {
   int count_ = 0;
 };
 
-// Steps of three drafts whose acceptance probabilities are 1/2, 1/2, 1/2; `prefix` were accepted. All a_i are recorded, as a
-// shadow records them.
+// Steps of three drafts whose acceptance probabilities are 1/2, 1/2, 1/2; `prefix` were accepted.
+// All a_i are recorded, as a shadow records them.
 SampleRow shadow(int prompt, const std::vector<int>& prefixes) {
   MadeArm arm;
   arm.steps = static_cast<int>(prefixes.size()), arm.drafted = 3;
@@ -69,12 +72,14 @@ void write(const std::string& path, int prompts, const std::vector<int>& prefixe
 void unchanged(SampleRow&) {}
 
 const EstimatorError& named(const Replay& replay, const std::string& name) {
-  for (const EstimatorError& error : replay.estimators) if (error.name == name) return error;
+  for (const EstimatorError& error : replay.estimators)
+    if (error.name == name) return error;
   throw Fault("no estimator " + name);
 }
 
 const Decisions& decisions(const Replay& replay, const std::string& name) {
-  for (const Decisions& d : replay.routers) if (d.name == name) return d;
+  for (const Decisions& d : replay.routers)
+    if (d.name == name) return d;
   throw Fault("no router " + name);
 }
 
@@ -101,7 +106,8 @@ TEST_CASE("errors of estimators, and luck apart from them") {
   CHECK(half.absolute_expected == doctest::Approx(0));
   CHECK(half.error_expected_committed == doctest::Approx(0.875 - 1.75));  // E[C] = 1 + 1/2 + 1/4
   // Brier of S = 1/2, 1/4, 1/8 against K = 0, 1, 3, 0.
-  const double none = 0.25 + 0.0625 + 0.015625, one = 0.25 + 0.0625 + 0.015625, three = 0.25 + 0.5625 + 0.765625;
+  const double none = 0.25 + 0.0625 + 0.015625, one = 0.25 + 0.0625 + 0.015625,
+               three = 0.25 + 0.5625 + 0.765625;
   CHECK(half.brier.value == doctest::Approx((2 * none + one + three) / 4));
   REQUIRE(half.reliability.size() == 10);
   CHECK(half.reliability[5].drafts == 60);
@@ -121,7 +127,9 @@ TEST_CASE("errors of estimators, and luck apart from them") {
 TEST_CASE("what no shadow measured is not guessed") {
   const TraceFolder folder("replay");
   write(folder / "a.h5", 5, {0, 1, 3, 0}, [](SampleRow& row) {
-    for (StepRow& step : row.steps) for (DraftRow& draft : step.drafts) if (draft.accepted < 0) draft.accept = kNotMeasured;
+    for (StepRow& step : row.steps)
+      for (DraftRow& draft : step.drafts)
+        if (draft.accepted < 0) draft.accept = kNotMeasured;
   });
   const Frame frame({folder / "a.h5"});
   ReplayRequest request;
@@ -138,7 +146,8 @@ TEST_CASE("one-step regret is of what was expected, not of what luck gave") {
   write(folder / "a.h5", 5, {0, 1, 3, 0}, unchanged);
   const Frame frame({folder / "a.h5"});
   ReplayRequest request;
-  request.routers = {{"second", {"second", {}, [] { return std::make_unique<EverySecond>(); }}, std::nullopt}};
+  request.routers = {
+      {"second", {"second", {}, [] { return std::make_unique<EverySecond>(); }}, std::nullopt}};
   const Replay result = replay(frame, request);
   // Verified: E[C] / 2 = 0.875 tokens a forward; skipped: one token for one.
   CHECK(decisions(result, "always").rate == doctest::Approx(0.875));
@@ -156,8 +165,8 @@ TEST_CASE("one-step regret is of what was expected, not of what luck gave") {
 }
 
 TEST_CASE("logged propensities give the value of another router, with its effective sample size") {
-  // Steps 0, 2 of a sequence were verified with probability 0.8 and committed 2 tokens in 2 forwards; steps 1, 3 were not, with
-  // probability 0.2, and committed 1 in 1.
+  // Steps 0, 2 of a sequence were verified with probability 0.8 and committed 2 tokens in 2
+  // forwards; steps 1, 3 were not, with probability 0.2, and committed 1 in 1.
   const auto explored = [](SampleRow& row) {
     for (StepRow& step : row.steps) {
       const bool verified = step.step % 2 == 0;
@@ -173,20 +182,24 @@ TEST_CASE("logged propensities give the value of another router, with its effect
   const Replay result = replay(frame, {});
   const Decisions& always = decisions(result, "always");
   CHECK(always.refused.empty());
-  CHECK(always.effective == doctest::Approx(100));                   // equal weights
-  CHECK(always.value.value == doctest::Approx(1.5));                 // 3 tokens, 2 forwards
+  CHECK(always.effective == doctest::Approx(100));    // equal weights
+  CHECK(always.value.value == doctest::Approx(1.5));  // 3 tokens, 2 forwards
   CHECK(decisions(result, "never").value.value == doctest::Approx(1));
   const Decisions& logged = decisions(result, "as logged");
-  CHECK(logged.effective == doctest::Approx(std::pow(100 * 1.25 + 100 * 5, 2) / (100 * 1.25 * 1.25 + 100 * 25)));
+  CHECK(logged.effective ==
+        doctest::Approx(std::pow(100 * 1.25 + 100 * 5, 2) / (100 * 1.25 * 1.25 + 100 * 25)));
 
   write(folder / "few.h5", 20, {2, 2, 2, 2}, explored);
-  CHECK(decisions(replay(Frame({folder / "few.h5"}), {}), "always").refused == "effective sample size 40.0 is below 50");
+  CHECK(decisions(replay(Frame({folder / "few.h5"}), {}), "always").refused ==
+        "effective sample size 40.0 is below 50");
 }
 
 TEST_CASE("traces that nothing can be replayed from") {
   const TraceFolder folder("replay");
   write(folder / "a.h5", 2, {0, 1}, [](SampleRow& row) {
-    for (StepRow& step : row.steps) for (DraftRow& draft : step.drafts) draft.accepted = -1, draft.accept = draft.p = kNotMeasured;
+    for (StepRow& step : row.steps)
+      for (DraftRow& draft : step.drafts)
+        draft.accepted = -1, draft.accept = draft.p = kNotMeasured;
   });
   CHECK_THROWS_AS(replay(Frame({folder / "a.h5"}), {}), DataError);
   TraceOptions none;

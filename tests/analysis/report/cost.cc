@@ -18,20 +18,33 @@ TEST_CASE("the acceptance at which drafts commit so many tokens") {
 }
 
 TEST_CASE("a forward takes the longer of weights and products") {
-  CHECK(machine_forward(1, 1e6, 4, 1e9, 1e12) == doctest::Approx(0.004));     // 4 MB at 1 GB/s
-  CHECK(machine_forward(1e4, 1e6, 4, 1e9, 1e12) == doctest::Approx(0.02));    // 2e10 operations at 1 TFLOP/s
+  CHECK(machine_forward(1, 1e6, 4, 1e9, 1e12) == doctest::Approx(0.004));  // 4 MB at 1 GB/s
+  CHECK(machine_forward(1e4, 1e6, 4, 1e9, 1e12) ==
+        doctest::Approx(0.02));  // 2e10 operations at 1 TFLOP/s
 }
 
 TEST_CASE("costs of two arms") {
-  // Stepwise: 24 steps of a forward of 1 position, 1.1 ms. Speculative: 8 steps that draft 4 in 1.4 ms and verify 8 positions in
-  // 1.8 ms (the fixture's 1 ms + 0.1 ms a position), accept 2 and commit 3.
+  // Stepwise: 24 steps of a forward of 1 position, 1.1 ms. Speculative: 8 steps that draft 4 in 1.4
+  // ms and verify 8 positions in 1.8 ms (the fixture's 1 ms + 0.1 ms a position), accept 2 and
+  // commit 3.
   const TraceFolder folder("cost");
-  MadeArm base{.id = "s", .label = "drafter=stepwise", .config = "drafter = stepwise\n", .steps = 24, .drafted = 1, .verified = false, .seconds = 0.048};
-  MadeArm arm{.id = "f", .label = "drafter=self", .config = "drafter = self\n", .steps = 8, .seconds = 0.032};
+  MadeArm base{.id = "s",
+               .label = "drafter=stepwise",
+               .config = "drafter = stepwise\n",
+               .steps = 24,
+               .drafted = 1,
+               .verified = false,
+               .seconds = 0.048};
+  MadeArm arm{.id = "f",
+              .label = "drafter=self",
+              .config = "drafter = self\n",
+              .steps = 8,
+              .seconds = 0.032};
   write_arms(folder / "a.h5", {base, arm});
   const Frame frame({folder / "a.h5"});
   CostRequest request;
-  request.bandwidth = 1e6, request.flops = 1e6;  // 1,000 parameters of 4 bytes: 4 ms to read; 2 ms a position
+  request.bandwidth = 1e6,
+  request.flops = 1e6;  // 1,000 parameters of 4 bytes: 4 ms to read; 2 ms a position
   const std::vector<Cost> list = costs(frame, request);
   REQUIRE(list.size() == 2);
   const Cost& cost = list[1];
@@ -41,32 +54,48 @@ TEST_CASE("costs of two arms") {
   CHECK(cost.drafts_per_step == 4);
   CHECK(cost.tokens_per_forward == doctest::Approx(1.5));
   // A step costs two forwards of the baseline, one a token: 1 + a + a^2 + a^3 = 2.
-  CHECK(std::pow(cost.break_even_forwards, 3) + std::pow(cost.break_even_forwards, 2) + cost.break_even_forwards == doctest::Approx(1));
-  CHECK(cost.break_even_seconds == doctest::Approx(cost.break_even_forwards));  // 4 ms a step, 2 ms a token
-  CHECK(cost.acceptance == doctest::Approx(0.8105).epsilon(1e-3));              // 1 + a + a^2 + a^3 = 3
+  CHECK(std::pow(cost.break_even_forwards, 3) + std::pow(cost.break_even_forwards, 2) +
+            cost.break_even_forwards ==
+        doctest::Approx(1));
+  CHECK(cost.break_even_seconds ==
+        doctest::Approx(cost.break_even_forwards));                 // 4 ms a step, 2 ms a token
+  CHECK(cost.acceptance == doctest::Approx(0.8105).epsilon(1e-3));  // 1 + a + a^2 + a^3 = 3
   CHECK(cost.ideal_speedup == doctest::Approx(1.5));
   CHECK(cost.speedup == doctest::Approx(1.5));
   CHECK(cost.model_speedup == doctest::Approx(24 * 1.1 / (8 * 3.2)));
   CHECK(cost.seconds_of_forward.intercept.value == doctest::Approx(0.001));
   CHECK(cost.seconds_of_forward.slope.value == doctest::Approx(0.0001));
   CHECK(cost.seconds_of_forward.r2 == doctest::Approx(1));
-  CHECK(list[0].machine_seconds == doctest::Approx(0.004));                     // reading bounds one position
-  CHECK(cost.machine_seconds == doctest::Approx((0.008 + 0.016) / 3));          // products bound four and eight
+  CHECK(list[0].machine_seconds == doctest::Approx(0.004));  // reading bounds one position
+  CHECK(cost.machine_seconds ==
+        doctest::Approx((0.008 + 0.016) / 3));  // products bound four and eight
   CHECK(cost_tables(frame, request).find("a machine of") != std::string::npos);
-  CHECK(std::isnan(cost.predicted));                                            // nothing to fit to
+  CHECK(std::isnan(cost.predicted));  // nothing to fit to
 }
 
 TEST_CASE("an arm's seconds by a fit to the others") {
-  // 1 ms a forward and 0.1 ms a position, as in the fixture: 24 forwards of one, or 8 of d drafts and 8 that verify 2 d.
+  // 1 ms a forward and 0.1 ms a position, as in the fixture: 24 forwards of one, or 8 of d drafts
+  // and 8 that verify 2 d.
   const TraceFolder folder("cost-fit");
-  std::vector<MadeArm> arms = {{.id = "s", .label = "drafter=stepwise", .config = "drafter = stepwise\n", .steps = 24, .drafted = 1, .verified = false, .seconds = 0.0264}};
+  std::vector<MadeArm> arms = {{.id = "s",
+                                .label = "drafter=stepwise",
+                                .config = "drafter = stepwise\n",
+                                .steps = 24,
+                                .drafted = 1,
+                                .verified = false,
+                                .seconds = 0.0264}};
   for (const int drafts : {2, 3, 4, 5}) {
     const std::string name = std::to_string(drafts);
-    arms.push_back({.id = name, .label = "decode.draft_length=" + name, .config = "drafter = self\n[decode]\ndraft_length = " + name + "\n", .steps = 8, .drafted = drafts,
+    arms.push_back({.id = name,
+                    .label = "decode.draft_length=" + name,
+                    .config = "drafter = self\n[decode]\ndraft_length = " + name + "\n",
+                    .steps = 8,
+                    .drafted = drafts,
                     .seconds = 0.016 + 0.0001 * 24 * drafts});
   }
   write_arms(folder / "a.h5", arms);
-  for (const Cost& cost : costs(Frame({folder / "a.h5"}), {})) CHECK(cost.predicted == doctest::Approx(1));
+  for (const Cost& cost : costs(Frame({folder / "a.h5"}), {}))
+    CHECK(cost.predicted == doctest::Approx(1));
   arms.back().seconds *= 2;
   write_arms(folder / "b.h5", arms);
   CHECK(costs(Frame({folder / "b.h5"}), {}).back().predicted == doctest::Approx(0.5));

@@ -1,5 +1,5 @@
-#include "analysis/report/acceptance_table.h"
 #include "analysis/report/report.h"
+#include "analysis/report/acceptance_table.h"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,9 @@
 namespace draftlab {
 namespace {
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 template <class Error>
 std::string message_of(const std::function<void()>& act) {
@@ -23,13 +25,26 @@ std::string message_of(const std::function<void()>& act) {
 }
 
 // 24 steps of one token a forward; 8 steps that draft 4, accept 2 and commit 3 in two forwards.
-MadeArm stepwise() { return {.id = "s", .label = "drafter=stepwise", .config = "drafter = stepwise\n[run]\nseed = 1\n", .steps = 24, .drafted = 1, .verified = false, .seconds = 2}; }
+MadeArm stepwise() {
+  return {.id = "s",
+          .label = "drafter=stepwise",
+          .config = "drafter = stepwise\n[run]\nseed = 1\n",
+          .steps = 24,
+          .drafted = 1,
+          .verified = false,
+          .seconds = 2};
+}
 MadeArm self(const std::string& length = "4") {
-  return {.id = "f" + length, .label = "drafter=self decode.draft_length=" + length, .config = "drafter = self\n[decode]\ndraft_length = " + length + "\n[run]\nseed = 1\n", .steps = 8, .seconds = 0.5};
+  return {.id = "f" + length,
+          .label = "drafter=self decode.draft_length=" + length,
+          .config = "drafter = self\n[decode]\ndraft_length = " + length + "\n[run]\nseed = 1\n",
+          .steps = 8,
+          .seconds = 0.5};
 }
 
 const ReportCell& cell(const Report& report, std::size_t group, const std::string& metric) {
-  for (std::size_t q = 0; q < report.quantities.size(); ++q) if (report.quantities[q].name == metric) return report.groups[group].cells[q];
+  for (std::size_t q = 0; q < report.quantities.size(); ++q)
+    if (report.quantities[q].name == metric) return report.groups[group].cells[q];
   throw Fault("the report lacks " + metric);
 }
 
@@ -39,7 +54,9 @@ TEST_CASE("two arms, against the stepwise one") {
   const TraceFolder folder("report");
   write_arms(folder / "a.h5", {stepwise(), self()});
   const Frame frame({folder / "a.h5"});
-  const Report report = make_report(frame, {.metrics = {"nfe", "tokens_per_forward", "seconds", "acceptance_rate", "accepted_length", "exact_match"}});
+  const Report report =
+      make_report(frame, {.metrics = {"nfe", "tokens_per_forward", "seconds", "acceptance_rate",
+                                      "accepted_length", "exact_match"}});
   REQUIRE(report.groups.size() == 2);
   CHECK(report.groups[1].baseline == 0);
   CHECK(cell(report, 0, "nfe").value.value == 24);
@@ -50,7 +67,8 @@ TEST_CASE("two arms, against the stepwise one") {
   CHECK(cell(report, 1, "tokens_per_forward").versus->ratio.value == doctest::Approx(1.5));
   CHECK(cell(report, 1, "seconds").versus->ratio.value == doctest::Approx(4));
   CHECK(cell(report, 1, "acceptance_rate").value.value == doctest::Approx(0.5));
-  CHECK(cell(report, 1, "acceptance_rate").versus->refused == "they have no measured prompt in common");  // stepwise verifies nothing
+  CHECK(cell(report, 1, "acceptance_rate").versus->refused ==
+        "they have no measured prompt in common");  // stepwise verifies nothing
   CHECK(cell(report, 1, "accepted_length").value.value == doctest::Approx(2));
   const Versus& score = *cell(report, 1, "exact_match").versus;
   CHECK(score.difference.value == 0);
@@ -67,8 +85,12 @@ TEST_CASE("two arms, against the stepwise one") {
   CHECK(has(print(report, ReportFormat::latex), "draft\\_length"));
   const std::string csv = print(report, ReportFormat::csv);
   CHECK(has(csv, "drafter=self decode.draft_length=4,nfe,1,16,16,16,6,6,drafter=stepwise,6,1.5,"));
-  const auto commas = [&](const std::string& text) { return std::count(text.begin(), text.end(), ','); };
-  const std::string header = csv.substr(0, csv.find('\n')), first = csv.substr(header.size() + 1, csv.find('\n', header.size() + 1) - header.size() - 1);
+  const auto commas = [&](const std::string& text) {
+    return std::count(text.begin(), text.end(), ',');
+  };
+  const std::string header = csv.substr(0, csv.find('\n')),
+                    first = csv.substr(header.size() + 1,
+                                       csv.find('\n', header.size() + 1) - header.size() - 1);
   CHECK(commas(header) == commas(first));
   CHECK(has(print(report, ReportFormat::json), "\"p_holm\""));
 }
@@ -80,16 +102,20 @@ TEST_CASE("arms that mostly write the same texts are said to") {
   same.text = [](int p) { return p == 3 ? "a near-tie" : "text " + std::to_string(p); };
   other.text = [](int p) { return "something else " + std::to_string(p); };
   write_arms(folder / "a.h5", {base, same, other}, {.prompts = 10});
-  const std::string findings = print(make_report(Frame({folder / "a.h5"}), {.metrics = {"nfe"}}), ReportFormat::markdown);
+  const std::string findings =
+      print(make_report(Frame({folder / "a.h5"}), {.metrics = {"nfe"}}), ReportFormat::markdown);
   CAPTURE(findings);
-  CHECK(has(findings, "drafter=self decode.draft_length=4 against drafter=stepwise: 9 of 10 texts are equal."));
+  CHECK(
+      has(findings,
+          "drafter=self decode.draft_length=4 against drafter=stepwise: 9 of 10 texts are equal."));
   CHECK_FALSE(has(findings, "0 of 10 texts"));
 }
 
 TEST_CASE("tokens are compared with those of the file's first arm, position by position") {
   const TraceFolder folder("report");
   {
-    TraceWriter writer(folder / "a.h5", {}, {made_run(stepwise()), made_run(self())}, TraceOptions{}, false);
+    TraceWriter writer(folder / "a.h5", {}, {made_run(stepwise()), made_run(self())},
+                       TraceOptions{}, false);
     for (int prompt = 0; prompt < 4; ++prompt) {
       writer.sample(made_sample(stepwise(), 0, prompt, 0));
       SampleRow row = made_sample(self(), 1, prompt, 0);
@@ -98,7 +124,8 @@ TEST_CASE("tokens are compared with those of the file's first arm, position by p
     }
     writer.close();
   }
-  const Report report = make_report(Frame({folder / "a.h5"}), {.metrics = {"same_text", "same_tokens"}});
+  const Report report =
+      make_report(Frame({folder / "a.h5"}), {.metrics = {"same_text", "same_tokens"}});
   CHECK(cell(report, 0, "same_text").value.value == 1);
   CHECK(cell(report, 1, "same_text").value.value == doctest::Approx(3. / 4));
   CHECK(cell(report, 1, "same_tokens").value.value == doctest::Approx(95. / 96));
@@ -109,7 +136,9 @@ TEST_CASE("corpus BLEU is made of sums over prompts, compared on the same resamp
   const BleuSums right{5, 4, 3, 2, 5, 4, 3, 2, 5, 5}, wrong{0, 0, 0, 0, 5, 4, 3, 2, 5, 5};
   MadeArm base = stepwise(), half = self("4"), nearly = self("2");
   base.bleu_sums = [&](int) { return right; };
-  half.bleu_sums = [&](int p) { return p % 2 ? wrong : right; };  // every precision 1/2, though the mean of sentences has none
+  half.bleu_sums = [&](int p) {
+    return p % 2 ? wrong : right;
+  };  // every precision 1/2, though the mean of sentences has none
   nearly.bleu_sums = base.bleu_sums;
   write_arms(folder / "a.h5", {base, half, nearly}, {.prompts = 40});
   const Frame frame({folder / "a.h5"});
@@ -139,9 +168,11 @@ TEST_CASE("groups, pivots and pairs: seeds are repeats, other keys are matched")
     for (const char* length : {"2", "4"}) {
       for (const char* seed : {"1", "2"}) {
         MadeArm arm = std::string(drafter) == "self" ? self(length) : stepwise();
-        arm.steps = (std::string(length) == "4" ? 10 : 20) * (std::string(drafter) == "self" ? 1 : 3);
+        arm.steps =
+            (std::string(length) == "4" ? 10 : 20) * (std::string(drafter) == "self" ? 1 : 3);
         arm.id = std::string(drafter) + length + seed;
-        arm.config = "drafter = " + std::string(drafter) + "\n[decode]\ndraft_length = " + length + "\n[run]\nseed = " + seed + "\n";
+        arm.config = "drafter = " + std::string(drafter) + "\n[decode]\ndraft_length = " + length +
+                     "\n[run]\nseed = " + seed + "\n";
         arms.push_back(arm);
       }
     }
@@ -156,19 +187,28 @@ TEST_CASE("groups, pivots and pairs: seeds are repeats, other keys are matched")
   CHECK(cell(pooled, 1, "nfe").prompts == 6);
   CHECK(has(print(pooled, ReportFormat::markdown), "and on decode.draft_length"));
 
-  const Report table = make_report(frame, {.by = {"drafter", "decode.draft_length"}, .metrics = {"nfe"}, .pivot = "decode.draft_length", .baseline = "drafter=stepwise"});
+  const Report table = make_report(frame, {.by = {"drafter", "decode.draft_length"},
+                                           .metrics = {"nfe"},
+                                           .pivot = "decode.draft_length",
+                                           .baseline = "drafter=stepwise"});
   REQUIRE(table.groups.size() == 4);
-  for (const Report::Group& group : table.groups) CHECK(table.groups[group.baseline].keys[1] == group.keys[1]);  // its own length
+  for (const Report::Group& group : table.groups)
+    CHECK(table.groups[group.baseline].keys[1] == group.keys[1]);  // its own length
   const std::string text = print(table, ReportFormat::markdown);
   CAPTURE(text);
   CHECK(has(text, "decode.draft_length=2"));
   CHECK(has(text, "40.0 [40.0, 40.0] (1.50x*)"));
   CHECK(make_report(frame, {}).groups.size() == 4);  // seeds fall together
 
-  CHECK(has(message_of<UsageError>([&] { make_report(frame, {.by = {"draftr"}}); }), "did you mean 'drafter'"));
-  CHECK(has(message_of<UsageError>([&] { make_report(frame, {.metrics = {"nfes"}}); }), "did you mean 'nfe'"));
-  CHECK(has(message_of<UsageError>([&] { make_report(frame, {.baseline = "drafter=none"}); }), "no group"));
-  CHECK(has(message_of<UsageError>([&] { make_report(frame, {.by = {"drafter"}, .pivot = "run.seed"}); }), "--pivot"));
+  CHECK(has(message_of<UsageError>([&] { make_report(frame, {.by = {"draftr"}}); }),
+            "did you mean 'drafter'"));
+  CHECK(has(message_of<UsageError>([&] { make_report(frame, {.metrics = {"nfes"}}); }),
+            "did you mean 'nfe'"));
+  CHECK(has(message_of<UsageError>([&] { make_report(frame, {.baseline = "drafter=none"}); }),
+            "no group"));
+  CHECK(has(
+      message_of<UsageError>([&] { make_report(frame, {.by = {"drafter"}, .pivot = "run.seed"}); }),
+      "--pivot"));
 }
 
 TEST_CASE("a difference that is real, one that is not, and how many prompts it takes") {
@@ -176,12 +216,15 @@ TEST_CASE("a difference that is real, one that is not, and how many prompts it t
   MadeArm base = stepwise(), better = self("4"), equal = self("2");
   base.score = [](int p) { return p % 2; };
   better.score = [](int p) { return p % 8 == 0 ? 0 : 1; };
-  equal.score = [](int p) { return p % 10 < 2 ? 1 - p % 2 : p % 2; };  // 20 % discordant, no difference
+  equal.score = [](int p) {
+    return p % 10 < 2 ? 1 - p % 2 : p % 2;
+  };  // 20 % discordant, no difference
   write_arms(folder / "a.h5", {base, better, equal}, {.prompts = 40});
   const Frame frame({folder / "a.h5"});
   const Report report = make_report(frame, {.metrics = {"exact_match"}});
   CHECK(cell(report, 1, "exact_match").versus->p_holm < 0.01);
-  CHECK(cell(report, 1, "exact_match").versus->equivalence->finding == Equivalence::Finding::different);
+  CHECK(cell(report, 1, "exact_match").versus->equivalence->finding ==
+        Equivalence::Finding::different);
   CHECK(cell(report, 2, "exact_match").versus->p_holm == 1);
   const Equivalence& undecided = *cell(report, 2, "exact_match").versus->equivalence;
   CHECK(undecided.finding == Equivalence::Finding::undecided);
@@ -196,7 +239,8 @@ TEST_CASE("margins come from the config that the run was given") {
   const TraceFolder folder("report");
   write_arms(folder / "a.h5", {stepwise(), self()}, {.config = "[report]\nmargin_score = 0.2\n"});
   const Frame frame({folder / "a.h5"});
-  const std::string text = print(make_report(frame, {.metrics = {"exact_match"}}), ReportFormat::markdown);
+  const std::string text =
+      print(make_report(frame, {.metrics = {"exact_match"}}), ReportFormat::markdown);
   CHECK(has(text, "equivalent within 0.2:"));
   CHECK_FALSE(has(text, "No trace declares"));
 }
@@ -214,12 +258,16 @@ TEST_CASE("seconds are refused where they say nothing, and forwards stand in") {
     return cell(report, 1, "seconds").versus->refused;
   };
   CHECK(has(refused({.host = "a"}, {.host = "b"}), "several machines (a, b)"));
-  CHECK(has(refused({.started = "2026-01-01T10:00:00Z", .ended = "2026-01-01T10:10:00Z"}, {.started = "2026-01-01T10:09:00Z", .ended = "2026-01-01T10:20:00Z"}), "at the same time"));
+  CHECK(has(refused({.started = "2026-01-01T10:00:00Z", .ended = "2026-01-01T10:10:00Z"},
+                    {.started = "2026-01-01T10:09:00Z", .ended = "2026-01-01T10:20:00Z"}),
+            "at the same time"));
   CHECK(has(refused({.config = "[run]\nbatch = 4\n"}, {}), "batch 4"));
 
   std::filesystem::remove(folder / "a.h5"), std::filesystem::remove(folder / "b.h5");
-  write_arms(folder / "a.h5", {stepwise()}, {.started = "2026-01-01T10:00:00Z", .ended = "2026-01-01T10:10:00Z"});
-  write_arms(folder / "b.h5", {self()}, {.started = "2026-01-01T10:10:00Z", .ended = "2026-01-01T10:20:00Z"});
+  write_arms(folder / "a.h5", {stepwise()},
+             {.started = "2026-01-01T10:00:00Z", .ended = "2026-01-01T10:10:00Z"});
+  write_arms(folder / "b.h5", {self()},
+             {.started = "2026-01-01T10:10:00Z", .ended = "2026-01-01T10:20:00Z"});
   const Frame frame({folder / "a.h5", folder / "b.h5"});
   const Report report = make_report(frame, {.metrics = {"seconds"}});
   CHECK(cell(report, 1, "seconds").versus->ratio.value == doctest::Approx(4));
@@ -234,7 +282,10 @@ TEST_CASE("arms are chosen on some prompts and reported on others") {
   steady.score = [](int) { return 0.7; };
   write_arms(folder / "a.h5", {base, lucky, steady}, {.prompts = 30});
   const Frame frame({folder / "a.h5"});
-  const Report report = make_report(frame, {.metrics = {"exact_match"}, .baseline = "drafter=stepwise", .choose = "exact_match", .tune = {"10"}});
+  const Report report = make_report(frame, {.metrics = {"exact_match"},
+                                            .baseline = "drafter=stepwise",
+                                            .choose = "exact_match",
+                                            .tune = {"10"}});
   REQUIRE(report.groups.size() == 2);
   CHECK(report.groups[1].name == "drafter=self decode.draft_length=2");
   CHECK(cell(report, 1, "exact_match").value.value == doctest::Approx(0.2));
@@ -242,18 +293,28 @@ TEST_CASE("arms are chosen on some prompts and reported on others") {
   CHECK(has(report.notes[0], "the best of 2 in exact_match (1.000) on 10 prompts"));
 
   write_arms(folder / "other.h5", {base, lucky, steady}, {.prompts = 10, .first = 25});
-  CHECK(has(message_of<DataError>([&] { make_report(frame, {.choose = "exact_match", .tune = {folder / "other.h5"}}); }), "prompt 'p25'"));
+  CHECK(has(message_of<DataError>([&] {
+              make_report(frame, {.choose = "exact_match", .tune = {folder / "other.h5"}});
+            }),
+            "prompt 'p25'"));
   write_arms(folder / "apart.h5", {base, lucky, steady}, {.prompts = 10, .first = 100});
-  const Report apart = make_report(frame, {.by = {"drafter"}, .metrics = {"exact_match"}, .choose = "exact_match", .tune = {folder / "apart.h5"}});
+  const Report apart = make_report(frame, {.by = {"drafter"},
+                                           .metrics = {"exact_match"},
+                                           .choose = "exact_match",
+                                           .tune = {folder / "apart.h5"}});
   CHECK(cell(apart, 1, "exact_match").value.value == doctest::Approx(0.7));
   CHECK(cell(apart, 1, "exact_match").prompts == 30);
-  CHECK(has(message_of<UsageError>([&] { make_report(frame, {.choose = "exact_match"}); }), "needs --tune"));
-  CHECK(has(message_of<UsageError>([&] { make_report(frame, {.choose = "entropy_bits", .tune = {"5"}}); }), "neither more nor less"));
+  CHECK(has(message_of<UsageError>([&] { make_report(frame, {.choose = "exact_match"}); }),
+            "needs --tune"));
+  CHECK(has(message_of<UsageError>(
+                [&] { make_report(frame, {.choose = "entropy_bits", .tune = {"5"}}); }),
+            "neither more nor less"));
 }
 
 TEST_CASE("one run in four vocabularies") {
   const TraceFolder folder("report");
-  // 4 steps that draft 3, accept 2 (of which one structural) and commit 3; and an arm whose steps are not verified.
+  // 4 steps that draft 3, accept 2 (of which one structural) and commit 3; and an arm whose steps
+  // are not verified.
   MadeArm arm = self();
   arm.steps = 4, arm.drafted = 3, arm.accepted = 2, arm.exact = 1;
   MadeArm idle = self("1");
@@ -265,7 +326,9 @@ TEST_CASE("one run in four vocabularies") {
     AcceptanceSums sums;
     for (const AcceptanceSums& sample : quantities.acceptance()) sums.add(sample);
     std::map<std::string, double> values;
-    for (const Term& term : acceptance_terms(sums, quantities.by_depth(std::vector<char>(frame.samples().size(), 1)), dialect)) values[term.name] = term.value;
+    for (const Term& term : acceptance_terms(
+             sums, quantities.by_depth(std::vector<char>(frame.samples().size(), 1)), dialect))
+      values[term.name] = term.value;
     return values;
   };
   auto own = terms(Dialect::own);  // both arms: 8 verified steps, 24 unverified
@@ -284,9 +347,11 @@ TEST_CASE("one run in four vocabularies") {
   auto bench = terms(Dialect::spec_bench);
   CHECK(bench["mean accepted tokens"] == doctest::Approx(1.5));  // unverified steps count
   auto sglang = terms(Dialect::sglang);
-  CHECK(sglang["accept length"] == doctest::Approx(6));  // 48 tokens over 8 verifications, whoever committed them
+  CHECK(sglang["accept length"] ==
+        doctest::Approx(6));  // 48 tokens over 8 verifications, whoever committed them
   CHECK(sglang["accept rate"] == doctest::Approx(2.0 / 3));
-  CHECK(has(acceptance_table(frame, {}, dialect_of("vllm")), "mean acceptance length: 1 + accepted / drafts"));
+  CHECK(has(acceptance_table(frame, {}, dialect_of("vllm")),
+            "mean acceptance length: 1 + accepted / drafts"));
   CHECK_THROWS_AS(dialect_of("other"), UsageError);
 }
 

@@ -48,9 +48,13 @@ bool has(std::string text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("tables align and go on below when they are too wide") {
-  const TextTable table{{"arm", "NFE", "seconds"}, {{"sequential", "20.0", "1.5"}, {"self", "9.5", "-"}}};
-  CHECK(table.print() == "arm          NFE  seconds\nsequential  20.0      1.5\nself         9.5        -\n");
-  CHECK(table.print(18) == "arm          NFE\nsequential  20.0\nself         9.5\n\narm         seconds\nsequential      1.5\nself              -\n");
+  const TextTable table{{"arm", "NFE", "seconds"},
+                        {{"sequential", "20.0", "1.5"}, {"self", "9.5", "-"}}};
+  CHECK(table.print() ==
+        "arm          NFE  seconds\nsequential  20.0      1.5\nself         9.5        -\n");
+  CHECK(table.print(18) ==
+        "arm          NFE\nsequential  20.0\nself         9.5\n\narm         seconds\nsequential   "
+        "   1.5\nself              -\n");
 }
 
 TEST_CASE("a run of two arms") {
@@ -88,7 +92,8 @@ TEST_CASE("seconds at batch > 1 are refused, a wide margin is not invented") {
 
 TEST_CASE("prompts are paired by name, and an unfinished arm is compared where it can be") {
   std::vector<SampleRow> samples;
-  for (int prompt = 0; prompt < 5; ++prompt) samples.push_back(sample(0, prompt, prompt == 4 ? 1000 : 20, 1, 23));
+  for (int prompt = 0; prompt < 5; ++prompt)
+    samples.push_back(sample(0, prompt, prompt == 4 ? 1000 : 20, 1, 23));
   for (int prompt = 3; prompt >= 0; --prompt) samples.push_back(sample(1, prompt, 10, 1, 23));
   const std::string text = summary({run("stepwise"), run("self")}, samples, {});
   CAPTURE(text);
@@ -99,9 +104,12 @@ TEST_CASE("prompts are paired by name, and an unfinished arm is compared where i
 TEST_CASE("arms on other prompts form a table of their own") {
   std::vector<SampleRow> samples;
   for (int prompt = 0; prompt < 3; ++prompt) {
-    for (int arm = 0; arm < 4; ++arm) samples.push_back(sample(arm, prompt + (arm < 2 ? 0 : 100), arm % 2 ? 10 : 20, 1, 23));
+    for (int arm = 0; arm < 4; ++arm)
+      samples.push_back(sample(arm, prompt + (arm < 2 ? 0 : 100), arm % 2 ? 10 : 20, 1, 23));
   }
-  const std::string text = summary({run("infill stepwise"), run("infill self"), run("story stepwise"), run("story self")}, samples, {});
+  const std::string text = summary(
+      {run("infill stepwise"), run("infill self"), run("story stepwise"), run("story self")},
+      samples, {});
   CAPTURE(text);
   CHECK(has(text, "infill self against infill stepwise"));
   CHECK(has(text, "story self against story stepwise"));
@@ -113,11 +121,15 @@ TEST_CASE("long labels and many scores stay within 120 columns") {
   for (int prompt = 0; prompt < 3; ++prompt) {
     for (int arm = 0; arm < 2; ++arm) {
       samples.push_back(sample(arm, prompt, 12345, 1234.5 + prompt, 23));
-      samples.back().counts[Kind::prefill].calls = samples.back().counts[Kind::commit].calls = samples.back().drafter_counts[Kind::draft].calls = 3;
-      for (int score = 0; score < 9; ++score) samples.back().scores.emplace_back("a_long_score_" + std::to_string(score), 0.1);
+      samples.back().counts[Kind::prefill].calls = samples.back().counts[Kind::commit].calls =
+          samples.back().drafter_counts[Kind::draft].calls = 3;
+      for (int score = 0; score < 9; ++score)
+        samples.back().scores.emplace_back("a_long_score_" + std::to_string(score), 0.1);
     }
   }
-  const std::string label = "drafter=self decode.draft_length=5 router.hysteresis.on=1 acceptance.speculative.epsilon=0.01";
+  const std::string label =
+      "drafter=self decode.draft_length=5 router.hysteresis.on=1 "
+      "acceptance.speculative.epsilon=0.01";
   const std::string text = summary({run(label + " a"), run(label + " b")}, samples, {});
   CAPTURE(text);
   CHECK(longest_line(text) <= 120);

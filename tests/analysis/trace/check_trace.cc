@@ -40,7 +40,9 @@ TEST_CASE("a good trace has no findings") {
   std::ostringstream out;
   CHECK(print(check_trace(folder / "a.h5"), out) == 0);
   const Trace trace(folder / "a.h5");
-  CHECK(out.str() == folder / "a.h5: valid, schema 1.3, 2 runs, 6 samples, 24 steps, " + std::to_string(trace.rows(Table::token)) + " tokens, 72 drafts, 0 pieces\n");
+  CHECK(out.str() == folder / "a.h5: valid, schema 1.3, 2 runs, 6 samples, 24 steps, " +
+                         std::to_string(trace.rows(Table::token)) +
+                         " tokens, 72 drafts, 0 pieces\n");
   CHECK(found([](ColumnInfo&, Values&) {}).find("MUST") == std::string::npos);
 }
 
@@ -48,20 +50,28 @@ TEST_CASE("every broken rule is found, with its column and row") {
   auto at = [](const std::string& column, std::int64_t row, double value) {
     return found([&](ColumnInfo& info, Values& values) {
       if (info.name != column) return;
-      if (values.index() == 0) integers(values)[row] = static_cast<std::int64_t>(value);
-      else numbers(values)[row] = value;
+      if (values.index() == 0)
+        integers(values)[row] = static_cast<std::int64_t>(value);
+      else
+        numbers(values)[row] = value;
     });
   };
   CHECK(has(at("token_p", 2, 1.5), "MUST: token_p row 2 lies in its range, not 1.5"));
   CHECK(has(at("token_source", 1, 9), "MUST: token_source row 1 is one of its flag_values, not 9"));
-  CHECK(has(at("token_position", 0, 1000), "MUST: token_position row 0 lies on the canvas, not 1000"));
+  CHECK(has(at("token_position", 0, 1000),
+            "MUST: token_position row 0 lies on the canvas, not 1000"));
   CHECK(has(at("token_rank", 0, 1), "MUST: token_rank row 0 counts up"));
-  CHECK(has(at("sample_n_steps", 1, 5), "MUST: sample_first_step row 2 is the row after those of the row before, not 8"));
-  CHECK(has(at("sample_n_steps", 5, 3), "MUST: sample_n_steps add up to the rows of 'step', 24, not 23"));
+  CHECK(has(at("sample_n_steps", 1, 5),
+            "MUST: sample_first_step row 2 is the row after those of the row before, not 8"));
+  CHECK(has(at("sample_n_steps", 5, 3),
+            "MUST: sample_n_steps add up to the rows of 'step', 24, not 23"));
   CHECK(has(at("step_n_tokens", 3, -1), "MUST: step_n_tokens row 3"));
-  CHECK(has(at("token_step_index", 0, 3), "MUST: token_step_index row 0 is the row that this one belongs to, not 3"));
-  CHECK(has(at("sample_nfe_verify", 4, 17), "MUST: sample_nfe_verify row 4 is what its steps add up to, 4, not 17"));
-  CHECK(has(at("step_committed", 6, 3 + 4), "MUST: step_committed row 6 is the number of its tokens"));
+  CHECK(has(at("token_step_index", 0, 3),
+            "MUST: token_step_index row 0 is the row that this one belongs to, not 3"));
+  CHECK(has(at("sample_nfe_verify", 4, 17),
+            "MUST: sample_nfe_verify row 4 is what its steps add up to, 4, not 17"));
+  CHECK(has(at("step_committed", 6, 3 + 4),
+            "MUST: step_committed row 6 is the number of its tokens"));
   CHECK(has(at("sample_run_index", 0, 2), "a run that it does not list"));
   CHECK(has(at("sample_prompt_index", 0, 7), "MUST: sample_prompt_index row 1 ascends"));
   CHECK(has(at("step_masked", 2, 50), "SHOULD: step_masked row 2 falls"));
@@ -69,9 +79,18 @@ TEST_CASE("every broken rule is found, with its column and row") {
 }
 
 TEST_CASE("a column that is missing or of another type is named") {
-  CHECK(has(found([](ColumnInfo& info, Values&) { if (info.name == "step_score") info.name = ""; }), "has no column 'step_score'"));
-  CHECK(has(found([](ColumnInfo& info, Values&) { if (info.name == "step_block") info.type = Type::int64; }), "'step_block' that is not of type int32"));
-  CHECK(has(found([](ColumnInfo& info, Values&) { if (info.name == "step_ns") info.unit = "s"; }), "SHOULD: step_ns has the units 'ns'"));
+  CHECK(has(found([](ColumnInfo& info, Values&) {
+              if (info.name == "step_score") info.name = "";
+            }),
+            "has no column 'step_score'"));
+  CHECK(has(found([](ColumnInfo& info, Values&) {
+              if (info.name == "step_block") info.type = Type::int64;
+            }),
+            "'step_block' that is not of type int32"));
+  CHECK(has(found([](ColumnInfo& info, Values&) {
+              if (info.name == "step_ns") info.unit = "s";
+            }),
+            "SHOULD: step_ns has the units 'ns'"));
 }
 
 TEST_CASE("a trace without pieces is whole, one with pieces in disorder is not") {
@@ -93,9 +112,12 @@ TEST_CASE("a trace without pieces is whole, one with pieces in disorder is not")
     return out.str();
   };
   CHECK(check_trace(folder / "spelled.h5").findings.empty());
-  CHECK(has(changed("piece_id", 1, 0), "MUST: piece_id row 1 ascends within its arm, each once, not 0"));
-  CHECK(has(changed("piece_run_index", 0, 2), "MUST: piece_run_index row 0 is a row of the run table, not 2"));
-  CHECK(has(changed("piece_run_index", Trace(folder / "spelled.h5").rows(Table::piece) - 1, 1), "is the first arm of its checkpoint, not 1"));
+  CHECK(has(changed("piece_id", 1, 0),
+            "MUST: piece_id row 1 ascends within its arm, each once, not 0"));
+  CHECK(has(changed("piece_run_index", 0, 2),
+            "MUST: piece_run_index row 0 is a row of the run table, not 2"));
+  CHECK(has(changed("piece_run_index", Trace(folder / "spelled.h5").rows(Table::piece) - 1, 1),
+            "is the first arm of its checkpoint, not 1"));
 }
 
 TEST_CASE("many rows of one rule are counted, not listed") {

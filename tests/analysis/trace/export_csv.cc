@@ -27,9 +27,12 @@ TEST_CASE("a trace as text files") {
   CHECK(lines(folder / "out/sample.csv").size() == 7);
   CHECK(lines(folder / "out/step.csv").size() == 25);
   CHECK(lines(folder / "out/draft.csv").size() == 73);
-  CHECK(lines(folder / "out/run.csv")[1].starts_with("aaaaaaaaaaaa,drafter=stepwise,\"drafter = stepwise"));
+  CHECK(lines(folder / "out/run.csv")[1].starts_with(
+      "aaaaaaaaaaaa,drafter=stepwise,\"drafter = stepwise"));
   const std::vector<std::string> drafts = lines(folder / "out/draft.csv");
-  CHECK(drafts[0] == "step_index,position,depth,id,p,q,accept,accepted,confidence,margin,entropy,renyi2,log_p,log_q,proposals,capped");
+  CHECK(drafts[0] ==
+        "step_index,position,depth,id,p,q,accept,accepted,confidence,margin,entropy,renyi2,log_p,"
+        "log_q,proposals,capped");
   // Numbers read back as they were.
   const DraftRow made = made_sample(0, 0, 0).steps[0].drafts[2];
   std::vector<std::string> cells;

@@ -10,39 +10,61 @@
 #include "analysis/figures/figures.h"
 #include "analysis/report/report.h"
 #include "core/base/error.h"
-#include "core/metrics/image_metrics.h"
 #include "core/base/npy.h"
+#include "core/metrics/image_metrics.h"
 #include "tests/analysis/traces.h"
 #include "tests/core/base/png_reader.h"
 
 namespace draftlab {
 namespace {
 
-const std::string kFolder = (std::filesystem::temp_directory_path() / ("draftlab_sheet_" + std::to_string(::getpid()))).string();
+const std::string kFolder =
+    (std::filesystem::temp_directory_path() / ("draftlab_sheet_" + std::to_string(::getpid())))
+        .string();
 constexpr int kPrompts = 8;
 
 // Nine tokens of 2 x 2 values, all alike in an image: 0.1 prompt + 0.45 arm.
 double shade(int arm, int prompt) { return 0.1 * prompt + 0.45 * arm; }
 
-// Steps of three drafts, of which two are accepted and one is replaced; the first draft of the second arm is the target's own.
+// Steps of three drafts, of which two are accepted and one is replaced; the first draft of the
+// second arm is the target's own.
 std::string write_images() {
   std::filesystem::remove_all(kFolder);
   std::filesystem::create_directories(kFolder);
-  const std::string path = kFolder + "/images.h5", config = "task = images\n\n[task.images]\nmean = 0.25\ndeviation = 0.5\n";
-  const std::vector<MadeArm> arms = {{.id = "a", .label = "mode=paper", .config = "drafter = stepwise\n" + config, .steps = 3, .drafted = 3, .accepted = 2},
-                                     {.id = "b", .label = "mode=k split", .config = config, .steps = 3, .drafted = 3, .accepted = 2, .exact = 1}};
+  const std::string path = kFolder + "/images.h5",
+                    config = "task = images\n\n[task.images]\nmean = 0.25\ndeviation = 0.5\n";
+  const std::vector<MadeArm> arms = {{.id = "a",
+                                      .label = "mode=paper",
+                                      .config = "drafter = stepwise\n" + config,
+                                      .steps = 3,
+                                      .drafted = 3,
+                                      .accepted = 2},
+                                     {.id = "b",
+                                      .label = "mode=k split",
+                                      .config = config,
+                                      .steps = 3,
+                                      .drafted = 3,
+                                      .accepted = 2,
+                                      .exact = 1}};
   std::vector<RunRow> runs = {made_run(arms[0]), made_run(arms[1])};
   TraceWriter writer(path, {}, runs, TraceOptions{}, false);
   for (int prompt = 0; prompt < kPrompts; ++prompt) {
     for (int run = 0; run < 2; ++run) {
       SampleRow row = made_sample(arms[static_cast<std::size_t>(run)], run, prompt, 0);
       for (StepRow& step : row.steps) {
-        for (TokenRow& token : step.tokens) token.value = Eigen::VectorXd::Constant(4, shade(run, prompt));
+        for (TokenRow& token : step.tokens)
+          token.value = Eigen::VectorXd::Constant(4, shade(run, prompt));
         for (DraftRow& draft : step.drafts) draft.log_p = draft.log_q = -1;
         step.drafts[2].proposals = 4, step.drafts[2].capped = prompt == 0;
       }
-      row.scores = {{"class_accuracy", 1}, {std::string(kImageLabel), prompt % 2}, {std::string(kImageDistance), prompt}, {std::string(kHeldOutDistance), 0.25},
-                    {"image_feature_0", prompt}, {"image_feature_1", prompt % 3}, {"image_class_0", prompt % 2}, {"image_class_1", 1 - prompt % 2}};
+      row.scores = {{"class_accuracy", 1},
+                    {std::string(kImageLabel), prompt % 2},
+                    {std::string(kImageDistance), prompt},
+                    {std::string(kHeldOutDistance), 0.25},
+                    {"image_feature_0", prompt},
+                    {"image_feature_1", prompt % 3},
+                    {"image_class_0", prompt % 2},
+                    {"image_class_1", 1 - prompt % 2}};
       writer.sample(row);
     }
   }
@@ -50,7 +72,8 @@ std::string write_images() {
   return path;
 }
 
-TEST_CASE("a sheet has an arm a row and a prompt a column; accepted and replaced tokens are outlined") {
+TEST_CASE(
+    "a sheet has an arm a row and a prompt a column; accepted and replaced tokens are outlined") {
   const Trace trace(write_images());
   const std::string legend = write_sheet(trace, kFolder + "/sheet.png", {.first = 2, .images = 3});
   CHECK(legend.find("row 1: mode=paper\n") != std::string::npos);
@@ -60,16 +83,18 @@ TEST_CASE("a sheet has an arm a row and a prompt a column; accepted and replaced
   // 6 x 6 values of 16 pixels, gaps of 6.
   CHECK(sheet.width() == 3 * 102 + 6);
   CHECK(sheet.height() == 2 * 102 + 6);
-  const auto grey = [](double value) { return static_cast<std::uint8_t>(std::lround(255 * (value + 0.5) / 2)); };
+  const auto grey = [](double value) {
+    return static_cast<std::uint8_t>(std::lround(255 * (value + 0.5) / 2));
+  };
   for (int arm = 0; arm < 2; ++arm)
     for (int column = 0; column < 3; ++column) {
       const std::uint8_t level = grey(shade(arm, 2 + column));
       CHECK(sheet.at(6 + column * 102 + 16, 6 + arm * 102 + 16) == Rgb{level, level, level});
     }
   const Rgb green{0, 150, 60}, red{220, 40, 30};
-  CHECK(sheet.at(6, 6) == green);            // the first token
+  CHECK(sheet.at(6, 6) == green);  // the first token
   CHECK(sheet.at(6 + 32, 6) == green);
-  CHECK(sheet.at(6 + 64, 6) == red);         // the third was replaced
+  CHECK(sheet.at(6 + 64, 6) == red);  // the third was replaced
   CHECK(sheet.at(5, 6) == Rgb{255, 255, 255});
   CHECK(sheet.at(6, 6 + 102) == sheet.at(6 + 16, 6 + 102 + 16));  // the target's own
   CHECK(sheet.at(6 + 32, 6 + 102) == green);
@@ -100,7 +125,9 @@ TEST_CASE("exported images: a folder an arm, with arrays and pictures that other
   CHECK(names.str().starts_with("p0 0\np1 0\n"));
 }
 
-TEST_CASE("the report of images: Frechet distance and score of all images together, energy distance with an interval, parts hidden") {
+TEST_CASE(
+    "the report of images: Frechet distance and score of all images together, energy distance with "
+    "an interval, parts hidden") {
   write_images();
   const Frame frame({kFolder + "/images.h5"});
   const Report report = make_report(frame, {.metrics = {}});
@@ -127,7 +154,8 @@ TEST_CASE("the report of images: Frechet distance and score of all images togeth
   CHECK(report.groups[1].cells[place("frechet")].value.value == doctest::Approx(value));
   CHECK(report.groups[1].cells[place("frechet")].versus->difference.value == doctest::Approx(0));
 
-  // E|X - Y| is the mean of 0..7; images lie on a line, 0.1 apart in each of 36 values: |i - j| 0.6, in the mean over pairs 3 x 0.6.
+  // E|X - Y| is the mean of 0..7; images lie on a line, 0.1 apart in each of 36 values: |i - j|
+  // 0.6, in the mean over pairs 3 x 0.6.
   const ReportCell& energy = report.groups[1].cells[place("energy_distance")];
   CHECK(energy.value.value == doctest::Approx(2 * 3.5 - 1.8 - 0.25).epsilon(1e-5));
   CHECK(energy.value.interval.low < energy.value.value);
@@ -135,11 +163,18 @@ TEST_CASE("the report of images: Frechet distance and score of all images togeth
   CHECK(energy.versus->equivalence.has_value());
 }
 
-TEST_CASE("trials of vector tokens, the target's own draws left out, and acceptance over the course of a decode") {
+TEST_CASE(
+    "trials of vector tokens, the target's own draws left out, and acceptance over the course of a "
+    "decode") {
   write_images();
   const Frame frame({kFolder + "/images.h5"});
-  const Report report = make_report(frame, {.metrics = {"trial_acceptance", "proposals", "proposals_per_trial", "capped"}});
-  const auto value = [&](int arm, int quantity) { return report.groups[static_cast<std::size_t>(arm)].cells[static_cast<std::size_t>(quantity)].value.value; };
+  const Report report = make_report(
+      frame, {.metrics = {"trial_acceptance", "proposals", "proposals_per_trial", "capped"}});
+  const auto value = [&](int arm, int quantity) {
+    return report.groups[static_cast<std::size_t>(arm)]
+        .cells[static_cast<std::size_t>(quantity)]
+        .value.value;
+  };
   CHECK(value(0, 0) == doctest::Approx(2.0 / 3));
   CHECK(value(1, 0) == doctest::Approx(1.0 / 2));
   CHECK(value(0, 1) == 4);
@@ -150,15 +185,19 @@ TEST_CASE("trials of vector tokens, the target's own draws left out, and accepta
   const Quantities quantities(frame);
   const Grouping grouping(frame, {});
   const PlotRequest request;
-  const Picture picture = progress_figure({frame, quantities, grouping, request, {"first", "second"}});
+  const Picture picture =
+      progress_figure({frame, quantities, grouping, request, {"first", "second"}});
   REQUIRE(picture.data.size() == 1);
   const auto series = [&](const std::string& name) {
-    std::istringstream lines(picture.data[0].second.substr(picture.data[0].second.find("# " + name)));
+    std::istringstream lines(
+        picture.data[0].second.substr(picture.data[0].second.find("# " + name)));
     std::string line;
     std::getline(lines, line);
     std::getline(lines, line);  // what the columns are
     std::vector<std::pair<double, double>> points;
-    for (double x = 0, y = 0; std::getline(lines, line) && std::sscanf(line.c_str(), "%lf %lf", &x, &y) == 2;) points.emplace_back(x, y);
+    for (double x = 0, y = 0;
+         std::getline(lines, line) && std::sscanf(line.c_str(), "%lf %lf", &x, &y) == 2;)
+      points.emplace_back(x, y);
     return points;
   };
   const auto first = series("first");
@@ -181,8 +220,10 @@ TEST_CASE("a trace of texts has nothing to draw") {
     }
     return "";
   };
-  CHECK(refusal([&] { write_sheet(trace, kFolder + "/a.png", {}); }) == "'" + kFolder + "/texts.h5' has no vector tokens to draw");
-  CHECK(refusal([&] { export_images(trace, kFolder + "/b"); }) == "'" + kFolder + "/texts.h5' has no vector tokens to export");
+  CHECK(refusal([&] { write_sheet(trace, kFolder + "/a.png", {}); }) ==
+        "'" + kFolder + "/texts.h5' has no vector tokens to draw");
+  CHECK(refusal([&] { export_images(trace, kFolder + "/b"); }) ==
+        "'" + kFolder + "/texts.h5' has no vector tokens to export");
   std::filesystem::remove_all(kFolder);
 }
 

@@ -45,11 +45,16 @@ TEST_CASE("a step is drawn: what was drafted, accepted, replaced") {
   InspectOptions options;
   options.width = 200;
   std::string picture = inspect(trace, 0, options);
-  CHECK(picture.find("    0    3  d+v    3:10\u00B7 4:11\u2713 5:12\u2717\u219299 | wrong_token\n") != std::string::npos);
+  CHECK(
+      picture.find("    0    3  d+v    3:10\u00B7 4:11\u2713 5:12\u2717\u219299 | wrong_token\n") !=
+      std::string::npos);
   CHECK(picture.find("canvas \u2026 10/0 11/0 99/0 \u2026\n") != std::string::npos);
-  CHECK(picture.find("8 positions, 3 given, 3 decoded in 1 steps; NFE 3 (1 prefill, 1 draft, 1 verify); 1.000 tokens per forward") != std::string::npos);
+  CHECK(picture.find("8 positions, 3 given, 3 decoded in 1 steps; NFE 3 (1 prefill, 1 draft, 1 "
+                     "verify); 1.000 tokens per forward") != std::string::npos);
   options.ascii = true;
-  options.piece = [](int run, Token token) { return (run == 0 ? "\u2581w" : "other") + std::to_string(token); };
+  options.piece = [](int run, Token token) {
+    return (run == 0 ? "\u2581w" : "other") + std::to_string(token);
+  };
   picture = inspect(trace, 0, options);
   CHECK(picture.find("3:_w10= 4:_w11+ 5:_w12x>_w99 |") != std::string::npos);
   CHECK(picture.find("text   red [31m text\n") != std::string::npos);
@@ -70,10 +75,13 @@ TEST_CASE("a picture is as wide as asked, and shows the steps asked for") {
   CHECK(picture.find("\n    4 ") != std::string::npos);
   CHECK(picture.find("\n    5 ") == std::string::npos);
   std::istringstream lines(picture);
-  for (std::string line; std::getline(lines, line);) CHECK((line.size() <= 60 || line.find("position") != std::string::npos || line.find("tokens by") != std::string::npos));
+  for (std::string line; std::getline(lines, line);)
+    CHECK((line.size() <= 60 || line.find("position") != std::string::npos ||
+           line.find("tokens by") != std::string::npos));
   read_steps("7", options);
   CHECK(options.end_step == 7);
-  for (const char* wrong : {"", "a:b", "1:2:3", "-1"}) CHECK_THROWS_AS(read_steps(wrong, options), UsageError);
+  for (const char* wrong : {"", "a:b", "1:2:3", "-1"})
+    CHECK_THROWS_AS(read_steps(wrong, options), UsageError);
 }
 
 }  // namespace draftlab

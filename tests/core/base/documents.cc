@@ -15,7 +15,10 @@ namespace {
 
 class File {
  public:
-  explicit File(const std::string& bytes) : path_((std::filesystem::temp_directory_path() / ("draftlab_documents_" + std::to_string(getpid()) + "_" + std::to_string(++made_))).string()) {
+  explicit File(const std::string& bytes)
+      : path_((std::filesystem::temp_directory_path() /
+               ("draftlab_documents_" + std::to_string(getpid()) + "_" + std::to_string(++made_)))
+                  .string()) {
     std::ofstream(path_, std::ios::binary) << bytes;
   }
   ~File() { std::filesystem::remove(path_); }
@@ -42,18 +45,27 @@ TEST_CASE("CSV: letters beyond ASCII inside quotes") {
 }
 
 TEST_CASE("CSV: what is wrong is said with the line") {
-  CHECK_THROWS_WITH_AS(parse_csv("a,b\n1,2\n3\n", "t.csv"), "'t.csv' line 3 has 1 fields where the header has 2", DataError);
-  CHECK_THROWS_WITH_AS(parse_csv("a\n\"x\ny", "t.csv"), "'t.csv' line 2: the quote that opens here is never closed", DataError);
-  CHECK_THROWS_WITH_AS(parse_csv("a\n\"x\"y\n", "t.csv"), "'t.csv' line 2: text after a closing quote", DataError);
-  CHECK_THROWS_WITH_AS(parse_csv("a,b\n", "t.csv"), "'t.csv' holds no row below its header", DataError);
-  CHECK_THROWS_WITH_AS(parse_csv("a,b\n1,2\n", "t.csv").column("text"), "'t.csv' has no column 'text', only a, b", DataError);
+  CHECK_THROWS_WITH_AS(parse_csv("a,b\n1,2\n3\n", "t.csv"),
+                       "'t.csv' line 3 has 1 fields where the header has 2", DataError);
+  CHECK_THROWS_WITH_AS(parse_csv("a\n\"x\ny", "t.csv"),
+                       "'t.csv' line 2: the quote that opens here is never closed", DataError);
+  CHECK_THROWS_WITH_AS(parse_csv("a\n\"x\"y\n", "t.csv"),
+                       "'t.csv' line 2: text after a closing quote", DataError);
+  CHECK_THROWS_WITH_AS(parse_csv("a,b\n", "t.csv"), "'t.csv' holds no row below its header",
+                       DataError);
+  CHECK_THROWS_WITH_AS(parse_csv("a,b\n1,2\n", "t.csv").column("text"),
+                       "'t.csv' has no column 'text', only a, b", DataError);
 }
 
 TEST_CASE("JSON lines") {
-  CHECK(parse_jsonl("{\"text\": \"one\"}\r\n\n{\"text\": \"tw\\u00f6\", \"n\": 2}", "t.jsonl", "text") == Texts{"one", "tw\xC3\xB6"});
-  CHECK_THROWS_WITH_AS(parse_jsonl("{\"text\": \"a\"}\n{\"text\": 3}", "t.jsonl", "text"), "'t.jsonl' line 2 has no text under 'text'", DataError);
-  CHECK_THROWS_WITH_AS(parse_jsonl("[1]\n", "t.jsonl", "text"), "'t.jsonl' item 1 is not a JSON object", DataError);
-  CHECK_THROWS_WITH_AS(parse_jsonl("{\"text\"\n", "t.jsonl", "text"), "'t.jsonl' line 1 is not a JSON object", DataError);
+  CHECK(parse_jsonl("{\"text\": \"one\"}\r\n\n{\"text\": \"tw\\u00f6\", \"n\": 2}", "t.jsonl",
+                    "text") == Texts{"one", "tw\xC3\xB6"});
+  CHECK_THROWS_WITH_AS(parse_jsonl("{\"text\": \"a\"}\n{\"text\": 3}", "t.jsonl", "text"),
+                       "'t.jsonl' line 2 has no text under 'text'", DataError);
+  CHECK_THROWS_WITH_AS(parse_jsonl("[1]\n", "t.jsonl", "text"),
+                       "'t.jsonl' item 1 is not a JSON object", DataError);
+  CHECK_THROWS_WITH_AS(parse_jsonl("{\"text\"\n", "t.jsonl", "text"),
+                       "'t.jsonl' line 1 is not a JSON object", DataError);
 }
 
 TEST_CASE("a text file's lines and paragraphs") {
@@ -64,12 +76,18 @@ TEST_CASE("a text file's lines and paragraphs") {
 
 TEST_CASE("a file that holds no text is refused") {
   const File empty(""), white(" \n\n"), broken("fine\n\xFF\n"), overlong("\xC0\xAF");
-  CHECK_THROWS_WITH_AS(read_lines(empty.path()), ("'" + empty.path() + "' is empty").c_str(), DataError);
-  CHECK_THROWS_WITH_AS(read_lines(white.path()), ("'" + white.path() + "' holds no text: every line is blank").c_str(), DataError);
-  CHECK_THROWS_WITH_AS(read_lines(broken.path()), ("'" + broken.path() + "' is not UTF-8 at line 2").c_str(), DataError);
+  CHECK_THROWS_WITH_AS(read_lines(empty.path()), ("'" + empty.path() + "' is empty").c_str(),
+                       DataError);
+  CHECK_THROWS_WITH_AS(read_lines(white.path()),
+                       ("'" + white.path() + "' holds no text: every line is blank").c_str(),
+                       DataError);
+  CHECK_THROWS_WITH_AS(read_lines(broken.path()),
+                       ("'" + broken.path() + "' is not UTF-8 at line 2").c_str(), DataError);
   CHECK_THROWS_AS(read_lines(overlong.path()), DataError);
   CHECK_THROWS_WITH_AS(read_lines("/nowhere/x"), "there is no file '/nowhere/x'", DataError);
-  CHECK_THROWS_WITH_AS(read_utf8(white.path(), 2), ("'" + white.path() + "' has 3 bytes, more than the 2 that are read").c_str(), DataError);
+  CHECK_THROWS_WITH_AS(
+      read_utf8(white.path(), 2),
+      ("'" + white.path() + "' has 3 bytes, more than the 2 that are read").c_str(), DataError);
 }
 
 TEST_CASE("sentences end where a capital follows") {
@@ -78,12 +96,18 @@ TEST_CASE("sentences end where a capital follows") {
   CHECK(sentences_of("").empty());
 }
 
-TEST_CASE("stories from ROCStories' columns, from its cloze test, and from sentences of documents") {
-  const File roc("storyid,storytitle,sentence1,sentence2,sentence3,sentence4,sentence5\nx1,T,a.,b.,c.,d.,e.\n");
-  const File cloze("InputStoryid,InputSentence1,InputSentence2,InputSentence3,InputSentence4,RandomFifthSentenceQuiz1,RandomFifthSentenceQuiz2,AnswerRightEnding\n"
-                   "y1,a.,b.,c.,d.,wrong.,right.,2\ny2,a.,b.,c.,d.,right.,wrong.,1\n");
+TEST_CASE(
+    "stories from ROCStories' columns, from its cloze test, and from sentences of documents") {
+  const File roc(
+      "storyid,storytitle,sentence1,sentence2,sentence3,sentence4,sentence5\nx1,T,a.,b.,c.,d.,e."
+      "\n");
+  const File cloze(
+      "InputStoryid,InputSentence1,InputSentence2,InputSentence3,InputSentence4,"
+      "RandomFifthSentenceQuiz1,RandomFifthSentenceQuiz2,AnswerRightEnding\n"
+      "y1,a.,b.,c.,d.,wrong.,right.,2\ny2,a.,b.,c.,d.,right.,wrong.,1\n");
   const File tale("document_id,text\nt,1.\nt,2.\nt,3.\nt,4.\nt,5.\nt,6.\nu,7.\n");
-  const auto one = read_story_csv(roc.path()), two = read_story_csv(cloze.path()), three = read_story_csv(tale.path());
+  const auto one = read_story_csv(roc.path()), two = read_story_csv(cloze.path()),
+             three = read_story_csv(tale.path());
   REQUIRE(one.size() == 1);
   CHECK(one[0].id == "x1");
   CHECK(one[0].sentences[2] == "c.");
@@ -94,8 +118,13 @@ TEST_CASE("stories from ROCStories' columns, from its cloze test, and from sente
   CHECK(three[0].id == "t-0");
   CHECK(three[0].sentences[4] == "5.");
 
-  const File answer("InputSentence1,InputSentence2,InputSentence3,InputSentence4,RandomFifthSentenceQuiz1,RandomFifthSentenceQuiz2,AnswerRightEnding\na,b,c,d,e,f,3\n");
-  CHECK_THROWS_WITH_AS(read_story_csv(answer.path()), ("'" + answer.path() + "' line 2: AnswerRightEnding must be 1 or 2, not '3'").c_str(), DataError);
+  const File answer(
+      "InputSentence1,InputSentence2,InputSentence3,InputSentence4,RandomFifthSentenceQuiz1,"
+      "RandomFifthSentenceQuiz2,AnswerRightEnding\na,b,c,d,e,f,3\n");
+  CHECK_THROWS_WITH_AS(
+      read_story_csv(answer.path()),
+      ("'" + answer.path() + "' line 2: AnswerRightEnding must be 1 or 2, not '3'").c_str(),
+      DataError);
   const File other("a,b\n1,2\n");
   CHECK_THROWS_AS(read_story_csv(other.path()), DataError);
 }

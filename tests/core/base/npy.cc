@@ -12,7 +12,9 @@
 namespace draftlab {
 namespace {
 
-const std::string kPath = (std::filesystem::temp_directory_path() / ("draftlab_npy_" + std::to_string(::getpid()) + ".npy")).string();
+const std::string kPath = (std::filesystem::temp_directory_path() /
+                           ("draftlab_npy_" + std::to_string(::getpid()) + ".npy"))
+                              .string();
 
 void write(const std::string& bytes) { std::ofstream(kPath, std::ios::binary) << bytes; }
 
@@ -48,15 +50,19 @@ TEST_CASE("arrays go to numpy's format and back; its header is what numpy writes
 TEST_CASE("integers and doubles are read, too; anything else is refused in a sentence") {
   write(file("{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }", "\1\2\xff"));
   CHECK(read_npy(kPath).values == std::vector<float>{1, 2, 255});
-  write(file("{'descr': '<i8', 'fortran_order': False, 'shape': (1, 1), }", std::string("\7\0\0\0\0\0\0\0", 8)));
+  write(file("{'descr': '<i8', 'fortran_order': False, 'shape': (1, 1), }",
+             std::string("\7\0\0\0\0\0\0\0", 8)));
   CHECK(read_npy(kPath).values == std::vector<float>{7});
   write(file("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }", "1234"));
-  CHECK(refusal() == "'" + kPath + "' holds elements of type '>f4', which must be <f4, <f8, <i4, <i8 or |u1");
+  CHECK(refusal() ==
+        "'" + kPath + "' holds elements of type '>f4', which must be <f4, <f8, <i4, <i8 or |u1");
   write(file("{'descr': '<f4', 'fortran_order': True, 'shape': (1,), }", "1234"));
-  CHECK(refusal() == "'" + kPath + "' is stored in Fortran's order; save numpy.ascontiguousarray of it");
+  CHECK(refusal() ==
+        "'" + kPath + "' is stored in Fortran's order; save numpy.ascontiguousarray of it");
   write(file("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", "1234"));
   CHECK(refusal() == "'" + kPath + "' is shorter than its shape (2, 3) says");
-  write(file("{'descr': '<f4', 'fortran_order': False, 'shape': (999999999999, 999999999999), }", "1234"));
+  write(file("{'descr': '<f4', 'fortran_order': False, 'shape': (999999999999, 999999999999), }",
+             "1234"));
   CHECK(refusal() == "'" + kPath + "' claims more values than can be");
   write("PK\3\4 an archive");
   CHECK(refusal() == "'" + kPath + "' is no .npy file");

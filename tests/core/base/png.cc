@@ -8,7 +8,9 @@
 namespace draftlab {
 
 TEST_CASE("pictures are PNG files, of one channel where all is grey") {
-  const std::string path = (std::filesystem::temp_directory_path() / ("draftlab_png_" + std::to_string(::getpid()) + ".png")).string();
+  const std::string path = (std::filesystem::temp_directory_path() /
+                            ("draftlab_png_" + std::to_string(::getpid()) + ".png"))
+                               .string();
   Raster raster(7, 5, {9, 9, 9});
   raster.fill(1, 2, 3, 2, {200, 200, 200});
   write_png(path, raster);

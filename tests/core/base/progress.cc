@@ -23,7 +23,8 @@ TEST_CASE("a log gets plain lines, ten seconds apart") {
     CHECK(log.str().empty());
     now = 10;
     progress.at(40, "NFE 12");
-    CHECK(log.str() == "decoding: 40 of 100 samples, 2.00 a second, 30 s left, NFE 12\n");  // 20 of them in 10 s
+    CHECK(log.str() ==
+          "decoding: 40 of 100 samples, 2.00 a second, 30 s left, NFE 12\n");  // 20 of them in 10 s
     now = 12;
     progress.add();
   }
@@ -46,13 +47,16 @@ TEST_CASE("a terminal gets one line that is rewritten") {
     progress.at(10);
   }
   const std::string text = terminal.str();
-  CHECK(text.find("\rtraining: 10 of 10 steps, 2.00 a second ") != std::string::npos);  // blanks cover the longer line
+  CHECK(text.find("\rtraining: 10 of 10 steps, 2.00 a second ") !=
+        std::string::npos);  // blanks cover the longer line
   CHECK(text.back() == '\n');
 }
 
 TEST_CASE("work that was too short to show leaves no line") {
   std::ostringstream terminal;
-  { Progress progress("decoding", "samples", 1, 0, {&terminal, true, [] { return 0.0; }}); }
+  {
+    Progress progress("decoding", "samples", 1, 0, {&terminal, true, [] { return 0.0; }});
+  }
   CHECK(terminal.str().empty());
 }
 

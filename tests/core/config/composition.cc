@@ -39,9 +39,12 @@ struct NgramLike final : NoDrafter {
   };
   explicit NgramLike(const Options&) {}
 };
-template <Form kForm> struct NoVerifier final : Verifier {
+template <Form kForm>
+struct NoVerifier final : Verifier {
   std::vector<Form> asks() const override { return {kForm}; }
-  Asking<Verdict> judge(const Step&, const Proposal&, const Acceptance&) const override { co_return Verdict{}; }
+  Asking<Verdict> judge(const Step&, const Proposal&, const Acceptance&) const override {
+    co_return Verdict{};
+  }
 };
 struct NoAcceptance final : Acceptance {
   double probability(const Trial&) const override { return 1; }
@@ -133,14 +136,17 @@ TEST_CASE("a config needs a model and a task; the rest has defaults") {
 }
 
 TEST_CASE("every fault of a config is reported, with file, line and suggestion") {
-  const auto faults = faults_of(kSmall +
-                                "drafter = slef\nroutr = always\n[decode]\ndraft_length = 0\ntemprature = 1\n[router.histeresis]\n"
-                                "on = 1\n[drafter.ngram]\norder = 99\n[decoder]\nx = 1\n[verifier]\nchain = 2\n");
+  const auto faults =
+      faults_of(kSmall +
+                "drafter = slef\nroutr = always\n[decode]\ndraft_length = 0\ntemprature = "
+                "1\n[router.histeresis]\n"
+                "on = 1\n[drafter.ngram]\norder = 99\n[decoder]\nx = 1\n[verifier]\nchain = 2\n");
   const std::vector<std::string> expected = {
       "a.ini:3: unknown drafter 'slef'; did you mean 'self'?",
       "a.ini:6: [decode] draft_length = 0 must be in [1, 4096]",
       "a.ini:7: [decode] unknown option 'temprature'; did you mean 'temperature'?",
-      "a.ini:11: [drafter.ngram] order = 99 must be in [1, 8]",  // not chosen, and wrong all the same
+      "a.ini:11: [drafter.ngram] order = 99 must be in [1, 8]",  // not chosen, and wrong all the
+                                                                 // same
       "a.ini:9: [router.histeresis] names an unknown router; did you mean 'hysteresis'?",
       "a.ini:4: unknown key 'routr'; did you mean 'router'?",
       "a.ini:13: unknown section 'decoder'; did you mean 'decode'?",
@@ -151,14 +157,16 @@ TEST_CASE("every fault of a config is reported, with file, line and suggestion")
     CAPTURE(sentence);
     CHECK(std::count(faults.begin(), faults.end(), sentence) == 1);
   }
-  if (faults.size() != expected.size()) for (const std::string& sentence : faults) MESSAGE(sentence);
+  if (faults.size() != expected.size())
+    for (const std::string& sentence : faults) MESSAGE(sentence);
 }
 
 TEST_CASE("a part whose questions the model cannot answer is refused") {
   CHECK(faults_of(kSmall + "verifier = tree\n") ==
-        std::vector<std::string>{
-            "a.ini:3: verifier 'tree' asks 'branches' questions, which model 'table' does not answer (it answers committed, chain)"});
-  CHECK(faults_of("model = masked\ntask = positions\n").size() == 1);  // the default verifier asks a chain
+        std::vector<std::string>{"a.ini:3: verifier 'tree' asks 'branches' questions, which model "
+                                 "'table' does not answer (it answers committed, chain)"});
+  CHECK(faults_of("model = masked\ntask = positions\n").size() ==
+        1);  // the default verifier asks a chain
 }
 
 TEST_CASE("what a constructor refuses is a fault of the config") {
@@ -167,16 +175,20 @@ TEST_CASE("what a constructor refuses is a fault of the config") {
 }
 
 TEST_CASE("models are instances with sections of their own") {
-  const Composition arm = composed(kSmall + "model.draft = masked\n[model.table]\nvocabulary = 4\n[model.draft]\nvocabulary = 5\n");
+  const Composition arm = composed(
+      kSmall +
+      "model.draft = masked\n[model.table]\nvocabulary = 4\n[model.draft]\nvocabulary = 5\n");
   CHECK(arm.models.at("").values[1].second == "4");
   CHECK(arm.models.at("draft").name == "masked");
   CHECK(arm.models.at("draft").values[1].second == "5");
-  CHECK(faults_of(kSmall + "model.drafts = masked\n") ==
-        std::vector<std::string>{"a.ini:3: unknown key 'model.drafts'; did you mean 'model.draft'?"});
+  CHECK(
+      faults_of(kSmall + "model.drafts = masked\n") ==
+      std::vector<std::string>{"a.ini:3: unknown key 'model.drafts'; did you mean 'model.draft'?"});
 }
 
 TEST_CASE("the resolved config is complete, and runs again as it stands") {
-  const Composition arm = composed(kSmall + "drafter = ngram\n[run]\nthreads = 2\nlimit = 7\n[decode]\ntemperature = 0.70\n");
+  const Composition arm = composed(
+      kSmall + "drafter = ngram\n[run]\nthreads = 2\nlimit = 7\n[decode]\ntemperature = 0.70\n");
   CHECK(arm.effective.find("temperature = 0.7\n") != std::string::npos);
   CHECK(arm.effective.find("[drafter.ngram]\norder = 2\n") != std::string::npos);
   CHECK(arm.effective.find("limit") == std::string::npos);
@@ -190,8 +202,11 @@ TEST_CASE("the resolved config is complete, and runs again as it stands") {
 
 TEST_CASE("an arm is what can change a decoded token") {
   const std::string id = composed(kSmall).id;
-  CHECK(composed(kSmall + "[run]\nthreads = 2\nbatch = 4\nlimit = 3\n[trace]\ndrafts = none\n[drafter.ngram]\norder = 3\n").id == id);
-  CHECK(composed(kSmall + "drafter = self\nestimator = none\n[decode]\ndraft_length = 5\n").id == id);
+  CHECK(composed(kSmall + "[run]\nthreads = 2\nbatch = 4\nlimit = 3\n[trace]\ndrafts = "
+                          "none\n[drafter.ngram]\norder = 3\n")
+            .id == id);
+  CHECK(composed(kSmall + "drafter = self\nestimator = none\n[decode]\ndraft_length = 5\n").id ==
+        id);
   CHECK(composed(kSmall + "[run]\nseed = 2\n").id != id);
   CHECK(composed(kSmall + "[decode]\ndraft_length = 4\n").id != id);
 }
@@ -199,10 +214,12 @@ TEST_CASE("an arm is what can change a decoded token") {
 TEST_CASE("sections without effect are warned of") {
   Faults faults;
   std::vector<std::string> warnings;
-  compose(parsed(kSmall + "[router.hysteresis]\non = 1\n[model.judge]\nvocabulary = 2\n"), registries(), faults, &warnings);
+  compose(parsed(kSmall + "[router.hysteresis]\non = 1\n[model.judge]\nvocabulary = 2\n"),
+          registries(), faults, &warnings);
   CHECK(faults.empty());
-  CHECK(warnings == std::vector<std::string>{"a.ini:6: [model.judge] has no effect: no model.judge is named",
-                                             "a.ini:4: [router.hysteresis] has no effect: router is not 'hysteresis'"});
+  CHECK(warnings == std::vector<std::string>{
+                        "a.ini:6: [model.judge] has no effect: no model.judge is named",
+                        "a.ini:4: [router.hysteresis] has no effect: router is not 'hysteresis'"});
 }
 
 std::vector<std::string> labels(const std::string& text) {
@@ -221,45 +238,57 @@ std::vector<std::string> sweep_faults(const std::string& text) {
 
 TEST_CASE("a sweep is a product, the first axis slowest") {
   CHECK(labels(kSmall) == std::vector<std::string>{""});
-  CHECK(labels(kSmall + "[sweep]\ndrafter = self, stepwise\ndecode.draft_length = 2, 3\nrun.seed = 4\n") ==
-        std::vector<std::string>{"drafter=self decode.draft_length=2", "drafter=self decode.draft_length=3",
-                                 "drafter=stepwise decode.draft_length=2", "drafter=stepwise decode.draft_length=3"});
+  CHECK(labels(kSmall +
+               "[sweep]\ndrafter = self, stepwise\ndecode.draft_length = 2, 3\nrun.seed = 4\n") ==
+        std::vector<std::string>{
+            "drafter=self decode.draft_length=2", "drafter=self decode.draft_length=3",
+            "drafter=stepwise decode.draft_length=2", "drafter=stepwise decode.draft_length=3"});
 }
 
 TEST_CASE("axes that do not apply collapse") {
-  CHECK(labels(kSmall + "[sweep]\nrouter = always, hysteresis\nrouter.hysteresis.on = 0, 1.0, 5\n") ==
-        std::vector<std::string>{"router=always", "router=hysteresis router.hysteresis.on=0",
-                                 "router=hysteresis router.hysteresis.on=1", "router=hysteresis router.hysteresis.on=5"});
+  CHECK(
+      labels(kSmall + "[sweep]\nrouter = always, hysteresis\nrouter.hysteresis.on = 0, 1.0, 5\n") ==
+      std::vector<std::string>{"router=always", "router=hysteresis router.hysteresis.on=0",
+                               "router=hysteresis router.hysteresis.on=1",
+                               "router=hysteresis router.hysteresis.on=5"});
 }
 
 TEST_CASE("zip pairs axes") {
-  CHECK(labels(kSmall + "[sweep]\ndecode.temperature = 0.5, 1\ndecode.draft_length = 2, 3\ndrafter = self, ngram\n"
+  CHECK(labels(kSmall + "[sweep]\ndecode.temperature = 0.5, 1\ndecode.draft_length = 2, 3\ndrafter "
+                        "= self, ngram\n"
                         "zip = decode.temperature, decode.draft_length\n") ==
         std::vector<std::string>{"drafter=self decode.temperature=0.5 decode.draft_length=2",
                                  "drafter=self decode.temperature=1 decode.draft_length=3",
                                  "drafter=ngram decode.temperature=0.5 decode.draft_length=2",
                                  "drafter=ngram decode.temperature=1 decode.draft_length=3"});
-  CHECK(sweep_faults(kSmall + "[sweep]\ndecode.top_k = 1, 2\ndecode.draft_length = 2\nzip = decode.top_k, decode.draft_length\n") ==
-        std::vector<std::string>{"a.ini:6: [sweep] zip = decode.top_k, decode.draft_length pairs 2 values with 1 of decode.draft_length"});
+  CHECK(sweep_faults(kSmall + "[sweep]\ndecode.top_k = 1, 2\ndecode.draft_length = 2\nzip = "
+                              "decode.top_k, decode.draft_length\n") ==
+        std::vector<std::string>{"a.ini:6: [sweep] zip = decode.top_k, decode.draft_length pairs 2 "
+                                 "values with 1 of decode.draft_length"});
   CHECK(sweep_faults(kSmall + "[sweep]\nzip = decode.top_k\n").size() == 1);
 }
 
 TEST_CASE("the baseline comes first, once") {
-  CHECK(labels(kSmall + "[sweep]\nbaseline = drafter=stepwise\ndrafter = self, ngram, stepwise\n") ==
-        std::vector<std::string>{"drafter=stepwise", "drafter=self", "drafter=ngram"});
+  CHECK(
+      labels(kSmall + "[sweep]\nbaseline = drafter=stepwise\ndrafter = self, ngram, stepwise\n") ==
+      std::vector<std::string>{"drafter=stepwise", "drafter=self", "drafter=ngram"});
   CHECK(labels(kSmall + "[sweep]\nbaseline = drafter=stepwise decode.top_k=1\n") ==
         std::vector<std::string>{"drafter=stepwise decode.top_k=1", "drafter=self decode.top_k=0"});
   CHECK(labels("task = positions\n[sweep]\nbaseline = drafter=stepwise\nmodel = table\n") ==
         std::vector<std::string>{"drafter=stepwise", "drafter=self"});
 }
 
-// Most cells are put together from what others have shown; each is what composing it would have given.
+// Most cells are put together from what others have shown; each is what composing it would have
+// given.
 TEST_CASE("a cell's id is that of its composition, however many there are") {
   const std::vector<std::string> sweeps = {
-      "[sweep]\ndrafter = self, ngram, stepwise\nrouter = always, hysteresis\nrouter.hysteresis.on = 0, 1.0, 5\nrouter.hysteresis.off = -1, 0\n"
+      "[sweep]\ndrafter = self, ngram, stepwise\nrouter = always, hysteresis\nrouter.hysteresis.on "
+      "= 0, 1.0, 5\nrouter.hysteresis.off = -1, 0\n"
       "decode.draft_length = 02, 3\nrun.seed = 1, 2\nbaseline = drafter=stepwise decode.top_k=3\n",
-      "[decode]\ntemperature = 0.5\n[sweep]\ndrafter.ngram.order = 2, 3\ndrafter = self, ngram\ndecode.top_p = 0.5, 0.9\nzip = drafter, decode.top_p\n",
-      "[sweep]\nmodel.table.checkpoint = a, b\nmodel.table.vocabulary = 2, 3\nmodel.draft = table, table\nrun.dtype = f32, bf16\n"};
+      "[decode]\ntemperature = 0.5\n[sweep]\ndrafter.ngram.order = 2, 3\ndrafter = self, "
+      "ngram\ndecode.top_p = 0.5, 0.9\nzip = drafter, decode.top_p\n",
+      "[sweep]\nmodel.table.checkpoint = a, b\nmodel.table.vocabulary = 2, 3\nmodel.draft = table, "
+      "table\nrun.dtype = f32, bf16\n"};
   for (const std::string& text : sweeps) {
     CAPTURE(text);
     Faults faults;
@@ -276,8 +305,11 @@ TEST_CASE("a cell's id is that of its composition, however many there are") {
 
 TEST_CASE("arms that are compared with one baseline share its cell") {
   Faults faults;
-  const std::vector<Cell> cells = expand(parsed(kSmall + "[sweep]\nbaseline = drafter=stepwise router=always\ndrafter = stepwise, self\n"
-                                                         "router = always, hysteresis\nrouter.hysteresis.on = 1, 2, 3\n"), registries(), faults);
+  const std::vector<Cell> cells =
+      expand(parsed(kSmall +
+                    "[sweep]\nbaseline = drafter=stepwise router=always\ndrafter = stepwise, self\n"
+                    "router = always, hysteresis\nrouter.hysteresis.on = 1, 2, 3\n"),
+             registries(), faults);
   CHECK(faults.empty());
   int baselines = 0;
   for (const Cell& cell : cells) {
@@ -294,22 +326,29 @@ TEST_CASE("a hundred thousand cells are told apart") {
   for (int i = 0; i < 1000; ++i) seeds += (i ? "," : "") + std::to_string(i);
   for (int i = 1; i <= 100; ++i) lengths += (i > 1 ? "," : "") + std::to_string(i);
   Faults faults;
-  CHECK(expand(parsed(kSmall + "[sweep]\nrun.seed = " + seeds + "\ndecode.draft_length = " + lengths + "\n"), registries(), faults).size() == 100000);
+  CHECK(expand(parsed(kSmall + "[sweep]\nrun.seed = " + seeds +
+                      "\ndecode.draft_length = " + lengths + "\n"),
+               registries(), faults)
+            .size() == 100000);
 }
 
 TEST_CASE("faults of a sweep name its line, and are told once") {
   CHECK(sweep_faults(kSmall + "[sweep]\ndrafter = self, slef\ndecode.draft_length = 2, 3\n") ==
         std::vector<std::string>{"a.ini:4: unknown drafter 'slef'; did you mean 'self'?"});
   CHECK(sweep_faults(kSmall + "[sweep]\nrouter.hysteresis.onn = 1, 2\n") ==
-        std::vector<std::string>{"a.ini:4: [router.hysteresis] unknown option 'onn'; did you mean 'on'?"});
+        std::vector<std::string>{
+            "a.ini:4: [router.hysteresis] unknown option 'onn'; did you mean 'on'?"});
   CHECK(sweep_faults(kSmall + "[sweep]\nroutr = always\n") ==
         std::vector<std::string>{"a.ini:4: unknown key 'routr'; did you mean 'router'?"});
   CHECK(sweep_faults(kSmall + "[sweep]\nrun.threads = 1, 2\n").size() == 1);
   CHECK(sweep_faults(kSmall + "[sweep]\ndrafter = self,\n").size() == 1);
-  CHECK(sweep_faults(kSmall + "[sweep]\nrun.seed = 1,1,1,1,1,1,1,1,1,1\ndecode.top_k = 1,1,1,1,1,1,1,1,1,1\n"
-                              "drafter = self,self,self,self,self,self,self,self,self,self,self\n"
-                              "decode.draft_length = 1,1,1,1,1,1,1,1,1,1\n"
-                              "decode.temperature = 1,1,1,1,1,1,1,1,1,1\nrun.dtype = f32,f32,f32,f32,f32,f32,f32,f32,f32,f32\n").size() == 1);
+  CHECK(sweep_faults(kSmall +
+                     "[sweep]\nrun.seed = 1,1,1,1,1,1,1,1,1,1\ndecode.top_k = 1,1,1,1,1,1,1,1,1,1\n"
+                     "drafter = self,self,self,self,self,self,self,self,self,self,self\n"
+                     "decode.draft_length = 1,1,1,1,1,1,1,1,1,1\n"
+                     "decode.temperature = 1,1,1,1,1,1,1,1,1,1\nrun.dtype = "
+                     "f32,f32,f32,f32,f32,f32,f32,f32,f32,f32\n")
+            .size() == 1);
   CHECK(faults_of(kSmall + "[sweep]\ndrafter = self\n") ==
         std::vector<std::string>{"a.ini:4: [sweep] has several arms, and one is wanted here"});
 }
@@ -326,7 +365,9 @@ TEST_CASE("what the command line fixes is not swept") {
 }
 
 TEST_CASE("a reference is the config with its overrides") {
-  const Config config = parsed(kSmall + "drafter = self\n[certify]\nexpect = lossy\n[reference]\ndrafter = stepwise\ndecode.top_k = 1\n");
+  const Config config = parsed(kSmall +
+                               "drafter = self\n[certify]\nexpect = lossy\n[reference]\ndrafter = "
+                               "stepwise\ndecode.top_k = 1\n");
   const Config reference = reference_of(config);
   CHECK(reference.find("drafter")->value == "stepwise");
   CHECK(reference.find("decode.top_k")->value == "1");
@@ -345,7 +386,8 @@ TEST_CASE("a section has an effect when any cell or reference uses it") {
   const std::string options = "[router.hysteresis]\non = 1\n[drafter.ngram]\norder = 3\n";
   CHECK(unused(kSmall + options) == 2);
   CHECK(unused(kSmall + options + "[sweep]\nrouter = always, hysteresis\n") == 1);
-  CHECK(unused(kSmall + options + "[sweep]\nrouter = always, hysteresis\n[reference]\ndrafter = ngram\n") == 0);
+  CHECK(unused(kSmall + options +
+               "[sweep]\nrouter = always, hysteresis\n[reference]\ndrafter = ngram\n") == 0);
 }
 
 }  // namespace

@@ -33,8 +33,10 @@ std::string value(const Config& config, const std::string& key) {
 
 TEST_CASE("sections, dotted keys and comments") {
   Faults faults;
-  const Config config = Config::parse("# Does it work?\n; yes\n\nmodel = table  # a toy\nrouter.hysteresis.on = 1\n[decode]\n"
-                                      "top_p=0.9 ; comment\n[ task.infill ]\nfile = a#b;c\nempty =\n", "a.ini", faults);
+  const Config config = Config::parse(
+      "# Does it work?\n; yes\n\nmodel = table  # a toy\nrouter.hysteresis.on = 1\n[decode]\n"
+      "top_p=0.9 ; comment\n[ task.infill ]\nfile = a#b;c\nempty =\n",
+      "a.ini", faults);
   CHECK(faults.empty());
   CHECK(config.title() == "Does it work?\nyes");
   CHECK(value(config, "model") == "table");
@@ -49,7 +51,8 @@ TEST_CASE("sections, dotted keys and comments") {
 
 TEST_CASE("a byte-order mark and carriage returns are harmless") {
   Faults faults;
-  const Config config = Config::parse("\xef\xbb\xbfmodel = table\r\n[decode]\r\ntop_k = 3\r\n", "a.ini", faults);
+  const Config config =
+      Config::parse("\xef\xbb\xbfmodel = table\r\n[decode]\r\ntop_k = 3\r\n", "a.ini", faults);
   CHECK(faults.empty());
   CHECK(value(config, "model") == "table");
   CHECK(value(config, "decode.top_k") == "3");
@@ -57,11 +60,16 @@ TEST_CASE("a byte-order mark and carriage returns are harmless") {
 
 TEST_CASE("faults of syntax come together, each with its line") {
   Faults faults;
-  Config::parse("model table\n[decode\ntop_k = 1\nTop = 2\n[run]\nseed = 1\nseed = 2\nx = \x01\ny = \xff\n", "a.ini", faults);
+  Config::parse(
+      "model table\n[decode\ntop_k = 1\nTop = 2\n[run]\nseed = 1\nseed = 2\nx = \x01\ny = \xff\n",
+      "a.ini", faults);
   REQUIRE(faults.sentences().size() == 6);
-  CHECK(faults.sentences()[0] == "a.ini:1: 'model table' is neither [section], key = value nor # comment");
-  CHECK(faults.sentences()[1] == "a.ini:2: '[decode' is not a section; write [part.name] in lower case");
-  CHECK(faults.sentences()[2] == "a.ini:4: 'Top' is not a key; keys have lower-case letters, digits, '_', '-' and '.'");
+  CHECK(faults.sentences()[0] ==
+        "a.ini:1: 'model table' is neither [section], key = value nor # comment");
+  CHECK(faults.sentences()[1] ==
+        "a.ini:2: '[decode' is not a section; write [part.name] in lower case");
+  CHECK(faults.sentences()[2] ==
+        "a.ini:4: 'Top' is not a key; keys have lower-case letters, digits, '_', '-' and '.'");
   CHECK(faults.sentences()[3] == "a.ini:7: run.seed is set twice, first in line 6");
   CHECK(faults.sentences()[4] == "a.ini:8: the line is not UTF-8 text");
   CHECK_THROWS_AS(faults.raise(), ConfigError);
@@ -70,7 +78,8 @@ TEST_CASE("faults of syntax come together, each with its line") {
 TEST_CASE("the command line beats the file, a file beats what it includes") {
   const Folder folder;
   folder.write("base/common.ini", "model = table\ndrafter = self\n[decode]\ntop_k = 1\n");
-  const std::string path = folder.write("a.ini", "# question\ninclude = base/common.ini\ndrafter = ngram\n");
+  const std::string path =
+      folder.write("a.ini", "# question\ninclude = base/common.ini\ndrafter = ngram\n");
   Faults faults;
   const Config config = Config::read(path, {{"decode.top_k", "7"}}, faults);
   CHECK(faults.empty());
@@ -90,7 +99,8 @@ TEST_CASE("includes that are missing or circular are faults of the line that nam
   const Config config = Config::read(a, {}, faults);
   REQUIRE(faults.sentences().size() == 2);
   CHECK(faults.sentences()[0] == b + ":1: include = ./a.ini includes itself");
-  CHECK(faults.sentences()[1] == a + ":2: include = no.ini, but " + (folder.path / "no.ini").string() + " does not exist");
+  CHECK(faults.sentences()[1] ==
+        a + ":2: include = no.ini, but " + (folder.path / "no.ini").string() + " does not exist");
   CHECK(value(config, "model") == "table");
 }
 
@@ -108,7 +118,8 @@ TEST_CASE("includes cannot multiply without end") {
 
 TEST_CASE("a config that cannot be read is bad data") {
   Faults faults;
-  CHECK_THROWS_WITH_AS(Config::read("no/such.ini", {}, faults), "no/such.ini does not exist", DataError);
+  CHECK_THROWS_WITH_AS(Config::read("no/such.ini", {}, faults), "no/such.ini does not exist",
+                       DataError);
   CHECK_THROWS_AS(Config::read("/", {}, faults), DataError);
   CHECK_THROWS_AS(Config::read("/dev/zero", {}, faults), DataError);
 }
@@ -117,7 +128,9 @@ TEST_CASE("overrides that no config could hold are faults") {
   const Folder folder;
   const std::string path = folder.write("a.ini", "model = table\n");
   Faults faults;
-  Config::read(path, {{"decode.Top", "1"}, {"task.infill.file", "a #b"}, {"task.infill.file", "a\nb"}}, faults);
+  Config::read(path,
+               {{"decode.Top", "1"}, {"task.infill.file", "a #b"}, {"task.infill.file", "a\nb"}},
+               faults);
   CHECK(faults.sentences().size() == 3);
 }
 

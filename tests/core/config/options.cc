@@ -4,8 +4,8 @@
 
 #include <limits>
 
-#include "core/config/config.h"
 #include "core/base/error.h"
+#include "core/config/config.h"
 
 namespace draftlab {
 namespace {
@@ -40,8 +40,11 @@ std::vector<std::string> faults_of(const std::string& text, Fields& fields) {
 
 TEST_CASE("options are read into their fields") {
   Fields fields;
-  CHECK(faults_of("[drafter.self]\norder = 8\nthreads = 2\ntau = 1e-3\nmerge = false\nview = bidirectional\n"
-                  "sizes = 1, 2,64\nrates =\n", fields).empty());
+  CHECK(faults_of("[drafter.self]\norder = 8\nthreads = 2\ntau = 1e-3\nmerge = false\nview = "
+                  "bidirectional\n"
+                  "sizes = 1, 2,64\nrates =\n",
+                  fields)
+            .empty());
   CHECK(fields.order == 8);
   CHECK(fields.threads == 2);
   CHECK(fields.tau == 0.001);
@@ -54,16 +57,21 @@ TEST_CASE("options are read into their fields") {
 TEST_CASE("what is wrong is said with file, line, key, value and rule, all of it at once") {
   Fields fields;
   const std::vector<std::string> faults = faults_of(
-      "[drafter.self]\nordr = 2\norder = 99\nthreads = two\ntau = nan\nmerge = yes\nview = casual\nsizes = 4, 65\nrates = 1,,2\n", fields);
+      "[drafter.self]\nordr = 2\norder = 99\nthreads = two\ntau = nan\nmerge = yes\nview = "
+      "casual\nsizes = 4, 65\nrates = 1,,2\n",
+      fields);
   REQUIRE(faults.size() == 8);
   CHECK(faults[0] == "a.ini:2: [drafter.self] unknown option 'ordr'; did you mean 'order'?");
   CHECK(faults[1] == "a.ini:3: [drafter.self] order = 99 must be in [1, 8]");
   CHECK(faults[2] == "a.ini:4: [drafter.self] threads = two must be a whole number in [0, 64]");
   CHECK(faults[3] == "a.ini:5: [drafter.self] tau = nan must be a number at least 0");
   CHECK(faults[4] == "a.ini:6: [drafter.self] merge = yes must be true or false");
-  CHECK(faults[5] == "a.ini:7: [drafter.self] view = casual must be one of causal, bidirectional; did you mean 'causal'?");
+  CHECK(faults[5] ==
+        "a.ini:7: [drafter.self] view = casual must be one of causal, bidirectional; did you mean "
+        "'causal'?");
   CHECK(faults[6] == "a.ini:8: [drafter.self] sizes = 4, 65 must be in [1, 64]");
-  CHECK(faults[7] == "a.ini:9: [drafter.self] rates = 1,,2 must be a comma-separated list of floats");
+  CHECK(faults[7] ==
+        "a.ini:9: [drafter.self] rates = 1,,2 must be a comma-separated list of floats");
   CHECK(fields.order == 3);  // a bad value changes nothing
   CHECK(fields.sizes == std::vector<std::int64_t>{4, 8});
 }
@@ -83,7 +91,8 @@ TEST_CASE("values are printed so that they read back as the same value") {
   OptionSet set;
   fields.declare(set);
   const auto option = [&](const std::string& name) {
-    for (Option item : set.options()) if (item.name() == name) return item;
+    for (Option item : set.options())
+      if (item.name() == name) return item;
     throw Fault(name);
   };
   for (double value : {0.1, 1.0 / 3, 1e-12, 5e-324, 1.7976931348623157e308}) {
@@ -103,7 +112,8 @@ TEST_CASE("values are printed so that they read back as the same value") {
 TEST_CASE("a range must include the default") {
   double value = 2;
   OptionSet set;
-  CHECK_THROWS_WITH_AS(set.add("x", &value).in(0, 1), "option 'x' has the default 2, which is not in [0, 1]", Fault);
+  CHECK_THROWS_WITH_AS(set.add("x", &value).in(0, 1),
+                       "option 'x' has the default 2, which is not in [0, 1]", Fault);
   CHECK_THROWS_AS(set.add("x", &value), Fault);  // declared twice
   double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_AS(set.add("y", &nan).in(0, 1), Fault);

@@ -7,7 +7,9 @@
 namespace draftlab {
 namespace {
 
-std::string library(const std::string& name) { return std::string(DRAFTLAB_BINARY_DIR) + "/lib" + name + ".so"; }
+std::string library(const std::string& name) {
+  return std::string(DRAFTLAB_BINARY_DIR) + "/lib" + name + ".so";
+}
 
 TEST_CASE("a plugin out of tree is registered, described and made like any other") {
   Registries registries;
@@ -24,24 +26,33 @@ TEST_CASE("a plugin out of tree is registered, described and made like any other
   CHECK(router->decide(view).verify);
   view.step = 4;
   CHECK_FALSE(router->decide(view).verify);
-  CHECK_THROWS_AS(load_plugin(library("test_verifies_even_steps"), registries), Fault);  // registered twice
+  CHECK_THROWS_AS(load_plugin(library("test_verifies_even_steps"), registries),
+                  Fault);  // registered twice
 }
 
 TEST_CASE("a plugin of another interface is refused, both tags named") {
   Registries registries;
   const std::string path = library("test_old_interface");
-  CHECK_THROWS_WITH_AS(load_plugin(path, registries),
-                       ("--plugin " + path + " was built for 'draftlab-plugin-0/old', this program is '" DRAFTLAB_ABI "'; rebuild it").c_str(),
-                       ConfigError);
+  CHECK_THROWS_WITH_AS(
+      load_plugin(path, registries),
+      ("--plugin " + path +
+       " was built for 'draftlab-plugin-0/old', this program is '" DRAFTLAB_ABI "'; rebuild it")
+          .c_str(),
+      ConfigError);
 }
 
 TEST_CASE("what is no plugin is refused in one sentence") {
   Registries registries;
   const std::string path = library("test_no_plugin");
-  CHECK_THROWS_WITH_AS(load_plugin(path, registries),
-                       ("--plugin " + path + " is no draftlab plugin: it has no DRAFTLAB_SHARED_PLUGIN() { ... }").c_str(), ConfigError);
-  CHECK_THROWS_WITH_AS(load_plugin("/no/such.so", registries), "--plugin /no/such.so does not exist", ConfigError);
-  CHECK_THROWS_AS(load_plugin(std::string(DRAFTLAB_SOURCE_DIR) + "/CMakeLists.txt", registries), ConfigError);
+  CHECK_THROWS_WITH_AS(
+      load_plugin(path, registries),
+      ("--plugin " + path + " is no draftlab plugin: it has no DRAFTLAB_SHARED_PLUGIN() { ... }")
+          .c_str(),
+      ConfigError);
+  CHECK_THROWS_WITH_AS(load_plugin("/no/such.so", registries),
+                       "--plugin /no/such.so does not exist", ConfigError);
+  CHECK_THROWS_AS(load_plugin(std::string(DRAFTLAB_SOURCE_DIR) + "/CMakeLists.txt", registries),
+                  ConfigError);
 }
 
 TEST_CASE("modules are looked for beside the program") {

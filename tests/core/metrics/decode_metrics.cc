@@ -41,7 +41,8 @@ TEST_CASE("the two readings of AR-ness differ") {
   CHECK(global_ar(left_to_right, 2) == 1);
 
   const Order mixed = {2, 1, 3, 5, 4, 6};
-  CHECK(local_ar_diffucoder(mixed, 2) == doctest::Approx(2.0 / 6));  // 3 after {2, 1}, 6 after {5, 4}
+  CHECK(local_ar_diffucoder(mixed, 2) ==
+        doctest::Approx(2.0 / 6));  // 3 after {2, 1}, 6 after {5, 4}
   CHECK(local_ar_s2d2(mixed, 2) == 0);
   CHECK(global_ar(mixed, 1) == doctest::Approx(4.0 / 6));  // 2 and 5 leave a gap on their left
   CHECK(global_ar(mixed, 2) == 1);
@@ -68,12 +69,14 @@ TEST_CASE("Kendall's tau of the order of commitment") {
 }
 
 TEST_CASE("tokens are marked over ranks, edits left out") {
-  SampleRow sample = sample_of({{4, 10}, {11, 10}, {7}});  // the second 10 is an edit; ranks 0 2 3 1
+  SampleRow sample =
+      sample_of({{4, 10}, {11, 10}, {7}});  // the second 10 is an edit; ranks 0 2 3 1
   CHECK(commit_order(sample) == Order{4, 10, 11, 7});
   CHECK(ranks(commit_order(sample)) == Order{0, 2, 3, 1});
   mark_ar(sample);
   CHECK(sample.ar_local == 0);
-  CHECK(sample.ar_global == doctest::Approx(4.0 / 4));  // never more than one masked position to the left
+  CHECK(sample.ar_global ==
+        doctest::Approx(4.0 / 4));  // never more than one masked position to the left
   CHECK(sample.steps[1].tokens[1].ar_global == 0);
 
   SampleRow scattered = sample_of({{2, 5}, {9, 40}});  // left to right between given tokens
@@ -85,7 +88,8 @@ TEST_CASE("tokens are marked over ranks, edits left out") {
 }
 
 TEST_CASE("expected length of a span from its accept probabilities") {
-  // (1 - a^(g+1)) / (1 - a) with a bonus token is E[K] of g drafts plus one, and E[C] of g + 1 drafts.
+  // (1 - a^(g+1)) / (1 - a) with a bonus token is E[K] of g drafts plus one, and E[C] of g + 1
+  // drafts.
   const std::vector<double> six(3, 0.6), eight(4, 0.8);
   CHECK(expected_committed(six) == doctest::Approx(1.96));
   CHECK(expected_accepted(std::span(six).first(2)) + 1 == doctest::Approx(1.96));
@@ -144,7 +148,8 @@ TEST_CASE("perplexity sums nats and tokens; entropy is in bits") {
   one.judge_tokens = 3;
   other.judge_nll = std::log(16.0);
   other.judge_tokens = 1;
-  CHECK(perplexity(std::vector<SampleRow>{one, other, unjudged}) == doctest::Approx(std::exp(7 * std::log(2.0) / 4)));
+  CHECK(perplexity(std::vector<SampleRow>{one, other, unjudged}) ==
+        doctest::Approx(std::exp(7 * std::log(2.0) / 4)));
   CHECK(std::isnan(perplexity(std::vector<SampleRow>{unjudged})));
   CHECK(token_entropy_bits(std::vector<Token>{5, 5, 6, 7}) == doctest::Approx(1.5));
   CHECK(token_entropy_bits(std::vector<Token>{5, 5}) == 0);

@@ -22,12 +22,14 @@ std::vector<double> sums_of(const std::vector<std::vector<double>>& images, Adde
 
 TEST_CASE("Frechet distance from N(0, I): by hand in one dimension, and of correlated features") {
   // 1 and 5: mean 3, variance 8.
-  CHECK(frechet_distance(sums_of({{1}, {5}}, frechet_addends)) == doctest::Approx(9 + std::pow(std::sqrt(8) - 1, 2)));
+  CHECK(frechet_distance(sums_of({{1}, {5}}, frechet_addends)) ==
+        doctest::Approx(9 + std::pow(std::sqrt(8) - 1, 2)));
   CHECK(std::isnan(frechet_distance(sums_of({{1}}, frechet_addends))));
   // +-(a, a) and +-(b, -b), mean 0: variances (4 a^2) / 3 and (4 b^2) / 3 along the diagonals.
   const double a = 2, b = 0.5;
   const double first = std::sqrt(4 * a * a / 3) - 1, second = std::sqrt(4 * b * b / 3) - 1;
-  CHECK(frechet_distance(sums_of({{a, a}, {-a, -a}, {b, -b}, {-b, b}}, frechet_addends)) == doctest::Approx(first * first + second * second));
+  CHECK(frechet_distance(sums_of({{a, a}, {-a, -a}, {b, -b}, {-b, b}}, frechet_addends)) ==
+        doctest::Approx(first * first + second * second));
 }
 
 TEST_CASE("images of the held-out kind themselves are at (d + d (d + 1) / 4) / n in the mean") {
@@ -37,13 +39,16 @@ TEST_CASE("images of the held-out kind themselves are at (d + d (d + 1) / 4) / n
     SampledChance chance(static_cast<std::uint64_t>(set));
     std::vector<std::vector<double>> images(kImages, std::vector<double>(kFeatures));
     for (int i = 0; i < kImages; ++i)
-      for (int k = 0; k < kFeatures; ++k) images[i][k] = chance.normal({0, i, Purpose::train, static_cast<std::uint32_t>(k), 0});
+      for (int k = 0; k < kFeatures; ++k)
+        images[i][k] = chance.normal({0, i, Purpose::train, static_cast<std::uint32_t>(k), 0});
     sum += frechet_distance(sums_of(images, frechet_addends));
   }
   CHECK(sum / kSets == doctest::Approx((4 + 5.0) / kImages).epsilon(0.1));
 }
 
-TEST_CASE("Inception-style score: the number of classes that are told apart, 1 where an image says nothing") {
+TEST_CASE(
+    "Inception-style score: the number of classes that are told apart, 1 where an image says "
+    "nothing") {
   std::vector<std::vector<double>> certain, unsure(10, {0.25, 0.75}), half;
   for (int i = 0; i < 12; ++i) {
     certain.push_back({0, 0, 0});

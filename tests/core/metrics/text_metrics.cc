@@ -45,18 +45,22 @@ TEST_CASE("BLEU counts clipped matches of n-grams, by hand") {
   CHECK(clipped[9] == 6);
   CHECK(bleu(clipped) == 0);  // no bigram matches
 
-  // "a b c d x f" of "a b c d e f": 5/6 words, 3/5 bigrams (ab, bc, cd), 2/4 trigrams, 1/3 of four; equally long.
+  // "a b c d x f" of "a b c d e f": 5/6 words, 3/5 bigrams (ab, bc, cd), 2/4 trigrams, 1/3 of four;
+  // equally long.
   const BleuSums one = bleu_sums("a b c d e f", "a b c d x f");
   CHECK(one == BleuSums{5, 3, 2, 1, 6, 5, 4, 3, 6, 6});
   CHECK(bleu(one) == doctest::Approx(100 * std::pow(5.0 / 6 * 3 / 5 * 2 / 4 * 1 / 3, 0.25)));
   CHECK(bleu(bleu_sums("a b c d e", "a b c d e")) == doctest::Approx(100));
-  // Four of eight words, all right: precisions 1, penalty exp(1 - 8/4). A longer candidate pays by its precisions alone.
+  // Four of eight words, all right: precisions 1, penalty exp(1 - 8/4). A longer candidate pays by
+  // its precisions alone.
   CHECK(bleu(bleu_sums("a b c d e f g h", "a b c d")) == doctest::Approx(100 * std::exp(-1.0)));
-  CHECK(bleu(bleu_sums("a b c d", "a b c d e")) == doctest::Approx(100 * std::pow(4.0 / 5 * 3 / 4 * 2 / 3 * 1 / 2, 0.25)));
+  CHECK(bleu(bleu_sums("a b c d", "a b c d e")) ==
+        doctest::Approx(100 * std::pow(4.0 / 5 * 3 / 4 * 2 / 3 * 1 / 2, 0.25)));
 }
 
 TEST_CASE("corpus BLEU is of the sums, not the mean of sentences") {
-  const BleuSums good = bleu_sums("a b c d e", "a b c d e"), bad = bleu_sums("f g h i j", "f x y z j");
+  const BleuSums good = bleu_sums("a b c d e", "a b c d e"),
+                 bad = bleu_sums("f g h i j", "f x y z j");
   BleuSums both{};
   for (std::size_t i = 0; i < both.size(); ++i) both[i] = good[i] + bad[i];
   CHECK(both == BleuSums{7, 4, 3, 2, 10, 8, 6, 4, 10, 10});
@@ -68,7 +72,8 @@ TEST_CASE("corpus BLEU is of the sums, not the mean of sentences") {
 
 TEST_CASE("words of BLEU: punctuation apart, but inside numbers and words") {
   using Words = std::vector<std::string>;
-  CHECK(bleu_words("He paid $1,234.50, didn't he?") == Words{"He", "paid", "$", "1,234.50", ",", "didn't", "he", "?"});
+  CHECK(bleu_words("He paid $1,234.50, didn't he?") ==
+        Words{"He", "paid", "$", "1,234.50", ",", "didn't", "he", "?"});
   CHECK(bleu_words("well-known 3-4 end.") == Words{"well-known", "3", "-", "4", "end", "."});
   CHECK(bleu_words(" .5 \t(a/b) ").size() == 7);  // . 5 ( a / b )
 }

@@ -7,10 +7,14 @@ class EvenSteps final : public draftlab::Router {
  public:
   struct Options {
     std::int64_t every = 2;
-    void declare(draftlab::OptionSet& set) { set.add("every", &every).in(1, 100).help("Verify one step in so many."); }
+    void declare(draftlab::OptionSet& set) {
+      set.add("every", &every).in(1, 100).help("Verify one step in so many.");
+    }
   };
   explicit EvenSteps(const Options& options) : options_(options) {}
-  draftlab::Route decide(const draftlab::StepView& view) const override { return {.verify = view.step % options_.every == 0}; }
+  draftlab::Route decide(const draftlab::StepView& view) const override {
+    return {.verify = view.step % options_.every == 0};
+  }
 
  private:
   Options options_;
@@ -18,4 +22,6 @@ class EvenSteps final : public draftlab::Router {
 
 }  // namespace
 
-DRAFTLAB_SHARED_PLUGIN() { registries.routers.add<EvenSteps>("even-steps", "verify every other step"); }
+DRAFTLAB_SHARED_PLUGIN() {
+  registries.routers.add<EvenSteps>("even-steps", "verify every other step");
+}

@@ -17,13 +17,16 @@ class Uniform final : public Model {
     facts.vocabulary = 2;
     return facts;
   }
-  std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks& = {}) override { return std::make_unique<Sequence>(canvas); }
+  std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks& = {}) override {
+    return std::make_unique<Sequence>(canvas);
+  }
 
  private:
   void evaluate(std::span<Pending> batch) override {
     for (Pending& pending : batch) {
       for (const Ask& ask : pending.question->asks)
-        for (const std::int32_t position : ask.positions) pending.answer->add(ask.node, position, Distribution::uniform(2));
+        for (const std::int32_t position : ask.positions)
+          pending.answer->add(ask.node, position, Distribution::uniform(2));
       pending.rows = 2;
       pending.positions = 3;
     }
@@ -33,7 +36,8 @@ class Uniform final : public Model {
 }  // namespace
 
 TEST_CASE("the form of a question follows from its nodes and view; its leaves are its paths") {
-  Question question{.kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {{kRoot, {1}}}};
+  Question question{
+      .kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {{kRoot, {1}}}};
   CHECK(question.form() == Form::committed);
   CHECK(question.leaves() == 0);
   question.nodes = {{kRoot, 1, 0}, {0, 2, 0}, {0, 2, 1}, {2, 3, 0}, {kRoot, 1, 1}};
@@ -47,8 +51,10 @@ TEST_CASE("the model counts evaluations by kind, a batch as one each") {
   Uniform model;
   const Canvas canvas(4, {});
   auto first = model.open(canvas), second = model.open(canvas);
-  const Question draft{.kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = {{kRoot, {1, 2}}}};
-  const Question verify{.kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {{kRoot, {0}}}};
+  const Question draft{
+      .kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = {{kRoot, {1, 2}}}};
+  const Question verify{
+      .kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {{kRoot, {0}}}};
   Answer answers[3];
   Pending both[] = {{first.get(), &draft, &answers[0]}, {second.get(), &draft, &answers[1]}};
   model.answer(both);

@@ -25,13 +25,15 @@ TEST_CASE("Philox 4x32-10") {
   using Words = std::array<std::uint32_t, 4>;
   CHECK(philox({0, 0, 0, 0}, {0, 0}) == Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   constexpr std::uint32_t ones = 0xffffffff;
-  CHECK(philox({ones, ones, ones, ones}, {ones, ones}) == Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+  CHECK(philox({ones, ones, ones, ones}, {ones, ones}) ==
+        Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
   CHECK(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}) ==
         Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
 
 TEST_CASE("a uniform depends on every field of its site, and on nothing else") {
-  const Site site{.sequence = 7, .position = 3, .purpose = Purpose::accept, .clock = 2, .attempt = 1};
+  const Site site{
+      .sequence = 7, .position = 3, .purpose = Purpose::accept, .clock = 2, .attempt = 1};
   const double u = SampledChance::uniform(1, site);
   CHECK(u == SampledChance::uniform(1, site));
   CHECK(u != SampledChance::uniform(2, site));
@@ -76,15 +78,19 @@ TEST_CASE("several probabilities share one uniform") {
 
 TEST_CASE("a site drawn twice is a fault that names it") {
   SampledChance chance(3);
-  const Site site{.sequence = 9, .position = 4, .purpose = Purpose::residual, .clock = 2, .attempt = 1};
+  const Site site{
+      .sequence = 9, .position = 4, .purpose = Purpose::residual, .clock = 2, .attempt = 1};
   chance.draw(pair(.5), site);
   try {
     chance.below(.5, site);
     FAIL("no fault");
   } catch (const Fault& fault) {
-    CHECK(std::string(fault.what()) == "site (sequence 9, position 4, residual, clock 2, attempt 1) was drawn twice in one decode");
+    CHECK(std::string(fault.what()) ==
+          "site (sequence 9, position 4, residual, clock 2, attempt 1) was drawn twice in one "
+          "decode");
   }
-  CHECK(chance.below(1, {.sequence = 9, .position = 4, .purpose = Purpose::residual, .clock = 2, .attempt = 2}));
+  CHECK(chance.below(
+      1, {.sequence = 9, .position = 4, .purpose = Purpose::residual, .clock = 2, .attempt = 2}));
 }
 
 // A coin of .25; on heads a second of .5. Outcomes: HH .125, HT .125, T .75.

@@ -65,7 +65,8 @@ TEST_CASE("logits: softmax without the excluded token, in double, without overfl
   CHECK_THROWS_AS(Distribution::from_logits(nullptr, broken, kNoToken).probability(0), Fault);
 }
 
-TEST_CASE("a mask token whose logit leads by any amount leaves the other probabilities what they are") {
+TEST_CASE(
+    "a mask token whose logit leads by any amount leaves the other probabilities what they are") {
   for (const float lead : {0.f, 10.f, 30.f, 36.f, 38.f, 40.f, 90.f, 700.f, 800.f, 1500.f}) {
     for (const int size : {3, 8, 21}) {
       for (const Token mask : {0, size / 2, size - 1}) {
@@ -75,14 +76,17 @@ TEST_CASE("a mask token whose logit leads by any amount leaves the other probabi
         for (int i = 0; i < size; ++i) logits[i] = 2 * std::sin(static_cast<float>(3 * i + 1));
         logits[mask] = lead;
         long double sum = 0, entropy = 0;
-        for (int i = 0; i < size; ++i) if (i != mask) sum += std::exp(static_cast<long double>(logits[i]));
+        for (int i = 0; i < size; ++i)
+          if (i != mask) sum += std::exp(static_cast<long double>(logits[i]));
         const Distribution p = Distribution::from_logits(nullptr, logits, mask);
         bool close = true;
         for (int i = 0; i < size; ++i) {
-          const long double exact = i == mask ? 0 : std::exp(static_cast<long double>(logits[i])) / sum;
+          const long double exact =
+              i == mask ? 0 : std::exp(static_cast<long double>(logits[i])) / sum;
           if (exact > 0) entropy -= exact * std::log(exact);
           close = close && std::abs(p.probability(i) - exact) <= 1e-15L * exact;
-          close = close && (i == mask || std::abs(p.log_probability(i) - std::log(exact)) <= 1e-14L);
+          close =
+              close && (i == mask || std::abs(p.log_probability(i) - std::log(exact)) <= 1e-14L);
         }
         CHECK(close);
         CHECK(p.entropy() == doctest::Approx(static_cast<double>(entropy)).epsilon(1e-13));
@@ -100,9 +104,14 @@ TEST_CASE("rows of any length: what one number at a time gives") {
       CAPTURE(size);
       CAPTURE(excluded);
       std::vector<float> logits(static_cast<std::size_t>(size));
-      for (int i = 0; i < size; ++i) logits[i] = i % 11 == 5 ? -infinity : 9 * std::sin(1.7f * static_cast<float>(i) + 1) - 40 * static_cast<float>(i % 13 == 6) - 900 * static_cast<float>(i % 17 == 3);
+      for (int i = 0; i < size; ++i)
+        logits[i] = i % 11 == 5 ? -infinity
+                                : 9 * std::sin(1.7f * static_cast<float>(i) + 1) -
+                                      40 * static_cast<float>(i % 13 == 6) -
+                                      900 * static_cast<float>(i % 17 == 3);
       std::vector<long double> exact;
-      for (int i = 0; i < size; ++i) exact.push_back(i == excluded ? 0 : std::exp(static_cast<long double>(logits[i])));
+      for (int i = 0; i < size; ++i)
+        exact.push_back(i == excluded ? 0 : std::exp(static_cast<long double>(logits[i])));
       const long double sum = std::accumulate(exact.begin(), exact.end(), 0.0L);
       long double entropy = 0, squares = 0;
       for (long double& p : exact) {
@@ -112,14 +121,16 @@ TEST_CASE("rows of any length: what one number at a time gives") {
       }
       const Distribution seen = Distribution::from_logits(nullptr, logits, excluded);
       bool close = true;
-      for (int i = 0; i < size; ++i) close = close && std::abs(seen.probability(i) - exact[i]) <= 4e-16L * exact[i] + 1e-300L;
+      for (int i = 0; i < size; ++i)
+        close = close && std::abs(seen.probability(i) - exact[i]) <= 4e-16L * exact[i] + 1e-300L;
       CHECK(close);
       const auto largest = std::max_element(exact.begin(), exact.end());
       CHECK(seen.argmax() == largest - exact.begin());
       std::vector<long double> sorted = exact;
       std::sort(sorted.begin(), sorted.end(), std::greater<>());
       CHECK(seen.max() == doctest::Approx(static_cast<double>(sorted[0])).epsilon(1e-15));
-      CHECK(seen.margin() == doctest::Approx(static_cast<double>(sorted[0] - sorted[1])).epsilon(1e-14));
+      CHECK(seen.margin() ==
+            doctest::Approx(static_cast<double>(sorted[0] - sorted[1])).epsilon(1e-14));
       CHECK(seen.entropy() == doctest::Approx(static_cast<double>(entropy)).epsilon(1e-13));
       CHECK(seen.renyi2() == doctest::Approx(static_cast<double>(squares)).epsilon(1e-14));
     }
@@ -168,8 +179,9 @@ TEST_CASE("shaping") {
   check_equal(shaped(p, {.top_p = .7}), {0, 4 / 7., 0, 3 / 7.});  // exactly reached
   check_equal(shaped(p, {.top_p = .71}), {0, 4 / 9., 2 / 9., 3 / 9.});
   check_equal(shaped(p, {.top_p = 1e-9}), {0, 1, 0, 0});
-  check_equal(shaped(p, {.top_k = 3, .top_p = .75}), {0, 4 / 7., 0, 3 / 7.});  // .4 + .3 of .9 is 78 %
-  check_equal(shaped(of({1, 1, 1, 1}), {.top_k = 2}), {.5, .5, 0, 0});        // ties: the lowest ids
+  check_equal(shaped(p, {.top_k = 3, .top_p = .75}),
+              {0, 4 / 7., 0, 3 / 7.});                                  // .4 + .3 of .9 is 78 %
+  check_equal(shaped(of({1, 1, 1, 1}), {.top_k = 2}), {.5, .5, 0, 0});  // ties: the lowest ids
   check_equal(shaped(of({0, 1e-300, 1}), {.temperature = .01}), {0, 0, 1});
 }
 

@@ -24,30 +24,43 @@ TEST_CASE("a law's density, draw and innovation fit one another") {
   CHECK(kGaussian.at(vector({2, -1})) == vector({2, -5}));
   CHECK(kGaussian.innovation(vector({2, -5})).isApprox(vector({2, -1})));
   // log N(2; 1, .5) + log N(-5; -2, 3)
-  CHECK(kGaussian.log_density(vector({2, -5})) == doctest::Approx(-2 - 0.5 - std::log(0.5) - std::log(3.0) - std::log(2 * M_PI)));
+  CHECK(kGaussian.log_density(vector({2, -5})) ==
+        doctest::Approx(-2 - 0.5 - std::log(0.5) - std::log(3.0) - std::log(2 * M_PI)));
 
   CHECK(kTwo.noises() == 2);
-  CHECK(kTwo.at(vector({1, -3}))[0] == doctest::Approx(-0.5));  // Phi(-3) < 0.25: the first component
+  CHECK(kTwo.at(vector({1, -3}))[0] ==
+        doctest::Approx(-0.5));  // Phi(-3) < 0.25: the first component
   CHECK(kTwo.at(vector({1, 0}))[0] == doctest::Approx(3));
   CHECK(kTwo.center(vector({1, 0}))[0] == doctest::Approx(2));
   const auto density = [](double y) {
-    return 0.25 * std::exp(-2 * (y + 1) * (y + 1)) / (0.5 * std::sqrt(2 * M_PI)) + 0.75 * std::exp(-(y - 2) * (y - 2) / 2) / std::sqrt(2 * M_PI);
+    return 0.25 * std::exp(-2 * (y + 1) * (y + 1)) / (0.5 * std::sqrt(2 * M_PI)) +
+           0.75 * std::exp(-(y - 2) * (y - 2) / 2) / std::sqrt(2 * M_PI);
   };
   CHECK(std::exp(kTwo.log_density(vector({0.3}))) == doctest::Approx(density(0.3)));
   // Phi(innovation) is the distribution function, whose derivative is the density.
-  const auto below = [](double y) { return 0.5 * std::erfc(-kTwo.innovation(vector({y}))[0] / std::sqrt(2.0)); };
+  const auto below = [](double y) {
+    return 0.5 * std::erfc(-kTwo.innovation(vector({y}))[0] / std::sqrt(2.0));
+  };
   CHECK((below(0.301) - below(0.299)) / 0.002 == doctest::Approx(density(0.3)).epsilon(1e-5));
-  CHECK(kTwo.innovation(vector({30}))[0] == doctest::Approx(28).epsilon(0.01));  // neither tail is lost to rounding
+  CHECK(kTwo.innovation(vector({30}))[0] ==
+        doctest::Approx(28).epsilon(0.01));  // neither tail is lost to rounding
 }
 
 TEST_CASE("the second coordinate's innovation knows which component the first came from") {
-  const Mixture law{vector({0.5, 0.5}), {vector({-10, 5}), vector({10, -5})}, {vector({1, 1}), vector({1, 1})}};
+  const Mixture law{
+      vector({0.5, 0.5}), {vector({-10, 5}), vector({10, -5})}, {vector({1, 1}), vector({1, 1})}};
   CHECK(law.innovation(vector({-10, 5.7}))[1] == doctest::Approx(0.7));
   CHECK(law.innovation(vector({10, -5.7}))[1] == doctest::Approx(-0.7));
 }
 
 TEST_CASE("a trajectory is filled from its start to the token") {
-  Trajectory token{.condition = vector({7}), .states = {vector({0.5})}, .laws = {}, .noise = {}, .steps = 2, .model = 1, .final_noise = true};
+  Trajectory token{.condition = vector({7}),
+                   .states = {vector({0.5})},
+                   .laws = {},
+                   .noise = {},
+                   .steps = 2,
+                   .model = 1,
+                   .final_noise = true};
   CHECK(token.at() == 2);
   token.take(Mixture::normal(vector({1}), vector({2})), vector({1}));
   CHECK(token.at() == 1);
@@ -74,11 +87,18 @@ TEST_CASE("what is no law is refused in one sentence") {
     return std::string("not refused");
   };
   CHECK(refused(kGaussian) == "not refused");
-  CHECK(refused(Mixture::normal(vector({1, NAN}), vector({1, 1}))) == "the target answered a law of a reverse step that is not finite");
-  CHECK(refused(Mixture::normal(vector({1, 1}), vector({1, INFINITY}))) == "the target answered a law of a reverse step that is not finite");
-  CHECK(refused(Mixture::normal(vector({1, 1}), vector({1, -1}))) == "the target answered a law of a reverse step with a negative standard deviation");
-  CHECK(refused(kTwo) == "the target answered a law of a reverse step over 1 coordinates, and its tokens have 2");
-  CHECK_THROWS_WITH_AS(Mixture::normal(vector({1}), vector({0})).log_density(vector({1})), "a reverse step has a standard deviation of zero, so there is no density to verify with", DataError);
+  CHECK(refused(Mixture::normal(vector({1, NAN}), vector({1, 1}))) ==
+        "the target answered a law of a reverse step that is not finite");
+  CHECK(refused(Mixture::normal(vector({1, 1}), vector({1, INFINITY}))) ==
+        "the target answered a law of a reverse step that is not finite");
+  CHECK(refused(Mixture::normal(vector({1, 1}), vector({1, -1}))) ==
+        "the target answered a law of a reverse step with a negative standard deviation");
+  CHECK(refused(kTwo) ==
+        "the target answered a law of a reverse step over 1 coordinates, and its tokens have 2");
+  CHECK_THROWS_WITH_AS(
+      Mixture::normal(vector({1}), vector({0})).log_density(vector({1})),
+      "a reverse step has a standard deviation of zero, so there is no density to verify with",
+      DataError);
   CHECK(shaped(kGaussian, 0.5, 2, "").sigma[0].isApprox(vector({0.25, 1.5}).array()));
 }
 

@@ -13,11 +13,13 @@ constexpr std::size_t kRows = 2 * kChunk + 100;
 Values numbers(Type type, bool constant) {
   if (type == Type::float32 || type == Type::float64) {
     std::vector<double> values(kRows);
-    for (std::size_t i = 0; i < kRows; ++i) values[i] = constant ? 0.5 : static_cast<double>(i % 1000) / 8;
+    for (std::size_t i = 0; i < kRows; ++i)
+      values[i] = constant ? 0.5 : static_cast<double>(i % 1000) / 8;
     return values;
   }
   std::vector<std::int64_t> values(kRows);
-  for (std::size_t i = 0; i < kRows; ++i) values[i] = constant ? -1 : static_cast<std::int64_t>(i * 7 % 101) - 50;
+  for (std::size_t i = 0; i < kRows; ++i)
+    values[i] = constant ? -1 : static_cast<std::int64_t>(i * 7 % 101) - 50;
   return values;
 }
 
@@ -31,7 +33,8 @@ Stored stored(const Values& values, Type type) {
 Stored unpacked(const Chunks& chunks, Type type, std::size_t rows) {
   Stored all;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    if (!append_chunk(all, *chunks[i], type, chunk_rows(rows), std::min(kChunk, rows - i * kChunk))) return {};
+    if (!append_chunk(all, *chunks[i], type, chunk_rows(rows), std::min(kChunk, rows - i * kChunk)))
+      return {};
   }
   return all;
 }
@@ -48,7 +51,8 @@ TEST_CASE("chunks give back the numbers they were made of, as a file holds them"
       const Stored whole = stored(values, type);
       REQUIRE(whole.size() == kRows * width(type));
       CHECK(unpacked(make_chunks({{values, type}}, 1).front(), type, kRows) == whole);
-      CHECK(unpacked(make_chunks(whole, type, rows, 2), type, kRows) == stored(selected(values, rows), type));
+      CHECK(unpacked(make_chunks(whole, type, rows, 2), type, kRows) ==
+            stored(selected(values, rows), type));
       Values again = empty_values(type);
       widen(whole, type, again);
       CHECK(again == values);
@@ -60,7 +64,8 @@ TEST_CASE("one number stands for any rows of a column that holds nothing else") 
   std::vector<std::int64_t> rows(kRows);
   std::iota(rows.begin(), rows.end(), 5);
   const Values seven = std::vector<std::int64_t>{7}, many = std::vector<std::int64_t>(kRows, 7);
-  CHECK(unpacked(make_chunks(stored(seven, Type::int32), Type::int32, rows, 1), Type::int32, kRows) == stored(many, Type::int32));
+  CHECK(unpacked(make_chunks(stored(seven, Type::int32), Type::int32, rows, 1), Type::int32,
+                 kRows) == stored(many, Type::int32));
 }
 
 TEST_CASE("numbers that a type cannot hold become the nearest it can; a damaged chunk is refused") {

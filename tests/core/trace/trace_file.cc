@@ -29,8 +29,10 @@ TraceOptions units_of(std::int64_t tokens) {
   return options;
 }
 
-// Prompts 0 to 4 by two runs (or so many samples), once in the order of the table and once backwards.
-void write(const std::string& path, bool backwards, std::int64_t unit_tokens, int samples = 10, int steps = 4) {
+// Prompts 0 to 4 by two runs (or so many samples), once in the order of the table and once
+// backwards.
+void write(const std::string& path, bool backwards, std::int64_t unit_tokens, int samples = 10,
+           int steps = 4) {
   TraceWriter writer(path, made_provenance(), made_runs(), units_of(unit_tokens), false);
   for (int i = 0; i < samples; ++i) {
     const int at = backwards ? samples - 1 - i : i;
@@ -69,13 +71,15 @@ void write_cell(const std::string& path, int run, int prompts) {
 TEST_CASE("vectors, their log densities and proposals come back, beside ids that have none") {
   const TraceFolder folder("vectors");
   {
-    TraceWriter writer(folder / "a.h5", made_provenance(), made_runs(), units_of(1), false);  // a unit a sample, merged
+    TraceWriter writer(folder / "a.h5", made_provenance(), made_runs(), units_of(1),
+                       false);  // a unit a sample, merged
     for (int i = 0; i < 4; ++i) {
       SampleRow sample = made_sample(i % 2, i / 2, 0);
       StepRow& step = sample.steps[1];
       if (i % 2 == 1) {
         for (TokenRow& token : step.tokens) token.value = Eigen::VectorXd::LinSpaced(12, i, i + 11);
-        step.drafts[0].log_p = -3.5, step.drafts[0].log_q = 40, step.drafts[0].proposals = 7, step.drafts[0].capped = 1;
+        step.drafts[0].log_p = -3.5, step.drafts[0].log_q = 40, step.drafts[0].proposals = 7,
+        step.drafts[0].capped = 1;
       }
       writer.sample(std::move(sample));
     }
@@ -91,7 +95,8 @@ TEST_CASE("vectors, their log densities and proposals come back, beside ids that
       CHECK(step.drafts[0].capped == 0);
       continue;
     }
-    CHECK(step.tokens.back().value == Eigen::VectorXd::LinSpaced(12, i, i + 11));  // coordinate 10 is no neighbour of 1
+    CHECK(step.tokens.back().value ==
+          Eigen::VectorXd::LinSpaced(12, i, i + 11));  // coordinate 10 is no neighbour of 1
     CHECK(step.drafts[0].log_p == -3.5);
     CHECK(step.drafts[0].log_q == 40);
     CHECK(step.drafts[0].proposals == 7);
@@ -113,9 +118,11 @@ TEST_CASE("a trace comes back as it was written") {
   REQUIRE(trace.runs().size() == 2);
   CHECK(trace.runs()[1].arm == "drafter=self");
   CHECK(trace.runs()[1].config == "drafter = self\n");
-  for (int i = 0; i < 10; ++i) CHECK(difference(trace.sample(i), made_sample(i % 2, i / 2, 0)) == "");
+  for (int i = 0; i < 10; ++i)
+    CHECK(difference(trace.sample(i), made_sample(i % 2, i / 2, 0)) == "");
   const std::vector<SampleRow> some = trace.read(3, 4);
-  for (int i = 0; i < 4; ++i) CHECK(difference(some[i], made_sample((i + 3) % 2, (i + 3) / 2, 0)) == "");
+  for (int i = 0; i < 4; ++i)
+    CHECK(difference(some[i], made_sample((i + 3) % 2, (i + 3) / 2, 0)) == "");
   CHECK(trace.read(0, 2, false)[1].steps.empty());
   CHECK(message([&] { trace.sample(10); }, 65).find("samples 0 to 9") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(folder / "a.h5.units"));
@@ -123,7 +130,8 @@ TEST_CASE("a trace comes back as it was written") {
 
 TEST_CASE("the likeliest tokens of a draft are columns by rank") {
   const TraceFolder folder("top");
-  TraceWriter writer(folder / "a.h5", made_provenance(), made_runs(), units_of(1), false);  // a unit a sample: merged
+  TraceWriter writer(folder / "a.h5", made_provenance(), made_runs(), units_of(1),
+                     false);  // a unit a sample: merged
   for (int i = 0; i < 2; ++i) {
     SampleRow row = made_sample(0, i, 0);
     if (i == 0) row.steps[0].drafts[1].top = {{4, .5}, {2, .25}};
@@ -143,7 +151,9 @@ TEST_CASE("a trace carries the text of the tokens that occur") {
   const TraceFolder folder("trace");
   auto write_spelled = [&](const std::string& path, std::int64_t unit_tokens) {
     TraceWriter writer(path, made_provenance(), made_runs(), units_of(unit_tokens), false);
-    writer.spell_with([](int run, Token token) { return token % 10 == 7 ? "" : std::to_string(run) + ":" + std::to_string(token); });
+    writer.spell_with([](int run, Token token) {
+      return token % 10 == 7 ? "" : std::to_string(run) + ":" + std::to_string(token);
+    });
     for (int i = 0; i < 10; ++i) writer.sample(made_sample(i % 2, i / 2, 0));
     writer.close();
   };
@@ -183,7 +193,8 @@ TEST_CASE("contents depend neither on the order of finishing nor on the size of 
 
 TEST_CASE("many units, which two processes read, become the trace that one process writes") {
   const TraceFolder folder("trace");
-  write(folder / "a.h5", false, 1000000, 40, 200);  // columns of one chunk and of two, and plain ones
+  write(folder / "a.h5", false, 1000000, 40,
+        200);  // columns of one chunk and of two, and plain ones
   write(folder / "b.h5", true, 1, 40, 200);
   CHECK(difference(folder / "a.h5", folder / "b.h5") == "");
   CHECK(Trace(folder / "b.h5").rows(Table::draft) == 40 * 200 * 3);
@@ -195,7 +206,8 @@ TEST_CASE("a column that holds one value in most units, and others in some, is m
     TraceWriter writer(path, made_provenance(), made_runs(), units_of(unit_tokens), false);
     for (int prompt = 0; prompt < 40; ++prompt) {
       SampleRow row = made_sample(0, prompt, 0, 200);
-      for (StepRow& step : row.steps) step.block = prompt == 17 ? step.step : 3, step.score = prompt < 30 ? 0.25 : 0.5;
+      for (StepRow& step : row.steps)
+        step.block = prompt == 17 ? step.step : 3, step.score = prompt < 30 ? 0.25 : 0.5;
       writer.sample(std::move(row));
     }
     writer.close();
@@ -221,7 +233,8 @@ TEST_CASE("a trace without samples is a trace") {
 
 TEST_CASE("drafts are recorded as asked") {
   const TraceFolder folder("trace");
-  for (const auto& [which, rows] : {std::pair<std::string, int>{"none", 0}, {"span", 2}, {"all", 3}}) {
+  for (const auto& [which, rows] :
+       {std::pair<std::string, int>{"none", 0}, {"span", 2}, {"all", 3}}) {
     TraceOptions options;
     options.drafts = which;
     TraceWriter writer(folder / which, made_provenance(), made_runs(), options, false);
@@ -244,7 +257,8 @@ TEST_CASE("a run that ends early is resumed to the same contents") {
     for (int i : {7, 2, 4}) writer.sample(made_sample(i % 2, i / 2, 0));
   }
   CHECK_FALSE(std::filesystem::exists(path));
-  CHECK(message([&] { TraceWriter(path, made_provenance(), made_runs(), units_of(1), false); }, 73).find("--resume") != std::string::npos);
+  CHECK(message([&] { TraceWriter(path, made_provenance(), made_runs(), units_of(1), false); }, 73)
+            .find("--resume") != std::string::npos);
   std::ofstream(path + ".units/unit-000009.h5.partial") << "half";
   {
     TraceWriter writer(path, made_provenance(), made_runs(), units_of(15), true);
@@ -280,16 +294,23 @@ TEST_CASE("a finished trace grows when more is asked for") {
 
 TEST_CASE("a resume by another config is refused") {
   const TraceFolder folder("trace");
-  { TraceWriter(folder / "a.h5", made_provenance(), made_runs(), units_of(1), false).sample(made_sample(0, 0, 0)); }
+  {
+    TraceWriter(folder / "a.h5", made_provenance(), made_runs(), units_of(1), false)
+        .sample(made_sample(0, 0, 0));
+  }
   std::vector<RunRow> other = made_runs();
   other[1].id = "cccccccccccc";
-  const std::string said = message([&] { TraceWriter(folder / "a.h5", made_provenance(), other, units_of(1), true); }, 78);
-  CHECK(said.find("run 1 is 'bbbbbbbbbbbb' and that of this config is 'cccccccccccc'") != std::string::npos);
+  const std::string said = message(
+      [&] { TraceWriter(folder / "a.h5", made_provenance(), other, units_of(1), true); }, 78);
+  CHECK(said.find("run 1 is 'bbbbbbbbbbbb' and that of this config is 'cccccccccccc'") !=
+        std::string::npos);
 }
 
 TEST_CASE("what cannot be written is refused in one sentence, and nothing is left") {
   const TraceFolder folder("trace");
-  auto open = [&](const std::string& path) { TraceWriter(path, made_provenance(), made_runs(), units_of(1), false); };
+  auto open = [&](const std::string& path) {
+    TraceWriter(path, made_provenance(), made_runs(), units_of(1), false);
+  };
   CHECK(message([&] { open(folder.path); }, 73).find("is a folder") != std::string::npos);
   std::ofstream(folder / "file") << "x";
   CHECK(message([&] { open(folder / "file"); }, 73).find("exists") != std::string::npos);
@@ -320,7 +341,9 @@ TEST_CASE("a full disk leaves no file behind") {
 
 TEST_CASE("text that is not UTF-8 is made so") {
   CHECK(valid_utf8("gr\xC3\xBC\xC3\x9F") == "gr\xC3\xBC\xC3\x9F");
-  CHECK(valid_utf8(std::string("a\xFF\0b", 4)) == "a\xEF\xBF\xBD\xEF\xBF\xBD" "b");
+  CHECK(valid_utf8(std::string("a\xFF\0b", 4)) ==
+        "a\xEF\xBF\xBD\xEF\xBF\xBD"
+        "b");
   CHECK(valid_utf8("\xED\xA0\x80") == "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
 }
 
@@ -338,9 +361,13 @@ TEST_CASE("cells gather to the trace of one run, and a manifest") {
   write_cell(folder / "b.h5", 1, 5);
   std::vector<CellRow> rows(3);
   rows[0].id = "a", rows[0].status = "done", rows[0].run = 0;
-  rows[1].id = "c", rows[1].status = "failed", rows[1].reason = "no memory", rows[1].signal = 9, rows[1].attempts = 2;
+  rows[1].id = "c", rows[1].status = "failed", rows[1].reason = "no memory", rows[1].signal = 9,
+  rows[1].attempts = 2;
   rows[2].id = "b", rows[2].status = "done", rows[2].run = 1;
-  gather(folder / "all.h5", made_provenance(), {{folder / "a.h5", "drafter=stepwise", 0, 5, 1}, {folder / "b.h5", "drafter=self", 0, 5, 1}}, rows);
+  gather(
+      folder / "all.h5", made_provenance(),
+      {{folder / "a.h5", "drafter=stepwise", 0, 5, 1}, {folder / "b.h5", "drafter=self", 0, 5, 1}},
+      rows);
   CHECK(difference(folder / "all.h5", folder / "whole.h5") == "");
   const std::vector<CellRow> found = manifest(Trace(folder / "all.h5"));
   REQUIRE(found.size() == 3);
@@ -394,8 +421,20 @@ TEST_CASE("a folder that cannot be written ends a run cleanly") {
   const TraceFolder folder("unwritable");
   std::filesystem::create_directory(folder / "closed");
   std::ofstream(folder / "closed/units") << "";
-  CHECK(message([&] { TraceWriter(folder / "closed/units/a.h5", made_provenance(), made_runs(), units_of(1), false); }, 73).find("units") != std::string::npos);
-  CHECK(message([&] { TraceWriter("/proc/draftlab/a.h5", made_provenance(), made_runs(), units_of(1), false); }, 73).find("/proc/draftlab") != std::string::npos);
+  CHECK(message(
+            [&] {
+              TraceWriter(folder / "closed/units/a.h5", made_provenance(), made_runs(), units_of(1),
+                          false);
+            },
+            73)
+            .find("units") != std::string::npos);
+  CHECK(message(
+            [&] {
+              TraceWriter("/proc/draftlab/a.h5", made_provenance(), made_runs(), units_of(1),
+                          false);
+            },
+            73)
+            .find("/proc/draftlab") != std::string::npos);
 }
 
 }  // namespace draftlab

@@ -1,4 +1,5 @@
-// Samples made from a counter, so that two runs of a test write the same contents; and comparison of contents.
+// Samples made from a counter, so that two runs of a test write the same contents; and comparison
+// of contents.
 #pragma once
 
 #include <unistd.h>
@@ -8,8 +9,8 @@
 #include <functional>
 #include <string>
 
-#include "core/trace/hdf5_columns.h"
 #include "core/config/composition.h"
+#include "core/trace/hdf5_columns.h"
 #include "core/trace/trace_file.h"
 
 namespace draftlab {
@@ -18,7 +19,9 @@ namespace draftlab {
 struct TraceFolder {
   std::string path;
   explicit TraceFolder(const std::string& name)
-      : path((std::filesystem::temp_directory_path() / ("draftlab-" + name + "-" + std::to_string(::getpid()))).string()) {
+      : path((std::filesystem::temp_directory_path() /
+              ("draftlab-" + name + "-" + std::to_string(::getpid())))
+                 .string()) {
     std::filesystem::remove_all(path);
     std::filesystem::create_directories(path);
   }
@@ -34,10 +37,11 @@ inline std::vector<RunRow> made_runs() {
           {"bbbbbbbbbbbb", "drafter=self", "drafter = self\n", "table", "", "", "d1"}};
 }
 
-// Every number is a multiple of 1/1024, so that 32 bits and 12 bits of mantissa hold it exactly. Consistent in all that
-// check-trace asks for.
+// Every number is a multiple of 1/1024, so that 32 bits and 12 bits of mantissa hold it exactly.
+// Consistent in all that check-trace asks for.
 inline SampleRow made_sample(int run, int prompt, int repeat, int steps = 4) {
-  std::uint64_t state = stable_hash("sample " + std::to_string(run) + " " + std::to_string(prompt) + " " + std::to_string(repeat));
+  std::uint64_t state = stable_hash("sample " + std::to_string(run) + " " + std::to_string(prompt) +
+                                    " " + std::to_string(repeat));
   auto next = [&](int below) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     return static_cast<int>((state >> 33) % static_cast<unsigned>(below));
@@ -65,7 +69,8 @@ inline SampleRow made_sample(int run, int prompt, int repeat, int steps = 4) {
     for (int i = 0; i < 3; ++i) {
       DraftRow draft;
       draft.position = position + i, draft.depth = i, draft.token = next(100);
-      draft.q = share(), draft.confidence = share(), draft.margin = share(), draft.entropy = share(), draft.renyi2 = share();
+      draft.q = share(), draft.confidence = share(), draft.margin = share(),
+      draft.entropy = share(), draft.renyi2 = share();
       draft.accepted = i < step.accepted ? 1 : i == step.accepted ? 0 : -1;
       if (draft.accepted >= 0) draft.p = share(), draft.accept = share();
       step.drafts.push_back(draft);
@@ -74,7 +79,8 @@ inline SampleRow made_sample(int run, int prompt, int repeat, int steps = 4) {
       TokenRow token;
       token.position = position + i, token.rank = i;
       token.token = i < step.accepted ? step.drafts[i].token : next(100);
-      token.source = static_cast<std::int32_t>(i < step.accepted ? Source::accepted : Source::resampled);
+      token.source =
+          static_cast<std::int32_t>(i < step.accepted ? Source::accepted : Source::resampled);
       token.p = share(), token.confidence = share();
       token.ar_local = next(2), token.ar_global = next(2);
       step.tokens.push_back(token);
@@ -82,8 +88,10 @@ inline SampleRow made_sample(int run, int prompt, int repeat, int steps = 4) {
     position += step.committed;
     row.generated += step.committed;
     for (Kind kind : {Kind::draft, Kind::verify}) {
-      row.counts[kind].calls += step.counts[kind].calls, row.counts[kind].rows += step.counts[kind].rows;
-      row.counts[kind].positions += step.counts[kind].positions, row.counts[kind].ns += step.counts[kind].ns;
+      row.counts[kind].calls += step.counts[kind].calls,
+          row.counts[kind].rows += step.counts[kind].rows;
+      row.counts[kind].positions += step.counts[kind].positions,
+          row.counts[kind].ns += step.counts[kind].ns;
     }
     row.steps.push_back(std::move(step));
   }
@@ -92,14 +100,16 @@ inline SampleRow made_sample(int run, int prompt, int repeat, int steps = 4) {
   std::int32_t open = row.length - row.prompt_tokens;
   for (StepRow& step : row.steps) step.masked = open, open -= step.committed;
   row.counts[Kind::prefill] = {1, 1, 3, 500};
-  row.seconds = 0.25, row.entropy_bits = share(), row.judge_nll = share(), row.judge_tokens = row.generated;
+  row.seconds = 0.25, row.entropy_bits = share(), row.judge_nll = share(),
+  row.judge_tokens = row.generated;
   row.scores = {{"exact_match", static_cast<double>(next(2))}};
   if (prompt % 2 == 0) row.scores.emplace_back("rouge_1", share());
   return row;
 }
 
 // Writes a trace of samples that lie in the order in which readers find them.
-inline void write_made(const std::string& path, int samples, int steps = 4, const std::string& ended = "") {
+inline void write_made(const std::string& path, int samples, int steps = 4,
+                       const std::string& ended = "") {
   Provenance made;
   made.software = "draftlab test", made.started = made.ended = ended;
   TraceWriter writer(path, made, made_runs(), TraceOptions{}, false);
@@ -107,8 +117,10 @@ inline void write_made(const std::string& path, int samples, int steps = 4, cons
   writer.close();
 }
 
-// Copies a trace, column by column, after `edit` has seen each: the way to traces that are wrong in one place.
-inline void rewrite(const std::string& from, const std::string& to, const std::function<void(ColumnInfo&, Values&)>& edit) {
+// Copies a trace, column by column, after `edit` has seen each: the way to traces that are wrong in
+// one place.
+inline void rewrite(const std::string& from, const std::string& to,
+                    const std::function<void(ColumnInfo&, Values&)>& edit) {
   const Trace trace(from);
   ColumnWriter file(1);
   file.root(kTraceMagic, trace_tables(), trace.provenance());
@@ -131,7 +143,8 @@ inline bool equal(const Values& a, const Values& b) {
   if (const auto* numbers = std::get_if<std::vector<double>>(&a)) {
     const auto& others = std::get<std::vector<double>>(b);
     for (std::size_t i = 0; i < numbers->size(); ++i) {
-      if (!((*numbers)[i] == others[i] || (std::isnan((*numbers)[i]) && std::isnan(others[i])))) return false;
+      if (!((*numbers)[i] == others[i] || (std::isnan((*numbers)[i]) && std::isnan(others[i]))))
+        return false;
     }
     return true;
   }
@@ -148,7 +161,8 @@ inline std::string difference(const std::string& left, const std::string& right)
     for (std::size_t i = 0; i < as.infos().size(); ++i) {
       const ColumnInfo& column = as.infos()[i];
       if (column.unit == "s" || column.unit == "ns") continue;
-      if (column.name != bs.infos()[i].name || !equal(as.values(i), bs.values(i))) return column.name;
+      if (column.name != bs.infos()[i].name || !equal(as.values(i), bs.values(i)))
+        return column.name;
     }
   }
   return "";
@@ -158,11 +172,16 @@ inline std::string difference(const std::string& left, const std::string& right)
 inline std::string difference(SampleRow a, SampleRow b) {
   auto differ = [](const auto& columns, auto& left, auto& right) -> std::string {
     for (const auto& column : columns) {
-      const bool same = std::visit([](auto* x, auto* y) {
-        if constexpr (!std::is_same_v<decltype(x), decltype(y)>) return false;
-        else if constexpr (std::is_same_v<decltype(x), double*>) return *x == *y || (std::isnan(*x) && std::isnan(*y));
-        else return *x == *y;
-      }, column.field(left), column.field(right));
+      const bool same = std::visit(
+          [](auto* x, auto* y) {
+            if constexpr (!std::is_same_v<decltype(x), decltype(y)>)
+              return false;
+            else if constexpr (std::is_same_v<decltype(x), double*>)
+              return *x == *y || (std::isnan(*x) && std::isnan(*y));
+            else
+              return *x == *y;
+          },
+          column.field(left), column.field(right));
       if (!same) return column.info.name;
     }
     return "";
@@ -173,9 +192,12 @@ inline std::string difference(SampleRow a, SampleRow b) {
   for (std::size_t s = 0; s < a.steps.size() && found.empty(); ++s) {
     StepRow &x = a.steps[s], &y = b.steps[s];
     found = differ(fields<StepRow>(), x, y);
-    if (x.tokens.size() != y.tokens.size() || x.drafts.size() != y.drafts.size()) return "tokens or drafts";
-    for (std::size_t i = 0; i < x.tokens.size() && found.empty(); ++i) found = differ(fields<TokenRow>(), x.tokens[i], y.tokens[i]);
-    for (std::size_t i = 0; i < x.drafts.size() && found.empty(); ++i) found = differ(fields<DraftRow>(), x.drafts[i], y.drafts[i]);
+    if (x.tokens.size() != y.tokens.size() || x.drafts.size() != y.drafts.size())
+      return "tokens or drafts";
+    for (std::size_t i = 0; i < x.tokens.size() && found.empty(); ++i)
+      found = differ(fields<TokenRow>(), x.tokens[i], y.tokens[i]);
+    for (std::size_t i = 0; i < x.drafts.size() && found.empty(); ++i)
+      found = differ(fields<DraftRow>(), x.drafts[i], y.drafts[i]);
   }
   return found;
 }

@@ -1,4 +1,5 @@
-// Traces that were damaged, by accident or on purpose: one sentence each, never a crash, a hang or a huge allocation.
+// Traces that were damaged, by accident or on purpose: one sentence each, never a crash, a hang or
+// a huge allocation.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -29,9 +30,13 @@ std::string refusal(const std::string& path) {
   return "";
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
-void put(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+void put(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
 
 // Up to sixteen bytes are changed; one file in ten is cut off as well.
 std::string damaged(std::string bytes, unsigned seed) {
@@ -75,14 +80,25 @@ TEST_CASE("columns that contradict each other are refused") {
   const TraceFolder folder("hostile");
   const std::string good = folder / "good.h5", bad = folder / "bad.h5";
   write_made(good, 4);
-  auto edited = [&](const std::string& column, const std::function<void(ColumnInfo&, Values&)>& edit) {
-    rewrite(good, bad, [&](ColumnInfo& info, Values& values) { if (info.name == column) edit(info, values); });
+  auto edited = [&](const std::string& column,
+                    const std::function<void(ColumnInfo&, Values&)>& edit) {
+    rewrite(good, bad, [&](ColumnInfo& info, Values& values) {
+      if (info.name == column) edit(info, values);
+    });
     return refusal(bad);
   };
-  auto set = [](std::int64_t row, std::int64_t value) { return [=](ColumnInfo&, Values& values) { std::get<0>(values)[row] = value; }; };
-  CHECK(has(edited("token_p", [](ColumnInfo& info, Values&) { info.name = ""; }), "has no column 'token_p'"));
-  CHECK(has(edited("token_p", [](ColumnInfo& info, Values&) { info.type = Type::float64; }), "not of type float32"));
-  CHECK(has(edited("sample_text", [](ColumnInfo& info, Values& values) { info.type = Type::int8, values = std::vector<std::int64_t>(4, 0); }), "not of type text"));
+  auto set = [](std::int64_t row, std::int64_t value) {
+    return [=](ColumnInfo&, Values& values) { std::get<0>(values)[row] = value; };
+  };
+  CHECK(has(edited("token_p", [](ColumnInfo& info, Values&) { info.name = ""; }),
+            "has no column 'token_p'"));
+  CHECK(has(edited("token_p", [](ColumnInfo& info, Values&) { info.type = Type::float64; }),
+            "not of type float32"));
+  CHECK(has(edited("sample_text",
+                   [](ColumnInfo& info, Values& values) {
+                     info.type = Type::int8, values = std::vector<std::int64_t>(4, 0);
+                   }),
+            "not of type text"));
   CHECK(has(edited("sample_n_steps", set(0, 1'000'000'000'000)), "do not lie one after the other"));
   CHECK(has(edited("sample_first_step", set(1, -4)), "do not lie one after the other"));
   CHECK(has(edited("step_n_tokens", set(3, INT64_MAX)), "do not lie one after the other"));
@@ -107,7 +123,9 @@ TEST_SUITE("fuzz") {
     const std::string bytes = contents(folder / "good.h5"), bad = folder / "bad.h5";
     const auto began = std::chrono::steady_clock::now();
     int tried = 0, refused = 0;
-    for (unsigned seed = 0; seed < 400 && std::chrono::steady_clock::now() - began < std::chrono::seconds(15); ++seed, ++tried) {
+    for (unsigned seed = 0;
+         seed < 400 && std::chrono::steady_clock::now() - began < std::chrono::seconds(15);
+         ++seed, ++tried) {
       put(bad, damaged(bytes, seed));
       const pid_t child = ::fork();
       if (child == 0) {

@@ -1,4 +1,5 @@
-// A run that is killed at any moment loses no finished sample, and goes on to the contents of a run that was not.
+// A run that is killed at any moment loses no finished sample, and goes on to the contents of a run
+// that was not.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -15,7 +16,8 @@ namespace {
 
 constexpr int kSamples = 10;
 
-// Decodes what is not done yet, and tells through the pipe how many samples are: each number is true when it is sent.
+// Decodes what is not done yet, and tells through the pipe how many samples are: each number is
+// true when it is sent.
 [[noreturn]] void decode(const std::string& path, int pipe) {
   int status = 0;
   try {
@@ -71,20 +73,27 @@ TEST_SUITE("sigkill") {
     const std::string whole = folder / "whole.h5", path = folder / "a.h5";
     write_made(whole, kSamples);
     std::mt19937 random(1);
-    const auto start = std::chrono::steady_clock::now();  // kills fall within the time that a run takes here and now
+    const auto start = std::chrono::steady_clock::now();  // kills fall within the time that a run
+                                                          // takes here and now
     CHECK_FALSE(run_for(path, std::chrono::seconds(60)).killed);
-    const auto usual = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count();
+    const auto usual = std::chrono::duration_cast<std::chrono::microseconds>(
+                           std::chrono::steady_clock::now() - start)
+                           .count();
     int kills = 0, rounds = 0;
     const auto began = std::chrono::steady_clock::now();
-    auto time_left = [&] { return std::chrono::steady_clock::now() - began < std::chrono::seconds(15); };
+    auto time_left = [&] {
+      return std::chrono::steady_clock::now() - began < std::chrono::seconds(15);
+    };
     while (time_left()) {
       std::filesystem::remove_all(path);
       std::filesystem::remove_all(path + ".units");
       for (bool killed = true; killed;) {
-        const Outcome outcome = run_for(path, std::chrono::microseconds(time_left() ? 1 + random() % usual : 60000000));
+        const Outcome outcome =
+            run_for(path, std::chrono::microseconds(time_left() ? 1 + random() % usual : 60000000));
         killed = outcome.killed;
         kills += killed;
-        CHECK(TraceWriter(path, {}, made_runs(), TraceOptions{}, true).finished() >= static_cast<std::size_t>(outcome.reported));
+        CHECK(TraceWriter(path, {}, made_runs(), TraceOptions{}, true).finished() >=
+              static_cast<std::size_t>(outcome.reported));
         if (std::filesystem::exists(path)) CHECK(difference(path, whole) == "");
       }
       CHECK(difference(path, whole) == "");

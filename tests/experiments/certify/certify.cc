@@ -1,4 +1,5 @@
-// What the certificates stand on: the walk itself, its refusals, and that what is drawn agrees with what is enumerated.
+// What the certificates stand on: the walk itself, its refusals, and that what is drawn agrees with
+// what is enumerated.
 #include "experiments/certify/certify.h"
 
 #include <doctest/doctest.h>
@@ -26,7 +27,9 @@ const Registries& registries() {
   return all;
 }
 
-std::string certificate(const std::string& name) { return std::string(DRAFTLAB_SOURCE_DIR) + "/configs/certify/" + name + ".ini"; }
+std::string certificate(const std::string& name) {
+  return std::string(DRAFTLAB_SOURCE_DIR) + "/configs/certify/" + name + ".ini";
+}
 
 struct Toy {
   Composition composition;
@@ -34,17 +37,20 @@ struct Toy {
   Models models;
   Prompt prompt;
 
-  explicit Toy(Composition made) : composition(std::move(made)), models(load_models(composition, loaded)) {
+  explicit Toy(Composition made)
+      : composition(std::move(made)), models(load_models(composition, loaded)) {
     const auto task = composition.task.make();
     task->load(nullptr);
     prompt = task->prompt(0);
   }
 };
 
-Composition composed(const std::string& name, const Overrides& overrides = {}, bool reference = false) {
+Composition composed(const std::string& name, const Overrides& overrides = {},
+                     bool reference = false) {
   Faults faults;
   const Config config = Config::read(certificate(name), overrides, faults);
-  Composition composition = compose(reference ? reference_of(config) : config, registries(), faults);
+  Composition composition =
+      compose(reference ? reference_of(config) : config, registries(), faults);
   faults.raise();
   return composition;
 }
@@ -77,7 +83,8 @@ std::vector<std::vector<Token>> sampled(const Composition& composition, int coun
       const Toy toy(composition);
       for (int i = thread; i < count; i += threads) {
         SampledChance chance(20);
-        Decoder decoder(toy.composition, toy.models, toy.prompt, stable_hash("sample " + std::to_string(i)), chance);
+        Decoder decoder(toy.composition, toy.models, toy.prompt,
+                        stable_hash("sample " + std::to_string(i)), chance);
         drive(toy.models, decoder, decoder.decode());
         texts[static_cast<std::size_t>(i)] = decoder.canvas().tokens();
       }
@@ -110,7 +117,8 @@ TEST_CASE("merging equal states changes the number of outcomes and nothing else"
   }
 }
 
-// Four unknowns of three tokens, one a step: 3 + 9 + 27 + 81 outcomes of steps, 81 texts, four evaluations.
+// Four unknowns of three tokens, one a step: 3 + 9 + 27 + 81 outcomes of steps, 81 texts, four
+// evaluations.
 TEST_CASE("the sequential decoder's outcomes can be counted by hand") {
   const Toy toy(composed("assd-self-k3", {}, true));
   const Outcomes outcomes = enumerate(toy.composition, toy.models, toy.prompt, true, 1000);
@@ -149,17 +157,21 @@ TEST_CASE("too many outcomes are refused before they are walked, with the estima
     FAIL("not refused");
   } catch (const ConfigError& error) {
     CHECK(error.status() == 78);
-    CHECK(std::string(error.what()).find("outcomes to walk, more than certify.most_outcomes = 100") != std::string::npos);
+    CHECK(
+        std::string(error.what()).find("outcomes to walk, more than certify.most_outcomes = 100") !=
+        std::string::npos);
   }
 }
 
-TEST_CASE("self-drafting never needs more than N - m evaluations (Theorem 1), and k = 2 gains nothing") {
+TEST_CASE(
+    "self-drafting never needs more than N - m evaluations (Theorem 1), and k = 2 gains nothing") {
   for (int k = 1; k <= 5; ++k) {
     const Toy toy(composed("assd-self-k3", {{"decode.draft_length", std::to_string(k)}}));
     const Outcomes outcomes = enumerate(toy.composition, toy.models, toy.prompt, true, 100000);
     CAPTURE(k);
     CHECK(outcomes.worst_nfe == 4);
-    if (k <= 2) CHECK(outcomes.expected_nfe == doctest::Approx(4).epsilon(1e-12));  // k = 2 gains nothing
+    if (k <= 2)
+      CHECK(outcomes.expected_nfe == doctest::Approx(4).epsilon(1e-12));  // k = 2 gains nothing
     if (k >= 3) CHECK(outcomes.expected_nfe < 3.9);
   }
 }

@@ -1,4 +1,5 @@
-// That certificates of vector tokens see what is wrong, and nothing where all is right, also with few samples.
+// That certificates of vector tokens see what is wrong, and nothing where all is right, also with
+// few samples.
 #include "experiments/certify/vector_certificate.h"
 
 #include <doctest/doctest.h>
@@ -9,7 +10,10 @@ namespace draftlab {
 namespace {
 
 VectorCertificate certify(const std::string& lines) {
-  const Composition composition = testing::vectors(lines + "[model.draft]\nshift = 0.5\nsigmas = 1.1, 0.6, 0.5\n[certify]\nsamples = 4000\n[decode]\ndraft_length = 2\n[verifier.density]\ncap = 100000\n");
+  const Composition composition =
+      testing::vectors(lines +
+                       "[model.draft]\nshift = 0.5\nsigmas = 1.1, 0.6, 0.5\n[certify]\nsamples = "
+                       "4000\n[decode]\ndraft_length = 2\n[verifier.density]\ncap = 100000\n");
   const auto task = composition.task.make();
   task->load(nullptr);
   Loaded loaded;
@@ -18,7 +22,8 @@ VectorCertificate certify(const std::string& lines) {
 
 // The first check whose name begins so.
 Check check(const VectorCertificate& certificate, const std::string& name) {
-  for (const Check& one : certificate.checks) if (one.name.starts_with(name)) return one;
+  for (const Check& one : certificate.checks)
+    if (one.name.starts_with(name)) return one;
   FAIL("there is no check '" << name << "'");
   return {};
 }
@@ -27,14 +32,16 @@ TEST_CASE("an exact rule passes, and every check says what it was made from") {
   const VectorCertificate certificate = certify("");
   CHECK(certificate.lossless());
   CHECK(certificate.claims_hold());
-  CHECK(check(certificate, "innovations, largest distance").statistics == 24);  // 3 tokens, 3 steps and the start, 2 coordinates
+  CHECK(check(certificate, "innovations, largest distance").statistics ==
+        24);  // 3 tokens, 3 steps and the start, 2 coordinates
   CHECK(check(certificate, "innovations, largest correlation").statistics == 276);
   CHECK(check(certificate, "covariance").statistics == 21);
   CHECK(certificate.tested == 12000);  // one replaced or accepted draft a token
   int statistics = 0;
   for (const Check& one : certificate.checks) statistics += one.statistics;
   // Kolmogorov's limit: 2 exp(-2 n d^2) = alpha / statistics.
-  CHECK(check(certificate, "innovations, largest distance").critical == doctest::Approx(std::sqrt(std::log(2.0 * statistics / 0.01) / 8000)));
+  CHECK(check(certificate, "innovations, largest distance").critical ==
+        doctest::Approx(std::sqrt(std::log(2.0 * statistics / 0.01) / 8000)));
   CHECK(to_text(certificate).find("12000") != std::string::npos);
 }
 
@@ -45,18 +52,24 @@ TEST_CASE("what is not exact is seen") {
   CHECK_FALSE(check(tempered, "mean of the tokens").passes());
   CHECK_FALSE(check(tempered, "proposals").passes());
   // Tokens drawn without sight of one another are each right, and not together.
-  const VectorCertificate together = certify("model.draft = none\nrouter = never\nunmasker = all\n[drafter.diffusion]\ntogether = true\n[model.linear-gaussian]\ncoupling = 1\n");
+  const VectorCertificate together = certify(
+      "model.draft = none\nrouter = never\nunmasker = all\n[drafter.diffusion]\ntogether = "
+      "true\n[model.linear-gaussian]\ncoupling = 1\n");
   CHECK_FALSE(together.lossless());
   CHECK_FALSE(check(together, "covariance").passes());
   CHECK_FALSE(check(certify("[certify]\nmean = 0.7\n"), "claimed mean").passes());
   CHECK_FALSE(check(certify("[certify]\nacceptance = 0.5\n"), "claimed acceptance").passes());
 }
 
-TEST_CASE("with noise of their own two draws of one law differ, so a draft of the target itself may be rejected") {
+TEST_CASE(
+    "with noise of their own two draws of one law differ, so a draft of the target itself may be "
+    "rejected") {
   const VectorCertificate certificate = certify("[verifier.density]\nk = 1\naligned = false\n");
   CHECK(certificate.lossless());
-  for (const Check& one : certificate.checks) CHECK_FALSE(one.name.starts_with("drafts of the target itself"));
-  CHECK(check(certify("[verifier.density]\nk = 1\n"), "drafts of the target itself").statistic == 0);
+  for (const Check& one : certificate.checks)
+    CHECK_FALSE(one.name.starts_with("drafts of the target itself"));
+  CHECK(check(certify("[verifier.density]\nk = 1\n"), "drafts of the target itself").statistic ==
+        0);
 }
 
 }  // namespace

@@ -16,9 +16,10 @@ namespace {
 
 // Changes the time at which a lease was renewed last, as if that were so many seconds ago.
 void age(const std::string& file, int seconds) {
-  struct stat found{};
+  struct stat found {};
   REQUIRE(::stat(file.c_str(), &found) == 0);
-  const timespec times[2] = {{found.st_mtim.tv_sec - seconds, 0}, {found.st_mtim.tv_sec - seconds, 0}};
+  const timespec times[2] = {{found.st_mtim.tv_sec - seconds, 0},
+                             {found.st_mtim.tv_sec - seconds, 0}};
   REQUIRE(::utimensat(AT_FDCWD, file.c_str(), times, 0) == 0);
 }
 

@@ -29,7 +29,8 @@ TEST_CASE("top-k takes the k best, the lower id of equals") {
   const auto accepted = [&](const std::string& k) {
     const auto rule = part(&Registries::acceptance, "top-k", "k = " + k + "\n");
     std::string tokens;
-    for (Token token = 0; token < 5; ++token) if (rule->probability({token, p, nullptr, 0}) == 1) tokens += std::to_string(token);
+    for (Token token = 0; token < 5; ++token)
+      if (rule->probability({token, p, nullptr, 0}) == 1) tokens += std::to_string(token);
     return tokens;
   };
   CHECK(accepted("1") == "1");
@@ -45,12 +46,14 @@ TEST_CASE("distance keeps a draft near the best, as intensities are near") {
   CHECK(rule->probability({1, p, nullptr, 0}) == 1);
   CHECK(rule->probability({5, p, nullptr, 0}) == 1);
   CHECK(rule->probability({6, p, nullptr, 0}) == 0);
-  CHECK(part(&Registries::acceptance, "distance", "epsilon = 0\n")->probability({2, p, nullptr, 0}) == 0);
+  CHECK(
+      part(&Registries::acceptance, "distance", "epsilon = 0\n")->probability({2, p, nullptr, 0}) ==
+      0);
 }
 
 TEST_CASE("typical acceptance: min(epsilon, delta exp(-H))") {
   const auto usual = part(&Registries::acceptance, "typical");  // .09 and .3
-  const Distribution p = of({.05, .25, .7});                    // H = .746 nats, .3 exp(-H) = .142: epsilon decides
+  const Distribution p = of({.05, .25, .7});  // H = .746 nats, .3 exp(-H) = .142: epsilon decides
   CHECK(usual->probability({0, p, nullptr, 0}) == 0);
   CHECK(usual->probability({1, p, nullptr, 0}) == 1);
   const auto sure = part(&Registries::acceptance, "typical", "epsilon = 0.5\n");
@@ -60,7 +63,9 @@ TEST_CASE("typical acceptance: min(epsilon, delta exp(-H))") {
   const Distribution flat = Distribution::uniform(100);  // .3 / 100 is below .01
   CHECK(usual->probability({7, flat, nullptr, 0}) == 1);
   CHECK(usual->replacement({0, p, nullptr, 0}).probability(2) == 1);
-  CHECK(part(&Registries::acceptance, "typical", "replacement = draw\n")->replacement({0, p, nullptr, 0}).probability(2) == doctest::Approx(.7));
+  CHECK(part(&Registries::acceptance, "typical", "replacement = draw\n")
+            ->replacement({0, p, nullptr, 0})
+            .probability(2) == doctest::Approx(.7));
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ std::unique_ptr<Acceptance> speculative(const std::string& options = "") {
   register_builtin_plugins(registries);
   Faults faults;
   const Config config = Config::parse("[acceptance.speculative]\n" + options, "test.ini", faults);
-  auto bound = registries.acceptance.find("speculative")->bind(config, "acceptance.speculative", faults);
+  auto bound =
+      registries.acceptance.find("speculative")->bind(config, "acceptance.speculative", faults);
   faults.raise();
   return bound.make();
 }
@@ -29,15 +30,16 @@ Distribution of(std::initializer_list<double> weights) {
 TEST_CASE("the ratio test accepts with min(1, p/q)") {
   const auto rule = speculative();
   const Distribution p = of({0.2, 0.8}), q = of({0.5, 0.5});
-  CHECK(rule->probability({0, p, &q, 0}) == doctest::Approx(0.4));  // 0.2 / 0.5
-  CHECK(rule->probability({1, p, &q, 0}) == 1);                     // 0.8 > 0.5
+  CHECK(rule->probability({0, p, &q, 0}) == doctest::Approx(0.4));       // 0.2 / 0.5
+  CHECK(rule->probability({1, p, &q, 0}) == 1);                          // 0.8 > 0.5
   CHECK(rule->probability({0, p, nullptr, 0}) == doctest::Approx(0.2));  // a point mass claims 1
 }
 
 TEST_CASE("epsilon is added to the ratio, gamma is its exponent") {
   const Distribution p = of({0.2, 0.8}), q = of({0.5, 0.5});
   CHECK(speculative("epsilon = 0.05\n")->probability({0, p, &q, 0}) == doctest::Approx(0.45));
-  CHECK(speculative("gamma = 0.5\n")->probability({0, p, &q, 0}) == doctest::Approx(std::sqrt(0.4)));
+  CHECK(speculative("gamma = 0.5\n")->probability({0, p, &q, 0}) ==
+        doctest::Approx(std::sqrt(0.4)));
 }
 
 TEST_CASE("the replacement is what the draft left uncovered") {
@@ -49,5 +51,6 @@ TEST_CASE("the replacement is what the draft left uncovered") {
   const Distribution point = rule->replacement({0, p, nullptr, 0});  // p without token 0
   CHECK(point.probability(0) == 0);
   CHECK(point.probability(1) == doctest::Approx(0.625));
-  CHECK(rule->replacement({0, p, &p, 0}).probability(0) == doctest::Approx(0.2));  // q covers p: p itself
+  CHECK(rule->replacement({0, p, &p, 0}).probability(0) ==
+        doctest::Approx(0.2));  // q covers p: p itself
 }

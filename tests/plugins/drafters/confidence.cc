@@ -8,7 +8,9 @@ namespace {
 using testing::of;
 using Positions = std::vector<std::int32_t>;
 
-std::unique_ptr<Drafter> confidence(const std::string& options = "") { return testing::part(&Registries::drafters, "confidence", options); }
+std::unique_ptr<Drafter> confidence(const std::string& options = "") {
+  return testing::part(&Registries::drafters, "confidence", options);
+}
 
 Positions positions(const Proposal& proposal) {
   Positions all;
@@ -16,15 +18,18 @@ Positions positions(const Proposal& proposal) {
   return all;
 }
 
-// Eight positions in blocks of four, 0 and 1 given; the answer at the node where the last verification stopped is of these peaks.
+// Eight positions in blocks of four, 0 and 1 given; the answer at the node where the last
+// verification stopped is of these peaks.
 //   position   2   3   4   5   6   7
 //   peak      .6  .7  .5  .9  .9  .8
 struct Drafting {
-  testing::ScriptedStep scripted{Canvas(8, std::vector<std::pair<std::int32_t, Token>>{{0, 1}, {1, 1}})};
+  testing::ScriptedStep scripted{
+      Canvas(8, std::vector<std::pair<std::int32_t, Token>>{{0, 1}, {1, 1}})};
   std::map<std::int32_t, Distribution> answers;
 
   explicit Drafting(std::int64_t draft_length, const std::string& order = "confidence") {
-    for (const auto& [position, peak] : std::map<std::int32_t, double>{{2, .6}, {3, .7}, {4, .5}, {5, .9}, {6, .9}, {7, .8}}) {
+    for (const auto& [position, peak] :
+         std::map<std::int32_t, double>{{2, .6}, {3, .7}, {4, .5}, {5, .9}, {6, .9}, {7, .8}}) {
       answers.emplace(position, of({(1 - peak) / 2, peak, (1 - peak) / 2}));
     }
     scripted.blocks = {.size = 4, .origin = 0};
@@ -35,7 +40,8 @@ struct Drafting {
   }
   void carry() {
     scripted.carry.emplace();
-    for (const auto& [position, answer] : answers) scripted.carry->answer.add(kRoot, position, answer);
+    for (const auto& [position, answer] : answers)
+      scripted.carry->answer.add(kRoot, position, answer);
   }
   Proposal propose(const std::string& options = "") {
     const auto drafter = confidence(options);
@@ -43,7 +49,9 @@ struct Drafting {
   }
 };
 
-TEST_CASE("drafts come block by block, the most confident first, the leftmost among equals, and spill into the next block") {
+TEST_CASE(
+    "drafts come block by block, the most confident first, the leftmost among equals, and spill "
+    "into the next block") {
   for (const char* order : {"order = rule", "order = confidence"}) {
     Drafting drafting(5);
     drafting.carry();
@@ -72,13 +80,16 @@ TEST_CASE("the rule's order is the unmasker's") {
   CHECK(positions(drafting.propose("order = confidence")) == Positions{3, 2, 5});
 }
 
-TEST_CASE("without an answer to draft from, the step is one of stepwise decoding, and its answer is carried") {
+TEST_CASE(
+    "without an answer to draft from, the step is one of stepwise decoding, and its answer is "
+    "carried") {
   Drafting drafting(3);
   const Proposal proposal = drafting.propose();
   REQUIRE(drafting.scripted.asked);
   CHECK(drafting.scripted.asked->kind == Kind::draft);
   CHECK(drafting.scripted.asked->view == View::bidirectional);
-  CHECK(drafting.scripted.asked->asks.front().positions == Positions{2, 3, 4, 5, 6, 7});  // its own choice, three drafts: whole blocks
+  CHECK(drafting.scripted.asked->asks.front().positions ==
+        Positions{2, 3, 4, 5, 6, 7});  // its own choice, three drafts: whole blocks
   CHECK(positions(proposal) == Positions{3});
   CHECK(proposal.exact == 1);
   CHECK(proposal.foresight > 0);
@@ -96,7 +107,8 @@ TEST_CASE("a right-shifted model's carried position is not enough to draft from"
   CHECK(drafting.scripted.asked);
 }
 
-TEST_CASE("no draft lies beyond the horizon of the cache; at a horizon of none the step is stepwise") {
+TEST_CASE(
+    "no draft lies beyond the horizon of the cache; at a horizon of none the step is stepwise") {
   Drafting drafting(5);
   drafting.carry();
   drafting.scripted.target.deepest = 2;

@@ -8,7 +8,9 @@ namespace {
 using testing::of;
 using Positions = std::vector<std::int32_t>;
 
-std::unique_ptr<Drafter> denoise(const std::string& options = "") { return testing::part(&Registries::drafters, "denoise", options); }
+std::unique_ptr<Drafter> denoise(const std::string& options = "") {
+  return testing::part(&Registries::drafters, "denoise", options);
+}
 
 // Four positions, 0 is committed; the block of four is drafted.
 testing::ScriptedStep block(bool tentative = false) {
@@ -24,7 +26,9 @@ TEST_CASE("every mask of the window is drawn from one bidirectional forward") {
   testing::ScriptedStep scripted = block();
   scripted.decode.sampling.temperature = 0.5;
   const auto drafter = denoise();
-  const Proposal proposal = scripted.run(drafter->propose(scripted.step()), {{1, of({.5, .3, .2})}, {2, of({0, 0, 1})}, {3, of({0, 1, 0})}});
+  const Proposal proposal =
+      scripted.run(drafter->propose(scripted.step()),
+                   {{1, of({.5, .3, .2})}, {2, of({0, 0, 1})}, {3, of({0, 1, 0})}});
   REQUIRE(scripted.asked);
   CHECK(scripted.asked->view == View::bidirectional);
   CHECK(scripted.asked->form() == Form::committed);
@@ -33,12 +37,14 @@ TEST_CASE("every mask of the window is drawn from one bidirectional forward") {
   CHECK(proposal.nodes[1].token == 2);
   CHECK(proposal.nodes[2].token == 1);
   CHECK(proposal.raw[0].probability(0) == doctest::Approx(.5));
-  CHECK(proposal.drawn_from[0].probability(0) == doctest::Approx(.25 / .38));  // squares: .25, .09, .04
+  CHECK(proposal.drawn_from[0].probability(0) ==
+        doctest::Approx(.25 / .38));  // squares: .25, .09, .04
   CHECK(proposal.exact == 0);
   CHECK(proposal.edits.empty());
 }
 
-TEST_CASE("in a block of one the draft is the target's own draw; a lone mask of a larger block is not") {
+TEST_CASE(
+    "in a block of one the draft is the target's own draw; a lone mask of a larger block is not") {
   testing::ScriptedStep scripted = block();
   scripted.window = {.positions = {3}, .span = 1};
   const auto drafter = denoise();
@@ -50,12 +56,15 @@ TEST_CASE("in a block of one the draft is the target's own draw; a lone mask of 
   testing::ScriptedStep greedy = block();
   greedy.window = alone.window;
   greedy.blocks.size = 1;
-  CHECK(greedy.run(denoise("greedy = true")->propose(greedy.step()), {{3, of({1, 1, 1})}}).exact == 1);  // what it claims is what the target has
+  CHECK(greedy.run(denoise("greedy = true")->propose(greedy.step()), {{3, of({1, 1, 1})}}).exact ==
+        1);  // what it claims is what the target has
 }
 
 TEST_CASE("greedy takes the most probable token and claims the distribution") {
   testing::ScriptedStep scripted = block();
-  const Proposal proposal = scripted.run(denoise("greedy = true")->propose(scripted.step()), {{1, of({.2, .3, .5})}, {2, of({.4, .3, .3})}, {3, of({.1, .8, .1})}});
+  const Proposal proposal =
+      scripted.run(denoise("greedy = true")->propose(scripted.step()),
+                   {{1, of({.2, .3, .5})}, {2, of({.4, .3, .3})}, {3, of({.1, .8, .1})}});
   CHECK(proposal.nodes[0].token == 2);
   CHECK(proposal.nodes[1].token == 0);
   CHECK(proposal.nodes[2].token == 1);
@@ -67,7 +76,8 @@ TEST_CASE("what came along with a commit is proposed alone, without asking") {
   scripted.carry.emplace();
   scripted.carry->answer.add(kRoot, 1, of({0, 0, 1}));
   const auto drafter = denoise();
-  const Proposal proposal = scripted.run(drafter->propose(scripted.step()), std::map<std::int32_t, Distribution>{});
+  const Proposal proposal =
+      scripted.run(drafter->propose(scripted.step()), std::map<std::int32_t, Distribution>{});
   CHECK_FALSE(scripted.asked);
   REQUIRE(proposal.nodes.size() == 1);
   CHECK(proposal.nodes[0].position == 1);
@@ -77,11 +87,15 @@ TEST_CASE("what came along with a commit is proposed alone, without asking") {
   testing::ScriptedStep later = block();  // of another position: no use
   later.carry.emplace();
   later.carry->answer.add(kRoot, 2, of({0, 0, 1}));
-  CHECK(later.run(drafter->propose(later.step()), {{1, of({1, 1, 1})}, {2, of({1, 1, 1})}, {3, of({1, 1, 1})}}).nodes.size() == 3);
+  CHECK(later
+            .run(drafter->propose(later.step()),
+                 {{1, of({1, 1, 1})}, {2, of({1, 1, 1})}, {3, of({1, 1, 1})}})
+            .nodes.size() == 3);
 }
 
 TEST_CASE("a tentative token is edited where another is more probable than tau_edit") {
-  const std::map<std::int32_t, Distribution> rest{{1, of({1, 1, 1})}, {2, of({1, 1, 1})}, {3, of({1, 1, 1})}};
+  const std::map<std::int32_t, Distribution> rest{
+      {1, of({1, 1, 1})}, {2, of({1, 1, 1})}, {3, of({1, 1, 1})}};
   const auto edits = [&](const Distribution& now, bool tentative) {
     testing::ScriptedStep scripted = block(tentative);
     scripted.decode.edit_threshold = 0.7;
@@ -95,9 +109,9 @@ TEST_CASE("a tentative token is edited where another is more probable than tau_e
   CHECK(made[0].position == 0);
   CHECK(made[0].token == 0);
   CHECK(made[0].source == Source::edited);
-  CHECK(edits(of({.69, .31, 0}), true).empty());     // not sure enough
-  CHECK(edits(of({.25, .75, 0}), true).empty());     // the same token
-  CHECK(edits(of({.75, .25, 0}), false).empty());    // final
+  CHECK(edits(of({.69, .31, 0}), true).empty());   // not sure enough
+  CHECK(edits(of({.25, .75, 0}), true).empty());   // the same token
+  CHECK(edits(of({.75, .25, 0}), false).empty());  // final
 }
 
 TEST_CASE("a block without masks is asked for its edits alone") {
@@ -108,7 +122,8 @@ TEST_CASE("a block without masks is asked for its edits alone") {
   scripted.blocks = {.size = 2, .origin = 0};
   scripted.decode.edit_threshold = 0.5;
   const auto drafter = denoise();
-  const Proposal proposal = scripted.run(drafter->propose(scripted.step()), {{0, of({.6, .4, 0})}, {1, of({0, 1, 0})}});
+  const Proposal proposal =
+      scripted.run(drafter->propose(scripted.step()), {{0, of({.6, .4, 0})}, {1, of({0, 1, 0})}});
   CHECK(proposal.nodes.empty());
   CHECK(proposal.edits.size() == 1);
 }

@@ -20,14 +20,17 @@ struct Drafting : testing::ScriptedStep {
     canvas.commit(0, 1);
     return canvas;
   }
-  Proposal propose(const std::string& name, const std::string& options, const std::map<std::int32_t, Distribution>& answers) {
+  Proposal propose(const std::string& name, const std::string& options,
+                   const std::map<std::int32_t, Distribution>& answers) {
     chance = SampledChance(1);  // a proposal of its own, not the next of one decode
     const auto drafter = testing::part(&Registries::drafters, name, options);
     return run(drafter->propose(step()), answers);
   }
 };
 
-TEST_CASE("Jacobi's first guess repeats the last token; the next ones are the last verification's own predictions") {
+TEST_CASE(
+    "Jacobi's first guess repeats the last token; the next ones are the last verification's own "
+    "predictions") {
   Drafting drafting;
   Proposal proposal = drafting.propose("jacobi", "", {});
   REQUIRE(proposal.nodes.size() == 2);
@@ -36,7 +39,8 @@ TEST_CASE("Jacobi's first guess repeats the last token; the next ones are the la
   CHECK(proposal.drawn_from.empty());
   CHECK(proposal.foresight == 1);
 
-  // Drafts at 0 and 1 were judged at the root; position 0 was replaced, so position 1 was predicted at the wrong guess, node 0.
+  // Drafts at 0 and 1 were judged at the root; position 0 was replaced, so position 1 was predicted
+  // at the wrong guess, node 0.
   Carry carry{{}, kRoot, 1};
   carry.answer.add(kRoot, 0, of({1, 0, 0}));
   carry.answer.add(0, 1, of({0, 0, 1}));
@@ -58,9 +62,12 @@ TEST_CASE("synthetic drafts overlap with the target by exactly alpha") {
   CHECK(q.probability(1) == doctest::Approx(.15));
   CHECK(q.probability(2) == doctest::Approx(.6));
   double overlap = 0;
-  for (Token token = 0; token < 3; ++token) overlap += std::min(p.probability(token), q.probability(token));
+  for (Token token = 0; token < 3; ++token)
+    overlap += std::min(p.probability(token), q.probability(token));
   CHECK(overlap == doctest::Approx(.6));
-  CHECK(drafting.propose("synthetic", "alpha = 1\n", {{1, p}, {2, p}}).drawn_from[0].probability(2) == doctest::Approx(.2));
+  CHECK(
+      drafting.propose("synthetic", "alpha = 1\n", {{1, p}, {2, p}}).drawn_from[0].probability(2) ==
+      doctest::Approx(.2));
   CHECK_THROWS_AS(drafting.propose("synthetic", "alpha = 0.1\n", {{1, p}, {2, p}}), ConfigError);
 }
 

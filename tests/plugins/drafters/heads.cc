@@ -22,11 +22,13 @@ struct Drafting : testing::ScriptedStep {
   Proposal propose(const std::string& options = "") {
     chance = SampledChance(1);  // a proposal of its own, not the next of one decode
     const auto drafter = testing::part(&Registries::drafters, "heads", options);
-    return run(drafter->propose(step()), {{1, of({0, 1, 0})}, {2, of({0, 0, 1})}, {3, of({1, 0, 0})}});
+    return run(drafter->propose(step()),
+               {{1, of({0, 1, 0})}, {2, of({0, 0, 1})}, {3, of({1, 0, 0})}});
   }
 };
 
-TEST_CASE("without a carry the heads are asked at the committed state; head 1 is the target's own draw") {
+TEST_CASE(
+    "without a carry the heads are asked at the committed state; head 1 is the target's own draw") {
   Drafting drafting;
   const Proposal proposal = drafting.propose();
   REQUIRE(drafting.asked);
@@ -43,7 +45,9 @@ TEST_CASE("without a carry the heads are asked at the committed state; head 1 is
   CHECK(drafting.propose("combined = false\n").foresight == 0);
 }
 
-TEST_CASE("the answer at the stopping node is the next proposal; behind a replacement head 1 is not the target") {
+TEST_CASE(
+    "the answer at the stopping node is the next proposal; behind a replacement head 1 is not the "
+    "target") {
   Drafting drafting;
   Carry carry{{}, 1, 0};
   carry.answer.add(0, 1, of({1, 0, 0}));  // of another node
@@ -66,9 +70,14 @@ SampleRow decode(const std::string& lines) {
   Registries registries;
   register_builtin_plugins(registries);
   Faults faults;
-  const Composition arm = compose(Config::parse("model = table\ntask = positions\nfrontier = left-to-right\ndrafter = heads\nacceptance = exact-match\n[acceptance.exact-match]\n"
-                                                "replace = false\n[model.table]\nkind = views\nlength = 6\n[task.positions]\nlength = 6\nprompt = 0:0\n[decode]\ntemperature = 0\n" + lines,
-                                                "test.ini", faults), registries, faults);
+  const Composition arm = compose(
+      Config::parse("model = table\ntask = positions\nfrontier = left-to-right\ndrafter = "
+                    "heads\nacceptance = exact-match\n[acceptance.exact-match]\n"
+                    "replace = false\n[model.table]\nkind = views\nlength = "
+                    "6\n[task.positions]\nlength = 6\nprompt = 0:0\n[decode]\ntemperature = 0\n" +
+                        lines,
+                    "test.ini", faults),
+      registries, faults);
   faults.raise();
   Loaded loaded;
   const Models models = load_models(arm, loaded);
@@ -79,13 +88,18 @@ SampleRow decode(const std::string& lines) {
   return drive(models, decoder, decoder.decode());
 }
 
-TEST_CASE("forwards: iterations + 1 as published, at most one a token where head 1 needs no test, two an iteration apart") {
+TEST_CASE(
+    "forwards: iterations + 1 as published, at most one a token where head 1 needs no test, two an "
+    "iteration apart") {
   for (int seed = 0; seed < 12; ++seed) {
     for (int k = 1; k <= 4; ++k) {
       CAPTURE(seed);
       CAPTURE(k);
-      const std::string lines = "draft_length = " + std::to_string(k) + "\n[model.table]\nseed = " + std::to_string(seed) + "\n[drafter.heads]\n";
-      const SampleRow published = decode(lines + "shortcut = false\n"), untested = decode(lines), apart = decode(lines + "shortcut = false\ncombined = false\n");
+      const std::string lines = "draft_length = " + std::to_string(k) +
+                                "\n[model.table]\nseed = " + std::to_string(seed) +
+                                "\n[drafter.heads]\n";
+      const SampleRow published = decode(lines + "shortcut = false\n"), untested = decode(lines),
+                      apart = decode(lines + "shortcut = false\ncombined = false\n");
       CHECK(published.counts.nfe() == published.iterations + 1);
       CHECK(published.counts[Kind::draft].calls == 1);  // the first call only proposes
       CHECK(untested.counts.nfe() <= 5);

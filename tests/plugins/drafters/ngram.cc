@@ -12,7 +12,9 @@ Proposal propose(const Canvas& canvas, int draft_length) {
   Registries registries;
   register_builtin_plugins(registries);
   Faults faults;
-  const auto drafter = registries.drafters.find("ngram")->bind(Config::parse("", "test.ini", faults), "drafter.ngram", faults).make();
+  const auto drafter = registries.drafters.find("ngram")
+                           ->bind(Config::parse("", "test.ini", faults), "drafter.ngram", faults)
+                           .make();
   const Window window{.positions = canvas.masked_positions(), .span = 2};
   DecodeOptions decode;
   decode.draft_length = draft_length;

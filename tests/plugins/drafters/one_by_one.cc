@@ -17,14 +17,16 @@ struct Drafting : testing::ScriptedStep {
     canvas.commit(0, 1);
     return canvas;
   }
-  Proposal propose(const std::string& name, const std::string& options, const Distribution& everywhere) {
+  Proposal propose(const std::string& name, const std::string& options,
+                   const Distribution& everywhere) {
     chance = SampledChance(1);  // a proposal of its own, not the next of one decode
     const auto drafter = testing::part(&Registries::drafters, name, options);
     return run(drafter->propose(step()), {{1, everywhere}, {2, everywhere}, {3, everywhere}});
   }
 };
 
-TEST_CASE("a draft model is asked token after token, and each draft carries what it was drawn from") {
+TEST_CASE(
+    "a draft model is asked token after token, and each draft carries what it was drawn from") {
   Drafting drafting;
   const Proposal proposal = drafting.propose("model", "", of({.3, .3, .4}));
   CHECK(drafting.mailbox.model == 1);
@@ -51,7 +53,8 @@ TEST_CASE("drafting stops at an improbable token: it is the last draft, or it is
   Drafting kept, dropped;
   CHECK(kept.propose("model", "theta = 0.5\n", of({.3, .3, .4})).nodes.size() == 1);
   CHECK(kept.propose("model", "theta = 0.3\n", of({0, 0, 1})).nodes.size() == 2);
-  const Proposal fallback = dropped.propose("model", "theta = 0.5\nbelow = drop\n", of({.3, .3, .4}));
+  const Proposal fallback =
+      dropped.propose("model", "theta = 0.5\nbelow = drop\n", of({.3, .3, .4}));
   REQUIRE(fallback.nodes.size() == 1);  // nothing was left: one token of the target's own
   CHECK(fallback.exact == 1);
   CHECK(dropped.mailbox.model == 0);
@@ -65,15 +68,20 @@ TEST_CASE("several drafts a node, level by level") {
   CHECK(drafting.asked->leaves() == 3);
   for (int i = 0; i < 3; ++i) CHECK(proposal.nodes[i].parent == kRoot);
   for (int i = 3; i < 12; ++i) CHECK(proposal.nodes[i].parent == (i - 3) / 3);
-  CHECK(Drafting().propose("model", "children = 2\nwide = 1\n", of({.3, .3, .4})).nodes.size() == 2 + 2);
+  CHECK(Drafting().propose("model", "children = 2\nwide = 1\n", of({.3, .3, .4})).nodes.size() ==
+        2 + 2);
 }
 
 TEST_CASE("a drafter that asks a draft model is refused where none is named") {
   Registries registries;
   register_builtin_plugins(registries);
   Faults faults;
-  compose(Config::parse("model = table\ntask = positions\ndrafter = model\n", "a.ini", faults), registries, faults);
-  CHECK_THROWS_WITH_AS(faults.raise(), doctest::Contains("drafter 'model' asks a draft model; write model.draft = NAME"), ConfigError);
+  compose(Config::parse("model = table\ntask = positions\ndrafter = model\n", "a.ini", faults),
+          registries, faults);
+  CHECK_THROWS_WITH_AS(
+      faults.raise(),
+      doctest::Contains("drafter 'model' asks a draft model; write model.draft = NAME"),
+      ConfigError);
 }
 
 }  // namespace

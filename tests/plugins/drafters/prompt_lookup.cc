@@ -9,21 +9,25 @@ using testing::of;
 using Tokens = std::vector<Token>;
 
 struct Lookup : testing::ScriptedStep {
-  Lookup(const Tokens& text, int masks, int draft_length) : testing::ScriptedStep(committed(text, masks)) {
-    for (int i = 0; i < masks; ++i) window.positions.push_back(static_cast<std::int32_t>(text.size()) + i);
+  Lookup(const Tokens& text, int masks, int draft_length)
+      : testing::ScriptedStep(committed(text, masks)) {
+    for (int i = 0; i < masks; ++i)
+      window.positions.push_back(static_cast<std::int32_t>(text.size()) + i);
     window.span = masks;
     decode.draft_length = draft_length;
     vocabulary = 10;
   }
   static Canvas committed(const Tokens& text, int masks) {
     std::vector<std::pair<std::int32_t, Token>> prompt;
-    for (const Token token : text) prompt.emplace_back(static_cast<std::int32_t>(prompt.size()), token);
+    for (const Token token : text)
+      prompt.emplace_back(static_cast<std::int32_t>(prompt.size()), token);
     return Canvas(static_cast<int>(text.size()) + masks, prompt);
   }
   Proposal propose(const std::string& options = "") {
     chance = SampledChance(1);  // a proposal of its own, not the next of one decode
     const auto drafter = testing::part(&Registries::drafters, "prompt-lookup", options);
-    return run(drafter->propose(step()), {{window.positions.front(), of({1, 0, 0, 0, 0, 0, 0, 0, 0, 0})}});
+    return run(drafter->propose(step()),
+               {{window.positions.front(), of({1, 0, 0, 0, 0, 0, 0, 0, 0, 0})}});
   }
 };
 
@@ -43,7 +47,8 @@ TEST_CASE("the longest ending that occurs before is continued, as point masses")
   CHECK(lookup.target.counts()[Kind::aux].calls == 1);
 }
 
-TEST_CASE("a continuation must be whole, unless a shorter one will do; without any the target draws") {
+TEST_CASE(
+    "a continuation must be whole, unless a shorter one will do; without any the target draws") {
   Lookup lookup({1, 2, 3, 1, 2}, 6, 4);
   const Proposal none = lookup.propose();
   CHECK(tokens_of(none) == Tokens{0});
@@ -62,7 +67,8 @@ TEST_CASE("the earliest, the latest or the most frequent continuation") {
 
 TEST_CASE("several continuations are paths that share what they begin with") {
   // After 1 came 5 6, 5 7 and 8 1.
-  const Proposal proposal = Lookup({1, 5, 6, 1, 5, 7, 1, 8, 1}, 3, 2).propose("rows = 3\nlongest = 1\n");
+  const Proposal proposal =
+      Lookup({1, 5, 6, 1, 5, 7, 1, 8, 1}, 3, 2).propose("rows = 3\nlongest = 1\n");
   CHECK(tokens_of(proposal) == Tokens{5, 6, 7, 8, 1});
   CHECK(proposal.nodes[0].parent == kRoot);
   CHECK(proposal.nodes[1].parent == 0);
@@ -70,7 +76,8 @@ TEST_CASE("several continuations are paths that share what they begin with") {
   CHECK(proposal.nodes[3].parent == kRoot);
   CHECK(proposal.nodes[4].parent == 3);
   CHECK(proposal.nodes[3].position == 9);
-  CHECK(Lookup({1, 5, 6, 1, 5, 7, 1, 8, 1}, 3, 2).propose("rows = 1\nlongest = 1\n").nodes.size() == 2);
+  CHECK(Lookup({1, 5, 6, 1, 5, 7, 1, 8, 1}, 3, 2).propose("rows = 1\nlongest = 1\n").nodes.size() ==
+        2);
 }
 
 TEST_CASE("the negative control claims what it did not draw from") {

@@ -10,7 +10,8 @@ using namespace draftlab;
 
 namespace {
 
-std::unique_ptr<TokenEstimator> estimator(const std::string& name, const std::string& options = "") {
+std::unique_ptr<TokenEstimator> estimator(const std::string& name,
+                                          const std::string& options = "") {
   Registries registries;
   register_builtin_plugins(registries);
   Faults faults;
@@ -32,7 +33,10 @@ struct Drafts {
     const auto size = static_cast<Eigen::Index>(tokens.size());
     confidence = margin = entropy = renyi2 = Eigen::ArrayXd(size);
     for (Eigen::Index i = 0; i < size; ++i) {
-      const Distribution p(Eigen::Map<Eigen::ArrayXd>(distributions[i].data(), static_cast<Eigen::Index>(distributions[i].size())).eval());
+      const Distribution p(
+          Eigen::Map<Eigen::ArrayXd>(distributions[i].data(),
+                                     static_cast<Eigen::Index>(distributions[i].size()))
+              .eval());
       confidence[i] = p.probability(tokens[i]);
       margin[i] = p.margin();
       entropy[i] = p.entropy();
@@ -47,18 +51,23 @@ struct Drafts {
   }
 };
 
-// (1/2, 1/4, 1/4), and of it token 1: H = 1.5 ln 2, margin 1/4, sum of squares 3/8, probability 1/4.
+// (1/2, 1/4, 1/4), and of it token 1: H = 1.5 ln 2, margin 1/4, sum of squares 3/8, probability
+// 1/4.
 Drafts one() { return {{{0.5, 0.25, 0.25}}, {1}, 1}; }
 
 }  // namespace
 
 TEST_CASE("entropy: exp(-beta H / ln V)") {
   const double normalised = 1.5 * std::log(2.0) / std::log(3.0);  // 0.9464
-  CHECK(estimator("entropy")->alpha(one().view)[0] == doctest::Approx(std::exp(-normalised)));   // 0.3881
-  CHECK(estimator("entropy", "beta = 0.5")->alpha(one().view)[0] == doctest::Approx(0.6230).epsilon(1e-4));
-  CHECK(estimator("entropy", "width = 8")->alpha(one().view)[0] == doctest::Approx(std::exp(-0.5)));  // 1.5 bits of 3
+  CHECK(estimator("entropy")->alpha(one().view)[0] ==
+        doctest::Approx(std::exp(-normalised)));  // 0.3881
+  CHECK(estimator("entropy", "beta = 0.5")->alpha(one().view)[0] ==
+        doctest::Approx(0.6230).epsilon(1e-4));
+  CHECK(estimator("entropy", "width = 8")->alpha(one().view)[0] ==
+        doctest::Approx(std::exp(-0.5)));  // 1.5 bits of 3
   const double third = 1.0 / 3;
-  CHECK(estimator("entropy")->alpha(Drafts({{third, third, third}}, {0}, 1).view)[0] == doctest::Approx(std::exp(-1.0)));
+  CHECK(estimator("entropy")->alpha(Drafts({{third, third, third}}, {0}, 1).view)[0] ==
+        doctest::Approx(std::exp(-1.0)));
   CHECK(estimator("entropy")->alpha(Drafts({{0, 1, 0}}, {1}, 1).view)[0] == 1);
 }
 
@@ -68,14 +77,17 @@ TEST_CASE("confidence: the drafted token's probability to a power") {
   CHECK(estimator("confidence", "power = 1.5")->alpha(one().view)[0] == 0.125);
 }
 
-TEST_CASE("renyi2: the sum of squares") { CHECK(estimator("renyi2")->alpha(one().view)[0] == 0.375); }
+TEST_CASE("renyi2: the sum of squares") {
+  CHECK(estimator("renyi2")->alpha(one().view)[0] == 0.375);
+}
 
 TEST_CASE("hard entropy: below the threshold") {
   // (1/2, 1/2, 0): ln 2 / ln 4 = 1/2 at V = 4.
   const Drafts even({{0.5, 0.5, 0}}, {0}, 1);
   CHECK(estimator("hard-entropy", "width = 4\nthreshold = 0.51")->alpha(even.view)[0] == 1);
   CHECK(estimator("hard-entropy", "width = 4\nthreshold = 0.49")->alpha(even.view)[0] == 0);
-  CHECK(estimator("hard-entropy", "threshold = 0")->alpha(Drafts({{1, 0, 0}}, {0}, 1).view)[0] == 0);  // 0 is not below 0
+  CHECK(estimator("hard-entropy", "threshold = 0")->alpha(Drafts({{1, 0, 0}}, {0}, 1).view)[0] ==
+        0);  // 0 is not below 0
 }
 
 TEST_CASE("hard margin: at least the threshold, or above it") {
@@ -100,19 +112,23 @@ TEST_CASE("random: a fixed function of sequence, step and position, uniform over
   }
   std::sort(seen.begin(), seen.end());
   CHECK(std::unique(seen.begin(), seen.end()) == seen.end());
-  double largest = 0;  // distance from the uniform distribution (Kolmogorov): 1200 numbers stay within 0.047 nineteen times in twenty
+  double largest = 0;  // distance from the uniform distribution (Kolmogorov): 1200 numbers stay
+                       // within 0.047 nineteen times in twenty
   for (std::size_t i = 0; i < seen.size(); ++i) {
-    largest = std::max(largest, std::abs(seen[i] - (static_cast<double>(i) + 0.5) / static_cast<double>(seen.size())));
+    largest = std::max(largest, std::abs(seen[i] - (static_cast<double>(i) + 0.5) /
+                                                       static_cast<double>(seen.size())));
   }
   CHECK(largest < 0.047);
 }
 
 TEST_CASE("the expected prefix is the sum of the running products") {  // Eq. 5
-  // Drafts of probability 1/2, 1/2, 1 in a span of three: 1/2 + 1/4 + 1/4. The fourth mask is none of the span's.
+  // Drafts of probability 1/2, 1/2, 1 in a span of three: 1/2 + 1/4 + 1/4. The fourth mask is none
+  // of the span's.
   const Drafts drafts({{0.5, 0.5, 0}, {0.5, 0.25, 0.25}, {1, 0, 0}, {1, 0, 0}}, {0, 0, 0, 0}, 3);
   CHECK(estimator("confidence")->alpha(drafts.view).size() == 3);
   CHECK(estimator("confidence")->expected(drafts.view) == 1.0);
-  CHECK(estimator("renyi2")->expected(drafts.view) == doctest::Approx(0.5 + 0.5 * 0.375 + 0.5 * 0.375));
+  CHECK(estimator("renyi2")->expected(drafts.view) ==
+        doctest::Approx(0.5 + 0.5 * 0.375 + 0.5 * 0.375));
   CHECK(estimator("entropy", "beta = 0")->expected(drafts.view) == 3);
   // A hard threshold counts the drafts before the first that fails: margins 0, 1/4, 1.
   CHECK(estimator("hard-margin", "threshold = 0.2")->expected(drafts.view) == 0);

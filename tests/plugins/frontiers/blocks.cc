@@ -72,7 +72,9 @@ TEST_CASE("a sub-block ends the window but not the block") {
   CHECK(frontier->next(canvas).positions == Positions{2, 3});
   CHECK(frontier->next(canvas).boundary == Stop::block_end);
   decode.sub_block = 5;
-  CHECK_THROWS_WITH_AS(blocks(decode, canvas), "decode.sub_block = 5, but must be at most decode.block_size = 4", ConfigError);
+  CHECK_THROWS_WITH_AS(blocks(decode, canvas),
+                       "decode.sub_block = 5, but must be at most decode.block_size = 4",
+                       ConfigError);
 }
 
 // Two blocks of two; three steps may edit a block without masks.
@@ -83,8 +85,13 @@ TEST_CASE("a block is edited until a step without masks changes nothing") {
   decode.edit_threshold = 0.5;
   decode.post_steps = 3;
   const auto frontier = blocks(decode, canvas);
-  const auto committed = [](std::initializer_list<Commit> commits) { return Verdict{.commits = commits, .edits = {}, .why = Stop::complete, .carry = {}, .judged = {}}; };
-  const auto edited = [](std::initializer_list<Commit> edits) { return Verdict{.commits = {}, .edits = edits, .why = Stop::complete, .carry = {}, .judged = {}}; };
+  const auto committed = [](std::initializer_list<Commit> commits) {
+    return Verdict{
+        .commits = commits, .edits = {}, .why = Stop::complete, .carry = {}, .judged = {}};
+  };
+  const auto edited = [](std::initializer_list<Commit> edits) {
+    return Verdict{.commits = {}, .edits = edits, .why = Stop::complete, .carry = {}, .judged = {}};
+  };
 
   canvas.commit(0, 1, true);
   canvas.commit(1, 1, true);
@@ -121,10 +128,14 @@ TEST_CASE("without steps for it a full block is final at once") {
   decode.edit_threshold = 0.5;
   const auto frontier = blocks(decode, canvas);
   canvas.commit(0, 1, true);
-  frontier->observe(canvas, {}, {.commits = {{0, 1}}, .edits = {}, .why = Stop::complete, .carry = {}, .judged = {}});
+  frontier->observe(
+      canvas, {},
+      {.commits = {{0, 1}}, .edits = {}, .why = Stop::complete, .carry = {}, .judged = {}});
   CHECK(frontier->settled(canvas).empty());
   canvas.commit(1, 1, true);
-  frontier->observe(canvas, {}, {.commits = {{1, 1}}, .edits = {}, .why = Stop::complete, .carry = {}, .judged = {}});
+  frontier->observe(
+      canvas, {},
+      {.commits = {{1, 1}}, .edits = {}, .why = Stop::complete, .carry = {}, .judged = {}});
   CHECK(frontier->settled(canvas) == Positions{0, 1});
 }
 

@@ -12,8 +12,10 @@ struct Ordering {
   Canvas canvas;
   std::unique_ptr<Frontier> frontier;
 
-  Ordering(int generated, std::uint64_t sequence, const std::string& options = "", std::int64_t steps = 0)
-      : canvas(generated + 1, std::vector<std::pair<std::int32_t, Token>>{{0, 0}}), frontier(part(&Registries::frontiers, "random", options)) {
+  Ordering(int generated, std::uint64_t sequence, const std::string& options = "",
+           std::int64_t steps = 0)
+      : canvas(generated + 1, std::vector<std::pair<std::int32_t, Token>>{{0, 0}}),
+        frontier(part(&Registries::frontiers, "random", options)) {
     DecodeOptions decode;
     decode.steps = steps;
     frontier->begin({}, decode);
@@ -44,7 +46,8 @@ TEST_CASE("every sequence has an order of its own, and keeps it") {
     orders.insert(order);
     ++first[order.front() - 1];
     ordering.canvas.commit(order.front(), 0);
-    CHECK(ordering.frontier->next(ordering.canvas).positions == std::vector<std::int32_t>(order.begin() + 1, order.end()));
+    CHECK(ordering.frontier->next(ordering.canvas).positions ==
+          std::vector<std::int32_t>(order.begin() + 1, order.end()));
   }
   CHECK(orders.size() == 24);
   for (const int times : first) CHECK(std::abs(times - 600) < 85);  // 4 standard deviations
@@ -57,8 +60,13 @@ TEST_CASE("MAR's cosine schedule: 256 steps are one token each, 64 are 1 to 7") 
   CHECK(*std::min_element(sizes.begin(), sizes.end()) == 1);
   CHECK(*std::max_element(sizes.begin(), sizes.end()) == 7);
   CHECK(sizes.front() == 1);  // 256 - floor(256 cos(pi / 128)) = 256 - 255
-  CHECK_THROWS_WITH_AS(Ordering(4, 0, "schedule = cosine", 5), doctest::Contains("decode.steps = 5 steps of a cosine schedule, but there are 4 positions to fill"), ConfigError);
-  CHECK_THROWS_WITH_AS(Ordering(4, 0, "schedule = cosine"), doctest::Contains("set decode.steps"), ConfigError);
+  CHECK_THROWS_WITH_AS(
+      Ordering(4, 0, "schedule = cosine", 5),
+      doctest::Contains(
+          "decode.steps = 5 steps of a cosine schedule, but there are 4 positions to fill"),
+      ConfigError);
+  CHECK_THROWS_WITH_AS(Ordering(4, 0, "schedule = cosine"), doctest::Contains("set decode.steps"),
+                       ConfigError);
 }
 
 }  // namespace

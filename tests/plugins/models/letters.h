@@ -20,7 +20,9 @@ class Letters final : public Tokenizer {
     for (Token token : tokens) text += piece(token);
     return text;
   }
-  std::string piece(Token token) const override { return token < 9 ? "." : std::string(1, static_cast<char>('a' + token - 9)); }
+  std::string piece(Token token) const override {
+    return token < 9 ? "." : std::string(1, static_cast<char>('a' + token - 9));
+  }
   int vocabulary() const override { return 9 + 26; }
   Token begin() const override { return 1; }
   Token separator() const override { return 4; }

@@ -21,8 +21,12 @@ const Registries& registries() {
 
 Composition composed(const std::string& lines) {
   Faults faults;
-  Composition arm = compose(Config::parse("model = table\ntask = positions\nestimator = entropy\nmodel.table.length = 8\n" + lines +
-                                          "\n[task.positions]\nlength = 8\nprompt = 0:1\n", "a.ini", faults), registries(), faults);
+  Composition arm =
+      compose(Config::parse(
+                  "model = table\ntask = positions\nestimator = entropy\nmodel.table.length = 8\n" +
+                      lines + "\n[task.positions]\nlength = 8\nprompt = 0:1\n",
+                  "a.ini", faults),
+              registries(), faults);
   faults.raise();
   return arm;
 }
@@ -30,24 +34,34 @@ Composition composed(const std::string& lines) {
 }  // namespace
 
 TEST_CASE("the options of both routers stand in one section, and are what the arm is known by") {
-  const Composition arm = composed("router = explore\nrouter.explore.of = hysteresis\nrouter.explore.epsilon = 0.2\nrouter.explore.on = 2");
+  const Composition arm = composed(
+      "router = explore\nrouter.explore.of = hysteresis\nrouter.explore.epsilon = "
+      "0.2\nrouter.explore.on = 2");
   CHECK(arm.resolved.find("of = hysteresis") != std::string::npos);
   CHECK(arm.resolved.find("on = 2") != std::string::npos);
-  CHECK(arm.id != composed("router = explore\nrouter.explore.of = hysteresis\nrouter.explore.epsilon = 0.2\nrouter.explore.on = 3").id);
+  CHECK(arm.id != composed("router = explore\nrouter.explore.of = "
+                           "hysteresis\nrouter.explore.epsilon = 0.2\nrouter.explore.on = 3")
+                      .id);
   // What a trace records of it can be run again.
   Faults faults;
-  CHECK(compose(Config::parse(arm.resolved, "again.ini", faults), registries(), faults).id == arm.id);
+  CHECK(compose(Config::parse(arm.resolved, "again.ini", faults), registries(), faults).id ==
+        arm.id);
   CHECK(faults.empty());
 }
 
 TEST_CASE("an option of neither, and a router that cannot be explored, are refused") {
-  CHECK_THROWS_WITH_AS(composed("router = explore\nrouter.explore.onn = 2\nrouter.explore.of = hysteresis"), doctest::Contains("onn"), ConfigError);
-  CHECK_THROWS_WITH_AS(composed("router = explore\nrouter.explore.of = explore"), doctest::Contains("of = explore is no other router"), ConfigError);
-  CHECK_THROWS_WITH_AS(composed("router = explore\nrouter.explore.of = nobody"), doctest::Contains("a.ini:6: of = nobody is no other router"), ConfigError);
+  CHECK_THROWS_WITH_AS(
+      composed("router = explore\nrouter.explore.onn = 2\nrouter.explore.of = hysteresis"),
+      doctest::Contains("onn"), ConfigError);
+  CHECK_THROWS_WITH_AS(composed("router = explore\nrouter.explore.of = explore"),
+                       doctest::Contains("of = explore is no other router"), ConfigError);
+  CHECK_THROWS_WITH_AS(composed("router = explore\nrouter.explore.of = nobody"),
+                       doctest::Contains("a.ini:6: of = nobody is no other router"), ConfigError);
 }
 
 TEST_CASE("one decision in so many is reversed, and each says how probable it was") {
-  const Composition arm = composed("router = explore\nrouter.explore.of = always\nrouter.explore.epsilon = 0.25");
+  const Composition arm =
+      composed("router = explore\nrouter.explore.of = always\nrouter.explore.epsilon = 0.25");
   Loaded loaded;
   const Models models = load_models(arm, loaded);
   const auto task = arm.task.make();
@@ -68,17 +82,20 @@ TEST_CASE("one decision in so many is reversed, and each says how probable it wa
     }
   }
   CHECK(decided > 1000);
-  CHECK(reversed / static_cast<double>(decided) == doctest::Approx(0.25).epsilon(0.15));  // 0.0375: about three standard errors
+  CHECK(reversed / static_cast<double>(decided) ==
+        doctest::Approx(0.25).epsilon(0.15));  // 0.0375: about three standard errors
 }
 
 TEST_CASE("with probability 0 nothing is drawn and nothing changes") {
-  const Composition plain = composed("router = min-span"), explored = composed("router = explore\nrouter.explore.epsilon = 0");
+  const Composition plain = composed("router = min-span"),
+                    explored = composed("router = explore\nrouter.explore.epsilon = 0");
   Loaded loaded;
   const Models models = load_models(plain, loaded);
   const auto task = plain.task.make();
   task->load(nullptr);
   SampledChance one(3), other(3);
-  Decoder first(plain, models, task->prompt(0), 1, one), second(explored, models, task->prompt(0), 1, other);
+  Decoder first(plain, models, task->prompt(0), 1, one),
+      second(explored, models, task->prompt(0), 1, other);
   drive(models, first, first.decode());
   drive(models, second, second.decode());
   CHECK(first.canvas().tokens() == second.canvas().tokens());

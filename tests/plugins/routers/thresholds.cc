@@ -1,4 +1,5 @@
-// The routers that compare a number with a threshold: scripted numbers, and the decisions they must give.
+// The routers that compare a number with a threshold: scripted numbers, and the decisions they must
+// give.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -15,7 +16,8 @@ std::unique_ptr<Router> router(const std::string& name, const std::string& optio
   register_builtin_plugins(registries);
   Faults faults;
   const Config config = Config::parse("[router." + name + "]\n" + options, "test.ini", faults);
-  const auto bound = registries.routers.find(name)->bind(config, "router." + name, faults, &registries.routers);
+  const auto bound =
+      registries.routers.find(name)->bind(config, "router." + name, faults, &registries.routers);
   faults.raise();
   return bound.make();
 }
@@ -53,8 +55,10 @@ std::vector<StepView> expecting_each(const std::vector<double>& prefixes) {
 }  // namespace
 
 TEST_CASE("min-span verifies spans of at least so many tokens") {
-  CHECK(decisions(*router("min-span", "span = 3"), {spanning(1), spanning(2), spanning(3), spanning(4)}) == std::vector{0, 0, 1, 1});
-  CHECK(decisions(*router("min-span", "span = 1"), {spanning(1), spanning(8)}) == std::vector{1, 1});
+  CHECK(decisions(*router("min-span", "span = 3"),
+                  {spanning(1), spanning(2), spanning(3), spanning(4)}) == std::vector{0, 0, 1, 1});
+  CHECK(decisions(*router("min-span", "span = 1"), {spanning(1), spanning(8)}) ==
+        std::vector{1, 1});
 }
 
 TEST_CASE("the static score is the expected prefix less a constant") {  // Eq. 6
@@ -68,11 +72,13 @@ TEST_CASE("the dynamic score charges for each draft that is confident anyway") {
   const auto rule = router("score", "score = dynamic\ncost = 1.5\nthreshold = 0");
   CHECK(rule->decide(expecting(4, 2)).score == 1);
   // 4 - 1.5 * 3 < 0; 4 - 1.5 * 2 > 0; 3 - 1.5 * 2 = 0.
-  CHECK(decisions(*rule, {expecting(4, 3), expecting(4, 2), expecting(3, 2)}) == std::vector{0, 1, 1});
+  CHECK(decisions(*rule, {expecting(4, 3), expecting(4, 2), expecting(3, 2)}) ==
+        std::vector{0, 1, 1});
 }
 
 TEST_CASE("a score below every threshold of Table 7 verifies always, whatever the cost") {
-  // K-hat > 0, so K-hat - 4 >= -5: the paper's cells (-5, 1), (-5, 2), (-5, 4) and (-1, 1) are one policy.
+  // K-hat > 0, so K-hat - 4 >= -5: the paper's cells (-5, 1), (-5, 2), (-5, 4) and (-1, 1) are one
+  // policy.
   const auto rule = router("score", "score = static\ncost = 4\nthreshold = -5");
   CHECK(decisions(*rule, expecting_each({1e-9, 0.5, 32})) == std::vector{1, 1, 1});
 }
@@ -86,8 +92,10 @@ TEST_CASE("hysteresis keeps its state between the thresholds") {  // Algorithm 4
   const std::string options = "score = static\ncost = 0\non = 3\noff = 1\n";
   const std::vector<StepView> steps = expecting_each({2, 3, 2, 1, 0.9, 2, 3.5});
   CHECK(decisions(*router("hysteresis", options), steps) == std::vector{0, 1, 1, 1, 0, 0, 1});
-  CHECK(decisions(*router("hysteresis", options + "initial = on"), steps) == std::vector{1, 1, 1, 1, 0, 0, 1});
-  CHECK(decisions(*router("hysteresis", options + "strict = true"), steps) == std::vector{0, 0, 0, 0, 0, 0, 1});  // 3 is not above 3
+  CHECK(decisions(*router("hysteresis", options + "initial = on"), steps) ==
+        std::vector{1, 1, 1, 1, 0, 0, 1});
+  CHECK(decisions(*router("hysteresis", options + "strict = true"), steps) ==
+        std::vector{0, 0, 0, 0, 0, 0, 1});  // 3 is not above 3
 }
 
 TEST_CASE("hysteresis remembers what it decided, not what was done instead") {
@@ -101,7 +109,8 @@ TEST_CASE("hysteresis remembers what it decided, not what was done instead") {
 }
 
 TEST_CASE("thresholds in the wrong order are refused") {
-  CHECK_THROWS_WITH_AS(router("hysteresis", "on = 0\noff = 1"), doctest::Contains("off must not be above on"), ConfigError);
+  CHECK_THROWS_WITH_AS(router("hysteresis", "on = 0\noff = 1"),
+                       doctest::Contains("off must not be above on"), ConfigError);
 }
 
 TEST_CASE("a router that reads the expected prefix needs an estimator") {
@@ -112,9 +121,13 @@ TEST_CASE("a router that reads the expected prefix needs an estimator") {
     CAPTURE(name);
     Faults faults;
     compose(Config::parse(table + name + "\n", "a.ini", faults), registries, faults);
-    CHECK_THROWS_WITH_AS(faults.raise(), doctest::Contains("reads the expected accepted prefix; write estimator = NAME"), ConfigError);
+    CHECK_THROWS_WITH_AS(
+        faults.raise(),
+        doctest::Contains("reads the expected accepted prefix; write estimator = NAME"),
+        ConfigError);
     Faults none;
-    compose(Config::parse(table + name + "\nestimator = entropy\n", "a.ini", none), registries, none);
+    compose(Config::parse(table + name + "\nestimator = entropy\n", "a.ini", none), registries,
+            none);
     CHECK(none.empty());
   }
 }

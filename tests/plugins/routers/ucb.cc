@@ -14,7 +14,8 @@ std::unique_ptr<Router> bandit(const std::string& options) {
   Registries registries;
   register_builtin_plugins(registries);
   Faults faults;
-  const auto bound = registries.routers.find("ucb")->bind(Config::parse("[router.ucb]\n" + options, "test.ini", faults), "router.ucb", faults);
+  const auto bound = registries.routers.find("ucb")->bind(
+      Config::parse("[router.ucb]\n" + options, "test.ini", faults), "router.ucb", faults);
   faults.raise();
   return bound.make();
 }
@@ -36,8 +37,10 @@ struct Numbers {
 void play(Router& router, const StepView& view, bool verify, int decoded, double score = NAN) {
   const Route route = router.decide(view);
   CHECK(route.verify == verify);
-  if (std::isinf(score)) CHECK(route.score == score);
-  else if (!std::isnan(score)) CHECK(route.score == doctest::Approx(score));
+  if (std::isinf(score))
+    CHECK(route.score == score);
+  else if (!std::isnan(score))
+    CHECK(route.score == doctest::Approx(score));
   Verdict verdict;
   verdict.commits.resize(static_cast<std::size_t>(decoded));
   router.observe(Canvas(1, {}), route, verdict);
@@ -50,20 +53,22 @@ const std::string one_bucket = "span_bins = 1\nprogress_bins = 1\nentropy_bins =
 TEST_CASE("four decisions in one bucket") {
   const auto router = bandit(one_bucket + "beta = 1");
   const Numbers step(8, 8, {0});
-  play(*router, step.view, true, 4, 0);   // neither arm was tried: a tie. Reward 4 / 2 = 2
+  play(*router, step.view, true, 4, 0);           // neither arm was tried: a tie. Reward 4 / 2 = 2
   play(*router, step.view, false, 1, -INFINITY);  // the other was not. Reward 1 / 1 = 1
-  // t = 3: 2 + sqrt(ln 3 / 1) against 1 + sqrt(ln 3 / 1). Reward 1 / 2; the mean is (2 + 0.5) / 2 = 1.25
+  // t = 3: 2 + sqrt(ln 3 / 1) against 1 + sqrt(ln 3 / 1). Reward 1 / 2; the mean is (2 + 0.5) / 2
+  // = 1.25
   play(*router, step.view, true, 1, 1);
   // t = 4: 1.25 + sqrt(ln 4 / 2) = 2.0826 against 1 + sqrt(ln 4 / 1) = 2.1774
-  play(*router, step.view, false, 1, 1.25 + std::sqrt(std::log(4.0) / 2) - 1 - std::sqrt(std::log(4.0)));
+  play(*router, step.view, false, 1,
+       1.25 + std::sqrt(std::log(4.0) / 2) - 1 - std::sqrt(std::log(4.0)));
 }
 
 TEST_CASE("without exploration the better mean wins") {
   const auto router = bandit(one_bucket + "beta = 0");
   const Numbers step(8, 8, {0});
-  play(*router, step.view, true, 4);         // 2 a pass
-  play(*router, step.view, false, 2);        // 2 a pass
-  play(*router, step.view, true, 2, 0);      // equal: verifies; its mean falls to 1.5
+  play(*router, step.view, true, 4);     // 2 a pass
+  play(*router, step.view, false, 2);    // 2 a pass
+  play(*router, step.view, true, 2, 0);  // equal: verifies; its mean falls to 1.5
   play(*router, step.view, false, 2, -0.5);
 }
 
@@ -87,23 +92,32 @@ TEST_CASE("the bucket is read off span, progress and entropy") {
   const auto bucket = [&](const Numbers& step) { return router->decide(step.view).context; };
   const double half = std::log(2.0), most = std::log(4.0);  // H / ln 4 = 0.5 and 1
   CHECK(bucket(Numbers(1, 8, {0})) == 0);
-  CHECK(bucket(Numbers(4, 8, {0})) == 0);     // (4 - 1) / 7 < 1/2
-  CHECK(bucket(Numbers(5, 8, {0})) == 4);     // (5 - 1) / 7 > 1/2
-  CHECK(bucket(Numbers(1, 5, {0})) == 0);     // 3 of 8 unmasked
-  CHECK(bucket(Numbers(1, 4, {0})) == 2);     // 4 of 8
+  CHECK(bucket(Numbers(4, 8, {0})) == 0);  // (4 - 1) / 7 < 1/2
+  CHECK(bucket(Numbers(5, 8, {0})) == 4);  // (5 - 1) / 7 > 1/2
+  CHECK(bucket(Numbers(1, 5, {0})) == 0);  // 3 of 8 unmasked
+  CHECK(bucket(Numbers(1, 4, {0})) == 2);  // 4 of 8
   CHECK(bucket(Numbers(1, 8, {half - 1e-9})) == 0);
   CHECK(bucket(Numbers(1, 8, {half})) == 1);
-  CHECK(bucket(Numbers(8, 1, {most, most, most, most, most, most, most, most})) == 7);  // the last bins hold their ends
+  CHECK(bucket(Numbers(8, 1, {most, most, most, most, most, most, most, most})) ==
+        7);  // the last bins hold their ends
 }
 
 TEST_CASE("what counts as progress and whose entropy is averaged can be chosen") {
   const Numbers tail(1, 4, {0}, 4);  // the four that are not masked were given
   CHECK(bandit("entropy_bins = 1\nspan_bins = 1")->decide(tail.view).context == 1);
-  CHECK(bandit("entropy_bins = 1\nspan_bins = 1\ncount_prompt = false")->decide(tail.view).context == 0);
-  const Numbers drafts(1, 8, {0, std::log(4.0), std::log(4.0)});  // the span is the first of three masks; their mean is 2/3
+  CHECK(
+      bandit("entropy_bins = 1\nspan_bins = 1\ncount_prompt = false")->decide(tail.view).context ==
+      0);
+  const Numbers drafts(1, 8,
+                       {0, std::log(4.0),
+                        std::log(4.0)});  // the span is the first of three masks; their mean is 2/3
   CHECK(bandit("span_bins = 1\nprogress_bins = 1")->decide(drafts.view).context == 0);
-  CHECK(bandit("span_bins = 1\nprogress_bins = 1\nentropy_over = masks")->decide(drafts.view).context == 1);
-  CHECK(bandit("span_bins = 1\nprogress_bins = 1\nentropy_over = masks\nwidth = 16")->decide(drafts.view).context == 0);  // 1/3
+  CHECK(bandit("span_bins = 1\nprogress_bins = 1\nentropy_over = masks")
+            ->decide(drafts.view)
+            .context == 1);
+  CHECK(bandit("span_bins = 1\nprogress_bins = 1\nentropy_over = masks\nwidth = 16")
+            ->decide(drafts.view)
+            .context == 0);  // 1/3
 }
 
 TEST_CASE("buckets learn apart, but share the clock") {
@@ -121,11 +135,19 @@ TEST_CASE("buckets learn apart, but share the clock") {
 }
 
 TEST_CASE("the decisions of a block of four, as the authors' loop took them") {
-  // A decode of a small random model with this router, block by block: (span, masked, given, decoded) of each step.
+  // A decode of a small random model with this router, block by block: (span, masked, given,
+  // decoded) of each step.
   const auto router = bandit("beta = 1\ncount_prompt = false\nentropy_bins = 1");
-  struct Taken { int span, masked, given, decoded; bool verify; };
-  for (const Taken& step : std::vector<Taken>{{4, 4, 0, 1, true}, {3, 3, 0, 3, false}, {4, 4, 0, 3, false}, {1, 1, 0, 1, true},
-                                              {4, 4, 0, 3, false}, {1, 1, 0, 1, false}}) {
+  struct Taken {
+    int span, masked, given, decoded;
+    bool verify;
+  };
+  for (const Taken& step : std::vector<Taken>{{4, 4, 0, 1, true},
+                                              {3, 3, 0, 3, false},
+                                              {4, 4, 0, 3, false},
+                                              {1, 1, 0, 1, true},
+                                              {4, 4, 0, 3, false},
+                                              {1, 1, 0, 1, false}}) {
     Numbers numbers(step.span, step.masked, {0}, step.given);
     numbers.view.block.size = 4;
     play(*router, numbers.view, step.verify, step.decoded);

@@ -17,7 +17,8 @@ class Bytes final : public Tokenizer {
   }
   std::string decode(const std::vector<Token>& tokens) const override {
     std::string text;
-    for (const Token token : tokens) if (token < 256) text += static_cast<char>(token);
+    for (const Token token : tokens)
+      if (token < 256) text += static_cast<char>(token);
     return text;
   }
   std::string piece(Token token) const override { return std::to_string(token); }

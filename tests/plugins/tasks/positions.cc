@@ -11,7 +11,8 @@ std::unique_ptr<Task> task(const std::string& prompt) {
   Registries registries;
   register_positions(registries);
   Faults faults;
-  const Config config = Config::parse("[task.positions]\nlength = 5\nprompt = " + prompt, "test", faults);
+  const Config config =
+      Config::parse("[task.positions]\nlength = 5\nprompt = " + prompt, "test", faults);
   const auto bound = registries.tasks.find("positions")->bind(config, "task.positions", faults);
   faults.raise();
   return bound.make();
@@ -42,7 +43,8 @@ TEST_CASE("positions: what cannot be meant is refused in one sentence") {
   CHECK(refusal("1:1,1:2") == "task.positions.prompt = 1:1,1:2 gives position 1 twice");
   CHECK(refusal("1") == "task.positions.prompt = 1 holds '1', which must be position:token");
   CHECK(refusal("1:x") == "task.positions.prompt = 1:x holds '1:x', which must be position:token");
-  CHECK(refusal("1:-2") == "task.positions.prompt = 1:-2 holds '1:-2', which must be position:token");
+  CHECK(refusal("1:-2") ==
+        "task.positions.prompt = 1:-2 holds '1:-2', which must be position:token");
 }
 
 }  // namespace draftlab

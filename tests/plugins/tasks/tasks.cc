@@ -8,8 +8,8 @@
 #include <set>
 #include <sstream>
 
-#include "core/config/config.h"
 #include "core/base/error.h"
+#include "core/config/config.h"
 #include "core/config/plugin.h"
 #include "plugins/builtin.h"
 
@@ -34,7 +34,10 @@ class Words final : public Tokenizer {
     for (Token token : tokens) text += (text.empty() ? "" : " ") + piece(token);
     return text;
   }
-  std::string piece(Token token) const override { return token < 9 ? "<" + std::to_string(token) + ">" : words_.at(static_cast<std::size_t>(token - 9)); }
+  std::string piece(Token token) const override {
+    return token < 9 ? "<" + std::to_string(token) + ">"
+                     : words_.at(static_cast<std::size_t>(token - 9));
+  }
   int vocabulary() const override { return 9 + static_cast<int>(words_.size()); }
   Token begin() const override { return 1; }
   Token separator() const override { return 4; }
@@ -61,31 +64,39 @@ std::unique_ptr<Task> make(const std::string& name, const std::string& options) 
 
 Canvas filled(const Prompt& prompt, int wrong = 0) {
   Canvas canvas(prompt.length, prompt.given);
-  for (std::int32_t position : canvas.masked_positions()) canvas.commit(position, wrong-- > 0 ? 9 : prompt.reference[position]);
+  for (std::int32_t position : canvas.masked_positions())
+    canvas.commit(position, wrong-- > 0 ? 9 : prompt.reference[position]);
   return canvas;
 }
 
-double score(const Task& task, const Prompt& prompt, const Canvas& canvas, const std::string& name) {
-  for (const Score& one : task.score(prompt, canvas)) if (one.name == name) return one.value;
+double score(const Task& task, const Prompt& prompt, const Canvas& canvas,
+             const std::string& name) {
+  for (const Score& one : task.score(prompt, canvas))
+    if (one.name == name) return one.value;
   return -1;
 }
 
 // A file that lives as long as the process, overwritten by the next.
 std::string file(const std::string& bytes) {
   static const struct File {
-    const std::string path = (std::filesystem::temp_directory_path() / ("draftlab_task_" + std::to_string(getpid()))).string();
+    const std::string path =
+        (std::filesystem::temp_directory_path() / ("draftlab_task_" + std::to_string(getpid())))
+            .string();
     ~File() { std::filesystem::remove(path); }
   } one;
   std::ofstream(one.path, std::ios::binary) << bytes;
   return one.path;
 }
 
-TEST_CASE("infill: the number of visible tokens is int((1 - rate) L) + 1, and the mask depends on the prompt alone") {
+TEST_CASE(
+    "infill: the number of visible tokens is int((1 - rate) L) + 1, and the mask depends on the "
+    "prompt alone") {
   const Words words;
   std::string line;
   for (int i = 0; i < 100; ++i) line += "w" + std::to_string(i) + " ";
   const std::string path = file(line + "\n" + line + "\n");
-  const auto task = make("infill", "source = text\npath = " + path + "\nbegin = false\nmask_rate = 0.95\n");
+  const auto task =
+      make("infill", "source = text\npath = " + path + "\nbegin = false\nmask_rate = 0.95\n");
   task->load(&words);
   REQUIRE(task->size() == 2);
   const Prompt prompt = task->prompt(0), other = task->prompt(1);
@@ -101,11 +112,14 @@ TEST_CASE("infill: the number of visible tokens is int((1 - rate) L) + 1, and th
   CHECK(task->text(prompt, filled(prompt)) == prompt.text);
   CHECK(task->digest().size() == 16);
 
-  const auto all = make("infill", "source = text\npath = " + path + "\nbegin = false\nmask_rate = 0\n"), none = make("infill", "source = text\npath = " + path + "\nbegin = false\nmask_rate = 1\n");
+  const auto all = make("infill",
+                        "source = text\npath = " + path + "\nbegin = false\nmask_rate = 0\n"),
+             none = make("infill",
+                         "source = text\npath = " + path + "\nbegin = false\nmask_rate = 1\n");
   all->load(&words);
   none->load(&words);
-  CHECK(all->prompt(0).given.size() == 99);   // one is left to decode
-  CHECK(none->prompt(0).given.size() == 1);   // one is given
+  CHECK(all->prompt(0).given.size() == 99);  // one is left to decode
+  CHECK(none->prompt(0).given.size() == 1);  // one is given
 }
 
 TEST_CASE("infill: every position is visible in some prompt") {
@@ -113,23 +127,30 @@ TEST_CASE("infill: every position is visible in some prompt") {
   const auto task = make("infill", "length = 40\ncount = 200\nbegin = false\n");
   task->load(&words);
   std::set<std::int32_t> seen;
-  for (int i = 0; i < task->size(); ++i) for (const auto& given : task->prompt(i).given) seen.insert(given.first);
+  for (int i = 0; i < task->size(); ++i)
+    for (const auto& given : task->prompt(i).given) seen.insert(given.first);
   CHECK(seen.size() == 40);
 }
 
 TEST_CASE("chunks: documents are joined by <sep><cls></s> and cut; the tail is dropped") {
   const Words words;
-  const auto task = make("infill", "source = text\npath = " + file("a b c\nd e f\ng h i\n") + "\nbegin = false\npacking = chunks-xlnet\nlength = 8\nleast = 3\n");
+  const auto task =
+      make("infill", "source = text\npath = " + file("a b c\nd e f\ng h i\n") +
+                         "\nbegin = false\npacking = chunks-xlnet\nlength = 8\nleast = 3\n");
   task->load(&words);
   REQUIRE(task->size() == 2);  // 3 x 6 tokens
   CHECK(task->prompt(0).reference == std::vector<Token>{9, 10, 11, 4, 3, 2, 12, 13});
   CHECK(task->prompt(1).reference == std::vector<Token>{14, 4, 3, 2, 15, 16, 17, 4});
 }
 
-TEST_CASE("a canvas begins with <s>, which is given and no part of the text; chunks are joined by <sep>") {
+TEST_CASE(
+    "a canvas begins with <s>, which is given and no part of the text; chunks are joined by "
+    "<sep>") {
   const Words words;
   const std::string path = file("a b c\nd e f\ng h i\n");
-  const auto task = make("infill", "source = text\npath = " + path + "\npacking = chunks\nlength = 6\nleast = 3\nmask_rate = 1\n");
+  const auto task =
+      make("infill", "source = text\npath = " + path +
+                         "\npacking = chunks\nlength = 6\nleast = 3\nmask_rate = 1\n");
   task->load(&words);
   REQUIRE(task->size() == 2);  // 3 x 4 tokens, 5 a canvas
   const Prompt prompt = task->prompt(1);
@@ -143,7 +164,8 @@ TEST_CASE("a canvas begins with <s>, which is given and no part of the text; chu
 TEST_CASE("prefix: the first tokens are given; without any, <s> stands before the text") {
   const Words words;
   const std::string path = file("a b c d e f g h\nshort\n");
-  const auto task = make("prefix", "source = text\npath = " + path + "\nbegin = false\nprompt = 3\nleast = 2\n");
+  const auto task =
+      make("prefix", "source = text\npath = " + path + "\nbegin = false\nprompt = 3\nleast = 2\n");
   task->load(&words);
   REQUIRE(task->size() == 1);
   const Prompt prompt = task->prompt(0);
@@ -165,8 +187,11 @@ TEST_CASE("prefix: the first tokens are given; without any, <s> stands before th
 
 TEST_CASE("story: one or three sentences are hidden, with the length that stood there") {
   const Words words;
-  const std::string path = file("sentence1,sentence2,sentence3,sentence4,sentence5\none two.,three.,the cat sat.,five six.,end.\n");
-  const auto one = make("story", "source = csv\nbegin = false\nhide = 1\npath = " + path + "\n"), three = make("story", "source = csv\nbegin = false\nhide = 3\npath = " + path + "\n");
+  const std::string path = file(
+      "sentence1,sentence2,sentence3,sentence4,sentence5\none two.,three.,the cat sat.,five "
+      "six.,end.\n");
+  const auto one = make("story", "source = csv\nbegin = false\nhide = 1\npath = " + path + "\n"),
+             three = make("story", "source = csv\nbegin = false\nhide = 3\npath = " + path + "\n");
   one->load(&words);
   three->load(&words);
   const Prompt prompt = one->prompt(0);
@@ -176,7 +201,8 @@ TEST_CASE("story: one or three sentences are hidden, with the length that stood 
   CHECK(prompt.text == "one two. three. the cat sat. five six. end.");
   CHECK(score(*one, prompt, filled(prompt), "rouge1") == doctest::Approx(100));
   CHECK(score(*one, prompt, filled(prompt), "exact_match") == 1);
-  // Token 9 is "one": "one cat sat." against "the cat sat." shares two words of three and one bigram of two.
+  // Token 9 is "one": "one cat sat." against "the cat sat." shares two words of three and one
+  // bigram of two.
   CHECK(score(*one, prompt, filled(prompt, 1), "rouge1") == doctest::Approx(200.0 / 3));
   CHECK(score(*one, prompt, filled(prompt, 1), "rouge2") == doctest::Approx(50));
   CHECK(score(*one, prompt, filled(prompt, 1), "rougel") == doctest::Approx(200.0 / 3));
@@ -186,7 +212,9 @@ TEST_CASE("story: one or three sentences are hidden, with the length that stood 
 
 TEST_CASE("story: generated stories are told apart by their split") {
   const Words words;
-  const auto test = make("story", "count = 3\n"), validation = make("story", "count = 3\nsplit = validation\n"), hidden = make("story", "count = 3\nhide = 3\n");
+  const auto test = make("story", "count = 3\n"),
+             validation = make("story", "count = 3\nsplit = validation\n"),
+             hidden = make("story", "count = 3\nhide = 3\n");
   hidden->load(&words);
   test->load(&words);
   validation->load(&words);
@@ -201,7 +229,10 @@ TEST_CASE("what cannot be decoded is refused in one sentence") {
   const Words words;
   for (const char* name : {"infill", "prefix", "story"}) {
     const auto task = make(name, "");
-    CHECK_THROWS_WITH_AS(task->load(nullptr), ("task '" + std::string(name) + "' decodes text, but the model has no tokenizer").c_str(), ConfigError);
+    CHECK_THROWS_WITH_AS(
+        task->load(nullptr),
+        ("task '" + std::string(name) + "' decodes text, but the model has no tokenizer").c_str(),
+        ConfigError);
     const auto pathless = make(name, "source = text\n");
     CHECK_THROWS_AS(pathless->load(&words), ConfigError);
     const auto endless = make(name, "count = 0\n");

@@ -9,26 +9,30 @@
 #include <fstream>
 #include <iostream>
 
-#include "core/config/config.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/config/config.h"
 #include "core/config/plugin.h"
 #include "core/config/train.h"
 #include "plugins/builtin.h"
 #include "plugins/tasks/stories/stories.h"
 #include "plugins/tokenizers/tokenizer.h"
-#include "core/base/text.h"
 
 namespace draftlab {
 namespace {
 
-std::filesystem::path folder(const std::string& name) { return std::filesystem::temp_directory_path() / ("draftlab_tokenizer_" + std::to_string(getpid()) + "_" + name); }
+std::filesystem::path folder(const std::string& name) {
+  return std::filesystem::temp_directory_path() /
+         ("draftlab_tokenizer_" + std::to_string(getpid()) + "_" + name);
+}
 
 std::string train(const std::string& name, const std::string& ini) {
   Registries registries;
   register_train_tokenizer(registries);
   Faults faults;
   const Config config = Config::parse(ini, "test.ini", faults);
-  const auto bound = registries.trainers.find("tokenizer")->bind(config, "trainer.tokenizer", faults);
+  const auto bound =
+      registries.trainers.find("tokenizer")->bind(config, "trainer.tokenizer", faults);
   faults.raise();
   std::filesystem::remove_all(folder(name));
   bound.make()->run({registries, config, {}, 1, folder(name).string(), false});
@@ -44,7 +48,9 @@ TEST_CASE("XLNet's cleaning of text") {
   CHECK(clean_text(" ").empty());
 }
 
-TEST_CASE("UTF-8: overlong forms, surrogates, stray and missing continuation bytes are refused where they begin") {
+TEST_CASE(
+    "UTF-8: overlong forms, surrogates, stray and missing continuation bytes are refused where "
+    "they begin") {
   CHECK(invalid_utf8("a\xE2\x82\xAC\xF4\x8F\xBF\xBF") == std::string::npos);
   CHECK(invalid_utf8("ab\x80") == 2);
   CHECK(invalid_utf8("a\xC1\xBF") == 1);
@@ -80,7 +86,8 @@ TEST_CASE("a tokenizer of the stories: special ids, round trip, and the same fil
   CHECK(tokenizer->decode({tokenizer->encode("Tom")[0], 4, 3, 2}) == "Tom<sep><cls></s>");
   CHECK(tokenizer->encode("").empty());
   CHECK(tokenizer->encode("a \n b") == tokenizer->encode(" a b "));
-  CHECK_THROWS_WITH_AS(tokenizer->encode("a\xFF"), "text to encode is not UTF-8 at byte 1", DataError);
+  CHECK_THROWS_WITH_AS(tokenizer->encode("a\xFF"), "text to encode is not UTF-8 at byte 1",
+                       DataError);
   CHECK_THROWS_AS(tokenizer->decode({-1}), Fault);
   CHECK_THROWS_AS(tokenizer->piece(tokenizer->vocabulary()), Fault);
   std::filesystem::remove_all(folder("first"));
@@ -93,7 +100,8 @@ TEST_CASE("a number loses its comma") {
     std::ofstream text(folder("numbers") / "text");
     for (int i = 0; i < 300; ++i) text << "In 1990, or in 7, there were " << i << " of them.\n";
   }
-  train("digits", "[trainer.tokenizer]\nvocabulary = 140\ntext = " + (folder("numbers") / "text").string() + "\n");
+  train("digits", "[trainer.tokenizer]\nvocabulary = 140\ntext = " +
+                      (folder("numbers") / "text").string() + "\n");
   const auto tokenizer = open_tokenizer(folder("digits").string());
   const std::vector<Token> ids = tokenizer->encode("in 1990, or");
   for (Token id : ids) {
@@ -105,18 +113,24 @@ TEST_CASE("a number loses its comma") {
   std::filesystem::remove_all(folder("digits"));
 }
 
-// XLNet's own vocabulary is not part of the project; DRAFTLAB_XLNET names a folder that has its spiece.model.
+// XLNet's own vocabulary is not part of the project; DRAFTLAB_XLNET names a folder that has its
+// spiece.model.
 TEST_CASE("the published vocabulary of XLNet: known ids") {
   const char* const named = std::getenv("DRAFTLAB_XLNET");
   if (!named) {
-    std::cout << "no spiece.model of XLNet (set DRAFTLAB_XLNET to its folder); its ids are not compared\n";
+    std::cout << "no spiece.model of XLNet (set DRAFTLAB_XLNET to its folder); its ids are not "
+                 "compared\n";
     return;
   }
-  CHECK(open_tokenizer(named)->encode("The quick brown fox jumps over the lazy dog.") == std::vector<Token>{32, 2049, 3442, 17, 13894, 3380, 23, 95, 18, 17634, 2288, 9});
+  CHECK(open_tokenizer(named)->encode("The quick brown fox jumps over the lazy dog.") ==
+        std::vector<Token>{32, 2049, 3442, 17, 13894, 3380, 23, 95, 18, 17634, 2288, 9});
 }
 
 TEST_CASE("what is no tokenizer is refused") {
-  CHECK_THROWS_WITH_AS(open_tokenizer("/nowhere"), "'/nowhere' has no tokenizer: there is neither spiece.model, nor tokenizer.json, nor vocab.json and merges.txt in it", DataError);
+  CHECK_THROWS_WITH_AS(open_tokenizer("/nowhere"),
+                       "'/nowhere' has no tokenizer: there is neither spiece.model, nor "
+                       "tokenizer.json, nor vocab.json and merges.txt in it",
+                       DataError);
   std::filesystem::create_directories(folder("bad"));
   std::ofstream(folder("bad") / "spiece.model") << "not a model";
   CHECK(has_tokenizer(folder("bad").string()));
@@ -131,8 +145,12 @@ TEST_CASE("a tokenizer that cannot be written leaves nothing") {
         Registries registries;
         register_train_tokenizer(registries);
         Faults faults;
-        const Config config = Config::parse("[trainer.tokenizer]\nstories = 50\nvocabulary = 200\n", "t.ini", faults);
-        registries.trainers.find("tokenizer")->bind(config, "trainer.tokenizer", faults).make()->run({registries, config, {}, 1, (folder("file") / "in").string(), false});
+        const Config config =
+            Config::parse("[trainer.tokenizer]\nstories = 50\nvocabulary = 200\n", "t.ini", faults);
+        registries.trainers.find("tokenizer")
+            ->bind(config, "trainer.tokenizer", faults)
+            .make()
+            ->run({registries, config, {}, 1, (folder("file") / "in").string(), false});
       }(),
       OutputError);
   std::filesystem::remove(folder("file"));

@@ -13,10 +13,17 @@ struct SmallTokenizer {
   nlohmann::json json = {{"version", "1.0"},
                          {"added_tokens", nlohmann::json::array()},
                          {"normalizer", nullptr},
-                         {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}}},
+                         {"pre_tokenizer",
+                          {{"type", "ByteLevel"},
+                           {"add_prefix_space", false},
+                           {"trim_offsets", true},
+                           {"use_regex", true}}},
                          {"post_processor", nullptr},
                          {"decoder", {{"type", "ByteLevel"}}},
-                         {"model", {{"type", "BPE"}, {"vocab", nlohmann::json::object()}, {"merges", nlohmann::json::array()}}}};
+                         {"model",
+                          {{"type", "BPE"},
+                           {"vocab", nlohmann::json::object()},
+                           {"merges", nlohmann::json::array()}}}};
   int next = 0;
 
   SmallTokenizer() {
@@ -28,13 +35,17 @@ struct SmallTokenizer {
   // Both parts as bytes; the id of what they become.
   int merge(const std::string& left, const std::string& right, bool as_pair = false) {
     const std::string a = spelled_bytes(left), b = spelled_bytes(right);
-    if (as_pair) json["model"]["merges"].push_back({a, b});
-    else json["model"]["merges"].push_back(a + " " + b);
+    if (as_pair)
+      json["model"]["merges"].push_back({a, b});
+    else
+      json["model"]["merges"].push_back(a + " " + b);
     json["model"]["vocab"].emplace(a + b, next);
     return next++;
   }
   int add(const std::string& content, const nlohmann::json& flags = nlohmann::json::object()) {
-    nlohmann::json token = {{"id", next}, {"content", content}, {"single_word", false}, {"lstrip", false}, {"rstrip", false}, {"normalized", false}, {"special", true}};
+    nlohmann::json token = {{"id", next},      {"content", content}, {"single_word", false},
+                            {"lstrip", false}, {"rstrip", false},    {"normalized", false},
+                            {"special", true}};
     token.update(flags);
     json["added_tokens"].push_back(token);
     return next++;

@@ -29,12 +29,16 @@ TEST_CASE("a training that cannot be is refused in a sentence that names the rul
   const std::string fine = "stories = 10\ntokenizer = somewhere\n";
   CHECK(refusal(fine) == "");
   CHECK(refusal("text = a.txt\nstart = somewhere\n") == "");
-  CHECK(refusal("tokenizer = somewhere\n") == "a corpus is needed: text names a file, or stories is more than 0");
+  CHECK(refusal("tokenizer = somewhere\n") ==
+        "a corpus is needed: text names a file, or stories is more than 0");
   CHECK(refusal("stories = 10\n") == "tokenizer must name a folder that holds spiece.model");
-  CHECK(refusal("stories = 10\nstart = none\n") == "tokenizer must name a folder that holds spiece.model");
-  CHECK(refusal(fine + "width = 100\nheads = 3\n") == "width = 100 must be a multiple of heads = 3");
+  CHECK(refusal("stories = 10\nstart = none\n") ==
+        "tokenizer must name a folder that holds spiece.model");
+  CHECK(refusal(fine + "width = 100\nheads = 3\n") ==
+        "width = 100 must be a multiple of heads = 3");
   CHECK(refusal(fine + "mask_min = 0.9\nmask_max = 0.5\n") == "mask_min must not exceed mask_max");
-  CHECK(refusal(fine + "share_prefix = 0.6\nshare_spans = 0.6\n") == "share_prefix and share_spans must not exceed 1 together");
+  CHECK(refusal(fine + "share_prefix = 0.6\nshare_spans = 0.6\n") ==
+        "share_prefix and share_spans must not exceed 1 together");
   CHECK_THROWS_AS(refusal(fine + "steps = 0\n"), ConfigError);
   CHECK_THROWS_AS(refusal(fine + "order = backwards\n"), ConfigError);
 }

@@ -14,8 +14,10 @@ struct Unmasking {
   Proposal proposal;
   std::unique_ptr<Unmasker> unmasker;
 
-  // Token 0 is drafted everywhere, with probability .9, .5, .95, .5 and .7, halved where it is drawn from.
-  explicit Unmasking(const std::string& name, const std::string& options = "", std::int64_t steps = 0, double threshold = 0.6) {
+  // Token 0 is drafted everywhere, with probability .9, .5, .95, .5 and .7, halved where it is
+  // drawn from.
+  explicit Unmasking(const std::string& name, const std::string& options = "",
+                     std::int64_t steps = 0, double threshold = 0.6) {
     unmasker = testing::part(&Registries::unmaskers, name, options);
     scripted.window = {.positions = {0, 1, 2, 3, 4}, .span = 5};
     scripted.decode.steps = steps;
@@ -35,8 +37,11 @@ struct Unmasking {
   }
   Positions choose() { return positions(unmasker->choose(scripted.step(), proposal)); }
   Positions top_up(std::initializer_list<Commit> commits) {
-    const Verdict verdict = unmasker->top_up(scripted.step(), proposal, {.commits = commits, .edits = {}, .why = Stop::wrong_token, .carry = {}, .judged = {}});
-    for (std::size_t i = commits.size(); i < verdict.commits.size(); ++i) CHECK(verdict.commits[i].source == Source::fallback);
+    const Verdict verdict = unmasker->top_up(
+        scripted.step(), proposal,
+        {.commits = commits, .edits = {}, .why = Stop::wrong_token, .carry = {}, .judged = {}});
+    for (std::size_t i = commits.size(); i < verdict.commits.size(); ++i)
+      CHECK(verdict.commits[i].source == Source::fallback);
     return positions(verdict);
   }
   int preview() { return unmasker->preview(scripted.step(), proposal); }
@@ -55,7 +60,8 @@ TEST_CASE("one: the first, or the most confident and of equals the leftmost") {
 
 TEST_CASE("static: the quota's most confident") {
   CHECK(Unmasking("static").choose() == Positions{2});
-  CHECK(Unmasking("static", "", 2).choose() == Positions{2, 0, 4});  // 5 div 2, one more in the first 5 mod 2 steps
+  CHECK(Unmasking("static", "", 2).choose() ==
+        Positions{2, 0, 4});  // 5 div 2, one more in the first 5 mod 2 steps
   CHECK(Unmasking("static", "", 1).choose() == Positions{2, 0, 4, 1, 3});
   CHECK(Unmasking("static", "", 9).choose() == Positions{2});
   CHECK(Unmasking("static", "", 2).preview() == 0);
@@ -64,7 +70,8 @@ TEST_CASE("static: the quota's most confident") {
 TEST_CASE("static: Dream's orders, and the leftmost among equals") {
   Unmasking unmasking("static", "order = entropy", 1);
   CHECK(unmasking.choose() == Positions{2, 0, 4, 1, 3});
-  unmasking.proposal.raw[4] = of({.5, .25, .25});  // margin .25 against 0 of positions 1 and 3, but 1.04 nats against .69
+  unmasking.proposal.raw[4] =
+      of({.5, .25, .25});  // margin .25 against 0 of positions 1 and 3, but 1.04 nats against .69
   CHECK(unmasking.choose() == Positions{2, 0, 1, 3, 4});
   Unmasking margin("static", "order = margin", 1);
   margin.proposal.raw[4] = unmasking.proposal.raw[4];
@@ -99,7 +106,8 @@ TEST_CASE("timesteps: int(n (1 - s/t)), which may be none, and all in the last s
         proposal.raw.push_back(of({1, 0}));
       }
       const Verdict verdict = unmasker->choose(scripted.step(), proposal);
-      for (const Commit& commit : verdict.commits) scripted.canvas.commit(commit.position, commit.token);
+      for (const Commit& commit : verdict.commits)
+        scripted.canvas.commit(commit.position, commit.token);
       unmasker->observe(scripted.canvas, {}, verdict);
       made.push_back(static_cast<int>(verdict.commits.size()));
     }
@@ -123,7 +131,13 @@ TEST_CASE("independent: each draft with probability 1 - s/t, all in the last ste
 
 TEST_CASE("the quota falls when the block's first steps are over, and is new in the next block") {
   Unmasking unmasking("static", "", 2);
-  const auto commit = [](std::int32_t position) { return Verdict{.commits = {{position, 0}}, .edits = {}, .why = Stop::unverified, .carry = {}, .judged = {}}; };
+  const auto commit = [](std::int32_t position) {
+    return Verdict{.commits = {{position, 0}},
+                   .edits = {},
+                   .why = Stop::unverified,
+                   .carry = {},
+                   .judged = {}};
+  };
   unmasking.unmasker->observe(unmasking.scripted.canvas, {}, commit(2));
   CHECK(unmasking.choose() == Positions{2, 0});
   CHECK(unmasking.unmasker->state() == "0/1");
@@ -142,23 +156,30 @@ TEST_CASE("threshold: all that is more probable, at least the quota") {
   CHECK(Unmasking("threshold", "", 0, .99).choose() == Positions{2});
   CHECK(Unmasking("threshold", "", 0, .99).preview() == 0);
   CHECK(Unmasking("threshold", "", 2, .9).choose() == Positions{2, 0, 4});
-  CHECK(Unmasking("threshold", "reads = drawn", 0, .4).choose() == Positions{2, 0});  // .475, .45, .35
+  CHECK(Unmasking("threshold", "reads = drawn", 0, .4).choose() ==
+        Positions{2, 0});  // .475, .45, .35
 }
 
-TEST_CASE("a verified step that owes nothing is left alone, another is topped up from the drafts that are left") {
+TEST_CASE(
+    "a verified step that owes nothing is left alone, another is topped up from the drafts that "
+    "are left") {
   CHECK(Unmasking("threshold").top_up({{1, 2}}) == Positions{1});
-  CHECK(Unmasking("threshold").top_up({}) == Positions{2, 0, 4});           // nothing was committed
-  CHECK(Unmasking("threshold", "", 2, .99).top_up({{2, 0}}) == Positions{2, 0, 4});  // two of three are owed
-  CHECK(Unmasking("threshold", "", 2).top_up({{1, 0}, {3, 0}}) == Positions{1, 3, 2, 0, 4});  // one is owed, three are sure
+  CHECK(Unmasking("threshold").top_up({}) == Positions{2, 0, 4});  // nothing was committed
+  CHECK(Unmasking("threshold", "", 2, .99).top_up({{2, 0}}) ==
+        Positions{2, 0, 4});  // two of three are owed
+  CHECK(Unmasking("threshold", "", 2).top_up({{1, 0}, {3, 0}}) ==
+        Positions{1, 3, 2, 0, 4});  // one is owed, three are sure
   CHECK(Unmasking("static", "", 2).top_up({{1, 0}, {3, 0}}) == Positions{1, 3, 2});
-  CHECK(Unmasking("static", "", 1).top_up({{0, 0}, {1, 0}, {2, 0}, {3, 0}}) == Positions{0, 1, 2, 3, 4});
+  CHECK(Unmasking("static", "", 1).top_up({{0, 0}, {1, 0}, {2, 0}, {3, 0}}) ==
+        Positions{0, 1, 2, 3, 4});
 }
 
 // Entropies: .325, .693, .199, .693, .611 nats.
-TEST_CASE("entropy-bound: rising entropy while the sum without the largest stays within the bound") {
+TEST_CASE(
+    "entropy-bound: rising entropy while the sum without the largest stays within the bound") {
   CHECK(Unmasking("entropy-bound", "bound = 0").choose() == Positions{2});
-  CHECK(Unmasking("entropy-bound", "bound = 0.3").choose() == Positions{2, 0});       // .199; then .524
-  CHECK(Unmasking("entropy-bound", "bound = 0.6").choose() == Positions{2, 0, 4});    // then 1.135
+  CHECK(Unmasking("entropy-bound", "bound = 0.3").choose() == Positions{2, 0});  // .199; then .524
+  CHECK(Unmasking("entropy-bound", "bound = 0.6").choose() == Positions{2, 0, 4});  // then 1.135
   CHECK(Unmasking("entropy-bound", "bound = 1.2").choose() == Positions{2, 0, 4, 1});
   CHECK(Unmasking("entropy-bound", "bound = 9").preview() == 5);
 }

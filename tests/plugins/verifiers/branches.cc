@@ -22,7 +22,8 @@ Proposal drafts(int count, int exact = 0) {
 
 std::vector<std::int32_t> path(const Branches& branches, int node) {
   std::vector<std::int32_t> positions;
-  for (; node != kRoot; node = branches.nodes[node].parent) positions.insert(positions.begin(), branches.nodes[node].position);
+  for (; node != kRoot; node = branches.nodes[node].parent)
+    positions.insert(positions.begin(), branches.nodes[node].position);
   return positions;
 }
 
@@ -41,7 +42,8 @@ TEST_CASE("a chain of N drafts has N + 1 nodes with the root") {
 
 // Table 3 of the paper: 6, 8 and 10 rows for N = 3, 4 and 5.
 TEST_CASE("mix-order has 2N nodes: one more for each that has a grandchild") {
-  for (int n = 1; n < 6; ++n) CHECK(mix_order(drafts(n), n).nodes.size() + 1 == static_cast<std::size_t>(2 * n));
+  for (int n = 1; n < 6; ++n)
+    CHECK(mix_order(drafts(n), n).nodes.size() + 1 == static_cast<std::size_t>(2 * n));
   const Branches branches = mix_order(drafts(3), 3);
   CHECK(path(branches, 3) == Positions{11});
   CHECK(path(branches, 4) == Positions{10, 12});
@@ -55,8 +57,11 @@ TEST_CASE("top-k: the complete tree where the budget allows it, else the most pr
   CHECK(most_probable(drafts(3), 3, 2, 4096).nodes.size() + 1 == 15);  // 2^4 - 1, Eq. 6
   CHECK(most_probable(drafts(2), 2, 3, 4096).nodes.size() + 1 == 13);
   CHECK(most_probable(drafts(3), 2, 2, 4096).nodes.size() + 1 == 7);
-  for (int budget = 2; budget < 15; ++budget) CHECK(most_probable(drafts(3), 3, 2, budget).nodes.size() + 1 == static_cast<std::size_t>(budget));
-  // .6, then .36, then .3 before .216: the second token of the first position before the third draft.
+  for (int budget = 2; budget < 15; ++budget)
+    CHECK(most_probable(drafts(3), 3, 2, budget).nodes.size() + 1 ==
+          static_cast<std::size_t>(budget));
+  // .6, then .36, then .3 before .216: the second token of the first position before the third
+  // draft.
   const Branches four = most_probable(drafts(3), 3, 2, 4);
   CHECK(path(four, 0) == Positions{10});
   CHECK(path(four, 1) == Positions{10, 11});
@@ -86,12 +91,15 @@ TEST_CASE("a drafter's own tree is taken as it is; other shapes begin with its f
 }
 
 TEST_CASE("exact drafts are in place in every state of a tree") {
-  for (const Branches& branches : {as_drafted(drafts(4, 2), 4), mix_order(drafts(4, 2), 4), most_probable(drafts(4, 2), 4, 1, 4096)}) {
+  for (const Branches& branches : {as_drafted(drafts(4, 2), 4), mix_order(drafts(4, 2), 4),
+                                   most_probable(drafts(4, 2), 4, 1, 4096)}) {
     CHECK(path(branches, 1) == Positions{10, 11});
-    for (int node = 2; node < static_cast<int>(branches.nodes.size()); ++node) CHECK(path(branches, node)[1] == 11);
+    for (int node = 2; node < static_cast<int>(branches.nodes.size()); ++node)
+      CHECK(path(branches, node)[1] == 11);
   }
-  CHECK(mix_order(drafts(4, 2), 4).nodes.size() == 5);                     // two drafts to judge: one more node
-  CHECK(most_probable(drafts(4, 1), 4, 1, 3).nodes.size() == 1 + 2);       // the budget counts the state that they lead to
+  CHECK(mix_order(drafts(4, 2), 4).nodes.size() == 5);  // two drafts to judge: one more node
+  CHECK(most_probable(drafts(4, 1), 4, 1, 3).nodes.size() ==
+        1 + 2);  // the budget counts the state that they lead to
 }
 
 TEST_CASE("a choice is followed to the node that has it in place, whatever its order") {

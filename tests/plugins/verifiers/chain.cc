@@ -7,7 +7,8 @@ namespace {
 
 using testing::of;
 
-// Drafts token 0 at the three masks 1, 2 and 3, each with probability one half; what lies left of them is committed.
+// Drafts token 0 at the three masks 1, 2 and 3, each with probability one half; what lies left of
+// them is committed.
 struct Judging {
   testing::ScriptedStep scripted;
   Proposal proposal;
@@ -30,7 +31,8 @@ struct Judging {
     const auto verifier = testing::part(&Registries::verifiers, "chain");
     const auto rule = testing::part(&Registries::acceptance, "speculative", acceptance);
     const Distribution target = of({p, 0, 1 - p});
-    return scripted.run(verifier->judge(scripted.step(), proposal, *rule), {{1, target}, {2, target}, {3, target}});
+    return scripted.run(verifier->judge(scripted.step(), proposal, *rule),
+                        {{1, target}, {2, target}, {3, target}});
   }
 };
 
@@ -73,7 +75,9 @@ TEST_CASE("an accepted minimum block is not tested, but measured") {
   const auto verifier = testing::part(&Registries::verifiers, "chain", "minimum_block = 2\n");
   const auto rule = testing::part(&Registries::acceptance, "speculative");
   const Distribution never = of({0, 0, 1});
-  const Verdict verdict = judging.scripted.run(verifier->judge(judging.scripted.step(), judging.proposal, *rule), {{1, never}, {2, never}, {3, never}});
+  const Verdict verdict =
+      judging.scripted.run(verifier->judge(judging.scripted.step(), judging.proposal, *rule),
+                           {{1, never}, {2, never}, {3, never}});
   REQUIRE(verdict.commits.size() == 3);
   CHECK(verdict.commits[1].source == Source::accepted);
   CHECK(verdict.commits[2].token == 2);
@@ -81,7 +85,9 @@ TEST_CASE("an accepted minimum block is not tested, but measured") {
   CHECK(verdict.judged[0].accept == 1);
 }
 
-TEST_CASE("a drafter with foresight has more asked at every node, also the last, and gets the answer with where it stopped") {
+TEST_CASE(
+    "a drafter with foresight has more asked at every node, also the last, and gets the answer "
+    "with where it stopped") {
   Judging judging(3, Stop::block_end);
   judging.proposal.nodes.resize(2);
   judging.proposal.drawn_from.resize(2);
@@ -105,16 +111,20 @@ TEST_CASE("a drafter with foresight has more asked at every node, also the last,
   CHECK_FALSE(judging.scripted.asked);
 }
 
-// Two drafts of position 1, tokens 0 and 1, each drawn from (.5, .5, 0); behind the second one draft of position 2.
+// Two drafts of position 1, tokens 0 and 1, each drawn from (.5, .5, 0); behind the second one
+// draft of position 2.
 TEST_CASE("siblings are tried in turn, against what the rejected ones left of the target") {
   Judging judging(3, Stop::block_end);
   judging.proposal.nodes = {{kRoot, 1, 0}, {kRoot, 1, 1}, {1, 2, 0}};
-  // p = (0, .5, .5): token 0 is never accepted and leaves max(p - q, 0) = (0, 0, 1), under which token 1 is not, either.
+  // p = (0, .5, .5): token 0 is never accepted and leaves max(p - q, 0) = (0, 0, 1), under which
+  // token 1 is not, either.
   const auto rule = testing::part(&Registries::acceptance, "speculative");
-  const std::map<std::int32_t, Distribution> target = {{1, of({0, .5, .5})}, {2, of({1, 0, 0})}, {3, of({1, 0, 0})}};
+  const std::map<std::int32_t, Distribution> target = {
+      {1, of({0, .5, .5})}, {2, of({1, 0, 0})}, {3, of({1, 0, 0})}};
   const auto judge = [&](const std::string& options) {
     const auto verifier = testing::part(&Registries::verifiers, "chain", options);
-    return judging.scripted.run(verifier->judge(judging.scripted.step(), judging.proposal, *rule), target);
+    return judging.scripted.run(verifier->judge(judging.scripted.step(), judging.proposal, *rule),
+                                target);
   };
   const Verdict updated = judge("");
   REQUIRE(updated.commits.size() == 1);

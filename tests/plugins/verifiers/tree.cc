@@ -10,7 +10,8 @@ namespace {
 using testing::of;
 using Positions = std::vector<std::int32_t>;
 
-// (node, position) -> the peak of token 1 there, 0.1 where nothing is said (then it is token 0 that is likeliest, with .8).
+// (node, position) -> the peak of token 1 there, 0.1 where nothing is said (then it is token 0 that
+// is likeliest, with .8).
 using Peaks = std::map<std::pair<int, std::int32_t>, double>;
 
 struct Walk {
@@ -26,7 +27,8 @@ struct Walk {
     scripted.decode.sampling.temperature = 0;
     scripted.decodes("static");
     const Positions order = {1, 0, 2, 3, 4};
-    for (int i = 0; i < drafts; ++i) proposal.nodes.push_back({i - 1, order[static_cast<std::size_t>(i)], 1});
+    for (int i = 0; i < drafts; ++i)
+      proposal.nodes.push_back({i - 1, order[static_cast<std::size_t>(i)], 1});
     proposal.foresight = drafts + 1;
   }
   Verdict judge(const std::string& options = "") {
@@ -34,11 +36,12 @@ struct Walk {
     const auto verifier = testing::part(&Registries::verifiers, "tree", options);
     const auto rule = testing::part(&Registries::acceptance, "speculative");
     scripted.chance = SampledChance(1);  // each verdict is one decode's
-    return scripted.run(verifier->judge(scripted.step(), proposal, *rule), [&](int node, std::int32_t position) {
-      const auto found = peaks.find({node, position});
-      const double peak = found == peaks.end() ? .1 : found->second;
-      return of({.9 - peak, peak, .1});
-    });
+    return scripted.run(verifier->judge(scripted.step(), proposal, *rule),
+                        [&](int node, std::int32_t position) {
+                          const auto found = peaks.find({node, position});
+                          const double peak = found == peaks.end() ? .1 : found->second;
+                          return of({.9 - peak, peak, .1});
+                        });
   }
 };
 
@@ -48,9 +51,12 @@ Positions positions(const Verdict& verdict) {
   return all;
 }
 
-TEST_CASE("the walk goes on while a node's own choice is its child, and commits the choice of the node where it stops") {
+TEST_CASE(
+    "the walk goes on while a node's own choice is its child, and commits the choice of the node "
+    "where it stops") {
   Walk walk(3);
-  walk.peaks = {{{kRoot, 1}, .88}, {{0, 0}, .88}};  // right, right; then node 1 prefers token 0 at position 2
+  walk.peaks = {{{kRoot, 1}, .88},
+                {{0, 0}, .88}};  // right, right; then node 1 prefers token 0 at position 2
   const Verdict verdict = walk.judge();
   CHECK(positions(verdict) == Positions{1, 0, 2});
   CHECK(verdict.commits[0].source == Source::accepted);
@@ -93,7 +99,7 @@ TEST_CASE("N + 1 rows: each node asks what its choice needs and what the next dr
   CHECK(question.form() == Form::branches);
   REQUIRE(question.asks.size() == 2);
   CHECK(question.asks[0].node == kRoot);
-  CHECK(question.asks[0].positions == Positions{0, 1, 2});     // its own choice and one draft after it
+  CHECK(question.asks[0].positions == Positions{0, 1, 2});  // its own choice and one draft after it
   CHECK(question.asks[1].positions == Positions{0, 2});
   Walk three(3);
   three.judge();
@@ -126,7 +132,8 @@ TEST_CASE("what is carried is the answer of the stopping node, at what is still 
 
 TEST_CASE("mix-order: a choice that is the draft after next is followed once") {
   Walk walk(3);
-  walk.peaks = {{{kRoot, 0}, .88}, {{3, 1}, .88}};  // node 3 holds position 0 alone; there the choice is position 1
+  walk.peaks = {{{kRoot, 0}, .88},
+                {{3, 1}, .88}};  // node 3 holds position 0 alone; there the choice is position 1
   const Verdict verdict = walk.judge("shape = mix-order");
   CHECK(positions(verdict) == Positions{0, 1});
   CHECK(verdict.commits[0].source == Source::accepted);
@@ -153,7 +160,8 @@ TEST_CASE("the chain ends at the horizon of the cache") {
   walk.scripted.target.deepest = 1;
   const Verdict verdict = walk.judge();
   CHECK(walk.scripted.asked->nodes.size() == 1);
-  CHECK(walk.scripted.asked->asks[1].positions == Positions{0, 2});  // beyond, nothing will be drafted from this answer
+  CHECK(walk.scripted.asked->asks[1].positions ==
+        Positions{0, 2});  // beyond, nothing will be drafted from this answer
   CHECK(positions(verdict) == Positions{1, 0});
   CHECK(verdict.why == Stop::cache_refresh);
   walk.scripted.target.deepest = 0;
@@ -206,10 +214,12 @@ TEST_CASE("in place: one row, kept until the model would write another token; on
   const auto in_place = testing::part(&Registries::verifiers, "in-place");
   const auto rule = testing::part(&Registries::acceptance, "speculative");
   const auto judge = [&] {
-    return walk.scripted.run(in_place->judge(walk.scripted.step(), walk.proposal, *rule), [&](int node, std::int32_t position) {
-      const auto found = walk.peaks.find({node, position});
-      return found == walk.peaks.end() ? of({.8, .1, .1}) : of({.1, found->second, .1});
-    });
+    return walk.scripted.run(
+        in_place->judge(walk.scripted.step(), walk.proposal, *rule),
+        [&](int node, std::int32_t position) {
+          const auto found = walk.peaks.find({node, position});
+          return found == walk.peaks.end() ? of({.8, .1, .1}) : of({.1, found->second, .1});
+        });
   };
   CHECK(positions(judge()) == Positions{1, 0});
   CHECK(walk.scripted.asked->nodes.size() == 3);

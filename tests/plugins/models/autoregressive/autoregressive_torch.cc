@@ -1,5 +1,5 @@
-// The model autoregressive: its answers against numbers that others computed, against the whole forward, and against itself with
-// less remembered or more beside it.
+// The model autoregressive: its answers against numbers that others computed, against the whole
+// forward, and against itself with less remembered or more beside it.
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -20,12 +20,12 @@
 #define DOCTEST_CONFIG_NO_SHORT_MACRO_NAMES
 #include <doctest/doctest.h>
 
-#include "core/prob/chance.h"
 #include "core/base/error.h"
+#include "core/prob/chance.h"
 #include "plugins/models/autoregressive/autoregressive.h"
+#include "plugins/models/checkpoint/weights_torch.h"
 #include "plugins/models/transformer/prediction_heads_torch.h"
 #include "plugins/models/transformer/transformer_torch.h"
-#include "plugins/models/checkpoint/weights_torch.h"
 
 namespace draftlab {
 namespace {
@@ -38,11 +38,13 @@ fs::path bundles() {
 }
 
 struct Folder {
-  fs::path path = fs::temp_directory_path() / ("draftlab-autoregressive-" + std::to_string(::getpid()));
+  fs::path path =
+      fs::temp_directory_path() / ("draftlab-autoregressive-" + std::to_string(::getpid()));
   ~Folder() { fs::remove_all(path); }
 };
 
-std::unique_ptr<Model> make(const fs::path& checkpoint, AutoregressiveOptions options = {}, const std::string& dtype = "f32") {
+std::unique_ptr<Model> make(const fs::path& checkpoint, AutoregressiveOptions options = {},
+                            const std::string& dtype = "f32") {
   options.checkpoint = checkpoint.string();
   std::unique_ptr<Model> model(draftlab_make_autoregressive(&options));
   model->load({"cpu", dtype, 1});
@@ -58,13 +60,15 @@ Answer ask(Model& model, Sequence& sequence, const Question& question) {
 
 Canvas prompted(int length, const std::vector<Token>& prompt) {
   std::vector<std::pair<std::int32_t, Token>> given;
-  for (const Token token : prompt) given.emplace_back(static_cast<std::int32_t>(given.size()), token);
+  for (const Token token : prompt)
+    given.emplace_back(static_cast<std::int32_t>(given.size()), token);
   return {length, given};
 }
 
-// The tokens drafted one after another from position `first` on; each node, and the root, is asked the next `ahead` positions that
-// the canvas has.
-Question path(std::int32_t first, const std::vector<Token>& tokens, int length, int ahead = 1, Kind kind = Kind::verify) {
+// The tokens drafted one after another from position `first` on; each node, and the root, is asked
+// the next `ahead` positions that the canvas has.
+Question path(std::int32_t first, const std::vector<Token>& tokens, int length, int ahead = 1,
+              Kind kind = Kind::verify) {
   Question question{.kind = kind, .view = View::causal, .nodes = {}, .asks = {}};
   for (std::size_t i = 0; i <= tokens.size(); ++i) {
     const auto next = first + static_cast<std::int32_t>(i);
@@ -76,9 +80,13 @@ Question path(std::int32_t first, const std::vector<Token>& tokens, int length, 
   return question;
 }
 
-bool same_bits(const Distribution& a, const Distribution& b) { return (a.probabilities() == b.probabilities()).all(); }
+bool same_bits(const Distribution& a, const Distribution& b) {
+  return (a.probabilities() == b.probabilities()).all();
+}
 bool same_bits(const Answer& a, const Answer& b, const Question& question) {
-  for (const Ask& one : question.asks) for (const std::int32_t position : one.positions) if (!same_bits(a.at(one.node, position), b.at(one.node, position))) return false;
+  for (const Ask& one : question.asks)
+    for (const std::int32_t position : one.positions)
+      if (!same_bits(a.at(one.node, position), b.at(one.node, position))) return false;
   return true;
 }
 
@@ -86,7 +94,9 @@ bool same_bits(const Answer& a, const Answer& b, const Question& question) {
 double distance(const Distribution& distribution, const at::Tensor& logits) {
   const at::Tensor expected = logits.log_softmax(-1).contiguous();
   double largest = 0;
-  for (Token t = 0; t < distribution.size(); ++t) largest = std::max(largest, std::abs(distribution.log_probability(t) - expected.data_ptr<float>()[t]));
+  for (Token t = 0; t < distribution.size(); ++t)
+    largest = std::max(largest,
+                       std::abs(distribution.log_probability(t) - expected.data_ptr<float>()[t]));
   return largest;
 }
 
@@ -115,39 +125,49 @@ Transformer random_net(const std::string& family, std::uint64_t seed) {
   Site site{.sequence = seed, .position = 0, .purpose = Purpose::train};
   for (auto& [name, tensor] : net.named_parameters()) {
     if (tensor.dim() > 1) continue;
-    for (std::int64_t i = 0; i < tensor.numel(); ++i, ++site.position) tensor.data_ptr<float>()[i] += static_cast<float>(SampledChance::uniform(seed, site) - 0.5);
+    for (std::int64_t i = 0; i < tensor.numel(); ++i, ++site.position)
+      tensor.data_ptr<float>()[i] += static_cast<float>(SampledChance::uniform(seed, site) - 0.5);
   }
   return net;
 }
 
 PredictionHeads random_heads(int count, std::uint64_t seed) {
   PredictionHeads heads = PredictionHeads::random(count, 5, 24, seed, 0.3);
-  const PredictionHeads other = PredictionHeads::random(count, count * 24, count * 5, seed + 1, 0.3);  // [k k d, k 5]: its first rows
+  const PredictionHeads other = PredictionHeads::random(count, count * 24, count * 5, seed + 1,
+                                                        0.3);  // [k k d, k 5]: its first rows
   heads.project.copy_(other.hidden.narrow(0, 0, count * 24).narrow(1, 0, count * 5));
   return heads;
 }
 
-// The whole forward of the tokens after `source`: logits [L, V], of prediction head `head` where there are some.
-at::Tensor whole(const Transformer& net, const std::vector<Token>& tokens, int prompt, const PredictionHeads& heads = {}, int head = 0) {
+// The whole forward of the tokens after `source`: logits [L, V], of prediction head `head` where
+// there are some.
+at::Tensor whole(const Transformer& net, const std::vector<Token>& tokens, int prompt,
+                 const PredictionHeads& heads = {}, int head = 0) {
   const at::NoGradGuard no_grad;
   const bool encoder = !net.encoder.empty();
   const auto ids = [&](std::size_t from, std::size_t until) {
     at::Tensor row = at::empty({1, static_cast<std::int64_t>(until - from)}, at::kLong);
-    std::copy(tokens.begin() + static_cast<std::ptrdiff_t>(from), tokens.begin() + static_cast<std::ptrdiff_t>(until), row.data_ptr<std::int64_t>());
+    std::copy(tokens.begin() + static_cast<std::ptrdiff_t>(from),
+              tokens.begin() + static_cast<std::ptrdiff_t>(until), row.data_ptr<std::int64_t>());
     return row;
   };
   const at::Tensor rows = ids(encoder ? static_cast<std::size_t>(prompt) - 1 : 0, tokens.size());
   const std::int64_t length = rows.size(1);
-  const at::Tensor hidden = transformer_hidden(net, rows, at::arange(length, at::kLong).unsqueeze(0), at::ones({length, length}, at::kBool).tril(),
-                                               encoder ? ids(0, static_cast<std::size_t>(prompt)) : at::Tensor()).back()[0];
-  return at::linear(heads.count > 0 ? heads.states(hidden, head, 1, false).squeeze(-2) : hidden, net.lm_head);
+  const at::Tensor hidden =
+      transformer_hidden(net, rows, at::arange(length, at::kLong).unsqueeze(0),
+                         at::ones({length, length}, at::kBool).tril(),
+                         encoder ? ids(0, static_cast<std::size_t>(prompt)) : at::Tensor())
+          .back()[0];
+  return at::linear(heads.count > 0 ? heads.states(hidden, head, 1, false).squeeze(-2) : hidden,
+                    net.lm_head);
 }
 
 // --- Parity.
 
 at::Tensor read(const SafetensorsFile& file, const std::string& name) {
   const TensorBytes& stored = file.at(name);
-  at::Tensor tensor = at::empty(stored.shape, stored.type == ElementType::i64 ? at::kLong : at::kFloat);
+  at::Tensor tensor =
+      at::empty(stored.shape, stored.type == ElementType::i64 ? at::kLong : at::kFloat);
   std::memcpy(tensor.data_ptr(), stored.bytes.data(), stored.bytes.size());
   return tensor;
 }
@@ -163,7 +183,8 @@ double compare_whole(const fs::path& folder, const SafetensorsFile& io) {
   const Transformer net = Transformer::load(folder.string());
   const at::Tensor ids = read(io, "input_ids");
   const std::int64_t length = ids.size(1);
-  const at::Tensor positions = at::arange(length, at::kLong).unsqueeze(0), allowed = at::ones({length, length}, at::kBool).tril();
+  const at::Tensor positions = at::arange(length, at::kLong).unsqueeze(0),
+                   allowed = at::ones({length, length}, at::kBool).tril();
   const std::vector<at::Tensor> hidden = transformer_hidden(net, ids, positions, allowed);
   double worst = share(transformer_logits(net, ids, positions, allowed), read(io, "logits"));
   for (std::size_t i = 0; i < hidden.size(); ++i) {
@@ -173,16 +194,20 @@ double compare_whole(const fs::path& folder, const SafetensorsFile& io) {
   return worst;
 }
 
-// The bundle of GPT-2 leaves out what it takes for buffers, names that end in "attn.bias": c_attn's biases too, which are zero.
+// The bundle of GPT-2 leaves out what it takes for buffers, names that end in "attn.bias": c_attn's
+// biases too, which are zero.
 fs::path with_biases(const fs::path& bundle, const fs::path& folder) {
   fs::create_directories(folder);
-  fs::copy_file(bundle / "config.json", folder / "config.json", fs::copy_options::overwrite_existing);
+  fs::copy_file(bundle / "config.json", folder / "config.json",
+                fs::copy_options::overwrite_existing);
   const SafetensorsFile file((bundle / "model.safetensors").string());
-  std::vector<std::pair<std::string, TensorBytes>> tensors(file.tensors().begin(), file.tensors().end());
+  std::vector<std::pair<std::string, TensorBytes>> tensors(file.tensors().begin(),
+                                                           file.tensors().end());
   const std::vector<float> zeros(3 * 48);
   for (const char* const layer : {"h.0.", "h.1."}) {
     const std::string name = std::string(layer) + "attn.c_attn.bias";
-    if (!file.tensors().contains(name)) tensors.push_back({name, {ElementType::f32, {3 * 48}, std::as_bytes(std::span(zeros))}});
+    if (!file.tensors().contains(name))
+      tensors.push_back({name, {ElementType::f32, {3 * 48}, std::as_bytes(std::span(zeros))}});
   }
   write_safetensors((folder / "model.safetensors").string(), tensors);
   return folder;
@@ -194,20 +219,25 @@ double compare_rows(Model& model, const SafetensorsFile& io) {
   double worst = 0;
   for (std::int64_t b = 0; b < ids.size(0); ++b) {
     std::vector<Token> tokens;
-    for (std::int64_t i = 0; i < ids.size(1); ++i) tokens.push_back(static_cast<Token>(ids[b][i].item<std::int64_t>()));
+    for (std::int64_t i = 0; i < ids.size(1); ++i)
+      tokens.push_back(static_cast<Token>(ids[b][i].item<std::int64_t>()));
     const auto length = static_cast<int>(tokens.size()) + 1;
     Canvas canvas = prompted(length, {tokens[0]});
     const auto one_by_one = model.open(canvas), at_once = model.open(canvas);
     const Question chain = path(1, {tokens.begin() + 1, tokens.end()}, length);
     const Answer together = ask(model, *at_once, chain);
     for (std::int32_t i = 0; i + 1 < length; ++i) {
-      const Answer alone = ask(model, *one_by_one, {.kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = {{kRoot, {i + 1}}}});
+      const Answer alone =
+          ask(model, *one_by_one,
+              {.kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = {{kRoot, {i + 1}}}});
       DOCTEST_CHECK(same_bits(alone.at(kRoot, i + 1), together.at(i - 1, i + 1)));
       const at::Tensor expected = logits[b][i];
-      worst = std::max(worst, distance(alone.at(kRoot, i + 1), expected) / (1e-4 + 1e-4 * expected.abs().max().item<double>()));
+      worst = std::max(worst, distance(alone.at(kRoot, i + 1), expected) /
+                                  (1e-4 + 1e-4 * expected.abs().max().item<double>()));
       if (i + 2 < length) canvas.commit(i + 1, tokens[i + 1]);
     }
-    DOCTEST_CHECK(one_by_one->counts()[Kind::draft].positions == length - 1);  // a row a token, none twice
+    DOCTEST_CHECK(one_by_one->counts()[Kind::draft].positions ==
+                  length - 1);  // a row a token, none twice
   }
   return worst;
 }
@@ -219,44 +249,56 @@ const std::vector<std::string> kFamilies = {"qwen2", "qwen3", "gpt2", "encoder"}
 DOCTEST_TEST_CASE("parity: autoregressive, whole, token by token and in one chain") {
   at::set_num_threads(1);
   if (!fs::is_directory(bundles())) {
-    std::cout << "parity: no bundles at " << bundles().string() << " (set DRAFTLAB_PARITY); autoregressive compared with none\n";
+    std::cout << "parity: no bundles at " << bundles().string()
+              << " (set DRAFTLAB_PARITY); autoregressive compared with none\n";
     return;
   }
   const Folder folder;
   int compared = 0;
   for (const auto& entry : fs::directory_iterator(bundles())) {
     const std::string name = entry.path().filename().string();
-    if (!name.starts_with("gpt2-") && !name.starts_with("qwen2-") && !name.starts_with("qwen3-")) continue;
+    if (!name.starts_with("gpt2-") && !name.starts_with("qwen2-") && !name.starts_with("qwen3-"))
+      continue;
     DOCTEST_INFO(name);
     const SafetensorsFile io((entry.path() / "io.safetensors").string());
-    const fs::path checkpoint = name.starts_with("gpt2-") ? with_biases(entry.path(), folder.path) : entry.path();
+    const fs::path checkpoint =
+        name.starts_with("gpt2-") ? with_biases(entry.path(), folder.path) : entry.path();
     const auto model = make(checkpoint);
     const double full = compare_whole(checkpoint, io), rows = compare_rows(*model, io);
-    std::cout << "parity " << name << ": whole forward " << full << ", row by row " << rows << " of the tolerance\n";
+    std::cout << "parity " << name << ": whole forward " << full << ", row by row " << rows
+              << " of the tolerance\n";
     DOCTEST_CHECK(full <= 1);
     DOCTEST_CHECK(rows <= 1);
     ++compared;
     if (!io.tensors().contains("judge.token_nll")) continue;
-    const at::Tensor judged = read(io, "judge.input_ids_with_bos"), nll = read(io, "judge.token_nll"), perplexity = read(io, "judge.perplexity");
+    const at::Tensor judged = read(io, "judge.input_ids_with_bos"),
+                     nll = read(io, "judge.token_nll"), perplexity = read(io, "judge.perplexity");
     for (std::int64_t b = 0; b < judged.size(0); ++b) {
       std::vector<Token> text;
-      for (std::int64_t i = 1; i < judged.size(1); ++i) text.push_back(static_cast<Token>(judged[b][i].item<std::int64_t>()));
-      const Canvas canvas = prompted(static_cast<int>(text.size()) + 1, {static_cast<Token>(judged[b][0].item<std::int64_t>())});
+      for (std::int64_t i = 1; i < judged.size(1); ++i)
+        text.push_back(static_cast<Token>(judged[b][i].item<std::int64_t>()));
+      const Canvas canvas = prompted(static_cast<int>(text.size()) + 1,
+                                     {static_cast<Token>(judged[b][0].item<std::int64_t>())});
       const auto sequence = model->open(canvas);
       const Answer answer = ask(*model, *sequence, path(1, text, canvas.length(), 1, Kind::judge));
       double sum = 0;
       for (std::size_t i = 0; i < text.size(); ++i) {
-        const double own = -answer.at(static_cast<int>(i) - 1, static_cast<std::int32_t>(i) + 1).log_probability(text[i]);
-        DOCTEST_CHECK(std::abs(own - nll[b][static_cast<std::int64_t>(i)].item<double>()) < 1e-4 + 1e-4 * own);
+        const double own = -answer.at(static_cast<int>(i) - 1, static_cast<std::int32_t>(i) + 1)
+                                .log_probability(text[i]);
+        DOCTEST_CHECK(std::abs(own - nll[b][static_cast<std::int64_t>(i)].item<double>()) <
+                      1e-4 + 1e-4 * own);
         sum += own;
       }
-      DOCTEST_CHECK(std::exp(sum / static_cast<double>(text.size())) == doctest::Approx(perplexity[b].item<double>()).epsilon(1e-4));
+      DOCTEST_CHECK(std::exp(sum / static_cast<double>(text.size())) ==
+                    doctest::Approx(perplexity[b].item<double>()).epsilon(1e-4));
     }
   }
   DOCTEST_CHECK(compared >= 3);
 }
 
-DOCTEST_TEST_CASE("a decode with rejected drafts: cached rows answer as uncached ones, bit for bit, and as the whole forward does") {
+DOCTEST_TEST_CASE(
+    "a decode with rejected drafts: cached rows answer as uncached ones, bit for bit, and as the "
+    "whole forward does") {
   at::set_num_threads(1);
   const Folder folder;
   for (const std::string& family : kFamilies) {
@@ -275,20 +317,25 @@ DOCTEST_TEST_CASE("a decode with rejected drafts: cached rows answer as uncached
       // Drafts of three; what is accepted of each round, and then another token stands in the way.
       for (const int accepted : {3, 0, 1, 2, 3}) {
         const auto first = static_cast<std::int32_t>(tokens.size());
-        const std::vector<Token> drafts{static_cast<Token>(first % 7), 9, static_cast<Token>(first % 5 + 10)};
+        const std::vector<Token> drafts{static_cast<Token>(first % 7), 9,
+                                        static_cast<Token>(first % 5 + 10)};
         const Question question = path(first, drafts, length);
         const Counts before = a->counts();
         const Answer own = ask(*cached, *a, question), other = ask(*uncached, *b, question);
         DOCTEST_CHECK(same_bits(own, other, question));
-        if (first > prompt) DOCTEST_CHECK(a->counts()[Kind::verify].positions - before[Kind::verify].positions == 1 + 3);  // the last token and the drafts
+        if (first > prompt)
+          DOCTEST_CHECK(a->counts()[Kind::verify].positions - before[Kind::verify].positions ==
+                        1 + 3);  // the last token and the drafts
         std::vector<Token> seen = tokens;
         seen.insert(seen.end(), drafts.begin(), drafts.end());
         const at::Tensor logits = whole(net, seen, prompt);
         for (int i = -1; i < 3 && dtype == "f32"; ++i)
-          DOCTEST_CHECK(distance(own.at(i, first + i + 1), logits[logits.size(0) - 4 + i + 1]) < 1e-4);
+          DOCTEST_CHECK(distance(own.at(i, first + i + 1), logits[logits.size(0) - 4 + i + 1]) <
+                        1e-4);
         for (int i = 0; i < accepted; ++i) tokens.push_back(drafts[i]);
         tokens.push_back(18);
-        for (auto i = static_cast<std::size_t>(first); i < tokens.size(); ++i) canvas.commit(static_cast<std::int32_t>(i), tokens[i]);
+        for (auto i = static_cast<std::size_t>(first); i < tokens.size(); ++i)
+          canvas.commit(static_cast<std::int32_t>(i), tokens[i]);
       }
       // An answer whose row is cached already costs that row again, and is the same.
       const Question again = path(static_cast<std::int32_t>(tokens.size()), {}, length);
@@ -310,22 +357,28 @@ DOCTEST_TEST_CASE("several paths in one forward, and several sequences, answer a
       const auto model = make(folder.path, {}, dtype);
       const Canvas canvas = prompted(16, {1, 5, 6}), other = prompted(12, {1, 8, 8, 2, 9});
       // 4 -> {5, 6 -> 7}, 8: three paths, the first child is the line.
-      Question tree{.kind = Kind::verify, .view = View::causal, .nodes = {{kRoot, 3, 4}, {0, 4, 5}, {0, 4, 6}, {2, 5, 7}, {kRoot, 3, 8}},
+      Question tree{.kind = Kind::verify,
+                    .view = View::causal,
+                    .nodes = {{kRoot, 3, 4}, {0, 4, 5}, {0, 4, 6}, {2, 5, 7}, {kRoot, 3, 8}},
                     .asks = {{kRoot, {3}}, {0, {4}}, {1, {5}}, {2, {5}}, {3, {6}}, {4, {4}}}};
-      const auto alone = model->open(canvas), together = model->open(canvas), beside = model->open(other);
+      const auto alone = model->open(canvas), together = model->open(canvas),
+                 beside = model->open(other);
       const Question besides = path(5, {1, 2}, 12);
       Answer answers[2];
-      Pending batch[] = {{beside.get(), &besides, &answers[0]}, {together.get(), &tree, &answers[1]}};
+      Pending batch[] = {{beside.get(), &besides, &answers[0]},
+                         {together.get(), &tree, &answers[1]}};
       model->answer(batch);
       DOCTEST_CHECK(same_bits(answers[1], ask(*model, *alone, tree), tree));
       DOCTEST_CHECK(alone->counts()[Kind::verify].rows == 3);
-      const std::vector<std::pair<std::vector<int>, std::vector<Token>>> paths{{{0, 1}, {4, 5}}, {{0, 2, 3}, {4, 6, 7}}, {{4}, {8}}};
+      const std::vector<std::pair<std::vector<int>, std::vector<Token>>> paths{
+          {{0, 1}, {4, 5}}, {{0, 2, 3}, {4, 6, 7}}, {{4}, {8}}};
       for (const auto& [nodes, tokens] : paths) {
         const auto fresh = model->open(canvas);
         const Answer chain = ask(*model, *fresh, path(3, tokens, 16));
         for (std::size_t i = 0; i < nodes.size(); ++i) {
           const auto next = static_cast<std::int32_t>(4 + i);
-          DOCTEST_CHECK(same_bits(chain.at(static_cast<int>(i), next), answers[1].at(nodes[i], next)));
+          DOCTEST_CHECK(
+              same_bits(chain.at(static_cast<int>(i), next), answers[1].at(nodes[i], next)));
         }
       }
       const auto fresh = model->open(other);
@@ -341,11 +394,13 @@ DOCTEST_TEST_CASE("prediction heads by hand, d = 2, k = 2, one filter a head") {
   heads.hidden_bias.copy_(at::tensor({0.5f, 1.f}));
   heads.project.copy_(at::tensor({1.f, 0.f, 2.f, 0.f, 0.f, 3.f, -1.f, 4.f}).view({4, 2}));
   heads.project_bias.copy_(at::tensor({0.f, 0.f, 0.25f, 0.f}));
-  // h = (1, 0.5): relu(1 + 0.5, -0.5 + 1) = (1.5, 0.5). Head 1: h + (1.5, 3). Head 2: h + (1.5 + 0.25, -1.5 + 2).
+  // h = (1, 0.5): relu(1 + 0.5, -0.5 + 1) = (1.5, 0.5). Head 1: h + (1.5, 3). Head 2: h + (1.5 +
+  // 0.25, -1.5 + 2).
   const at::Tensor states = heads.states(at::tensor({1.f, 0.5f}), 0, 2, false);
   DOCTEST_CHECK(states.equal(at::tensor({2.5f, 3.5f, 2.75f, 1.f}).view({2, 2})));
   // h = (1, 3): the second filter is shut. Head 2: h + (0.25, -1.5).
-  DOCTEST_CHECK(heads.states(at::tensor({1.f, 3.f}), 1, 1, false).equal(at::tensor({1.25f, 1.5f}).view({1, 2})));
+  DOCTEST_CHECK(heads.states(at::tensor({1.f, 3.f}), 1, 1, false)
+                    .equal(at::tensor({1.25f, 1.5f}).view({1, 2})));
 }
 
 DOCTEST_TEST_CASE("head i answers the position i after the next, at every node of one question") {
@@ -356,13 +411,15 @@ DOCTEST_TEST_CASE("head i answers the position i after the next, at every node o
     fs::remove_all(folder.path);
     const Transformer net = random_net(family, 7);
     const PredictionHeads heads = random_heads(3, 8);
-    const std::string base = (folder.path / "base").string(), beside = (folder.path / "heads").string();
+    const std::string base = (folder.path / "base").string(),
+                      beside = (folder.path / "heads").string();
     net.save(base, false);
     heads.save(beside, false, weights_digest(base));
     AutoregressiveOptions options;
     options.heads = beside;
     const auto model = make(base, options);
-    DOCTEST_CHECK(model->facts().parameters == make(base)->facts().parameters + 3 * 5 * (24 + 1) + 3 * 24 * (3 * 5 + 1));
+    DOCTEST_CHECK(model->facts().parameters ==
+                  make(base)->facts().parameters + 3 * 5 * (24 + 1) + 3 * 24 * (3 * 5 + 1));
     const Canvas canvas = prompted(9, {1, 2, 3});
     const auto sequence = model->open(canvas);
     const std::vector<Token> drafts{5, 6, 7, 8};
@@ -374,14 +431,16 @@ DOCTEST_TEST_CASE("head i answers the position i after the next, at every node o
       for (int node = -1; node < 4; ++node) {
         const std::int32_t position = 4 + node + head;
         if (position >= 9) continue;
-        DOCTEST_CHECK(distance(answer.at(node, position), logits[logits.size(0) - 5 + node + 1]) < 1e-4);
+        DOCTEST_CHECK(distance(answer.at(node, position), logits[logits.size(0) - 5 + node + 1]) <
+                      1e-4);
       }
     }
     // Asked for itself, the next position has the same answer, bit for bit.
     const auto fresh = model->open(canvas);
     DOCTEST_CHECK(same_bits(ask(*model, *fresh, path(3, {}, 9)).at(kRoot, 3), answer.at(kRoot, 3)));
 
-    // In the checkpoint's own folder they need not be named; made for another base they are refused.
+    // In the checkpoint's own folder they need not be named; made for another base they are
+    // refused.
     heads.save(base, true, weights_digest(base));
     const auto own = make(base);
     const auto owned = own->open(canvas);
@@ -392,7 +451,9 @@ DOCTEST_TEST_CASE("head i answers the position i after the next, at every node o
   }
 }
 
-DOCTEST_TEST_CASE("a shallow question is answered by the first layers; its rows go on from there when they are verified") {
+DOCTEST_TEST_CASE(
+    "a shallow question is answered by the first layers; its rows go on from there when they are "
+    "verified") {
   at::set_num_threads(1);
   const Folder folder;
   for (const std::string& family : kFamilies) {
@@ -405,12 +466,17 @@ DOCTEST_TEST_CASE("a shallow question is answered by the first layers; its rows 
       net.save((folder.path / "first").string(), false);
       AutoregressiveOptions options;
       options.exit_layers = 2;
-      const auto model = make(folder.path / "whole", options, dtype), first = make(folder.path / "first", {}, dtype), plain = make(folder.path / "whole", {}, dtype);
+      const auto model = make(folder.path / "whole", options, dtype),
+                 first = make(folder.path / "first", {}, dtype),
+                 plain = make(folder.path / "whole", {}, dtype);
       Canvas canvas = prompted(12, {1, 2, 4});
-      const auto sequence = model->open(canvas), alone = first->open(canvas), fresh = plain->open(canvas);
+      const auto sequence = model->open(canvas), alone = first->open(canvas),
+                 fresh = plain->open(canvas);
       const auto round = [&](std::int32_t at, const std::vector<Token>& drafts) {
         for (std::size_t i = 0; i < drafts.size(); ++i) {  // drafted one by one
-          Question question = path(at, {drafts.begin(), drafts.begin() + static_cast<std::ptrdiff_t>(i)}, 12, 1, Kind::draft);
+          Question question =
+              path(at, {drafts.begin(), drafts.begin() + static_cast<std::ptrdiff_t>(i)}, 12, 1,
+                   Kind::draft);
           question.asks.erase(question.asks.begin(), question.asks.end() - 1);
           const Answer expected = ask(*first, *alone, question);
           question.shallow = true;
@@ -419,7 +485,8 @@ DOCTEST_TEST_CASE("a shallow question is answered by the first layers; its rows 
           if (at > 3) DOCTEST_CHECK(sequence->counts()[Kind::draft].positions == before + 1);
         }
         const Question question = path(at, drafts, 12);
-        DOCTEST_CHECK(same_bits(ask(*model, *sequence, question), ask(*plain, *fresh, question), question));
+        DOCTEST_CHECK(
+            same_bits(ask(*model, *sequence, question), ask(*plain, *fresh, question), question));
       };
       round(3, {5, 6, 7});
       canvas.commit(3, 5);  // the second draft is rejected
@@ -439,7 +506,8 @@ DOCTEST_TEST_CASE("what cannot be answered is refused in one sentence") {
   const Folder folder;
   random_net("qwen3", 3).save(folder.path.string(), false);
   const auto model = make(folder.path);
-  const Canvas canvas = prompted(8, {1, 2}), masked(8, std::vector<std::pair<std::int32_t, Token>>{{1, 3}});
+  const Canvas canvas = prompted(8, {1, 2}),
+               masked(8, std::vector<std::pair<std::int32_t, Token>>{{1, 3}});
   const auto sequence = model->open(canvas);
   const auto complaint = [&](const Question& question) -> std::string {
     try {
@@ -449,7 +517,9 @@ DOCTEST_TEST_CASE("what cannot be answered is refused in one sentence") {
     }
     return "";
   };
-  DOCTEST_CHECK(complaint(path(2, {}, 8, 2)).find("asks 2 positions ahead of a token, but the model answers 1") != std::string::npos);
+  DOCTEST_CHECK(complaint(path(2, {}, 8, 2))
+                    .find("asks 2 positions ahead of a token, but the model answers 1") !=
+                std::string::npos);
   Question question = path(2, {}, 8);
   question.shallow = true;
   DOCTEST_CHECK(complaint(question).find("exit_layers is 0") != std::string::npos);
@@ -463,7 +533,10 @@ DOCTEST_TEST_CASE("what cannot be answered is refused in one sentence") {
   // Given tokens behind masked ones are passed over until they are reached.
   const Canvas infill(6, std::vector<std::pair<std::int32_t, Token>>{{0, 1}, {2, 7}});
   const auto gapped = model->open(infill);
-  const Question past{.kind = Kind::verify, .view = View::causal, .nodes = {{kRoot, 1, 4}}, .asks = {{kRoot, {1}}, {0, {3}}}};
+  const Question past{.kind = Kind::verify,
+                      .view = View::causal,
+                      .nodes = {{kRoot, 1, 4}},
+                      .asks = {{kRoot, {1}}, {0, {3}}}};
   const Answer answer = ask(*model, *gapped, past);
   const Canvas filled = prompted(6, {1, 4, 7});
   const auto straight = model->open(filled);
@@ -475,9 +548,11 @@ DOCTEST_TEST_CASE("GPT-2 and an encoder are saved and read back") {
   for (const std::string family : {"gpt2", "encoder"}) {
     const Transformer net = random_net(family, 2);
     net.save(folder.path.string(), false);
-    const auto before = net.named_parameters(), after = Transformer::load(folder.path.string()).named_parameters();
+    const auto before = net.named_parameters(),
+               after = Transformer::load(folder.path.string()).named_parameters();
     DOCTEST_REQUIRE(before.size() == after.size());
-    for (std::size_t i = 0; i < before.size(); ++i) DOCTEST_CHECK(before[i].second.equal(after[i].second));
+    for (std::size_t i = 0; i < before.size(); ++i)
+      DOCTEST_CHECK(before[i].second.equal(after[i].second));
   }
 }
 

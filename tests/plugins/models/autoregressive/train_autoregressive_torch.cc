@@ -1,4 +1,5 @@
-// Trainer `autoregressive`: its loss by hand and against the plain forward, gradients included; what it learns and what it leaves.
+// Trainer `autoregressive`: its loss by hand and against the plain forward, gradients included;
+// what it learns and what it leaves.
 #include <ATen/ATen.h>
 #include <unistd.h>
 
@@ -8,19 +9,21 @@
 #define DOCTEST_CONFIG_NO_SHORT_MACRO_NAMES
 #include <doctest/doctest.h>
 
-#include "core/trace/curves.h"
 #include "core/config/plugin.h"
+#include "core/trace/curves.h"
 #include "plugins/models/autoregressive/causal_loss_torch.h"
-#include "plugins/models/checkpoint/safetensors.h"
 #include "plugins/models/autoregressive/train_autoregressive.h"
+#include "plugins/models/checkpoint/safetensors.h"
 
-extern "C" void draftlab_train_autoregressive(const draftlab::TrainAutoregressiveJob& job, const draftlab::TrainContext& context);
+extern "C" void draftlab_train_autoregressive(const draftlab::TrainAutoregressiveJob& job,
+                                              const draftlab::TrainContext& context);
 
 namespace draftlab {
 namespace {
 
 struct Folder {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / ("draftlab_causal_" + std::to_string(getpid()));
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("draftlab_causal_" + std::to_string(getpid()));
   Folder() { std::filesystem::create_directories(path); }
   ~Folder() { std::filesystem::remove_all(path); }
 };
@@ -40,42 +43,56 @@ TransformerConfig small(bool encoder) {
   return config;
 }
 
-std::vector<std::int64_t> listed(const at::Tensor& tensor) { return {tensor.data_ptr<std::int64_t>(), tensor.data_ptr<std::int64_t>() + tensor.numel()}; }
+std::vector<std::int64_t> listed(const at::Tensor& tensor) {
+  return {tensor.data_ptr<std::int64_t>(), tensor.data_ptr<std::int64_t>() + tensor.numel()};
+}
 
 // Mean loss of head `head`, an example at a time, by the plain forward.
-at::Tensor by_the_book(const Transformer& net, const PredictionHeads& heads, const std::vector<WorkedExample>& examples, int head) {
+at::Tensor by_the_book(const Transformer& net, const PredictionHeads& heads,
+                       const std::vector<WorkedExample>& examples, int head) {
   at::Tensor sum = at::zeros({});
   std::int64_t count = 0;
   for (const WorkedExample& example : examples) {
     const std::vector<std::int64_t> tokens(example.tokens.begin(), example.tokens.end());
     const bool encoder = !net.encoder.empty();
     const std::int64_t start = encoder ? example.prompt - 1 : 0;
-    const at::Tensor all = at::tensor(tokens, at::kLong).unsqueeze(0), ids = all.narrow(1, start, all.size(1) - start);
+    const at::Tensor all = at::tensor(tokens, at::kLong).unsqueeze(0),
+                     ids = all.narrow(1, start, all.size(1) - start);
     const std::int64_t length = ids.size(1);
-    at::Tensor hidden = transformer_hidden(net, ids, at::arange(length, at::kLong).unsqueeze(0), at::ones({length, length}, at::kBool).tril(),
-                                           encoder ? all.narrow(1, 0, example.prompt) : at::Tensor()).back()[0];
+    at::Tensor hidden =
+        transformer_hidden(net, ids, at::arange(length, at::kLong).unsqueeze(0),
+                           at::ones({length, length}, at::kBool).tril(),
+                           encoder ? all.narrow(1, 0, example.prompt) : at::Tensor())
+            .back()[0];
     if (heads.count > 0) hidden = heads.states(hidden, head, 1, false).squeeze(-2);
     const at::Tensor log_p = at::log_softmax(at::linear(hidden, net.lm_head), -1);
-    for (std::int64_t target = example.prompt + head; target < static_cast<std::int64_t>(tokens.size()); ++target, ++count)
+    for (std::int64_t target = example.prompt + head;
+         target < static_cast<std::int64_t>(tokens.size()); ++target, ++count)
       sum = sum - log_p[target - 1 - head - start][tokens[target]];
   }
   return sum / static_cast<double>(count);
 }
 
-// The answer to two letters is the second, then the first, then the second again. 0 is the mask, 1 begins, 2 ends.
+// The answer to two letters is the second, then the first, then the second again. 0 is the mask, 1
+// begins, 2 ends.
 TrainAutoregressiveJob job(std::int64_t steps, std::int64_t encoder_layers = 0) {
   TrainAutoregressiveJob job;
   job.vocabulary = 15;
   job.mask = 0;
   job.end = 2;
-  for (Token a = 3; a < 15; a++) for (Token b = 3; b < 15; b++) ((a + 2 * b) % 12 == 0 ? job.held_out : job.examples).push_back({{1, a, b, b, a, b, 2}, 3});
+  for (Token a = 3; a < 15; a++)
+    for (Token b = 3; b < 15; b++)
+      ((a + 2 * b) % 12 == 0 ? job.held_out : job.examples).push_back({{1, a, b, b, a, b, 2}, 3});
   TrainAutoregressiveOptions& o = job.options;
-  o.layers = 2, o.encoder_layers = encoder_layers, o.width = 16, o.heads = 4, o.groups = 2, o.head = 8, o.inner = 32, o.filter = 8;
-  o.batch = 16, o.accumulate = 2, o.steps = steps, o.warmup = 0, o.floor = 0.02, o.rate = 1e-2, o.log_every = 1, o.validate_every = 3, o.validate_examples = 12;
+  o.layers = 2, o.encoder_layers = encoder_layers, o.width = 16, o.heads = 4, o.groups = 2,
+  o.head = 8, o.inner = 32, o.filter = 8;
+  o.batch = 16, o.accumulate = 2, o.steps = steps, o.warmup = 0, o.floor = 0.02, o.rate = 1e-2,
+  o.log_every = 1, o.validate_every = 3, o.validate_examples = 12;
   return job;
 }
 
-void train(const TrainAutoregressiveJob& job, const std::filesystem::path& out, bool resume = false) {
+void train(const TrainAutoregressiveJob& job, const std::filesystem::path& out,
+           bool resume = false) {
   const Registries registries;
   Faults faults;
   const Config config = Config::parse("", "test.ini", faults);
@@ -85,7 +102,9 @@ void train(const TrainAutoregressiveJob& job, const std::filesystem::path& out, 
   draftlab_train_autoregressive(job, {registries, config, machine, 5, out.string(), resume});
 }
 
-std::string digest(const std::filesystem::path& file) { return SafetensorsFile(file.string()).digest(); }
+std::string digest(const std::filesystem::path& file) {
+  return SafetensorsFile(file.string()).digest();
+}
 
 }  // namespace
 
@@ -94,17 +113,22 @@ DOCTEST_TEST_CASE("rows and targets of two examples, by hand") {
   const std::vector<WorkedExample> examples{{{1, 4, 7, 8, 9}, 2}, {{1, 2, 3, 5}, 3}};
   const CausalBatch plain = causal_batch({&examples[0], &examples[1]}, false);
   DOCTEST_CHECK(plain.skipped == 1);  // the row of the first canvas's token 4 tells 7
-  DOCTEST_CHECK(listed(plain.rows.ids) == std::vector<std::int64_t>{1, 4, 7, 8, 0, 0, 0, 0, 1, 2, 3, 0, 0, 0, 0, 0});
+  DOCTEST_CHECK(listed(plain.rows.ids) ==
+                std::vector<std::int64_t>{1, 4, 7, 8, 0, 0, 0, 0, 1, 2, 3, 0, 0, 0, 0, 0});
   const std::int64_t kept = 7;
-  DOCTEST_CHECK(listed(head_targets(plain, 0).rows) == std::vector<std::int64_t>{0, 1, 2, kept + 1});
+  DOCTEST_CHECK(listed(head_targets(plain, 0).rows) ==
+                std::vector<std::int64_t>{0, 1, 2, kept + 1});
   DOCTEST_CHECK(listed(head_targets(plain, 0).tokens) == std::vector<std::int64_t>{7, 8, 9, 5});
-  DOCTEST_CHECK(listed(head_targets(plain, 2).rows) == std::vector<std::int64_t>{0});  // the third token after the prompt
+  DOCTEST_CHECK(listed(head_targets(plain, 2).rows) ==
+                std::vector<std::int64_t>{0});  // the third token after the prompt
   DOCTEST_CHECK(listed(head_targets(plain, 2).tokens) == std::vector<std::int64_t>{9});
   DOCTEST_CHECK(head_targets(plain, 3).rows.numel() == 0);
 
   const CausalBatch encoded = causal_batch({&examples[0], &examples[1]}, true);
-  DOCTEST_CHECK(listed(encoded.rows.ids) == std::vector<std::int64_t>{4, 7, 8, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0});
-  DOCTEST_CHECK(listed(encoded.source.ids) == std::vector<std::int64_t>{1, 4, 0, 0, 0, 0, 0, 0, 1, 2, 3, 0, 0, 0, 0, 0});
+  DOCTEST_CHECK(listed(encoded.rows.ids) ==
+                std::vector<std::int64_t>{4, 7, 8, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0});
+  DOCTEST_CHECK(listed(encoded.source.ids) ==
+                std::vector<std::int64_t>{1, 4, 0, 0, 0, 0, 0, 0, 1, 2, 3, 0, 0, 0, 0, 0});
   DOCTEST_CHECK(encoded.source_seen[0][0][0].item<int>() == 2);
   DOCTEST_CHECK(encoded.source_seen[1][0][0].item<int>() == 3);
   DOCTEST_CHECK(listed(head_targets(encoded, 1).rows) == std::vector<std::int64_t>{0, 1});
@@ -128,11 +152,13 @@ DOCTEST_TEST_CASE("loss and gradient are those of the plain forward, with an enc
       const CausalBatch batch = causal_batch({&examples[0], &examples[1]}, encoder);
       const int head = count > 0 ? 1 : 0;
       const HeadTargets targets = head_targets(batch, head);
-      const at::Tensor own = mean_nll(head_logits(net, heads, causal_hidden(net, batch, false), targets, head, false), targets);
+      const at::Tensor own = mean_nll(
+          head_logits(net, heads, causal_hidden(net, batch, false), targets, head, false), targets);
       own.backward();
       std::vector<at::Tensor> gradients;
       for (auto& [name, tensor] : all) {
-        gradients.push_back(tensor.grad().defined() ? tensor.grad().clone() : at::zeros_like(tensor));
+        gradients.push_back(tensor.grad().defined() ? tensor.grad().clone()
+                                                    : at::zeros_like(tensor));
         tensor.mutable_grad() = at::Tensor();
       }
       const at::Tensor book = by_the_book(net, heads, examples, head);
@@ -158,22 +184,26 @@ DOCTEST_TEST_CASE("a resumed training of answers is the uninterrupted one") {
   train(steps(6), folder.path / "whole");
   train(steps(3), folder.path / "parts");
   train(steps(6), folder.path / "parts", true);
-  DOCTEST_CHECK(digest(folder.path / "whole/model.safetensors") == digest(folder.path / "parts/model.safetensors"));
+  DOCTEST_CHECK(digest(folder.path / "whole/model.safetensors") ==
+                digest(folder.path / "parts/model.safetensors"));
   DOCTEST_CHECK(read_curves((folder.path / "parts/curves.h5").string()).validations.size() == 2);
 }
 
-DOCTEST_TEST_CASE("training learns to answer; heads learn beside a frozen base, and with one that is tuned") {
+DOCTEST_TEST_CASE(
+    "training learns to answer; heads learn beside a frozen base, and with one that is tuned") {
   const Folder folder;
   for (const std::int64_t encoder_layers : {0, 1}) {
     DOCTEST_INFO("encoder layers " << encoder_layers);
-    const std::filesystem::path at = folder.path / std::to_string(encoder_layers), base = at / "base";
+    const std::filesystem::path at = folder.path / std::to_string(encoder_layers),
+                                base = at / "base";
     TrainAutoregressiveJob learning = job(400, encoder_layers);
     learning.options.validate_every = 400;
     train(learning, base);
     const Curves curves = read_curves((base / "curves.h5").string());
     DOCTEST_REQUIRE(curves.validations.size() == 1);
     DOCTEST_CHECK(curves.steps.front().loss > 2.4);  // ln 15 = 2.71
-    // Of four tokens all but the first letter stand before the decoder: who does not see the source loses ln 12 / 4 = 0.62.
+    // Of four tokens all but the first letter stand before the decoder: who does not see the source
+    // loses ln 12 / 4 = 0.62.
     DOCTEST_CHECK(curves.steps.back().loss < 0.5);
     if (encoder_layers == 0) {
       DOCTEST_CHECK(curves.validations[0].loss < 0.1);
@@ -197,7 +227,9 @@ DOCTEST_TEST_CASE("training learns to answer; heads learn beside a frozen base, 
     ahead.options.freeze = false;
     ahead.options.head_loss = "mean";
     train(ahead, at / "tuned");
-    DOCTEST_CHECK(PredictionHeads::load((at / "tuned").string(), 16, digest(at / "tuned/model.safetensors")).count == 3);
+    DOCTEST_CHECK(
+        PredictionHeads::load((at / "tuned").string(), 16, digest(at / "tuned/model.safetensors"))
+            .count == 3);
     const Curves tuned = read_curves((at / "tuned/curves.h5").string());
     DOCTEST_CHECK(tuned.validations[0].loss < frozen.validations[0].loss);
   }

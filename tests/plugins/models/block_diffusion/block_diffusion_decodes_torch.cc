@@ -1,5 +1,6 @@
-// Recorded decodes of the authors' loops (SDAR, Fast-dLLM v2, LLaDA2.1 with its token editing, S2D2 on all three) are reproduced step by step: what is drafted, what is
-// committed and why, the tokens, and the number of forwards.
+// Recorded decodes of the authors' loops (SDAR, Fast-dLLM v2, LLaDA2.1 with its token editing, S2D2
+// on all three) are reproduced step by step: what is drafted, what is committed and why, the
+// tokens, and the number of forwards.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -11,8 +12,8 @@
 #define DOCTEST_CONFIG_NO_SHORT_MACRO_NAMES
 #include <doctest/doctest.h>
 
-#include "core/loop/decoder.h"
 #include "core/base/error.h"
+#include "core/loop/decoder.h"
 #include "plugins/builtin.h"
 #include "tests/plugins/models/recorded_torch.h"
 
@@ -22,12 +23,14 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-// Hands out the recorded uniforms as the authors' loop draws them: one for every row of the block when it samples drafts, one
-// for every position of the span before it tests the first, one for a residual. A right-shifted block's first token, which came
-// with the forward before, is not drawn but the most probable one.
+// Hands out the recorded uniforms as the authors' loop draws them: one for every row of the block
+// when it samples drafts, one for every position of the span before it tests the first, one for a
+// residual. A right-shifted block's first token, which came with the forward before, is not drawn
+// but the most probable one.
 class Recorded final : public Chance {
  public:
-  Recorded(const Json& trace, std::int32_t block, bool sampling) : block_(block), sampling_(sampling) {
+  Recorded(const Json& trace, std::int32_t block, bool sampling)
+      : block_(block), sampling_(sampling) {
     if (!trace.contains("draws")) return;
     for (const auto& draw : trace["draws"]) draws_.emplace_back(draw[0], draw[1]);
     uniforms_ = trace["uniforms"].get<std::vector<double>>();
@@ -37,14 +40,17 @@ class Recorded final : public Chance {
  private:
   // The uniforms of the next call that the authors' loop makes.
   void begin(const std::string& call, const Site& site, std::int32_t first, int count = 0) {
-    if (next_ == draws_.size() || draws_[next_].first != call || (count > 0 && draws_[next_].second != count)) {
+    if (next_ == draws_.size() || draws_[next_].first != call ||
+        (count > 0 && draws_[next_].second != count)) {
       throw Fault("the authors' loop does not draw " + to_string(site));
     }
     begin_ += held_;
     held_ = draws_[next_++].second;
     first_ = first;
   }
-  double at(std::int32_t position) const { return uniforms_.at(begin_ + static_cast<std::size_t>(position - first_)); }
+  double at(std::int32_t position) const {
+    return uniforms_.at(begin_ + static_cast<std::size_t>(position - first_));
+  }
 
   Token choose(const Distribution& distribution, const Site& site) override {
     if (site.purpose == Purpose::residual) {
@@ -53,8 +59,10 @@ class Recorded final : public Chance {
     }
     if (!sampling_) throw Fault("the authors' loop takes the most probable token");
     if (drafted_ != site.clock + 1) {
-      if (next_ < draws_.size() && draws_[next_].first == "multinomial") begin("multinomial", site, site.position / block_ * block_, block_);
-      else return distribution.argmax();
+      if (next_ < draws_.size() && draws_[next_].first == "multinomial")
+        begin("multinomial", site, site.position / block_ * block_, block_);
+      else
+        return distribution.argmax();
     }
     drafted_ = site.clock + 1;
     return distribution.quantile(at(site.position));
@@ -75,10 +83,12 @@ class Recorded final : public Chance {
   bool sampling_;
   std::size_t next_ = 0, begin_ = 0;
   int held_ = 0;
-  std::uint32_t drafted_ = 0, tested_ = 0;  // clock of the last step that drafted and tested, plus 1
+  std::uint32_t drafted_ = 0,
+                tested_ = 0;  // clock of the last step that drafted and tested, plus 1
 };
 
-// The drafts of `denoise` as Fast-dLLM v2 claims them at temperature 0: top-p truncates the target alone.
+// The drafts of `denoise` as Fast-dLLM v2 claims them at temperature 0: top-p truncates the target
+// alone.
 class Untruncated final : public Drafter {
  public:
   explicit Untruncated(std::unique_ptr<Drafter> inner) : inner_(std::move(inner)) {}
@@ -95,62 +105,110 @@ class Untruncated final : public Drafter {
 };
 
 template <class T>
-T value(const Json& args, const char* key, T fallback) { return args.contains(key) ? args[key].get<T>() : fallback; }
+T value(const Json& args, const char* key, T fallback) {
+  return args.contains(key) ? args[key].get<T>() : fallback;
+}
 
 // The config that says what the authors' arguments say.
 std::string config_of(const Json& args, const std::string& loop, const TwoMasks& checkpoint) {
-  const bool fast = loop.find("fast") != std::string::npos, llada2 = loop.find("llada2") != std::string::npos;
+  const bool fast = loop.find("fast") != std::string::npos,
+             llada2 = loop.find("llada2") != std::string::npos;
   const double temperature = args["temperature"];
   const bool greedy = fast || llada2 ? temperature == 0 : !args["do_sample"].get<bool>();
-  const std::string remasking = value<std::string>(args, "remasking_strategy", "low_confidence_dynamic");
+  const std::string remasking =
+      value<std::string>(args, "remasking_strategy", "low_confidence_dynamic");
   const std::string policy = value<std::string>(args, "do_verify_policy", "never");
   const std::string width = std::to_string(checkpoint.vocabulary);
   std::ostringstream text;
-  text << "model = block-diffusion\nfrontier = blocks\nverifier = chain\nacceptance = speculative\ntask = positions\n"
-       << "drafter = " << (greedy && value(args, "top_p", 1.0) < 1 ? "untruncated" : "denoise") << "\n"
-       << "unmasker = " << (remasking == "sequential" ? "one" : remasking == "low_confidence_static" ? "static" : "threshold") << "\n"
-       << "router = " << (policy == "never" ? "never" : policy == "mask_span_length" ? "min-span" : policy == "score_threshold" ? "score"
-                          : policy == "score_hysteresis" ? "hysteresis" : "ucb") << "\n"
-       << "estimator = " << (value<std::string>(args, "token_acceptance_estimator", "") == "hard_margin_threshold" ? "hard-margin" : "entropy") << "\n"
+  text << "model = block-diffusion\nfrontier = blocks\nverifier = chain\nacceptance = "
+          "speculative\ntask = positions\n"
+       << "drafter = " << (greedy && value(args, "top_p", 1.0) < 1 ? "untruncated" : "denoise")
+       << "\n"
+       << "unmasker = "
+       << (remasking == "sequential"              ? "one"
+           : remasking == "low_confidence_static" ? "static"
+                                                  : "threshold")
+       << "\n"
+       << "router = "
+       << (policy == "never"              ? "never"
+           : policy == "mask_span_length" ? "min-span"
+           : policy == "score_threshold"  ? "score"
+           : policy == "score_hysteresis" ? "hysteresis"
+                                          : "ucb")
+       << "\n"
+       << "estimator = "
+       << (value<std::string>(args, "token_acceptance_estimator", "") == "hard_margin_threshold"
+               ? "hard-margin"
+               : "entropy")
+       << "\n"
        << "[run]\nthreads = 1\n[task.positions]\nlength = 2\nprompt = 0:1\n"
-       << "[decode]\nstop = off\nblock_size = " << (fast ? args["block_size"] : args["block_length"])
-       << "\nsub_block = " << (fast ? args["small_block_size"].get<int>() : 0) << "\nsteps = " << (fast || llada2 ? 0 : args["denoising_steps"].get<int>())
-       << "\nedit_threshold = " << value(args, "editing_threshold", 1.0) << "\npost_steps = " << value(args, "max_post_steps", 0)
-       << "\nthreshold = " << (fast || llada2 ? args["threshold"].get<double>() : value(args, "confidence_threshold", 0.85))
-       << "\ntemperature = " << (greedy ? 1 : temperature) << "\ntop_k = " << value(args, "top_k", 0) << "\ntop_p = " << value(args, "top_p", 1.0)
+       << "[decode]\nstop = off\nblock_size = "
+       << (fast ? args["block_size"] : args["block_length"])
+       << "\nsub_block = " << (fast ? args["small_block_size"].get<int>() : 0)
+       << "\nsteps = " << (fast || llada2 ? 0 : args["denoising_steps"].get<int>())
+       << "\nedit_threshold = " << value(args, "editing_threshold", 1.0)
+       << "\npost_steps = " << value(args, "max_post_steps", 0) << "\nthreshold = "
+       << (fast || llada2 ? args["threshold"].get<double>()
+                          : value(args, "confidence_threshold", 0.85))
+       << "\ntemperature = " << (greedy ? 1 : temperature)
+       << "\ntop_k = " << value(args, "top_k", 0) << "\ntop_p = " << value(args, "top_p", 1.0)
        << "\n[drafter.denoise]\ngreedy = " << (greedy ? "true" : "false") << "\n"
-       << "[model.block-diffusion]\ncheckpoint = " << checkpoint.path.string() << "\nverify_rows = block"
-       << "\ncache = " << (value(args, "cache_ver", false) ? "causal" : "block") << "\ndraft_mask = " << (value(args, "draft_ver", false) ? "causal" : "block") << "\n"
-       << "sub_block_cache = " << (value(args, "use_block_cache", false) ? "masked" : "off") << "\n[acceptance.speculative]\nresample = " << (value(args, "allow_resample", true) ? "true" : "false") << "\n"
+       << "[model.block-diffusion]\ncheckpoint = " << checkpoint.path.string()
+       << "\nverify_rows = block"
+       << "\ncache = " << (value(args, "cache_ver", false) ? "causal" : "block")
+       << "\ndraft_mask = " << (value(args, "draft_ver", false) ? "causal" : "block") << "\n"
+       << "sub_block_cache = " << (value(args, "use_block_cache", false) ? "masked" : "off")
+       << "\n[acceptance.speculative]\nresample = "
+       << (value(args, "allow_resample", true) ? "true" : "false") << "\n"
        << "[estimator.entropy]\nwidth = " << width << "\n[estimator.hard-margin]\nstrict = true\n";
-  if (remasking != "sequential") text << "[unmasker." << (remasking == "low_confidence_static" ? "static" : "threshold") << "]\nreads = drawn\n";
-  const std::string score = value<std::string>(args, "do_verify_score_type", "") == "difference_static" ? "static" : "dynamic";
+  if (remasking != "sequential")
+    text << "[unmasker." << (remasking == "low_confidence_static" ? "static" : "threshold")
+         << "]\nreads = drawn\n";
+  const std::string score =
+      value<std::string>(args, "do_verify_score_type", "") == "difference_static" ? "static"
+                                                                                  : "dynamic";
   text << "[router.min-span]\nspan = " << value(args, "min_ssd_span_length", 1) << "\n"
-       << "[router.score]\nscore = " << score << "\ncost = " << value(args, "score_penalty_coef", 2.0) << "\nthreshold = " << value(args, "do_verify_score_threshold", 0.0) << "\n"
-       << "[router.hysteresis]\nscore = " << score << "\ncost = " << value(args, "score_penalty_coef", 2.0) << "\nstrict = true\non = " << value(args, "hysteresis_threshold_on", 0.0)
+       << "[router.score]\nscore = " << score
+       << "\ncost = " << value(args, "score_penalty_coef", 2.0)
+       << "\nthreshold = " << value(args, "do_verify_score_threshold", 0.0) << "\n"
+       << "[router.hysteresis]\nscore = " << score
+       << "\ncost = " << value(args, "score_penalty_coef", 2.0)
+       << "\nstrict = true\non = " << value(args, "hysteresis_threshold_on", 0.0)
        << "\noff = " << value(args, "hysteresis_threshold_off", -1.0) << "\n"
-       << "[router.ucb]\nbeta = " << value(args, "ucb_beta", 1.0) << "\ncount_prompt = " << (fast ? "true" : "false") << "\nwidth = " << width << "\n";
+       << "[router.ucb]\nbeta = " << value(args, "ucb_beta", 1.0)
+       << "\ncount_prompt = " << (fast ? "true" : "false") << "\nwidth = " << width << "\n";
   return text.str();
 }
 
-// How the recorded order writes a commit: its position, half a position more where it was resampled, negative where it was not
-// verified; of LLaDA2, where it was. Plain decodes write positions alone.
+// How the recorded order writes a commit: its position, half a position more where it was
+// resampled, negative where it was not verified; of LLaDA2, where it was. Plain decodes write
+// positions alone.
 double mark(const TokenRow& token, bool first_of_block, bool plain, bool llada2) {
   const auto source = static_cast<Source>(token.source);
   if (plain) return token.position;
-  if (llada2) return source == Source::accepted ? -token.position : source == Source::resampled ? -token.position - 0.5 : token.position;
+  if (llada2)
+    return source == Source::accepted    ? -token.position
+           : source == Source::resampled ? -token.position - 0.5
+                                         : token.position;
   if (first_of_block) return -token.position - 0.5;
   if (source == Source::resampled) return token.position + 0.5;
   return source == Source::accepted ? token.position : -token.position;
 }
 
-struct Replayed { int steps = 0; bool whole = true; };
+struct Replayed {
+  int steps = 0;
+  bool whole = true;
+};
 
-Replayed replay(const TwoMasks& checkpoint, const std::string& loop, const Json& trace, const Registries& registries) {
+Replayed replay(const TwoMasks& checkpoint, const std::string& loop, const Json& trace,
+                const Registries& registries) {
   const Json& args = trace["args"];
-  const bool fast = loop.find("fast") != std::string::npos, llada2 = loop.find("llada2") != std::string::npos, plain = loop == "sdar_block_diffusion";
+  const bool fast = loop.find("fast") != std::string::npos,
+             llada2 = loop.find("llada2") != std::string::npos,
+             plain = loop == "sdar_block_diffusion";
   Faults faults;
-  const Composition composition = compose(Config::parse(config_of(args, loop, checkpoint), "test.ini", faults), registries, faults);
+  const Composition composition = compose(
+      Config::parse(config_of(args, loop, checkpoint), "test.ini", faults), registries, faults);
   faults.raise();
   Loaded loaded;
   const Models models = load_models(composition, loaded);
@@ -159,33 +217,39 @@ Replayed replay(const TwoMasks& checkpoint, const std::string& loop, const Json&
   Prompt prompt;
   prompt.id = "recorded";
   prompt.length = static_cast<int>(output.size());
-  for (std::size_t i = 0; i < given.size(); ++i) prompt.given.emplace_back(static_cast<std::int32_t>(i), given[i]);
-  const bool sampling = fast || llada2 ? args["temperature"].get<double>() > 0 : args["do_sample"].get<bool>();
+  for (std::size_t i = 0; i < given.size(); ++i)
+    prompt.given.emplace_back(static_cast<std::int32_t>(i), given[i]);
+  const bool sampling =
+      fast || llada2 ? args["temperature"].get<double>() > 0 : args["do_sample"].get<bool>();
   const std::int32_t block = fast ? args["block_size"] : args["block_length"];
   Recorded chance(trace, fast ? args["small_block_size"].get<int>() : block, sampling);
   Decoder decoder(composition, models, prompt, 0, chance);
 
-  std::vector<std::vector<double>> order;  // of the commits, a step a list
+  std::vector<std::vector<double>> order;                          // of the commits, a step a list
   std::vector<std::vector<std::pair<std::int32_t, Token>>> edits;  // LLaDA2's
   for (const auto& step : trace["decoding_order"]) {
     order.emplace_back();
     edits.emplace_back();
-    if (llada2) for (const auto& edit : step["edit"]) edits.back().emplace_back(edit[0], edit[2]);
-    for (const auto& entry : llada2 ? step["unmask"] : step) if (entry.is_number()) order.back().push_back(entry.get<double>());
+    if (llada2)
+      for (const auto& edit : step["edit"]) edits.back().emplace_back(edit[0], edit[2]);
+    for (const auto& entry : llada2 ? step["unmask"] : step)
+      if (entry.is_number()) order.back().push_back(entry.get<double>());
     std::sort(order.back().begin(), order.back().end());
   }
   // Recorded forwards: how many rows denoising had, and of SDAR what went in.
   const Json no_steps = Json::array();
   const Json& forwards = trace.contains("steps") ? trace["steps"] : no_steps;
   std::size_t forward = 0;
-  const auto follow = [&](const std::string& kind, std::int64_t rows, std::int32_t first, const std::function<Token(std::int32_t)>& token) {
+  const auto follow = [&](const std::string& kind, std::int64_t rows, std::int32_t first,
+                          const std::function<Token(std::int32_t)>& token) {
     while (forward < forwards.size() && forwards[forward]["kind"] == "commit_or_prefill") ++forward;
     if (forward == forwards.size()) return;
     const Json& recorded = forwards[forward++];
     DOCTEST_CHECK(recorded["kind"] == kind);
     if (kind == "denoise") DOCTEST_CHECK(recorded["len"].get<std::int64_t>() == rows);
     if (!recorded.contains("input_ids")) return;
-    for (std::int32_t i = 0; i < block; ++i) DOCTEST_CHECK(recorded["input_ids"][i].get<Token>() == token(first + i));
+    for (std::int32_t i = 0; i < block; ++i)
+      DOCTEST_CHECK(recorded["input_ids"][i].get<Token>() == token(first + i));
   };
 
   Replayed replayed;
@@ -194,19 +258,24 @@ Replayed replay(const TwoMasks& checkpoint, const std::string& loop, const Json&
     drive(models, decoder, decoder.step());
     const StepRow& step = decoder.row().steps.back();
     DOCTEST_INFO("step " << at);
-    if (trace["decoding_order"].is_null()) {  // LLaDA2's own loop: the same without a cache, of which the text and the forwards are recorded
+    if (trace["decoding_order"].is_null()) {  // LLaDA2's own loop: the same without a cache, of
+                                              // which the text and the forwards are recorded
       for (const TokenRow& token : step.tokens) canvas[token.position] = token.token;
       ++replayed.steps;
       continue;
     }
     DOCTEST_REQUIRE(at < order.size());
-    const std::int32_t first = step.drafts.empty() ? 0 : step.drafts.front().position / block * block;
-    const auto before = [&](std::int32_t i) { return canvas[i] == kNoToken ? checkpoint.mask : canvas[i]; };
+    const std::int32_t first =
+        step.drafts.empty() ? 0 : step.drafts.front().position / block * block;
+    const auto before = [&](std::int32_t i) {
+      return canvas[i] == kNoToken ? checkpoint.mask : canvas[i];
+    };
     const Count &drafted_by = step.counts[Kind::draft], &verified_by = step.counts[Kind::verify];
     if (drafted_by.calls > 0) follow("denoise", drafted_by.positions, first, before);
     if (verified_by.calls > 0) {
       const auto drafted = [&](std::int32_t i) {
-        for (const DraftRow& draft : step.drafts) if (draft.position == i) return draft.token;
+        for (const DraftRow& draft : step.drafts)
+          if (draft.position == i) return draft.token;
         return before(i);
       };
       follow("verify2l", verified_by.positions, first, drafted);
@@ -240,8 +309,8 @@ Replayed replay(const TwoMasks& checkpoint, const std::string& loop, const Json&
   }
   DOCTEST_CHECK(static_cast<std::size_t>(replayed.steps) == order.size());
   DOCTEST_CHECK(chance.used_up());
-  // The canvas of Fast-dLLM v2 ends with the token that came along with the last block's forward; here that token is a block of
-  // its own, which is cached as any other.
+  // The canvas of Fast-dLLM v2 ends with the token that came along with the last block's forward;
+  // here that token is a block of its own, which is cached as any other.
   const bool lone = fast && prompt.length % block == 1;
   // LLaDA2's loop does not cache its last block.
   const std::int64_t forwards_made = trace[llada2 ? "nfe" : "forwards"];
@@ -254,23 +323,32 @@ Replayed replay(const TwoMasks& checkpoint, const std::string& loop, const Json&
 DOCTEST_TEST_CASE("parity: recorded decodes of block diffusion, commit for commit") {
   const fs::path root = bundles();
   if (!fs::is_directory(root)) {
-    std::cout << "parity: no bundles at " << root.string() << " (set DRAFTLAB_PARITY); no decode compared\n";
+    std::cout << "parity: no bundles at " << root.string()
+              << " (set DRAFTLAB_PARITY); no decode compared\n";
     return;
   }
   Registries registries;
-  for (const auto add : {register_block_diffusion, register_blocks, register_denoise, register_chain, register_speculative, register_always,
-                         register_never, register_min_span, register_score, register_hysteresis, register_ucb, register_entropy,
-                         register_hard_margin, register_one, register_static_quota, register_threshold, register_positions}) {
+  for (const auto add :
+       {register_block_diffusion, register_blocks, register_denoise, register_chain,
+        register_speculative, register_always, register_never, register_min_span, register_score,
+        register_hysteresis, register_ucb, register_entropy, register_hard_margin, register_one,
+        register_static_quota, register_threshold, register_positions}) {
     add(registries);
   }
-  registries.drafters.add_with<NoOptions>("untruncated", "denoise, greedy, whose claims top-p leaves alone", {}, [&](const NoOptions&) -> std::unique_ptr<Drafter> {
-    Faults faults;
-    const Config config = Config::parse("[drafter.denoise]\ngreedy = true\n", "test.ini", faults);
-    return std::make_unique<Untruncated>(registries.drafters.find("denoise")->bind(config, "drafter.denoise", faults).make());
-  });
+  registries.drafters.add_with<NoOptions>(
+      "untruncated", "denoise, greedy, whose claims top-p leaves alone", {},
+      [&](const NoOptions&) -> std::unique_ptr<Drafter> {
+        Faults faults;
+        const Config config =
+            Config::parse("[drafter.denoise]\ngreedy = true\n", "test.ini", faults);
+        return std::make_unique<Untruncated>(
+            registries.drafters.find("denoise")->bind(config, "drafter.denoise", faults).make());
+      });
   for (const auto& entry : fs::directory_iterator(root)) {
     const std::string name = entry.path().filename().string();
-    if (!name.starts_with("sdar-") && !name.starts_with("fast-dllm-v2-") && !name.starts_with("llada2-")) continue;
+    if (!name.starts_with("sdar-") && !name.starts_with("fast-dllm-v2-") &&
+        !name.starts_with("llada2-"))
+      continue;
     const TwoMasks checkpoint(entry.path());
     for (const std::string file : {"decode", "ssd"}) {
       const Json decodes = Json::parse(std::ifstream(entry.path() / (file + ".json")));
@@ -280,10 +358,13 @@ DOCTEST_TEST_CASE("parity: recorded decodes of block diffusion, commit for commi
         DOCTEST_INFO(name << " " << file << " trace " << number << ": " << trace["args"].dump());
         const Replayed replayed = replay(checkpoint, trace["loop"], trace, registries);
         steps += replayed.steps;
-        if (!replayed.whole) std::cout << "parity " << name << " " << file << " trace " << number << ": up to step " << replayed.steps << " of " << trace["decoding_order"].size() << "\n";
+        if (!replayed.whole)
+          std::cout << "parity " << name << " " << file << " trace " << number << ": up to step "
+                    << replayed.steps << " of " << trace["decoding_order"].size() << "\n";
         ++(replayed.whole ? whole : part);
       }
-      std::cout << "parity " << name << " " << file << ": " << whole << " recorded decodes reproduced, commit for commit; " << part
+      std::cout << "parity " << name << " " << file << ": " << whole
+                << " recorded decodes reproduced, commit for commit; " << part
                 << " up to where they draw the mask token; " << steps << " steps\n";
       DOCTEST_CHECK(whole > 0);
     }

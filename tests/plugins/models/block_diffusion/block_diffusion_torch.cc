@@ -1,4 +1,5 @@
-// The model block-diffusion: its answers against numbers that others computed, and against whole recomputation.
+// The model block-diffusion: its answers against numbers that others computed, and against whole
+// recomputation.
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -32,7 +33,8 @@ fs::path bundles() {
   return named ? fs::path(named) : fs::path(DRAFTLAB_SOURCE_DIR) / "../shared/parity";
 }
 
-std::unique_ptr<Model> make(BlockDiffusionOptions options, const fs::path& checkpoint, const std::string& dtype = "f32") {
+std::unique_ptr<Model> make(BlockDiffusionOptions options, const fs::path& checkpoint,
+                            const std::string& dtype = "f32") {
   options.checkpoint = checkpoint.string();
   std::unique_ptr<Model> model(draftlab_make_block_diffusion(&options));
   model->load({"cpu", dtype, 1});
@@ -57,21 +59,26 @@ int refresh(Model& model, Sequence& sequence, std::optional<Answer>* carry = nul
   return forwards;
 }
 
-// Log probabilities without the mask token against a row of logits: the largest difference beyond abs 1e-4 + rel 1e-4, as a
-// share of it.
+// Log probabilities without the mask token against a row of logits: the largest difference beyond
+// abs 1e-4 + rel 1e-4, as a share of it.
 double share(const Distribution& distribution, const float* logits, Token mask) {
   double most = -1e30, sum = 0, largest = 0;
-  for (Token t = 0; t < distribution.size(); ++t) if (t != mask) most = std::max<double>(most, logits[t]);
-  for (Token t = 0; t < distribution.size(); ++t) if (t != mask) sum += std::exp(logits[t] - most);
+  for (Token t = 0; t < distribution.size(); ++t)
+    if (t != mask) most = std::max<double>(most, logits[t]);
+  for (Token t = 0; t < distribution.size(); ++t)
+    if (t != mask) sum += std::exp(logits[t] - most);
   for (Token t = 0; t < distribution.size(); ++t) {
     if (t == mask) continue;
     const double expected = logits[t] - most - std::log(sum);
-    largest = std::max(largest, std::abs(distribution.log_probability(t) - expected) / (1e-4 + 1e-4 * std::max<double>(std::abs(expected), std::abs(logits[t]))));
+    largest = std::max(
+        largest, std::abs(distribution.log_probability(t) - expected) /
+                     (1e-4 + 1e-4 * std::max<double>(std::abs(expected), std::abs(logits[t]))));
   }
   return largest;
 }
 
-// The positions [first, first + tokens.size()) drafted one after another, each asked before it is known.
+// The positions [first, first + tokens.size()) drafted one after another, each asked before it is
+// known.
 Question path(std::int32_t first, const std::vector<Token>& tokens) {
   Question question{.kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {}};
   for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -92,7 +99,9 @@ struct Bundle {
   int compared = 0;
 
   Bundle(const fs::path& folder, const char* meta)
-      : folder(folder), io((folder / "io.safetensors").string()), mask(static_cast<Token>(TransformerConfig::read(folder.string()).mask_token_id)) {
+      : folder(folder),
+        io((folder / "io.safetensors").string()),
+        mask(static_cast<Token>(TransformerConfig::read(folder.string()).mask_token_id)) {
     block = ids(meta)[0];
     prefix = ids(meta)[1];
     prompt = ids("prefill.input_ids");
@@ -118,7 +127,8 @@ struct Bundle {
   Canvas canvas(const std::vector<Token>& tokens) const {
     std::vector<std::pair<std::int32_t, Token>> given;
     for (std::int32_t i = 0; i < prefix; ++i) given.emplace_back(i, prompt[i]);
-    for (std::size_t i = 0; i < tokens.size(); ++i) if (tokens[i] != mask) given.emplace_back(prefix + static_cast<std::int32_t>(i), tokens[i]);
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+      if (tokens[i] != mask) given.emplace_back(prefix + static_cast<std::int32_t>(i), tokens[i]);
     return Canvas(prefix + block, given);
   }
   std::vector<std::int32_t> whole_block() const {
@@ -128,10 +138,12 @@ struct Bundle {
   }
 };
 
-// Position-aligned models; of LLaDA2, whose code has no AR caching, only what the block cache answers is recorded.
+// Position-aligned models; of LLaDA2, whose code has no AR caching, only what the block cache
+// answers is recorded.
 void compare_aligned(Bundle& bundle) {
   const bool sdar = bundle.io.tensors().contains("ar1_causalcache.logits");
-  const std::vector<std::string> masks = sdar ? std::vector<std::string>{"block", "causal"} : std::vector<std::string>{"block"};
+  const std::vector<std::string> masks =
+      sdar ? std::vector<std::string>{"block", "causal"} : std::vector<std::string>{"block"};
   for (const std::string& cache : masks) {
     const std::string suffix = cache == "causal" ? "_causalcache" : "";
     for (const std::string& draft_mask : masks) {
@@ -142,9 +154,15 @@ void compare_aligned(Bundle& bundle) {
       const Canvas canvas = bundle.canvas(bundle.ids("denoise.input_ids"));
       const auto sequence = model->open(canvas, {bundle.block, 0});
       DOCTEST_CHECK(refresh(*model, *sequence) == 1);
-      const Answer answer = ask(*model, *sequence, {.kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, bundle.whole_block()}}});
-      const std::string name = "denoise" + std::string(draft_mask == "causal" ? "_draft_ver" : "") + suffix + ".logits";
-      for (std::int32_t i = 0; i < bundle.block; ++i) bundle.compare(answer.at(kRoot, bundle.prefix + i), name, i);
+      const Answer answer = ask(*model, *sequence,
+                                {.kind = Kind::draft,
+                                 .view = View::bidirectional,
+                                 .nodes = {},
+                                 .asks = {{kRoot, bundle.whole_block()}}});
+      const std::string name =
+          "denoise" + std::string(draft_mask == "causal" ? "_draft_ver" : "") + suffix + ".logits";
+      for (std::int32_t i = 0; i < bundle.block; ++i)
+        bundle.compare(answer.at(kRoot, bundle.prefix + i), name, i);
     }
     std::vector<Token> drafted = bundle.ids("verify2l.input_ids");
     drafted.resize(bundle.block);
@@ -159,12 +177,15 @@ void compare_aligned(Bundle& bundle) {
       const Answer answer = ask(*model, *sequence, path(bundle.prefix, drafted));
       for (std::int32_t i = 0; i < bundle.block; ++i) {
         bundle.compare(answer.at(i - 1, bundle.prefix + i), "verify2l" + suffix + ".q_logits", i);
-        if (cache == "causal") bundle.compare(answer.at(i - 1, bundle.prefix + i), "ar1_causalcache.logits", i);
+        if (cache == "causal")
+          bundle.compare(answer.at(i - 1, bundle.prefix + i), "ar1_causalcache.logits", i);
       }
-      DOCTEST_CHECK(sequence->counts()[Kind::verify].positions == (verify_rows == "block" ? 2 * bundle.block : 2 * bundle.block - 1));
+      DOCTEST_CHECK(sequence->counts()[Kind::verify].positions ==
+                    (verify_rows == "block" ? 2 * bundle.block : 2 * bundle.block - 1));
     }
     if (cache == "block") continue;
-    // Plain autoregressive decoding of the same tokens: at block size 1, and at the bundle's with the causal cache.
+    // Plain autoregressive decoding of the same tokens: at block size 1, and at the bundle's with
+    // the causal cache.
     for (const std::int32_t size : {1, static_cast<int>(bundle.block)}) {
       for (const std::string commit : {"separate", "ride"}) {
         BlockDiffusionOptions options;
@@ -176,13 +197,18 @@ void compare_aligned(Bundle& bundle) {
         for (std::int32_t i = 0; i < bundle.block; ++i) {
           const std::int32_t position = bundle.prefix + i;
           refresh(*model, *sequence);
-          const Answer answer = ask(*model, *sequence, {.kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = {{kRoot, {position}}}});
+          const Answer answer = ask(*model, *sequence,
+                                    {.kind = Kind::draft,
+                                     .view = View::causal,
+                                     .nodes = {},
+                                     .asks = {{kRoot, {position}}}});
           bundle.compare(answer.at(kRoot, position), "ar1_causalcache.logits", i);
           canvas.commit(position, drafted[i]);
         }
         refresh(*model, *sequence);
         // The authors' baseline pays two forwards a token.
-        DOCTEST_CHECK(sequence->counts().nfe() == 1 + bundle.block + (commit == "ride" ? 0 : bundle.block / size));
+        DOCTEST_CHECK(sequence->counts().nfe() ==
+                      1 + bundle.block + (commit == "ride" ? 0 : bundle.block / size));
       }
     }
   }
@@ -197,32 +223,44 @@ void compare_fast(Bundle& bundle) {
       const Canvas canvas = bundle.canvas(bundle.ids("denoise.input_ids"));
       const auto sequence = model->open(canvas, {bundle.block, 0});
       refresh(*model, *sequence);
-      const Answer answer = ask(*model, *sequence, {.kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, bundle.whole_block()}}});
+      const Answer answer = ask(*model, *sequence,
+                                {.kind = Kind::draft,
+                                 .view = View::bidirectional,
+                                 .nodes = {},
+                                 .asks = {{kRoot, bundle.whole_block()}}});
       bundle.compare(answer.at(kRoot, bundle.prefix), "prefill.logits", -1);
       for (std::int32_t i = 1; i < bundle.block; ++i) {
         bundle.compare(answer.at(kRoot, bundle.prefix + i), "denoise.logits", i - 1);
         bundle.compare(answer.at(kRoot, bundle.prefix + i), "denoise.shifted_logits", i);
       }
     }
-    // The first ask computes the block, the second the rows of its second part: two tokens of the first have changed.
+    // The first ask computes the block, the second the rows of its second part: two tokens of the
+    // first have changed.
     for (const std::string sub_block_cache : {"masked", "once"}) {
       if (cache == "causal") break;
       options.sub_block_cache = sub_block_cache;
       const auto keeping = make(options, bundle.folder);
-      const std::vector<Token> before = bundle.ids("blockcache.input_ids0"), after = bundle.ids("blockcache.input_ids1");
+      const std::vector<Token> before = bundle.ids("blockcache.input_ids0"),
+                               after = bundle.ids("blockcache.input_ids1");
       const std::int32_t part = bundle.ids("meta.block_size_prefix_sub")[2];
       Canvas canvas = bundle.canvas(before);
       const auto sequence = keeping->open(canvas, {bundle.block, 0, part});
       refresh(*keeping, *sequence);
       for (const std::int32_t first : {0, static_cast<int>(part)}) {
-        Question question{.kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, {}}}};
-        for (std::int32_t i = first; i < first + part; ++i) if (canvas.masked(bundle.prefix + i)) question.asks[0].positions.push_back(bundle.prefix + i);
+        Question question{
+            .kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, {}}}};
+        for (std::int32_t i = first; i < first + part; ++i)
+          if (canvas.masked(bundle.prefix + i))
+            question.asks[0].positions.push_back(bundle.prefix + i);
         const Answer answer = ask(*keeping, *sequence, question);
         for (const std::int32_t position : question.asks[0].positions) {
           const std::int32_t row = position - 1 - bundle.prefix;
-          bundle.compare(answer.at(kRoot, position), first == 0 ? "blockcache.full_logits" : "blockcache.sub_logits", row - first);
+          bundle.compare(answer.at(kRoot, position),
+                         first == 0 ? "blockcache.full_logits" : "blockcache.sub_logits",
+                         row - first);
         }
-        for (std::int32_t i = 0; i < part && first == 0; ++i) if (before[i] != after[i]) canvas.commit(bundle.prefix + i, after[i]);
+        for (std::int32_t i = 0; i < part && first == 0; ++i)
+          if (before[i] != after[i]) canvas.commit(bundle.prefix + i, after[i]);
       }
       DOCTEST_CHECK(sequence->counts()[Kind::draft].positions == bundle.block + part);
     }
@@ -235,8 +273,10 @@ void compare_fast(Bundle& bundle) {
     if (cache == "block") bundle.compare(carry->at(kRoot, bundle.prefix), "prefill.logits", -1);
     const Answer answer = ask(*model, *sequence, path(bundle.prefix, drafted));
     for (std::int32_t i = 1; i < bundle.block; ++i) {
-      if (cache == "block") bundle.compare(answer.at(i - 1, bundle.prefix + i), "verify.shifted_logits", i);
-      bundle.compare(answer.at(i - 1, bundle.prefix + i), cache == "block" ? "verify.logits" : "verify_causalcache.logits", i - 1);
+      if (cache == "block")
+        bundle.compare(answer.at(i - 1, bundle.prefix + i), "verify.shifted_logits", i);
+      bundle.compare(answer.at(i - 1, bundle.prefix + i),
+                     cache == "block" ? "verify.logits" : "verify_causalcache.logits", i - 1);
     }
   }
 }
@@ -258,13 +298,15 @@ struct Reference {
     for (const Ask& ask : question.asks) {
       for (const std::int32_t position : ask.positions) {
         const at::Tensor logits = row(canvas, question, ask.node, position).contiguous();
-        largest = std::max(largest, share(answer.at(ask.node, position), logits.data_ptr<float>(), static_cast<Token>(net.config.mask_token_id)));
+        largest = std::max(largest, share(answer.at(ask.node, position), logits.data_ptr<float>(),
+                                          static_cast<Token>(net.config.mask_token_id)));
       }
     }
     return largest;
   }
 
-  at::Tensor row(const Canvas& canvas, const Question& question, int node, std::int32_t position) const {
+  at::Tensor row(const Canvas& canvas, const Question& question, int node,
+                 std::int32_t position) const {
     const auto mask = static_cast<Token>(net.config.mask_token_id);
     const bool bidirectional = question.view == View::bidirectional;
     // Positions whose blocks are finished, then the block or the path.
@@ -287,7 +329,8 @@ struct Reference {
       wanted = shifted ? position - 1 : position;
     } else {
       std::vector<Token> drafted(canvas.tokens());
-      for (int at = node; at != kRoot; at = question.nodes[at].parent) drafted[question.nodes[at].position] = question.nodes[at].token;
+      for (int at = node; at != kRoot; at = question.nodes[at].parent)
+        drafted[question.nodes[at].position] = question.nodes[at].token;
       for (std::int32_t i = finished; i < position; ++i) {
         if (drafted[i] == kNoToken) continue;
         tokens.push_back(drafted[i]);
@@ -297,13 +340,19 @@ struct Reference {
       wanted = tokens.size() - 1;
     }
     const auto count = static_cast<std::int64_t>(tokens.size());
-    at::Tensor ids = at::empty({1, count}, at::kLong), places = at::empty({1, count}, at::kLong), allowed = at::zeros({count, count}, at::kBool);
+    at::Tensor ids = at::empty({1, count}, at::kLong), places = at::empty({1, count}, at::kLong),
+               allowed = at::zeros({count, count}, at::kBool);
     for (std::int64_t i = 0; i < count; ++i) {
       ids.data_ptr<std::int64_t>()[i] = tokens[i];
       places.data_ptr<std::int64_t>()[i] = positions[i];
       for (std::int64_t j = 0; j < count; ++j) {
-        const bool together = i < finished ? !causal_cache : bidirectional && !(causal_draft && positions[i] < first_mask);
-        allowed.data_ptr<bool>()[i * count + j] = j <= i || (together && (i < finished ? blocks.index(positions[j]) == blocks.index(positions[i]) : true));
+        const bool together = i < finished
+                                  ? !causal_cache
+                                  : bidirectional && !(causal_draft && positions[i] < first_mask);
+        allowed.data_ptr<bool>()[i * count + j] =
+            j <= i ||
+            (together &&
+             (i < finished ? blocks.index(positions[j]) == blocks.index(positions[i]) : true));
       }
     }
     return transformer_logits(net, ids, places, allowed)[0][static_cast<std::int64_t>(wanted)];
@@ -314,7 +363,9 @@ struct Checkpoint {
   fs::path path;
   Transformer net;
   explicit Checkpoint(const std::string& family, int layers = 3)
-      : path(fs::temp_directory_path() / ("draftlab-block-diffusion-" + std::to_string(::getpid()))), net(Transformer::random(config(family, layers), 11, 0.2)) {
+      : path(fs::temp_directory_path() /
+             ("draftlab-block-diffusion-" + std::to_string(::getpid()))),
+        net(Transformer::random(config(family, layers), 11, 0.2)) {
     net.save(path.string(), false);
   }
   ~Checkpoint() { fs::remove_all(path); }
@@ -331,7 +382,14 @@ struct Checkpoint {
     config.mask_token_id = 7;
     if (config.llada2()) {
       config.rotary_dim = 10;
-      config.experts = {.count = 8, .chosen = 3, .shared = 1, .inner = 20, .first_layer = 1, .groups = 4, .best_groups = 2, .scale = 2.5};
+      config.experts = {.count = 8,
+                        .chosen = 3,
+                        .shared = 1,
+                        .inner = 20,
+                        .first_layer = 1,
+                        .groups = 4,
+                        .best_groups = 2,
+                        .scale = 2.5};
     }
     return config;
   }
@@ -340,21 +398,27 @@ struct Checkpoint {
 struct Random {
   std::mt19937 engine{17};
   int below(int bound) { return static_cast<int>(engine() % bound); }
-  Token token() { const int drawn = below(28); return drawn < 7 ? drawn : drawn + 1; }
+  Token token() {
+    const int drawn = below(28);
+    return drawn < 7 ? drawn : drawn + 1;
+  }
 };
 
 // Positions of the first block with masks.
 std::vector<std::int32_t> open_positions(const Canvas& canvas, const Blocks& blocks) {
   std::vector<std::int32_t> open;
-  for (const std::int32_t i : canvas.masked_positions()) if (open.empty() || blocks.first(i) == blocks.first(open.front())) open.push_back(i);
+  for (const std::int32_t i : canvas.masked_positions())
+    if (open.empty() || blocks.first(i) == blocks.first(open.front())) open.push_back(i);
   return open;
 }
 
-// Some paths through the block's first masked positions, each position asked before it is known; the last may ask one more.
+// Some paths through the block's first masked positions, each position asked before it is known;
+// the last may ask one more.
 Question drafts(const Canvas& canvas, const Blocks& blocks, Random& random) {
   const std::vector<std::int32_t> open = open_positions(canvas, blocks);
   const int length = 1 + random.below(static_cast<int>(open.size()));
-  Question question{.kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {{kRoot, {open.front()}}}};
+  Question question{
+      .kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {{kRoot, {open.front()}}}};
   for (int paths = 1 + random.below(3); paths > 0; --paths) {
     int parent = kRoot;
     for (int i = 0; i < length; ++i) {
@@ -363,7 +427,8 @@ Question drafts(const Canvas& canvas, const Blocks& blocks, Random& random) {
       if (i + 1 < length) question.asks.push_back({parent, {open[i + 1]}});
     }
     const std::int32_t bonus = open[length - 1] + 1;
-    if (bonus < canvas.length() && canvas.masked(bonus) && random.below(2)) question.asks.push_back({parent, {bonus}});
+    if (bonus < canvas.length() && canvas.masked(bonus) && random.below(2))
+      question.asks.push_back({parent, {bonus}});
   }
   return question;
 }
@@ -373,7 +438,8 @@ Question drafts(const Canvas& canvas, const Blocks& blocks, Random& random) {
 DOCTEST_TEST_CASE("parity: block diffusion, denoising and verification over the cache") {
   at::set_num_threads(1);
   if (!fs::is_directory(bundles())) {
-    std::cout << "parity: no bundles at " << bundles().string() << " (set DRAFTLAB_PARITY); no block diffusion compared\n";
+    std::cout << "parity: no bundles at " << bundles().string()
+              << " (set DRAFTLAB_PARITY); no block diffusion compared\n";
     return;
   }
   for (const auto& entry : fs::directory_iterator(bundles())) {
@@ -382,10 +448,14 @@ DOCTEST_TEST_CASE("parity: block diffusion, denoising and verification over the 
     const bool aligned = sdar || name.starts_with("llada2-");
     if (!aligned && !name.starts_with("fast-dllm-v2-")) continue;
     DOCTEST_INFO(name);
-    Bundle bundle(entry.path(), aligned ? "meta.block_size_prefix_len" : "meta.block_size_prefix_sub");
-    if (aligned) compare_aligned(bundle);
-    else compare_fast(bundle);
-    std::cout << "parity " << name << ": " << bundle.compared << " answers, " << bundle.worst << " of the tolerance\n";
+    Bundle bundle(entry.path(),
+                  aligned ? "meta.block_size_prefix_len" : "meta.block_size_prefix_sub");
+    if (aligned)
+      compare_aligned(bundle);
+    else
+      compare_fast(bundle);
+    std::cout << "parity " << name << ": " << bundle.compared << " answers, " << bundle.worst
+              << " of the tolerance\n";
     DOCTEST_CHECK(bundle.compared > 0);
   }
 }
@@ -412,11 +482,13 @@ DOCTEST_TEST_CASE("cached answers equal whole recomputation, whatever is accepte
       std::vector<std::pair<std::int32_t, Token>> given;
       for (std::int32_t i = 0; i < prompt; ++i) given.emplace_back(i, random.token());
       Canvas canvas(length, given);
-      const Reference reference{checkpoint.net, blocks, options.cache == "causal", options.draft_mask == "causal", shifted};
+      const Reference reference{checkpoint.net, blocks, options.cache == "causal",
+                                options.draft_mask == "causal", shifted};
       const auto sequence = model->open(canvas, blocks);
       const auto compare = [&](const Question& question) {
         const double own = reference.worst(canvas, question, ask(*model, *sequence, question));
-        DOCTEST_INFO(family << " round " << round << " block " << blocks.size << " origin " << blocks.origin);
+        DOCTEST_INFO(family << " round " << round << " block " << blocks.size << " origin "
+                            << blocks.origin);
         DOCTEST_CHECK(own < 3);
         largest = std::max(largest, own);
         ++asked;
@@ -424,16 +496,28 @@ DOCTEST_TEST_CASE("cached answers equal whole recomputation, whatever is accepte
       while (!canvas.masked_positions().empty()) {
         while (const std::optional<Question> due = model->due(*sequence)) compare(*due);
         const std::vector<std::int32_t> open = open_positions(canvas, blocks);
-        if (random.below(3)) compare({.kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, open}}});
+        if (random.below(3))
+          compare({.kind = Kind::draft,
+                   .view = View::bidirectional,
+                   .nodes = {},
+                   .asks = {{kRoot, open}}});
         if (random.below(3)) compare(drafts(canvas, blocks, random));
-        if (random.below(3)) compare({.kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = {{kRoot, {open.front()}}}});
+        if (random.below(3))
+          compare({.kind = Kind::draft,
+                   .view = View::causal,
+                   .nodes = {},
+                   .asks = {{kRoot, {open.front()}}}});
         // A prefix is accepted, or positions are unmasked in any order.
-        if (random.below(2)) for (int i = random.below(static_cast<int>(open.size())); i >= 0; --i) canvas.commit(open[i], random.token());
-        else canvas.commit(open[random.below(static_cast<int>(open.size()))], random.token());
+        if (random.below(2))
+          for (int i = random.below(static_cast<int>(open.size())); i >= 0; --i)
+            canvas.commit(open[i], random.token());
+        else
+          canvas.commit(open[random.below(static_cast<int>(open.size()))], random.token());
       }
     }
   }
-  std::cout << "block diffusion: " << asked << " questions equal whole recomputation, " << largest << " of the tolerance\n";
+  std::cout << "block diffusion: " << asked << " questions equal whole recomputation, " << largest
+            << " of the tolerance\n";
 }
 
 DOCTEST_TEST_CASE("a batch of sequences is answered as each alone, bit for bit") {
@@ -451,17 +535,23 @@ DOCTEST_TEST_CASE("a batch of sequences is answered as each alone, bit for bit")
         canvases.push_back(std::make_unique<Canvas>(40, given));
       }
       std::vector<std::unique_ptr<Sequence>> alone, together;
-      for (const auto& canvas : canvases) alone.push_back(model->open(*canvas, blocks)), together.push_back(model->open(*canvas, blocks));
-      const auto compare = [&](const std::vector<Question>& questions, const std::vector<int>& who) {
+      for (const auto& canvas : canvases)
+        alone.push_back(model->open(*canvas, blocks)),
+            together.push_back(model->open(*canvas, blocks));
+      const auto compare = [&](const std::vector<Question>& questions,
+                               const std::vector<int>& who) {
         std::vector<Answer> answers(who.size());
         std::vector<Pending> batch;
-        for (std::size_t i = 0; i < who.size(); ++i) batch.push_back({together[who[i]].get(), &questions[i], &answers[i]});
+        for (std::size_t i = 0; i < who.size(); ++i)
+          batch.push_back({together[who[i]].get(), &questions[i], &answers[i]});
         model->answer(batch);
         for (std::size_t i = 0; i < who.size(); ++i) {
           const Answer expected = ask(*model, *alone[who[i]], questions[i]);
           for (const Ask& ask : questions[i].asks) {
             for (const std::int32_t position : ask.positions) {
-              DOCTEST_CHECK((answers[i].at(ask.node, position).probabilities() == expected.at(ask.node, position).probabilities()).all());
+              DOCTEST_CHECK((answers[i].at(ask.node, position).probabilities() ==
+                             expected.at(ask.node, position).probabilities())
+                                .all());
             }
           }
         }
@@ -485,7 +575,10 @@ DOCTEST_TEST_CASE("a batch of sequences is answered as each alone, bit for bit")
           const std::vector<std::int32_t> open = open_positions(*canvases[i], blocks);
           if (open.empty()) continue;
           who.push_back(i);
-          denoise.push_back({.kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, open}}});
+          denoise.push_back({.kind = Kind::draft,
+                             .view = View::bidirectional,
+                             .nodes = {},
+                             .asks = {{kRoot, open}}});
           verify.push_back(drafts(*canvases[i], blocks, random));
         }
         if (who.empty()) break;
@@ -493,7 +586,8 @@ DOCTEST_TEST_CASE("a batch of sequences is answered as each alone, bit for bit")
         compare(verify, who);
         for (const int i : who) {
           const std::vector<std::int32_t> open = open_positions(*canvases[i], blocks);
-          for (int k = random.below(static_cast<int>(open.size())); k >= 0; --k) canvases[i]->commit(open[k], random.token());
+          for (int k = random.below(static_cast<int>(open.size())); k >= 0; --k)
+            canvases[i]->commit(open[k], random.token());
         }
       }
     }
@@ -513,26 +607,33 @@ DOCTEST_TEST_CASE("forwards are counted as the authors count them") {
     DOCTEST_CHECK(refresh(*model, *sequence) == 1);  // one finished block of the prompt
     DOCTEST_CHECK(sequence->counts()[Kind::prefill].positions == 4);
     const auto denoise = [&](std::vector<std::int32_t> positions) {
-      ask(*model, *sequence, {.kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, std::move(positions)}}});
+      ask(*model, *sequence,
+          {.kind = Kind::draft,
+           .view = View::bidirectional,
+           .nodes = {},
+           .asks = {{kRoot, std::move(positions)}}});
     };
     denoise({6, 7});
     DOCTEST_CHECK(sequence->counts()[Kind::draft].positions == 4);
     ask(*model, *sequence, path(6, {1, 2}));
-    DOCTEST_CHECK(sequence->counts()[Kind::verify].positions == 2 + 1 + 2);  // committed tokens of the block, a draft, two masks
+    DOCTEST_CHECK(sequence->counts()[Kind::verify].positions ==
+                  2 + 1 + 2);  // committed tokens of the block, a draft, two masks
     canvas.commit(6, 1);
     canvas.commit(7, 2);
     DOCTEST_CHECK(refresh(*model, *sequence) == (commit == "ride" ? 0 : 1));
     denoise({8, 9, 10, 11});
     DOCTEST_CHECK(sequence->counts()[Kind::draft].positions == 4 + (commit == "ride" ? 8 : 4));
     for (std::int32_t i = 8; i < 12; ++i) canvas.commit(i, 3);
-    DOCTEST_CHECK(refresh(*model, *sequence) == (commit == "ride" ? 0 : 1));  // the last block's, too
+    DOCTEST_CHECK(refresh(*model, *sequence) ==
+                  (commit == "ride" ? 0 : 1));  // the last block's, too
     DOCTEST_CHECK(sequence->counts().nfe() == (commit == "ride" ? 4 : 6));
   }
 }
 
-// Keys and values of a first layer know nothing of each other, so in a network of one layer kept rows are right as long as their
-// tokens are.
-DOCTEST_TEST_CASE("kept rows of a block: which are computed, exact in one layer and approximate above") {
+// Keys and values of a first layer know nothing of each other, so in a network of one layer kept
+// rows are right as long as their tokens are.
+DOCTEST_TEST_CASE(
+    "kept rows of a block: which are computed, exact in one layer and approximate above") {
   const at::NoGradGuard no_grad;
   Random random;
   for (const std::string family : {"sdar", "Fast_dLLM_Qwen"}) {
@@ -545,18 +646,28 @@ DOCTEST_TEST_CASE("kept rows of a block: which are computed, exact in one layer 
           BlockDiffusionOptions options;
           options.sub_block_cache = sub_block_cache;
           options.cache = cache;
-          options.commit = cache == "causal" ? "ride" : "separate";  // then verification caches the block's final tokens, too
+          options.commit =
+              cache == "causal"
+                  ? "ride"
+                  : "separate";  // then verification caches the block's final tokens, too
           const auto model = make(options, checkpoint.path);
           const std::pair<std::int32_t, Token> given[] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}};
           Canvas canvas(12, given);
           const Blocks blocks{8, 0, 4};  // positions 0-7, in parts 0-3 and 4-7
-          const auto sequence = model->open(canvas, blocks), undisturbed = model->open(canvas, blocks);
+          const auto sequence = model->open(canvas, blocks),
+                     undisturbed = model->open(canvas, blocks);
           const Reference reference{checkpoint.net, blocks, cache == "causal", false, shifted};
           std::int64_t rows = 0;
           const auto denoise = [&](std::vector<std::int32_t> positions, std::int64_t computed) {
-            const Question question{.kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, std::move(positions)}}};
-            const Answer answer = ask(*model, *sequence, question), same = ask(*model, *undisturbed, question);
-            for (const std::int32_t i : question.asks[0].positions) DOCTEST_CHECK((answer.at(kRoot, i).probabilities() == same.at(kRoot, i).probabilities()).all());
+            const Question question{.kind = Kind::draft,
+                                    .view = View::bidirectional,
+                                    .nodes = {},
+                                    .asks = {{kRoot, std::move(positions)}}};
+            const Answer answer = ask(*model, *sequence, question),
+                         same = ask(*model, *undisturbed, question);
+            for (const std::int32_t i : question.asks[0].positions)
+              DOCTEST_CHECK(
+                  (answer.at(kRoot, i).probabilities() == same.at(kRoot, i).probabilities()).all());
             rows += computed;
             DOCTEST_CHECK(undisturbed->counts()[Kind::draft].positions == rows);
             return reference.worst(canvas, question, answer);
@@ -584,7 +695,8 @@ DOCTEST_TEST_CASE("kept rows of a block: which are computed, exact in one layer 
   }
 }
 
-DOCTEST_TEST_CASE("a part's first position is answered by rows of the whole block, or as the port reads it") {
+DOCTEST_TEST_CASE(
+    "a part's first position is answered by rows of the whole block, or as the port reads it") {
   const at::NoGradGuard no_grad;
   for (const std::string family : {"sdar", "Fast_dLLM_Qwen"}) {
     const Checkpoint checkpoint(family, 1);
@@ -596,27 +708,36 @@ DOCTEST_TEST_CASE("a part's first position is answered by rows of the whole bloc
       Canvas canvas(4, given);
       const Blocks blocks{4, 0, 2};
       const auto sequence = model->open(canvas, blocks);
-      const auto asking = [](std::int32_t position) { return Question{.kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, {position}}}}; };
+      const auto asking = [](std::int32_t position) {
+        return Question{.kind = Kind::draft,
+                        .view = View::bidirectional,
+                        .nodes = {},
+                        .asks = {{kRoot, {position}}}};
+      };
       ask(*model, *sequence, asking(1));
       canvas.commit(1, 5);
       const Question second = asking(2);
       const Answer answer = ask(*model, *sequence, second);
       const bool whole = sub_block_cache == "masked", aligned = family == "sdar";
       DOCTEST_CHECK(sequence->counts()[Kind::draft].positions == 4 + (whole ? 4 : 2));
-      // Not recomputed, the row of position 1 still holds a mask; and the port reads position 2 in row 2, which is that of position 3.
-      const double worst = Reference{checkpoint.net, blocks, false, false, !aligned}.worst(canvas, second, answer);
+      // Not recomputed, the row of position 1 still holds a mask; and the port reads position 2 in
+      // row 2, which is that of position 3.
+      const double worst =
+          Reference{checkpoint.net, blocks, false, false, !aligned}.worst(canvas, second, answer);
       DOCTEST_CHECK((whole ? worst < 3 : worst > 100));
       if (!whole && !aligned) {
         const Canvas before(4, given);
         Answer moved;
         moved.add(kRoot, 3, answer.at(kRoot, 2));
-        DOCTEST_CHECK(Reference{checkpoint.net, blocks, false, false, true}.worst(before, asking(3), moved) < 3);
+        DOCTEST_CHECK(Reference{checkpoint.net, blocks, false, false, true}.worst(before, asking(3),
+                                                                                  moved) < 3);
       }
     }
   }
 }
 
-DOCTEST_TEST_CASE("autoregressive decoding costs one forward a token, of one row where logits are shifted") {
+DOCTEST_TEST_CASE(
+    "autoregressive decoding costs one forward a token, of one row where logits are shifted") {
   for (const std::string family : {"sdar", "Fast_dLLM_Qwen", "llada2_moe"}) {
     const Checkpoint checkpoint(family);
     const bool shifted = family == "Fast_dLLM_Qwen";
@@ -632,14 +753,16 @@ DOCTEST_TEST_CASE("autoregressive decoding costs one forward a token, of one row
       DOCTEST_CHECK(carry.has_value() == shifted);  // the prompt's forward gives the first token
       for (std::int32_t i = 3; i < 8; ++i) {
         if (i > 3 || !shifted) {
-          const Question question{.kind = Kind::draft, .view = view, .nodes = {}, .asks = {{kRoot, {i}}}};
+          const Question question{
+              .kind = Kind::draft, .view = view, .nodes = {}, .asks = {{kRoot, {i}}}};
           DOCTEST_CHECK(!ask(*model, *sequence, question).at(kRoot, i).empty());
         }
         canvas.commit(i, i);
       }
       const Count& drafts = sequence->counts()[Kind::draft];
       DOCTEST_CHECK(drafts.calls == (shifted ? 4 : 5));
-      DOCTEST_CHECK(drafts.positions == (shifted ? 4 : 2 * 5 - 1));  // the token before, and aligned a mask
+      DOCTEST_CHECK(drafts.positions ==
+                    (shifted ? 4 : 2 * 5 - 1));  // the token before, and aligned a mask
     }
   }
 }
@@ -658,20 +781,37 @@ DOCTEST_TEST_CASE("what cannot be answered is said") {
     }
     return std::string();
   };
-  DOCTEST_CHECK(fault({.kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, {5}}}}).find("before the blocks left of it were finished") != std::string::npos);
-  DOCTEST_CHECK(fault({.kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, {1, 5}}}}).find("of two blocks") != std::string::npos);
-  DOCTEST_CHECK(fault({.kind = Kind::verify, .view = View::bidirectional, .nodes = {{kRoot, 1, 2}}, .asks = {{0, {2}}}}).find("in the causal view") != std::string::npos);
+  DOCTEST_CHECK(
+      fault({.kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, {5}}}})
+          .find("before the blocks left of it were finished") != std::string::npos);
+  DOCTEST_CHECK(fault({.kind = Kind::draft,
+                       .view = View::bidirectional,
+                       .nodes = {},
+                       .asks = {{kRoot, {1, 5}}}})
+                    .find("of two blocks") != std::string::npos);
+  DOCTEST_CHECK(fault({.kind = Kind::verify,
+                       .view = View::bidirectional,
+                       .nodes = {{kRoot, 1, 2}},
+                       .asks = {{0, {2}}}})
+                    .find("in the causal view") != std::string::npos);
 
   BlockDiffusionOptions keeping;
   keeping.sub_block_cache = "masked";
-  DOCTEST_CHECK_THROWS_WITH_AS(static_cast<void>(make(keeping, aligned.path)->open(canvas, {4, 0})),
-                               "model.block-diffusion.sub_block_cache = masked needs sub-blocks; decode.sub_block is 0", ConfigError);
+  DOCTEST_CHECK_THROWS_WITH_AS(
+      static_cast<void>(make(keeping, aligned.path)->open(canvas, {4, 0})),
+      "model.block-diffusion.sub_block_cache = masked needs sub-blocks; decode.sub_block is 0",
+      ConfigError);
 
   const Checkpoint shifted("Fast_dLLM_Qwen");
   const auto right = make({}, shifted.path);
-  DOCTEST_CHECK_THROWS_AS(static_cast<void>(right->open(Canvas(4, std::span<const std::pair<std::int32_t, Token>>{}), {})), ConfigError);
+  DOCTEST_CHECK_THROWS_AS(static_cast<void>(right->open(
+                              Canvas(4, std::span<const std::pair<std::int32_t, Token>>{}), {})),
+                          ConfigError);
   const auto own = right->open(canvas, {4, 0});
-  DOCTEST_CHECK_THROWS_AS(ask(*right, *own, {.kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = {{kRoot, {1, 2}}}}), Fault);
+  DOCTEST_CHECK_THROWS_AS(
+      ask(*right, *own,
+          {.kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = {{kRoot, {1, 2}}}}),
+      Fault);
 }
 
 }  // namespace draftlab

@@ -1,4 +1,5 @@
-// The loop of the trainer `block-diffusion`: it learns, both ways of answering, and a resumed run is the whole one.
+// The loop of the trainer `block-diffusion`: it learns, both ways of answering, and a resumed run
+// is the whole one.
 #include "plugins/models/block_diffusion/train_block_diffusion.h"
 
 #include <unistd.h>
@@ -11,24 +12,27 @@
 #define DOCTEST_CONFIG_NO_SHORT_MACRO_NAMES
 #include <doctest/doctest.h>
 
-#include "core/trace/curves.h"
 #include "core/config/plugin.h"
+#include "core/trace/curves.h"
 #include "plugins/models/block_diffusion/block_diffusion.h"
 #include "plugins/models/checkpoint/safetensors.h"
 #include "plugins/models/transformer/transformer_torch.h"
 
-extern "C" void draftlab_train_block_diffusion(const draftlab::TrainBlockDiffusionJob& job, const draftlab::TrainContext& context);
+extern "C" void draftlab_train_block_diffusion(const draftlab::TrainBlockDiffusionJob& job,
+                                               const draftlab::TrainContext& context);
 
 namespace draftlab {
 namespace {
 
 struct Folder {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / ("draftlab_blocks_" + std::to_string(getpid()));
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("draftlab_blocks_" + std::to_string(getpid()));
   Folder() { std::filesystem::create_directories(path); }
   ~Folder() { std::filesystem::remove_all(path); }
 };
 
-// The answer to two letters is the second, then the first, then the second again. 0 is the mask, 1 begins, 2 ends.
+// The answer to two letters is the second, then the first, then the second again. 0 is the mask, 1
+// begins, 2 ends.
 TrainBlockDiffusionJob job(std::int64_t steps) {
   TrainBlockDiffusionJob job;
   job.vocabulary = 8;
@@ -41,12 +45,15 @@ TrainBlockDiffusionJob job(std::int64_t steps) {
       ((a + 2 * b) % 5 == 0 ? held_out.examples : job.examples).push_back(example);
     }
   held_out.right = [examples = held_out.examples](std::size_t i, const std::vector<Token>& answer) {
-    return answer == std::vector<Token>(examples[i].tokens.begin() + 3, examples[i].tokens.end() - 1);
+    return answer ==
+           std::vector<Token>(examples[i].tokens.begin() + 3, examples[i].tokens.end() - 1);
   };
   job.held_out.push_back(held_out);
   TrainBlockDiffusionOptions& o = job.options;
-  o.layers = 2, o.width = 16, o.heads = 4, o.groups = 2, o.head = 8, o.inner = 32, o.block_size = 4, o.causal_share = 0.5, o.warm_steps = 2;
-  o.batch = 8, o.accumulate = 2, o.steps = steps, o.warmup = 0, o.floor = 1, o.rate = 1e-2, o.log_every = 1, o.validate_every = 3;
+  o.layers = 2, o.width = 16, o.heads = 4, o.groups = 2, o.head = 8, o.inner = 32, o.block_size = 4,
+  o.causal_share = 0.5, o.warm_steps = 2;
+  o.batch = 8, o.accumulate = 2, o.steps = steps, o.warmup = 0, o.floor = 1, o.rate = 1e-2,
+  o.log_every = 1, o.validate_every = 3;
   o.validate_answers = 5, o.inverse_weight = false;
   return job;
 }
@@ -61,11 +68,12 @@ void train(const TrainBlockDiffusionJob& job, const std::filesystem::path& out, 
   draftlab_train_block_diffusion(job, {registries, config, machine, 5, out.string(), resume});
 }
 
-// The first four tokens after the prompt as the model block-diffusion writes them: the most probable token of the most confident
-// position of the block, then the next.
+// The first four tokens after the prompt as the model block-diffusion writes them: the most
+// probable token of the most confident position of the block, then the next.
 std::vector<Token> denoised(Model& model, const std::vector<Token>& prompt, const Blocks& blocks) {
   std::vector<std::pair<std::int32_t, Token>> given;
-  for (std::size_t i = 0; i < prompt.size(); i++) given.emplace_back(static_cast<std::int32_t>(i), prompt[i]);
+  for (std::size_t i = 0; i < prompt.size(); i++)
+    given.emplace_back(static_cast<std::int32_t>(i), prompt[i]);
   Canvas canvas(static_cast<std::int32_t>(prompt.size()) + 4, given);
   const auto sequence = model.open(canvas, blocks);
   const auto ask = [&](const Question& question) {
@@ -76,14 +84,19 @@ std::vector<Token> denoised(Model& model, const std::vector<Token>& prompt, cons
   };
   while (!canvas.masked_positions().empty()) {
     while (const std::optional<Question> due = model.due(*sequence)) ask(*due);
-    Question question{.kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, {}}}};
+    Question question{
+        .kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, {}}}};
     std::vector<std::int32_t>& open = question.asks[0].positions;
-    for (const std::int32_t i : canvas.masked_positions()) if (open.empty() || blocks.first(i) == blocks.first(open[0])) open.push_back(i);
+    for (const std::int32_t i : canvas.masked_positions())
+      if (open.empty() || blocks.first(i) == blocks.first(open[0])) open.push_back(i);
     const Answer answer = ask(question);
-    const std::int32_t sure = *std::max_element(open.begin(), open.end(), [&](auto a, auto b) { return answer.at(kRoot, a).max() < answer.at(kRoot, b).max(); });
+    const std::int32_t sure = *std::max_element(open.begin(), open.end(), [&](auto a, auto b) {
+      return answer.at(kRoot, a).max() < answer.at(kRoot, b).max();
+    });
     canvas.commit(sure, answer.at(kRoot, sure).argmax());
   }
-  return {canvas.tokens().begin() + static_cast<std::ptrdiff_t>(prompt.size()), canvas.tokens().end()};
+  return {canvas.tokens().begin() + static_cast<std::ptrdiff_t>(prompt.size()),
+          canvas.tokens().end()};
 }
 
 DOCTEST_TEST_CASE("a resumed training of blocks is the uninterrupted one") {
@@ -91,7 +104,8 @@ DOCTEST_TEST_CASE("a resumed training of blocks is the uninterrupted one") {
   train(job(6), folder.path / "whole", false);
   train(job(3), folder.path / "parts", false);
   train(job(6), folder.path / "parts", true);
-  const SafetensorsFile whole((folder.path / "whole/model.safetensors").string()), parts((folder.path / "parts/model.safetensors").string());
+  const SafetensorsFile whole((folder.path / "whole/model.safetensors").string()),
+      parts((folder.path / "parts/model.safetensors").string());
   DOCTEST_CHECK(whole.tensors().size() == 2 + 2 * 11);
   DOCTEST_CHECK(whole.digest() == parts.digest());
   const Curves curves = read_curves((folder.path / "parts/curves.h5").string());
@@ -99,7 +113,8 @@ DOCTEST_TEST_CASE("a resumed training of blocks is the uninterrupted one") {
   DOCTEST_CHECK(curves.validations.size() == 2);
 }
 
-DOCTEST_TEST_CASE("training learns to answer one token at a time and by blocks; the checkpoint is SDAR's") {
+DOCTEST_TEST_CASE(
+    "training learns to answer one token at a time and by blocks; the checkpoint is SDAR's") {
   const Folder folder;
   TrainBlockDiffusionJob learning = job(400);
   learning.options.validate_every = 400;
@@ -140,7 +155,8 @@ DOCTEST_TEST_CASE("a right-shifted model learns both ways of answering, and deco
   for (const std::int32_t block : {1, 4}) {
     int right = 0;
     for (const WorkedExample& example : learning.held_out[0].examples) {
-      right += denoised(*model, {1, example.tokens[1], example.tokens[2]}, {block, 0}) == std::vector<Token>(example.tokens.begin() + 3, example.tokens.end());
+      right += denoised(*model, {1, example.tokens[1], example.tokens[2]}, {block, 0}) ==
+               std::vector<Token>(example.tokens.begin() + 3, example.tokens.end());
     }
     DOCTEST_INFO("blocks of " << block);
     DOCTEST_CHECK(right >= 4);  // of five

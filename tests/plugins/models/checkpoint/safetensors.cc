@@ -19,7 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Folder {
-  fs::path path = fs::temp_directory_path() / ("draftlab-safetensors-" + std::to_string(::getpid()));
+  fs::path path =
+      fs::temp_directory_path() / ("draftlab-safetensors-" + std::to_string(::getpid()));
   Folder() { fs::create_directories(path); }
   ~Folder() { fs::remove_all(path); }
   std::string file(const std::string& name) const { return (path / name).string(); }
@@ -30,7 +31,9 @@ std::string with_header(const std::string& header, std::size_t data, std::uint64
   std::memcpy(text.data(), &length, 8);
   return text + header + std::string(data, 'x');
 }
-std::string with_header(const std::string& header, std::size_t data) { return with_header(header, data, header.size()); }
+std::string with_header(const std::string& header, std::size_t data) {
+  return with_header(header, data, header.size());
+}
 
 // What the reader says about a file of these bytes.
 std::string complaint(const std::string& bytes) {
@@ -57,7 +60,8 @@ TEST_CASE("what is written is read back") {
   const std::vector<float> floats{1, -2.5f, 3};
   const std::vector<std::int64_t> integers{7, -1};
   write_safetensors(folder.file("a.safetensors"),
-                    {{"b", {ElementType::f32, {3, 1}, std::as_bytes(std::span(floats))}}, {"a", {ElementType::i64, {2}, std::as_bytes(std::span(integers))}}},
+                    {{"b", {ElementType::f32, {3, 1}, std::as_bytes(std::span(floats))}},
+                     {"a", {ElementType::i64, {2}, std::as_bytes(std::span(integers))}}},
                     {{"format", "pt"}});
   const SafetensorsFile file(folder.file("a.safetensors"));
   CHECK(file.tensors().size() == 2);
@@ -69,19 +73,22 @@ TEST_CASE("what is written is read back") {
   CHECK(std::memcmp(file.at("a").bytes.data(), integers.data(), 16) == 0);
   CHECK_THROWS_AS(file.at("c"), DataError);
   CHECK(fs::directory_iterator(folder.path) != fs::directory_iterator());
-  CHECK(std::distance(fs::directory_iterator(folder.path), fs::directory_iterator()) == 1);  // no leftover
+  CHECK(std::distance(fs::directory_iterator(folder.path), fs::directory_iterator()) ==
+        1);  // no leftover
 
   const std::string digest = file.digest();
   CHECK(digest.size() == 16);
   const std::vector<float> other{1, -2.5f, 3.0000002f};
   write_safetensors(folder.file("b.safetensors"),
-                    {{"b", {ElementType::f32, {3, 1}, std::as_bytes(std::span(other))}}, {"a", {ElementType::i64, {2}, std::as_bytes(std::span(integers))}}},
+                    {{"b", {ElementType::f32, {3, 1}, std::as_bytes(std::span(other))}},
+                     {"a", {ElementType::i64, {2}, std::as_bytes(std::span(integers))}}},
                     {{"format", "pt"}});
   CHECK(SafetensorsFile(folder.file("b.safetensors")).digest() != digest);
 }
 
 TEST_CASE("headers that lie") {
-  CHECK(complaint(with_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 8)).empty());  // the rest are this, damaged
+  CHECK(complaint(with_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 8))
+            .empty());  // the rest are this, damaged
   CHECK(says("", "not a safetensors file"));
   CHECK(says("1234567", "not a safetensors file"));
   CHECK(says(with_header("{}", 0, ~0ull), "18446744073709551615"));
@@ -90,22 +97,44 @@ TEST_CASE("headers that lie") {
   CHECK(says(with_header("[1]", 0), "not a JSON object"));
   CHECK(says(with_header(std::string(100000, '['), 0), "not a JSON object"));
   CHECK(says(with_header(R"({"a":7})", 0), "dtype, shape and data_offsets"));
-  CHECK(says(with_header(R"({"a":{"dtype":"F8","shape":[2],"data_offsets":[0,8]}})", 8), "dtype \"F8\""));
+  CHECK(says(with_header(R"({"a":{"dtype":"F8","shape":[2],"data_offsets":[0,8]}})", 8),
+             "dtype \"F8\""));
   CHECK(says(with_header(R"({"a":{"dtype":4,"shape":[2],"data_offsets":[0,8]}})", 8), "dtype 4"));
-  CHECK(says(with_header(R"({"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", 8), "shape must hold sizes"));
-  CHECK(says(with_header(R"({"a":{"dtype":"F32","shape":[2.5],"data_offsets":[0,8]}})", 8), "shape must hold sizes"));
-  CHECK(says(with_header(R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]}})", 8), "2^64"));
-  CHECK(says(with_header(R"({"a":{"dtype":"F32","shape":[1000000000000],"data_offsets":[0,4000000000000]}})", 8), "outside the 8 bytes"));
-  CHECK(says(with_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,12]}})", 8), "outside the 8 bytes"));
-  CHECK(says(with_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})", 8), "outside"));
-  CHECK(says(with_header(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", 8), "needs 12 bytes"));
-  CHECK(says(with_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0]}})", 8), "two non-negative numbers"));
-  CHECK(says(with_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})", 12), "overlaps"));
+  CHECK(says(with_header(R"({"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", 8),
+             "shape must hold sizes"));
+  CHECK(says(with_header(R"({"a":{"dtype":"F32","shape":[2.5],"data_offsets":[0,8]}})", 8),
+             "shape must hold sizes"));
+  CHECK(
+      says(with_header(
+               R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]}})", 8),
+           "2^64"));
+  CHECK(says(
+      with_header(
+          R"({"a":{"dtype":"F32","shape":[1000000000000],"data_offsets":[0,4000000000000]}})", 8),
+      "outside the 8 bytes"));
+  CHECK(says(with_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,12]}})", 8),
+             "outside the 8 bytes"));
+  CHECK(
+      says(with_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})", 8), "outside"));
+  CHECK(says(with_header(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", 8),
+             "needs 12 bytes"));
+  CHECK(says(with_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0]}})", 8),
+             "two non-negative numbers"));
+  CHECK(says(
+      with_header(
+          R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})",
+          12),
+      "overlaps"));
   CHECK(says(with_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})", 12), "gap"));
-  CHECK(says(with_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 12), "more data"));
+  CHECK(says(with_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 12),
+             "more data"));
   CHECK(says(with_header(R"({"__metadata__":{"a":1}})", 0), "must be a string"));
 }
 
-TEST_CASE("a file that is not there") { CHECK_THROWS_AS(SafetensorsFile("/nowhere/model.safetensors"), DataError); }
+TEST_CASE("a file that is not there") {
+  CHECK_THROWS_AS(SafetensorsFile("/nowhere/model.safetensors"), DataError);
+}
 
-TEST_CASE("a folder that cannot be written") { CHECK_THROWS_AS(write_safetensors("/nowhere/model.safetensors", {}), OutputError); }
+TEST_CASE("a folder that cannot be written") {
+  CHECK_THROWS_AS(write_safetensors("/nowhere/model.safetensors", {}), OutputError);
+}

@@ -10,8 +10,10 @@
 
 namespace draftlab {
 
-DOCTEST_TEST_CASE("torch and its BLAS use as many threads as they are told, or as the process may use") {
-  const auto of_blas = reinterpret_cast<int (*)()>(::dlsym(RTLD_DEFAULT, "openblas_get_num_threads"));
+DOCTEST_TEST_CASE(
+    "torch and its BLAS use as many threads as they are told, or as the process may use") {
+  const auto of_blas =
+      reinterpret_cast<int (*)()>(::dlsym(RTLD_DEFAULT, "openblas_get_num_threads"));
   use_threads(1);
   DOCTEST_CHECK(at::get_num_threads() == 1);
   if (of_blas) DOCTEST_CHECK(of_blas() == 1);

@@ -13,7 +13,9 @@ namespace {
 constexpr std::int64_t kMatrices = 3;
 
 // A number of few bits, so that bf16 holds it and sums of products are exact.
-float few_bits(std::int64_t i, std::int64_t j) { return static_cast<float>((i * 37 + j * 11) % 61 - 30) / 8; }
+float few_bits(std::int64_t i, std::int64_t j) {
+  return static_cast<float>((i * 37 + j * 11) % 61 - 30) / 8;
+}
 
 std::vector<Layout> layouts() {
   std::vector<Layout> all{Layout::f32};
@@ -24,10 +26,15 @@ std::vector<Layout> layouts() {
 }  // namespace
 
 DOCTEST_TEST_CASE("panels keep what was written while they grow, and multiply as a matrix does") {
-  struct Size { std::int64_t outputs, inputs, rows; };
+  struct Size {
+    std::int64_t outputs, inputs, rows;
+  };
   for (const Layout layout : layouts()) {
-    for (const auto& [outputs, inputs, rows] : {Size{1, 1, 1}, Size{16, 32, 3}, Size{48, 20, 17}, Size{80, 64, 2}, Size{7, 100, 33}, Size{130, 64, 50}}) {
-      DOCTEST_INFO("layout " << static_cast<int>(layout) << ", " << inputs << " to " << outputs << ", " << rows << " rows");
+    for (const auto& [outputs, inputs, rows] :
+         {Size{1, 1, 1}, Size{16, 32, 3}, Size{48, 20, 17}, Size{80, 64, 2}, Size{7, 100, 33},
+          Size{130, 64, 50}}) {
+      DOCTEST_INFO("layout " << static_cast<int>(layout) << ", " << inputs << " to " << outputs
+                             << ", " << rows << " rows");
       Panels by_output(kMatrices), by_input(kMatrices);
       std::vector<float> numbers;
       for (std::int64_t o = 0; o < outputs; ++o) {
@@ -47,14 +54,17 @@ DOCTEST_TEST_CASE("panels keep what was written while they grow, and multiply as
         }
       }
       std::vector<float> x;
-      for (std::int64_t r = 0; r < rows; ++r) for (std::int64_t i = 0; i < inputs; ++i) x.push_back(few_bits(i, r + 5));
+      for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t i = 0; i < inputs; ++i) x.push_back(few_bits(i, r + 5));
       std::vector<float> y(rows * outputs), z(y.size()), alone(outputs);
       bool kept = true, right = true, same = true;
       for (std::int64_t m = 0; m < kMatrices; ++m) {
         product(by_output.view(m, 0, outputs, inputs), x.data(), rows, y.data());
         product(by_input.view(m, 0, outputs, inputs), x.data(), rows, z.data());
         for (std::int64_t o = 0; o < outputs; ++o) {
-          for (std::int64_t i = 0; i < inputs; ++i) kept = kept && by_output.at(m, o, i) == few_bits(o + m, i) && by_input.at(m, o, i) == few_bits(o + m, i);
+          for (std::int64_t i = 0; i < inputs; ++i)
+            kept = kept && by_output.at(m, o, i) == few_bits(o + m, i) &&
+                   by_input.at(m, o, i) == few_bits(o + m, i);
         }
         for (std::int64_t r = 0; r < rows; ++r) {
           product(by_input.view(m, 0, outputs, inputs), x.data() + r * inputs, 1, alone.data());
@@ -84,7 +94,9 @@ DOCTEST_TEST_CASE("a view begins at any panel") {
     const float x[] = {1, 2, 4};
     std::vector<float> y(16);
     product(panels.view(0, 16, 16, 3), x, 1, y.data());
-    for (std::int64_t o = 0; o < 16; ++o) DOCTEST_CHECK(y[o] == few_bits(16 + o, 0) + 2 * few_bits(16 + o, 1) + 4 * few_bits(16 + o, 2));
+    for (std::int64_t o = 0; o < 16; ++o)
+      DOCTEST_CHECK(y[o] ==
+                    few_bits(16 + o, 0) + 2 * few_bits(16 + o, 1) + 4 * few_bits(16 + o, 2));
   }
 }
 

@@ -23,19 +23,29 @@ DOCTEST_TEST_CASE("products of rows equal ATen's, and no row depends on the othe
   at::set_num_threads(1);
   const at::NoGradGuard no_grad;
   auto generator = at::make_generator<at::CPUGeneratorImpl>(5);
-  std::cout << "row products in bf16: " << (has_matrix_tiles() ? "matrix tiles" : has_bf16_products() ? "pairs" : "vectors") << "\n";
+  std::cout << "row products in bf16: "
+            << (has_matrix_tiles()    ? "matrix tiles"
+                : has_bf16_products() ? "pairs"
+                                      : "vectors")
+            << "\n";
   using Shape = std::array<std::int64_t, 3>;  // inputs, outputs, rows
-  for (const auto& [in, out, rows] : {Shape{160, 160, 1}, Shape{160, 480, 8}, Shape{48, 97, 17}, Shape{83, 48, 33}, Shape{32, 16, 16}, Shape{31, 15, 70}}) {
+  for (const auto& [in, out, rows] : {Shape{160, 160, 1}, Shape{160, 480, 8}, Shape{48, 97, 17},
+                                      Shape{83, 48, 33}, Shape{32, 16, 16}, Shape{31, 15, 70}}) {
     for (const bool bf16 : {false, true}) {
       for (const bool with_bias : {false, true}) {
-        DOCTEST_INFO(in << " to " << out << ", " << rows << " rows" << (bf16 ? ", bf16" : "") << (with_bias ? ", bias" : ""));
+        DOCTEST_INFO(in << " to " << out << ", " << rows << " rows" << (bf16 ? ", bf16" : "")
+                        << (with_bias ? ", bias" : ""));
         // Numbers that bf16 holds, so that both sides round nothing but sums.
-        const auto held = [&](at::IntArrayRef shape) { return at::randn(shape, generator).to(at::kBFloat16).to(at::kFloat); };
-        const at::Tensor weight = held({out, in}), x = held({rows, in}), bias = with_bias ? held({out}) : at::Tensor();
+        const auto held = [&](at::IntArrayRef shape) {
+          return at::randn(shape, generator).to(at::kBFloat16).to(at::kFloat);
+        };
+        const at::Tensor weight = held({out, in}), x = held({rows, in}),
+                         bias = with_bias ? held({out}) : at::Tensor();
         const RowLinear linear(weight, bias, bf16);
         at::Tensor together = at::zeros({rows, out}), alone = at::zeros({rows, out});
         linear.apply(x.data_ptr<float>(), rows, together.data_ptr<float>());
-        for (std::int64_t i = 0; i < rows; ++i) linear.apply(x[i].data_ptr<float>(), 1, alone[i].data_ptr<float>());
+        for (std::int64_t i = 0; i < rows; ++i)
+          linear.apply(x[i].data_ptr<float>(), 1, alone[i].data_ptr<float>());
         DOCTEST_CHECK((together - at::linear(x, weight, bias)).abs().max().item<float>() < 1e-4f);
         DOCTEST_CHECK(at::equal(together, alone));
       }

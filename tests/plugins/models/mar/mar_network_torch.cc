@@ -22,9 +22,9 @@
 #include <doctest/doctest.h>
 
 #include "core/base/error.h"
-#include "tests/plugins/models/mar/mar_small_torch.h"
-#include "plugins/models/mar/diffusion_loss_torch.h"
 #include "plugins/models/checkpoint/safetensors.h"
+#include "plugins/models/mar/diffusion_loss_torch.h"
+#include "tests/plugins/models/mar/mar_small_torch.h"
 #include "tests/plugins/models/recorded_torch.h"
 
 namespace draftlab {
@@ -40,7 +40,8 @@ struct Bundle {
 
   at::Tensor at(const std::string& name) const {
     const TensorBytes& stored = io.at(name);
-    at::Tensor tensor = at::empty(stored.shape, stored.type == ElementType::i64 ? at::kLong : at::kFloat);
+    at::Tensor tensor =
+        at::empty(stored.shape, stored.type == ElementType::i64 ? at::kLong : at::kFloat);
     std::memcpy(tensor.data_ptr(), stored.bytes.data(), stored.bytes.size());
     return tensor;
   }
@@ -48,7 +49,8 @@ struct Bundle {
   void compare(const std::string& name, const at::Tensor& actual, double scale = 1) {
     const at::Tensor expected = at(name);
     DOCTEST_REQUIRE_MESSAGE(actual.sizes() == expected.sizes(), name);
-    const double share = ((actual - expected).abs() / (kTolerance * (scale + expected.abs()))).max().item<double>();
+    const double share =
+        ((actual - expected).abs() / (kTolerance * (scale + expected.abs()))).max().item<double>();
     largest = std::max(largest, share);
     DOCTEST_CHECK_MESSAGE(share <= 1, name << ": " << share << " of the tolerance");
   }
@@ -60,40 +62,63 @@ Eigen::ArrayXd array_of(const at::Tensor& row) {
 }
 at::Tensor tensor_of(const Eigen::ArrayXd& values) {
   at::Tensor tensor = at::empty({values.size()});
-  for (Eigen::Index i = 0; i < values.size(); ++i) tensor.data_ptr<float>()[i] = static_cast<float>(values[i]);
+  for (Eigen::Index i = 0; i < values.size(); ++i)
+    tensor.data_ptr<float>()[i] = static_cast<float>(values[i]);
   return tensor;
 }
 
-struct Law { Eigen::ArrayXd x0, mean, log_variance; };
-Law law_of(const Mar& net, const DiffusionSchedule& schedule, const at::Tensor& out, const at::Tensor& state, int step) {
+struct Law {
+  Eigen::ArrayXd x0, mean, log_variance;
+};
+Law law_of(const Mar& net, const DiffusionSchedule& schedule, const at::Tensor& out,
+           const at::Tensor& state, int step) {
   const std::int64_t d = net.config.dimension();
-  const Eigen::ArrayXd now = array_of(state), x0 = schedule.x0(net.config.prediction, array_of(out.narrow(0, 0, d)), now, step);
-  return {x0, schedule.mean(x0, now, step), schedule.log_variance(net.config.variance, (array_of(out.narrow(0, d, d)) + 1) / 2, step)};
+  const Eigen::ArrayXd now = array_of(state),
+                       x0 = schedule.x0(net.config.prediction, array_of(out.narrow(0, 0, d)), now,
+                                        step);
+  return {
+      x0, schedule.mean(x0, now, step),
+      schedule.log_variance(net.config.variance, (array_of(out.narrow(0, d, d)) + 1) / 2, step)};
 }
 
-// The head at states x [n, D] and conditions c [n, d]; with guidance the second half of c is without class, and both halves share x.
-at::Tensor said(const Mar& net, const DiffusionSchedule& schedule, const at::Tensor& x, const at::Tensor& c, int step, double scale) {
+// The head at states x [n, D] and conditions c [n, d]; with guidance the second half of c is
+// without class, and both halves share x.
+at::Tensor said(const Mar& net, const DiffusionSchedule& schedule, const at::Tensor& x,
+                const at::Tensor& c, int step, double scale) {
   const at::Tensor t = at::full({x.size(0)}, schedule.timesteps[step], at::kLong);
   const at::Tensor out = net.head.forward(x, net.head.time(t) + net.head.condition(c));
   if (scale == 1) return out;
   const std::int64_t d = net.config.dimension();
   const std::vector<at::Tensor> halves = out.chunk(2, 0);
-  const at::Tensor told = halves[1].narrow(1, 0, d) + scale * (halves[0] - halves[1]).narrow(1, 0, d);
-  return at::cat({at::cat({told, halves[0].narrow(1, d, d)}, 1), at::cat({told, halves[1].narrow(1, d, d)}, 1)}, 0);
+  const at::Tensor told =
+      halves[1].narrow(1, 0, d) + scale * (halves[0] - halves[1]).narrow(1, 0, d);
+  return at::cat({at::cat({told, halves[0].narrow(1, d, d)}, 1),
+                  at::cat({told, halves[1].narrow(1, d, d)}, 1)},
+                 0);
 }
 
 // The original's p_sample_loop, noise taken in the order in which it draws.
-at::Tensor sampled(const Mar& net, const DiffusionSchedule& schedule, const at::Tensor& c, double scale, double temperature, const at::Tensor& noise, std::int64_t& used) {
-  const std::int64_t d = net.config.dimension(), rows = c.size(0), own = scale == 1 ? rows : rows / 2;
-  const auto take = [&](std::int64_t count) { used += count * d; return noise.narrow(0, used - count * d, count * d).view({count, d}); };
+at::Tensor sampled(const Mar& net, const DiffusionSchedule& schedule, const at::Tensor& c,
+                   double scale, double temperature, const at::Tensor& noise, std::int64_t& used) {
+  const std::int64_t d = net.config.dimension(), rows = c.size(0),
+                     own = scale == 1 ? rows : rows / 2;
+  const auto take = [&](std::int64_t count) {
+    used += count * d;
+    return noise.narrow(0, used - count * d, count * d).view({count, d});
+  };
   at::Tensor x = take(own);
   if (own != rows) x = at::cat({x, x});
   for (int step = schedule.steps() - 1; step >= 0; --step) {
-    const at::Tensor out = said(net, schedule, own == rows ? x : at::cat({x.narrow(0, 0, own), x.narrow(0, 0, own)}), c, step, scale), drawn = take(rows);
+    const at::Tensor out =
+                         said(net, schedule,
+                              own == rows ? x : at::cat({x.narrow(0, 0, own), x.narrow(0, 0, own)}),
+                              c, step, scale),
+                     drawn = take(rows);
     std::vector<at::Tensor> next;
     for (std::int64_t i = 0; i < rows; ++i) {
       const Law law = law_of(net, schedule, out[i], x[i], step);
-      next.push_back(tensor_of(law.mean + (step > 0 ? temperature : 0) * (0.5 * law.log_variance).exp() * array_of(drawn[i])));
+      next.push_back(tensor_of(law.mean + (step > 0 ? temperature : 0) *
+                                              (0.5 * law.log_variance).exp() * array_of(drawn[i])));
     }
     x = at::stack(next);
   }
@@ -108,36 +133,52 @@ DOCTEST_TEST_CASE("parity: MAR's encoder, decoder and diffusion head") {
   const at::NoGradGuard no_grad;
   Bundle bundle;
   const Mar net = Mar::load((bundles() / "mar-a").string());
-  const at::Tensor masked = bundle.at("maskgit.mask"), tokens = bundle.at("maskgit.tokens"), labels = bundle.at("maskgit.labels");
+  const at::Tensor masked = bundle.at("maskgit.mask"), tokens = bundle.at("maskgit.tokens"),
+                   labels = bundle.at("maskgit.labels");
   const at::Tensor places = at::nonzero(masked == 0).select(1, 1).view({2, -1});
-  const at::Tensor visible = tokens.gather(1, places.unsqueeze(-1).expand({-1, -1, tokens.size(2)}));
+  const at::Tensor visible =
+      tokens.gather(1, places.unsqueeze(-1).expand({-1, -1, tokens.size(2)}));
   const at::Tensor encoded = net.encode(visible, places, labels);
   bundle.compare("maskgit.encoder_out", encoded);
   bundle.compare("maskgit.z", net.decode(encoded, places));
-  bundle.compare("maskgit.z_uncond", net.decode(net.encode(visible, places, at::full({2}, net.config.class_num, at::kLong)), places));
+  bundle.compare(
+      "maskgit.z_uncond",
+      net.decode(net.encode(visible, places, at::full({2}, net.config.class_num, at::kLong)),
+                 places));
   bundle.compare("diff.timestep_embedding", timestep_features(bundle.at("diff.t_original")));
 
-  const at::Tensor x = bundle.at("diff.x_t"), c = bundle.at("diff.c"), spaced = bundle.at("diff.t_spaced");
-  bundle.compare("diff.net_out", net.head.forward(x, net.head.time(bundle.at("diff.t_original")) + net.head.condition(c)));
+  const at::Tensor x = bundle.at("diff.x_t"), c = bundle.at("diff.c"),
+                   spaced = bundle.at("diff.t_spaced");
+  bundle.compare("diff.net_out", net.head.forward(x, net.head.time(bundle.at("diff.t_original")) +
+                                                         net.head.condition(c)));
   const DiffusionSchedule schedule(net.config.num_sampling_steps);
   std::vector<at::Tensor> x0, mean, log_variance, drawn;
   for (std::int64_t i = 0; i < x.size(0); ++i) {
     const int step = static_cast<int>(spaced[i].item<std::int64_t>());
-    const Law law = law_of(net, schedule, said(net, schedule, x.narrow(0, i, 1), c.narrow(0, i, 1), step, 1)[0], x[i], step);
+    const Law law =
+        law_of(net, schedule, said(net, schedule, x.narrow(0, i, 1), c.narrow(0, i, 1), step, 1)[0],
+               x[i], step);
     x0.push_back(tensor_of(law.x0));
     mean.push_back(tensor_of(law.mean));
     log_variance.push_back(tensor_of(law.log_variance));
-    drawn.push_back(tensor_of(law.mean + (step > 0 ? 0.9 : 0) * (0.5 * law.log_variance).exp() * array_of(bundle.at("diff.noise")[i])));
+    drawn.push_back(tensor_of(law.mean + (step > 0 ? 0.9 : 0) * (0.5 * law.log_variance).exp() *
+                                             array_of(bundle.at("diff.noise")[i])));
   }
-  // At the first reverse step an error of the prediction enters the mean 300 to 20,000 times: relative to the row's largest value.
-  bundle.compare("p_mean_variance.pred_xstart", at::stack(x0), bundle.at("p_mean_variance.pred_xstart").abs().max().item<double>());
-  bundle.compare("p_mean_variance.mean", at::stack(mean), bundle.at("p_mean_variance.mean").abs().max().item<double>());
+  // At the first reverse step an error of the prediction enters the mean 300 to 20,000 times:
+  // relative to the row's largest value.
+  bundle.compare("p_mean_variance.pred_xstart", at::stack(x0),
+                 bundle.at("p_mean_variance.pred_xstart").abs().max().item<double>());
+  bundle.compare("p_mean_variance.mean", at::stack(mean),
+                 bundle.at("p_mean_variance.mean").abs().max().item<double>());
   bundle.compare("p_mean_variance.log_variance", at::stack(log_variance));
-  bundle.compare("p_sample.sample_temp0.9", at::stack(drawn), bundle.at("p_sample.sample_temp0.9").abs().max().item<double>());
+  bundle.compare("p_sample.sample_temp0.9", at::stack(drawn),
+                 bundle.at("p_sample.sample_temp0.9").abs().max().item<double>());
   bundle.compare("schedule.alphas_cumprod", tensor_of(schedule.alpha_bar));
   bundle.compare("schedule.betas", tensor_of(schedule.beta));
-  bundle.compare("schedule.posterior_log_variance_clipped", tensor_of(schedule.posterior_log_variance));
-  std::cout << "parity mar-a: family mar, networks: " << bundle.largest << " of the tolerance of " << kTolerance << "\n";
+  bundle.compare("schedule.posterior_log_variance_clipped",
+                 tensor_of(schedule.posterior_log_variance));
+  std::cout << "parity mar-a: family mar, networks: " << bundle.largest << " of the tolerance of "
+            << kTolerance << "\n";
 }
 
 DOCTEST_TEST_CASE("parity: MAR's sampling loops") {
@@ -149,41 +190,63 @@ DOCTEST_TEST_CASE("parity: MAR's sampling loops") {
   const at::Tensor c = bundle.at("diff.c"), noise = bundle.at("loop.noise");
   const DiffusionSchedule ten("10"), strided("ddim8");
   std::int64_t used = 0;
-  for (const auto& [name, schedule] : {std::pair<std::string, const DiffusionSchedule*>{"loop", &ten}, {"loop_ddim8", &strided}}) {
-    for (const auto& [kind, scale, temperature] : {std::tuple<std::string, double, double>{"temp1.0", 1, 1}, {"cfg2.0_temp0.95", 2, 0.95}}) {
+  for (const auto& [name, schedule] :
+       {std::pair<std::string, const DiffusionSchedule*>{"loop", &ten}, {"loop_ddim8", &strided}}) {
+    for (const auto& [kind, scale, temperature] :
+         {std::tuple<std::string, double, double>{"temp1.0", 1, 1}, {"cfg2.0_temp0.95", 2, 0.95}}) {
       const std::string tensor = name + ".sample_" + kind;
-      bundle.compare(tensor, sampled(net, *schedule, c, scale, temperature, noise, used = 0), bundle.at(tensor).abs().max().item<double>());
+      bundle.compare(tensor, sampled(net, *schedule, c, scale, temperature, noise, used = 0),
+                     bundle.at(tensor).abs().max().item<double>());
     }
   }
 
   const std::int64_t length = net.config.tokens(), d = net.config.dimension(), batch = 2;
-  const at::Tensor orders = bundle.at("orders"), labels = bundle.at("maskgit.labels"), all_noise = bundle.at("sample.noise");
+  const at::Tensor orders = bundle.at("orders"), labels = bundle.at("maskgit.labels"),
+                   all_noise = bundle.at("sample.noise");
   for (const auto& [name, scale, linear, steps, temperature] :
-       {std::tuple<std::string, double, bool, int, double>{"cfg1", 1, false, 4, 1}, {"cfg3linear", 3, true, 4, 0.95}, {"cfg2const", 2, false, 3, 0.95}}) {
+       {std::tuple<std::string, double, bool, int, double>{"cfg1", 1, false, 4, 1},
+        {"cfg3linear", 3, true, 4, 0.95},
+        {"cfg2const", 2, false, 3, 0.95}}) {
     used = 0;
     at::Tensor tokens = at::zeros({batch, length, d});
     std::int64_t masked = length;  // the first of the order
     for (int step = 0; step < steps; ++step) {
-      const auto after = static_cast<std::int64_t>(std::floor(static_cast<double>(length) * std::cos(std::numbers::pi / 2 * (step + 1) / steps)));
-      const std::int64_t left = step + 1 == steps ? 0 : std::max<std::int64_t>(1, std::min(masked - 1, after));
-      const at::Tensor places = std::get<0>(orders.narrow(1, masked, length - masked).sort(1)), asked = std::get<0>(orders.narrow(1, left, masked - left).sort(1));
-      const auto wide = [&](const at::Tensor& index, std::int64_t last) { return index.unsqueeze(-1).expand({-1, -1, last}); };
+      const auto after = static_cast<std::int64_t>(std::floor(
+          static_cast<double>(length) * std::cos(std::numbers::pi / 2 * (step + 1) / steps)));
+      const std::int64_t left =
+          step + 1 == steps ? 0 : std::max<std::int64_t>(1, std::min(masked - 1, after));
+      const at::Tensor places = std::get<0>(orders.narrow(1, masked, length - masked).sort(1)),
+                       asked = std::get<0>(orders.narrow(1, left, masked - left).sort(1));
+      const auto wide = [&](const at::Tensor& index, std::int64_t last) {
+        return index.unsqueeze(-1).expand({-1, -1, last});
+      };
       const at::Tensor visible = tokens.gather(1, wide(places, d));
-      const auto conditions = [&](const at::Tensor& of) { return net.decode(net.encode(visible, places, of), places).gather(1, wide(asked, net.config.decoder_embed_dim)).flatten(0, 1); };
+      const auto conditions = [&](const at::Tensor& of) {
+        return net.decode(net.encode(visible, places, of), places)
+            .gather(1, wide(asked, net.config.decoder_embed_dim))
+            .flatten(0, 1);
+      };
       at::Tensor z = conditions(labels);
-      const std::int64_t unknown = std::max<std::int64_t>(1, left);  // as the original has it: 1 at the end, too
-      const double own = linear ? 1 + (scale - 1) * static_cast<double>(length - unknown) / static_cast<double>(length) : scale;
-      if (scale != 1) z = at::cat({z, conditions(at::full({batch}, net.config.class_num, at::kLong))});
-      const at::Tensor drawn = sampled(net, strided, z, own, temperature, all_noise, used).narrow(0, 0, batch * asked.size(1));
+      const std::int64_t unknown =
+          std::max<std::int64_t>(1, left);  // as the original has it: 1 at the end, too
+      const double own = linear ? 1 + (scale - 1) * static_cast<double>(length - unknown) /
+                                          static_cast<double>(length)
+                                : scale;
+      if (scale != 1)
+        z = at::cat({z, conditions(at::full({batch}, net.config.class_num, at::kLong))});
+      const at::Tensor drawn = sampled(net, strided, z, own, temperature, all_noise, used)
+                                   .narrow(0, 0, batch * asked.size(1));
       tokens = tokens.scatter(1, wide(asked, d), drawn.view({batch, -1, d}));
       masked = left;
     }
     const std::string tensor = "sample." + name + ".image_latents";
     DOCTEST_CHECK(used == bundle.at("sample." + name + ".noise_used").item<std::int64_t>());
     const std::int64_t side = net.config.side();
-    bundle.compare(tensor, tokens.transpose(1, 2).reshape({batch, d, side, side}), bundle.at(tensor).abs().max().item<double>());
+    bundle.compare(tensor, tokens.transpose(1, 2).reshape({batch, d, side, side}),
+                   bundle.at(tensor).abs().max().item<double>());
   }
-  std::cout << "parity mar-a: family mar, loops: " << bundle.largest << " of the tolerance of " << kTolerance << "\n";
+  std::cout << "parity mar-a: family mar, loops: " << bundle.largest << " of the tolerance of "
+            << kTolerance << "\n";
 }
 
 DOCTEST_TEST_CASE("a saved MAR is loaded again, and what does not fit is refused") {
@@ -212,10 +275,15 @@ DOCTEST_TEST_CASE("a saved MAR is loaded again, and what does not fit is refused
     return std::string();
   };
   DOCTEST_CHECK(refused("\"mar\"", "\"var\"").find("model_type 'var'") != std::string::npos);
-  DOCTEST_CHECK(refused("\"encoder_num_heads\": 2", "\"encoder_num_heads\": 3").find("no multiple of 'encoder_num_heads'") != std::string::npos);
-  DOCTEST_CHECK(refused("\"img_size\": 6", "\"img_size\": 7").find("'img_size' is 7, no multiple") != std::string::npos);
-  DOCTEST_CHECK(refused("\"vae_embed_dim\": 1", "\"vae_embed_dim\": 2").find("has shape") != std::string::npos);
-  DOCTEST_CHECK(refused("\"beta\"", "\"gamma\"").find("variance is learned, beta or beta-tilde") != std::string::npos);
+  DOCTEST_CHECK(refused("\"encoder_num_heads\": 2", "\"encoder_num_heads\": 3")
+                    .find("no multiple of 'encoder_num_heads'") != std::string::npos);
+  DOCTEST_CHECK(
+      refused("\"img_size\": 6", "\"img_size\": 7").find("'img_size' is 7, no multiple") !=
+      std::string::npos);
+  DOCTEST_CHECK(refused("\"vae_embed_dim\": 1", "\"vae_embed_dim\": 2").find("has shape") !=
+                std::string::npos);
+  DOCTEST_CHECK(refused("\"beta\"", "\"gamma\"").find("variance is learned, beta or beta-tilde") !=
+                std::string::npos);
 }
 
 DOCTEST_TEST_CASE("a causal MAR tells a token from the class and the tokens before it") {
@@ -228,8 +296,10 @@ DOCTEST_TEST_CASE("a causal MAR tells a token from the class and the tokens befo
   tokens = tokens.clone();
   tokens[0][4].add_(1);
   const at::Tensor moved = (small.net.causal(tokens, labels) - before).abs().amax(2)[0];
-  for (std::int64_t i = 0; i < length; ++i) DOCTEST_CHECK((moved[i].item<float>() > 1e-6) == (i > 4));
-  DOCTEST_CHECK((small.net.causal(tokens, labels + 1) - before).abs().amax(2).min().item<float>() > 1e-6);
+  for (std::int64_t i = 0; i < length; ++i)
+    DOCTEST_CHECK((moved[i].item<float>() > 1e-6) == (i > 4));
+  DOCTEST_CHECK((small.net.causal(tokens, labels + 1) - before).abs().amax(2).min().item<float>() >
+                1e-6);
 }
 
 DOCTEST_TEST_CASE("the loss: the error of the prediction, and the bound of a learned variance") {
@@ -237,16 +307,21 @@ DOCTEST_TEST_CASE("the loss: the error of the prediction, and the bound of a lea
   const SmallMar small;
   const DiffusionSchedule all("1000");
   const std::int64_t n = 3, times = 2, d = small.net.config.dimension();
-  const at::Tensor x0 = at::arange(n * d, at::kFloat).sin().view({n, d}), noise = at::arange(n * times * d, at::kFloat).cos().view({n, times, d});
-  const at::Tensor z = at::arange(n * 8, at::kFloat).sin().view({n, 8}), t = at::arange(n * times, at::kLong).mul(170).view({n, times});
+  const at::Tensor x0 = at::arange(n * d, at::kFloat).sin().view({n, d}),
+                   noise = at::arange(n * times * d, at::kFloat).cos().view({n, times, d});
+  const at::Tensor z = at::arange(n * 8, at::kFloat).sin().view({n, 8}),
+                   t = at::arange(n * times, at::kLong).mul(170).view({n, times});
   // Zero weights predict 0: the error is the mean square of what was wanted.
-  Mar silent(small.net.config, [](const std::string&, const std::vector<std::int64_t>& shape, Start) { return at::zeros(shape); });
+  Mar silent(small.net.config, [](const std::string&, const std::vector<std::int64_t>& shape,
+                                  Start) { return at::zeros(shape); });
   for (const Prediction prediction : {Prediction::epsilon, Prediction::v, Prediction::x0}) {
-    const at::Tensor loss = DiffusionLoss{silent.head, all, prediction, Variance::beta}(x0, z, t, noise);
+    const at::Tensor loss =
+        DiffusionLoss{silent.head, all, prediction, Variance::beta}(x0, z, t, noise);
     for (std::int64_t i = 0; i < n; ++i) {
       for (std::int64_t j = 0; j < times; ++j) {
         const int step = static_cast<int>(t[i][j].item<std::int64_t>());
-        const double wanted = all.told(prediction, array_of(x0[i]), array_of(noise[i][j]), step).square().mean();
+        const double wanted =
+            all.told(prediction, array_of(x0[i]), array_of(noise[i][j]), step).square().mean();
         DOCTEST_CHECK(loss[i][j].item<double>() == doctest::Approx(wanted).epsilon(1e-5));
       }
     }
@@ -254,13 +329,22 @@ DOCTEST_TEST_CASE("the loss: the error of the prediction, and the bound of a lea
   // A learned variance halfway between its bounds: KL of two Gaussians, in bits.
   MarConfig learning = small.net.config;
   learning.variance = Variance::learned;
-  Mar half(learning, [](const std::string&, const std::vector<std::int64_t>& shape, Start) { return at::zeros(shape); });
-  const at::Tensor both = DiffusionLoss{half.head, all, Prediction::x0, Variance::learned}(x0, z, t, noise);
-  const at::Tensor alone = DiffusionLoss{silent.head, all, Prediction::x0, Variance::beta}(x0, z, t, noise);
+  Mar half(learning, [](const std::string&, const std::vector<std::int64_t>& shape, Start) {
+    return at::zeros(shape);
+  });
+  const at::Tensor both =
+      DiffusionLoss{half.head, all, Prediction::x0, Variance::learned}(x0, z, t, noise);
+  const at::Tensor alone =
+      DiffusionLoss{silent.head, all, Prediction::x0, Variance::beta}(x0, z, t, noise);
   const int step = 510;  // of token 1, the second time
-  const double least = all.posterior_log_variance[step], most = std::log(all.beta[step]), own = (least + most) / 2;
-  const Eigen::ArrayXd state = all.noised(array_of(x0[1]), array_of(noise[1][1]), step), off = all.mean(array_of(x0[1]), state, step) - all.mean(0 * state, state, step);
-  const double kl = (0.5 * (own - least - 1 + std::exp(least - own) + off.square() * std::exp(-own))).mean() / std::numbers::ln2;
+  const double least = all.posterior_log_variance[step], most = std::log(all.beta[step]),
+               own = (least + most) / 2;
+  const Eigen::ArrayXd state = all.noised(array_of(x0[1]), array_of(noise[1][1]), step),
+                       off = all.mean(array_of(x0[1]), state, step) -
+                             all.mean(0 * state, state, step);
+  const double kl =
+      (0.5 * (own - least - 1 + std::exp(least - own) + off.square() * std::exp(-own))).mean() /
+      std::numbers::ln2;
   DOCTEST_CHECK((both - alone)[1][1].item<double>() == doctest::Approx(kl).epsilon(1e-3));
 }
 

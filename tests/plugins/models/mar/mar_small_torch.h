@@ -37,7 +37,8 @@ inline MarConfig small_mar(bool causal) {
 
 // All weights are N(0, 0.2) around their start, so that nothing is switched off.
 inline MakeTensor lively_weights(std::uint64_t seed) {
-  return [make = random_weights(seed)](const std::string& name, const std::vector<std::int64_t>& shape, Start start) {
+  return [make = random_weights(seed)](const std::string& name,
+                                       const std::vector<std::int64_t>& shape, Start start) {
     const at::Tensor noise = make(name, shape, Start::embedding) * 10;
     return start == Start::ones ? noise + 1 : noise;
   };
@@ -45,9 +46,13 @@ inline MakeTensor lively_weights(std::uint64_t seed) {
 
 struct SmallMar {
   static inline int made = 0;
-  std::filesystem::path path = std::filesystem::temp_directory_path() / ("draftlab-mar-" + std::to_string(::getpid()) + "-" + std::to_string(made++));
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() /
+      ("draftlab-mar-" + std::to_string(::getpid()) + "-" + std::to_string(made++));
   Mar net;
-  explicit SmallMar(bool causal = false) : net(small_mar(causal), lively_weights(causal ? 2 : 1)) { net.save(path.string(), false); }
+  explicit SmallMar(bool causal = false) : net(small_mar(causal), lively_weights(causal ? 2 : 1)) {
+    net.save(path.string(), false);
+  }
   ~SmallMar() { std::filesystem::remove_all(path); }
 };
 

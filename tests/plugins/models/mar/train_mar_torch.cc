@@ -1,4 +1,5 @@
-// The loop of the trainer `mar`: it learns, both ways round, and a resumed run is the uninterrupted one.
+// The loop of the trainer `mar`: it learns, both ways round, and a resumed run is the uninterrupted
+// one.
 #include "plugins/models/mar/train_mar.h"
 
 #include <ATen/core/Tensor.h>
@@ -10,18 +11,20 @@
 #define DOCTEST_CONFIG_NO_SHORT_MACRO_NAMES
 #include <doctest/doctest.h>
 
-#include "core/trace/curves.h"
 #include "core/config/plugin.h"
-#include "plugins/models/mar/mar_network_torch.h"
+#include "core/trace/curves.h"
 #include "plugins/models/checkpoint/safetensors.h"
+#include "plugins/models/mar/mar_network_torch.h"
 
-extern "C" void draftlab_train_mar(const draftlab::TrainMarJob& job, const draftlab::TrainContext& context);
+extern "C" void draftlab_train_mar(const draftlab::TrainMarJob& job,
+                                   const draftlab::TrainContext& context);
 
 namespace draftlab {
 namespace {
 
 struct Folder {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / ("draftlab_train_mar_" + std::to_string(getpid()));
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("draftlab_train_mar_" + std::to_string(getpid()));
   Folder() { std::filesystem::create_directories(path); }
   ~Folder() { std::filesystem::remove_all(path); }
 };
@@ -31,7 +34,8 @@ TokenImages images(int count) {
   TokenImages made{4, 1, 2, {}, {}};
   for (int i = 0; i < count; ++i) {
     made.labels.push_back(i % 2);
-    for (int p = 0; p < 4; ++p) made.values.push_back((i % 2 == 0 ? 1.0f : -1.0f) * (p % 2 == 0 ? 1.0f : 0.5f));
+    for (int p = 0; p < 4; ++p)
+      made.values.push_back((i % 2 == 0 ? 1.0f : -1.0f) * (p % 2 == 0 ? 1.0f : 0.5f));
   }
   return made;
 }
@@ -41,8 +45,10 @@ TrainMarJob job(bool causal, std::int64_t steps) {
   TrainMarOptions& o = job.options;
   o.images.source = "npy";  // a token is one pixel
   o.causal = causal;
-  o.width = 8, o.encoder_layers = 1, o.decoder_layers = 1, o.heads = 2, o.buffers = 2, o.head_width = 16, o.head_layers = 1;
-  o.batch = 32, o.accumulate = 2, o.steps = steps, o.warmup = 0, o.floor = 1, o.rate = 5e-3, o.log_every = 1, o.validate_every = 30;
+  o.width = 8, o.encoder_layers = 1, o.decoder_layers = 1, o.heads = 2, o.buffers = 2,
+  o.head_width = 16, o.head_layers = 1;
+  o.batch = 32, o.accumulate = 2, o.steps = steps, o.warmup = 0, o.floor = 1, o.rate = 5e-3,
+  o.log_every = 1, o.validate_every = 30;
   return job;
 }
 
@@ -64,10 +70,12 @@ DOCTEST_TEST_CASE("MAR learns, bidirectionally and causally") {
   for (const bool causal : {false, true}) {
     const Curves curves = train(job(causal, 60), folder.path / (causal ? "causal" : "both"));
     DOCTEST_REQUIRE(curves.validations.size() == 2);
-    // v, told as 0, has a mean square of about 0.8: the noise's where there is little of it, the token's where there is much.
+    // v, told as 0, has a mean square of about 0.8: the noise's where there is little of it, the
+    // token's where there is much.
     DOCTEST_CHECK(curves.steps.front().loss > 0.6);
     DOCTEST_CHECK(curves.validations.back().loss < 0.35);
-    for (const auto& row : curves.steps) DOCTEST_CHECK((causal ? row.mask_rate == 1 : row.mask_rate >= 0.75));
+    for (const auto& row : curves.steps)
+      DOCTEST_CHECK((causal ? row.mask_rate == 1 : row.mask_rate >= 0.75));
     const Mar net = Mar::load((folder.path / (causal ? "causal" : "both")).string());
     DOCTEST_CHECK(net.config.causal == causal);
     DOCTEST_CHECK(net.config.tokens() == 4);
@@ -81,7 +89,8 @@ DOCTEST_TEST_CASE("a training of MAR that goes on is the one that was not interr
   train(job(false, 6), folder.path / "whole");
   train(job(false, 3), folder.path / "parts");  // the learning rate is constant
   train(job(false, 6), folder.path / "parts", true);
-  const SafetensorsFile a((folder.path / "whole" / "model.safetensors").string()), b((folder.path / "parts" / "model.safetensors").string());
+  const SafetensorsFile a((folder.path / "whole" / "model.safetensors").string()),
+      b((folder.path / "parts" / "model.safetensors").string());
   DOCTEST_CHECK(a.digest() == b.digest());
 }
 

@@ -1,5 +1,6 @@
-// Recorded decodes of the authors' loops (LLaDA, Dream, Fast-dLLM for both) are reproduced by the composed one, forward by forward:
-// how many positions each computes, and what is committed after it.
+// Recorded decodes of the authors' loops (LLaDA, Dream, Fast-dLLM for both) are reproduced by the
+// composed one, forward by forward: how many positions each computes, and what is committed after
+// it.
 #include <algorithm>
 #include <fstream>
 #include <iostream>
@@ -8,8 +9,8 @@
 #define DOCTEST_CONFIG_NO_SHORT_MACRO_NAMES
 #include <doctest/doctest.h>
 
-#include "core/loop/decoder.h"
 #include "core/base/error.h"
+#include "core/loop/decoder.h"
 #include "plugins/builtin.h"
 #include "tests/plugins/models/recorded_torch.h"
 
@@ -19,8 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-// Fast-dLLM's port for Dream: a block's first step commits its first position, whatever the rule is for those that follow; a slice
-// that begins there could not answer it, because the logits are shifted.
+// Fast-dLLM's port for Dream: a block's first step commits its first position, whatever the rule is
+// for those that follow; a slice that begins there could not answer it, because the logits are
+// shifted.
 class FirstFirst final : public Unmasker {
  public:
   explicit FirstFirst(std::unique_ptr<Unmasker> inner) : inner_(std::move(inner)) {}
@@ -31,10 +33,18 @@ class FirstFirst final : public Unmasker {
   Verdict choose(const Step& step, const Proposal& proposal) const override {
     const Node& first = proposal.nodes.front();
     if (blocks_.first(first.position) != first.position) return inner_->choose(step, proposal);
-    return {.commits = {{first.position, first.token, Source::threshold}}, .edits = {}, .why = Stop::unverified, .carry = {}, .judged = {}};
+    return {.commits = {{first.position, first.token, Source::threshold}},
+            .edits = {},
+            .why = Stop::unverified,
+            .carry = {},
+            .judged = {}};
   }
-  int preview(const Step& step, const Proposal& proposal) const override { return inner_->preview(step, proposal); }
-  void observe(const Canvas& canvas, const Route& route, const Verdict& verdict) override { inner_->observe(canvas, route, verdict); }
+  int preview(const Step& step, const Proposal& proposal) const override {
+    return inner_->preview(step, proposal);
+  }
+  void observe(const Canvas& canvas, const Route& route, const Verdict& verdict) override {
+    inner_->observe(canvas, route, verdict);
+  }
   std::string state() const override { return inner_->state(); }
 
  private:
@@ -45,30 +55,48 @@ class FirstFirst final : public Unmasker {
 // Nothing is verified, and the default verifier asks chains, which the model does not answer.
 class Unused final : public Verifier {
  public:
-  Asking<Verdict> judge(const Step&, const Proposal&, const Acceptance&) const override { throw Fault("nothing is verified here"); }
+  Asking<Verdict> judge(const Step&, const Proposal&, const Acceptance&) const override {
+    throw Fault("nothing is verified here");
+  }
 };
 
-bool has(const std::string& text, const char* words) { return text.find(words) != std::string::npos; }
+bool has(const std::string& text, const char* words) {
+  return text.find(words) != std::string::npos;
+}
 
 // The config that says what the authors' arguments say.
 std::string config_of(const std::string& loop, const Json& args, const TwoMasks& checkpoint) {
   const bool dream = has(loop, "dream"), blockwise = args.contains("block_length");
   const std::string alg = args.value("alg", "");
-  const bool threshold = dream ? alg == "confidence_threshold" : args.contains("threshold") && !args["threshold"].is_null();
-  const int length = args[dream ? "max_new_tokens" : "gen_length"], blocks = blockwise ? length / args["block_length"].get<int>() : 1;
+  const bool threshold = dream ? alg == "confidence_threshold"
+                               : args.contains("threshold") && !args["threshold"].is_null();
+  const int length = args[dream ? "max_new_tokens" : "gen_length"],
+            blocks = blockwise ? length / args["block_length"].get<int>() : 1;
   const std::string rule = threshold ? "threshold" : "static";
-  const bool dual = has(loop, "dual") || args.value("dual_cache", false), prefix = has(loop, "prefix") || (has(loop, "dream_block") && !dual);
+  const bool dual = has(loop, "dual") || args.value("dual_cache", false),
+             prefix = has(loop, "prefix") || (has(loop, "dream_block") && !dual);
   std::ostringstream text;
-  text << "model = masked-diffusion\nfrontier = blocks\ndrafter = denoise\nverifier = unused\nrouter = never\ntask = positions\n"
+  text << "model = masked-diffusion\nfrontier = blocks\ndrafter = denoise\nverifier = "
+          "unused\nrouter = never\ntask = positions\n"
        << "unmasker = " << (has(loop, "dream_block") ? "first-" : "") << rule << "\n"
        << "[run]\nthreads = 1\n[task.positions]\nlength = 2\nprompt = 0:1\n"
-       << "[model.masked-diffusion]\ncheckpoint = " << checkpoint.path.string() << "\ncache = " << (dual ? "dual" : prefix ? "prefix" : "none") << "\n"
-       << "[decode]\nstop = off\ntemperature = 0\nalign = prompt\nblock_size = " << (blockwise ? args["block_length"].get<int>() : 0) << "\n"
+       << "[model.masked-diffusion]\ncheckpoint = " << checkpoint.path.string() << "\ncache = "
+       << (dual     ? "dual"
+           : prefix ? "prefix"
+                    : "none")
+       << "\n"
+       << "[decode]\nstop = off\ntemperature = 0\nalign = prompt\nblock_size = "
+       << (blockwise ? args["block_length"].get<int>() : 0) << "\n"
        << "steps = " << (threshold ? 0 : args["steps"].get<int>() / blocks) << "\n";
   if (threshold) text << "threshold = " << args["threshold"] << "\n";
-  if (has(loop, "noblock")) text << "[unmasker.threshold]\nmost = " << length / args["steps"].get<int>() << "\n";
+  if (has(loop, "noblock"))
+    text << "[unmasker.threshold]\nmost = " << length / args["steps"].get<int>() << "\n";
   if (dream && !threshold) {
-    text << "[unmasker.static]\nschedule = timesteps\norder = " << (alg == "maskgit_plus" ? "confidence" : alg == "topk_margin" ? "margin" : "entropy") << "\n";
+    text << "[unmasker.static]\nschedule = timesteps\norder = "
+         << (alg == "maskgit_plus"  ? "confidence"
+             : alg == "topk_margin" ? "margin"
+                                    : "entropy")
+         << "\n";
   }
   return text.str();
 }
@@ -81,7 +109,8 @@ struct Replayed {
 
 Replayed replay(const TwoMasks& checkpoint, const Json& trace, const Registries& registries) {
   Faults faults;
-  const Config config = Config::parse(config_of(trace["loop"], trace["args"], checkpoint), "test.ini", faults);
+  const Config config =
+      Config::parse(config_of(trace["loop"], trace["args"], checkpoint), "test.ini", faults);
   const Composition composition = compose(config, registries, faults);
   faults.raise();
   Loaded loaded;
@@ -90,7 +119,8 @@ Replayed replay(const TwoMasks& checkpoint, const Json& trace, const Registries&
   Prompt prompt;
   prompt.id = "recorded";
   prompt.length = static_cast<int>(output.size());
-  for (std::size_t i = 0; i < given.size(); ++i) prompt.given.emplace_back(static_cast<std::int32_t>(i), given[i]);
+  for (std::size_t i = 0; i < given.size(); ++i)
+    prompt.given.emplace_back(static_cast<std::int32_t>(i), given[i]);
   SampledChance chance(1);
   Decoder decoder(composition, models, prompt, 0, chance);
 
@@ -105,7 +135,10 @@ Replayed replay(const TwoMasks& checkpoint, const Json& trace, const Registries&
   };
   // Fast-dLLM's loops compute a block once more even where its first forward has completed it.
   const auto skip_idle = [&] {
-    for (; at < recorded.size() && recorded[at]["commits"].empty() && recorded[at]["start"] > 0 && complete(recorded[at]["start"]); ++at) ++replayed.idle;
+    for (; at < recorded.size() && recorded[at]["commits"].empty() && recorded[at]["start"] > 0 &&
+           complete(recorded[at]["start"]);
+         ++at)
+      ++replayed.idle;
   };
   skip_idle();
   while (!decoder.done()) {
@@ -113,19 +146,23 @@ Replayed replay(const TwoMasks& checkpoint, const Json& trace, const Registries&
     DOCTEST_REQUIRE(at < recorded.size());
     const std::int64_t positions = decoder.sequence(0).counts()[Kind::draft].positions;
     drive(models, decoder, decoder.step());
-    DOCTEST_CHECK(decoder.sequence(0).counts()[Kind::draft].positions - positions == recorded[at]["len"].get<std::int64_t>());
+    DOCTEST_CHECK(decoder.sequence(0).counts()[Kind::draft].positions - positions ==
+                  recorded[at]["len"].get<std::int64_t>());
     std::vector<std::pair<std::int32_t, Token>> commits, expected;
     bool drew_mask = false;
     for (const TokenRow& token : decoder.row().steps.back().tokens) {
-      if (token.token == checkpoint.mask) drew_mask = true;
-      else commits.emplace_back(token.position, token.token);
+      if (token.token == checkpoint.mask)
+        drew_mask = true;
+      else
+        commits.emplace_back(token.position, token.token);
     }
     for (const Json& commit : recorded[at]["commits"]) expected.emplace_back(commit[0], commit[1]);
     std::sort(commits.begin(), commits.end());
     std::sort(expected.begin(), expected.end());
     DOCTEST_REQUIRE(commits == expected);
     ++replayed.forwards;
-    // The authors' loop wrote the mask token, hence the position stays masked; this one never draws it.
+    // The authors' loop wrote the mask token, hence the position stays masked; this one never draws
+    // it.
     if (drew_mask) {
       replayed.whole = false;
       return replayed;
@@ -144,35 +181,46 @@ Replayed replay(const TwoMasks& checkpoint, const Json& trace, const Registries&
 DOCTEST_TEST_CASE("parity: recorded decodes of masked diffusion, commit for commit") {
   const fs::path root = bundles();
   if (!fs::is_directory(root)) {
-    std::cout << "parity: no bundles at " << root.string() << " (set DRAFTLAB_PARITY); no decode compared\n";
+    std::cout << "parity: no bundles at " << root.string()
+              << " (set DRAFTLAB_PARITY); no decode compared\n";
     return;
   }
   Registries registries;
-  for (const auto add : {register_masked_diffusion, register_blocks, register_denoise, register_speculative, register_never,
-                         register_static_quota, register_threshold, register_positions}) {
+  for (const auto add :
+       {register_masked_diffusion, register_blocks, register_denoise, register_speculative,
+        register_never, register_static_quota, register_threshold, register_positions}) {
     add(registries);
   }
-  registries.verifiers.add_with<NoOptions>("unused", "for decodes without verification", {}, [](const NoOptions&) { return std::make_unique<Unused>(); });
+  registries.verifiers.add_with<NoOptions>(
+      "unused", "for decodes without verification", {},
+      [](const NoOptions&) { return std::make_unique<Unused>(); });
   for (const std::string rule : {"static", "threshold"}) {
-    registries.unmaskers.add_with<NoOptions>("first-" + rule, "a block's first position first", {}, [rule, &registries](const NoOptions&) -> std::unique_ptr<Unmasker> {
-      Faults faults;
-      const Config schedule = Config::parse("[unmasker.static]\nschedule = timesteps\norder = entropy\n", "test.ini", faults);
-      return std::make_unique<FirstFirst>(registries.unmaskers.find(rule)->bind(schedule, "unmasker." + rule, faults).make());
-    });
+    registries.unmaskers.add_with<NoOptions>(
+        "first-" + rule, "a block's first position first", {},
+        [rule, &registries](const NoOptions&) -> std::unique_ptr<Unmasker> {
+          Faults faults;
+          const Config schedule = Config::parse(
+              "[unmasker.static]\nschedule = timesteps\norder = entropy\n", "test.ini", faults);
+          return std::make_unique<FirstFirst>(
+              registries.unmaskers.find(rule)->bind(schedule, "unmasker." + rule, faults).make());
+        });
   }
   for (const std::string name : {"llada-a", "dream-a"}) {
     const TwoMasks checkpoint(root / name);
     const Json decodes = Json::parse(std::ifstream(root / name / "decode.json"));
     int forwards = 0, idle = 0, whole = 0, part = 0;
     for (const Json& trace : decodes["traces"]) {
-      DOCTEST_INFO(name << " trace " << whole + part << ": " << trace["loop"].get<std::string>() << " " << trace["args"].dump());
+      DOCTEST_INFO(name << " trace " << whole + part << ": " << trace["loop"].get<std::string>()
+                        << " " << trace["args"].dump());
       const Replayed replayed = replay(checkpoint, trace, registries);
       forwards += replayed.forwards;
       idle += replayed.idle;
       ++(replayed.whole ? whole : part);
     }
-    std::cout << "parity " << name << ": " << whole << " recorded decodes reproduced, commit for commit; " << part << " up to where they draw the mask token; "
-              << forwards << " forwards, and " << idle << " over blocks that were complete already\n";
+    std::cout << "parity " << name << ": " << whole
+              << " recorded decodes reproduced, commit for commit; " << part
+              << " up to where they draw the mask token; " << forwards << " forwards, and " << idle
+              << " over blocks that were complete already\n";
     DOCTEST_CHECK(whole >= 10);
     DOCTEST_CHECK(part <= 1);
   }

@@ -1,4 +1,5 @@
-// The model masked-diffusion: its answers against numbers that others computed, against whole recomputation, and its caches.
+// The model masked-diffusion: its answers against numbers that others computed, against whole
+// recomputation, and its caches.
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -19,8 +20,8 @@
 
 #include "core/base/error.h"
 #include "plugins/models/block_diffusion/block_diffusion.h"
-#include "plugins/models/masked_diffusion/masked_diffusion.h"
 #include "plugins/models/checkpoint/safetensors.h"
+#include "plugins/models/masked_diffusion/masked_diffusion.h"
 #include "plugins/models/transformer/transformer_torch.h"
 #include "tests/plugins/models/recorded_torch.h"
 
@@ -52,14 +53,17 @@ Transformer network(const std::string& family) {
   return Transformer::random(config, 7, 0.4);
 }
 
-std::unique_ptr<Model> make(MaskedDiffusionOptions options, const fs::path& checkpoint, const std::string& dtype = "f32") {
+std::unique_ptr<Model> make(MaskedDiffusionOptions options, const fs::path& checkpoint,
+                            const std::string& dtype = "f32") {
   options.checkpoint = checkpoint.string();
   std::unique_ptr<Model> model(draftlab_make_masked_diffusion(&options));
   model->load({"cpu", dtype, 1});
   return model;
 }
 
-std::unique_ptr<Model> cached(const std::string& cache, const fs::path& checkpoint, const std::string& ride = "none", bool cross = false, std::int64_t refresh = 0) {
+std::unique_ptr<Model> cached(const std::string& cache, const fs::path& checkpoint,
+                              const std::string& ride = "none", bool cross = false,
+                              std::int64_t refresh = 0) {
   MaskedDiffusionOptions options;
   options.cache = cache;
   options.ride = ride;
@@ -68,9 +72,12 @@ std::unique_ptr<Model> cached(const std::string& cache, const fs::path& checkpoi
   return make(options, checkpoint);
 }
 
-// Three tokens, then masks, in blocks of four from the first mask on: blocks [0, 3), [3, 7), [7, 11), [11, 15).
+// Three tokens, then masks, in blocks of four from the first mask on: blocks [0, 3), [3, 7), [7,
+// 11), [11, 15).
 constexpr Blocks kBlocks{4, 3};
-Canvas canvas() { return Canvas(15, std::vector<std::pair<std::int32_t, Token>>{{0, 1}, {1, 2}, {2, 3}}); }
+Canvas canvas() {
+  return Canvas(15, std::vector<std::pair<std::int32_t, Token>>{{0, 1}, {1, 2}, {2, 3}});
+}
 
 Answer ask(Model& model, Sequence& sequence, const Question& question) {
   Answer answer;
@@ -80,7 +87,11 @@ Answer ask(Model& model, Sequence& sequence, const Question& question) {
 }
 
 Answer ask_root(Model& model, Sequence& sequence) {
-  return ask(model, sequence, {.kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, sequence.canvas.masked_positions()}}});
+  return ask(model, sequence,
+             {.kind = Kind::draft,
+              .view = View::bidirectional,
+              .nodes = {},
+              .asks = {{kRoot, sequence.canvas.masked_positions()}}});
 }
 
 // Everything masked after the last token of a path, and nothing before.
@@ -95,31 +106,42 @@ Question at_end_of(const Canvas& canvas, const std::vector<std::pair<std::int32_
   return question;
 }
 
-// Largest difference of two answers' probabilities over `positions`; 0 only when they are equal to the last bit.
-double difference(const Answer& a, int at_a, const Answer& b, int at_b, const std::vector<std::int32_t>& positions) {
+// Largest difference of two answers' probabilities over `positions`; 0 only when they are equal to
+// the last bit.
+double difference(const Answer& a, int at_a, const Answer& b, int at_b,
+                  const std::vector<std::int32_t>& positions) {
   double largest = 0;
   for (const std::int32_t position : positions)
-    largest = std::max(largest, (a.at(at_a, position).probabilities() - b.at(at_b, position).probabilities()).abs().maxCoeff());
+    largest = std::max(largest,
+                       (a.at(at_a, position).probabilities() - b.at(at_b, position).probabilities())
+                           .abs()
+                           .maxCoeff());
   return largest;
 }
 
-// Against a row of logits: the largest difference of log probabilities beyond abs 1e-4 + rel 1e-4, as a share of it.
+// Against a row of logits: the largest difference of log probabilities beyond abs 1e-4 + rel 1e-4,
+// as a share of it.
 double share(const Distribution& distribution, const at::Tensor& logits, Token mask) {
   const float* row = logits.data_ptr<float>();
   double most = -1e30, sum = 0, largest = 0;
-  for (Token t = 0; t < distribution.size(); ++t) if (t != mask) most = std::max<double>(most, row[t]);
-  for (Token t = 0; t < distribution.size(); ++t) if (t != mask) sum += std::exp(row[t] - most);
+  for (Token t = 0; t < distribution.size(); ++t)
+    if (t != mask) most = std::max<double>(most, row[t]);
+  for (Token t = 0; t < distribution.size(); ++t)
+    if (t != mask) sum += std::exp(row[t] - most);
   for (Token t = 0; t < distribution.size(); ++t) {
     if (t == mask) continue;
     const double expected = row[t] - most - std::log(sum);
-    largest = std::max(largest, std::abs(distribution.log_probability(t) - expected) / (1e-4 + 1e-4 * std::max<double>(std::abs(expected), std::abs(row[t]))));
+    largest = std::max(largest,
+                       std::abs(distribution.log_probability(t) - expected) /
+                           (1e-4 + 1e-4 * std::max<double>(std::abs(expected), std::abs(row[t]))));
   }
   return largest;
 }
 
 at::Tensor read(const SafetensorsFile& file, const std::string& name) {
   const TensorBytes& stored = file.at(name);
-  at::Tensor tensor = at::empty(stored.shape, stored.type == ElementType::i64 ? at::kLong : at::kFloat);
+  at::Tensor tensor =
+      at::empty(stored.shape, stored.type == ElementType::i64 ? at::kLong : at::kFloat);
   std::memcpy(tensor.data_ptr(), stored.bytes.data(), stored.bytes.size());
   return tensor;
 }
@@ -130,7 +152,8 @@ DOCTEST_TEST_CASE("parity: masked diffusion, without and with caches") {
   at::set_num_threads(1);
   const fs::path root = bundles();
   if (!fs::is_directory(root)) {
-    std::cout << "parity: no bundles at " << root.string() << " (set DRAFTLAB_PARITY); no masked diffusion compared\n";
+    std::cout << "parity: no bundles at " << root.string()
+              << " (set DRAFTLAB_PARITY); no masked diffusion compared\n";
     return;
   }
   const at::NoGradGuard no_grad;
@@ -149,24 +172,32 @@ DOCTEST_TEST_CASE("parity: masked diffusion, without and with caches") {
     };
     const at::Tensor ids = read(io, "full.input_ids");
     const std::int64_t length = ids.size(1);
-    const at::Tensor positions = at::arange(length, at::kLong).repeat({ids.size(0), 1}), all = at::ones({length, length}, at::kBool);
+    const at::Tensor positions = at::arange(length, at::kLong).repeat({ids.size(0), 1}),
+                     all = at::ones({length, length}, at::kBool);
     const std::vector<at::Tensor> hidden = transformer_hidden(net, ids, positions, all);
-    for (std::size_t i = 0; i < hidden.size(); ++i) compare(hidden[i], read(io, "full.hidden." + std::to_string(i)));
+    for (std::size_t i = 0; i < hidden.size(); ++i)
+      compare(hidden[i], read(io, "full.hidden." + std::to_string(i)));
     compare(transformer_logits(net, ids, positions, all), read(io, "full.logits"));
 
-    // The model: canvas 0 is computed whole, then some of its masks are filled, which makes it canvas 1.
-    const at::Tensor before = read(io, "cache.canvas0"), after = read(io, "cache.canvas1"), block = read(io, "cache.block_start_end");
-    const std::int64_t start = block[0].item<std::int64_t>(), end = block[1].item<std::int64_t>(), shift = net.config.right_shifted();
+    // The model: canvas 0 is computed whole, then some of its masks are filled, which makes it
+    // canvas 1.
+    const at::Tensor before = read(io, "cache.canvas0"), after = read(io, "cache.canvas1"),
+                     block = read(io, "cache.block_start_end");
+    const std::int64_t start = block[0].item<std::int64_t>(), end = block[1].item<std::int64_t>(),
+                       shift = net.config.right_shifted();
     const auto mask = static_cast<Token>(net.config.mask_token_id);
     for (const std::string cache : {"none", "prefix", "dual"}) {
       const auto model = cached(cache, root / name);
       std::vector<std::pair<std::int32_t, Token>> given;
       for (std::int64_t i = 0; i < before.size(1); ++i) {
         // Before the block everything is given, even where that is the mask token.
-        if (const auto token = static_cast<Token>(before[0][i].item<std::int64_t>()); token != mask || i < start) given.emplace_back(static_cast<std::int32_t>(i), token);
+        if (const auto token = static_cast<Token>(before[0][i].item<std::int64_t>());
+            token != mask || i < start)
+          given.emplace_back(static_cast<std::int32_t>(i), token);
       }
       Canvas own(static_cast<int>(before.size(1)), given);
-      const Blocks blocks{static_cast<std::int32_t>(end - start), static_cast<std::int32_t>(start % (end - start))};
+      const Blocks blocks{static_cast<std::int32_t>(end - start),
+                          static_cast<std::int32_t>(start % (end - start))};
       const auto sequence = model->open(own, blocks);
       DOCTEST_REQUIRE(blocks.first(own.masked_positions().front()) == start);
       const auto check = [&](const std::string& tensor, std::int64_t first, std::int64_t last) {
@@ -174,9 +205,11 @@ DOCTEST_TEST_CASE("parity: masked diffusion, without and with caches") {
         const Answer answer = ask_root(*model, *sequence);
         int rows = 0;
         for (const std::int32_t position : own.masked_positions()) {
-          // A shifted model's first position of the block is answered by the row before, which the authors' slice lacks.
+          // A shifted model's first position of the block is answered by the row before, which the
+          // authors' slice lacks.
           if (position - shift < first || position >= last) continue;
-          const double own_share = share(answer.at(kRoot, position), expected[0][position - shift - first].contiguous(), mask);
+          const double own_share = share(answer.at(kRoot, position),
+                                         expected[0][position - shift - first].contiguous(), mask);
           worst = std::max(worst, own_share);
           ++rows;
         }
@@ -186,19 +219,23 @@ DOCTEST_TEST_CASE("parity: masked diffusion, without and with caches") {
       check("cache.full_logits", 0, own.length());
       for (std::int64_t i = 0; i < after.size(1); ++i) {
         const auto token = static_cast<Token>(after[0][i].item<std::int64_t>());
-        if (token != mask && own.masked(static_cast<std::int32_t>(i))) own.commit(static_cast<std::int32_t>(i), token);
+        if (token != mask && own.masked(static_cast<std::int32_t>(i)))
+          own.commit(static_cast<std::int32_t>(i), token);
       }
       if (cache == "none") check("nocache.logits", 0, own.length());
       if (cache == "prefix") check("prefix.logits", start, own.length());
       if (cache == "dual") check("dual.logits", start, end);
       DOCTEST_CHECK(sequence->counts().nfe() == 2);
     }
-    std::cout << "parity " << name << ": " << compared << " tensors, largest difference " << largest << ", " << worst << " of the tolerance\n";
+    std::cout << "parity " << name << ": " << compared << " tensors, largest difference " << largest
+              << ", " << worst << " of the tolerance\n";
     DOCTEST_CHECK(worst <= 1);
   }
 }
 
-DOCTEST_TEST_CASE("without a cache an answer is the whole forward's, shifted or not; so is a refresh, to the last bit") {
+DOCTEST_TEST_CASE(
+    "without a cache an answer is the whole forward's, shifted or not; so is a refresh, to the "
+    "last bit") {
   at::set_num_threads(1);
   const at::NoGradGuard no_grad;
   for (const std::string family : {"llada", "Dream", "sdar"}) {
@@ -208,19 +245,25 @@ DOCTEST_TEST_CASE("without a cache an answer is the whole forward's, shifted or 
     net.save(folder.path.string(), false);
     const Canvas own = canvas();
     at::Tensor ids = at::empty({1, 15}, at::kLong);
-    for (std::int64_t i = 0; i < 15; ++i) ids[0][i] = own.masked(static_cast<std::int32_t>(i)) ? kMask : own.token(static_cast<std::int32_t>(i));
-    const at::Tensor logits = transformer_logits(net, ids, at::arange(15, at::kLong).unsqueeze(0), at::ones({15, 15}, at::kBool));
+    for (std::int64_t i = 0; i < 15; ++i)
+      ids[0][i] = own.masked(static_cast<std::int32_t>(i))
+                      ? kMask
+                      : own.token(static_cast<std::int32_t>(i));
+    const at::Tensor logits = transformer_logits(net, ids, at::arange(15, at::kLong).unsqueeze(0),
+                                                 at::ones({15, 15}, at::kBool));
     const auto none = cached("none", folder.path);
     const auto sequence = none->open(own, kBlocks);
     const Answer answer = ask_root(*none, *sequence);
     for (const std::int32_t position : own.masked_positions()) {
-      DOCTEST_CHECK(share(answer.at(kRoot, position), logits[0][position - (family == "Dream")].contiguous(), kMask) <= 1);
+      DOCTEST_CHECK(share(answer.at(kRoot, position),
+                          logits[0][position - (family == "Dream")].contiguous(), kMask) <= 1);
     }
     DOCTEST_CHECK(sequence->counts()[Kind::draft].positions == 15);
     for (const std::string cache : {"prefix", "dual"}) {
       const auto model = cached(cache, folder.path);
       const auto refreshed = model->open(own, kBlocks);
-      DOCTEST_CHECK(difference(ask_root(*model, *refreshed), kRoot, answer, kRoot, own.masked_positions()) == 0);
+      DOCTEST_CHECK(difference(ask_root(*model, *refreshed), kRoot, answer, kRoot,
+                               own.masked_positions()) == 0);
       DOCTEST_CHECK(refreshed->counts()[Kind::draft].positions == 15);
     }
   }
@@ -237,7 +280,8 @@ DOCTEST_TEST_CASE("one block as long as the canvas: block diffusion is masked di
   const auto model = cached("none", folder.path);
   const Canvas own = canvas();
   const auto a = model->open(own, {}), b = blockwise->open(own, {});
-  DOCTEST_CHECK(difference(ask_root(*model, *a), kRoot, ask_root(*blockwise, *b), kRoot, own.masked_positions()) == 0);
+  DOCTEST_CHECK(difference(ask_root(*model, *a), kRoot, ask_root(*blockwise, *b), kRoot,
+                           own.masked_positions()) == 0);
 }
 
 DOCTEST_TEST_CASE("a drafted state is answered as the committed one will be, to the last bit") {
@@ -253,11 +297,13 @@ DOCTEST_TEST_CASE("a drafted state is answered as the committed one will be, to 
         const bool rides = cache == "none" || ride != "none";
         // Two canvases: one asks ahead, the other commits.
         Canvas ahead = canvas(), behind = canvas();
-        const auto drafting = model->open(ahead, kBlocks), committing = model->open(behind, kBlocks);
+        const auto drafting = model->open(ahead, kBlocks),
+                   committing = model->open(behind, kBlocks);
         Answer first;
         if (rides) {
           first = ask(*model, *drafting, at_end_of(ahead, {{4, 7}}));
-          DOCTEST_CHECK(drafting->counts()[Kind::verify].rows == (cache == "none" ? 1 : 2));  // with a cache the root is computed, too
+          DOCTEST_CHECK(drafting->counts()[Kind::verify].rows ==
+                        (cache == "none" ? 1 : 2));  // with a cache the root is computed, too
         } else {
           ask_root(*model, *drafting);
         }
@@ -267,7 +313,9 @@ DOCTEST_TEST_CASE("a drafted state is answered as the committed one will be, to 
         const Answer then = ask_root(*model, *committing);
         if (rides) {
           const double off = difference(first, 0, then, kRoot, behind.masked_positions());
-          DOCTEST_CHECK((off == 0) == (ride != "own"));  // a whole canvas of its own sees other keys than the cached ones
+          DOCTEST_CHECK(
+              (off == 0) ==
+              (ride != "own"));  // a whole canvas of its own sees other keys than the cached ones
         }
         // Two more on top: position 3 and then 6, the block's last but one.
         const Answer deep = ask(*model, *drafting, at_end_of(ahead, {{3, 5}, {6, 2}}));
@@ -275,17 +323,20 @@ DOCTEST_TEST_CASE("a drafted state is answered as the committed one will be, to 
         DOCTEST_CHECK(drafting->horizon() == (cache == "none" ? kUnlimited : 2));
         behind.commit(6, 2);
         DOCTEST_CHECK(committing->horizon() == (cache == "none" ? kUnlimited : 0));
-        DOCTEST_CHECK(difference(deep, 1, ask_root(*model, *committing), kRoot, behind.masked_positions()) == 0);
+        DOCTEST_CHECK(difference(deep, 1, ask_root(*model, *committing), kRoot,
+                                 behind.masked_positions()) == 0);
       }
     }
   }
 }
 
-DOCTEST_TEST_CASE("what a forward costs: the canvas, what follows the block's beginning, or the block") {
+DOCTEST_TEST_CASE(
+    "what a forward costs: the canvas, what follows the block's beginning, or the block") {
   at::set_num_threads(1);
   const Folder folder;
   network("llada").save(folder.path.string(), false);
-  for (const auto& [cache, positions] : {std::pair<std::string, int>{"none", 15}, {"prefix", 12}, {"dual", 4}}) {
+  for (const auto& [cache, positions] :
+       {std::pair<std::string, int>{"none", 15}, {"prefix", 12}, {"dual", 4}}) {
     const auto model = cached(cache, folder.path);
     Canvas own = canvas();
     const auto sequence = model->open(own, kBlocks);
@@ -298,11 +349,19 @@ DOCTEST_TEST_CASE("what a forward costs: the canvas, what follows the block's be
     DOCTEST_CHECK(sequence->counts()[Kind::verify].calls == 1);
     DOCTEST_CHECK(sequence->counts()[Kind::verify].rows == 3);
     DOCTEST_CHECK(sequence->counts()[Kind::verify].positions == 3 * positions);
-    // A position of a later block is one more row with the dual cache, and changes nothing for the others.
-    const Answer narrow = ask(*model, *sequence, {.kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, {4, 5}}}});
+    // A position of a later block is one more row with the dual cache, and changes nothing for the
+    // others.
+    const Answer narrow = ask(
+        *model, *sequence,
+        {.kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, {4, 5}}}});
     const auto before = sequence->counts()[Kind::draft].positions;
-    const Answer wide = ask(*model, *sequence, {.kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, {4, 12, 5}}}});
-    DOCTEST_CHECK(sequence->counts()[Kind::draft].positions - before == positions + (cache == "dual"));
+    const Answer wide = ask(*model, *sequence,
+                            {.kind = Kind::draft,
+                             .view = View::bidirectional,
+                             .nodes = {},
+                             .asks = {{kRoot, {4, 12, 5}}}});
+    DOCTEST_CHECK(sequence->counts()[Kind::draft].positions - before ==
+                  positions + (cache == "dual"));
     DOCTEST_CHECK(difference(narrow, kRoot, wide, kRoot, {4, 5}) == 0);
     DOCTEST_CHECK(wide.at(kRoot, 12).max() > 0);
   }
@@ -329,14 +388,17 @@ DOCTEST_TEST_CASE("the horizon ends where the cache is refreshed") {
     DOCTEST_CHECK(horizons == std::vector<int>{0, 2, 1, 0, 0, 2, 1, 0, 0});
     // All masks are asked: those of later blocks are rows beside the block's four.
     DOCTEST_CHECK(positions == std::vector<std::int64_t>{15, 12, 12, 12, 15, 8, 8, 8, 15});
-    DOCTEST_CHECK(sequence->horizon() == kUnlimited);  // in the last block nothing is refreshed any more
+    DOCTEST_CHECK(sequence->horizon() ==
+                  kUnlimited);  // in the last block nothing is refreshed any more
     try {
       Canvas other = canvas();
       const auto fresh = model->open(other, kBlocks);
       ask(*model, *fresh, at_end_of(other, {{4, 1}}));
       DOCTEST_CHECK(false);
     } catch (const Fault& fault) {
-      DOCTEST_CHECK(std::string(fault.what()) == "a state of 1 drafted tokens was asked, but the cache is refreshed after 0 (Sequence::horizon)");
+      DOCTEST_CHECK(std::string(fault.what()) ==
+                    "a state of 1 drafted tokens was asked, but the cache is refreshed after 0 "
+                    "(Sequence::horizon)");
     }
   }
   {
@@ -349,7 +411,11 @@ DOCTEST_TEST_CASE("the horizon ends where the cache is refreshed") {
     for (const std::int32_t position : {3, 4, 5, 6, 7, 8, 9}) {
       horizons.push_back(sequence->horizon());
       const auto before = sequence->counts()[Kind::draft].positions;
-      ask(*model, *sequence, {.kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, {position}}}});
+      ask(*model, *sequence,
+          {.kind = Kind::draft,
+           .view = View::bidirectional,
+           .nodes = {},
+           .asks = {{kRoot, {position}}}});
       positions.push_back(sequence->counts()[Kind::draft].positions - before);
       own.commit(position, 1);
     }
@@ -359,7 +425,8 @@ DOCTEST_TEST_CASE("the horizon ends where the cache is refreshed") {
   }
   {
     DOCTEST_INFO("chains that may cross, and ride");
-    const auto crossing = cached("dual", folder.path, "none", true), riding = cached("dual", folder.path, "root");
+    const auto crossing = cached("dual", folder.path, "none", true),
+               riding = cached("dual", folder.path, "root");
     Canvas own = canvas();
     const auto a = crossing->open(own, kBlocks), b = riding->open(own, kBlocks);
     DOCTEST_CHECK(a->horizon() == 0);
@@ -367,7 +434,8 @@ DOCTEST_TEST_CASE("the horizon ends where the cache is refreshed") {
     ask_root(*crossing, *a);
     DOCTEST_CHECK(a->horizon() == kUnlimited);
     // Past the block's end the old cache answers, for the next block beside the first.
-    const Answer stale = ask(*crossing, *a, at_end_of(own, {{3, 1}, {4, 1}, {5, 1}, {6, 1}, {8, 2}}));
+    const Answer stale =
+        ask(*crossing, *a, at_end_of(own, {{3, 1}, {4, 1}, {5, 1}, {6, 1}, {8, 2}}));
     for (const std::int32_t position : {3, 4, 5, 6}) own.commit(position, 1);
     own.commit(8, 2);
     const Answer fresh = ask_root(*crossing, *a);
@@ -387,12 +455,15 @@ DOCTEST_TEST_CASE("a token that the cache has seen otherwise makes it stale") {
   own.commit(5, 1, true);
   DOCTEST_CHECK(sequence->state() == "");
   ask_root(*model, *sequence);
-  DOCTEST_CHECK(sequence->state() == "1 2 3 10 10 1 10 10 10 10 10 10 10 10 10 1");  // the tokens, masks among them, and how many had been committed
+  DOCTEST_CHECK(sequence->state() ==
+                "1 2 3 10 10 1 10 10 10 10 10 10 10 10 10 1");  // the tokens, masks among them, and
+                                                                // how many had been committed
   DOCTEST_CHECK(sequence->horizon() == 2);
   own.edit(5, 2);  // inside the block: it is computed afresh anyway
   DOCTEST_CHECK(sequence->horizon() == 2);
   own.commit(12, 4, true);
-  DOCTEST_CHECK(sequence->horizon() == 2);  // the cache has a mask there, as it would have in Fast-dLLM
+  DOCTEST_CHECK(sequence->horizon() ==
+                2);  // the cache has a mask there, as it would have in Fast-dLLM
   own.commit(3, 1);
   own.commit(4, 1);
   own.commit(6, 1);
@@ -413,16 +484,22 @@ DOCTEST_TEST_CASE("a batch's answers are those of each question alone, to the la
     const auto model = make(options, folder.path, dtype);
     DOCTEST_CHECK(model->rows_are_independent());
     Canvas a = canvas(), b(40, std::vector<std::pair<std::int32_t, Token>>{{0, 4}, {1, 5}});
-    const auto one = model->open(a, kBlocks), two = model->open(b, {8, 2}), alone_one = model->open(a, kBlocks), alone_two = model->open(b, {8, 2});
+    const auto one = model->open(a, kBlocks), two = model->open(b, {8, 2}),
+               alone_one = model->open(a, kBlocks), alone_two = model->open(b, {8, 2});
     const auto both = [&](const Question& first, const Question& second) {
       Answer answers[2];
       Pending pending[2] = {{one.get(), &first, &answers[0]}, {two.get(), &second, &answers[1]}};
       model->answer(pending);
-      DOCTEST_CHECK(difference(answers[0], first.asks[0].node, ask(*model, *alone_one, first), first.asks[0].node, first.asks[0].positions) == 0);
-      DOCTEST_CHECK(difference(answers[1], second.asks[0].node, ask(*model, *alone_two, second), second.asks[0].node, second.asks[0].positions) == 0);
+      DOCTEST_CHECK(difference(answers[0], first.asks[0].node, ask(*model, *alone_one, first),
+                               first.asks[0].node, first.asks[0].positions) == 0);
+      DOCTEST_CHECK(difference(answers[1], second.asks[0].node, ask(*model, *alone_two, second),
+                               second.asks[0].node, second.asks[0].positions) == 0);
     };
     const auto root = [](const Canvas& own) {
-      return Question{.kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, own.masked_positions()}}};
+      return Question{.kind = Kind::draft,
+                      .view = View::bidirectional,
+                      .nodes = {},
+                      .asks = {{kRoot, own.masked_positions()}}};
     };
     both(root(a), root(b));
     a.commit(3, 1);

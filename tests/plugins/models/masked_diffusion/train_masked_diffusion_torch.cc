@@ -1,4 +1,5 @@
-// The loop of the trainer `masked-diffusion`: its loss against one worked by hand, and that it learns and resumes.
+// The loop of the trainer `masked-diffusion`: its loss against one worked by hand, and that it
+// learns and resumes.
 #include "plugins/models/masked_diffusion/train_masked_diffusion.h"
 
 #include <ATen/ATen.h>
@@ -9,13 +10,14 @@
 #define DOCTEST_CONFIG_NO_SHORT_MACRO_NAMES
 #include <doctest/doctest.h>
 
-#include "core/trace/curves.h"
 #include "core/config/plugin.h"
+#include "core/trace/curves.h"
 #include "plugins/models/checkpoint/safetensors.h"
 #include "plugins/models/training/train_decoder_torch.h"
 #include "plugins/models/training/training_torch.h"
 
-extern "C" void draftlab_train_masked_diffusion(const draftlab::TrainMaskedDiffusionJob& job, const draftlab::TrainContext& context);
+extern "C" void draftlab_train_masked_diffusion(const draftlab::TrainMaskedDiffusionJob& job,
+                                                const draftlab::TrainContext& context);
 
 namespace draftlab {
 namespace {
@@ -23,12 +25,14 @@ namespace {
 constexpr std::uint64_t kSeed = 5;
 
 struct Folder {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / ("draftlab_masks_" + std::to_string(getpid()));
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("draftlab_masks_" + std::to_string(getpid()));
   Folder() { std::filesystem::create_directories(path); }
   ~Folder() { std::filesystem::remove_all(path); }
 };
 
-// The answer to two letters is the second, then the first, then the second again. 0 is the mask, 1 begins, 2 ends.
+// The answer to two letters is the second, then the first, then the second again. 0 is the mask, 1
+// begins, 2 ends.
 TrainMaskedDiffusionJob job(std::int64_t steps) {
   TrainMaskedDiffusionJob job;
   job.vocabulary = 8;
@@ -36,12 +40,15 @@ TrainMaskedDiffusionJob job(std::int64_t steps) {
   job.end = 2;
   HeldOut held_out{"swap", {}, {}};
   for (Token a = 3; a < 8; a++)
-    for (Token b = 3; b < 8; b++) ((a + 2 * b) % 5 == 0 ? held_out.examples : job.examples).push_back({{1, a, b, b, a, b, 2}, 3});
+    for (Token b = 3; b < 8; b++)
+      ((a + 2 * b) % 5 == 0 ? held_out.examples : job.examples)
+          .push_back({{1, a, b, b, a, b, 2}, 3});
   job.held_out.push_back(held_out);
   TrainMaskedDiffusionOptions& o = job.options;
   o.layers = 2, o.width = 16, o.heads = 4, o.groups = 2, o.head = 8, o.inner = 32;
   o.answer_tokens = 6, o.block_size = 2;
-  o.batch = 8, o.accumulate = 2, o.steps = steps, o.warmup = 0, o.floor = 1, o.rate = 1e-2, o.log_every = 1, o.validate_every = 3;
+  o.batch = 8, o.accumulate = 2, o.steps = steps, o.warmup = 0, o.floor = 1, o.rate = 1e-2,
+  o.log_every = 1, o.validate_every = 3;
   return job;
 }
 
@@ -59,7 +66,8 @@ Curves train(const TrainMaskedDiffusionJob& job, const std::filesystem::path& ou
 }  // namespace
 
 DOCTEST_TEST_CASE("canvases of two lengths as one batch: every row sees its own canvas whole") {
-  NoisyCanvas one{{1, 2, 3}, {0, 1, 1}, 1, {1, 2, 0}}, two{{4, 5, 6, 7}, {0, 1, 0, 1}, 1, {1, 3, 1, 4}};
+  NoisyCanvas one{{1, 2, 3}, {0, 1, 1}, 1, {1, 2, 0}},
+      two{{4, 5, 6, 7}, {0, 1, 0, 1}, 1, {1, 3, 1, 4}};
   const NoisyBatch batch = whole_batch({one, two}, 0, false);
   DOCTEST_CHECK(batch.clean.numel() == 0);
   DOCTEST_CHECK(batch.noisy.equal(at::tensor({1, 0, 0, 0, 4, 0, 6, 0}, at::kLong).view({2, 4})));
@@ -78,13 +86,17 @@ DOCTEST_TEST_CASE("canvases of two lengths as one batch: every row sees its own 
   const at::Tensor rows = noisy_hidden(net, batch, false);
   const auto whole = [&](std::vector<std::int64_t> ids) {
     const auto n = static_cast<std::int64_t>(ids.size());
-    return transformer_hidden(net, at::from_blob(ids.data(), {1, n}, at::kLong).clone(), at::arange(n, at::kLong).view({1, n}), at::ones({n, n}, at::kBool)).back()[0];
+    return transformer_hidden(net, at::from_blob(ids.data(), {1, n}, at::kLong).clone(),
+                              at::arange(n, at::kLong).view({1, n}), at::ones({n, n}, at::kBool))
+        .back()[0];
   };
   DOCTEST_CHECK((rows[0].narrow(0, 0, 3) - whole({1, 0, 0})).abs().max().item<double>() < 1e-5);
   DOCTEST_CHECK((rows[1] - whole({4, 0, 6, 0})).abs().max().item<double>() < 1e-5);
 }
 
-DOCTEST_TEST_CASE("the loss of a step is the bound: each answer masked at one rate t, what is masked weighed by 1/t, by position") {
+DOCTEST_TEST_CASE(
+    "the loss of a step is the bound: each answer masked at one rate t, what is masked weighed by "
+    "1/t, by position") {
   for (const double semi_share : {0.0, 1.0}) {
     DOCTEST_INFO("semi-autoregressive: " << semi_share);
     const Folder folder;
@@ -103,7 +115,8 @@ DOCTEST_TEST_CASE("the loss of a step is the bound: each answer masked at one ra
       ids.resize(9, 2);  // 3 of prompt, 6 of answer: what follows the end is the end
       const std::vector<std::int64_t> truth = ids;
       int begin = 3, end = 9;
-      if (uniform() < semi_share) {  // a block of two that begins in the answer proper, which has 4 tokens
+      if (uniform() <
+          semi_share) {  // a block of two that begins in the answer proper, which has 4 tokens
         begin = 3 + static_cast<int>(uniform() * 4);
         end = begin + 2;
       }
@@ -114,8 +127,12 @@ DOCTEST_TEST_CASE("the loss of a step is the bound: each answer masked at one ra
         ids[i] = 0;
         if (i < end) told.push_back(i);
       }
-      const at::Tensor logits = transformer_logits(net, at::from_blob(ids.data(), {1, 9}, at::kLong).clone(), at::arange(9, at::kLong).view({1, 9}), at::ones({9, 9}, at::kBool));
-      for (const int i : told) expected -= at::log_softmax(logits[0][i], -1)[truth[i]].item<double>() / t / (end - begin) / 16;
+      const at::Tensor logits =
+          transformer_logits(net, at::from_blob(ids.data(), {1, 9}, at::kLong).clone(),
+                             at::arange(9, at::kLong).view({1, 9}), at::ones({9, 9}, at::kBool));
+      for (const int i : told)
+        expected -=
+            at::log_softmax(logits[0][i], -1)[truth[i]].item<double>() / t / (end - begin) / 16;
     }
     DOCTEST_CHECK(expected > 0.5);
     DOCTEST_CHECK(curves.steps[0].loss == doctest::Approx(expected).epsilon(1e-4));
@@ -127,13 +144,16 @@ DOCTEST_TEST_CASE("a resumed training of masks is the uninterrupted one") {
   train(job(6), folder.path / "whole", false);
   train(job(3), folder.path / "parts", false);
   const Curves curves = train(job(6), folder.path / "parts", true);
-  const SafetensorsFile whole((folder.path / "whole/model.safetensors").string()), parts((folder.path / "parts/model.safetensors").string());
+  const SafetensorsFile whole((folder.path / "whole/model.safetensors").string()),
+      parts((folder.path / "parts/model.safetensors").string());
   DOCTEST_CHECK(whole.digest() == parts.digest());
   DOCTEST_CHECK(curves.steps.size() == 6);
   DOCTEST_CHECK(curves.validations.size() == 2);
 }
 
-DOCTEST_TEST_CASE("training learns to fill the masks of what it is shown; the checkpoint is one block as long as any canvas") {
+DOCTEST_TEST_CASE(
+    "training learns to fill the masks of what it is shown; the checkpoint is one block as long as "
+    "any canvas") {
   const Folder folder;
   TrainMaskedDiffusionJob learning = job(400);
   learning.options.validate_every = 400;

@@ -10,8 +10,11 @@
 
 namespace draftlab {
 
-DOCTEST_TEST_CASE("attention visits every tile in every group once, also where there is one group or no tile") {
-  struct Tile { std::int64_t number, seen; };
+DOCTEST_TEST_CASE(
+    "attention visits every tile in every group once, also where there is one group or no tile") {
+  struct Tile {
+    std::int64_t number, seen;
+  };
   use_threads(1);
   for (const std::int64_t groups : {1, 2, 5}) {
     for (const std::int64_t many : {0, 1, 3}) {
@@ -22,8 +25,12 @@ DOCTEST_TEST_CASE("attention visits every tile in every group once, also where t
       for (std::int64_t t = 0; t < many; ++t) tiles.push_back({t, 16});
       std::set<std::pair<std::int64_t, std::int64_t>> visited;
       int visits = 0;
-      attend_all(0, groups, tiles, [&](const Tile& tile) -> const RowMemory& { return memories[tile.number]; },
-                 [&](std::int64_t group, const Tile& tile) { visited.insert({group, tile.number}), ++visits; });
+      attend_all(
+          0, groups, tiles,
+          [&](const Tile& tile) -> const RowMemory& { return memories[tile.number]; },
+          [&](std::int64_t group, const Tile& tile) {
+            visited.insert({group, tile.number}), ++visits;
+          });
       DOCTEST_CHECK(visits == groups * many);
       DOCTEST_CHECK(static_cast<std::int64_t>(visited.size()) == groups * many);
     }

@@ -1,4 +1,5 @@
-// The model as-arm: cached answers equal whole recomputation, and recorded decodes of the authors' loop are reproduced.
+// The model as-arm: cached answers equal whole recomputation, and recorded decodes of the authors'
+// loop are reproduced.
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -17,8 +18,8 @@
 #define DOCTEST_CONFIG_NO_SHORT_MACRO_NAMES
 #include <doctest/doctest.h>
 
-#include "core/loop/decoder.h"
 #include "core/base/error.h"
+#include "core/loop/decoder.h"
 #include "plugins/builtin.h"
 #include "plugins/models/xlnet/as_arm.h"
 #include "plugins/models/xlnet/xlnet_torch.h"
@@ -41,7 +42,8 @@ struct Checkpoint {
     config.d_inner = 50;
     const Xlnet net = Xlnet::random(config, 7);
     const at::NoGradGuard no_grad;
-    for (auto& [name, tensor] : net.named_parameters()) if (name.find("norm") == std::string::npos) tensor.mul_(10);
+    for (auto& [name, tensor] : net.named_parameters())
+      if (name.find("norm") == std::string::npos) tensor.mul_(10);
     net.save(path.string(), false);
   }
   ~Checkpoint() { fs::remove_all(path); }
@@ -70,7 +72,9 @@ double difference(const Question& question, const Answer& a, const Answer& b) {
     for (const std::int32_t position : ask.positions) {
       const Distribution &p = a.at(ask.node, position), &q = b.at(ask.node, position);
       for (Token token = 0; token < p.size(); ++token) {
-        if (token != 6) largest = std::max(largest, std::abs(p.log_probability(token) - q.log_probability(token)));
+        if (token != 6)
+          largest =
+              std::max(largest, std::abs(p.log_probability(token) - q.log_probability(token)));
       }
     }
   }
@@ -91,7 +95,10 @@ DOCTEST_TEST_CASE("cached answers equal whole recomputation, whatever is accepte
   constexpr int kLength = 14;
   std::mt19937 random(5);
   const auto below = [&](int bound) { return static_cast<int>(random() % bound); };
-  const auto token = [&] { const int drawn = below(36); return drawn < 6 ? drawn : drawn + 1; };
+  const auto token = [&] {
+    const int drawn = below(36);
+    return drawn < 6 ? drawn : drawn + 1;
+  };
   double largest = 0;
   for (int prompt = 1; prompt < kLength; ++prompt) {
     std::vector<std::int32_t> places(kLength);
@@ -102,11 +109,13 @@ DOCTEST_TEST_CASE("cached answers equal whole recomputation, whatever is accepte
     Canvas canvas(kLength, given);
     const auto sequence = cached->open(canvas), reference = whole->open(canvas);
     const auto compare = [&](const Question& question) {
-      largest = std::max(largest, difference(question, ask(*cached, *sequence, question), ask(*whole, *reference, question)));
+      largest = std::max(largest, difference(question, ask(*cached, *sequence, question),
+                                             ask(*whole, *reference, question)));
     };
     while (!canvas.masked_positions().empty()) {
       compare(draft(canvas, 4));
-      // Several paths at once, in orders of their own; then some prefix of one of them is committed, and a token of its own.
+      // Several paths at once, in orders of their own; then some prefix of one of them is
+      // committed, and a token of its own.
       std::vector<std::int32_t> masked = canvas.masked_positions();
       const int drafted = std::min<int>(4, static_cast<int>(masked.size())), paths = 1 + below(3);
       Question question{.kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {}};
@@ -119,23 +128,29 @@ DOCTEST_TEST_CASE("cached answers equal whole recomputation, whatever is accepte
           const int parent = i == 0 ? kRoot : static_cast<int>(question.nodes.size()) - 1;
           question.asks.push_back({parent, {order[i]}});
           orders.back().push_back({parent, order[i], token()});
-          if (i + 1 < drafted) question.nodes.push_back(orders.back().back());
-          else if (path > 0 || below(2) == 0) question.nodes.push_back(orders.back().back());  // a last draft that nobody attends
+          if (i + 1 < drafted)
+            question.nodes.push_back(orders.back().back());
+          else if (path > 0 || below(2) == 0)
+            question.nodes.push_back(orders.back().back());  // a last draft that nobody attends
         }
       }
       // One question may ask a position at the committed state only once.
       std::map<std::pair<int, std::int32_t>, bool> seen;
-      std::erase_if(question.asks, [&](const Ask& one) { return !seen.emplace(std::pair(one.node, one.positions[0]), true).second; });
+      std::erase_if(question.asks, [&](const Ask& one) {
+        return !seen.emplace(std::pair(one.node, one.positions[0]), true).second;
+      });
       compare(question);
       const auto& chosen = orders[below(paths)];
       const int accepted = below(drafted + 1);
       for (int i = 0; i < accepted; ++i) canvas.commit(chosen[i].position, chosen[i].token);
       if (accepted < drafted) canvas.commit(chosen[accepted].position, token());
     }
-    DOCTEST_CHECK(sequence->counts()[Kind::verify].calls == reference->counts()[Kind::verify].calls);
+    DOCTEST_CHECK(sequence->counts()[Kind::verify].calls ==
+                  reference->counts()[Kind::verify].calls);
     DOCTEST_CHECK(sequence->counts()[Kind::verify].rows == reference->counts()[Kind::verify].rows);
   }
-  std::cout << "as-arm: cached answers differ from whole recomputation by at most " << largest << "\n";
+  std::cout << "as-arm: cached answers differ from whole recomputation by at most " << largest
+            << "\n";
   DOCTEST_CHECK(largest < 1e-4);
 }
 
@@ -145,10 +160,12 @@ DOCTEST_TEST_CASE("a batch answers what each sequence alone would be answered") 
   const std::vector<std::pair<std::int32_t, Token>> first{{0, 1}, {5, 9}}, second{{2, 30}};
   Canvas a(8, first), b(11, second);
   b.commit(0, 12);
-  const auto one = model->open(a), other = model->open(b), alone_one = model->open(a), alone_other = model->open(b);
+  const auto one = model->open(a), other = model->open(b), alone_one = model->open(a),
+             alone_other = model->open(b);
   const Question question_a = draft(a, 3), question_b = draft(b, 2);
   Answer answers[2];
-  Pending batch[2] = {{one.get(), &question_a, &answers[0]}, {other.get(), &question_b, &answers[1]}};
+  Pending batch[2] = {{one.get(), &question_a, &answers[0]},
+                      {other.get(), &question_b, &answers[1]}};
   model->answer(batch);
   DOCTEST_CHECK(difference(question_a, answers[0], ask(*model, *alone_one, question_a)) < 1e-5);
   DOCTEST_CHECK(difference(question_b, answers[1], ask(*model, *alone_other, question_b)) < 1e-5);
@@ -168,7 +185,10 @@ DOCTEST_TEST_CASE("each forward computes only the rows that are new") {
     return sequence->counts()[question.kind].positions - before;
   };
   DOCTEST_CHECK(positions(draft(canvas, 4)) == 3 + 4);  // the prompt, once
-  const Question verify{.kind = Kind::verify, .view = View::causal, .nodes = {{kRoot, 1, 20}, {0, 2, 21}, {1, 3, 22}}, .asks = {{0, {2}}, {1, {3}}, {2, {4}}}};
+  const Question verify{.kind = Kind::verify,
+                        .view = View::causal,
+                        .nodes = {{kRoot, 1, 20}, {0, 2, 21}, {1, 3, 22}},
+                        .asks = {{0, {2}}, {1, {3}}, {2, {4}}}};
   DOCTEST_CHECK(positions(verify) == 3 + 3);  // k - 1 content rows and k - 1 query rows
   canvas.commit(1, 20);
   canvas.commit(2, 21);
@@ -182,7 +202,8 @@ DOCTEST_TEST_CASE("bf16 weights change answers a little") {
   const std::vector<std::pair<std::int32_t, Token>> given{{0, 1}, {5, 9}, {6, 11}};
   const Canvas canvas(12, given);
   const Question question = draft(canvas, 5);
-  const double changed = difference(question, ask(*exact, *exact->open(canvas), question), ask(*rounded, *rounded->open(canvas), question));
+  const double changed = difference(question, ask(*exact, *exact->open(canvas), question),
+                                    ask(*rounded, *rounded->open(canvas), question));
   DOCTEST_CHECK(changed > 1e-4);
   DOCTEST_CHECK(changed < 1.0);
 }
@@ -203,9 +224,10 @@ DOCTEST_TEST_CASE("what as-arm cannot answer is refused") {
 
 namespace {
 
-// `distribution` with the mask token's probability set to zero and nothing else changed: not a distribution any more. The
-// authors' loop computes with these, ours with the normalised ones, which differ where two masses of the mask token do; so
-// here the model leaves the mask token in, and acceptance and draws are done as theirs.
+// `distribution` with the mask token's probability set to zero and nothing else changed: not a
+// distribution any more. The authors' loop computes with these, ours with the normalised ones,
+// which differ where two masses of the mask token do; so here the model leaves the mask token in,
+// and acceptance and draws are done as theirs.
 Eigen::ArrayXd without_mask(const Distribution& distribution, Token mask) {
   Eigen::ArrayXd weights = distribution.probabilities();
   weights[mask] = 0;
@@ -220,22 +242,26 @@ class AuthorsAcceptance final : public Acceptance {
   };
   explicit AuthorsAcceptance(const Options& options) : mask_(static_cast<Token>(options.mask)) {}
   double probability(const Trial& trial) const override {
-    return std::min(1.0, trial.target.probability(trial.token) / trial.drawn_from->probability(trial.token));
+    return std::min(
+        1.0, trial.target.probability(trial.token) / trial.drawn_from->probability(trial.token));
   }
   Distribution replacement(const Trial& trial) const override {
-    return Distribution((without_mask(trial.target, mask_) - without_mask(*trial.drawn_from, mask_)).max(0.0));
+    return Distribution(
+        (without_mask(trial.target, mask_) - without_mask(*trial.drawn_from, mask_)).max(0.0));
   }
 
  private:
   Token mask_;
 };
 
-// Hands out a recorded stream of uniforms in the order in which the authors' loop draws them. Two habits of that loop matter:
-// self-drafting draws an acceptance uniform for the first draft too, though nothing depends on it; and n-gram tables are
-// indexed in the order in which their entries were first seen.
+// Hands out a recorded stream of uniforms in the order in which the authors' loop draws them. Two
+// habits of that loop matter: self-drafting draws an acceptance uniform for the first draft too,
+// though nothing depends on it; and n-gram tables are indexed in the order in which their entries
+// were first seen.
 class Recorded final : public Chance {
  public:
-  Recorded(std::vector<double> uniforms, Token mask, bool ngram) : uniforms_(std::move(uniforms)), mask_(mask), ngram_(ngram) {}
+  Recorded(std::vector<double> uniforms, Token mask, bool ngram)
+      : uniforms_(std::move(uniforms)), mask_(mask), ngram_(ngram) {}
   void watch(const Canvas& canvas) { canvas_ = &canvas; }
   std::size_t used() const { return used_; }
 
@@ -248,14 +274,17 @@ class Recorded final : public Chance {
   Token choose(const Distribution& distribution, const Site& site) override {
     const double u = next();
     if (site.purpose == Purpose::draft) unread_ = !ngram_;
-    if (!ngram_ || site.purpose != Purpose::draft) return Distribution(without_mask(distribution, mask_)).quantile(u);
+    if (!ngram_ || site.purpose != Purpose::draft)
+      return Distribution(without_mask(distribution, mask_)).quantile(u);
     look();
     if (site.clock != clock_) drafted_.clear();
     clock_ = site.clock;
     Token left = canvas_->token(site.position - 1);
-    if (left == kNoToken && drafted_.contains(site.position - 1)) left = drafted_[site.position - 1];
+    if (left == kNoToken && drafted_.contains(site.position - 1))
+      left = drafted_[site.position - 1];
     const auto successors = successors_.find(left);
-    const std::vector<Token>& table = successors == successors_.end() ? visible_ : successors->second;
+    const std::vector<Token>& table =
+        successors == successors_.end() ? visible_ : successors->second;
     double cumulative = 0;
     Token chosen = table.back();
     for (const Token token : table) {
@@ -278,9 +307,12 @@ class Recorded final : public Chance {
   }
   double gaussian(const Site&) override { throw Fault("nothing here is normal"); }
 
-  // Notes tokens and bigrams that became visible: the prompt in one sweep, later tokens as they were committed.
+  // Notes tokens and bigrams that became visible: the prompt in one sweep, later tokens as they
+  // were committed.
   void look() {
-    const auto note = [](std::vector<Token>& table, Token token) { if (std::find(table.begin(), table.end(), token) == table.end()) table.push_back(token); };
+    const auto note = [](std::vector<Token>& table, Token token) {
+      if (std::find(table.begin(), table.end(), token) == table.end()) table.push_back(token);
+    };
     if (shown_.empty()) {
       shown_.assign(canvas_->length(), 0);
       for (std::int32_t i = 0; i < canvas_->length(); ++i) {
@@ -295,7 +327,8 @@ class Recorded final : public Chance {
       shown_[i] = 1;
       note(visible_, canvas_->token(i));
       if (i > 0 && shown_[i - 1]) note(successors_[canvas_->token(i - 1)], canvas_->token(i));
-      if (i + 1 < canvas_->length() && shown_[i + 1]) note(successors_[canvas_->token(i)], canvas_->token(i + 1));
+      if (i + 1 < canvas_->length() && shown_[i + 1])
+        note(successors_[canvas_->token(i)], canvas_->token(i + 1));
     }
   }
 
@@ -311,19 +344,26 @@ class Recorded final : public Chance {
   std::map<std::int32_t, Token> drafted_;
 };
 
-void replay(const fs::path& checkpoint, const nlohmann::json& trace, const Registries& registries, bool incremental) {
+void replay(const fs::path& checkpoint, const nlohmann::json& trace, const Registries& registries,
+            bool incremental) {
   const auto& args = trace["args"];
   const bool ngram = args["ngram_model"];
   const double temperature = args["T"];
   const bool plain_oracle = args["no_temp_oracle"];
   const Token mask = args["mask_token"];
-  std::string text = "model = as-arm\nacceptance = authors\ntask = positions\ndrafter = " + std::string(ngram ? "ngram" : "self") +
-                     "\n[task.positions]\nlength = 2\nprompt = 0:1\n[decode]\ndraft_length = " + std::to_string(args["k"].get<int>()) +
-                     "\ntemperature = " + std::to_string(plain_oracle ? 1.0 : temperature) + "\n[model.as-arm]\ncheckpoint = " + checkpoint.string() +
-                     "\nincremental = " + (incremental ? "true" : "false") + "\n[acceptance.authors]\nmask = " + std::to_string(mask) + "\n[run]\nthreads = 1\n";
+  std::string text = "model = as-arm\nacceptance = authors\ntask = positions\ndrafter = " +
+                     std::string(ngram ? "ngram" : "self") +
+                     "\n[task.positions]\nlength = 2\nprompt = 0:1\n[decode]\ndraft_length = " +
+                     std::to_string(args["k"].get<int>()) +
+                     "\ntemperature = " + std::to_string(plain_oracle ? 1.0 : temperature) +
+                     "\n[model.as-arm]\ncheckpoint = " + checkpoint.string() +
+                     "\nincremental = " + (incremental ? "true" : "false") +
+                     "\n[acceptance.authors]\nmask = " + std::to_string(mask) +
+                     "\n[run]\nthreads = 1\n";
   if (plain_oracle) text += "[drafter.self]\ntemperature = " + std::to_string(temperature) + "\n";
   Faults faults;
-  const Composition composition = compose(Config::parse(text, "test.ini", faults), registries, faults);
+  const Composition composition =
+      compose(Config::parse(text, "test.ini", faults), registries, faults);
   faults.raise();
   Loaded loaded;
   const Models models = load_models(composition, loaded);
@@ -332,13 +372,15 @@ void replay(const fs::path& checkpoint, const nlohmann::json& trace, const Regis
   Prompt prompt;
   prompt.id = "recorded";
   prompt.length = static_cast<int>(ids.size());
-  for (std::int32_t i = 0; i < prompt.length; ++i) if (ids[i] != mask) prompt.given.emplace_back(i, ids[i]);
+  for (std::int32_t i = 0; i < prompt.length; ++i)
+    if (ids[i] != mask) prompt.given.emplace_back(i, ids[i]);
   Recorded chance(trace["uniforms"], mask, ngram);
   Decoder decoder(composition, models, prompt, 0, chance);
   chance.watch(decoder.canvas());
   const SampleRow row = drive(models, decoder, decoder.decode());
 
-  // Step by step: what was drafted stands in the ids of the recorded verification, what was committed in those of the next.
+  // Step by step: what was drafted stands in the ids of the recorded verification, what was
+  // committed in those of the next.
   std::vector<Token> canvas = ids;
   std::size_t at = 0;
   const auto& steps = trace["steps"];
@@ -367,15 +409,18 @@ void replay(const fs::path& checkpoint, const nlohmann::json& trace, const Regis
 
 DOCTEST_TEST_CASE("parity: recorded decodes, commit for commit") {
   const char* named = std::getenv("DRAFTLAB_PARITY");
-  const fs::path root = named ? fs::path(named) : fs::path(DRAFTLAB_SOURCE_DIR) / "../shared/parity";
+  const fs::path root =
+      named ? fs::path(named) : fs::path(DRAFTLAB_SOURCE_DIR) / "../shared/parity";
   if (!fs::is_directory(root)) {
-    std::cout << "parity: no bundles at " << root.string() << " (set DRAFTLAB_PARITY); no decode compared\n";
+    std::cout << "parity: no bundles at " << root.string()
+              << " (set DRAFTLAB_PARITY); no decode compared\n";
     return;
   }
   Registries registries;
   // Not all of them: the tokenizers' library and torch's do not share a program's scope.
-  for (const auto add : {register_as_arm, register_lattice, register_self, register_ngram, register_chain, register_speculative,
-                         register_always, register_one, register_all, register_positions}) {
+  for (const auto add :
+       {register_as_arm, register_lattice, register_self, register_ngram, register_chain,
+        register_speculative, register_always, register_one, register_all, register_positions}) {
     add(registries);
   }
   registries.acceptance.add<AuthorsAcceptance>("authors", "the ratio test on unnormalised numbers");
@@ -387,14 +432,17 @@ DOCTEST_TEST_CASE("parity: recorded decodes, commit for commit") {
     auto config = nlohmann::json::parse(std::ifstream(entry.path() / "config.json"));
     config["mask_token_id"] = -1;
     std::ofstream(scratch.path / "config.json") << config;
-    fs::copy_file(entry.path() / "model.safetensors", scratch.path / "model.safetensors", fs::copy_options::overwrite_existing);
+    fs::copy_file(entry.path() / "model.safetensors", scratch.path / "model.safetensors",
+                  fs::copy_options::overwrite_existing);
     int replayed = 0;
     for (const auto& trace : decodes["traces"]) {
       DOCTEST_INFO(name << " trace " << replayed);
-      for (const bool incremental : {true, false}) replay(scratch.path, trace, registries, incremental);
+      for (const bool incremental : {true, false})
+        replay(scratch.path, trace, registries, incremental);
       ++replayed;
     }
-    std::cout << "parity " << name << ": " << replayed << " recorded decodes compared, commit for commit\n";
+    std::cout << "parity " << name << ": " << replayed
+              << " recorded decodes compared, commit for commit\n";
     DOCTEST_CHECK(replayed > 0);
   }
 }

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
-#include "core/prob/chance.h"
 #include "core/base/error.h"
+#include "core/prob/chance.h"
 
 namespace draftlab {
 namespace {
@@ -34,7 +34,8 @@ TEST_CASE("prompts have the size that was asked for and hold the begin token") {
         CHECK(std::count(given.begin(), given.end(), 1) == prompt);
         CHECK(given[0] == 1);
         if (shape == PromptShape::prefix) CHECK(masked_runs(given) == 1);
-        if (shape == PromptShape::spans) CHECK((masked_runs(given) >= 1 && masked_runs(given) <= 3));
+        if (shape == PromptShape::spans)
+          CHECK((masked_runs(given) >= 1 && masked_runs(given) <= 3));
       }
     }
   }
@@ -49,7 +50,8 @@ TEST_CASE("scattered prompts are uniform over subsets") {
   for (int i = 0; i < kDraws; i++) seen[draw_prompt(5, 3, PromptShape::scattered, uniform)]++;
   REQUIRE(seen.size() == 6);  // two of four positions beside the first
   double chi_square = 0;
-  for (const auto& [given, count] : seen) chi_square += (count - kDraws / 6.0) * (count - kDraws / 6.0) / (kDraws / 6.0);
+  for (const auto& [given, count] : seen)
+    chi_square += (count - kDraws / 6.0) * (count - kDraws / 6.0) / (kDraws / 6.0);
   CHECK(chi_square < 20.5);  // 5 degrees of freedom, p = 0.001
 }
 
@@ -67,7 +69,8 @@ TEST_CASE("the lattice ranks prompt and generated positions ascending") {
   const Arrangement lattice = arrange({1, 0, 1, 0, 0}, false, uniforms(4));
   CHECK(lattice.prompt == 2);
   CHECK(lattice.rank == std::vector<std::int32_t>{0, 2, 1, 3, 4});
-  // Content of the prompt sees both prompt positions, generated content what was before it and itself, a query only what was.
+  // Content of the prompt sees both prompt positions, generated content what was before it and
+  // itself, a query only what was.
   CHECK(content_limit(lattice, 0) == 2);
   CHECK(content_limit(lattice, 1) == 3);
   CHECK(query_limit(lattice, 1) == 2);

@@ -1,4 +1,5 @@
-// The training loss against the network's general forward, and the loop: it learns, and a resumed run is the whole one.
+// The training loss against the network's general forward, and the loop: it learns, and a resumed
+// run is the whole one.
 #include "plugins/models/xlnet/train_as_arm.h"
 
 #include <ATen/ATen.h>
@@ -14,14 +15,15 @@
 #define DOCTEST_CONFIG_NO_SHORT_MACRO_NAMES
 #include <doctest/doctest.h>
 
+#include "core/config/plugin.h"
 #include "core/prob/chance.h"
 #include "core/trace/curves.h"
-#include "core/config/plugin.h"
-#include "plugins/models/xlnet/lattice_loss_torch.h"
 #include "plugins/models/checkpoint/safetensors.h"
+#include "plugins/models/xlnet/lattice_loss_torch.h"
 #include "tests/plugins/models/letters.h"
 
-extern "C" void draftlab_train_as_arm(const draftlab::TrainAsArmJob& job, const draftlab::TrainContext& context);
+extern "C" void draftlab_train_as_arm(const draftlab::TrainAsArmJob& job,
+                                      const draftlab::TrainContext& context);
 
 namespace draftlab {
 namespace {
@@ -37,7 +39,8 @@ Xlnet tiny() {
   config.d_head = 8;
   config.d_inner = 32;
   Xlnet net = Xlnet::random(config, 3);
-  for (auto& [name, parameter] : net.named_parameters()) parameter.mul_(8);  // far from uniform answers
+  for (auto& [name, parameter] : net.named_parameters())
+    parameter.mul_(8);  // far from uniform answers
   return net;
 }
 
@@ -52,13 +55,15 @@ LatticeBatch batch() {
     std::vector<Token> tokens{1};
     while (tokens.size() < kLength) tokens.push_back(9 + static_cast<Token>(26 * uniform()));
     batch.tokens.push_back(tokens);
-    const std::vector<char> given = draw_prompt(kLength, b == 2 ? 1 : 3, b == 2 ? PromptShape::prefix : PromptShape::scattered, uniform);
+    const std::vector<char> given = draw_prompt(
+        kLength, b == 2 ? 1 : 3, b == 2 ? PromptShape::prefix : PromptShape::scattered, uniform);
     batch.arrangements.push_back(arrange(given, b == 1, uniform));
   }
   return batch;
 }
 
-// The same through the general forward, one token at a time: what is not yet generated is the mask token, unseen.
+// The same through the general forward, one token at a time: what is not yet generated is the mask
+// token, unseen.
 at::Tensor stepwise_nll(const Xlnet& net, const LatticeBatch& batch) {
   std::vector<at::Tensor> nll;
   for (std::size_t b = 0; b < batch.tokens.size(); b++) {
@@ -66,14 +71,17 @@ at::Tensor stepwise_nll(const Xlnet& net, const LatticeBatch& batch) {
     for (std::int64_t target = 0; target < kLength; target++) {
       if (rank[target] < prompt) continue;
       at::Tensor ids = at::empty({1, kLength}, at::kLong);
-      at::Tensor content = at::ones({1, kLength, kLength}, at::kBool), query = at::ones({1, 1, kLength}, at::kBool);
+      at::Tensor content = at::ones({1, kLength, kLength}, at::kBool),
+                 query = at::ones({1, 1, kLength}, at::kBool);
       for (std::int64_t i = 0; i < kLength; i++) {
         const bool known = rank[i] < rank[target];
         ids[0][i] = known ? batch.tokens[b][i] : 6;
         query[0][0][i] = !known;
-        for (std::int64_t j = 0; j < kLength; j++) content[0][i][j] = !(known && rank[j] < std::max(prompt, rank[i] + 1));
+        for (std::int64_t j = 0; j < kLength; j++)
+          content[0][i][j] = !(known && rank[j] < std::max(prompt, rank[i] + 1));
       }
-      const at::Tensor logits = two_stream_logits(net, ids, content, query, at::full({1, 1}, target, at::kLong));
+      const at::Tensor logits =
+          two_stream_logits(net, ids, content, query, at::full({1, 1}, target, at::kLong));
       nll.push_back(-at::log_softmax(logits[0][0], -1)[batch.tokens[b][target]]);
     }
   }
@@ -100,20 +108,23 @@ DOCTEST_TEST_CASE("the fused attention has the gradient of the general forward")
     for (auto& [name, parameter] : net.named_parameters()) parameter.set_requires_grad(true);
     (fused ? lattice_nll(net, batch(), false) : stepwise_nll(net, batch())).mean().backward();
     gradients.emplace_back();
-    for (auto& [name, parameter] : net.named_parameters()) gradients.back().push_back(parameter.grad());
+    for (auto& [name, parameter] : net.named_parameters())
+      gradients.back().push_back(parameter.grad());
   }
   int compared = 0;
   for (std::size_t i = 0; i < gradients[0].size(); i++) {
     if (!gradients[0][i].defined()) continue;  // segments: softmax does not see them
     const double size = gradients[1][i].abs().max().item<double>();
-    DOCTEST_CHECK((gradients[0][i] - gradients[1][i]).abs().max().item<double>() < 1e-4 * (1 + size));
+    DOCTEST_CHECK((gradients[0][i] - gradients[1][i]).abs().max().item<double>() <
+                  1e-4 * (1 + size));
     compared += size > 0;
   }
   DOCTEST_CHECK(compared >= 25);
 }
 
 struct Folder {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / ("draftlab_train_" + std::to_string(getpid()));
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("draftlab_train_" + std::to_string(getpid()));
   Folder() { std::filesystem::create_directories(path); }
   ~Folder() { std::filesystem::remove_all(path); }
 };
@@ -125,8 +136,10 @@ TrainAsArmJob job(std::int64_t steps) {
   std::tie(job.corpus, job.held_out) = split_corpus(documents, 5, Letters());
   job.vocabulary = 35;
   TrainAsArmOptions& o = job.options;
-  o.layers = 2, o.width = 16, o.heads = 2, o.inner = 32, o.length = kLength, o.batch = 4, o.accumulate = 2;
-  o.steps = steps, o.warmup = 0, o.floor = 1, o.rate = 1e-2, o.mask_warmup = 4, o.log_every = 1, o.validate_every = 3, o.share_spans = 0.5;
+  o.layers = 2, o.width = 16, o.heads = 2, o.inner = 32, o.length = kLength, o.batch = 4,
+  o.accumulate = 2;
+  o.steps = steps, o.warmup = 0, o.floor = 1, o.rate = 1e-2, o.mask_warmup = 4, o.log_every = 1,
+  o.validate_every = 3, o.share_spans = 0.5;
   o.align = true;
   return job;
 }
@@ -147,7 +160,8 @@ DOCTEST_TEST_CASE("a resumed training is the uninterrupted one") {
   train(job(3), folder.path / "parts", false);
   train(job(6), folder.path / "parts", true);
   for (const std::string file : {"training.safetensors", "model.safetensors"}) {
-    const SafetensorsFile whole((folder.path / "whole" / file).string()), parts((folder.path / "parts" / file).string());
+    const SafetensorsFile whole((folder.path / "whole" / file).string()),
+        parts((folder.path / "parts" / file).string());
     DOCTEST_REQUIRE(whole.tensors().size() == parts.tensors().size());
     double difference = 0, size = 0;
     for (const auto& [name, tensor] : whole.tensors()) {
@@ -177,8 +191,9 @@ DOCTEST_TEST_CASE("training learns what there is to learn") {
   learning.options.validate_every = 150;
   train(learning, folder.path / "run", false);
   const Curves curves = read_curves((folder.path / "run/curves.h5").string());
-  DOCTEST_CHECK(curves.steps.front().loss > 3.3);           // ln 35 = 3.56
-  DOCTEST_CHECK(curves.validations.back().loss < 0.5);      // two documents, told apart by any visible letter
+  DOCTEST_CHECK(curves.steps.front().loss > 3.3);  // ln 35 = 3.56
+  DOCTEST_CHECK(curves.validations.back().loss <
+                0.5);  // two documents, told apart by any visible letter
   DOCTEST_CHECK(curves.steps.front().mask_rate < 0.3);
 }
 

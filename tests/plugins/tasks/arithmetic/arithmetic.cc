@@ -6,15 +6,16 @@
 #include <set>
 #include <sstream>
 
-#include "core/config/config.h"
 #include "core/base/error.h"
+#include "core/config/config.h"
 #include "core/config/plugin.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {
 namespace {
 
-// Every "left=right" of a worked answer: the value of the left side, by its one operator, and the right side.
+// Every "left=right" of a worked answer: the value of the left side, by its one operator, and the
+// right side.
 std::vector<std::pair<int, int>> equations(const std::string& worked) {
   std::vector<std::pair<int, int>> all;
   std::istringstream words(worked);
@@ -22,7 +23,11 @@ std::vector<std::pair<int, int>> equations(const std::string& worked) {
     const std::size_t equals = word.find('='), sign = word.find_first_of("+-*/");
     if (equals == std::string::npos) continue;
     const int a = std::stoi(word), b = std::stoi(word.substr(sign + 1));
-    all.emplace_back(word[sign] == '+' ? a + b : word[sign] == '-' ? a - b : word[sign] == '*' ? a * b : a / b, std::stoi(word.substr(equals + 1)));
+    all.emplace_back(word[sign] == '+'   ? a + b
+                     : word[sign] == '-' ? a - b
+                     : word[sign] == '*' ? a * b
+                                         : a / b,
+                     std::stoi(word.substr(equals + 1)));
   }
   return all;
 }
@@ -32,7 +37,8 @@ TEST_CASE("a problem depends on seed, index and split alone; two, letter by lett
   CHECK(problem.question == "Nora has 3 beads. She buys 7 more. How many beads are there then?");
   CHECK(problem.worked == "Nora has 3 beads. With 7 more that makes 3+7=10 beads. #### 10");
   CHECK(problem.answer == 10);
-  CHECK(make_problem(1, 9, ProblemSplit::train).worked == "The bowls hold 4*5=20 plums. Without these 6 there are 20-6=14 plums. #### 14");
+  CHECK(make_problem(1, 9, ProblemSplit::train).worked ==
+        "The bowls hold 4*5=20 plums. Without these 6 there are 20-6=14 plums. #### 14");
   CHECK(make_problem(2, 8, ProblemSplit::train).question != problem.question);
   CHECK(make_problem(1, 8, ProblemSplit::tune).question != problem.question);
 }
@@ -61,7 +67,9 @@ TEST_CASE("five thousand problems: every equation holds, and the last one gives 
 
 TEST_CASE("no question of one split is a question of another, whatever the seed") {
   for (ProblemSplit split : {ProblemSplit::train, ProblemSplit::tune, ProblemSplit::test})
-    for (int i = 0; i < 300; ++i) REQUIRE(problem_split_of(make_problem(static_cast<std::uint64_t>(i % 7), i, split).question) == split);
+    for (int i = 0; i < 300; ++i)
+      REQUIRE(problem_split_of(
+                  make_problem(static_cast<std::uint64_t>(i % 7), i, split).question) == split);
   CHECK(problem_split_named("tune") == ProblemSplit::tune);
   CHECK_THROWS_AS(problem_split_named("validation"), Fault);
 }
@@ -83,8 +91,12 @@ TEST_CASE("the final number: after the last ####, else in the last box, spelled 
 // Letters are tokens, so every position below can be counted.
 class Letters final : public Tokenizer {
  public:
-  std::vector<Token> encode(const std::string& text) const override { return {text.begin(), text.end()}; }
-  std::string decode(const std::vector<Token>& tokens) const override { return {tokens.begin(), tokens.end()}; }
+  std::vector<Token> encode(const std::string& text) const override {
+    return {text.begin(), text.end()};
+  }
+  std::string decode(const std::vector<Token>& tokens) const override {
+    return {tokens.begin(), tokens.end()};
+  }
   std::string piece(Token token) const override { return std::string(1, static_cast<char>(token)); }
   int vocabulary() const override { return 128; }
   Token begin() const override { return 1; }
@@ -92,12 +104,16 @@ class Letters final : public Tokenizer {
   Token mask() const override { return 6; }
 };
 
-TEST_CASE("task arithmetic: the question is given; what follows the first end token is neither text nor scored") {
+TEST_CASE(
+    "task arithmetic: the question is given; what follows the first end token is neither text nor "
+    "scored") {
   Registries registries;
   register_arithmetic(registries);
   Faults faults;
-  const Config config = Config::parse("[task.arithmetic]\nsplit = train\ncount = 9\nanswer_tokens = 100\n", "test.ini", faults);
-  const auto task = registries.tasks.find("arithmetic")->bind(config, "task.arithmetic", faults).make();
+  const Config config = Config::parse(
+      "[task.arithmetic]\nsplit = train\ncount = 9\nanswer_tokens = 100\n", "test.ini", faults);
+  const auto task =
+      registries.tasks.find("arithmetic")->bind(config, "task.arithmetic", faults).make();
   faults.raise();
   CHECK_THROWS_AS(task->load(nullptr), ConfigError);
   const Letters letters;
@@ -117,7 +133,8 @@ TEST_CASE("task arithmetic: the question is given; what follows the first end to
 
   const auto answered = [&](const std::string& answer) {
     Canvas canvas(prompt.length, prompt.given);
-    for (std::size_t i = 0; i < answer.size(); ++i) canvas.commit(asked + static_cast<std::int32_t>(i), static_cast<Token>(answer[i]));
+    for (std::size_t i = 0; i < answer.size(); ++i)
+      canvas.commit(asked + static_cast<std::int32_t>(i), static_cast<Token>(answer[i]));
     return canvas;
   };
   const auto correct = [&](const std::string& answer) {

@@ -9,11 +9,11 @@
 #include <iostream>
 #include <map>
 
-#include "core/config/config.h"
+#include "core/base/documents.h"
 #include "core/base/error.h"
+#include "core/config/config.h"
 #include "core/config/plugin.h"
 #include "plugins/builtin.h"
-#include "core/base/documents.h"
 #include "plugins/tasks/benchmarks/hellaswag_text.h"
 #include "plugins/tasks/benchmarks/math_answers.h"
 #include "plugins/tasks/benchmarks/python_runs.h"
@@ -38,7 +38,11 @@ bool able() {
 
 struct File {
   std::string path;
-  File(const std::string& name, const std::string& text) : path((fs::temp_directory_path() / ("draftlab_" + std::to_string(getpid()) + "_" + name)).string()) { std::ofstream(path) << text; }
+  File(const std::string& name, const std::string& text)
+      : path((fs::temp_directory_path() / ("draftlab_" + std::to_string(getpid()) + "_" + name))
+                 .string()) {
+    std::ofstream(path) << text;
+  }
   ~File() { fs::remove(path); }
 };
 
@@ -81,7 +85,9 @@ TEST_CASE("MATH: what an answer is, and when two are the same") {
   CHECK(math_answer("Final Answer: The final answer is $12$. I hope it is correct.") == "12");
   CHECK_FALSE(math_answer("\\boxed{1").has_value());
   CHECK_FALSE(math_answer("seven").has_value());
-  const auto same = [](const std::string& a, const std::string& b) { return plain_math(a) == plain_math(b); };
+  const auto same = [](const std::string& a, const std::string& b) {
+    return plain_math(a) == plain_math(b);
+  };
   CHECK(plain_math("\\dfrac12") == "\\frac{1}{2}");
   CHECK(same("\\frac{1}{2}", "0.5"));
   CHECK(same("1/2", "\\tfrac{1}{2}"));
@@ -99,14 +105,18 @@ TEST_CASE("MATH: what an answer is, and when two are the same") {
 }
 
 TEST_CASE("task math") {
-  const File file("math.jsonl", R"({"problem": "What is $1+1$?", "solution": "It is $\\boxed{2}$.", "level": "Level 1"})" "\n");
+  const File file(
+      "math.jsonl",
+      R"({"problem": "What is $1+1$?", "solution": "It is $\\boxed{2}$.", "level": "Level 1"})"
+      "\n");
   const auto task = made("math", "path = " + file.path + "\nanswer_tokens = 80\n");
   const Bytes bytes;
   task->load(&bytes);
   CHECK(given(*task, 0) == "Problem:\nWhat is $1+1$?\n\nSolution:");
   CHECK(scores(*task, 0, "Hence \\boxed{2}.")["correct"] == 1);
   CHECK(scores(*task, 0, "Hence \\boxed{3}.")["correct"] == 0);
-  CHECK(scores(*task, 0, "Hence \\boxed{2}.\n\nProblem:\nx\\boxed{3}")["correct"] == 1);  // what follows is another turn
+  CHECK(scores(*task, 0, "Hence \\boxed{2}.\n\nProblem:\nx\\boxed{3}")["correct"] ==
+        1);  // what follows is another turn
   CHECK(scores(*task, 0, "Two.")["extracted"] == 0);
   const File bad("bad.jsonl", R"({"problem": "?", "solution": "two"})");
   CHECK_THROWS_AS(made("math", "path = " + bad.path + "\n")->load(&bytes), DataError);
@@ -118,27 +128,39 @@ const std::string kAdd =
 TEST_CASE("task human-eval: completions stand below the head, whole functions below its imports") {
   const Bytes bytes;
   const File file("he.jsonl", kAdd);
-  const auto plain = made("human-eval", "path = " + file.path + (able() ? std::string("\npython = ") + kPython : "") + "\nanswer_tokens = 100\n");
+  const auto plain = made("human-eval", "path = " + file.path +
+                                            (able() ? std::string("\npython = ") + kPython : "") +
+                                            "\nanswer_tokens = 100\n");
   plain->load(&bytes);
   CHECK(given(*plain, 0) == "import math\n\ndef add(a, b):\n    \"\"\"Adds.\"\"\"\n");
   CHECK(plain->prompt(0).text == "    return a + b\n");
-  const auto chat = made("human-eval", "path = " + file.path + "\nchat = chatml" + (able() ? std::string("\npython = ") + kPython : "") + "\nanswer_tokens = 100\n");
+  const auto chat = made("human-eval", "path = " + file.path + "\nchat = chatml" +
+                                           (able() ? std::string("\npython = ") + kPython : "") +
+                                           "\nanswer_tokens = 100\n");
   chat->load(&bytes);
-  CHECK(given(*chat, 0) == "<|im_start|>user\nComplete the following python code:\nimport math\n\ndef add(a, b):\n    \"\"\"Adds.\"\"\"\n<|im_end|>\n<|im_start|>assistant\n");
+  CHECK(given(*chat, 0) ==
+        "<|im_start|>user\nComplete the following python code:\nimport math\n\ndef add(a, b):\n    "
+        "\"\"\"Adds.\"\"\"\n<|im_end|>\n<|im_start|>assistant\n");
   if (!able()) return;
   CHECK(scores(*plain, 0, "    return a + b\n")["correct"] == 1);
-  CHECK(scores(*plain, 0, "    return a + b\ndef more(:")["correct"] == 1);  // cut where another function begins
+  CHECK(scores(*plain, 0, "    return a + b\ndef more(:")["correct"] ==
+        1);  // cut where another function begins
   CHECK(scores(*plain, 0, "    return a - b\n")["correct"] == 0);
   CHECK(scores(*plain, 0, "    import sys; sys.exit(0)\n")["correct"] == 0);
-  CHECK(scores(*chat, 0, "Sure:\n```python\ndef add(a, b):\n    return a + b\n```\nDone.")["correct"] == 1);
+  CHECK(scores(*chat, 0,
+               "Sure:\n```python\ndef add(a, b):\n    return a + b\n```\nDone.")["correct"] == 1);
   CHECK(scores(*chat, 0, "```python\n    return a + b\n```")["correct"] == 1);
   CHECK(scores(*chat, 0, "I cannot.")["correct"] == 0);
 }
 
 TEST_CASE("task code-infill: between what precedes and what follows, as long as what stood there") {
   const Bytes bytes;
-  const File file("infill.jsonl", R"({"task_id": "S/0", "prompt": "def add(a, b):\n", "suffix": "    return c\n", "entry_point": "add", "canonical_solution": "    c = a + b\n", "test": "def check(f):\n    assert f(1, 2) == 3"})");
-  const auto task = made("code-infill", "path = " + file.path + (able() ? std::string("\npython = ") + kPython : "") + "\n");
+  const File file(
+      "infill.jsonl",
+      R"({"task_id": "S/0", "prompt": "def add(a, b):\n", "suffix": "    return c\n", "entry_point": "add", "canonical_solution": "    c = a + b\n", "test": "def check(f):\n    assert f(1, 2) == 3"})");
+  const auto task =
+      made("code-infill",
+           "path = " + file.path + (able() ? std::string("\npython = ") + kPython : "") + "\n");
   task->load(&bytes);
   const Prompt prompt = task->prompt(0);
   CHECK(prompt.length == 15 + 14 + 13);
@@ -175,8 +197,11 @@ TEST_CASE("task lambada: the last word, as many tokens as it has") {
 
 TEST_CASE("task hellaswag: four choices of their own lengths") {
   const Bytes bytes;
-  CHECK(without_brackets("Wash [header] it [title] Then [step] dry  it.") == "Wash it. Then dry it.");
-  const File file("hella.jsonl", R"({"activity_label": "Skiing", "ctx_a": "A man stands.", "ctx_b": "he", "endings": ["falls.", "skis [x] away.", "eats.", "is."], "label": 1})");
+  CHECK(without_brackets("Wash [header] it [title] Then [step] dry  it.") ==
+        "Wash it. Then dry it.");
+  const File file(
+      "hella.jsonl",
+      R"({"activity_label": "Skiing", "ctx_a": "A man stands.", "ctx_b": "he", "endings": ["falls.", "skis [x] away.", "eats.", "is."], "label": 1})");
   const auto task = made("hellaswag", "path = " + file.path + "\n");
   task->load(&bytes);
   CHECK(given(*task, 0) == "Skiing: A man stands. He");
@@ -186,20 +211,34 @@ TEST_CASE("task hellaswag: four choices of their own lengths") {
   CHECK(prompt.length == 24 + 11);
   const auto chosen = [&](std::size_t choice) {
     Canvas canvas(prompt.length, prompt.given);
-    for (std::size_t i = 0; i < prompt.choices[choice].size(); ++i) canvas.commit(prompt.offset + static_cast<std::int32_t>(i), prompt.choices[choice][i]);
+    for (std::size_t i = 0; i < prompt.choices[choice].size(); ++i)
+      canvas.commit(prompt.offset + static_cast<std::int32_t>(i), prompt.choices[choice][i]);
     return task->score(prompt, canvas)[0].value;
   };
   CHECK(chosen(1) == 1);
   CHECK(chosen(0) == 0);
-  CHECK(parse_hellaswag(R"({"activity_label": "a", "ctx_a": "b", "ctx_b": "", "endings": ["1","2","3","4"], "label": "3"})", "x")[0].label == 3);
-  CHECK_THROWS_AS(parse_hellaswag(R"({"activity_label": "a", "ctx_a": "b", "ctx_b": "", "endings": ["1"], "label": 0})", "x"), DataError);
-  CHECK_THROWS_AS(parse_hellaswag(R"({"activity_label": "a", "ctx_a": "b", "ctx_b": "", "endings": ["1","2","3","4"], "label": 4})", "x"), DataError);
+  CHECK(
+      parse_hellaswag(
+          R"({"activity_label": "a", "ctx_a": "b", "ctx_b": "", "endings": ["1","2","3","4"], "label": "3"})",
+          "x")[0]
+          .label == 3);
+  CHECK_THROWS_AS(
+      parse_hellaswag(
+          R"({"activity_label": "a", "ctx_a": "b", "ctx_b": "", "endings": ["1"], "label": 0})",
+          "x"),
+      DataError);
+  CHECK_THROWS_AS(
+      parse_hellaswag(
+          R"({"activity_label": "a", "ctx_a": "b", "ctx_b": "", "endings": ["1","2","3","4"], "label": 4})",
+          "x"),
+      DataError);
 }
 
 TEST_CASE("task ifeval: scores are those of the instructions that can be checked") {
   const Bytes bytes;
-  const File file("ifeval.jsonl",
-                  R"({"key": 1, "prompt": "Write.", "instruction_id_list": ["punctuation:no_comma", "language:response_language", "startend:quotation"], "kwargs": [{}, {"language": "de"}, {}]})");
+  const File file(
+      "ifeval.jsonl",
+      R"({"key": 1, "prompt": "Write.", "instruction_id_list": ["punctuation:no_comma", "language:response_language", "startend:quotation"], "kwargs": [{}, {"language": "de"}, {}]})");
   const auto task = made("ifeval", "path = " + file.path + "\nanswer_tokens = 30\n");
   task->load(&bytes);
   CHECK(given(*task, 0) == "Write.\n");
@@ -210,12 +249,15 @@ TEST_CASE("task ifeval: scores are those of the instructions that can be checked
   CHECK(one["correct"] == 0);
   CHECK(one["followed"] == 0.5);
   CHECK(scores(*task, 0, "*\"yes\"*")["correct_loose"] == 1);
-  const File bad("ifbad.jsonl", R"({"key": 1, "prompt": "Write.", "instruction_id_list": ["punctuation:no_comma"], "kwargs": []})");
+  const File bad(
+      "ifbad.jsonl",
+      R"({"key": 1, "prompt": "Write.", "instruction_id_list": ["punctuation:no_comma"], "kwargs": []})");
   CHECK_THROWS_AS(made("ifeval", "path = " + bad.path + "\n")->load(&bytes), DataError);
 }
 
 TEST_CASE("a file packed by gzip is read as what it holds") {
-  const std::string path = (fs::temp_directory_path() / ("draftlab_" + std::to_string(getpid()) + ".jsonl.gz")).string();
+  const std::string path =
+      (fs::temp_directory_path() / ("draftlab_" + std::to_string(getpid()) + ".jsonl.gz")).string();
   const gzFile packed = gzopen(path.c_str(), "wb");
   gzwrite(packed, "{\"a\": 1}\n", 9);
   gzclose(packed);
@@ -227,18 +269,22 @@ TEST_CASE("a file packed by gzip is read as what it holds") {
   fs::remove(path);
 }
 
-// The public files are not part of the project; where they lie beside it, or at DRAFTLAB_DATA, every question of them is read, and the
-// worked answers are right by the tasks' own scores.
+// The public files are not part of the project; where they lie beside it, or at DRAFTLAB_DATA,
+// every question of them is read, and the worked answers are right by the tasks' own scores.
 TEST_CASE("the published files of GSM8K, MBPP and HumanEval") {
   const char* named = std::getenv("DRAFTLAB_DATA");
   const fs::path data = named ? fs::path(named) : fs::path(DRAFTLAB_SOURCE_DIR) / "../shared/data";
   const Bytes bytes;
-  const auto check = [&](const std::string& name, const std::string& file, const std::string& options, int questions, const std::string& score, int checked) {
+  const auto check = [&](const std::string& name, const std::string& file,
+                         const std::string& options, int questions, const std::string& score,
+                         int checked) {
     if (!fs::exists(data / file)) {
-      std::cout << "there is no " << (data / file).string() << " (set DRAFTLAB_DATA); task " << name << " not tried with it\n";
+      std::cout << "there is no " << (data / file).string() << " (set DRAFTLAB_DATA); task " << name
+                << " not tried with it\n";
       return;
     }
-    const auto task = made(name, "path = " + (data / file).string() + "\nanswer_tokens = 4096\n" + options);
+    const auto task =
+        made(name, "path = " + (data / file).string() + "\nanswer_tokens = 4096\n" + options);
     task->load(&bytes);
     CHECK(task->size() == questions);
     if (score == "correct" && options.find("python") != std::string::npos && !able()) return;
@@ -249,27 +295,37 @@ TEST_CASE("the published files of GSM8K, MBPP and HumanEval") {
   };
   const std::string python = able() ? std::string("python = ") + kPython + "\n" : "";
   check("gsm8k", "gsm8k/test.jsonl", "", 1319, "correct", 1319);
-  check("mbpp", "mbpp/mbpp.jsonl", python + "skip = 10\ncount = 500\n", 500, python.empty() ? "extracted" : "correct", 5);
-  check("mbpp", "mbpp/sanitized-mbpp.json", python, 427, python.empty() ? "extracted" : "correct", 5);
-  check("human-eval", "humaneval/HumanEval.jsonl.gz", python, 164, python.empty() ? "extracted" : "correct", 5);
+  check("mbpp", "mbpp/mbpp.jsonl", python + "skip = 10\ncount = 500\n", 500,
+        python.empty() ? "extracted" : "correct", 5);
+  check("mbpp", "mbpp/sanitized-mbpp.json", python, 427, python.empty() ? "extracted" : "correct",
+        5);
+  check("human-eval", "humaneval/HumanEval.jsonl.gz", python, 164,
+        python.empty() ? "extracted" : "correct", 5);
 }
 
 TEST_CASE("the published file of single-line infilling") {
   const char* named = std::getenv("DRAFTLAB_DATA");
-  const fs::path file = (named ? fs::path(named) : fs::path(DRAFTLAB_SOURCE_DIR) / "../shared/data") / "humaneval-infilling/HumanEval-SingleLineInfilling.jsonl.gz";
+  const fs::path file =
+      (named ? fs::path(named) : fs::path(DRAFTLAB_SOURCE_DIR) / "../shared/data") /
+      "humaneval-infilling/HumanEval-SingleLineInfilling.jsonl.gz";
   if (!fs::exists(file)) {
-    std::cout << "there is no " << file.string() << " (set DRAFTLAB_DATA); task code-infill not tried with it\n";
+    std::cout << "there is no " << file.string()
+              << " (set DRAFTLAB_DATA); task code-infill not tried with it\n";
     return;
   }
   const Bytes bytes;
-  const auto task = made("code-infill", "path = " + file.string() + "\n" + (able() ? std::string("python = ") + kPython + "\n" : ""));
+  const auto task =
+      made("code-infill", "path = " + file.string() + "\n" +
+                              (able() ? std::string("python = ") + kPython + "\n" : ""));
   task->load(&bytes);
   CHECK(task->size() == 1033);
   int behind = 0;
-  for (const FileQuestion& question : parse_human_eval(read_utf8(file.string()), "x")) behind += question.behind.empty();
+  for (const FileQuestion& question : parse_human_eval(read_utf8(file.string()), "x"))
+    behind += question.behind.empty();
   CHECK(behind == 156);  // as counted for facts about the authors' evaluation
   if (able())
-    for (int i = 0; i < 1033; i += 250) CHECK(scores(*task, i, task->prompt(i).text)["correct"] == 1);
+    for (int i = 0; i < 1033; i += 250)
+      CHECK(scores(*task, i, task->prompt(i).text)["correct"] == 1);
 }
 
 }  // namespace

@@ -54,31 +54,44 @@ TEST_CASE("a sandbox that cannot be is refused in a sentence") {
     CHECK(false);
   } catch (const ConfigError& error) {
     const std::string what = error.what();
-    CHECK(what.starts_with("task.mbpp.python = /nowhere/python cannot run: programs of a model run only in a bubblewrap sandbox, and there is no "));
+    CHECK(
+        what.starts_with("task.mbpp.python = /nowhere/python cannot run: programs of a model run "
+                         "only in a bubblewrap sandbox, and there is no "));
   }
   PythonLimits{}.check("mbpp");  // nothing runs
 }
 
 TEST_CASE("the sandbox: programs run to their end or fail") {
   if (!able()) return;
-  const auto runs = [](const std::string& program, PythonLimits limits = {kPython, 20, 512}) { return python_succeeds(program, limits); };
+  const auto runs = [](const std::string& program, PythonLimits limits = {kPython, 20, 512}) {
+    return python_succeeds(program, limits);
+  };
   CHECK(runs("assert sorted([2, 1]) == [1, 2]"));
-  CHECK(runs("import math, re, collections, heapq, typing, threading\nt = threading.Thread(target=print)\nt.start()\nt.join()"));
+  CHECK(
+      runs("import math, re, collections, heapq, typing, threading\nt = "
+           "threading.Thread(target=print)\nt.start()\nt.join()"));
   CHECK_FALSE(runs("assert 1 == 2"));
   CHECK_FALSE(runs("def f(:"));
-  CHECK_FALSE(runs("import sys\nsys.exit(0)\n"));        // leaving early is no success
+  CHECK_FALSE(runs("import sys\nsys.exit(0)\n"));  // leaving early is no success
   CHECK_FALSE(runs("import os\nos._exit(0)\n"));
   CHECK_FALSE(runs("import os\nos._exit(113)\n"));
-  for (int status = 0; status < 256; status += 51) CHECK_FALSE(runs("raise SystemExit(" + std::to_string(status) + ")"));
-  CHECK(runs("import os, sys\nassert os.read(0, 10) == b''\nos.lseek\nassert sys.stdin.read() == ''"));  // its own tests cannot be read
+  for (int status = 0; status < 256; status += 51)
+    CHECK_FALSE(runs("raise SystemExit(" + std::to_string(status) + ")"));
+  CHECK(
+      runs("import os, sys\nassert os.read(0, 10) == b''\nos.lseek\nassert sys.stdin.read() == "
+           "''"));  // its own tests cannot be read
   CHECK(runs("import sys\nfor _ in range(10000): print('noise', file=sys.stderr)"));
-  CHECK(runs("from __future__ import annotations\nfrom dataclasses import dataclass\n@dataclass\nclass A:\n    x: int = 1\nassert A() == A(1) and __name__ == '__main__'"));
+  CHECK(runs(
+      "from __future__ import annotations\nfrom dataclasses import dataclass\n@dataclass\nclass "
+      "A:\n    x: int = 1\nassert A() == A(1) and __name__ == '__main__'"));
   CHECK(runs("x = '" + std::string(300000, 'x') + "'"));  // longer than an argument may be
 }
 
 TEST_CASE("the sandbox: no network, no writing, no processes, no memory, no endless loops") {
   if (!able()) return;
-  const auto runs = [](const std::string& program, PythonLimits limits = {kPython, 20, 512}) { return python_succeeds(program, limits); };
+  const auto runs = [](const std::string& program, PythonLimits limits = {kPython, 20, 512}) {
+    return python_succeeds(program, limits);
+  };
 
   // A server of ours, which a program without a sandbox would reach.
   const int server = socket(AF_INET, SOCK_STREAM, 0);
@@ -89,25 +102,36 @@ TEST_CASE("the sandbox: no network, no writing, no processes, no memory, no endl
   REQUIRE(bind(server, reinterpret_cast<sockaddr*>(&address), size) == 0);
   REQUIRE(listen(server, 1) == 0);
   REQUIRE(getsockname(server, reinterpret_cast<sockaddr*>(&address), &size) == 0);
-  const std::string connects = "import socket\nsocket.create_connection(('127.0.0.1', " + std::to_string(ntohs(address.sin_port)) + "), 5)";
+  const std::string connects = "import socket\nsocket.create_connection(('127.0.0.1', " +
+                               std::to_string(ntohs(address.sin_port)) + "), 5)";
   CHECK(std::system(("exec " + std::string(kPython) + " -c \"" + connects + "\"").c_str()) == 0);
   CHECK_FALSE(runs(connects));
   close(server);
 
-  const std::string place = (std::filesystem::temp_directory_path() / ("draftlab_sandbox_" + std::to_string(getpid()))).string();
-  for (const std::string& path : {place, std::string("/usr/draftlab"), std::string(DRAFTLAB_SOURCE_DIR) + "/draftlab_sandbox"}) {
+  const std::string place =
+      (std::filesystem::temp_directory_path() / ("draftlab_sandbox_" + std::to_string(getpid())))
+          .string();
+  for (const std::string& path : {place, std::string("/usr/draftlab"),
+                                  std::string(DRAFTLAB_SOURCE_DIR) + "/draftlab_sandbox"}) {
     CHECK_FALSE(runs("f = open('" + path + "', 'w')\nf.write('x')\nf.flush()"));
     CHECK_FALSE(std::filesystem::exists(path));
   }
-  CHECK_FALSE(runs("open('" + std::string(DRAFTLAB_SOURCE_DIR) + "/README.md').read()"));  // nor reading, but of the system
-  CHECK_FALSE(runs("import os\nassert 'USER' in os.environ or 'SHELL' in os.environ or len(os.environ) > 6"));
-  CHECK(runs("import os\nassert not os.path.exists('/proc')"));  // where root's number is enough to write what holds for the whole kernel
-  CHECK(runs("import os\nassert os.getuid() != 0 and os.geteuid() != 0 and os.getgid() != 0 and os.getgroups() in ([], [os.getgid()], [65534])"));
-  CHECK(runs("import os\nfor path in ('/', '/tmp', '/dev', '/dev/shm', '/usr'):\n"
-             "    for make in (lambda p: os.symlink('x', p), os.mkdir, os.mkfifo):\n"
-             "        try: make(path + '/made')\n"
-             "        except OSError: continue\n"
-             "        raise SystemExit('made ' + path)"));
+  CHECK_FALSE(runs("open('" + std::string(DRAFTLAB_SOURCE_DIR) +
+                   "/README.md').read()"));  // nor reading, but of the system
+  CHECK_FALSE(runs(
+      "import os\nassert 'USER' in os.environ or 'SHELL' in os.environ or len(os.environ) > 6"));
+  CHECK(runs(
+      "import os\nassert not os.path.exists('/proc')"));  // where root's number is enough to write
+                                                          // what holds for the whole kernel
+  CHECK(
+      runs("import os\nassert os.getuid() != 0 and os.geteuid() != 0 and os.getgid() != 0 and "
+           "os.getgroups() in ([], [os.getgid()], [65534])"));
+  CHECK(
+      runs("import os\nfor path in ('/', '/tmp', '/dev', '/dev/shm', '/usr'):\n"
+           "    for make in (lambda p: os.symlink('x', p), os.mkdir, os.mkfifo):\n"
+           "        try: make(path + '/made')\n"
+           "        except OSError: continue\n"
+           "        raise SystemExit('made ' + path)"));
 
   CHECK_FALSE(runs("import os\nos.fork()"));
   CHECK_FALSE(runs("import subprocess\nsubprocess.run(['/bin/true'])"));
@@ -118,7 +142,9 @@ TEST_CASE("the sandbox: no network, no writing, no processes, no memory, no endl
   // Descriptors that are open here without close-on-exec, low and high, are not there inside.
   const int low = open("/dev/null", O_RDONLY), high = fcntl(low, F_DUPFD, 800);
   REQUIRE((low > 2 && high >= 800));
-  CHECK(runs("import os\nfor fd in range(3, 2000):\n    try: os.fstat(fd)\n    except OSError: continue\n    raise SystemExit('open')"));
+  CHECK(
+      runs("import os\nfor fd in range(3, 2000):\n    try: os.fstat(fd)\n    except OSError: "
+           "continue\n    raise SystemExit('open')"));
   close(low);
   close(high);
 
@@ -131,25 +157,61 @@ TEST_CASE("the sandbox: no network, no writing, no processes, no memory, no endl
   CHECK(seconds("while True: pass") < 50);
   CHECK(seconds("import time\ntime.sleep(60)") < 50);
   CHECK(seconds("import os, time\nos.close(2)\ntime.sleep(60)") < 50);
-  CHECK(seconds("import signal, time\nfor s in (signal.SIGTERM, signal.SIGXCPU, signal.SIGALRM): signal.signal(s, signal.SIG_IGN)\nwhile True: pass") < 50);
+  CHECK(seconds("import signal, time\nfor s in (signal.SIGTERM, signal.SIGXCPU, signal.SIGALRM): "
+                "signal.signal(s, signal.SIG_IGN)\nwhile True: pass") < 50);
 }
 
 TEST_CASE("the sandbox: each refused system call is refused") {
   if (!able()) return;
-  std::string program = "import ctypes\ncall = ctypes.CDLL(None, use_errno=True).syscall\nfor number in (";
-  for (const long number : {long{SYS_ptrace}, long{SYS_process_vm_readv}, long{SYS_process_vm_writev}, long{SYS_kcmp}, long{SYS_add_key}, long{SYS_request_key},
-                            long{SYS_keyctl}, long{SYS_bpf}, long{SYS_perf_event_open}, long{SYS_userfaultfd}, long{SYS_io_uring_setup}, long{SYS_init_module},
-                            long{SYS_finit_module}, long{SYS_delete_module}, long{SYS_kexec_load}, long{SYS_quotactl}, long{SYS_acct}, long{SYS_swapon}, long{SYS_unshare},
-                            long{SYS_setns}, long{SYS_mount}, long{SYS_umount2}, long{SYS_pivot_root}, long{SYS_chroot}, long{SYS_open_tree}, long{SYS_move_mount},
-                            long{SYS_fsopen}, long{SYS_fsconfig}, long{SYS_fsmount}, long{SYS_socket}, long{SYS_shmget}, long{SYS_msgget}, long{SYS_semget},
-                            long{SYS_memfd_create}, long{SYS_mq_open}})
+  std::string program =
+      "import ctypes\ncall = ctypes.CDLL(None, use_errno=True).syscall\nfor number in (";
+  for (const long number : {long{SYS_ptrace},
+                            long{SYS_process_vm_readv},
+                            long{SYS_process_vm_writev},
+                            long{SYS_kcmp},
+                            long{SYS_add_key},
+                            long{SYS_request_key},
+                            long{SYS_keyctl},
+                            long{SYS_bpf},
+                            long{SYS_perf_event_open},
+                            long{SYS_userfaultfd},
+                            long{SYS_io_uring_setup},
+                            long{SYS_init_module},
+                            long{SYS_finit_module},
+                            long{SYS_delete_module},
+                            long{SYS_kexec_load},
+                            long{SYS_quotactl},
+                            long{SYS_acct},
+                            long{SYS_swapon},
+                            long{SYS_unshare},
+                            long{SYS_setns},
+                            long{SYS_mount},
+                            long{SYS_umount2},
+                            long{SYS_pivot_root},
+                            long{SYS_chroot},
+                            long{SYS_open_tree},
+                            long{SYS_move_mount},
+                            long{SYS_fsopen},
+                            long{SYS_fsconfig},
+                            long{SYS_fsmount},
+                            long{SYS_socket},
+                            long{SYS_shmget},
+                            long{SYS_msgget},
+                            long{SYS_semget},
+                            long{SYS_memfd_create},
+                            long{SYS_mq_open}})
     program += std::to_string(number) + ", ";
-  // Arguments that no call accepts: where it is allowed it fails, too, but with another number than EPERM (1), or succeeds.
-  program += "):\n    ctypes.set_errno(0)\n    result = call(number, -1, -1, -1, -1, -1)\n"
-             "    if result != -1 or ctypes.get_errno() != 1: raise SystemExit(f'{number}: {result}, {ctypes.get_errno()}')\n";
+  // Arguments that no call accepts: where it is allowed it fails, too, but with another number than
+  // EPERM (1), or succeeds.
+  program +=
+      "):\n    ctypes.set_errno(0)\n    result = call(number, -1, -1, -1, -1, -1)\n"
+      "    if result != -1 or ctypes.get_errno() != 1: raise SystemExit(f'{number}: {result}, "
+      "{ctypes.get_errno()}')\n";
   // clone without CLONE_THREAD makes a process, and clone3 does not exist.
-  program += "assert call(" + std::to_string(SYS_clone) + ", 17, 0, 0, 0, 0) == -1 and ctypes.get_errno() == 1\n";
-  program += "assert call(" + std::to_string(SYS_clone3) + ", 0, 0) == -1 and ctypes.get_errno() == 38\n";
+  program += "assert call(" + std::to_string(SYS_clone) +
+             ", 17, 0, 0, 0, 0) == -1 and ctypes.get_errno() == 1\n";
+  program +=
+      "assert call(" + std::to_string(SYS_clone3) + ", 0, 0) == -1 and ctypes.get_errno() == 38\n";
   CHECK(python_succeeds(program, {kPython, 20, 512}));
 }
 
@@ -159,7 +221,8 @@ std::vector<std::filesystem::path> processes_with(const std::string& word) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     std::ifstream file(entry.path() / "cmdline");
     const std::string words((std::istreambuf_iterator<char>(file)), {});
-    if (words.find(word) != std::string::npos && words.find("bwrap") == std::string::npos) found.push_back(entry.path());
+    if (words.find(word) != std::string::npos && words.find("bwrap") == std::string::npos)
+      found.push_back(entry.path());
   }
   return found;
 }
@@ -172,7 +235,9 @@ std::vector<std::filesystem::path> wait_for_processes(const std::string& word, b
   return processes_with(word);
 }
 
-TEST_CASE("the sandbox: namespaces of its own, an ordinary user outside too, and an end with the process that began it") {
+TEST_CASE(
+    "the sandbox: namespaces of its own, an ordinary user outside too, and an end with the process "
+    "that began it") {
   if (!able()) return;
   const std::string word = "draftlab-sandbox-test-" + std::to_string(getpid());
   const pid_t parent = fork();
@@ -182,11 +247,13 @@ TEST_CASE("the sandbox: namespaces of its own, an ordinary user outside too, and
     _exit(0);
   }
   const auto inside = wait_for_processes(word, true);
-  // bubblewrap's first process inside carries the command's words, too, once it has become the command.
+  // bubblewrap's first process inside carries the command's words, too, once it has become the
+  // command.
   REQUIRE(!inside.empty());
   for (const std::string space : {"user", "ipc", "uts", "cgroup", "pid", "net", "mnt"}) {
     CAPTURE(space);
-    CHECK(std::filesystem::read_symlink(inside[0] / "ns" / space) != std::filesystem::read_symlink("/proc/self/ns/" + space));
+    CHECK(std::filesystem::read_symlink(inside[0] / "ns" / space) !=
+          std::filesystem::read_symlink("/proc/self/ns/" + space));
   }
   struct stat owner {};
   REQUIRE(stat((inside[0] / "stat").c_str(), &owner) == 0);

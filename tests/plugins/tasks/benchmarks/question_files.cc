@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/config/config.h"
 #include "core/base/error.h"
+#include "core/config/config.h"
 #include "core/config/plugin.h"
 #include "plugins/builtin.h"
 #include "plugins/tasks/benchmarks/python_shuffle.h"
@@ -17,8 +17,10 @@ namespace draftlab {
 namespace {
 
 const std::string kTwo =
-    R"({"question": "Tom has 3 eggs and 4 eggs. How many?", "answer": "He has 3+4=<<3+4=7>>7 eggs.\n#### 7"})" "\n\n"
-    R"({"question": "And 1,000 more?", "answer": "#### 1,007"})" "\n";
+    R"({"question": "Tom has 3 eggs and 4 eggs. How many?", "answer": "He has 3+4=<<3+4=7>>7 eggs.\n#### 7"})"
+    "\n\n"
+    R"({"question": "And 1,000 more?", "answer": "#### 1,007"})"
+    "\n";
 const std::string kMbpp =
     R"({"task_id": 11, "text": "Write a function to add.", "code": "def add(a, b):\r\n  return a + b", "test_setup_code": "", "test_list": ["assert add(1, 2) == 3"]})";
 
@@ -29,7 +31,8 @@ TEST_CASE("GSM8K: annotations are left out; what is wrong is refused with its li
   CHECK(questions[0].answer == "He has 3+4=7 eggs.\n#### 7");
   CHECK(questions[1].id == "1");
   CHECK_THROWS_WITH_AS(parse_gsm8k(kTwo + "[]", "x"), "'x' line 4 is not a JSON object", DataError);
-  CHECK_THROWS_WITH_AS(parse_gsm8k(R"({"question": "?"})", "x"), "'x' line 1 has no text under 'answer'", DataError);
+  CHECK_THROWS_WITH_AS(parse_gsm8k(R"({"question": "?"})", "x"),
+                       "'x' line 1 has no text under 'answer'", DataError);
   CHECK_THROWS_WITH_AS(parse_gsm8k("\n", "x"), "'x' holds no JSON object", DataError);
 }
 
@@ -39,16 +42,20 @@ TEST_CASE("MBPP: lines, and the sanitized edition's array") {
   CHECK(lines[0].id == "11");
   CHECK(lines[0].answer == "def add(a, b):\n  return a + b");
   CHECK(lines[0].tests == std::vector<std::string>{"assert add(1, 2) == 3"});
-  const auto array = parse_mbpp(R"([ {"task_id": 2, "prompt": "p", "code": "c", "test_imports": ["import math"], "test_list": []} ])", "x");
+  const auto array = parse_mbpp(
+      R"([ {"task_id": 2, "prompt": "p", "code": "c", "test_imports": ["import math"], "test_list": []} ])",
+      "x");
   CHECK(array[0].setup == "import math\n");
   CHECK(array[0].text == "p");
-  CHECK_THROWS_WITH_AS(parse_mbpp(R"({"task_id": "a"})", "x"), "'x' line 1 has no number under 'task_id'", DataError);
+  CHECK_THROWS_WITH_AS(parse_mbpp(R"({"task_id": "a"})", "x"),
+                       "'x' line 1 has no number under 'task_id'", DataError);
 }
 
 TEST_CASE("the shuffle is Python's: random.Random(42).shuffle(list(range(10)))") {
   CHECK(python_shuffle(10, 42) == std::vector<int>{7, 3, 2, 8, 5, 6, 9, 4, 0, 1});
   const std::vector<int> long_one = python_shuffle(1319, 42);
-  CHECK(std::vector<int>(long_one.begin(), long_one.begin() + 5) == std::vector<int>{588, 1214, 57, 906, 1252});
+  CHECK(std::vector<int>(long_one.begin(), long_one.begin() + 5) ==
+        std::vector<int>{588, 1214, 57, 906, 1252});
   CHECK(python_shuffle(1, 1) == std::vector<int>{0});
   CHECK(python_shuffle(0, 1).empty());
   QuestionFileOptions options;
@@ -65,8 +72,12 @@ TEST_CASE("the shuffle is Python's: random.Random(42).shuffle(list(range(10)))")
 
 class Letters final : public Tokenizer {
  public:
-  std::vector<Token> encode(const std::string& text) const override { return {text.begin(), text.end()}; }
-  std::string decode(const std::vector<Token>& tokens) const override { return {tokens.begin(), tokens.end()}; }
+  std::vector<Token> encode(const std::string& text) const override {
+    return {text.begin(), text.end()};
+  }
+  std::string decode(const std::vector<Token>& tokens) const override {
+    return {tokens.begin(), tokens.end()};
+  }
   std::string piece(Token token) const override { return std::string(1, static_cast<char>(token)); }
   int vocabulary() const override { return 128; }
   Token begin() const override { return 1; }
@@ -79,9 +90,13 @@ class Marked final : public Tokenizer {
  public:
   explicit Marked(std::vector<std::string> known) : known_(std::move(known)) {}
   std::vector<Token> encode(const std::string& text) const override {
-    return std::count(known_.begin(), known_.end(), text) ? std::vector<Token>{1} : std::vector<Token>(text.begin(), text.end());
+    return std::count(known_.begin(), known_.end(), text)
+               ? std::vector<Token>{1}
+               : std::vector<Token>(text.begin(), text.end());
   }
-  std::string decode(const std::vector<Token>& tokens) const override { return {tokens.begin(), tokens.end()}; }
+  std::string decode(const std::vector<Token>& tokens) const override {
+    return {tokens.begin(), tokens.end()};
+  }
   std::string piece(Token token) const override { return std::to_string(token); }
   int vocabulary() const override { return 128; }
   Token begin() const override { return kNoToken; }
@@ -99,22 +114,29 @@ TEST_CASE("prompts: plain turns, and the markup of chat models") {
   CHECK(next_turn(options) == "\n\nQuestion: ");
   options.system = "Be\\nbrief.";
   options.instruction = "Box it.";
-  CHECK(prompt_text(options, letters, {{"1+1?", "2"}}, "2+2?") == "Be\nbrief.\n\nQuestion: 1+1?\nBox it.\nAnswer: 2\n\nQuestion: 2+2?\nBox it.\nAnswer:");
+  CHECK(prompt_text(options, letters, {{"1+1?", "2"}}, "2+2?") ==
+        "Be\nbrief.\n\nQuestion: 1+1?\nBox it.\nAnswer: 2\n\nQuestion: 2+2?\nBox it.\nAnswer:");
   options.chat = "chatml";
   CHECK(prompt_text(options, letters, {{"1+1?", "2"}}, "2+2?") ==
-        "<|im_start|>system\nBe\nbrief.<|im_end|>\n<|im_start|>user\n1+1?\nBox it.<|im_end|>\n<|im_start|>assistant\n2<|im_end|>\n"
+        "<|im_start|>system\nBe\nbrief.<|im_end|>\n<|im_start|>user\n1+1?\nBox "
+        "it.<|im_end|>\n<|im_start|>assistant\n2<|im_end|>\n"
         "<|im_start|>user\n2+2?\nBox it.<|im_end|>\n<|im_start|>assistant\n");
   options = {};
   options.chat = "model";
   CHECK(prompt_text(options, letters, {}, "Q") == "Question: Q\nAnswer:");
-  CHECK(prompt_text(options, Marked({"<|im_start|>"}), {}, "Q") == "<|im_start|>user\nQ<|im_end|>\n<|im_start|>assistant\n");
+  CHECK(prompt_text(options, Marked({"<|im_start|>"}), {}, "Q") ==
+        "<|im_start|>user\nQ<|im_end|>\n<|im_start|>assistant\n");
   CHECK(prompt_text(options, Marked({"<|start_header_id|>", "<|startoftext|>"}), {}, "Q") ==
-        "<|startoftext|><|start_header_id|>user<|end_header_id|>\n\nQ<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n");
+        "<|startoftext|><|start_header_id|>user<|end_header_id|>\n\nQ<|eot_id|><|start_header_id|>"
+        "assistant<|end_header_id|>\n\n");
   options.system = "detailed thinking off";
-  CHECK(prompt_text(options, Marked({"<role>"}), {}, "Q") == "<role>SYSTEM</role>detailed thinking off<|role_end|><role>HUMAN</role>Q<|role_end|><role>ASSISTANT</role>");
+  CHECK(prompt_text(options, Marked({"<role>"}), {}, "Q") ==
+        "<role>SYSTEM</role>detailed thinking "
+        "off<|role_end|><role>HUMAN</role>Q<|role_end|><role>ASSISTANT</role>");
   options = {};
   options.turn = "Problem:\\n{question}\\n\\nSolution:\\n{answer}";
-  CHECK(prompt_text(options, letters, {{"a", "b"}}, "c") == "Problem:\na\n\nSolution:\nb\n\nProblem:\nc\n\nSolution:\n");
+  CHECK(prompt_text(options, letters, {{"a", "b"}}, "c") ==
+        "Problem:\na\n\nSolution:\nb\n\nProblem:\nc\n\nSolution:\n");
   options.turn = "{question}{answer}";
   CHECK(prompt_text(options, letters, {}, "def f():\n") == "def f():\n");
   CHECK(next_turn(options).empty());
@@ -124,7 +146,9 @@ TEST_CASE("tasks gsm8k and mbpp read their files, and score what was decoded") {
   Registries registries;
   register_gsm8k(registries);
   register_mbpp(registries);
-  const std::string path = (std::filesystem::temp_directory_path() / ("draftlab_questions_" + std::to_string(getpid()))).string();
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("draftlab_questions_" + std::to_string(getpid())))
+          .string();
   const Letters letters;
   const auto make = [&](const std::string& task, const std::string& options) {
     Faults faults;
@@ -136,12 +160,14 @@ TEST_CASE("tasks gsm8k and mbpp read their files, and score what was decoded") {
   const auto scores = [](const Task& task, int index, const std::string& answer) {
     const Prompt prompt = task.prompt(index);
     Canvas canvas(prompt.length, prompt.given);
-    for (std::size_t i = 0; i < answer.size(); ++i) canvas.commit(prompt.offset + static_cast<std::int32_t>(i), static_cast<Token>(answer[i]));
+    for (std::size_t i = 0; i < answer.size(); ++i)
+      canvas.commit(prompt.offset + static_cast<std::int32_t>(i), static_cast<Token>(answer[i]));
     return task.score(prompt, canvas);
   };
 
   std::ofstream(path) << kTwo;
-  const auto gsm8k = make("gsm8k", "path = " + path + "\nfew_shot = 1\nexamples = " + path + "\nanswer_tokens = 40\n");
+  const auto gsm8k = make(
+      "gsm8k", "path = " + path + "\nfew_shot = 1\nexamples = " + path + "\nanswer_tokens = 40\n");
   gsm8k->load(&letters);
   REQUIRE(gsm8k->size() == 2);
   CHECK(gsm8k->prompt(0).length == gsm8k->prompt(0).offset + 40);
@@ -151,12 +177,16 @@ TEST_CASE("tasks gsm8k and mbpp read their files, and score what was decoded") {
   CHECK(gsm8k->text(gsm8k->prompt(0), [&] {
     Canvas canvas(gsm8k->prompt(0).length, gsm8k->prompt(0).given);
     const std::string answer = " So 7.\n\nQuestion: And";
-    for (std::size_t i = 0; i < answer.size(); ++i) canvas.commit(gsm8k->prompt(0).offset + static_cast<std::int32_t>(i), static_cast<Token>(answer[i]));
+    for (std::size_t i = 0; i < answer.size(); ++i)
+      canvas.commit(gsm8k->prompt(0).offset + static_cast<std::int32_t>(i),
+                    static_cast<Token>(answer[i]));
     return canvas;
   }()) == " So 7.");
   CHECK_THROWS_AS(make("gsm8k", "")->load(&letters), ConfigError);
   CHECK_THROWS_AS(make("gsm8k", "path = a\nfew_shot = 2\n")->load(&letters), ConfigError);
-  CHECK_THROWS_AS(make("gsm8k", "path = " + path + "\nfew_shot = 3\nexamples = " + path + "\n")->load(&letters), DataError);
+  CHECK_THROWS_AS(
+      make("gsm8k", "path = " + path + "\nfew_shot = 3\nexamples = " + path + "\n")->load(&letters),
+      DataError);
 
   std::ofstream(path) << kMbpp;
   const auto mbpp = make("mbpp", "path = " + path + "\n");
@@ -167,7 +197,8 @@ TEST_CASE("tasks gsm8k and mbpp read their files, and score what was decoded") {
   CHECK(scores(*mbpp, 0, "[BEGIN]def add(a, b): pass\x04")[0].value == 1);
   CHECK(mbpp->prompt(0).reference.size() == static_cast<std::size_t>(mbpp->prompt(0).length));
   CHECK_THROWS_AS(make("mbpp", "path = " + path + "\nskip = 1\n")->load(&letters), DataError);
-  CHECK_THROWS_AS(make("mbpp", "path = " + path + "\npython = /nowhere/python\n")->load(&letters), ConfigError);
+  CHECK_THROWS_AS(make("mbpp", "path = " + path + "\npython = /nowhere/python\n")->load(&letters),
+                  ConfigError);
   std::filesystem::remove(path);
 }
 

@@ -22,7 +22,8 @@ TEST_CASE("patches: tokens in raster order, values within them too, and back") {
   CHECK_THROWS_AS(pixels_of(tokens, 6, 6, 2), Fault);
 }
 
-TEST_CASE("digits: an image depends on seed, index and split alone; its class is its index mod 10") {
+TEST_CASE(
+    "digits: an image depends on seed, index and split alone; its class is its index mod 10") {
   const LabelledImage image = make_digit(1, 47, ProblemSplit::test);
   CHECK(image.label == 7);
   CHECK(image.pixels == make_digit(1, 47, ProblemSplit::test).pixels);
@@ -31,7 +32,9 @@ TEST_CASE("digits: an image depends on seed, index and split alone; its class is
   CHECK(image.pixels != make_digit(1, 57, ProblemSplit::test).pixels);
 }
 
-TEST_CASE("digits: zero mean and unit variance; every class has the ink of its segments; noise deviates by 0.1 of an intensity") {
+TEST_CASE(
+    "digits: zero mean and unit variance; every class has the ink of its segments; noise deviates "
+    "by 0.1 of an intensity") {
   const int kImages = 400;
   Eigen::ArrayXd ink = Eigen::ArrayXd::Zero(10);
   double sum = 0, squares = 0, corner = 0;
@@ -40,7 +43,8 @@ TEST_CASE("digits: zero mean and unit variance; every class has the ink of its s
     sum += image.pixels.sum();
     squares += image.pixels.squaredNorm();
     ink[image.label] += (kDigitScale.mean + kDigitScale.deviation * image.pixels.array()).mean();
-    corner += std::pow(kDigitScale.intensity(image.pixels(15, 15)), 2);  // slanted digits never reach it
+    corner +=
+        std::pow(kDigitScale.intensity(image.pixels(15, 15)), 2);  // slanted digits never reach it
   }
   CHECK(sum / kImages / 256 == doctest::Approx(0).scale(1).epsilon(0.05));
   CHECK(squares / kImages / 256 == doctest::Approx(1).epsilon(0.05));

@@ -12,7 +12,8 @@ using Values = std::vector<ProgramValue>;
 ProgramValue list(ProgramList items) { return ProgramValue::of(std::move(items)); }
 ProgramValue integer(std::int64_t number) { return ProgramValue::of(number); }
 
-ProgramOutcome outcome(const std::string& text, const Values& arguments = {}, const ProgramLimits& limits = {}) {
+ProgramOutcome outcome(const std::string& text, const Values& arguments = {},
+                       const ProgramLimits& limits = {}) {
   const Program program = Program::parse(text);
   REQUIRE_MESSAGE(program.ok(), (text + ": " + program.error()));
   return program.run("f", arguments, limits);
@@ -74,20 +75,30 @@ TEST_CASE("lists, and what is built in") {
 }
 
 TEST_CASE("statements") {
-  const std::string sum = "def f ( xs ) : t = 0 for x in xs : if x > 3 : t = t + x else : t = t - 1 end end return t end";
+  const std::string sum =
+      "def f ( xs ) : t = 0 for x in xs : if x > 3 : t = t + x else : t = t - 1 end end return t "
+      "end";
   CHECK(result(sum, {list({1, 4, 5})}) == "8");  // -1 + 4 + 5
   CHECK(result(sum, {list({})}) == "0");
-  CHECK(result("def f ( a ) : n = 0 while a > 1 : a = a // 2 n = n + 1 end return n end", {integer(20)}) == "4");  // 10 5 2 1
-  CHECK(result("def f ( xs ) : for x in xs : if x > 3 : return x end end return 0 end", {list({1, 4, 5})}) == "4");
-  CHECK(result("def f ( xs ) : for x in xs : xs = [ ] end return x end", {list({1, 4, 5})}) == "5");  // the loop walks what it began with
-  CHECK(result("def f(a,b):return a*b end", {integer(6), integer(7)}) == "42");                        // white space is free
+  CHECK(result("def f ( a ) : n = 0 while a > 1 : a = a // 2 n = n + 1 end return n end",
+               {integer(20)}) == "4");  // 10 5 2 1
+  CHECK(result("def f ( xs ) : for x in xs : if x > 3 : return x end end return 0 end",
+               {list({1, 4, 5})}) == "4");
+  CHECK(result("def f ( xs ) : for x in xs : xs = [ ] end return x end", {list({1, 4, 5})}) ==
+        "5");  // the loop walks what it began with
+  CHECK(result("def f(a,b):return a*b end", {integer(6), integer(7)}) ==
+        "42");  // white space is free
   CHECK(result("def f ( a ) :\n\tif a :\r\n return 1\n end\n return 2 end", {integer(0)}) == "2");
 }
 
 TEST_CASE("functions call one another and themselves; each sees its own variables") {
-  CHECK(result("def g ( a ) : r = a * 10 return r end def f ( a ) : r = 1 g2 = g ( a ) return r + g2 end", {integer(4)}) == "41");
-  CHECK(result("def f ( n ) : if n < 2 : return n end return f ( n - 1 ) + f ( n - 2 ) end", {integer(10)}) == "55");
-  CHECK(result("def max ( a ) : return 7 end def f ( a ) : return max ( a ) end", {integer(1)}) == "7");
+  CHECK(result("def g ( a ) : r = a * 10 return r end def f ( a ) : r = 1 g2 = g ( a ) return r + "
+               "g2 end",
+               {integer(4)}) == "41");
+  CHECK(result("def f ( n ) : if n < 2 : return n end return f ( n - 1 ) + f ( n - 2 ) end",
+               {integer(10)}) == "55");
+  CHECK(result("def max ( a ) : return 7 end def f ( a ) : return max ( a ) end", {integer(1)}) ==
+        "7");
 }
 
 TEST_CASE("every failure has its name") {
@@ -114,9 +125,9 @@ TEST_CASE("every failure has its name") {
   CHECK(value("abs ( 1 , 2 )") == "name");
   CHECK(value("max ( [ ] )") == "empty");
   CHECK(result("def f ( ) : a = 1 end") == "no_return");
-  CHECK(result("def f ( a ) : return a end") == "name");      // one argument is missing
-  CHECK(result("def g ( ) : return 1 end") == "name");        // there is no f
-  CHECK(value("0 and 1 // 0") == "0");                        // not looked at
+  CHECK(result("def f ( a ) : return a end") == "name");  // one argument is missing
+  CHECK(result("def g ( ) : return 1 end") == "name");    // there is no f
+  CHECK(value("0 and 1 // 0") == "0");                    // not looked at
   CHECK(value("1 or 1 // 0") == "1");
 }
 
@@ -129,21 +140,27 @@ TEST_CASE("limits: endless loops, deep recursion, giant lists") {
   };
   CHECK(ends("def f ( ) : while 1 : end return 0 end") == "steps");
   CHECK(ends("def f ( ) : while 1 : a = 1 end end") == "steps");
-  CHECK(ends("def f ( ) : for x in range ( 1000 ) : for y in range ( 1 ) : for z in range ( 1 ) : a = sum ( range ( 10 ) ) end end end end") == "steps");
+  CHECK(ends("def f ( ) : for x in range ( 1000 ) : for y in range ( 1 ) : for z in range ( 1 ) : "
+             "a = sum ( range ( 10 ) ) end end end end") == "steps");
   CHECK(ends("def f ( n ) : return f ( n + 1 ) end", {integer(0)}) == "depth");
-  CHECK(ends("def f ( n ) : return g ( n ) end def g ( n ) : return f ( n ) end", {integer(0)}) == "depth");
+  CHECK(ends("def f ( n ) : return g ( n ) end def g ( n ) : return f ( n ) end", {integer(0)}) ==
+        "depth");
   CHECK(ends("def f ( ) : return range ( 1000000000 ) end") == "memory");
   CHECK(ends("def f ( ) : return range ( 9223372036854775807 ) end") == "memory");
   CHECK(ends("def f ( ) : a = [ 1 ] while 1 : a = a + a end end") == "memory");
-  CHECK(ends("def f ( ) : a = [ ] while 1 : a = a + [ 1 ] end end") == "steps");  // elements made are steps too
-  CHECK(to_string(outcome("def f ( ) : return len ( range ( 100 ) ) end", {}, {20000, 99}).failure) == "memory");
+  CHECK(ends("def f ( ) : a = [ ] while 1 : a = a + [ 1 ] end end") ==
+        "steps");  // elements made are steps too
+  CHECK(
+      to_string(outcome("def f ( ) : return len ( range ( 100 ) ) end", {}, {20000, 99}).failure) ==
+      "memory");
   CHECK(outcome("def f ( ) : return len ( range ( 100 ) ) end", {}, {20000, 100}).ok());
 }
 
 TEST_CASE("steps are counted: a statement, its values, a turn of a loop") {
   CHECK(outcome("def f ( ) : return 1 end").steps == 2);
   CHECK(outcome("def f ( ) : return 1 + 2 end").steps == 4);
-  CHECK(outcome("def f ( a ) : return a end", {integer(1)}).steps == 3);  // and one to lay out a variable
+  CHECK(outcome("def f ( a ) : return a end", {integer(1)}).steps ==
+        3);  // and one to lay out a variable
   CHECK(to_string(outcome("def f ( ) : return 1 + 2 end", {}, {3, 100}).failure) == "steps");
 }
 
@@ -165,10 +182,13 @@ TEST_CASE("what is no program is refused, with the place") {
   CHECK(refusal("def f ( ) : return 1 < 2 < 3 end") == "at byte 25: expected no second comparison");
   CHECK(refusal("def f ( ) : return 3x end") == "at byte 20: a letter follows a number");
   CHECK(refusal("def f ( ) : return \"a\" end") == "at byte 19: no sign of the language");
-  CHECK(refusal("def f ( ) : return 9223372036854775808 end") == "at byte 19: expected a smaller number");
-  CHECK(refusal("def f ( a , a ) : return a end") == "at byte 14: expected parameters of different names");
+  CHECK(refusal("def f ( ) : return 9223372036854775808 end") ==
+        "at byte 19: expected a smaller number");
+  CHECK(refusal("def f ( a , a ) : return a end") ==
+        "at byte 14: expected parameters of different names");
   CHECK(refusal("def f ( ) : return 1 end end") == "at byte 25: expected 'def'");
-  CHECK(refusal("def f ( ) : return 1 end def f ( ) : return 2 end") == "at byte 0: two functions are named f");
+  CHECK(refusal("def f ( ) : return 1 end def f ( ) : return 2 end") ==
+        "at byte 0: two functions are named f");
   CHECK(refusal("def f ( ) : return 1 end" + std::string(4096, ' ')) == "longer than 4096 bytes");
   CHECK(Program().run("f", {}).failure == ProgramFailure::name);
 }
@@ -179,7 +199,9 @@ TEST_CASE("nesting is limited: brackets, blocks, and chains of operators") {
     while (count-- > 0) all += text;
     return all;
   };
-  const auto refused = [](const std::string& text) { return refusal(text).ends_with(": expected less nesting"); };
+  const auto refused = [](const std::string& text) {
+    return refusal(text).ends_with(": expected less nesting");
+  };
   CHECK(refused("def f ( ) : return " + repeated("( ", 900) + "1"));
   CHECK(refused("def f ( ) : return " + repeated("[ ", 900) + "1"));
   CHECK(refused("def f ( ) : return " + repeated("- ", 900) + "1 end"));
@@ -190,7 +212,8 @@ TEST_CASE("nesting is limited: brackets, blocks, and chains of operators") {
   CHECK(refused("def f ( ) : return " + repeated("abs ( ", 500)));
   CHECK(value(repeated("1 + ", 50) + "1") == "51");
   CHECK(value(repeated("( ", 50) + "1" + repeated(" )", 50)) == "1");
-  CHECK(result("def f ( ) : " + repeated("a = 1 ", 600) + "return a end") == "1");  // long is not deep
+  CHECK(result("def f ( ) : " + repeated("a = 1 ", 600) + "return a end") ==
+        "1");  // long is not deep
 }
 
 }  // namespace

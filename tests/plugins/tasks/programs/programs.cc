@@ -5,8 +5,8 @@
 #include <set>
 #include <sstream>
 
-#include "core/config/config.h"
 #include "core/base/error.h"
+#include "core/config/config.h"
 #include "core/config/plugin.h"
 #include "plugins/builtin.h"
 #include "plugins/tasks/programs/program_tests.h"
@@ -22,7 +22,9 @@ TEST_CASE("a problem depends on seed, index and split alone") {
   CHECK_THROWS_AS(program_split_named("validation"), Fault);
 }
 
-TEST_CASE("a thousand problems: the solution is a program that passes its own tests, of at most 63 tokens") {
+TEST_CASE(
+    "a thousand problems: the solution is a program that passes its own tests, of at most 63 "
+    "tokens") {
   std::map<std::string, int> families;
   for (const ProgramProblem& problem : make_program_problems(1, 1000)) {
     CAPTURE(problem.answer);
@@ -33,7 +35,8 @@ TEST_CASE("a thousand problems: the solution is a program that passes its own te
     REQUIRE(tests.size() == 20);
     CHECK(passes(program, tests));
     CHECK(make_program_tests(problem.answer, 20)[19].arguments == tests[19].arguments);
-    for (const ProgramTest& test : tests) CHECK(test.arguments.size() == program.parameters("f").size());
+    for (const ProgramTest& test : tests)
+      CHECK(test.arguments.size() == program.parameters("f").size());
     const auto words = 1 + std::count(problem.answer.begin(), problem.answer.end(), ' ');
     CHECK(words >= 15);
     CHECK(words <= 63);
@@ -75,14 +78,19 @@ TEST_CASE("problems with tests all differ, and no constant passes") {
   std::set<std::string> answers;
   for (const TestedProgram& made : make_tested_programs(1, 300, 20, ProgramSplit::test)) {
     CHECK(answers.insert(made.problem.answer).second);
-    CHECK(std::any_of(made.tests.begin(), made.tests.end(), [&](const ProgramTest& test) { return !(test.expected == made.tests[0].expected); }));
+    CHECK(std::any_of(made.tests.begin(), made.tests.end(), [&](const ProgramTest& test) {
+      return !(test.expected == made.tests[0].expected);
+    }));
   }
 }
 
-// The solutions with one word changed for another of its sort: a constant by one, an operator, a variable.
+// The solutions with one word changed for another of its sort: a constant by one, an operator, a
+// variable.
 TEST_CASE("tests tell a solution from its neighbours") {
-  const std::map<std::string, std::string> neighbours = {{"+", "-"}, {"-", "+"}, {"*", "+"}, {">", ">="}, {">=", ">"}, {"<", "<="}, {"<=", "<"}, {"==", "!="},
-                                                         {"!=", "=="}, {"max", "min"}, {"min", "max"}, {"and", "or"}, {"or", "and"}, {"//", "%"}, {"%", "//"}};
+  const std::map<std::string, std::string> neighbours = {
+      {"+", "-"},     {"-", "+"},    {"*", "+"},    {">", ">="},  {">=", ">"},
+      {"<", "<="},    {"<=", "<"},   {"==", "!="},  {"!=", "=="}, {"max", "min"},
+      {"min", "max"}, {"and", "or"}, {"or", "and"}, {"//", "%"},  {"%", "//"}};
   int changed = 0, passed = 0;
   for (const TestedProgram& made : make_tested_programs(3, 200, 40, ProgramSplit::train)) {
     std::istringstream stream(made.problem.answer);
@@ -93,23 +101,31 @@ TEST_CASE("tests tell a solution from its neighbours") {
       if (!number && !neighbours.contains(words[at])) continue;
       std::string text;
       for (std::size_t i = 0; i < words.size(); ++i)
-        text += (i == at ? number ? std::to_string(std::stoi(words[i]) + 1) : neighbours.at(words[i]) : words[i]) + " ";
+        text +=
+            (i == at ? number ? std::to_string(std::stoi(words[i]) + 1) : neighbours.at(words[i])
+                     : words[i]) +
+            " ";
       ++changed;
       passed += passes(Program::parse(text), made.tests);
     }
   }
   INFO(passed << " of " << changed << " changed solutions pass");
   CHECK(changed > 500);
-  CHECK(passed < changed / 10);  // many of these are the same function, as >= for > where max decides
+  CHECK(passed <
+        changed / 10);  // many of these are the same function, as >= for > where max decides
 }
 
 TEST_CASE("a correct program of other words passes, a wrong one and one that does not end fail") {
-  const std::string reference = "def f ( xs ) : t = 0 for x in xs : if x > 3 : t = t + x end end return t end";
+  const std::string reference =
+      "def f ( xs ) : t = 0 for x in xs : if x > 3 : t = t + x end end return t end";
   const std::vector<ProgramTest> tests = make_program_tests(reference, 20);
   const auto right = [&](const std::string& text) { return passes(Program::parse(text), tests); };
   CHECK(right(reference));
-  CHECK(right("def f ( xs ) : if len ( xs ) == 0 : return 0 end r = [ ] for y in xs : if not y <= 3 : r = r + [ y ] end end return sum ( r ) end"));
-  CHECK_FALSE(right("def f ( xs ) : t = 0 for x in xs : if x >= 3 : t = t + x end end return t end"));
+  CHECK(
+      right("def f ( xs ) : if len ( xs ) == 0 : return 0 end r = [ ] for y in xs : if not y <= 3 "
+            ": r = r + [ y ] end end return sum ( r ) end"));
+  CHECK_FALSE(
+      right("def f ( xs ) : t = 0 for x in xs : if x >= 3 : t = t + x end end return t end"));
   CHECK_FALSE(right("def f ( xs ) : while 1 : end end"));
   CHECK_FALSE(right("def g ( xs ) : return 0 end"));
   CHECK_FALSE(right("def f ( ) : return 0 end"));
@@ -134,7 +150,10 @@ class Words final : public Tokenizer {
     for (Token token : tokens) text += (text.empty() ? "" : " ") + piece(token);
     return text;
   }
-  std::string piece(Token token) const override { return token < 9 ? "<" + std::to_string(token) + ">" : words_.at(static_cast<std::size_t>(token - 9)); }
+  std::string piece(Token token) const override {
+    return token < 9 ? "<" + std::to_string(token) + ">"
+                     : words_.at(static_cast<std::size_t>(token - 9));
+  }
   int vocabulary() const override { return 9 + static_cast<int>(words_.size()); }
   Token begin() const override { return 1; }
   Token separator() const override { return 4; }
@@ -170,7 +189,8 @@ TEST_CASE("task programs: the answer up to the first <sep> counts, by what it do
       tokens.push_back(words.separator());
       for (Token token : words.encode(behind)) tokens.push_back(token);
       auto position = static_cast<std::int32_t>(prompt.given.size());
-      for (Token token : tokens) if (position < prompt.length) canvas.commit(position++, token);
+      for (Token token : tokens)
+        if (position < prompt.length) canvas.commit(position++, token);
       CHECK(task->text(prompt, canvas) == answer);
       std::map<std::string, double> scores;
       for (const Score& score : task->score(prompt, canvas)) scores[score.name] = score.value;
@@ -187,7 +207,8 @@ TEST_CASE("task programs: the answer up to the first <sep> counts, by what it do
 
 TEST_CASE("task programs: what cannot be decoded is refused") {
   const Words words;
-  CHECK_THROWS_WITH_AS(make("")->load(nullptr), "task 'programs' decodes text, but the model has no tokenizer", ConfigError);
+  CHECK_THROWS_WITH_AS(make("")->load(nullptr),
+                       "task 'programs' decodes text, but the model has no tokenizer", ConfigError);
   CHECK_THROWS_AS(make("answer_tokens = 20\n")->load(&words), ConfigError);
   const auto test = make("count = 3\n"), tune = make("count = 3\nsplit = tune\n");
   test->load(&words);

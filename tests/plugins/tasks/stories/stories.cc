@@ -18,7 +18,8 @@ TEST_CASE("a story depends on seed, index and split alone") {
   CHECK(make_story(1, 7).text() != make_story(1, 8).text());
 }
 
-TEST_CASE("ten thousand stories: five sentences each, hardly any twice, no sentence that is common") {
+TEST_CASE(
+    "ten thousand stories: five sentences each, hardly any twice, no sentence that is common") {
   std::set<std::string> texts;
   std::map<std::string, int> sentences, plots;
   for (const Story& story : make_stories(1, 10000)) {
@@ -36,7 +37,8 @@ TEST_CASE("ten thousand stories: five sentences each, hardly any twice, no sente
   CHECK(texts.size() > 9900);
   CHECK(plots.size() == story_plots().size());
   for (const auto& [plot, count] : plots) CHECK_MESSAGE(count > 800, plot);
-  for (const auto& [sentence, count] : sentences) CHECK_MESSAGE(count < 100, sentence);  // 1 story in 100
+  for (const auto& [sentence, count] : sentences)
+    CHECK_MESSAGE(count < 100, sentence);  // 1 story in 100
 }
 
 TEST_CASE("who a story begins with comes back later in it") {
@@ -49,7 +51,9 @@ TEST_CASE("who a story begins with comes back later in it") {
       if (std::isalpha(static_cast<unsigned char>(c))) {
         word += c;
       } else {
-        if (word.size() > 2 && std::isupper(static_cast<unsigned char>(word[0])) && word != "The" && rest.find(word) != std::string::npos) found = true;
+        if (word.size() > 2 && std::isupper(static_cast<unsigned char>(word[0])) && word != "The" &&
+            rest.find(word) != std::string::npos)
+          found = true;
         word.clear();
       }
     }
@@ -71,7 +75,8 @@ TEST_CASE("no story of one split is a story of another") {
     }
 }
 
-// The middle sentence of the plot "lost" names what the opening gave away, and the ending names where it was found.
+// The middle sentence of the plot "lost" names what the opening gave away, and the ending names
+// where it was found.
 TEST_CASE("a middle sentence shares what it speaks of with both sides") {
   int shared = 0, told = 0;
   for (const Story& story : make_stories(5, 2000)) {
@@ -79,7 +84,8 @@ TEST_CASE("a middle sentence shares what it speaks of with both sides") {
     ++told;
     for (const char* part : {"string", "wheel", "sail", "rope", "skin", "pole"}) {
       const bool middle = story.sentences[2].find(part) != std::string::npos;
-      const bool after = story.sentences[3].find(part) != std::string::npos || story.sentences[4].find(part) != std::string::npos;
+      const bool after = story.sentences[3].find(part) != std::string::npos ||
+                         story.sentences[4].find(part) != std::string::npos;
       if (middle && after) {
         ++shared;
         break;
