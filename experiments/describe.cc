@@ -29,15 +29,27 @@ void print(const Registry<Interface>& registry, const typename Registry<Interfac
   entry.with_options(set, [&] { print(set); });
 }
 
-template <class Options>
-bool print_section(const std::string& wanted, const std::string& section) {
-  if (wanted != section) return false;
-  Options options;
-  OptionSet set;
-  options.declare(set);
-  std::cout << "[" << section << "]\n";
+void print_section(const std::string& name, const OptionSet& set) {
+  std::cout << "[" << name << "]\n";
   print(set);
-  return true;
+}
+
+// Sections that belong to no plugin, with their options declared.
+template <class Visit>
+void each_section(const Registries& registries, Visit visit) {
+  const auto show = [&](const std::string& name, auto options) {
+    OptionSet set;
+    options.declare(set);
+    visit(name, set);
+  };
+  show("decode", DecodeOptions());
+  show("run", RunOptions());
+  show("trace", TraceOptions());
+  for (const Section& section : registries.sections.all()) {
+    OptionSet set;
+    const std::shared_ptr<void> options = section.make(set);
+    visit(section.name, set);
+  }
 }
 
 }  // namespace
@@ -45,13 +57,12 @@ bool print_section(const std::string& wanted, const std::string& section) {
 int describe(const CommandLine& line, const Registries& registries) {
   for (const std::string& wanted : line.paths) {
     if (&wanted != &line.paths[0]) std::cout << "\n";
-    bool found = print_section<DecodeOptions>(wanted, "decode") ||
-                 print_section<RunOptions>(wanted, "run") ||
-                 print_section<TraceOptions>(wanted, "trace") ||
-                 print_section<CertifyOptions>(wanted, "certify") ||
-                 print_section<DistillOptions>(wanted, "distill") ||
-                 print_section<ReportOptions>(wanted, "report");
-    std::vector<std::string> known = {"decode", "run", "trace", "certify", "distill", "report"};
+    bool found = false;
+    std::vector<std::string> known;
+    each_section(registries, [&](const std::string& name, const OptionSet& set) {
+      known.push_back(name);
+      if (wanted == name) print_section(name, set), found = true;
+    });
     registries.each([&](const auto& registry) {
       for (const auto& entry : registry.entries()) {
         known.push_back(registry.kind() + "." + entry.name);

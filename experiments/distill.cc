@@ -6,8 +6,9 @@
 
 #include "core/base/files.h"
 #include "core/base/progress.h"
-#include "experiments/arm.h"
+#include "experiments/arm/loaded_arm.h"
 #include "experiments/beam_search.h"
+#include "experiments/distill_options.h"
 
 namespace draftlab {
 namespace {
@@ -24,16 +25,16 @@ int distill(const CommandLine& line, const Registries& registries) {
   Faults faults;
   const Config config = Config::read(line.paths[0], line.overrides, faults);
   faults.raise();
-  const std::vector<Arm> arms = load_arms(config, registries);
+  const std::vector<LoadedArm> arms = load_arms(config, registries);
   if (arms.size() != 1)
     throw ConfigError(line.paths[0] + ": [sweep] has " + std::to_string(arms.size()) +
                       " arms, and a text is distilled from one teacher");
-  const Arm& arm = arms.front();
+  const LoadedArm& arm = arms.front();
   if (!arm.tokenizer)
     throw ConfigError(line.paths[0] +
                       ": a text is distilled from a model with a tokenizer, and model '" +
                       arm.composition.models.at("").name + "' has none");
-  const DistillOptions& options = arm.composition.distill;
+  const DistillOptions& options = arm.composition.section<DistillOptions>();
   const std::string out =
       line.flag("out", "out/" + std::filesystem::path(line.paths[0]).stem().string());
   make_folder(out);

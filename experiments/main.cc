@@ -22,6 +22,7 @@
 #include "experiments/replay.h"
 #include "experiments/report.h"
 #include "experiments/run.h"
+#include "experiments/sections.h"
 #include "experiments/sweep/sweep.h"
 #include "experiments/train.h"
 #include "plugins/builtin.h"
@@ -430,6 +431,7 @@ int main_of(std::vector<std::string> words) {
   if (line.has("help")) return print_help(command), 0;
   Registries registries;
   register_builtin_plugins(registries);
+  register_sections(registries);
   plugins.insert(plugins.end(), more.begin(), more.end());
   line.plugins = plugins;
   if (command.name == "sweep" && plugins.empty()) plugins = frozen_plugins(line.paths[0]);

@@ -6,9 +6,10 @@
 
 #include "analysis/report/summary.h"
 #include "core/base/progress.h"
+#include "core/config/composition.h"
 #include "core/trace/provenance.h"
 #include "core/trace/trace_file.h"
-#include "experiments/arm.h"
+#include "experiments/arm/loaded_arm.h"
 #include "experiments/doctor.h"
 
 namespace draftlab {
@@ -18,7 +19,7 @@ volatile std::sig_atomic_t interrupted = 0;
 void interrupt(int) { interrupted = 1; }
 
 // What an arm still has to decode.
-std::vector<Job> missing(const Arm& arm, int run, const TraceWriter& writer) {
+std::vector<Job> missing(const LoadedArm& arm, int run, const TraceWriter& writer) {
   std::vector<Job> jobs;
   for (int sample = 0; sample < static_cast<int>(arm.composition.run.samples); ++sample) {
     for (int i = 0; i < arm.prompts(); ++i) {
@@ -36,14 +37,14 @@ int run(const CommandLine& line, const Registries& registries) {
   Faults faults;
   const Config config = Config::read(line.paths[0], line.overrides, faults);
   faults.raise();
-  std::vector<Arm> arms = load_arms(config, registries);
+  std::vector<LoadedArm> arms = load_arms(config, registries);
   const Composition& first = arms.front().composition;
   if (!arms.front().models.target().facts().checkpoint.empty()) {
     if (const std::string warning = blas_warning(); !warning.empty()) std::cerr << warning << "\n";
   }
   std::vector<RunRow> runs;
   std::int64_t total = 0;
-  for (const Arm& arm : arms) {
+  for (const LoadedArm& arm : arms) {
     runs.push_back(arm.row());
     total += static_cast<std::int64_t>(arm.prompts()) * arm.composition.run.samples;
   }
@@ -100,8 +101,8 @@ int run(const CommandLine& line, const Registries& registries) {
   writer.close();
 
   const Trace trace(path, ColumnReader::Trust::own);
-  std::cout << summary(trace.runs(), trace.read(false), first.report) << "\ntrace: " << path
-            << "\nnext:  draftlab inspect " << path
+  std::cout << summary(trace.runs(), trace.read(false), first.section<ReportOptions>())
+            << "\ntrace: " << path << "\nnext:  draftlab inspect " << path
             << " --sample 0    one trajectory, step by step\n       draftlab check-trace " << path
             << "        is it whole\n       draftlab certify configs/certify/assd-self-k3.ini    "
                "is the decoder lossless\n";

@@ -5,8 +5,9 @@
 #include <filesystem>
 #include <iostream>
 
+#include "core/config/composition.h"
 #include "core/config/train.h"
-#include "experiments/arm.h"
+#include "experiments/arm/loaded_arm.h"
 
 namespace draftlab {
 namespace {
@@ -28,8 +29,8 @@ ValidationRow generate(Config config, const Registries& registries, const std::s
   if (!config.find("model")) config.set({"model", "as-arm", "draftlab train"});
   config.set(
       {"model." + config.find("model")->value + ".checkpoint", checkpoint, "draftlab train"});
-  const std::vector<Arm> arms = load_arms(config, registries);
-  const Arm& arm = arms.front();
+  const std::vector<LoadedArm> arms = load_arms(config, registries);
+  const LoadedArm& arm = arms.front();
   std::vector<Job> jobs;
   for (int i = 0; i < arm.prompts(); ++i)
     jobs.push_back({static_cast<int>(arm.composition.run.first) + i, 0});

@@ -1,86 +1,92 @@
-// Every plugin of the tree, one line each. A plugin that is missing here does not compile, and a
-// line without a plugin does not link; so what `draftlab list` shows is what there is.
+// Every plugin of the tree, one line each: X(KIND, NAME) is the file NAME.cc below the folder of
+// its kind. A line without a file does not link, and the configuration of the build refuses a file
+// without a line, so what `draftlab list` shows is what there is.
 #pragma once
 
-#include "core/config/plugin.h"
-
 #define DRAFTLAB_BUILTIN_PLUGINS(X) \
-  X(table)                          \
-  X(as_arm)                         \
-  X(block_diffusion)                \
-  X(masked_diffusion)               \
-  X(autoregressive)                 \
-  X(linear_gaussian)                \
-  X(mar)                            \
-  X(lattice)                        \
-  X(left_to_right)                  \
-  X(blocks)                         \
-  X(random_order)                   \
-  X(stepwise)                       \
-  X(self)                           \
-  X(ngram)                          \
-  X(denoise)                        \
-  X(heads)                          \
-  X(draft_model)                    \
-  X(early_exit)                     \
-  X(prompt_lookup)                  \
-  X(jacobi)                         \
-  X(synthetic)                      \
-  X(confidence_drafts)              \
-  X(diffusion)                      \
-  X(chain)                          \
-  X(orders)                         \
-  X(tree)                           \
-  X(in_place)                       \
-  X(density)                        \
-  X(speculative)                    \
-  X(exact_match)                    \
-  X(top_k)                          \
-  X(distance)                       \
-  X(typical)                        \
-  X(always)                         \
-  X(never)                          \
-  X(min_span)                       \
-  X(score)                          \
-  X(hysteresis)                     \
-  X(ucb)                            \
-  X(explore)                        \
-  X(entropy)                        \
-  X(confidence)                     \
-  X(renyi2)                         \
-  X(hard_entropy)                   \
-  X(hard_margin)                    \
-  X(random)                         \
-  X(one)                            \
-  X(all)                            \
-  X(static_quota)                   \
-  X(threshold)                      \
-  X(entropy_bound)                  \
-  X(positions)                      \
-  X(infill)                         \
-  X(prefix)                         \
-  X(story)                          \
-  X(arithmetic)                     \
-  X(programs)                       \
-  X(gsm8k)                          \
-  X(mbpp)                           \
-  X(math)                           \
-  X(human_eval)                     \
-  X(code_infill)                    \
-  X(lambada)                        \
-  X(hellaswag)                      \
-  X(ifeval)                         \
-  X(transduce)                      \
-  X(images)                         \
-  X(train_as_arm)                   \
-  X(train_block_diffusion)          \
-  X(train_masked_diffusion)         \
-  X(train_autoregressive)           \
-  X(train_image_classifier)         \
-  X(train_mar)                      \
-  X(train_tokenizer)
+  X(model, table)                   \
+  X(model, as_arm)                  \
+  X(model, block_diffusion)         \
+  X(model, masked_diffusion)        \
+  X(model, autoregressive)          \
+  X(model, linear_gaussian)         \
+  X(model, mar)                     \
+  X(frontier, lattice)              \
+  X(frontier, left_to_right)        \
+  X(frontier, blocks)               \
+  X(frontier, random)               \
+  X(drafter, stepwise)              \
+  X(drafter, self)                  \
+  X(drafter, ngram)                 \
+  X(drafter, denoise)               \
+  X(drafter, heads)                 \
+  X(drafter, model)                 \
+  X(drafter, early_exit)            \
+  X(drafter, prompt_lookup)         \
+  X(drafter, jacobi)                \
+  X(drafter, synthetic)             \
+  X(drafter, confidence)            \
+  X(drafter, diffusion)             \
+  X(verifier, chain)                \
+  X(verifier, orders)               \
+  X(verifier, tree)                 \
+  X(verifier, in_place)             \
+  X(verifier, density)              \
+  X(acceptance, speculative)        \
+  X(acceptance, exact_match)        \
+  X(acceptance, top_k)              \
+  X(acceptance, distance)           \
+  X(acceptance, typical)            \
+  X(router, always)                 \
+  X(router, never)                  \
+  X(router, min_span)               \
+  X(router, score)                  \
+  X(router, hysteresis)             \
+  X(router, ucb)                    \
+  X(router, explore)                \
+  X(estimator, entropy)             \
+  X(estimator, confidence)          \
+  X(estimator, renyi2)              \
+  X(estimator, hard_entropy)        \
+  X(estimator, hard_margin)         \
+  X(estimator, random)              \
+  X(unmasker, one)                  \
+  X(unmasker, all)                  \
+  X(unmasker, static)               \
+  X(unmasker, threshold)            \
+  X(unmasker, entropy_bound)        \
+  X(task, positions)                \
+  X(task, infill)                   \
+  X(task, prefix)                   \
+  X(task, story)                    \
+  X(task, arithmetic)               \
+  X(task, programs)                 \
+  X(task, gsm8k)                    \
+  X(task, mbpp)                     \
+  X(task, math)                     \
+  X(task, human_eval)               \
+  X(task, code_infill)              \
+  X(task, lambada)                  \
+  X(task, hellaswag)                \
+  X(task, ifeval)                   \
+  X(task, transduce)                \
+  X(task, images)                   \
+  X(trainer, as_arm)                \
+  X(trainer, block_diffusion)       \
+  X(trainer, masked_diffusion)      \
+  X(trainer, autoregressive)        \
+  X(trainer, image_classifier)      \
+  X(trainer, mar)                   \
+  X(trainer, tokenizer)
 
-#define DRAFTLAB_DECLARE_PLUGIN(name) void register_##name(draftlab::Registries& registries);
+namespace draftlab {
+
+struct Registries;
+
+}  // namespace draftlab
+
+#define DRAFTLAB_DECLARE_PLUGIN(kind, name) \
+  void register_##kind##_##name(draftlab::Registries& registries);
 DRAFTLAB_BUILTIN_PLUGINS(DRAFTLAB_DECLARE_PLUGIN)
 #undef DRAFTLAB_DECLARE_PLUGIN
 

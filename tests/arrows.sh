@@ -1,7 +1,81 @@
 #!/bin/sh
-# The arrows between folders: experiments, analysis -> plugins -> core -> std, Eigen. Prints what points the wrong way.
+# Which room may include which: the arrows of core/README.md. Prints every include that points the
+# wrong way. There are no exceptions: where one seems needed, a file lies in the wrong room.
 cd "$1" || exit 2
 wrong=0
+
+# room FOLDER ALLOWED...: files of the folder itself, not of those below it, may include the rooms
+# named and their own. A name that ends in /* stands for every room below that folder.
+room() {
+  own=$1
+  shift
+  allowed="\"$own/[a-z0-9_]+\\."
+  for other in "$@"; do
+    case $other in
+      */\*) allowed="$allowed|\"${other%/*}/[a-z0-9_/]+\\." ;;
+      *) allowed="$allowed|\"$other/[a-z0-9_]+\\." ;;
+    esac
+  done
+  files=$(find "$own" -maxdepth 1 \( -name '*.h' -o -name '*.cc' -o -name '*.inc' \))
+  [ -n "$files" ] || { printf 'there is no room %s\n' "$own"; wrong=1; return; }
+  rooms="$rooms $own"
+  found=$(grep -nE '^#include "' $files /dev/null | grep -vE "#include ($allowed)")
+  [ -z "$found" ] && return
+  printf '%s includes what it may not:\n%s\n' "$own" "$found"
+  wrong=1
+}
+
+rooms=""
+room core/base
+room core/prob core/base
+room core/parts core/base core/prob
+room core/trace core/base core/prob core/parts
+room core/config core/base core/prob core/parts core/trace
+room core/metrics core/base core/prob core/parts core/trace
+room core/loop core/base core/prob core/parts core/trace core/config core/metrics
+
+# A plugin sees core, the list of plugins, and what its own room shares.
+for kind in acceptance drafters estimators frontiers routers unmaskers verifiers; do
+  room plugins/$kind 'core/*' plugins
+done
+room plugins 'core/*'
+room plugins/tokenizers 'core/*' plugins
+room plugins/tasks 'core/*' plugins plugins/tokenizers
+for subject in arithmetic images programs stories transduction; do
+  room plugins/tasks/$subject 'core/*' plugins plugins/tokenizers plugins/tasks
+done
+room plugins/tasks/benchmarks 'core/*' plugins plugins/tokenizers plugins/tasks plugins/tasks/stories
+
+# Models: a family sees what lies below it and no other family.
+models=plugins/models
+room $models/toy 'core/*' plugins
+room $models/kernels 'core/*'
+room $models/checkpoint 'core/*' $models/kernels
+room $models/transformer 'core/*' $models/kernels $models/checkpoint
+room $models/training 'core/*' $models/kernels $models/checkpoint $models/transformer \
+  plugins/tokenizers 'plugins/tasks/*'
+for family in autoregressive block_diffusion masked_diffusion mar xlnet; do
+  room $models/$family 'core/*' plugins $models/kernels $models/checkpoint $models/transformer \
+    $models/training plugins/tokenizers 'plugins/tasks/*'
+done
+room $models/bench 'core/*' "$models/*"
+room plugins/trainers 'core/*' plugins plugins/tokenizers 'plugins/tasks/*' "$models/*"
+[ -d plugins/remote ] && room plugins/remote 'core/*' plugins
+
+room analysis 'core/*'
+for part in replay report trace; do room analysis/$part 'core/*' analysis; done
+room analysis/figures 'core/*' analysis analysis/report
+room analysis/page 'core/*' analysis analysis/report
+room experiments/arm 'core/*' 'plugins/*'
+for part in bench certify sweep; do
+  room experiments/$part 'core/*' 'plugins/*' 'analysis/*' experiments/arm
+done
+room experiments 'core/*' 'plugins/*' 'analysis/*' 'experiments/*'
+
+for folder in $(find core plugins experiments analysis -name '*.h' -o -name '*.cc' | sed 's|/[^/]*$||' | sort -u); do
+  case " $rooms " in *" $folder "*) ;; *) printf 'no arrow is stated for %s\n' "$folder"; wrong=1 ;; esac
+done
+
 # forbid WHAT PATTERN FILE...: no file may hold a line that matches.
 forbid() {
   what=$1 pattern=$2
@@ -11,28 +85,20 @@ forbid() {
   printf '%s:\n%s\n' "$what" "$found"
   wrong=1
 }
-forbid "core includes nothing above it" '#include "(plugins|experiments|analysis)/' core/*/*
-forbid "plugins include neither experiments nor analysis" '#include "(experiments|analysis)/' $(find plugins -name '*.h' -o -name '*.cc')
-forbid "analysis includes core only" '#include "(plugins|experiments)/' $(find analysis -name '*.h' -o -name '*.cc')
+sources() { find core plugins experiments analysis \( -name '*.h' -o -name '*.cc' \) "$@"; }
 forbid "torch stays in plugins/models/*_torch.*" '#include [<"](torch|ATen|c10)/' \
-  $(find core plugins experiments analysis \( -name '*.h' -o -name '*.cc' \) ! -path 'plugins/models/*_torch.*')
-forbid "Boost, HDF5 and spdlog stay out of headers" '#include [<"](boost/|hdf5|spdlog/)' $(find core plugins experiments analysis -name '*.h' ! -path core/trace/hdf5_handle.h)
-forbid "only what reads and writes columns knows HDF5's handles" '#include "core/trace/hdf5_handle.h"' \
-  $(find core plugins experiments analysis \( -name '*.h' -o -name '*.cc' \) ! -path 'core/trace/hdf5_*.cc')
-forbid "Boost, HDF5 and spdlog stay out of plugins" '#include [<"](boost/|hdf5|spdlog/)' $(find plugins -name '*.cc')
-forbid "randomness comes from core/prob/chance alone" \
-  'std::(mt19937|minstd_rand|ranlux|knuth_b|default_random_engine|random_device|[a-z_]*_distribution<)|[^_a-z](rand|srand|drand48|random)\(\)|at::(rand|randn|randint|multinomial|bernoulli|manual_seed)\(' \
-  $(find core plugins experiments analysis \( -name '*.h' -o -name '*.cc' \) ! -path 'core/prob/chance.*')
-
-# A plugin's .cc is included by nobody; a header is included across folders only where it is a seam: models read texts through
-# plugins/tokenizers and the data of plugins/tasks, everything else stays within its folder. builtin.h is the list of all.
-for file in $(find plugins -name '*.h' -o -name '*.cc'); do
-  own=$(dirname "$file")
-  found=$(grep -nE '#include "plugins/' "$file" | grep -vE "#include \"($own/[a-z0-9_]+\.(h|inc)|plugins/builtin\.h|plugins/tokenizers/[a-z0-9_]+\.h)\"")
-  case $own in plugins/models | plugins/tokenizers) found=$(printf '%s' "$found" | grep -vE '#include "plugins/tasks/[a-z0-9_]+\.h"') ;; esac
-  [ -z "$found" ] && continue
-  printf 'plugins do not include one another:\n%s\n' "$(printf '%s\n' "$found" | sed "s|^|$file:|")"
-  wrong=1
-done
-forbid "a .cc file is included by nobody" '#include ".*\.cc"' $(find core plugins experiments analysis tests -name '*.h' -o -name '*.cc')
+  $(sources ! -path 'plugins/models/*_torch.*')
+forbid "Boost, HDF5 and spdlog stay out of headers" '#include [<"](boost/|hdf5|spdlog/)' \
+  $(sources -name '*.h' ! -path core/trace/hdf5_handle.h)
+forbid "only what reads and writes columns knows HDF5's handles" \
+  '#include "core/trace/hdf5_handle.h"' $(sources ! -path 'core/trace/hdf5_*.cc')
+forbid "Boost, HDF5 and spdlog stay out of plugins" '#include [<"](boost/|hdf5|spdlog/)' \
+  $(find plugins -name '*.cc')
+random='std::(mt19937|minstd_rand|ranlux|knuth_b|default_random_engine|random_device|[a-z_]*_distribution<)'
+random="$random|[^_a-z](rand|srand|drand48|random)\\(\\)"
+random="$random|at::(rand|randn|randint|multinomial|bernoulli|manual_seed)\\("
+forbid "randomness comes from core/prob/chance alone" "$random" \
+  $(sources ! -path 'core/prob/chance.*')
+forbid "a .cc file is included by nobody" '#include ".*\.cc"' \
+  $(find core plugins experiments analysis tests -name '*.h' -o -name '*.cc')
 exit $wrong

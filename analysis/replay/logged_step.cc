@@ -37,11 +37,8 @@ Setting setting_of(const Frame& frame, int arm, int vocabulary) {
   return setting;
 }
 
-Eigen::Map<const Eigen::ArrayXd> map_of(const std::vector<double>& values) {
+NumbersView view_of(const std::vector<double>& values) {
   return {values.data(), static_cast<Eigen::Index>(values.size())};
-}
-void point(Eigen::Map<const Eigen::ArrayXd>& map, const std::vector<double>& values) {
-  new (&map) Eigen::Map<const Eigen::ArrayXd>(map_of(values));
 }
 
 }  // namespace
@@ -145,8 +142,10 @@ void each_step(const Frame& frame, int vocabulary,
                 ? static_cast<int>(std::count_if(confidence.begin(), confidence.end(),
                                                  [&](double p) { return p > setting.threshold; }))
                 : 0;
-        point(view.confidence, confidence), point(view.margin, margin),
-            point(view.entropy, entropy), point(view.renyi2, renyi2);
+        view.confidence = view_of(confidence);
+        view.margin = view_of(margin);
+        view.entropy = view_of(entropy);
+        view.renyi2 = view_of(renyi2);
         view.expected = of(11);
         visit(step);
       }

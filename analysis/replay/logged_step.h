@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/frame.h"
-#include "core/parts/parts.h"
+#include "core/parts/step_view.h"
 
 namespace draftlab {
 

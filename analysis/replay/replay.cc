@@ -9,6 +9,7 @@
 #include "analysis/table.h"
 #include "core/base/error.h"
 #include "core/metrics/decode_metrics.h"
+#include "core/prob/accepted_prefix.h"
 
 namespace draftlab {
 namespace {
@@ -257,17 +258,7 @@ Replay replay(const Frame& frame, const ReplayRequest& request) {
     for (int rule = 0; rule < 3; ++rule)
       ledgers[rule].hear(prompt, step, fixed_rules[rule], request);
     for (std::size_t r = 0; r < routers.size(); ++r) {
-      StepView view;
-      view.sequence = step.view.sequence;
-      view.span = step.view.span, view.block = step.view.block, view.step = step.view.step,
-      view.length = step.view.length;
-      view.masked = step.view.masked, view.vocabulary = step.view.vocabulary,
-      view.progress = step.view.progress, view.preview = step.view.preview;
-      using Map = Eigen::Map<const Eigen::ArrayXd>;
-      new (&view.confidence) Map(step.view.confidence.data(), step.view.confidence.size());
-      new (&view.margin) Map(step.view.margin.data(), step.view.margin.size());
-      new (&view.entropy) Map(step.view.entropy.data(), step.view.entropy.size());
-      new (&view.renyi2) Map(step.view.renyi2.data(), step.view.renyi2.size());
+      StepView view = step.view;
       view.expected =
           routers[r].estimator ? routers[r].estimator->expected(step.view) : step.view.expected;
       Route route = routers[r].router->decide(view);

@@ -18,7 +18,8 @@
 #include "analysis/frame.h"
 #include "analysis/statistics.h"
 #include "core/config/registry.h"
-#include "core/parts/parts.h"
+#include "core/parts/estimator.h"
+#include "core/parts/router.h"
 
 namespace draftlab {
 

@@ -7,9 +7,9 @@
 
 #include "analysis/grouping.h"
 #include "analysis/report/choice.h"
+#include "analysis/report/report_options.h"
 #include "analysis/table.h"
 #include "core/base/error.h"
-#include "core/config/report_options.h"
 
 namespace draftlab {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config/report_options.h"
+#include "analysis/report/report_options.h"
 #include "core/trace/rows.h"
 
 namespace draftlab {

@@ -158,11 +158,11 @@ std::vector<std::string> read_paragraphs(const std::string& path) {
   return paragraphs;
 }
 
-bool Table::has(const std::string& column) const {
+bool CsvTable::has(const std::string& column) const {
   return std::find(columns.begin(), columns.end(), column) != columns.end();
 }
 
-std::size_t Table::column(const std::string& column) const {
+std::size_t CsvTable::column(const std::string& column) const {
   if (!has(column)) {
     std::string there;
     for (const std::string& one : columns) there += (there.empty() ? "" : ", ") + one;
@@ -172,9 +172,9 @@ std::size_t Table::column(const std::string& column) const {
                                   columns.begin());
 }
 
-Table parse_csv(const std::string& text, const std::string& name) {
+CsvTable parse_csv(const std::string& text, const std::string& name) {
   CsvReader reader(text, name);
-  Table table{name, {}, {}, {}};
+  CsvTable table{name, {}, {}, {}};
   if (!reader.done()) table.columns = reader.row();
   while (!reader.done()) {
     const std::size_t line = reader.line();
@@ -191,7 +191,7 @@ Table parse_csv(const std::string& text, const std::string& name) {
   return table;
 }
 
-Table read_csv(const std::string& path) { return parse_csv(read_utf8(path), path); }
+CsvTable read_csv(const std::string& path) { return parse_csv(read_utf8(path), path); }
 
 std::vector<std::string> parse_jsonl(const std::string& text, const std::string& name,
                                      const std::string& field) {

@@ -24,7 +24,7 @@ std::vector<std::string> read_paragraphs(const std::string& path);
 
 // Comma-separated values (RFC 4180: "quoted, with ""quotes"" and line ends"), the first row naming
 // the columns.
-struct Table {
+struct CsvTable {
   std::string name;  // of the file, for messages
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;  // each as wide as the header
@@ -32,8 +32,8 @@ struct Table {
   bool has(const std::string& column) const;
   std::size_t column(const std::string& column) const;  // DataError naming the columns there are
 };
-Table parse_csv(const std::string& text, const std::string& name);
-Table read_csv(const std::string& path);
+CsvTable parse_csv(const std::string& text, const std::string& name);
+CsvTable read_csv(const std::string& path);
 
 // One JSON object a line (or one array of them); the string under `field` of each. Blank lines are
 // skipped.

@@ -14,9 +14,8 @@ namespace {
 // Models that a config may name beside the target.
 const std::vector<std::string> kModelRoles = {"draft", "judge"};
 
-// Sections that belong to no plugin.
-const std::vector<std::string> kSections = {"decode",  "run",    "trace", "certify",
-                                            "distill", "report", "slurm"};
+// Sections that belong to the loop, not to a plugin or a command.
+const std::vector<std::string> kSections = {"decode", "run", "trace"};
 
 // Options of [run] that cannot change a decoded token: they are no part of an arm's identity.
 constexpr const char* kWithoutConsequence[] = {"limit", "first",       "samples",
@@ -85,10 +84,11 @@ class Composer {
     read_section("decode", arm.decode);
     read_section("run", arm.run);
     read_section("trace", arm.trace);
-    read_section("certify", arm.certify);
-    read_section("distill", arm.distill);
-    read_section("report", arm.report);
-    read_section("slurm", arm.slurm);
+    for (const Section& section : registries_.sections.all()) {
+      OptionSet set;
+      arm.sections[section.type] = section.make(set);
+      read(section.name, set);
+    }
     registries_.each([&](const auto& registry) { visit_unchosen(registry); });
     refuse_unknown();
     construct(arm);
@@ -171,6 +171,10 @@ class Composer {
   void read_section(const std::string& section, Options& options) {
     OptionSet set;
     options.declare(set);
+    read(section, set);
+  }
+
+  void read(const std::string& section, OptionSet& set) {
     set.read(config_, section, faults_);
     chosen_.insert(section);
     for (const Option& option : set.options()) resolved_[section][option.name()] = option.value();
@@ -208,6 +212,7 @@ class Composer {
     registries_.each([&](const auto& registry) { kinds.push_back(registry.kind()); });
     std::vector<std::string> known = kinds;
     known.insert(known.end(), kSections.begin(), kSections.end());
+    for (const Section& section : registries_.sections.all()) known.push_back(section.name);
     for (const std::string& role : kModelRoles) known.push_back("model." + role);
     known.insert(known.end(), {"sweep", "reference", "include"});
     for (const Config::Entry* const at : config_.entries()) {
@@ -307,7 +312,7 @@ class Composer {
     if (speaks(arm.drafter.make()->asks()) != vectors)
       refuse("drafter", "drafter '" + arm.drafter.name + "' drafts " +
                             (vectors ? "ids, and " : "vectors, and ") + whose);
-    const bool verifies = arm.router.name != "never" || arm.decode.shadow != "off";
+    const bool verifies = arm.router.name != "never" || arm.decode.shadow != Shadow::off;
     if (verifies && speaks(arm.verifier.make()->asks()) != vectors)
       refuse("verifier", "verifier '" + arm.verifier.name + "' judges " +
                              (vectors ? "ids, and " : "vectors, and ") + whose);
@@ -346,10 +351,11 @@ class Composer {
   }
 
   void name(Composition& arm) {
-    resolved_.erase("slurm");  // where cells are computed is no part of any
+    for (const Section& section : registries_.sections.all())
+      if (section.recorded == Recorded::no) resolved_.erase(section.name);
     arm.resolved = to_ini(resolved_);
-    for (const char* const section : {"trace", "certify", "distill", "report"})
-      resolved_.erase(section);
+    resolved_.erase("trace");
+    for (const Section& section : registries_.sections.all()) resolved_.erase(section.name);
     for (const char* const option : kWithoutConsequence) resolved_["run"].erase(option);
     if (faults_.empty() && !arm.drafter.make()->reads_draft_length())
       resolved_["decode"].erase("draft_length");

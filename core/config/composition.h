@@ -1,96 +1,47 @@
-// A config, resolved: which plugins, with which options. What the loop is built from, and what a
-// trace records.
+// A config without [sweep], resolved: which plugins, with which options. The loop is built from it,
+// and a trace records it.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <typeindex>
+#include <utility>
 #include <vector>
 
+#include "core/base/error.h"
+#include "core/config/arm.h"
 #include "core/config/config.h"
 #include "core/config/plugin.h"
-#include "core/config/report_options.h"
-#include "core/config/slurm_options.h"
+#include "core/config/run_options.h"
 
 namespace draftlab {
 
-// Config section `run`: what is decoded how often, where.
-struct RunOptions {
-  std::int64_t seed = 1;
-  std::int64_t limit = 0;    // prompts; 0: all of the task's
-  std::int64_t first = 0;    // index of the first prompt
-  std::int64_t samples = 1;  // repeats of a prompt
-  std::int64_t batch = 1;
-  Machine machine;
-  void declare(OptionSet& set);
-};
-
-// Config section `trace`.
-struct TraceOptions {
-  std::string drafts = "all";  // none, span, all
-  std::int64_t top_k = 0;      // tokens recorded of each drafted position
-  std::int64_t unit_tokens = 50000;
-  double unit_seconds = 30;
-  void declare(OptionSet& set);
-};
-
-// Config section `certify`.
-struct CertifyOptions {
-  std::string expect = "lossless";
-  double tolerance = 1e-12;              // total variation up to which "lossless" holds
-  double visible = 1e-3;                 // total variation above which "lossy" holds
-  std::int64_t most_outcomes = 2000000;  // about a minute
-  bool merge = true;                     // merge equal states after each step
-  std::int64_t worst_nfe = 0;            // claim on the worst case; 0: none
-  double first_step = 0;  // claim on the expected number of tokens of the first step; 0: none
-  // Of vector tokens, whose outcomes are sampled.
-  std::int64_t samples = 200000;  // decodes
-  double alpha = 0.01;  // probability that any of a lossless decoder's checks fails by chance
-  std::string given = "tokens";  // what a token is drawn given: all tokens before it, or what was
-                                 // committed before its step
-  std::vector<double> mean;      // claim on the mean of the first committed coordinates
-  double acceptance = 0;         // claim on the share of tested drafts that are accepted; 0: none
-  void declare(OptionSet& set);
-};
-
-// Config section `distill`: how a teacher's answers are searched.
-struct DistillOptions {
-  std::int64_t beams = 4;
-  double length_penalty = 0.6;
-  void declare(OptionSet& set);
-};
-
-// The plugins of one arm, bound. Models are named: "" is the target, others ("draft", "judge") as
-// `model.NAME = plugin`.
-struct Composition {
-  std::map<std::string, Bound<Model>> models;
-  Bound<Frontier> frontier;
-  Bound<Drafter> drafter;
-  Bound<Verifier> verifier;
-  Bound<Acceptance> acceptance;
-  Bound<Router> router;
-  std::optional<Bound<Estimator>> estimator;  // whose expectation routers read
-  std::vector<std::pair<std::string, Bound<Estimator>>>
-      attached;  // `estimator.NAME = plugin`: recorded, nothing more
-  Bound<Unmasker> unmasker;
+struct Composition : Arm {
   Bound<Task> task;
-  DecodeOptions decode;
+  // A config for `draftlab train` names a trainer, and need name neither model nor task.
+  std::optional<Bound<Trainer>> trainer;
   RunOptions run;
-  TraceOptions trace;
-  CertifyOptions certify;
-  DistillOptions distill;
-  ReportOptions report;
-  SlurmOptions slurm;
-  std::optional<Bound<Trainer>>
-      trainer;  // of a config for `draftlab train`, which need name neither model nor task
+  // The sections that commands own, by the type of their options.
+  std::map<std::type_index, std::shared_ptr<const void>> sections;
+
+  // The options of a registered section; Fault where nobody registered it.
+  template <class Options>
+  const Options& section() const {
+    const auto found = sections.find(typeid(Options));
+    if (found == sections.end()) throw Fault("a section of the config is read but not registered");
+    return *static_cast<const Options*>(found->second.get());
+  }
 
   // Canonical text: every chosen plugin and every resolved option that can change a decoded token.
   // Two configs with equal text are one arm.
   std::string effective;
-  std::string id;        // id_of(effective)
-  std::string resolved;  // the same with every other option (threads, batch, limit, trace): can be
-                         // run again as it stands
+  // id_of(effective).
+  std::string id;
+  // The same with every other option (threads, batch, limit, trace): it can be run again as it
+  // stands.
+  std::string resolved;
 };
 
 // Hash of an effective config, 12 hex digits.
@@ -112,7 +63,8 @@ Config reference_of(const Config& config);
 // ("drafter=self decode.draft_length=5").
 struct Cell {
   Config config;
-  std::string id;  // of its composition
+  // The id of its composition.
+  std::string id;
   std::string label;
   std::vector<std::pair<std::string, std::string>> axes;
 };

@@ -178,13 +178,36 @@ std::string Option::read(const std::string& text) {
   return set_(text, *this);
 }
 
-template <class Field>
-Option& OptionSet::bind(std::string name, Field* field) {
+Option& OptionSet::declare(std::string name) {
   for (const Option& option : options_)
     if (option.name_ == name) throw Fault("option '" + name + "' is declared twice");
   Option& option = options_.emplace_back();
   option.name_ = std::move(name);
+  return option;
+}
+
+template <class Field>
+Option& OptionSet::bind(std::string name, Field* field) {
+  Option& option = declare(std::move(name));
   option.bind(field);
+  return option;
+}
+
+Option& OptionSet::add_choice(std::string name, std::vector<std::string> words,
+                              std::function<int()> get, std::function<void(int)> set) {
+  Option& option = declare(std::move(name));
+  option.type_ = type_name<std::string>();
+  option.choices_ = std::move(words);
+  option.get_ = [words = option.choices_, get = std::move(get)] {
+    return words[static_cast<std::size_t>(get())];
+  };
+  option.numbers_ = [] { return std::vector<double>(); };
+  // Option::read has checked that the text is one of the choices.
+  option.set_ = [set = std::move(set)](const std::string& text, const Option& self) {
+    const auto at = std::find(self.choices_.begin(), self.choices_.end(), text);
+    set(static_cast<int>(at - self.choices_.begin()));
+    return std::string();
+  };
   return option;
 }
 

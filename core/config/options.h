@@ -6,6 +6,8 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace draftlab {
@@ -35,10 +37,11 @@ class Option {
   std::string range() const;         // "in [1, 8]"
   bool inside(double number) const;  // false for NaN
   std::string name_, help_, type_;
-  std::function<std::string(const std::string&, const Option&)>
-      set_;  // "" or the rule that the text breaks; then no change
+  // Sets the field and returns nothing, or leaves it and returns the rule that the text breaks.
+  std::function<std::string(const std::string&, const Option&)> set_;
   std::function<std::string()> get_;
-  std::function<std::vector<double>()> numbers_;  // of the field; none for strings and booleans
+  // The numbers in the field; strings, choices and booleans have none.
+  std::function<std::vector<double>()> numbers_;
   bool ranged_ = false;
   double low_ = 0, high_ = 0;
   std::vector<std::string> choices_;
@@ -53,6 +56,14 @@ class OptionSet {
   Option& add(std::string name, std::string* field);
   Option& add(std::string name, std::vector<std::int64_t>* field);  // comma separated
   Option& add(std::string name, std::vector<double>* field);
+  // A choice: words(Enum) has the word of each value, in their order.
+  template <class Enum>
+  requires std::is_enum_v<Enum> Option& add(std::string name, Enum* field) {
+    static constexpr auto all = words(Enum{});
+    return add_choice(
+        std::move(name), {all.begin(), all.end()}, [field] { return static_cast<int>(*field); },
+        [field](int value) { *field = static_cast<Enum>(value); });
+  }
 
   const std::vector<Option>& options() const { return options_; }
   // Reads every key `section.*` of the config into the fields; unknown keys and bad values become
@@ -60,8 +71,11 @@ class OptionSet {
   void read(const Config& config, const std::string& section, Faults& faults);
 
  private:
+  Option& declare(std::string name);
   template <class Field>
   Option& bind(std::string name, Field* field);
+  Option& add_choice(std::string name, std::vector<std::string> words, std::function<int()> get,
+                     std::function<void(int)> set);
   std::vector<Option> options_;
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/config/registry.h"
+#include "core/config/section.h"
 
 namespace draftlab {
 
@@ -22,8 +23,9 @@ struct Registries {
   Registry<Unmasker> unmaskers{"unmasker"};
   Registry<Task> tasks{"task"};
   Registry<Trainer> trainers{"trainer"};
+  Sections sections;
 
-  // Calls visit(registry) for each, in the order above.
+  // Calls visit(registry) for each kind of plugin, in the order above.
   template <class Visit>
   void each(Visit visit) {
     visit(models);
@@ -72,16 +74,16 @@ void* module_function(const std::string& module, const std::string& function);
 
 }  // namespace draftlab
 
-// In the tree: the name stands in plugins/builtin.h, which declares and calls it. A plugin missing
-// from the list does not compile (-Werror=missing-declarations), a listed one without a file does
-// not link.
-#define DRAFTLAB_PLUGIN(name)                                               \
-  static void add_##name(draftlab::Registries& registries);                 \
-  void register_##name(draftlab::Registries& registries) {                  \
+// In the tree: KIND and NAME stand in plugins/builtin.h, and the file is NAME.cc below the folder
+// of its kind.
+#define DRAFTLAB_PLUGIN(kind, name)                                         \
+  static void add_##kind##_##name(draftlab::Registries& registries);        \
+  void register_##kind##_##name(draftlab::Registries& registries);          \
+  void register_##kind##_##name(draftlab::Registries& registries) {         \
     registries.each([](auto& registry) { registry.set_source(__FILE__); }); \
-    add_##name(registries);                                                 \
+    add_##kind##_##name(registries);                                        \
   }                                                                         \
-  static void add_##name([[maybe_unused]] draftlab::Registries& registries)
+  static void add_##kind##_##name([[maybe_unused]] draftlab::Registries& registries)
 
 // Out of tree, once a library.
 #define DRAFTLAB_SHARED_PLUGIN()                                                       \

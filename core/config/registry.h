@@ -11,9 +11,15 @@
 #include "core/base/error.h"
 #include "core/config/config.h"
 #include "core/config/options.h"
+#include "core/parts/acceptance.h"
+#include "core/parts/drafter.h"
+#include "core/parts/estimator.h"
+#include "core/parts/frontier.h"
 #include "core/parts/model.h"
-#include "core/parts/parts.h"
+#include "core/parts/router.h"
 #include "core/parts/task.h"
+#include "core/parts/unmasker.h"
+#include "core/parts/verifier.h"
 
 namespace draftlab {
 

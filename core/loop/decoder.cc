@@ -32,28 +32,27 @@ std::int64_t model_ns(const Counts& counts) {
 
 }  // namespace
 
-Decoder::Decoder(const Composition& composition, const Models& models, const Prompt& prompt,
-                 std::uint64_t sequence, Chance& chance)
-    : composition_(composition),
+Decoder::Decoder(const Arm& arm, const Models& models, const Prompt& prompt, std::uint64_t sequence,
+                 Chance& chance)
+    : arm_(arm),
       models_(models),
       canvas_(prompt.length, prompt.given),
-      blocks_(composition.decode.blocks(canvas_)),
+      blocks_(arm.decode.blocks(canvas_)),
       sequence_(sequence),
       chance_(chance),
-      frontier_(composition.frontier.make()),
-      drafter_(composition.drafter.make()),
-      verifier_(composition.verifier.make()),
-      acceptance_(composition.acceptance.make()),
-      router_(composition.router.make()),
-      estimator_(composition.estimator ? composition.estimator->make() : nullptr),
-      unmasker_(composition.unmasker.make()),
+      frontier_(arm.frontier.make()),
+      drafter_(arm.drafter.make()),
+      verifier_(arm.verifier.make()),
+      acceptance_(arm.acceptance.make()),
+      router_(arm.router.make()),
+      estimator_(arm.estimator ? arm.estimator->make() : nullptr),
+      unmasker_(arm.unmasker.make()),
       choices_(prompt.choices),
       began_(now_ns()) {
   for (const auto& model : models_.models) facts_.push_back(model->facts());
   facts_[0].stops.insert(facts_[0].stops.end(), prompt.ends.begin(), prompt.ends.end());
-  for (const auto& [name, estimator] : composition.attached)
-    attached_.emplace_back(name, estimator.make());
-  for (Part* const part : parts()) part->begin(blocks_, composition.decode);
+  for (const auto& [name, estimator] : arm.attached) attached_.emplace_back(name, estimator.make());
+  for (Part* const part : parts()) part->begin(blocks_, arm.decode);
   frontier_->check(canvas_);
   frontier_->arrange(canvas_, chance_, sequence_);
   for (const auto& model : models_.models) sequences_.push_back(model->open(canvas_, blocks_));
@@ -66,9 +65,9 @@ Decoder::~Decoder() = default;
 
 bool Decoder::done() const {
   if (frontier_->done(canvas_)) return true;
-  if (composition_.decode.stop == "off") return false;
+  if (arm_.decode.stop == StopRule::off) return false;
   const std::int32_t end = end_of_text();
-  if (end < 0 || composition_.decode.stop == "token") return end >= 0;
+  if (end < 0 || arm_.decode.stop == StopRule::token) return end >= 0;
   for (std::int32_t i = end; i < blocks_.end(end, canvas_.length()); ++i)
     if (canvas_.masked(i) || canvas_.tentative(i)) return false;
   return true;
@@ -85,7 +84,7 @@ std::int32_t Decoder::end_of_text() const {
 
 std::vector<Token> Decoder::text() const {
   std::vector<Token> tokens = canvas_.tokens();
-  const std::int32_t end = composition_.decode.stop == "off" ? -1 : end_of_text();
+  const std::int32_t end = arm_.decode.stop == StopRule::off ? -1 : end_of_text();
   if (end >= 0) std::fill(tokens.begin() + end + 1, tokens.end(), kNoToken);
   return tokens;
 }
@@ -95,8 +94,8 @@ std::int64_t Decoder::nfe() const { return sequences_[0]->counts().nfe(); }
 std::string Decoder::state() const {
   std::string key = canvas_.key();
   if (carry_)
-    key += "|carry " + std::to_string(carry_->node) + " " + std::to_string(carry_->behind) + " " +
-           carry_->answer.key();
+    key += "|carry " + std::to_string(carry_->node) + " " + std::to_string(carry_->unseen_commits) +
+           " " + carry_->answer.key();
   for (const Part* const part : parts()) key += "|" + part->state();
   for (const auto& sequence : sequences_) key += "|" + sequence->state();
   return key;
@@ -126,7 +125,7 @@ Asking<bool> Decoder::choose() {
     throw ConfigError(
         "a choice between texts asks for their probabilities in the causal view, as a verifier "
         "does that asks `chain`; verifier '" +
-        composition_.verifier.name + "' does not, so its model need not answer");
+        arm_.verifier.name + "' does not, so its model need not answer");
   Asking<bool> refreshed = refresh();
   co_await refreshed;
   const std::int64_t began = now_ns();
@@ -171,8 +170,8 @@ Asking<bool> Decoder::choose() {
     verdict.judged.push_back({std::exp(log_probability(best, at)), 1, 1, true});
     canvas_.commit(open[at], choices_[best][at]);
   }
-  record(window, proposal, DraftNumbers(proposal), Route{.score = kNotMeasured}, verdict,
-         static_cast<int>(composition_.trace.top_k), row);
+  record(window, proposal, DraftNumbers(proposal), Route{}, verdict,
+         static_cast<int>(arm_.trace.top_k), row);
   row.counts = since(before, sequences_[0]->counts());
   row.ns = now_ns() - began;
   row_.steps.push_back(std::move(row));
@@ -188,13 +187,23 @@ Asking<bool> Decoder::step() {
   const std::int64_t began = now_ns();
   const Counts target_before = sequences_[0]->counts();
   const Counts drafter_before = sequences_.size() > 1 ? sequences_[1]->counts() : Counts{};
-  const DecodeOptions& decode = composition_.decode;
+  const DecodeOptions& decode = arm_.decode;
 
   const Window window = frontier_->next(canvas_);
-  const Step step{
-      canvas_,        window,          blocks_,         decode, carry_,
-      chance_,        mailbox_,        sequence_,       clock_, facts_.front().vocabulary,
-      *sequences_[0], frontier_.get(), unmasker_.get(), facts_};
+  const Step step{.canvas = canvas_,
+                  .window = window,
+                  .blocks = blocks_,
+                  .decode = decode,
+                  .carry = carry_,
+                  .chance = chance_,
+                  .mailbox = mailbox_,
+                  .sequence = sequence_,
+                  .clock = clock_,
+                  .vocabulary = facts_.front().vocabulary,
+                  .target = *sequences_[0],
+                  .frontier = frontier_.get(),
+                  .unmasker = unmasker_.get(),
+                  .models = facts_};
   const Proposal proposal = co_await drafter_->propose(step);
   for (const Commit& edit : proposal.edits) canvas_.edit(edit.position, edit.token);
 
@@ -209,7 +218,7 @@ Asking<bool> Decoder::step() {
 
   // Drafts that are all the target's own draws need no decision: verifying them costs nothing.
   const bool undecided = proposal.exact < static_cast<int>(proposal.nodes.size());
-  Route route{.verify = !proposal.nodes.empty(), .score = kNotMeasured, .propensity = 1};
+  Route route{.verify = !proposal.nodes.empty()};
   if (undecided) route = router_->decide(view);
   if (route.flip > 0) {
     const bool flipped =
@@ -218,14 +227,14 @@ Asking<bool> Decoder::step() {
     route.propensity = flipped ? route.flip : 1 - route.flip;
   }
   row.routed = undecided ? route.verify : -1;
-  if (decode.shadow == "commit" && undecided) route.verify = true;
+  if (decode.shadow == Shadow::commit && undecided) route.verify = true;
 
   Verdict verdict;
   std::vector<Judged> observed;
   if (route.verify) {
     verdict = co_await verifier_->judge(step, proposal, *acceptance_);
   } else if (!proposal.nodes.empty()) {
-    if (decode.shadow == "observe") {
+    if (decode.shadow == Shadow::observe) {
       const Counts counted = sequences_[0]->counts();
       const Verdict shadow = co_await verifier_->judge(step, proposal, *acceptance_);
       observed = shadow.judged;
@@ -252,8 +261,7 @@ Asking<bool> Decoder::step() {
   Asking<bool> refreshed = refresh();
   co_await refreshed;
 
-  record(window, proposal, numbers, route, verdict, static_cast<int>(composition_.trace.top_k),
-         row);
+  record(window, proposal, numbers, route, verdict, static_cast<int>(arm_.trace.top_k), row);
   row.counts = since(target_before, sequences_[0]->counts());
   if (sequences_.size() > 1) row.drafter_counts = since(drafter_before, sequences_[1]->counts());
   row.ns = now_ns() - began;
@@ -266,12 +274,11 @@ Asking<bool> Decoder::step() {
 }
 
 void Decoder::commit(const Proposal& proposal, Verdict& verdict) {
-  const bool cuts = composition_.decode.stop == "token";
+  const bool cuts = arm_.decode.stop == StopRule::token;
   std::size_t kept = 0;
   while (kept < verdict.commits.size()) {
     const Commit& commit = verdict.commits[kept++];
-    canvas_.commit(commit.position, commit.token, composition_.decode.edit_threshold < 1,
-                   commit.value);
+    canvas_.commit(commit.position, commit.token, arm_.decode.edit_threshold < 1, commit.value);
     if (cuts && end_of_text() >= 0) break;
   }
   if (kept == verdict.commits.size()) return;
@@ -283,29 +290,31 @@ void Decoder::commit(const Proposal& proposal, Verdict& verdict) {
 
 StepView Decoder::look(const Step& step, const Proposal& proposal,
                        const DraftNumbers& numbers) const {
-  StepView view;
-  view.sequence = sequence_;
-  const std::vector<std::int32_t>& open = step.window.positions;
-  if (!open.empty()) {
+  const int generated = canvas_.length() - canvas_.prompt_size();
+  StepView view{
+      .sequence = sequence_,
+      .step = static_cast<int>(clock_),
+      .length = canvas_.length(),
+      .masked = generated - canvas_.committed(),
+      .vocabulary = step.vocabulary,
+      .progress = static_cast<double>(canvas_.committed()) / generated,
+      .preview = proposal.nodes.empty() ? 0 : unmasker_->preview(step, proposal),
+      .confidence = numbers.confidence(),
+      .margin = numbers.margin(),
+      .entropy = numbers.entropy(),
+      .renyi2 = numbers.renyi2(),
+  };
+  if (const std::vector<std::int32_t>& open = step.window.positions; !open.empty()) {
+    const std::int32_t first = blocks_.first(open.front());
+    const std::int32_t end = blocks_.end(open.front(), canvas_.length());
     view.span = {open.front(), step.window.span};
-    const std::int32_t first = blocks_.first(open.front()),
-                       end = blocks_.end(open.front(), canvas_.length());
     view.block = {blocks_.index(open.front()), end - first, 0, 0};
-    for (std::int32_t i = first; i < end; ++i)
-      view.block.given += canvas_.given(i), view.block.masked += canvas_.masked(i);
+    for (std::int32_t i = first; i < end; ++i) {
+      view.block.given += canvas_.given(i);
+      view.block.masked += canvas_.masked(i);
+    }
   }
-  view.step = static_cast<int>(clock_);
-  view.length = canvas_.length();
-  view.masked = canvas_.length() - canvas_.prompt_size() - canvas_.committed();
-  view.vocabulary = step.vocabulary;
-  view.progress =
-      static_cast<double>(canvas_.committed()) / (canvas_.length() - canvas_.prompt_size());
-  view.preview = proposal.nodes.empty() ? 0 : unmasker_->preview(step, proposal);
-  new (&view.confidence) DraftNumbers::Column(numbers.confidence());
-  new (&view.margin) DraftNumbers::Column(numbers.margin());
-  new (&view.entropy) DraftNumbers::Column(numbers.entropy());
-  new (&view.renyi2) DraftNumbers::Column(numbers.renyi2());
-  view.expected = estimator_ ? estimator_->expected(view) : kNotMeasured;
+  if (estimator_) view.expected = estimator_->expected(view);
   return view;
 }
 

@@ -8,11 +8,19 @@
 #include <string>
 #include <vector>
 
-#include "core/config/composition.h"
+#include "core/config/arm.h"
 #include "core/loop/load_models.h"
 #include "core/loop/record.h"
-#include "core/parts/parts.h"
+#include "core/parts/acceptance.h"
+#include "core/parts/drafter.h"
+#include "core/parts/estimator.h"
+#include "core/parts/frontier.h"
+#include "core/parts/router.h"
+#include "core/parts/step.h"
+#include "core/parts/step_view.h"
 #include "core/parts/task.h"
+#include "core/parts/unmasker.h"
+#include "core/parts/verifier.h"
 #include "core/trace/rows.h"
 
 namespace draftlab {
@@ -21,8 +29,8 @@ class Decoder {
  public:
   // References outlive the decoder. `sequence` addresses its random sites. ConfigError when the
   // frontier cannot decode such a prompt or the model cannot hold it.
-  Decoder(const Composition& composition, const Models& models, const Prompt& prompt,
-          std::uint64_t sequence, Chance& chance);
+  Decoder(const Arm& arm, const Models& models, const Prompt& prompt, std::uint64_t sequence,
+          Chance& chance);
   ~Decoder();
 
   bool done() const;
@@ -34,7 +42,8 @@ class Decoder {
   const Canvas& canvas() const { return canvas_; }
   // Equal states have equal futures: canvas, carry and what the parts have learnt.
   std::string state() const;
-  std::int64_t nfe() const;                            // of the target so far
+  // Function evaluations of the target so far.
+  std::int64_t nfe() const;
   const Verdict& verdict() const { return verdict_; }  // of the last step
   // Every token up to the first generated end-of-text token; kNoToken where none is.
   std::vector<Token> text() const;
@@ -43,7 +52,7 @@ class Decoder {
   const SampleRow& row() const { return row_; }
 
  private:
-  const Composition& composition_;
+  const Arm& arm_;
   const Models& models_;
   Canvas canvas_;
   Blocks blocks_;

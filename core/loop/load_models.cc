@@ -19,12 +19,11 @@ std::shared_ptr<Model> load(const Bound<Model>& bound, const Machine& machine, L
   return model;
 }
 
-Models load_models(const Composition& composition, Loaded& loaded) {
+Models load_models(const Arm& arm, const Machine& machine, Loaded& loaded) {
   Models models;
   for (const char* name : {"", "draft"}) {
-    const auto bound = composition.models.find(name);
-    if (bound != composition.models.end())
-      models.models.push_back(load(bound->second, composition.run.machine, loaded));
+    const auto bound = arm.models.find(name);
+    if (bound != arm.models.end()) models.models.push_back(load(bound->second, machine, loaded));
   }
   for (const auto& model : models.models) {
     if (model->facts().vocabulary == models.target().facts().vocabulary) continue;

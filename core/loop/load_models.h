@@ -1,4 +1,4 @@
-// The models that a composition decodes with.
+// The models that an arm decodes with.
 #pragma once
 
 #include <map>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config/composition.h"
+#include "core/config/arm.h"
 
 namespace draftlab {
 
@@ -22,6 +22,6 @@ struct Models {
   std::vector<std::shared_ptr<Model>> models;
   Model& target() const { return *models[0]; }
 };
-Models load_models(const Composition& composition, Loaded& loaded);
+Models load_models(const Arm& arm, const Machine& machine, Loaded& loaded);
 
 }  // namespace draftlab

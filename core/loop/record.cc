@@ -62,10 +62,10 @@ void record(const Window& window, const Proposal& proposal, const DraftNumbers& 
     if (i < verdict.judged.size()) {
       draft.p = verdict.judged[i].target;
       draft.accept = verdict.judged[i].accept;
-      draft.log_p = verdict.judged[i].log_target;
-      draft.log_q = verdict.judged[i].log_drawn;
-      draft.proposals = verdict.judged[i].proposals;
-      draft.capped = verdict.judged[i].capped;
+      draft.log_p = verdict.judged[i].vector.log_target;
+      draft.log_q = verdict.judged[i].vector.log_drawn;
+      draft.proposals = verdict.judged[i].vector.proposals;
+      draft.capped = verdict.judged[i].vector.capped;
       draft.accepted = verdict.judged[i].reached ? verdict.judged[i].accepted : -1;
     }
     row.drafts.push_back(std::move(draft));

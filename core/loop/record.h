@@ -3,7 +3,11 @@
 
 #include <Eigen/Core>
 
-#include "core/parts/parts.h"
+#include "core/parts/proposal.h"
+#include "core/parts/route.h"
+#include "core/parts/step_view.h"
+#include "core/parts/verdict.h"
+#include "core/parts/window.h"
 #include "core/trace/rows.h"
 
 namespace draftlab {
@@ -13,15 +17,16 @@ namespace draftlab {
 // mass without either says nothing.
 class DraftNumbers {
  public:
-  using Column = Eigen::Map<const Eigen::ArrayXd>;
   explicit DraftNumbers(const Proposal& proposal);
-  Column confidence() const { return column(0); }  // probability of the drafted token
-  Column margin() const { return column(1); }
-  Column entropy() const { return column(2); }  // nats
-  Column renyi2() const { return column(3); }
+  NumbersView confidence() const { return column(0); }  // probability of the drafted token
+  NumbersView margin() const { return column(1); }
+  NumbersView entropy() const { return column(2); }  // nats
+  NumbersView renyi2() const { return column(3); }
 
  private:
-  Column column(Eigen::Index index) const { return {numbers_.col(index).data(), numbers_.rows()}; }
+  NumbersView column(Eigen::Index index) const {
+    return {numbers_.col(index).data(), numbers_.rows()};
+  }
   Eigen::ArrayX4d numbers_;
 };
 

@@ -133,21 +133,6 @@ void mark_ar(SampleRow& sample) {
   sample.ar_global = ratio(global, static_cast<double>(t));
 }
 
-double expected_accepted(std::span<const double> accept) {
-  double survival = 1, expected = 0;
-  for (double a : accept) expected += survival *= a;
-  return expected;
-}
-
-double expected_committed(std::span<const double> accept) {
-  double survival = 1, expected = 0;
-  for (double a : accept) {
-    expected += survival;
-    survival *= a;
-  }
-  return expected;
-}
-
 void AcceptanceSums::add(const StepRow& step) {
   ++steps;
   committed += step.committed;

@@ -42,12 +42,6 @@ std::vector<std::int32_t> commit_order(const SampleRow& sample);
 inline constexpr int kArWindow = 2;
 void mark_ar(SampleRow& sample);
 
-// Accept probabilities a_1..a_L of a span; S_k = a_1 ... a_k. Expected accepted prefix E[K] = S_1 +
-// ... + S_L; expected number committed, the replacement included and no bonus token, E[C] = S_0 +
-// ... + S_{L-1} = E[K] + 1 - S_L.
-double expected_accepted(std::span<const double> accept);
-double expected_committed(std::span<const double> accept);
-
 // The acceptance vocabulary. What some steps drafted and kept, in sums; everything that is called
 // acceptance anywhere is a ratio of two of these. Only verified steps judge drafts, and of those
 // the ones that a chain may judge (step_span; all where a step names no span). Structural

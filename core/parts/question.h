@@ -75,8 +75,8 @@ class Answer {
 struct Carry {
   Answer answer;
   int node = kRoot;
-  int behind =
-      0;  // tokens committed behind that node, which it did not see: a replacement or a bonus
+  // How many tokens were committed after that node and are unknown to it: a replacement or a bonus.
+  int unseen_commits = 0;
 };
 
 }  // namespace draftlab

@@ -5,7 +5,8 @@
 #include <functional>
 #include <vector>
 
-#include "core/parts/parts.h"
+#include "core/parts/asking.h"
+#include "core/parts/step.h"
 
 namespace draftlab {
 

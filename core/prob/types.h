@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 namespace draftlab {
@@ -10,6 +11,9 @@ namespace draftlab {
 // Index into the model's vocabulary.
 using Token = std::int32_t;
 inline constexpr Token kNoToken = -1;
+
+// The value of a quantity that was not measured.
+inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
 // What a function evaluation was for. A forward that judged anything is `verify`; `aux` costs no
 // forward of a model (an n-gram look-up). `judge` counts the scoring model of generative
@@ -20,13 +24,17 @@ inline constexpr int kKinds = 6;
 // The same tokens seen bidirectionally and causally give different distributions.
 enum class View { bidirectional, causal };
 
-// The shape of a question, hence what a model must be able to do to answer it in one evaluation.
-//   committed  asked positions see exactly the committed tokens
-//   chain      paths of drafted tokens in the causal view: a position sees what precedes it on its
-//   path. One batch row a path branches   any tree of drafted tokens in the bidirectional view, one
-//   batch row a node shallow    either of the first two in the causal view, answered by the model's
-//   first layers and its head (early exit) reverse    the laws of reverse steps of vector tokens:
-//   no forward of the backbone. Models that answer it speak vectors
+// The shape of a question, hence what a model must be able to do to answer it in one evaluation:
+//  - committed: asked positions see exactly the committed tokens;
+//  - chain: paths of drafted tokens in the causal view, where a position sees what precedes it on
+//  its
+//    path; one batch row a path;
+//  - branches: any tree of drafted tokens in the bidirectional view; one batch row a node;
+//  - shallow: a committed or chain question in the causal view, answered by the model's first
+//  layers
+//    and its head (early exit);
+//  - reverse: the laws of reverse steps of vector tokens, without a forward of the backbone. Models
+//    that answer it speak vectors.
 enum class Form { committed, chain, branches, shallow, reverse };
 
 // Where a committed token came from.

@@ -15,8 +15,6 @@
 
 namespace draftlab {
 
-inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
-
 // One committed token.
 struct TokenRow {
   std::int32_t position = 0;

@@ -15,10 +15,9 @@
 #include "core/trace/columns.h"
 #include "core/trace/hdf5_columns.h"
 #include "core/trace/rows.h"
+#include "core/trace/trace_options.h"
 
 namespace draftlab {
-
-struct TraceOptions;  // core/config/composition.h
 
 // Collects finished samples. When enough tokens or time have gathered they become a unit,
 // PATH.units/unit-NNNNNN-WRITER.h5: a whole trace of those samples, whose final name is the record
@@ -63,7 +62,7 @@ class TraceWriter final : public TraceSink {
   std::string path_, folder_;
   Provenance provenance_;
   std::vector<RunRow> runs_;
-  std::string drafts_;
+  RecordedDrafts drafts_;
   std::int64_t unit_tokens_;
   double unit_seconds_;
   std::chrono::steady_clock::time_point rolled_;

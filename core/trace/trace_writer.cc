@@ -13,8 +13,9 @@
 #include <span>
 #include <utility>
 
+#include "core/base/error.h"
 #include "core/base/files.h"
-#include "core/config/composition.h"
+#include "core/base/words.h"
 #include "core/trace/hdf5_columns.h"
 #include "core/trace/provenance.h"
 #include "core/trace/trace_merge.h"
@@ -148,8 +149,8 @@ void TraceWriter::adopt(const std::string& path) {
     if (run.data_digest != now.data_digest)
       differs("data's digest", run.data_digest, now.data_digest);
   }
-  if (file.text("drafts").value_or("") != drafts_)
-    differs("trace.drafts", file.text("drafts").value_or(""), drafts_);
+  if (file.text("drafts").value_or("") != word(drafts_))
+    differs("trace.drafts", file.text("drafts").value_or(""), std::string(word(drafts_)));
   const auto prompt = integers(file, Table::sample, "sample_prompt_index"),
              repeat = integers(file, Table::sample, "sample_sample_index"),
              run = integers(file, Table::sample, "sample_run_index");
@@ -173,14 +174,14 @@ void TraceWriter::sample(SampleRow row) {
                first_token = tokens_.rows(), first_draft = drafted_.rows();
     parents.assign(step.tokens.size(), step_row);
     tokens_.add_all(step.tokens, parents);
-    if (drafts_ == "all") {
+    if (drafts_ == RecordedDrafts::all) {
       parents.assign(step.drafts.size(), step_row);
       drafted_.add_all(step.drafts, parents);
-    } else if (drafts_ == "span") {
+    } else if (drafts_ == RecordedDrafts::span) {
       std::erase_if(step.drafts, [&](const DraftRow& draft) { return draft.depth >= step.span; });
       for (DraftRow& draft : step.drafts) drafted_.add(draft, {step_row});
     }
-    for (std::size_t d = 0; drafts_ != "none" && d < step.drafts.size(); ++d) {
+    for (std::size_t d = 0; drafts_ != RecordedDrafts::none && d < step.drafts.size(); ++d) {
       const std::vector<std::pair<Token, double>>& top = step.drafts[d].top;
       for (std::size_t rank = 0; rank < top.size(); ++rank) {
         drafted_.named("id" + std::to_string(rank + 1), first_draft + static_cast<std::int64_t>(d),
@@ -235,7 +236,7 @@ std::int32_t TraceWriter::speller_of(std::int32_t run) const {
 
 std::vector<std::byte> TraceWriter::image(int level) const {
   ColumnWriter writer(level);
-  write_root(writer, provenance_, runs_, drafts_);
+  write_root(writer, provenance_, runs_, std::string(word(drafts_)));
   for (const Columns* table : {&samples_, &steps_, &tokens_, &drafted_}) writer.columns(*table);
   Columns pieces(Table::piece);
   for (const auto& [run, occurs] : occurring_) {
@@ -284,7 +285,7 @@ std::function<void()> TraceWriter::closing() {
     Merge merge(std::move(sources));
     merge.plan();
     ColumnWriter file(kMergedLevel);
-    write_root(file, provenance_, runs_, drafts_);
+    write_root(file, provenance_, runs_, std::string(word(drafts_)));
     merge.write(file);
     file.save(path_);
   }

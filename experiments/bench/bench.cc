@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/files.h"
+#include "core/config/composition.h"
 #include "core/loop/decoder.h"
 #include "core/trace/provenance.h"
 #include "core/trace/trace_file.h"
@@ -141,7 +142,7 @@ int bench(const CommandLine& line, const Registries& registries) {
   const auto decode = [&](bool incremental, std::int64_t most) {
     const Composition composition = compose_bench(options, incremental, line, registries);
     Loaded loaded;
-    const Models models = load_models(composition, loaded);
+    const Models models = load_models(composition, composition.run.machine, loaded);
     const Prompt prompt = make_prompt(options, models.target().facts().vocabulary);
     SampledChance chance(1);
     Decoder decoder(composition, models, prompt, 1, chance);

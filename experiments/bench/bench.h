@@ -5,7 +5,7 @@
 #include "core/config/config.h"
 #include "core/config/options.h"
 #include "core/config/plugin.h"
-#include "experiments/command_line.h"
+#include "experiments/arm/command_line.h"
 
 namespace draftlab {
 

@@ -9,7 +9,8 @@
 #include <numeric>
 
 #include "core/base/files.h"
-#include "experiments/arm.h"
+#include "core/config/plugin.h"
+#include "experiments/arm/loaded_arm.h"
 #include "experiments/bench/bench.h"
 
 namespace draftlab {
@@ -58,7 +59,7 @@ Line fit(const std::vector<Measured>& all) {
 }
 
 // Decodes all prompts at that batch size once more.
-void measure(const Arm& arm, Measured& measured) {
+void measure(const LoadedArm& arm, Measured& measured) {
   std::vector<Job> jobs;
   const RunOptions& run = arm.composition.run;
   for (int i = 0; i < arm.prompts(); ++i)
@@ -86,8 +87,8 @@ int bench_batch(const CommandLine& line, const Registries& registries) {
     Config config = Config::read(line.paths[1], line.overrides, faults);
     faults.raise();
     config.set({"run.dtype", dtype, "bench"});
-    std::vector<Arm> arms = load_arms(config, registries);
-    Arm& arm = arms.front();
+    std::vector<LoadedArm> arms = load_arms(config, registries);
+    LoadedArm& arm = arms.front();
     arm.judge = nullptr;
     std::vector<Measured> all;
     for (const std::int64_t batch : {1, 2, 4, 8, 16, 32}) all.push_back({.batch = batch});

@@ -224,7 +224,7 @@ int bench_model(const CommandLine& line, const Registries& registries) {
   const std::int64_t before = memory("VmRSS:");  // with libtorch
   const auto began = std::chrono::steady_clock::now();
   Loaded loaded;
-  const Models models = load_models(composition, loaded);
+  const Models models = load_models(composition, composition.run.machine, loaded);
   Model& target = models.target();
   const double load_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();

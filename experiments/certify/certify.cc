@@ -8,7 +8,9 @@
 #include <optional>
 
 #include "core/base/progress.h"
+#include "core/base/words.h"
 #include "core/config/composition.h"
+#include "experiments/certify/certify_options.h"
 #include "experiments/certify/enumeration.h"
 #include "experiments/certify/vector_certificate.h"
 
@@ -42,8 +44,8 @@ struct Walk {
 // The decoder's outcomes on the config's first prompt. `name` says in a refusal which decoder it
 // was.
 Walk walk(const Composition& composition, const std::string& name, Loaded& loaded) {
-  const CertifyOptions& options = composition.certify;
-  const Models models = load_models(composition, loaded);
+  const CertifyOptions& options = composition.section<CertifyOptions>();
+  const Models models = load_models(composition, composition.run.machine, loaded);
   const Prompt prompt = first_prompt(composition, name);
 
   Walk walk;
@@ -66,6 +68,7 @@ Walk walk(const Composition& composition, const std::string& name, Loaded& loade
 
 // The certificate of a decoder of vectors, whose reference is the target itself.
 bool certify_vectors(const Composition& decoder, const std::string& name) {
+  const CertifyOptions& claim = decoder.section<CertifyOptions>();
   const auto began = std::chrono::steady_clock::now();
   Loaded loaded;
   const VectorCertificate certificate =
@@ -73,11 +76,11 @@ bool certify_vectors(const Composition& decoder, const std::string& name) {
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   const bool holds =
-      certificate.lossless() == (decoder.certify.expect == "lossless") && certificate.claims_hold();
-  std::cout << name << ": " << (holds ? "holds" : "DOES NOT HOLD") << " (" << decoder.certify.expect
-            << ": " << (decoder.certify.expect == "lossless" ? "no" : "some")
-            << " check of the law is beyond its critical value; alpha "
-            << text("%.3g", decoder.certify.alpha) << " over all)\n"
+      certificate.lossless() == (claim.expect == Claim::lossless) && certificate.claims_hold();
+  std::cout << name << ": " << (holds ? "holds" : "DOES NOT HOLD") << " (" << word(claim.expect)
+            << ": " << (claim.expect == Claim::lossless ? "no" : "some")
+            << " check of the law is beyond its critical value; alpha " << text("%.3g", claim.alpha)
+            << " over all)\n"
             << to_text(certificate) << "  seconds " << text("%.2f", seconds) << "\n";
   return holds;
 }
@@ -91,7 +94,7 @@ bool certify_cell(const Cell& cell, const std::string& name, const Registries& r
   if (std::count(forms.begin(), forms.end(), Form::reverse)) return certify_vectors(decoder, name);
   const Composition reference = compose(reference_of(cell.config), registries, faults);
   faults.raise();
-  const CertifyOptions& claim = decoder.certify;
+  const CertifyOptions& claim = decoder.section<CertifyOptions>();
 
   const auto began = std::chrono::steady_clock::now();
   Loaded loaded;
@@ -102,13 +105,13 @@ bool certify_cell(const Cell& cell, const std::string& name, const Registries& r
   const Outcomes& outcomes = walked.outcomes;
 
   const double variation = total_variation(outcomes, expected.outcomes);
-  const bool lossless = claim.expect == "lossless";
+  const bool lossless = claim.expect == Claim::lossless;
   const bool exact = lossless ? variation <= claim.tolerance : variation > claim.visible;
   const bool fast = claim.worst_nfe == 0 || outcomes.worst_nfe <= claim.worst_nfe;
   const bool committed =
       claim.first_step == 0 || std::abs(outcomes.first_step - claim.first_step) <= claim.tolerance;
   std::cout << name << ": " << (exact && fast && committed ? "holds" : "DOES NOT HOLD")
-            << "\n  total variation  " << text("%.3g", variation) << "  (" << claim.expect
+            << "\n  total variation  " << text("%.3g", variation) << "  (" << word(claim.expect)
             << (lossless ? ": at most " : ": above ")
             << text("%.3g", lossless ? claim.tolerance : claim.visible)
             << (exact ? ")" : "; it is not)") << "\n  NFE              expected "

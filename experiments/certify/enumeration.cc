@@ -1,4 +1,5 @@
 #include "experiments/certify/enumeration.h"
+#include "core/config/composition.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "core/config/composition.h"
 #include "core/loop/decoder.h"
 
 namespace draftlab {

@@ -1,5 +1,8 @@
 #include "experiments/certify/vector_certificate.h"
 
+#include "core/config/composition.h"
+#include "experiments/certify/certify_options.h"
+
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
@@ -47,7 +50,9 @@ struct Decoded {
 class Sampler {
  public:
   Sampler(const Composition& composition, const Prompt& prompt, Loaded& loaded)
-      : composition_(composition), prompt_(prompt), models_(load_models(composition, loaded)) {}
+      : composition_(composition),
+        prompt_(prompt),
+        models_(load_models(composition, composition.run.machine, loaded)) {}
 
   const Models& models() const { return models_; }
 
@@ -82,7 +87,7 @@ class Referee {
         prompt_(prompt),
         target_(target),
         facts_(target.facts()),
-        by_step_(composition.certify.given == "step") {}
+        by_step_(composition.section<CertifyOptions>().given == Given::step) {}
 
   // The standard normals of each token of a decode, token after token, y_K first; fewer where a
   // token's states are not known.
@@ -220,7 +225,9 @@ void check_moments(const std::vector<Eigen::VectorXd>& decodes, const JointMomen
 }
 
 // Of a draft that was tested, and reached.
-bool tested(const Judged& judged) { return judged.reached && !std::isnan(judged.log_target); }
+bool tested(const Judged& judged) {
+  return judged.reached && !std::isnan(judged.vector.log_target);
+}
 
 // The probability that the first draft of a decode is accepted.
 Tally first_acceptance(const Sampler& sampler, std::int64_t samples) {
@@ -246,8 +253,8 @@ void check_overlap(const Composition& composition, const Prompt& prompt, Loaded&
   Composition exchanged = composition;
   std::swap(exchanged.models.at(""), exchanged.models.at("draft"));
   exchanged.decode.draft_length = 1;  // the others are not looked at
-  const Tally other =
-      first_acceptance(Sampler(exchanged, prompt, loaded), composition.certify.samples);
+  const Tally other = first_acceptance(Sampler(exchanged, prompt, loaded),
+                                       composition.section<CertifyOptions>().samples);
   checks.push_back({.name = "overlap E_q min(1, p/q) = E_p min(1, q/p), in errors",
                     .samples = other.count,
                     .statistic = errors_apart(probability.mean(), other.mean(),
@@ -311,12 +318,12 @@ bool VectorCertificate::claims_hold() const {
 
 VectorCertificate certify_vectors(const Composition& composition, const Prompt& prompt,
                                   Loaded& loaded) {
-  const CertifyOptions& claim = composition.certify;
+  const CertifyOptions& claim = composition.section<CertifyOptions>();
   const Sampler sampler(composition, prompt, loaded);
   Model& target = sampler.models().target();
   Referee referee(composition, prompt, target);
   const auto* const known = dynamic_cast<const KnownJoint*>(&target);
-  const bool joint = known && claim.given == "tokens" && prompt.given.size() == 1;
+  const bool joint = known && claim.given == Given::tokens && prompt.given.size() == 1;
 
   VectorCertificate certificate;
   std::vector<std::vector<double>> normals(static_cast<std::size_t>(claim.samples));
@@ -334,8 +341,8 @@ VectorCertificate certify_vectors(const Composition& composition, const Prompt& 
       for (const Judged& judged : verdict.judged) {
         if (!tested(judged)) continue;
         accepted.add(judged.accepted);
-        proposals.add(judged.proposals);
-        certificate.capped += judged.capped;
+        proposals.add(judged.vector.proposals);
+        certificate.capped += judged.vector.capped;
       }
       if (step == 0 && !verdict.judged.empty() && tested(verdict.judged.front())) {
         first_probability.add(verdict.judged.front().accept);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/config/composition.h"
 #include "core/loop/decoder.h"
 
 namespace draftlab {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config/slurm_options.h"
+#include "experiments/sweep/slurm_options.h"
 #include "experiments/sweep/sweep_folder.h"
 
 namespace draftlab {

@@ -6,8 +6,10 @@
 #include <iostream>
 
 #include "analysis/report/summary.h"
+#include "core/config/composition.h"
 #include "core/trace/trace_file.h"
 #include "experiments/sweep/slurm.h"
+#include "experiments/sweep/slurm_options.h"
 #include "experiments/sweep/sweep_estimate.h"
 #include "experiments/sweep/sweep_local.h"
 #include "experiments/sweep/sweep_status.h"
@@ -72,7 +74,8 @@ int finish(const SweepFolder& folder, const Registries& registries, bool went_th
     if (trace.runs().size() <= kMostSummarised) {
       Faults faults;
       std::cout << summary(trace.runs(), trace.read(false),
-                           compose(folder.cells()[0].cell.config, registries, faults).report)
+                           compose(folder.cells()[0].cell.config, registries, faults)
+                               .section<ReportOptions>())
                 << "\n";
     }
   }
@@ -154,7 +157,8 @@ int sweep(const CommandLine& line, const Registries& registries) {
   forgive_interrupted(folder);
   if (line.has("slurm")) {
     Faults faults;
-    const SlurmOptions options = compose(folder.cells()[0].cell.config, registries, faults).slurm;
+    const SlurmOptions options =
+        compose(folder.cells()[0].cell.config, registries, faults).section<SlurmOptions>();
     settle_with_slurm(folder);
     return submit(folder, options, line.passed);
   }

@@ -9,9 +9,10 @@
 #include <iostream>
 
 #include "core/base/progress.h"
+#include "core/config/composition.h"
 #include "core/prob/chance.h"
 #include "core/trace/provenance.h"
-#include "experiments/arm.h"
+#include "experiments/arm/loaded_arm.h"
 
 namespace draftlab {
 namespace {
@@ -33,7 +34,7 @@ struct Probe {
 
 // Seconds that a sample of this cell takes: by decoding some, or the first steps of one that is
 // long.
-Probe probe(const SweepCell& cell, Shelf& shelf, const Registries& registries) {
+Probe probe(const SweepCell& cell, ModelCache& cache, const Registries& registries) {
   Faults faults;
   Composition composition = compose(cell.cell.config, registries, faults);
   faults.raise();
@@ -42,7 +43,7 @@ Probe probe(const SweepCell& cell, Shelf& shelf, const Registries& registries) {
   if (threads == 0) threads = usable_threads();
   found.threads = threads;
   auto began = Clock::now();
-  const Arm arm = shelf.arm(cell.cell.label, std::move(composition));
+  const LoadedArm arm = cache.arm(cell.cell.label, std::move(composition));
   found.loading = since(began);
   began = Clock::now();
   double decoded = 0;
@@ -65,11 +66,11 @@ Probe probe(const SweepCell& cell, Shelf& shelf, const Registries& registries) {
 
 int estimate(SweepFolder& folder, const Registries& registries) {
   const std::vector<SweepCell>& cells = folder.cells();
-  Shelf shelf;
+  ModelCache cache;
   std::vector<Probe> probes;
   const std::size_t probed = std::min(kMostProbed, cells.size());
   for (std::size_t i = 0; i < probed; ++i)
-    probes.push_back(probe(cells[i * cells.size() / probed], shelf, registries));
+    probes.push_back(probe(cells[i * cells.size() / probed], cache, registries));
   double process_seconds = 0, core_seconds = 0, longest = 0;
   std::int64_t samples = 0;
   for (std::size_t i = 0; i < cells.size(); ++i) {

@@ -1,6 +1,7 @@
 // What a sweep will cost, from a few steps of a few cells.
 #pragma once
 
+#include "core/config/plugin.h"
 #include "experiments/sweep/sweep_folder.h"
 
 namespace draftlab {

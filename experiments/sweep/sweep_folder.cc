@@ -13,7 +13,7 @@
 #include "core/base/files.h"
 #include "core/prob/chance.h"
 #include "core/trace/provenance.h"
-#include "experiments/arm.h"
+#include "experiments/arm/loaded_arm.h"
 #include "plugins/models/checkpoint/safetensors.h"
 #include "plugins/tokenizers/tokenizer.h"
 

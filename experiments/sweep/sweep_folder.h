@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/config/composition.h"
-#include "experiments/command_line.h"
+#include "experiments/arm/command_line.h"
 #include "experiments/sweep/claims.h"
 
 namespace draftlab {

@@ -19,9 +19,10 @@
 
 #include "core/base/files.h"
 #include "core/base/progress.h"
+#include "core/config/composition.h"
 #include "core/trace/provenance.h"
 #include "core/trace/trace_file.h"
-#include "experiments/arm.h"
+#include "experiments/arm/loaded_arm.h"
 
 namespace draftlab {
 namespace {
@@ -87,7 +88,7 @@ class Worker {
   bool try_claim(std::size_t index);
   Result decode(std::size_t index);
   void settle();  // waits for what is on its way, and records what became of it
-  bool decode_prompts(const Arm& arm, const SweepCell& cell, std::size_t index);
+  bool decode_prompts(const LoadedArm& arm, const SweepCell& cell, std::size_t index);
   void report(const char* what, std::size_t index);
   void watch();
   double left() const { return options_.seconds_left - since(began_); }
@@ -96,7 +97,7 @@ class Worker {
   const WorkerOptions& options_;
   const Registries& registries_;
   Claims claims_;
-  Shelf shelf_;
+  ModelCache cache_;
   std::set<std::size_t> over_;  // cells that are done, or that this process leaves alone
   std::size_t failed_ = 0;
   std::mutex writing_;  // the trace of the cell in hand, and of the one before
@@ -168,7 +169,7 @@ bool Worker::try_claim(std::size_t index) {
                        options_.job);
 }
 
-bool Worker::decode_prompts(const Arm& arm, const SweepCell& cell, std::size_t index) {
+bool Worker::decode_prompts(const LoadedArm& arm, const SweepCell& cell, std::size_t index) {
   Progress progress("decoding", "samples", cell.wanted(),
                     static_cast<std::int64_t>(writer_->finished()),
                     {&std::cerr, false, Progress::Screen::standard().seconds});
@@ -238,8 +239,8 @@ Worker::Result Worker::decode(std::size_t index) {
     faults.raise();
     int& threads = composition.run.machine.threads;
     threads = threads > 0 ? threads : options_.threads > 0 ? options_.threads : usable_threads();
-    const Arm arm = shelf_.arm(cell.cell.label, std::move(composition));
-    shelf_.tidy();
+    const LoadedArm arm = cache_.arm(cell.cell.label, std::move(composition));
+    cache_.release_unused();
     const std::string digest = arm.models.target().facts().digest,
                       frozen = cell.inputs.checkpoint_digest;
     if (!digest.empty() && frozen.find(' ') == std::string::npos && digest != frozen) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "core/config/plugin.h"
 #include "experiments/sweep/sweep_folder.h"
 
 namespace draftlab {

@@ -2,8 +2,8 @@
 // as values on a line, such as the intensities of an image (blockwise parallel decoding, Sec. 5.2).
 #include <cstdlib>
 
+#include "core/config/plugin.h"
 #include "plugins/acceptance/greedy.h"
-#include "plugins/builtin.h"
 
 namespace draftlab {
 namespace {
@@ -34,7 +34,7 @@ class Distance final : public GreedyAcceptance {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(distance) {
+DRAFTLAB_PLUGIN(acceptance, distance) {
   registries.acceptance.add<draftlab::Distance>(
       "distance",
       "accept a token id within epsilon of the target's best (BPD, images); not lossless");

@@ -1,6 +1,6 @@
 // Accepts a draft that is the target's most probable token (blockwise parallel decoding, Sec. 3).
+#include "core/config/plugin.h"
 #include "plugins/acceptance/greedy.h"
-#include "plugins/builtin.h"
 
 namespace draftlab {
 namespace {
@@ -17,7 +17,7 @@ class ExactMatch final : public GreedyAcceptance {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(exact_match) {
+DRAFTLAB_PLUGIN(acceptance, exact_match) {
   registries.acceptance.add<draftlab::ExactMatch>(
       "exact-match",
       "accept the target's most probable token (BPD); lossless at temperature 0, not above");

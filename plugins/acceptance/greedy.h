@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/config/options.h"
-#include "core/parts/parts.h"
+#include "core/parts/acceptance.h"
 
 namespace draftlab {
 

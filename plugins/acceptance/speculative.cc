@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/acceptance.h"
 
 namespace draftlab {
 namespace {
@@ -69,7 +69,7 @@ class Speculative final : public Acceptance {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(speculative) {
+DRAFTLAB_PLUGIN(acceptance, speculative) {
   registries.acceptance.add<draftlab::Speculative>(
       "speculative",
       "ratio test and residual distribution; exact unless epsilon or gamma say otherwise");

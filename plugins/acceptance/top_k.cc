@@ -1,7 +1,7 @@
 // Accepts a draft that is among the target's k most probable tokens (blockwise parallel decoding,
 // Sec. 5.1).
+#include "core/config/plugin.h"
 #include "plugins/acceptance/greedy.h"
-#include "plugins/builtin.h"
 
 namespace draftlab {
 namespace {
@@ -32,7 +32,7 @@ class TopK final : public GreedyAcceptance {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(top_k) {
+DRAFTLAB_PLUGIN(acceptance, top_k) {
   registries.acceptance.add<draftlab::TopK>(
       "top-k", "accept any of the target's k most probable tokens (BPD); not lossless");
 }

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/acceptance.h"
 
 namespace draftlab {
 namespace {
@@ -49,7 +49,7 @@ class Typical final : public Acceptance {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(typical) {
+DRAFTLAB_PLUGIN(acceptance, typical) {
   registries.acceptance.add<draftlab::Typical>(
       "typical",
       "accept what the target finds likely enough for its entropy (Medusa); not lossless above "

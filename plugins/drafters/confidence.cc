@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <map>
 
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/drafter.h"
 
 namespace draftlab {
 namespace {
@@ -53,14 +53,14 @@ class ConfidenceDrafts final : public Drafter {
     if (!pass && !stepwise && step.carry && horizon > 0) {
       Proposal drafted =
           draft(step, step.carry->answer, step.carry->node, std::min(wanted, horizon));
-      drafted.foresight = foresight(step);
+      drafted.lookahead = lookahead(step);
       if (!drafted.nodes.empty()) co_return drafted;
     }
     // A cache that is refreshed now ends later than is known yet.
     const std::int64_t needed = stepwise      ? 1
                                 : pass        ? wanted
-                                : horizon > 0 ? std::min<std::int64_t>(foresight(step), horizon)
-                                              : foresight(step);
+                                : horizon > 0 ? std::min<std::int64_t>(lookahead(step), horizon)
+                                              : lookahead(step);
     Question question{.kind = Kind::draft,
                       .view = View::bidirectional,
                       .nodes = {},
@@ -75,14 +75,14 @@ class ConfidenceDrafts final : public Drafter {
       proposal.drawn_from.push_back(step.drawn(raw));
     }
     proposal.exact = static_cast<int>(proposal.nodes.size());
-    proposal.pass = std::move(answer);
-    if (!pass && !stepwise) proposal.foresight = foresight(step);
+    proposal.root_answer = std::move(answer);
+    if (!pass && !stepwise) proposal.lookahead = lookahead(step);
     co_return proposal;
   }
 
  private:
   // What is asked at a node besides its own choice is drafted from in the next step.
-  static int foresight(const Step& step) { return 1 + static_cast<int>(step.decode.draft_length); }
+  static int lookahead(const Step& step) { return 1 + static_cast<int>(step.decode.draft_length); }
 
   static void add(std::int32_t position, Token token, const Distribution& raw, Proposal& proposal) {
     proposal.nodes.push_back({static_cast<int>(proposal.nodes.size()) - 1, position, token});
@@ -140,7 +140,7 @@ class ConfidenceDrafts final : public Drafter {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(confidence_drafts) {
+DRAFTLAB_PLUGIN(drafter, confidence) {
   registries.drafters.add<draftlab::ConfidenceDrafts>(
       "confidence",
       "the model's own likeliest tokens at masked positions, in the order of stepwise decoding "

@@ -1,8 +1,8 @@
 // The model denoises the current block: every mask of the window is drawn independently from one
 // bidirectional forward (S2D2, Sec. 3), and tokens written earlier in the block may be edited from
 // the same answer (LLaDA2.1).
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/drafter.h"
 
 namespace draftlab {
 namespace {
@@ -97,7 +97,7 @@ class Denoise final : public Drafter {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(denoise) {
+DRAFTLAB_PLUGIN(drafter, denoise) {
   registries.drafters.add<draftlab::Denoise>(
       "denoise", "every mask of the block independently from one bidirectional forward (S2D2)");
 }

@@ -5,8 +5,8 @@
 // arms that decode in one order share it.
 #include <algorithm>
 
+#include "core/config/plugin.h"
 #include "core/parts/vector_draw.h"
-#include "plugins/builtin.h"
 
 namespace draftlab {
 namespace {
@@ -113,7 +113,7 @@ class Diffusion final : public Drafter {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(diffusion) {
+DRAFTLAB_PLUGIN(drafter, diffusion) {
   registries.drafters.add<draftlab::Diffusion>(
       "diffusion",
       "vector tokens from model.draft, or the target where none is named (MAR, continuous "

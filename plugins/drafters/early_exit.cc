@@ -1,7 +1,7 @@
 // The target's first layers and its head draft (LayerSkip, Elhoushi et al., 2024): the model says
 // how many layers those are. Such a forward counts as one of the target, of kind draft; what it
 // costs is in its time.
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
 #include "plugins/drafters/one_by_one.h"
 
 namespace draftlab {
@@ -25,7 +25,7 @@ class EarlyExit final : public Drafter {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(early_exit) {
+DRAFTLAB_PLUGIN(drafter, early_exit) {
   registries.drafters.add<draftlab::EarlyExit>("early-exit",
                                                "the target's first layers draft token after token "
                                                "(LayerSkip); lossless unless below = drop");

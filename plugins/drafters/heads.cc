@@ -4,8 +4,8 @@
 // the first proposal costs a forward of its own. Head 1 is the target.
 #include <algorithm>
 
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/drafter.h"
 
 namespace draftlab {
 namespace {
@@ -32,13 +32,14 @@ class Heads final : public Drafter {
     const auto& window = step.window.positions;
     const auto count = std::min<std::size_t>(window.size(), step.decode.draft_length);
     Answer answer;
-    int node = kRoot, behind = 0;
+    int node = kRoot, unseen_commits = 0;
     if (options_.combined && step.carry &&
         step.carry->answer.find(step.carry->node, window.front())) {
       answer = step.carry->answer;
       node = step.carry->node;
-      behind =
-          step.carry->behind;  // behind a replacement heads 2 to k are left, which did not see it
+      unseen_commits =
+          step.carry
+              ->unseen_commits;  // behind a replacement heads 2 to k are left, which did not see it
     } else {
       Question question{.kind = Kind::draft,
                         .view = View::causal,
@@ -48,8 +49,8 @@ class Heads final : public Drafter {
     }
 
     Proposal proposal;
-    proposal.exact = options_.shortcut && behind == 0 ? 1 : 0;
-    proposal.foresight = options_.combined ? static_cast<int>(step.decode.draft_length) : 0;
+    proposal.exact = options_.shortcut && unseen_commits == 0 ? 1 : 0;
+    proposal.lookahead = options_.combined ? static_cast<int>(step.decode.draft_length) : 0;
     for (std::size_t i = 0; i < count; ++i) {
       const Distribution* const raw = answer.find(node, window[i]);
       if (!raw) break;
@@ -69,7 +70,7 @@ class Heads final : public Drafter {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(heads) {
+DRAFTLAB_PLUGIN(drafter, heads) {
   registries.drafters.add<draftlab::Heads>("heads",
                                            "the model's prediction heads draft k tokens in one "
                                            "forward (blockwise parallel decoding); lossless");

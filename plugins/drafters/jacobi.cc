@@ -4,8 +4,8 @@
 // next guesses.
 #include <algorithm>
 
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/drafter.h"
 
 namespace draftlab {
 namespace {
@@ -19,14 +19,14 @@ class Jacobi final : public Drafter {
     Token guess =
         window.front() > 0 ? std::max<Token>(0, step.canvas.token(window.front() - 1)) : 0;
     Proposal proposal;
-    proposal.foresight = 1;
+    proposal.lookahead = 1;
     for (std::size_t i = 0; i < count; ++i) {
       const int depth = static_cast<int>(i);
       // The verification asked this position at the guess before it.
       const Distribution* const again =
-          step.carry
-              ? step.carry->answer.find(step.carry->node + step.carry->behind + depth, window[i])
-              : nullptr;
+          step.carry ? step.carry->answer.find(
+                           step.carry->node + step.carry->unseen_commits + depth, window[i])
+                     : nullptr;
       if (again) guess = again->argmax();
       proposal.nodes.push_back({depth - 1, window[i], guess});
     }
@@ -37,7 +37,7 @@ class Jacobi final : public Drafter {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(jacobi) {
+DRAFTLAB_PLUGIN(drafter, jacobi) {
   registries.drafters.add<draftlab::Jacobi>(
       "jacobi",
       "the last verification's own predictions are the next guesses (Jacobi iteration); lossless");

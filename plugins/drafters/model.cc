@@ -1,6 +1,6 @@
 // A separate, cheaper model drafts (speculative sampling, Leviathan et al. and Chen et al., 2023;
 // with several drafts a node, SpecInfer). Its forwards are counted as its own.
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
 #include "plugins/drafters/one_by_one.h"
 
 namespace draftlab {
@@ -25,7 +25,7 @@ class DraftModel final : public Drafter {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(draft_model) {
+DRAFTLAB_PLUGIN(drafter, model) {
   registries.drafters.add<draftlab::DraftModel>(
       "model",
       "model.draft drafts token after token (speculative sampling, SpecInfer); lossless unless "

@@ -4,8 +4,8 @@
 // target.
 #include <algorithm>
 
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/drafter.h"
 
 namespace draftlab {
 namespace {
@@ -95,7 +95,7 @@ class Ngram final : public Drafter {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(ngram) {
+DRAFTLAB_PLUGIN(drafter, ngram) {
   registries.drafters.add<draftlab::Ngram>(
       "ngram", "bigrams of the visible tokens draft at no forward (ASSD, Appendix E.4)");
 }

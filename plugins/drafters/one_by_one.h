@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/config/options.h"
-#include "core/parts/parts.h"
+#include "core/parts/drafter.h"
 
 namespace draftlab {
 

@@ -3,7 +3,7 @@
 // be that of a draft which was dropped).
 #pragma once
 
-#include "core/parts/parts.h"
+#include "core/parts/drafter.h"
 
 namespace draftlab {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/drafter.h"
 #include "plugins/drafters/own_draw.h"
 
 namespace draftlab {
@@ -116,7 +116,7 @@ class PromptLookup final : public Drafter {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(prompt_lookup) {
+DRAFTLAB_PLUGIN(drafter, prompt_lookup) {
   registries.drafters.add<draftlab::PromptLookup>(
       "prompt-lookup",
       "what followed earlier occurrences of the last tokens (PLD, context n-grams); lossless "

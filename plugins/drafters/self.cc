@@ -3,8 +3,8 @@
 // target's own draw (Lemma 1) and needs no test.
 #include <algorithm>
 
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/drafter.h"
 
 namespace draftlab {
 namespace {
@@ -63,7 +63,7 @@ class Self final : public Drafter {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(self) {
+DRAFTLAB_PLUGIN(drafter, self) {
   registries.drafters.add<draftlab::Self>(
       "self",
       "the target drafts the next k tokens independently in one forward (ASSD, Algorithm 1)");

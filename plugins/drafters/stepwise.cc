@@ -1,6 +1,6 @@
 // The sequential baseline: one token a forward, drawn from the target itself, so there is nothing
 // to verify.
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
 #include "plugins/drafters/own_draw.h"
 
 namespace draftlab {
@@ -16,7 +16,7 @@ class Stepwise final : public Drafter {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(stepwise) {
+DRAFTLAB_PLUGIN(drafter, stepwise) {
   registries.drafters.add<draftlab::Stepwise>(
       "stepwise", "one token a forward, drawn from the target: the sequential baseline");
 }

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "core/base/error.h"
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/drafter.h"
 
 namespace draftlab {
 namespace {
@@ -68,7 +68,7 @@ class Synthetic final : public Drafter {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(synthetic) {
+DRAFTLAB_PLUGIN(drafter, synthetic) {
   registries.drafters.add<draftlab::Synthetic>(
       "synthetic",
       "drafts that the ratio test accepts with probability alpha: cost apart from draft quality; "

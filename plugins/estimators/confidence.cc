@@ -1,8 +1,8 @@
 // A draft passes with the probability it was given, raised to a power (S2D2, Table 4). This reads
 // the drawn token itself: a router that decides by it is lossy even where both its branches are
 // exact.
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/estimator.h"
 
 namespace draftlab {
 namespace {
@@ -29,7 +29,7 @@ class Confidence final : public TokenEstimator {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(confidence) {
+DRAFTLAB_PLUGIN(estimator, confidence) {
   registries.estimators.add<draftlab::Confidence>(
       "confidence", "a draft passes with its own probability to the `power`");
 }

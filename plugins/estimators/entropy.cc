@@ -1,8 +1,8 @@
 // A draft passes with probability exp(-beta H~), H~ = H / ln V in [0, 1] (S2D2, Sec. 4.3).
 #include <cmath>
 
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/estimator.h"
 
 namespace draftlab {
 namespace {
@@ -36,7 +36,7 @@ class Entropy final : public TokenEstimator {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(entropy) {
+DRAFTLAB_PLUGIN(estimator, entropy) {
   registries.estimators.add<draftlab::Entropy>(
       "entropy", "a draft passes with probability exp(-beta H / ln V)");
 }

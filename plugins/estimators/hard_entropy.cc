@@ -1,8 +1,8 @@
 // A draft passes if its normalised entropy H / ln V is below a threshold (S2D2, Table 4).
 #include <cmath>
 
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/estimator.h"
 
 namespace draftlab {
 namespace {
@@ -36,7 +36,7 @@ class HardEntropy final : public TokenEstimator {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(hard_entropy) {
+DRAFTLAB_PLUGIN(estimator, hard_entropy) {
   registries.estimators.add<draftlab::HardEntropy>(
       "hard-entropy", "a draft passes if H / ln V is below `threshold`");
 }

@@ -1,7 +1,7 @@
 // A draft passes if the two most probable tokens of its distribution are far enough apart (S2D2,
 // Sec. 4.3). The paper says at least the threshold, its code above it.
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/estimator.h"
 
 namespace draftlab {
 namespace {
@@ -34,7 +34,7 @@ class HardMargin final : public TokenEstimator {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(hard_margin) {
+DRAFTLAB_PLUGIN(estimator, hard_margin) {
   registries.estimators.add<draftlab::HardMargin>(
       "hard-margin", "a draft passes if top-1 less top-2 reaches `threshold`");
 }

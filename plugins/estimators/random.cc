@@ -1,9 +1,9 @@
 // A draft passes with a uniform random probability: the baseline of S2D2's Table 4. The numbers are
 // a fixed function of sequence, step and position, so an estimator stays what it is, a function of
 // what it sees, and consumes no chance of the decode.
-#include "core/parts/parts.h"
+#include "core/config/plugin.h"
+#include "core/parts/estimator.h"
 #include "core/prob/chance.h"
-#include "plugins/builtin.h"
 
 namespace draftlab {
 namespace {
@@ -25,7 +25,7 @@ class Random final : public TokenEstimator {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(random) {
+DRAFTLAB_PLUGIN(estimator, random) {
   registries.estimators.add<draftlab::Random>("random",
                                               "a draft passes with a uniform random probability");
 }

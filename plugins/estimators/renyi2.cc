@@ -1,7 +1,7 @@
 // A draft passes with probability sum_v p(v)^2, the exponential of the negative Renyi-2 entropy:
 // what two independent draws from the drafter have of agreeing (S2D2, Table 4).
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/estimator.h"
 
 namespace draftlab {
 namespace {
@@ -16,7 +16,7 @@ class Renyi2 final : public TokenEstimator {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(renyi2) {
+DRAFTLAB_PLUGIN(estimator, renyi2) {
   registries.estimators.add<draftlab::Renyi2>(
       "renyi2", "a draft passes with the sum of squared probabilities");
 }

@@ -2,8 +2,8 @@
 // (S2D2, Sec. 3). A chain may judge the first contiguous run of masks, since what lies right of a
 // committed token has been drawn with that token in sight.
 #include "core/base/error.h"
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/frontier.h"
 
 namespace draftlab {
 namespace {
@@ -88,7 +88,7 @@ class BlockwiseOrder final : public Frontier {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(blocks) {
+DRAFTLAB_PLUGIN(frontier, blocks) {
   registries.frontiers.add<draftlab::BlockwiseOrder>(
       "blocks", "one block (decode.block_size) after the other, any order inside it (S2D2)");
 }

@@ -1,6 +1,6 @@
 // The any-subset order: masked positions left to right, wherever the prompt lies (ASSD, Eq. 4).
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/frontier.h"
 
 namespace draftlab {
 namespace {
@@ -20,7 +20,7 @@ class Lattice final : public Frontier {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(lattice) {
+DRAFTLAB_PLUGIN(frontier, lattice) {
   registries.frontiers.add<draftlab::Lattice>(
       "lattice", "masked positions left to right around any prompt (ASSD, Eq. 4)");
 }

@@ -1,6 +1,6 @@
 // The autoregressive order: the prompt is a prefix, the rest follows left to right.
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/frontier.h"
 
 namespace draftlab {
 namespace {
@@ -30,7 +30,7 @@ class LeftToRight final : public Frontier {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(left_to_right) {
+DRAFTLAB_PLUGIN(frontier, left_to_right) {
   registries.frontiers.add<draftlab::LeftToRight>(
       "left-to-right", "the autoregressive order: a prefix, then position by position");
 }

@@ -1,6 +1,6 @@
 // Routes every step to the verifier.
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/router.h"
 
 namespace draftlab {
 namespace {
@@ -13,6 +13,6 @@ class Always final : public Router {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(always) {
+DRAFTLAB_PLUGIN(router, always) {
   registries.routers.add<draftlab::Always>("always", "verify at every step");
 }

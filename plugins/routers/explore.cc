@@ -2,8 +2,8 @@
 // each decision was taken. Without that, a logged run says nothing of what another router would
 // have done: the routers of S2D2 are deterministic. Where both branches are exact, so is the
 // reversed one: the coin does not look at what was drafted.
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/router.h"
 
 namespace draftlab {
 namespace {
@@ -43,7 +43,7 @@ class Explore final : public Router {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(explore) {
+DRAFTLAB_PLUGIN(router, explore) {
   registries.routers.add_around<draftlab::Explore>(
       "explore", "another router, reversed with probability `epsilon`; logs propensities");
 }

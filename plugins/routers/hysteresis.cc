@@ -5,8 +5,8 @@
 // The paper does not say where it begins; its code begins off, and turns on above `on` where the
 // paper says at `on`.
 #include "core/base/error.h"
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/router.h"
 #include "plugins/routers/verification_score.h"
 
 namespace draftlab {
@@ -56,7 +56,7 @@ class Hysteresis final : public Router {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(hysteresis) {
+DRAFTLAB_PLUGIN(router, hysteresis) {
   registries.routers.add<draftlab::Hysteresis>("hysteresis",
                                                "verify from a score of `on` until one below `off`");
 }

@@ -1,8 +1,8 @@
 // Verifies when the span is long enough to pay for one more pass (S2D2, Sec. 4.3). 1 verifies
 // always, B only the first step of a block.
-#include "core/parts/parts.h"
+#include "core/config/plugin.h"
+#include "core/parts/router.h"
 #include "core/trace/rows.h"
-#include "plugins/builtin.h"
 
 namespace draftlab {
 namespace {
@@ -29,6 +29,6 @@ class MinSpan final : public Router {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(min_span) {
+DRAFTLAB_PLUGIN(router, min_span) {
   registries.routers.add<draftlab::MinSpan>("min-span", "verify spans of at least `span` tokens");
 }

@@ -1,6 +1,6 @@
 // Routes every step past the verifier: the unmasker alone decides what is committed.
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/router.h"
 
 namespace draftlab {
 namespace {
@@ -13,6 +13,6 @@ class Never final : public Router {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(never) {
+DRAFTLAB_PLUGIN(router, never) {
   registries.routers.add<draftlab::Never>("never", "verify at no step; the unmasker commits");
 }

@@ -1,6 +1,6 @@
 // Verifies when the score reaches a threshold (S2D2, Algorithm 4).
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/router.h"
 #include "plugins/routers/verification_score.h"
 
 namespace draftlab {
@@ -34,7 +34,7 @@ class ScoreThreshold final : public Router {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(score) {
+DRAFTLAB_PLUGIN(router, score) {
   registries.routers.add<draftlab::ScoreThreshold>(
       "score", "verify when expected prefix less cost reaches `threshold`");
 }

@@ -11,8 +11,8 @@
 #include <limits>
 #include <vector>
 
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/router.h"
 
 namespace draftlab {
 namespace {
@@ -130,6 +130,6 @@ class Ucb final : public Router {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(ucb) {
+DRAFTLAB_PLUGIN(router, ucb) {
   registries.routers.add<draftlab::Ucb>("ucb", "a contextual bandit on tokens per pass");
 }

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/config/options.h"
-#include "core/parts/parts.h"
+#include "core/parts/router.h"
 
 namespace draftlab {
 

@@ -1,4 +1,5 @@
 #include "plugins/tasks/answers.h"
+#include "plugins/tasks/prompts.h"
 
 #include <algorithm>
 

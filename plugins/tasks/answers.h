@@ -7,7 +7,6 @@
 #include <string>
 
 #include "core/parts/task.h"
-#include "plugins/tasks/stories/passages.h"
 
 namespace draftlab {
 

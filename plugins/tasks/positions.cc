@@ -4,8 +4,8 @@
 #include <charconv>
 
 #include "core/base/error.h"
+#include "core/config/plugin.h"
 #include "core/parts/task.h"
-#include "plugins/builtin.h"
 
 namespace draftlab {
 namespace {
@@ -73,6 +73,6 @@ class Positions final : public Task {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(positions) {
+DRAFTLAB_PLUGIN(task, positions) {
   registries.tasks.add<draftlab::Positions>("positions", "one prompt, written down in the config");
 }

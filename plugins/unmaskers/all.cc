@@ -1,7 +1,7 @@
 // Commits every draft: parallel sampling under an independence assumption (ASSD, Eq. 5). Not
 // lossless beyond one draft.
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/unmasker.h"
 
 namespace draftlab {
 namespace {
@@ -24,7 +24,7 @@ class All final : public Unmasker {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(all) {
+DRAFTLAB_PLUGIN(unmasker, all) {
   registries.unmaskers.add<draftlab::All>(
       "all", "commit every draft: independent parallel sampling (ASSD, Eq. 5)");
 }

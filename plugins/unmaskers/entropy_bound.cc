@@ -3,7 +3,7 @@
 // a bound.
 #include <algorithm>
 
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
 #include "plugins/unmaskers/quota.h"
 
 namespace draftlab {
@@ -40,7 +40,7 @@ class EntropyBound final : public QuotaUnmasker {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(entropy_bound) {
+DRAFTLAB_PLUGIN(unmasker, entropy_bound) {
   registries.unmaskers.add<draftlab::EntropyBound>(
       "entropy-bound",
       "drafts of rising entropy while their sum stays within a bound (EB-sampler)");

@@ -1,7 +1,7 @@
 // Commits a single draft: the first of the window, or the most confident one (stepwise decoding of
 // a masked-diffusion model).
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/unmasker.h"
 
 namespace draftlab {
 namespace {
@@ -49,7 +49,7 @@ class One final : public Unmasker {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(one) {
+DRAFTLAB_PLUGIN(unmasker, one) {
   registries.unmaskers.add<draftlab::One>("one",
                                           "commit one draft: the first, or the most confident");
 }

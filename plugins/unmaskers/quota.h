@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/parts/parts.h"
+#include "core/parts/unmasker.h"
 
 namespace draftlab {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
 #include "plugins/unmaskers/quota.h"
 
 namespace draftlab {
@@ -80,7 +80,7 @@ class Static final : public QuotaUnmasker {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(static_quota) {
+DRAFTLAB_PLUGIN(unmasker, static) {
   registries.unmaskers.add<draftlab::Static>(
       "static", "the step's quota of drafts, the surest ones; one a step is stepwise decoding");
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/config/options.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
 #include "plugins/unmaskers/quota.h"
 
 namespace draftlab {
@@ -38,7 +38,7 @@ class Threshold final : public QuotaUnmasker {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(threshold) {
+DRAFTLAB_PLUGIN(unmasker, threshold) {
   registries.unmaskers.add<draftlab::Threshold>(
       "threshold",
       "drafts more probable than decode.threshold, at least the step's quota (dynamic decoding)");

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/parts/parts.h"
+#include "core/parts/verifier.h"
 
 namespace draftlab {
 

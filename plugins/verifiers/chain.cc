@@ -4,9 +4,9 @@
 // without an accepted draft is replaced and ends the step.
 #include <algorithm>
 
-#include "core/parts/parts.h"
+#include "core/config/plugin.h"
+#include "core/parts/verifier.h"
 #include "core/trace/rows.h"
-#include "plugins/builtin.h"
 
 namespace draftlab {
 namespace {
@@ -46,9 +46,9 @@ class Chain final : public Verifier {
       answer = co_await step.ask(std::move(question));
     }
     walk.along(answer, acceptance);
-    if (step.decode.shadow != "off") walk.measure_the_rest(answer, acceptance);
-    if (proposal.foresight > 0 && !answer.empty())
-      walk.verdict.carry = Carry{std::move(answer), walk.sent_as(walk.at), walk.behind};
+    if (step.decode.shadow != Shadow::off) walk.measure_the_rest(answer, acceptance);
+    if (proposal.lookahead > 0 && !answer.empty())
+      walk.verdict.carry = Carry{std::move(answer), walk.sent_as(walk.at), walk.unseen_commits};
     co_return std::move(walk.verdict);
   }
 
@@ -62,7 +62,7 @@ class Chain final : public Verifier {
     std::vector<std::vector<int>> drafts;  // of the root, then of each node: those within the span
     Question question{.kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {}};
     Verdict verdict;
-    int at = kRoot, behind = 0;
+    int at = kRoot, unseen_commits = 0;
     bool tests = false;  // whether any draft is tested
 
     Walk(const Step& its_step, const Proposal& its_proposal, const Options& its_options)
@@ -97,7 +97,7 @@ class Chain final : public Verifier {
       }
       for (int node = kRoot; node < static_cast<int>(proposal.nodes.size()); ++node) {
         const bool leaf = drafts[node + 1].empty() && next(node) < step.window.span;
-        if (tests && leaf && (options.bonus || proposal.foresight > 0)) asked.push_back(node);
+        if (tests && leaf && (options.bonus || proposal.lookahead > 0)) asked.push_back(node);
       }
       for (int node : asked)
         for (; node != kRoot && sent[node] == kNotSent; node = proposal.nodes[node].parent)
@@ -111,7 +111,7 @@ class Chain final : public Verifier {
       std::sort(asked.begin(), asked.end());
       for (const int node : asked) {
         const auto first = step.window.positions.begin() + next(node);
-        const auto count = std::min<std::ptrdiff_t>(std::max(1, proposal.foresight),
+        const auto count = std::min<std::ptrdiff_t>(std::max(1, proposal.lookahead),
                                                     step.window.span - next(node));
         question.asks.push_back({sent_as(node), {first, first + count}});
       }
@@ -148,7 +148,7 @@ class Chain final : public Verifier {
         verdict.commits.push_back({position,
                                    step.chance.draw(target, step.site(position, Purpose::bonus)),
                                    Source::bonus});
-        behind = 1;
+        unseen_commits = 1;
       }
       trim();
     }
@@ -178,7 +178,7 @@ class Chain final : public Verifier {
         verdict.commits.push_back(
             {position, step.chance.draw(replacement, step.site(position, Purpose::residual)),
              Source::resampled});
-        behind = 1;
+        unseen_commits = 1;
       }
       return false;
     }
@@ -212,7 +212,7 @@ class Chain final : public Verifier {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(chain) {
+DRAFTLAB_PLUGIN(verifier, chain) {
   registries.verifiers.add<draftlab::Chain>(
       "chain",
       "one pass over drafted paths; the first rejection is replaced (ASSD, Algorithm 1); lossless "

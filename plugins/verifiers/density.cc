@@ -15,7 +15,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
 #include "plugins/verifiers/vector_trial.h"
 
 namespace draftlab {
@@ -84,7 +84,7 @@ class Density final : public Verifier {
       VectorTrial& trial = trials[i - proposal.exact];
       Judged& judged = verdict.judged[i];
       const bool reached = parallel || !rejected;
-      if (reached || step.decode.shadow != "off") judged = trial.judged(reached);
+      if (reached || step.decode.shadow != Shadow::off) judged = trial.judged(reached);
       if (!reached) continue;
       Asking<Vector> deciding = trial.decide(judged);
       Vector vector = co_await deciding;
@@ -117,7 +117,7 @@ class Density final : public Verifier {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(density) {
+DRAFTLAB_PLUGIN(verifier, density) {
   registries.verifiers.add<draftlab::Density>(
       "density",
       "vector tokens by the ratio of their densities, as published and in exact forms (CSpD); mode "

@@ -4,9 +4,9 @@
 // decoding does. The baseline that SSD is taken for.
 #include <algorithm>
 
-#include "core/parts/parts.h"
+#include "core/config/plugin.h"
+#include "core/parts/verifier.h"
 #include "core/trace/rows.h"
-#include "plugins/builtin.h"
 #include "plugins/verifiers/branches.h"
 
 namespace draftlab {
@@ -57,7 +57,7 @@ class InPlace final : public Verifier {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(in_place) {
+DRAFTLAB_PLUGIN(verifier, in_place) {
   registries.verifiers.add<draftlab::InPlace>(
       "in-place",
       "all drafts in one row, kept until the model would write another token (not lossless)");

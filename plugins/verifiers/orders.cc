@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/parts/parts.h"
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
+#include "core/parts/verifier.h"
 
 namespace draftlab {
 namespace {
@@ -129,7 +129,7 @@ class Orders final : public Verifier {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(orders) {
+DRAFTLAB_PLUGIN(verifier, orders) {
   registries.verifiers.add<draftlab::Orders>("orders",
                                              "several random orders in one pass, the longest "
                                              "accepted prefix wins (sigma-GPT; not lossless)");

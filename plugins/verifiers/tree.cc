@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/parts/parts.h"
+#include "core/config/plugin.h"
+#include "core/parts/verifier.h"
 #include "core/trace/rows.h"
-#include "plugins/builtin.h"
 #include "plugins/verifiers/branches.h"
 
 namespace draftlab {
@@ -56,7 +56,7 @@ class Tree final : public Verifier {
           "verifier = tree applies the unmasker to states that are not committed, where steps "
           "cannot be counted; decode.steps = " +
           std::to_string(decode.steps) + " must be 0");
-    if (decode.shadow == "observe")
+    if (decode.shadow == Shadow::observe)
       throw ConfigError(
           "verifier = tree draws the very numbers that unverified decoding would draw, so it "
           "cannot look on; decode.shadow must not be observe");
@@ -82,8 +82,8 @@ class Tree final : public Verifier {
       state.commit(node.position, node.token);
     }
     if (proposal.exact == static_cast<int>(proposal.nodes.size()) || proposal.exact > horizon) {
-      if (proposal.foresight > 0 && !proposal.pass.empty())
-        verdict.carry = Carry{proposal.pass, kRoot, proposal.exact};
+      if (proposal.lookahead > 0 && !proposal.root_answer.empty())
+        verdict.carry = Carry{proposal.root_answer, kRoot, proposal.exact};
       co_return verdict;
     }
 
@@ -98,7 +98,7 @@ class Tree final : public Verifier {
     const std::vector<Ask> asks = question.asks;
     const Answer answer = co_await step.ask(std::move(question));
 
-    int node = start, behind = 0;
+    int node = start, unseen_commits = 0;
     while (!step.frontier->done(state)) {
       const std::vector<Commit> choice =
           own(step, proposal, branches, acceptance, state, answer, node);
@@ -118,13 +118,13 @@ class Tree final : public Verifier {
       }
       if (next == Branches::kNone) {
         verdict.why = stopped(branches, node, choice, horizon);
-        behind = static_cast<int>(choice.size());
+        unseen_commits = static_cast<int>(choice.size());
         break;
       }
       node = next;
     }
-    if (proposal.foresight > 0 && !step.frontier->done(state)) {
-      Carry carry{.answer = {}, .node = kRoot, .behind = behind};
+    if (proposal.lookahead > 0 && !step.frontier->done(state)) {
+      Carry carry{.answer = {}, .node = kRoot, .unseen_commits = unseen_commits};
       for (const Ask& ask : asks) {
         for (const std::int32_t position : ask.positions)
           if (ask.node == node && state.masked(position))
@@ -151,7 +151,7 @@ class Tree final : public Verifier {
                                   const Branches& branches, int node, int horizon) const {
     const int left = horizon - branches.depth_of(node);
     std::vector<std::int32_t> positions = step.ahead(
-        branches.state_at(step.canvas, node), std::max(1, std::min(proposal.foresight, left)));
+        branches.state_at(step.canvas, node), std::max(1, std::min(proposal.lookahead, left)));
     if (options_.match == "token" && !branches.children(node).empty()) {
       const std::int32_t position = branches.nodes[branches.children(node).front()].position;
       if (!std::count(positions.begin(), positions.end(), position)) positions.push_back(position);
@@ -236,7 +236,7 @@ class Tree final : public Verifier {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(tree) {
+DRAFTLAB_PLUGIN(verifier, tree) {
   registries.verifiers.add<draftlab::Tree>("tree",
                                            "every node of a tree of drafts makes its own stepwise "
                                            "choice; the walk goes on while a child holds it (SSD)");

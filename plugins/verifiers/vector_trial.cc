@@ -169,8 +169,7 @@ Judged VectorTrial::judged(bool reached) const {
           .accept = accept_,
           .accepted = false,
           .reached = reached,
-          .log_target = log_target_,
-          .log_drawn = log_drawn_};
+          .vector = {.log_target = log_target_, .log_drawn = log_drawn_}};
 }
 
 Asking<Vector> VectorTrial::decide(Judged& judged) const {
@@ -227,8 +226,8 @@ Asking<Vector> VectorTrial::replace(Judged& judged) const {
       }
     }
     for (std::size_t i = 0; i < paths.size(); ++i) {
-      ++judged.proposals;
-      const auto attempt = static_cast<std::uint32_t>(judged.proposals);
+      ++judged.vector.proposals;
+      const auto attempt = static_cast<std::uint32_t>(judged.vector.proposals);
       if (!step_.chance.below(acceptance_.replaces(log_target[i], log_drawn[i]),
                               step_.site(position_, Purpose::accept, attempt)))
         continue;
@@ -237,7 +236,7 @@ Asking<Vector> VectorTrial::replace(Judged& judged) const {
       co_return taken;
     }
   }
-  judged.capped = true;
+  judged.vector.capped = true;
   if (options_.unresolved == "zeros") {
     Vector zeros{Eigen::VectorXd::Zero(own_.states.back().size()), {}};
     co_return zeros;
@@ -299,9 +298,9 @@ Eigen::VectorXd VectorTrial::residual(int t, const Mixture& p, const Mixture& q,
     const bool last = made == options_.cap;
     const Eigen::VectorXd y = p.at(
         normals_at(step_, {position_}, Purpose::residual, step_.clock, made)(0, t, p.noises()));
-    judged.capped = last;
+    judged.vector.capped = last;
     if (last) return y;
-    ++judged.proposals;
+    ++judged.vector.proposals;
     if (step_.chance.below(acceptance_.replaces(p.log_density(y), q.log_density(y)),
                            step_.site(position_, Purpose::accept, first + made)))
       return y;

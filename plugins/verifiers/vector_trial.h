@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "core/config/options.h"
+#include "core/parts/acceptance.h"
 #include "core/parts/vector_draw.h"
+#include "core/parts/verdict.h"
 #include "core/trace/rows.h"
 
 namespace draftlab {

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "core/config/composition.h"
 #include "core/loop/decoder.h"
 #include "plugins/builtin.h"
 
@@ -55,7 +56,7 @@ struct Setup {
 
 std::vector<SampleRow> decode(const Composition& composition, int sequences, std::uint64_t seed) {
   Loaded loaded;
-  const Models models = load_models(composition, loaded);
+  const Models models = load_models(composition, composition.run.machine, loaded);
   const auto task = composition.task.make();
   task->load(nullptr);
   const Prompt prompt = task->prompt(0);
@@ -297,7 +298,7 @@ TEST_CASE(
   const Setup setup;
   const Composition composition = setup.compose_with("");
   Loaded loaded;
-  const Models models = load_models(composition, loaded);
+  const Models models = load_models(composition, composition.run.machine, loaded);
   Prompt prompt = composition.task.make()->prompt(0);
   // Every text of two tokens.
   double best = -1;

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "core/config/composition.h"
 #include "core/loop/decoder.h"
 #include "plugins/builtin.h"
 
@@ -131,7 +132,7 @@ struct Decoded {
     const Composition arm = compose(config, registries(), faults);
     faults.raise();
     Loaded loaded;
-    const Models models = load_models(arm, loaded);
+    const Models models = load_models(arm, arm.run.machine, loaded);
     const auto task = arm.task.make();
     task->load(nullptr);
     SampledChance chance(seed);

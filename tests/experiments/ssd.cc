@@ -4,7 +4,9 @@
 #include <doctest/doctest.h>
 
 #include "analysis/replay/acceptance_limit.h"
+#include "core/config/composition.h"
 #include "core/loop/decoder.h"
+#include "experiments/sections.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {
@@ -22,6 +24,7 @@ struct Arm {
     static const Registries registries = [] {
       Registries made;
       register_builtin_plugins(made);
+      register_sections(made);
       return made;
     }();
     Faults faults;
@@ -33,7 +36,7 @@ struct Arm {
                       "test.ini", faults),
         registries, faults);
     faults.raise();
-    models = load_models(composition, loaded);
+    models = load_models(composition, composition.run.machine, loaded);
     const auto task = composition.task.make();
     task->load(nullptr);
     prompt = task->prompt(0);

@@ -7,7 +7,9 @@
 #include <fstream>
 
 #include "core/base/error.h"
+#include "core/config/plugin.h"
 #include "core/config/train.h"
+#include "experiments/sections.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {
@@ -48,6 +50,7 @@ struct File {
 TEST_CASE("a sweep trains each cell in a folder of its own") {
   Registries registries;
   register_builtin_plugins(registries);
+  register_sections(registries);
   registries.trainers.add<Recorder>("recorder", "writes down what it is asked");
   const File file("trainer = recorder\n[run]\nseed = 7\n[sweep]\ntrainer.recorder.size = 2, 3\n");
   calls.clear();

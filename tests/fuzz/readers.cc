@@ -15,6 +15,7 @@
 #include "core/base/text.h"
 #include "core/prob/chance.h"
 #include "plugins/models/checkpoint/safetensors.h"
+#include "plugins/tasks/sentences.h"
 #include "plugins/tasks/stories/five_sentences.h"
 #include "plugins/tokenizers/tokenizer_json.h"
 #include "tests/plugins/tokenizers/small_tokenizer.h"
@@ -74,8 +75,10 @@ const std::vector<std::string> kScraps = {"\"",
 
 // A header and its tensors; what stands before them says how long the header is.
 const std::string kTensors =
-    R"({"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},"b.weight":)"
-    R"({"dtype":"BF16","shape":[4],"data_offsets":[24,32]},"c":{"dtype":"I64","shape":[],"data_offsets":[32,40]}})";
+    R"({"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},)"
+    R"("b.weight":)"
+    R"({"dtype":"BF16","shape":[4],"data_offsets":[24,32]},"c":{"dtype":"I64","shape":[],)"
+    R"("data_offsets":[32,40]}})";
 const std::vector<std::string> kTensorScraps = {"\"",
                                                 ",",
                                                 "{",
@@ -210,7 +213,7 @@ void round(std::uint64_t number, Tally& tally) {
   const std::string text = mutated(draw, kSeeds[draw.below(kSeeds.size())], kScraps);
   const bool valid = invalid_utf8(text) == std::string::npos;
   attempt(tally, [&] {
-    const Table table = parse_csv(text, "fuzz.csv");
+    const CsvTable table = parse_csv(text, "fuzz.csv");
     for (const auto& row : table.rows)
       if (row.size() != table.columns.size()) throw Fault("a row of another width than the header");
     if (table.lines.size() != table.rows.size()) throw Fault("rows without line numbers");

@@ -15,6 +15,8 @@
 #include <cstdarg>
 
 #include "core/base/error.h"
+#include "core/config/plugin.h"
+#include "experiments/sections.h"
 #include "experiments/sweep/claims.h"
 #include "experiments/sweep/sweep_folder.h"
 #include "plugins/builtin.h"
@@ -216,6 +218,7 @@ TEST_CASE("a sweep killed before every call of its beginning can be begun again"
   const std::string path = folder / "sweep";
   Registries registries;
   register_builtin_plugins(registries);
+  register_sections(registries);
   Faults faults;
   const Config config = Config::parse(
       "model = table\ntask = positions\n[sweep]\nrouter = always, never\n", "a.ini", faults);

@@ -58,8 +58,17 @@ struct ScriptedStep {
 
   explicit ScriptedStep(Canvas its) : canvas(std::move(its)) {}
   Step step() {
-    return {canvas, window, blocks,     decode, carry,          chance,        mailbox,
-            0,      0,      vocabulary, target, frontier.get(), unmasker.get()};
+    return {.canvas = canvas,
+            .window = window,
+            .blocks = blocks,
+            .decode = decode,
+            .carry = carry,
+            .chance = chance,
+            .mailbox = mailbox,
+            .vocabulary = vocabulary,
+            .target = target,
+            .frontier = frontier.get(),
+            .unmasker = unmasker.get()};
   }
 
   // Stepwise decoding by blocks and `unmasker`: what is given to both of them is set before.

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "core/config/composition.h"
 #include "core/loop/decoder.h"
 #include "plugins/builtin.h"
 
@@ -40,7 +41,7 @@ inline Composition vectors(const std::string& lines,
 inline SampleRow decode(const Composition& composition, std::uint64_t sequence,
                         const std::function<void(const Decoder&)>& seen = {}) {
   Loaded loaded;
-  const Models models = load_models(composition, loaded);
+  const Models models = load_models(composition, composition.run.machine, loaded);
   const auto task = composition.task.make();
   task->load(nullptr);
   const Prompt prompt = task->prompt(0);

@@ -3,7 +3,7 @@
 // is made.
 #include "plugins/models/autoregressive/autoregressive.h"
 
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
 
 namespace draftlab {
 
@@ -33,7 +33,7 @@ void AutoregressiveOptions::declare(OptionSet& set) {
 
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(autoregressive) {
+DRAFTLAB_PLUGIN(model, autoregressive) {
   using namespace draftlab;
   registries.models.add_with<AutoregressiveOptions>(
       "autoregressive",

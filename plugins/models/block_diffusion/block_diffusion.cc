@@ -3,7 +3,7 @@
 // Torch is loaded when one is made.
 #include "plugins/models/block_diffusion/block_diffusion.h"
 
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
 
 namespace draftlab {
 
@@ -54,7 +54,7 @@ void BlockDiffusionOptions::declare(OptionSet& set) {
 
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(block_diffusion) {
+DRAFTLAB_PLUGIN(model, block_diffusion) {
   using namespace draftlab;
   registries.models.add_with<BlockDiffusionOptions>(
       "block-diffusion",

@@ -3,7 +3,7 @@
 // made.
 #include "plugins/models/mar/mar.h"
 
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
 
 namespace draftlab {
 
@@ -34,7 +34,7 @@ void MarOptions::declare(OptionSet& set) {
 
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(mar) {
+DRAFTLAB_PLUGIN(model, mar) {
   using namespace draftlab;
   registries.models.add_with<MarOptions>(
       "mar",

@@ -12,7 +12,7 @@
 
 #include "plugins/models/kernels/row_linear_torch.h"
 #include "plugins/models/mar/mar_network_torch.h"
-#include "plugins/models/masked_diffusion/masked_rows_torch.h"
+#include "plugins/models/transformer/scratch_memories_torch.h"
 #include "plugins/models/transformer/transformer_rows_torch.h"
 
 namespace draftlab {
@@ -69,7 +69,7 @@ class MarRows {
   std::vector<float> norm_, norm_bias_, mask_, encoder_positions_, decoder_positions_,
       diffusion_positions_;
   std::optional<TransformerRows> encoder_, decoder_;
-  std::optional<Scratch> encoder_memories_, decoder_memories_;
+  std::optional<ScratchMemories> encoder_memories_, decoder_memories_;
 };
 
 }  // namespace draftlab

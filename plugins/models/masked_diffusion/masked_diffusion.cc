@@ -3,7 +3,7 @@
 // is made.
 #include "plugins/models/masked_diffusion/masked_diffusion.h"
 
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
 
 namespace draftlab {
 
@@ -44,7 +44,7 @@ void MaskedDiffusionOptions::declare(OptionSet& set) {
 
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(masked_diffusion) {
+DRAFTLAB_PLUGIN(model, masked_diffusion) {
   using namespace draftlab;
   registries.models.add_with<MaskedDiffusionOptions>(
       "masked-diffusion",

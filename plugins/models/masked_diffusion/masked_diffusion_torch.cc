@@ -142,7 +142,7 @@ class MaskedDiffusion final : public Model {
   TransformerConfig config_;
   std::optional<TransformerRows> rows_;
   bool on_cpu_ = true;
-  std::optional<Scratch> scratch_;
+  std::optional<ScratchMemories> scratch_;
 };
 
 }  // namespace

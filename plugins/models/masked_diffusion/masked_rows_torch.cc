@@ -8,13 +8,6 @@
 
 namespace draftlab {
 
-RowMemory& Scratch::take(std::int64_t slots) {
-  if (taken_ == memories_.size()) memories_.push_back(std::make_unique<RowMemory>(config_, slots));
-  RowMemory& memory = *memories_[taken_++];
-  memory.reserve(slots);
-  return memory;
-}
-
 MaskedSequence::MaskedSequence(const Canvas& canvas, const Blocks& blocks, const CacheRules& rules,
                                const TransformerConfig& config)
     : Sequence(canvas),
@@ -136,7 +129,7 @@ void MaskedSequence::add(const State& state, Region region, RowMemory& memory,
   }
 }
 
-std::int64_t MaskedSequence::add_rows(const Question& question, Scratch& scratch,
+std::int64_t MaskedSequence::add_rows(const Question& question, ScratchMemories& scratch,
                                       std::vector<MemoryRow>& rows,
                                       std::vector<AskedRow>& answers) {
   if (question.form() == Form::chain)

@@ -12,6 +12,7 @@
 
 #include "core/parts/blocks.h"
 #include "core/parts/model.h"
+#include "plugins/models/transformer/scratch_memories_torch.h"
 #include "plugins/models/transformer/transformer_rows_torch.h"
 
 namespace draftlab {
@@ -36,19 +37,6 @@ struct AskedRow {
   std::size_t row = 0;
 };
 
-// Memories of states that a forward needs once, from one place for all sequences.
-class Scratch {
- public:
-  explicit Scratch(const TransformerConfig& config) : config_(config) {}
-  void begin() { taken_ = 0; }  // all are free
-  RowMemory& take(std::int64_t slots);
-
- private:
-  TransformerConfig config_;
-  std::vector<std::unique_ptr<RowMemory>> memories_;
-  std::size_t taken_ = 0;
-};
-
 class MaskedSequence final : public Sequence {
  public:
   MaskedSequence(const Canvas& canvas, const Blocks& blocks, const CacheRules& rules,
@@ -58,8 +46,8 @@ class MaskedSequence final : public Sequence {
   std::string state() const override;  // what the cache was computed from
   // Adds the rows of a question, and tells how many states it computes: batch rows. Fault when a
   // node lies past the horizon.
-  std::int64_t add_rows(const Question& question, Scratch& scratch, std::vector<MemoryRow>& rows,
-                        std::vector<AskedRow>& answers);
+  std::int64_t add_rows(const Question& question, ScratchMemories& scratch,
+                        std::vector<MemoryRow>& rows, std::vector<AskedRow>& answers);
 
  private:
   // The canvas with the tokens of a path on it.

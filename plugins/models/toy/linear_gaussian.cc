@@ -7,8 +7,8 @@
 // `apart` on both sides of it. Another shift makes a draft that differs, other sigmas one with
 // variances of its own.
 #include "core/base/error.h"
+#include "core/config/plugin.h"
 #include "core/parts/model.h"
-#include "plugins/builtin.h"
 #include "plugins/models/toy/known_joint.h"
 
 namespace draftlab {
@@ -179,7 +179,7 @@ class LinearGaussian final : public Model, public KnownJoint {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(linear_gaussian) {
+DRAFTLAB_PLUGIN(model, linear_gaussian) {
   using draftlab::Form;
   registries.models.add<draftlab::LinearGaussian>(
       "linear-gaussian", "an exact toy of vector tokens with a known joint law, for certificates",

@@ -15,9 +15,9 @@
 #include <map>
 #include <unordered_map>
 
+#include "core/config/plugin.h"
 #include "core/parts/model.h"
 #include "core/prob/chance.h"
-#include "plugins/builtin.h"
 
 namespace draftlab {
 namespace {
@@ -290,7 +290,7 @@ class Table final : public Model {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(table) {
+DRAFTLAB_PLUGIN(model, table) {
   using draftlab::Form;
   registries.models.add<draftlab::Table>(
       "table", "an exact toy of at most 8 tokens and 8 positions, for certificates",

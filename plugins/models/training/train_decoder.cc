@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "plugins/tasks/arithmetic/arithmetic_problems.h"
+#include "plugins/tasks/final_number.h"
 #include "plugins/tasks/programs/program_tests.h"
 #include "plugins/tokenizers/tokenizer.h"
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/config/train.h"
+#include "plugins/models/training/schedules.h"
 #include "plugins/models/training/training.h"
-#include "plugins/models/xlnet/lattice.h"
 
 namespace draftlab {
 

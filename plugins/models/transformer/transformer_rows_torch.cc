@@ -12,8 +12,8 @@
 
 #include "core/base/error.h"
 #include "plugins/models/kernels/lanes.h"
+#include "plugins/models/kernels/softmax_row.h"
 #include "plugins/models/transformer/device_rows_torch.h"
-#include "plugins/models/xlnet/xlnet_attention_torch.h"
 
 namespace draftlab {
 namespace {

@@ -2,7 +2,7 @@
 // when one is made, so that commands which decode nothing never pay for it.
 #include "plugins/models/xlnet/as_arm.h"
 
-#include "plugins/builtin.h"
+#include "core/config/plugin.h"
 
 namespace draftlab {
 
@@ -21,7 +21,7 @@ void AsArmOptions::declare(OptionSet& set) {
 
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(as_arm) {
+DRAFTLAB_PLUGIN(model, as_arm) {
   using namespace draftlab;
   registries.models.add_with<AsArmOptions>(
       "as-arm", "XLNet two-stream transformer as any-subset autoregressive model (ASSD); libtorch",

@@ -97,12 +97,6 @@ std::int32_t query_limit(const Arrangement& arrangement, std::int32_t position) 
   return std::max(arrangement.prompt, arrangement.rank[position] - ahead);
 }
 
-std::vector<double> low_discrepancy(double u, int n) {
-  std::vector<double> points(n);
-  for (int i = 0; i < n; i++) points[i] = (u + i) / n;
-  return points;
-}
-
 double MaskSchedule::rate(double u, std::int64_t step) const {
   const double share =
       warmup > 0 ? std::min(1.0, static_cast<double>(step) / static_cast<double>(warmup)) : 1;
@@ -112,13 +106,6 @@ double MaskSchedule::rate(double u, std::int64_t step) const {
 
 int prompt_size(double mask_rate, int length) {
   return std::clamp(static_cast<int>(std::floor((1 - mask_rate) * length)) + 1, 1, length - 1);
-}
-
-double RateSchedule::rate(std::int64_t step) const {
-  if (step < warmup) return peak * static_cast<double>(step + 1) / static_cast<double>(warmup);
-  const double left = static_cast<double>(steps - step) /
-                      static_cast<double>(std::max<std::int64_t>(1, steps - warmup));
-  return peak * (floor + (1 - floor) * std::clamp(left, 0.0, 1.0));
 }
 
 }  // namespace draftlab

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
+
+#include "plugins/models/training/schedules.h"
 
 namespace draftlab {
 
@@ -26,9 +27,6 @@ std::int32_t query_limit(const Arrangement& arrangement, std::int32_t position);
 // How prompts lie.
 enum class PromptShape { scattered, prefix, spans };
 
-// Independent uniforms in [0, 1), one a call.
-using Uniforms = std::function<double()>;
-
 // Which positions are given: `prompt` of `length`, 1 <= prompt < length. Position 0, the begin
 // token, always is, so no query sees nothing. Scattered: any others. Prefix: the first ones. Spans:
 // all but one to three contiguous spans.
@@ -45,9 +43,6 @@ Arrangement arrange(const std::vector<char>& given, bool any_permutation, const 
 // the authors' model had it from XLNet's permutations.
 void ask_ahead(Arrangement& arrangement, double share, int most, const Uniforms& uniform);
 
-// n numbers in [0, 1), one in each stratum [i/n, (i+1)/n): a batch covers all mask rates evenly.
-std::vector<double> low_discrepancy(double u, int n);
-
 // The interval of mask rates widens linearly from [start, start] to [low, high] over `warmup`
 // steps.
 struct MaskSchedule {
@@ -57,13 +52,5 @@ struct MaskSchedule {
 };
 // Prompt tokens left at a mask rate: at least one, and at least one position is masked.
 int prompt_size(double mask_rate, int length);
-
-// Linear warm-up over `warmup` steps to `peak`, then linear decay to `floor` * peak at `steps`.
-// Steps count from 0.
-struct RateSchedule {
-  double peak = 1e-3, floor = 0;
-  std::int64_t warmup = 0, steps = 1;
-  double rate(std::int64_t step) const;
-};
 
 }  // namespace draftlab

@@ -14,10 +14,4 @@ namespace draftlab {
 at::Tensor relative_softmax(const at::Tensor& content, const at::Tensor& relative,
                             const at::Tensor& positions, const at::Tensor& blocked, double scale);
 
-// e^(row - most) in place, and its sum: a softmax that is yet to be divided. `most` is the largest
-// of the row.
-float soften_row(float* row, std::int64_t length, float most);
-// The softmax of one row of scores, in place.
-void normalise_row(float* row, std::int64_t length);
-
 }  // namespace draftlab

@@ -15,6 +15,7 @@
 #include <numeric>
 
 #include "plugins/models/kernels/lanes.h"
+#include "plugins/models/kernels/softmax_row.h"
 #include "plugins/models/xlnet/xlnet_attention_torch.h"
 
 namespace draftlab {

@@ -5,9 +5,10 @@
 
 #include "core/base/error.h"
 #include "core/config/plugin.h"
-#include "plugins/builtin.h"
 #include "plugins/tasks/answers.h"
 #include "plugins/tasks/arithmetic/arithmetic_problems.h"
+#include "plugins/tasks/final_number.h"
+#include "plugins/tasks/prompts.h"
 
 namespace draftlab {
 namespace {
@@ -78,7 +79,7 @@ class Arithmetic final : public Task {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(arithmetic) {
+DRAFTLAB_PLUGIN(task, arithmetic) {
   registries.tasks.add<draftlab::Arithmetic>(
       "arithmetic", "worded problems of small steps, scored by their last number");
 }

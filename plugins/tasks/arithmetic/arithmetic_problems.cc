@@ -179,39 +179,7 @@ class Telling {
   int value_ = 0;
 };
 
-// The first number of `text`, after spaces and signs of currency; "" when something else comes
-// first.
-std::string leading_number(const std::string& text) {
-  std::size_t at = text.find_first_not_of(" \t\n$");
-  if (at == std::string::npos) return {};
-  std::string number;
-  if (text[at] == '-') number += text[at++];
-  for (; at < text.size() &&
-         (std::isdigit(static_cast<unsigned char>(text[at])) || text[at] == '.' || text[at] == ',');
-       ++at)
-    if (text[at] != ',') number += text[at];
-  if (const std::size_t point = number.find('.'); point != std::string::npos) {
-    while (number.back() == '0') number.pop_back();
-    if (number.back() == '.') number.pop_back();
-  }
-  return number.find_first_of("0123456789") == std::string::npos ? std::string() : number;
-}
-
 }  // namespace
-
-ProblemSplit problem_split_named(const std::string& name) {
-  if (name == "train") return ProblemSplit::train;
-  if (name == "tune") return ProblemSplit::tune;
-  if (name == "test") return ProblemSplit::test;
-  throw Fault("there is no split '" + name + "'");
-}
-
-ProblemSplit problem_split_of(const std::string& question) {
-  const std::uint64_t sixteenth = stable_hash(question) % 16;
-  return sixteenth == 0   ? ProblemSplit::test
-         : sixteenth == 1 ? ProblemSplit::tune
-                          : ProblemSplit::train;
-}
 
 Problem make_problem(std::uint64_t seed, std::int64_t index, ProblemSplit split) {
   for (std::uint32_t attempt = 0;; ++attempt) {
@@ -219,17 +187,6 @@ Problem make_problem(std::uint64_t seed, std::int64_t index, ProblemSplit split)
         Telling(Choices(seed, index, static_cast<std::uint32_t>(split), attempt)).tell();
     if (problem_split_of(problem.question) == split) return problem;
   }
-}
-
-std::optional<std::string> final_number(const std::string& text) {
-  const std::string hashes = "####", box = "\\boxed{";
-  std::string number;
-  if (const std::size_t at = text.rfind(hashes); at != std::string::npos)
-    number = leading_number(text.substr(at + hashes.size()));
-  else if (const std::size_t boxed = text.rfind(box); boxed != std::string::npos)
-    number = leading_number(text.substr(boxed + box.size()));
-  if (number.empty()) return std::nullopt;
-  return number;
 }
 
 }  // namespace draftlab

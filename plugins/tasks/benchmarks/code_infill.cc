@@ -4,11 +4,10 @@
 #include <algorithm>
 
 #include "core/config/plugin.h"
-#include "plugins/builtin.h"
 #include "plugins/tasks/benchmarks/python_runs.h"
 #include "plugins/tasks/benchmarks/question_task.h"
 #include "plugins/tasks/benchmarks/white_space_map.h"
-#include "plugins/tasks/stories/passages.h"
+#include "plugins/tasks/prompts.h"
 
 namespace draftlab {
 namespace {
@@ -106,7 +105,7 @@ class CodeInfill final : public QuestionTask {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(code_infill) {
+DRAFTLAB_PLUGIN(task, code_infill) {
   registries.tasks.add<draftlab::CodeInfill>("code-infill",
                                              "a line of Python between its neighbours (HumanEval's "
                                              "single-line infilling), scored by running its tests");

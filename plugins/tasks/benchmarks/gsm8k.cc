@@ -2,9 +2,8 @@
 // in.
 #include "core/base/error.h"
 #include "core/config/plugin.h"
-#include "plugins/builtin.h"
-#include "plugins/tasks/arithmetic/arithmetic_problems.h"
 #include "plugins/tasks/benchmarks/question_task.h"
+#include "plugins/tasks/final_number.h"
 
 namespace draftlab {
 namespace {
@@ -34,7 +33,7 @@ class Gsm8k final : public QuestionTask {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(gsm8k) {
+DRAFTLAB_PLUGIN(task, gsm8k) {
   registries.tasks.add<draftlab::Gsm8k>(
       "gsm8k",
       "problems of GSM8K's JSONL, few-shot or with a system prompt, scored by their last number");

@@ -7,9 +7,8 @@
 #include "core/base/documents.h"
 #include "core/base/error.h"
 #include "core/config/plugin.h"
-#include "plugins/builtin.h"
 #include "plugins/tasks/benchmarks/hellaswag_text.h"
-#include "plugins/tasks/stories/passages.h"
+#include "plugins/tasks/prompts.h"
 
 namespace draftlab {
 namespace {
@@ -94,7 +93,7 @@ class Hellaswag final : public Task {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(hellaswag) {
+DRAFTLAB_PLUGIN(task, hellaswag) {
   registries.tasks.add<draftlab::Hellaswag>(
       "hellaswag", "the likeliest of four endings, by the target's probability of each");
 }

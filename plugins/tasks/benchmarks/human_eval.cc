@@ -1,7 +1,6 @@
 // Task `human-eval`: Python functions of HumanEval's JSONL, completed from their heads, or written
 // in answer to a request.
 #include "core/config/plugin.h"
-#include "plugins/builtin.h"
 #include "plugins/tasks/benchmarks/python_runs.h"
 #include "plugins/tasks/benchmarks/question_task.h"
 
@@ -68,7 +67,7 @@ class HumanEval final : public QuestionTask {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(human_eval) {
+DRAFTLAB_PLUGIN(task, human_eval) {
   registries.tasks.add<draftlab::HumanEval>("human-eval",
                                             "Python functions of HumanEval's JSONL, scored by "
                                             "running their tests where an interpreter is named");

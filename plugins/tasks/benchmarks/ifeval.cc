@@ -2,7 +2,6 @@
 // the instructions of a prompt, and whether all were followed; a prompt that has one which cannot
 // be checked here is scored by the others.
 #include "core/config/plugin.h"
-#include "plugins/builtin.h"
 #include "plugins/tasks/benchmarks/instructions.h"
 #include "plugins/tasks/benchmarks/question_task.h"
 
@@ -44,7 +43,7 @@ class Ifeval final : public QuestionTask {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(ifeval) {
+DRAFTLAB_PLUGIN(task, ifeval) {
   registries.tasks.add<draftlab::Ifeval>(
       "ifeval", "instructions of IFEval's JSONL, scored by which of them were followed");
 }

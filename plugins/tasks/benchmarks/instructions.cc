@@ -7,7 +7,7 @@
 #include "core/base/documents.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "plugins/tasks/stories/five_sentences.h"
+#include "plugins/tasks/sentences.h"
 #include "plugins/tokenizers/pattern.h"
 #include "plugins/tokenizers/unicode.h"
 

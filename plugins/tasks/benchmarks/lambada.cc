@@ -4,8 +4,7 @@
 #include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "core/metrics/text_metrics.h"
-#include "plugins/builtin.h"
-#include "plugins/tasks/stories/passages.h"
+#include "plugins/tasks/prompts.h"
 
 namespace draftlab {
 namespace {
@@ -93,7 +92,7 @@ class Lambada final : public Task {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(lambada) {
+DRAFTLAB_PLUGIN(task, lambada) {
   registries.tasks.add<draftlab::Lambada>(
       "lambada", "the last word of a passage of LAMBADA's JSONL, scored by exact match");
 }

@@ -1,7 +1,6 @@
 // Task `math`: competition problems of MATH's JSONL, scored by the answer that the solution names.
 #include "core/base/error.h"
 #include "core/config/plugin.h"
-#include "plugins/builtin.h"
 #include "plugins/tasks/benchmarks/math_answers.h"
 #include "plugins/tasks/benchmarks/question_task.h"
 
@@ -36,7 +35,7 @@ class Math final : public QuestionTask {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(math) {
+DRAFTLAB_PLUGIN(task, math) {
   registries.tasks.add<draftlab::Math>(
       "math", "problems of MATH's JSONL, scored by what stands in the last \\boxed{}");
 }

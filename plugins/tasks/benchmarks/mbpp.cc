@@ -1,7 +1,6 @@
 // Task `mbpp`: short Python programs of MBPP's JSONL. What is decoded runs only where `python`
 // names an interpreter, in a sandbox.
 #include "core/config/plugin.h"
-#include "plugins/builtin.h"
 #include "plugins/tasks/benchmarks/python_runs.h"
 #include "plugins/tasks/benchmarks/question_task.h"
 
@@ -58,7 +57,7 @@ class Mbpp final : public QuestionTask {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(mbpp) {
+DRAFTLAB_PLUGIN(task, mbpp) {
   registries.tasks.add<draftlab::Mbpp>("mbpp",
                                        "Python programs of MBPP's JSONL, scored by running their "
                                        "tests where an interpreter is named");

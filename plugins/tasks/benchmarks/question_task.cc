@@ -5,6 +5,7 @@
 #include "core/base/documents.h"
 #include "core/base/error.h"
 #include "plugins/tasks/answers.h"
+#include "plugins/tasks/prompts.h"
 
 namespace draftlab {
 

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "plugins/tasks/arithmetic/arithmetic_problems.h"
 #include "plugins/tasks/images/labelled_image.h"
+#include "plugins/tasks/problem_split.h"
 
 namespace draftlab {
 

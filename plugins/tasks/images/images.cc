@@ -8,7 +8,6 @@
 #include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "core/metrics/image_metrics.h"
-#include "plugins/builtin.h"
 #include "plugins/tasks/images/image_classifier.h"
 #include "plugins/tasks/images/image_set.h"
 
@@ -104,7 +103,7 @@ class Images final : public Task {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(images) {
+DRAFTLAB_PLUGIN(task, images) {
   registries.tasks.add<draftlab::Images>("images",
                                          "a class is given, an image of vector tokens is decoded: "
                                          "the project's digits, MNIST, optdigits, or latents");

@@ -101,8 +101,7 @@ class Maker {
   }
 
  private:
-  // --- parts
-  // -----------------------------------------------------------------------------------------------------------------
+  // Parts that sentences are made of.
 
   bool one_in(std::size_t count) { return choices_.below(count) == 0; }
   std::string one_of(const std::vector<std::string>& items) { return choices_.of(items); }
@@ -230,8 +229,7 @@ class Maker {
     return {"the numbers in xs", "for x in xs : ", " end", true};
   }
 
-  // --- families
-  // --------------------------------------------------------------------------------------------------------------
+  // Families of problems.
 
   // Take a, add 3, multiply by b and square it.
   ProgramProblem chain() {

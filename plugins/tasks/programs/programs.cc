@@ -3,9 +3,9 @@
 // must pass tests, in an interpreter with limits.
 #include "core/base/error.h"
 #include "core/config/plugin.h"
-#include "plugins/builtin.h"
 #include "plugins/tasks/answers.h"
 #include "plugins/tasks/programs/program_tests.h"
+#include "plugins/tasks/prompts.h"
 
 namespace draftlab {
 namespace {
@@ -99,7 +99,7 @@ class Programs final : public Task {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(programs) {
+DRAFTLAB_PLUGIN(task, programs) {
   registries.tasks.add<draftlab::Programs>(
       "programs", "a sentence describes a function, which is written and must pass its tests");
 }

@@ -5,13 +5,14 @@
 
 #include "core/base/documents.h"
 #include "core/base/error.h"
+#include "plugins/tasks/sentences.h"
 
 namespace draftlab {
 namespace {
 
 using Stories = std::vector<FiveSentences>;
 
-Stories from_columns(const Table& table) {
+Stories from_columns(const CsvTable& table) {
   std::array<std::size_t, 5> columns;
   for (std::size_t i = 0; i < 5; ++i) columns[i] = table.column("sentence" + std::to_string(i + 1));
   Stories stories;
@@ -25,7 +26,7 @@ Stories from_columns(const Table& table) {
   return stories;
 }
 
-Stories from_cloze_test(const Table& table) {
+Stories from_cloze_test(const CsvTable& table) {
   std::array<std::size_t, 4> columns;
   for (std::size_t i = 0; i < 4; ++i)
     columns[i] = table.column("InputSentence" + std::to_string(i + 1));
@@ -58,7 +59,7 @@ void add_windows(Stories& stories, const std::string& id,
   }
 }
 
-Stories from_sentences(const Table& table) {
+Stories from_sentences(const CsvTable& table) {
   const std::size_t document = table.column("document_id"), text = table.column("text");
   Stories stories;
   for (std::size_t row = 0; row < table.rows.size();) {
@@ -88,34 +89,13 @@ Stories with_text(Stories stories, const std::string& path) {
 }  // namespace
 
 Stories read_story_csv(const std::string& path) {
-  const Table table = read_csv(path);
+  const CsvTable table = read_csv(path);
   if (table.has("sentence1")) return with_text(from_columns(table), path);
   if (table.has("InputSentence1")) return with_text(from_cloze_test(table), path);
   if (table.has("document_id")) return with_text(from_sentences(table), path);
   throw DataError("'" + path +
                   "' has neither the columns sentence1 to sentence5, nor InputSentence1 to 4, nor "
                   "document_id and text");
-}
-
-std::vector<std::string> sentences_of(const std::string& text) {
-  std::vector<std::string> sentences;
-  std::size_t begin = text.find_first_not_of(' ');
-  for (std::size_t i = begin; i < text.size(); ++i) {
-    if (text[i] != '.' && text[i] != '!' && text[i] != '?') continue;
-    std::size_t end = i + 1;
-    while (end < text.size() && (text[end] == '"' || text[end] == '\'' || text[end] == ')')) ++end;
-    const std::size_t next = text.find_first_not_of(' ', end);
-    const bool last = next == std::string::npos;
-    if (!last && (next == end ||
-                  !(std::isupper(static_cast<unsigned char>(text[next])) ||
-                    std::isdigit(static_cast<unsigned char>(text[next])) || text[next] == '"')))
-      continue;
-    sentences.push_back(text.substr(begin, end - begin));
-    begin = last ? text.size() : next;
-    i = begin - 1;
-  }
-  if (begin < text.size()) sentences.push_back(text.substr(begin));
-  return sentences;
 }
 
 Stories read_story_text(const std::string& path) {

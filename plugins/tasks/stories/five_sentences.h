@@ -23,8 +23,4 @@ std::vector<FiveSentences> read_story_csv(const std::string& path);
 // The sentences of each paragraph, in windows of five.
 std::vector<FiveSentences> read_story_text(const std::string& path);
 
-// Ends at . ! or ? (with what closes a quotation), where white space and a capital, a digit or a
-// quote follow.
-std::vector<std::string> sentences_of(const std::string& text);
-
 }  // namespace draftlab

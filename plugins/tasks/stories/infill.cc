@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "core/prob/chance.h"
-#include "plugins/builtin.h"
+#include "plugins/tasks/prompts.h"
 #include "plugins/tasks/stories/passages.h"
 
 namespace draftlab {
@@ -82,7 +82,7 @@ class Infill final : public Task {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(infill) {
+DRAFTLAB_PLUGIN(task, infill) {
   registries.tasks.add<draftlab::Infill>(
       "infill", "a text with scattered tokens given and all others masked");
 }

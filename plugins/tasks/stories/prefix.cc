@@ -3,7 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/config/plugin.h"
-#include "plugins/builtin.h"
+#include "plugins/tasks/prompts.h"
 #include "plugins/tasks/stories/passages.h"
 
 namespace draftlab {
@@ -70,7 +70,7 @@ class Prefix final : public Task {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(prefix) {
+DRAFTLAB_PLUGIN(task, prefix) {
   registries.tasks.add<draftlab::Prefix>("prefix",
                                          "the beginning of a text is given, the rest is completed");
 }

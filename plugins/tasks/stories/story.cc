@@ -4,7 +4,7 @@
 #include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "core/metrics/text_metrics.h"
-#include "plugins/builtin.h"
+#include "plugins/tasks/prompts.h"
 #include "plugins/tasks/stories/five_sentences.h"
 #include "plugins/tasks/stories/passages.h"
 #include "plugins/tasks/stories/stories.h"
@@ -127,7 +127,7 @@ class StoryTask final : public Task {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(story) {
+DRAFTLAB_PLUGIN(task, story) {
   registries.tasks.add<draftlab::StoryTask>(
       "story", "five sentences, of which the middle one or three are written again");
 }

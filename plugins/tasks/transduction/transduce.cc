@@ -6,8 +6,8 @@
 #include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "core/metrics/text_metrics.h"
-#include "plugins/builtin.h"
 #include "plugins/tasks/answers.h"
+#include "plugins/tasks/prompts.h"
 #include "plugins/tasks/transduction/parallel_text.h"
 #include "plugins/tasks/transduction/transductions.h"
 
@@ -94,7 +94,7 @@ class Transduce final : public Task {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(transduce) {
+DRAFTLAB_PLUGIN(task, transduce) {
   registries.tasks.add<draftlab::Transduce>("transduce",
                                             "a sentence is translated into an invented language, "
                                             "or as a parallel text has it; corpus BLEU");

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "plugins/tasks/arithmetic/arithmetic_problems.h"
+#include "plugins/tasks/problem_split.h"
 
 namespace draftlab {
 

@@ -203,7 +203,7 @@ TEST_CASE("traces that nothing can be replayed from") {
   });
   CHECK_THROWS_AS(replay(Frame({folder / "a.h5"}), {}), DataError);
   TraceOptions none;
-  none.drafts = "none";
+  none.drafts = RecordedDrafts::none;
   TraceWriter writer(folder / "none.h5", {}, {made_run({})}, none, false);
   writer.sample(shadow(0, {1, 2}));
   writer.close();

@@ -8,7 +8,6 @@
 #include <fstream>
 
 #include "core/base/error.h"
-#include "plugins/tasks/stories/five_sentences.h"
 
 namespace draftlab {
 namespace {
@@ -33,7 +32,7 @@ using Rows = std::vector<std::vector<std::string>>;
 using Texts = std::vector<std::string>;
 
 TEST_CASE("CSV: quotes hold commas, quotes and line ends") {
-  const Table table = parse_csv("a,b\r\n1,\"x, \"\"y\"\"\nz\"\r\n,\n\n2,plain \"q\"", "t.csv");
+  const CsvTable table = parse_csv("a,b\r\n1,\"x, \"\"y\"\"\nz\"\r\n,\n\n2,plain \"q\"", "t.csv");
   CHECK(table.columns == Texts{"a", "b"});
   CHECK(table.rows == Rows{{"1", "x, \"y\"\nz"}, {"", ""}, {"2", "plain \"q\""}});
   CHECK(table.lines == std::vector<std::size_t>{2, 4, 6});
@@ -88,45 +87,6 @@ TEST_CASE("a file that holds no text is refused") {
   CHECK_THROWS_WITH_AS(
       read_utf8(white.path(), 2),
       ("'" + white.path() + "' has 3 bytes, more than the 2 that are read").c_str(), DataError);
-}
-
-TEST_CASE("sentences end where a capital follows") {
-  CHECK(sentences_of("He ran. She said \"Stop!\" It cost 3.50 today? yes. Then") ==
-        Texts{"He ran.", "She said \"Stop!\"", "It cost 3.50 today? yes.", "Then"});
-  CHECK(sentences_of("").empty());
-}
-
-TEST_CASE(
-    "stories from ROCStories' columns, from its cloze test, and from sentences of documents") {
-  const File roc(
-      "storyid,storytitle,sentence1,sentence2,sentence3,sentence4,sentence5\nx1,T,a.,b.,c.,d.,e."
-      "\n");
-  const File cloze(
-      "InputStoryid,InputSentence1,InputSentence2,InputSentence3,InputSentence4,"
-      "RandomFifthSentenceQuiz1,RandomFifthSentenceQuiz2,AnswerRightEnding\n"
-      "y1,a.,b.,c.,d.,wrong.,right.,2\ny2,a.,b.,c.,d.,right.,wrong.,1\n");
-  const File tale("document_id,text\nt,1.\nt,2.\nt,3.\nt,4.\nt,5.\nt,6.\nu,7.\n");
-  const auto one = read_story_csv(roc.path()), two = read_story_csv(cloze.path()),
-             three = read_story_csv(tale.path());
-  REQUIRE(one.size() == 1);
-  CHECK(one[0].id == "x1");
-  CHECK(one[0].sentences[2] == "c.");
-  REQUIRE(two.size() == 2);
-  CHECK(two[0].sentences[4] == "right.");
-  CHECK(two[1].sentences[4] == "right.");
-  REQUIRE(three.size() == 1);
-  CHECK(three[0].id == "t-0");
-  CHECK(three[0].sentences[4] == "5.");
-
-  const File answer(
-      "InputSentence1,InputSentence2,InputSentence3,InputSentence4,RandomFifthSentenceQuiz1,"
-      "RandomFifthSentenceQuiz2,AnswerRightEnding\na,b,c,d,e,f,3\n");
-  CHECK_THROWS_WITH_AS(
-      read_story_csv(answer.path()),
-      ("'" + answer.path() + "' line 2: AnswerRightEnding must be 1 or 2, not '3'").c_str(),
-      DataError);
-  const File other("a,b\n1,2\n");
-  CHECK_THROWS_AS(read_story_csv(other.path()), DataError);
 }
 
 }  // namespace

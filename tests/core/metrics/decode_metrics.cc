@@ -1,4 +1,5 @@
 #include "core/metrics/decode_metrics.h"
+#include "core/prob/accepted_prefix.h"
 
 #include <doctest/doctest.h>
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/words.h"
 #include "tests/core/trace/trace_fixture.h"
 
 namespace draftlab {
@@ -234,16 +235,17 @@ TEST_CASE("a trace without samples is a trace") {
 TEST_CASE("drafts are recorded as asked") {
   const TraceFolder folder("trace");
   for (const auto& [which, rows] :
-       {std::pair<std::string, int>{"none", 0}, {"span", 2}, {"all", 3}}) {
+       {std::pair{RecordedDrafts::none, 0}, {RecordedDrafts::span, 2}, {RecordedDrafts::all, 3}}) {
     TraceOptions options;
     options.drafts = which;
-    TraceWriter writer(folder / which, made_provenance(), made_runs(), options, false);
+    const std::string name(word(which));
+    TraceWriter writer(folder / name, made_provenance(), made_runs(), options, false);
     SampleRow row = made_sample(0, 0, 0, 1);
     row.steps[0].span = 2;
     writer.sample(row);
     writer.close();
-    const Trace trace(folder / which);
-    CHECK(trace.drafts() == which);
+    const Trace trace(folder / name);
+    CHECK(trace.drafts() == name);
     CHECK(trace.rows(Table::draft) == rows);
   }
 }

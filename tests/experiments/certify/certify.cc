@@ -9,7 +9,9 @@
 #include <sstream>
 #include <thread>
 
+#include "core/config/composition.h"
 #include "experiments/certify/enumeration.h"
+#include "experiments/sections.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {
@@ -22,6 +24,7 @@ const Registries& registries() {
   static const Registries all = [] {
     Registries registries;
     register_builtin_plugins(registries);
+    register_sections(registries);
     return registries;
   }();
   return all;
@@ -38,7 +41,8 @@ struct Toy {
   Prompt prompt;
 
   explicit Toy(Composition made)
-      : composition(std::move(made)), models(load_models(composition, loaded)) {
+      : composition(std::move(made)),
+        models(load_models(composition, composition.run.machine, loaded)) {
     const auto task = composition.task.make();
     task->load(nullptr);
     prompt = task->prompt(0);

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "core/config/composition.h"
 #include "tests/plugins/vector_decoding.h"
 
 namespace draftlab {

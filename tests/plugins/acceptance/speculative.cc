@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "core/config/config.h"
+#include "core/config/plugin.h"
 #include "plugins/builtin.h"
 
 using namespace draftlab;

@@ -59,7 +59,7 @@ TEST_CASE(
     CHECK(positions(proposal) == Positions{3, 2, 5, 6, 7});
     CHECK_FALSE(drafting.scripted.asked);  // at no forward
     CHECK(proposal.exact == 0);
-    CHECK(proposal.foresight > 0);
+    CHECK(proposal.lookahead > 0);
     CHECK(proposal.drawn_from.empty());  // point masses
     for (const Node& node : proposal.nodes) CHECK(node.token == 1);
     CHECK(proposal.raw[0].probability(1) == doctest::Approx(.7));
@@ -92,8 +92,8 @@ TEST_CASE(
         Positions{2, 3, 4, 5, 6, 7});  // its own choice, three drafts: whole blocks
   CHECK(positions(proposal) == Positions{3});
   CHECK(proposal.exact == 1);
-  CHECK(proposal.foresight > 0);
-  CHECK(proposal.pass.find(kRoot, 5) != nullptr);
+  CHECK(proposal.lookahead > 0);
+  CHECK(proposal.root_answer.find(kRoot, 5) != nullptr);
   Drafting one(1);
   one.propose();
   CHECK(one.scripted.asked->asks.front().positions == Positions{2, 3});
@@ -126,7 +126,7 @@ TEST_CASE("a pass of its own, and the paper's fallback") {
   CHECK(drafting.scripted.asked);
   CHECK(positions(proposal) == Positions{3, 2, 5, 6, 7});
   CHECK(proposal.exact == 0);
-  CHECK(proposal.foresight == 0);
+  CHECK(proposal.lookahead == 0);
   Drafting few(7);
   few.carry();
   CHECK(positions(few.propose("tail = short")).size() == 6);

@@ -37,7 +37,7 @@ TEST_CASE(
   CHECK(proposal.nodes[0].token == 1);
   CHECK(proposal.nodes[1].token == 1);
   CHECK(proposal.drawn_from.empty());
-  CHECK(proposal.foresight == 1);
+  CHECK(proposal.lookahead == 1);
 
   // Drafts at 0 and 1 were judged at the root; position 0 was replaced, so position 1 was predicted
   // at the wrong guess, node 0.

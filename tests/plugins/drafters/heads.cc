@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "core/config/composition.h"
 #include "core/loop/decoder.h"
 #include "tests/plugins/scripted_step.h"
 
@@ -40,9 +41,9 @@ TEST_CASE(
   CHECK(proposal.nodes[1].token == 2);
   CHECK(proposal.nodes[2].token == 0);
   CHECK(proposal.exact == 1);
-  CHECK(proposal.foresight == 3);
+  CHECK(proposal.lookahead == 3);
   CHECK(drafting.propose("shortcut = false\n").exact == 0);
-  CHECK(drafting.propose("combined = false\n").foresight == 0);
+  CHECK(drafting.propose("combined = false\n").lookahead == 0);
 }
 
 TEST_CASE(
@@ -60,7 +61,7 @@ TEST_CASE(
   CHECK(proposal.nodes[0].token == 2);
   CHECK(proposal.nodes[1].token == 1);
   CHECK(proposal.exact == 1);
-  drafting.carry->behind = 1;
+  drafting.carry->unseen_commits = 1;
   CHECK(drafting.propose().exact == 0);
   CHECK(drafting.propose("combined = false\n").nodes.size() == 3);  // asked anew
 }
@@ -80,7 +81,7 @@ SampleRow decode(const std::string& lines) {
       registries, faults);
   faults.raise();
   Loaded loaded;
-  const Models models = load_models(arm, loaded);
+  const Models models = load_models(arm, arm.run.machine, loaded);
   const auto task = arm.task.make();
   task->load(nullptr);
   SampledChance chance(1);

@@ -23,7 +23,15 @@ Proposal propose(const Canvas& canvas, int draft_length) {
   Mailbox mailbox;
   Sequence target(canvas);
   const Blocks blocks;
-  const Step step{canvas, window, blocks, decode, carry, chance, mailbox, 0, 0, 4, target};
+  const Step step{.canvas = canvas,
+                  .window = window,
+                  .blocks = blocks,
+                  .decode = decode,
+                  .carry = carry,
+                  .chance = chance,
+                  .mailbox = mailbox,
+                  .vocabulary = 4,
+                  .target = target};
   Asking<Proposal> asking = drafter->propose(step);
   asking.start();
   REQUIRE(asking.done());

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "core/config/composition.h"
 #include "tests/plugins/scripted_step.h"
 
 namespace draftlab {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/config/config.h"
+#include "core/config/plugin.h"
 #include "plugins/builtin.h"
 
 using namespace draftlab;
@@ -44,10 +45,10 @@ struct Drafts {
     }
     view.span.length = span;
     view.vocabulary = 3;
-    new (&view.confidence) Eigen::Map<const Eigen::ArrayXd>(confidence.data(), size);
-    new (&view.margin) Eigen::Map<const Eigen::ArrayXd>(margin.data(), size);
-    new (&view.entropy) Eigen::Map<const Eigen::ArrayXd>(entropy.data(), size);
-    new (&view.renyi2) Eigen::Map<const Eigen::ArrayXd>(renyi2.data(), size);
+    view.confidence = {confidence.data(), size};
+    view.margin = {margin.data(), size};
+    view.entropy = {entropy.data(), size};
+    view.renyi2 = {renyi2.data(), size};
   }
 };
 

@@ -54,7 +54,7 @@ TEST_CASE("blocks may begin where the prompt ends") {
   DecodeOptions decode;
   decode.block_size = 4;
   CHECK(blocks(decode, canvas)->next(canvas).positions == Positions{5, 6, 7});
-  decode.align = "prompt";
+  decode.align = Align::prompt;
   CHECK(blocks(decode, canvas)->next(canvas).positions == Positions{5, 6, 7, 8});
   CHECK(blocks(decode, canvas)->next(canvas).block == 2);  // 0 | 1-4 | 5-8
 }

@@ -3,6 +3,7 @@
 
 #include <sstream>
 
+#include "core/config/composition.h"
 #include "core/loop/decoder.h"
 #include "plugins/builtin.h"
 
@@ -63,7 +64,7 @@ TEST_CASE("one decision in so many is reversed, and each says how probable it wa
   const Composition arm =
       composed("router = explore\nrouter.explore.of = always\nrouter.explore.epsilon = 0.25");
   Loaded loaded;
-  const Models models = load_models(arm, loaded);
+  const Models models = load_models(arm, arm.run.machine, loaded);
   const auto task = arm.task.make();
   task->load(nullptr);
   int decided = 0, reversed = 0;
@@ -90,7 +91,7 @@ TEST_CASE("with probability 0 nothing is drawn and nothing changes") {
   const Composition plain = composed("router = min-span"),
                     explored = composed("router = explore\nrouter.explore.epsilon = 0");
   Loaded loaded;
-  const Models models = load_models(plain, loaded);
+  const Models models = load_models(plain, plain.run.machine, loaded);
   const auto task = plain.task.make();
   task->load(nullptr);
   SampledChance one(3), other(3);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/config/config.h"
+#include "core/config/plugin.h"
 #include "plugins/builtin.h"
 
 using namespace draftlab;
@@ -29,7 +30,7 @@ struct Numbers {
     view.span.length = span;
     view.block = {0, 8, given, masked};
     view.vocabulary = vocabulary;
-    new (&view.entropy) Eigen::Map<const Eigen::ArrayXd>(entropy.data(), entropy.size());
+    view.entropy = {entropy.data(), entropy.size()};
   }
 };
 

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "core/config/config.h"
+#include "core/config/plugin.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {
@@ -9,7 +10,7 @@ namespace {
 
 std::unique_ptr<Task> task(const std::string& prompt) {
   Registries registries;
-  register_positions(registries);
+  register_task_positions(registries);
   Faults faults;
   const Config config =
       Config::parse("[task.positions]\nlength = 5\nprompt = " + prompt, "test", faults);

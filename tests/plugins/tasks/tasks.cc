@@ -50,9 +50,9 @@ class Words final : public Tokenizer {
 std::unique_ptr<Task> make(const std::string& name, const std::string& options) {
   static const Registries registries = [] {
     Registries all;
-    register_infill(all);
-    register_prefix(all);
-    register_story(all);
+    register_task_infill(all);
+    register_task_prefix(all);
+    register_task_story(all);
     return all;
   }();
   Faults faults;

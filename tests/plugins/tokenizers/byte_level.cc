@@ -334,7 +334,8 @@ TEST_CASE("a checkpoint's folder: which files say what") {
   CHECK(tokenizer->mask() == kNoToken);
 
   std::ofstream(folder / "tokenizer_config.json")
-      << R"({"eos_token": {"content": "<|im_end|>"}, "mask_token": "<|MASK|>", "added_tokens_decoder": {"400": {"content": "<tool>", "special": true}}})";
+      << R"({"eos_token": {"content": "<|im_end|>"}, "mask_token": "<|MASK|>", )"
+         R"("added_tokens_decoder": {"400": {"content": "<tool>", "special": true}}})";
   std::ofstream(folder / "config.json") << R"({"eos_token_id": 65, "mask_token_id": 1})";
   std::ofstream(folder / "generation_config.json") << R"({"eos_token_id": [66, 65]})";
   tokenizer = open_tokenizer(folder.string());

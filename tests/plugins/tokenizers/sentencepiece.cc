@@ -28,7 +28,7 @@ std::filesystem::path folder(const std::string& name) {
 
 std::string train(const std::string& name, const std::string& ini) {
   Registries registries;
-  register_train_tokenizer(registries);
+  register_trainer_tokenizer(registries);
   Faults faults;
   const Config config = Config::parse(ini, "test.ini", faults);
   const auto bound =
@@ -143,7 +143,7 @@ TEST_CASE("a tokenizer that cannot be written leaves nothing") {
   CHECK_THROWS_AS(
       [&] {
         Registries registries;
-        register_train_tokenizer(registries);
+        register_trainer_tokenizer(registries);
         Faults faults;
         const Config config =
             Config::parse("[trainer.tokenizer]\nstories = 50\nvocabulary = 200\n", "t.ini", faults);

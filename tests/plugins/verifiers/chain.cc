@@ -86,13 +86,13 @@ TEST_CASE("an accepted minimum block is not tested, but measured") {
 }
 
 TEST_CASE(
-    "a drafter with foresight has more asked at every node, also the last, and gets the answer "
+    "a drafter with a lookahead has more asked at every node, also the last, and gets the answer "
     "with where it stopped") {
   Judging judging(3, Stop::block_end);
   judging.proposal.nodes.resize(2);
   judging.proposal.drawn_from.resize(2);
   judging.proposal.exact = 1;
-  judging.proposal.foresight = 2;
+  judging.proposal.lookahead = 2;
   const Verdict verdict = judging.judge(0, "resample = false");
   const Question& asked = *judging.scripted.asked;
   CHECK(asked.nodes.size() == 2);
@@ -103,8 +103,8 @@ TEST_CASE(
   CHECK(asked.asks[1].positions == std::vector<std::int32_t>{3});
   REQUIRE(verdict.carry);
   CHECK(verdict.carry->node == 0);  // the second draft was rejected
-  CHECK(verdict.carry->behind == 0);
-  CHECK(judging.judge(0).carry->behind == 1);  // replaced
+  CHECK(verdict.carry->unseen_commits == 0);
+  CHECK(judging.judge(0).carry->unseen_commits == 1);  // replaced
   CHECK(judging.judge(1).carry->node == 1);
   judging.proposal.exact = 2;  // nothing to test: no forward, hence no carry
   CHECK_FALSE(judging.judge(1).carry);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/config/composition.h"
 #include "core/trace/rows.h"
 #include "tests/plugins/vector_decoding.h"
 
@@ -30,7 +31,7 @@ struct Share {
 Share share(const Composition& composition, int samples) {
   Share share;
   Loaded loaded;
-  const Models models = load_models(composition, loaded);
+  const Models models = load_models(composition, composition.run.machine, loaded);
   const auto task = composition.task.make();
   task->load(nullptr);
   const Prompt prompt = task->prompt(0);
@@ -42,10 +43,10 @@ Share share(const Composition& composition, int samples) {
     const double x = decoder.canvas().value(1)[0];
     share.accepted += judged.accepted / static_cast<double>(samples);
     share.accept += judged.accept / samples;
-    share.proposals += judged.proposals / static_cast<double>(samples);
+    share.proposals += judged.vector.proposals / static_cast<double>(samples);
     share.mean += x / samples;
     share.square += x * x / samples;
-    share.capped += judged.capped;
+    share.capped += judged.vector.capped;
     share.zeros += x == 0;
   }
   return share;
@@ -134,7 +135,8 @@ TEST_CASE("k-split judges the draft's own path, k = 1 the last step on the targe
           [&](const Decoder& decoder) {
             const Judged& judged = decoder.verdict().judged.at(0);
             CHECK(judged.accept == doctest::Approx(std::min(1.0, std::exp(k == 1 ? last : whole))));
-            CHECK(judged.log_target - judged.log_drawn == doctest::Approx(k == 1 ? last : whole));
+            CHECK(judged.vector.log_target - judged.vector.log_drawn ==
+                  doctest::Approx(k == 1 ? last : whole));
           });
     }
   }

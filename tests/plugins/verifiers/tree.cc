@@ -29,7 +29,7 @@ struct Walk {
     const Positions order = {1, 0, 2, 3, 4};
     for (int i = 0; i < drafts; ++i)
       proposal.nodes.push_back({i - 1, order[static_cast<std::size_t>(i)], 1});
-    proposal.foresight = drafts + 1;
+    proposal.lookahead = drafts + 1;
   }
   Verdict judge(const std::string& options = "") {
     scripted.chance = SampledChance(1);  // a verdict of its own, not the next of one decode
@@ -107,7 +107,7 @@ TEST_CASE("N + 1 rows: each node asks what its choice needs and what the next dr
   CHECK(three.scripted.asked->asks[0].positions == Positions{0, 1, 2, 3, 4});
   CHECK(three.scripted.asked->asks[3].positions == Positions{3, 4});
   Walk own_pass(3);
-  own_pass.proposal.foresight = 0;  // the next drafts need nothing
+  own_pass.proposal.lookahead = 0;  // the next drafts need nothing
   own_pass.judge();
   CHECK(own_pass.scripted.asked->asks[0].positions == Positions{0, 1, 2});
   Walk mixed(3);
@@ -126,7 +126,7 @@ TEST_CASE("what is carried is the answer of the stopping node, at what is still 
   CHECK(verdict.carry->answer.at(kRoot, 2).probability(1) == doctest::Approx(.7));
   CHECK(verdict.carry->answer.find(kRoot, 0) == nullptr);
   Walk own_pass(2);
-  own_pass.proposal.foresight = 0;
+  own_pass.proposal.lookahead = 0;
   CHECK_FALSE(own_pass.judge().carry);
 }
 
@@ -173,7 +173,7 @@ TEST_CASE("the chain ends at the horizon of the cache") {
 TEST_CASE("exact drafts are committed unasked, and carry the drafter's own answer") {
   Walk walk(1);
   walk.proposal.exact = 1;
-  walk.proposal.pass.add(kRoot, 0, of({1, 0, 0}));
+  walk.proposal.root_answer.add(kRoot, 0, of({1, 0, 0}));
   const Verdict verdict = walk.judge();
   CHECK_FALSE(walk.scripted.asked);
   CHECK(positions(verdict) == Positions{1});
@@ -204,7 +204,7 @@ TEST_CASE("steps that count, and a shadow that only looks on, are refused") {
   decode.steps = 2;
   CHECK_THROWS_AS(verifier->begin({}, decode), ConfigError);
   decode.steps = 0;
-  decode.shadow = "observe";
+  decode.shadow = Shadow::observe;
   CHECK_THROWS_AS(verifier->begin({}, decode), ConfigError);
 }
 

@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include "core/base/error.h"
+#include "core/config/composition.h"
 #include "core/loop/decoder.h"
 #include "plugins/builtin.h"
 #include "tests/plugins/models/recorded_torch.h"
@@ -211,7 +212,7 @@ Replayed replay(const TwoMasks& checkpoint, const std::string& loop, const Json&
       Config::parse(config_of(args, loop, checkpoint), "test.ini", faults), registries, faults);
   faults.raise();
   Loaded loaded;
-  const Models models = load_models(composition, loaded);
+  const Models models = load_models(composition, composition.run.machine, loaded);
 
   const std::vector<Token> given = trace["prompt"], output = trace["output"];
   Prompt prompt;
@@ -329,10 +330,12 @@ DOCTEST_TEST_CASE("parity: recorded decodes of block diffusion, commit for commi
   }
   Registries registries;
   for (const auto add :
-       {register_block_diffusion, register_blocks, register_denoise, register_chain,
-        register_speculative, register_always, register_never, register_min_span, register_score,
-        register_hysteresis, register_ucb, register_entropy, register_hard_margin, register_one,
-        register_static_quota, register_threshold, register_positions}) {
+       {register_model_block_diffusion, register_frontier_blocks, register_drafter_denoise,
+        register_verifier_chain, register_acceptance_speculative, register_router_always,
+        register_router_never, register_router_min_span, register_router_score,
+        register_router_hysteresis, register_router_ucb, register_estimator_entropy,
+        register_estimator_hard_margin, register_unmasker_one, register_unmasker_static,
+        register_unmasker_threshold, register_task_positions}) {
     add(registries);
   }
   registries.drafters.add_with<NoOptions>(

@@ -121,9 +121,9 @@ TEST_CASE("headers that lie") {
   CHECK(says(with_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0]}})", 8),
              "two non-negative numbers"));
   CHECK(says(
-      with_header(
-          R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})",
-          12),
+      with_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32",)"
+                  R"("shape":[2],"data_offsets":[4,12]}})",
+                  12),
       "overlaps"));
   CHECK(says(with_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})", 12), "gap"));
   CHECK(says(with_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 12),

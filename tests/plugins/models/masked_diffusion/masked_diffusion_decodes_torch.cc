@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include "core/base/error.h"
+#include "core/config/composition.h"
 #include "core/loop/decoder.h"
 #include "plugins/builtin.h"
 #include "tests/plugins/models/recorded_torch.h"
@@ -114,7 +115,7 @@ Replayed replay(const TwoMasks& checkpoint, const Json& trace, const Registries&
   const Composition composition = compose(config, registries, faults);
   faults.raise();
   Loaded loaded;
-  const Models models = load_models(composition, loaded);
+  const Models models = load_models(composition, composition.run.machine, loaded);
   const std::vector<Token> given = trace["prompt"], output = trace["output"];
   Prompt prompt;
   prompt.id = "recorded";
@@ -187,8 +188,9 @@ DOCTEST_TEST_CASE("parity: recorded decodes of masked diffusion, commit for comm
   }
   Registries registries;
   for (const auto add :
-       {register_masked_diffusion, register_blocks, register_denoise, register_speculative,
-        register_never, register_static_quota, register_threshold, register_positions}) {
+       {register_model_masked_diffusion, register_frontier_blocks, register_drafter_denoise,
+        register_acceptance_speculative, register_router_never, register_unmasker_static,
+        register_unmasker_threshold, register_task_positions}) {
     add(registries);
   }
   registries.verifiers.add_with<NoOptions>(

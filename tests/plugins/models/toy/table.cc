@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "core/config/config.h"
+#include "core/config/plugin.h"
 #include "plugins/builtin.h"
 
 namespace draftlab {
@@ -13,7 +14,7 @@ struct Toy {
 
   explicit Toy(const std::string& options, int length = 4) {
     Registries registries;
-    register_table(registries);
+    register_model_table(registries);
     Faults faults;
     const Config config = Config::parse(
         "[model.table]\nvocabulary = 3\nlength = " + std::to_string(length) + "\n" + options,

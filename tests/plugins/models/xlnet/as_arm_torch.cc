@@ -19,6 +19,7 @@
 #include <doctest/doctest.h>
 
 #include "core/base/error.h"
+#include "core/config/composition.h"
 #include "core/loop/decoder.h"
 #include "plugins/builtin.h"
 #include "plugins/models/xlnet/as_arm.h"
@@ -366,7 +367,7 @@ void replay(const fs::path& checkpoint, const nlohmann::json& trace, const Regis
       compose(Config::parse(text, "test.ini", faults), registries, faults);
   faults.raise();
   Loaded loaded;
-  const Models models = load_models(composition, loaded);
+  const Models models = load_models(composition, composition.run.machine, loaded);
 
   const std::vector<Token> ids = trace["prompt"];
   Prompt prompt;
@@ -418,9 +419,10 @@ DOCTEST_TEST_CASE("parity: recorded decodes, commit for commit") {
   }
   Registries registries;
   // Not all of them: the tokenizers' library and torch's do not share a program's scope.
-  for (const auto add :
-       {register_as_arm, register_lattice, register_self, register_ngram, register_chain,
-        register_speculative, register_always, register_one, register_all, register_positions}) {
+  for (const auto add : {register_model_as_arm, register_frontier_lattice, register_drafter_self,
+                         register_drafter_ngram, register_verifier_chain,
+                         register_acceptance_speculative, register_router_always,
+                         register_unmasker_one, register_unmasker_all, register_task_positions}) {
     add(registries);
   }
   registries.acceptance.add<AuthorsAcceptance>("authors", "the ratio test on unnormalised numbers");

@@ -10,6 +10,7 @@
 #include "core/config/config.h"
 #include "core/config/plugin.h"
 #include "plugins/builtin.h"
+#include "plugins/tasks/final_number.h"
 
 namespace draftlab {
 namespace {
@@ -108,7 +109,7 @@ TEST_CASE(
     "task arithmetic: the question is given; what follows the first end token is neither text nor "
     "scored") {
   Registries registries;
-  register_arithmetic(registries);
+  register_task_arithmetic(registries);
   Faults faults;
   const Config config = Config::parse(
       "[task.arithmetic]\nsplit = train\ncount = 9\nanswer_tokens = 100\n", "test.ini", faults);

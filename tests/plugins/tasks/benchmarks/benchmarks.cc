@@ -123,7 +123,9 @@ TEST_CASE("task math") {
 }
 
 const std::string kAdd =
-    R"({"task_id": "T/0", "prompt": "import math\n\ndef add(a, b):\n    \"\"\"Adds.\"\"\"\n", "entry_point": "add", "canonical_solution": "    return a + b\n", "test": "def check(f):\n    assert f(1, 2) == 3\n    assert math"})";
+    R"({"task_id": "T/0", "prompt": "import math\n\ndef add(a, b):\n    \"\"\"Adds.\"\"\"\n", )"
+    R"("entry_point": "add", "canonical_solution": "    return a + b\n", )"
+    R"("test": "def check(f):\n    assert f(1, 2) == 3\n    assert math"})";
 
 TEST_CASE("task human-eval: completions stand below the head, whole functions below its imports") {
   const Bytes bytes;
@@ -155,9 +157,10 @@ TEST_CASE("task human-eval: completions stand below the head, whole functions be
 
 TEST_CASE("task code-infill: between what precedes and what follows, as long as what stood there") {
   const Bytes bytes;
-  const File file(
-      "infill.jsonl",
-      R"({"task_id": "S/0", "prompt": "def add(a, b):\n", "suffix": "    return c\n", "entry_point": "add", "canonical_solution": "    c = a + b\n", "test": "def check(f):\n    assert f(1, 2) == 3"})");
+  const File file("infill.jsonl",
+                  R"({"task_id": "S/0", "prompt": "def add(a, b):\n", "suffix": "    return c\n", )"
+                  R"("entry_point": "add", "canonical_solution": "    c = a + b\n", )"
+                  R"("test": "def check(f):\n    assert f(1, 2) == 3"})");
   const auto task =
       made("code-infill",
            "path = " + file.path + (able() ? std::string("\npython = ") + kPython : "") + "\n");
@@ -199,9 +202,9 @@ TEST_CASE("task hellaswag: four choices of their own lengths") {
   const Bytes bytes;
   CHECK(without_brackets("Wash [header] it [title] Then [step] dry  it.") ==
         "Wash it. Then dry it.");
-  const File file(
-      "hella.jsonl",
-      R"({"activity_label": "Skiing", "ctx_a": "A man stands.", "ctx_b": "he", "endings": ["falls.", "skis [x] away.", "eats.", "is."], "label": 1})");
+  const File file("hella.jsonl",
+                  R"({"activity_label": "Skiing", "ctx_a": "A man stands.", "ctx_b": "he", )"
+                  R"("endings": ["falls.", "skis [x] away.", "eats.", "is."], "label": 1})");
   const auto task = made("hellaswag", "path = " + file.path + "\n");
   task->load(&bytes);
   CHECK(given(*task, 0) == "Skiing: A man stands. He");
@@ -217,11 +220,11 @@ TEST_CASE("task hellaswag: four choices of their own lengths") {
   };
   CHECK(chosen(1) == 1);
   CHECK(chosen(0) == 0);
-  CHECK(
-      parse_hellaswag(
-          R"({"activity_label": "a", "ctx_a": "b", "ctx_b": "", "endings": ["1","2","3","4"], "label": "3"})",
-          "x")[0]
-          .label == 3);
+  CHECK(parse_hellaswag(
+            R"({"activity_label": "a", "ctx_a": "b", "ctx_b": "", "endings": ["1","2","3","4"], )"
+            R"("label": "3"})",
+            "x")[0]
+            .label == 3);
   CHECK_THROWS_AS(
       parse_hellaswag(
           R"({"activity_label": "a", "ctx_a": "b", "ctx_b": "", "endings": ["1"], "label": 0})",
@@ -229,7 +232,8 @@ TEST_CASE("task hellaswag: four choices of their own lengths") {
       DataError);
   CHECK_THROWS_AS(
       parse_hellaswag(
-          R"({"activity_label": "a", "ctx_a": "b", "ctx_b": "", "endings": ["1","2","3","4"], "label": 4})",
+          R"({"activity_label": "a", "ctx_a": "b", "ctx_b": "", "endings": ["1","2","3","4"], )"
+          R"("label": 4})",
           "x"),
       DataError);
 }
@@ -238,7 +242,9 @@ TEST_CASE("task ifeval: scores are those of the instructions that can be checked
   const Bytes bytes;
   const File file(
       "ifeval.jsonl",
-      R"({"key": 1, "prompt": "Write.", "instruction_id_list": ["punctuation:no_comma", "language:response_language", "startend:quotation"], "kwargs": [{}, {"language": "de"}, {}]})");
+      R"({"key": 1, "prompt": "Write.", "instruction_id_list": ["punctuation:no_comma", )"
+      R"("language:response_language", "startend:quotation"], "kwargs": [{}, )"
+      R"({"language": "de"}, {}]})");
   const auto task = made("ifeval", "path = " + file.path + "\nanswer_tokens = 30\n");
   task->load(&bytes);
   CHECK(given(*task, 0) == "Write.\n");
@@ -251,7 +257,8 @@ TEST_CASE("task ifeval: scores are those of the instructions that can be checked
   CHECK(scores(*task, 0, "*\"yes\"*")["correct_loose"] == 1);
   const File bad(
       "ifbad.jsonl",
-      R"({"key": 1, "prompt": "Write.", "instruction_id_list": ["punctuation:no_comma"], "kwargs": []})");
+      R"({"key": 1, "prompt": "Write.", "instruction_id_list": ["punctuation:no_comma"], )"
+      R"("kwargs": []})");
   CHECK_THROWS_AS(made("ifeval", "path = " + bad.path + "\n")->load(&bytes), DataError);
 }
 

@@ -16,13 +16,14 @@
 namespace draftlab {
 namespace {
 
-const std::string kTwo =
-    R"({"question": "Tom has 3 eggs and 4 eggs. How many?", "answer": "He has 3+4=<<3+4=7>>7 eggs.\n#### 7"})"
-    "\n\n"
-    R"({"question": "And 1,000 more?", "answer": "#### 1,007"})"
-    "\n";
+const std::string kTwo = R"({"question": "Tom has 3 eggs and 4 eggs. How many?", )"
+                         R"("answer": "He has 3+4=<<3+4=7>>7 eggs.\n#### 7"})"
+                         "\n\n"
+                         R"({"question": "And 1,000 more?", "answer": "#### 1,007"})"
+                         "\n";
 const std::string kMbpp =
-    R"({"task_id": 11, "text": "Write a function to add.", "code": "def add(a, b):\r\n  return a + b", "test_setup_code": "", "test_list": ["assert add(1, 2) == 3"]})";
+    R"({"task_id": 11, "text": "Write a function to add.", "code": "def add(a, )"
+    R"(b):\r\n  return a + b", "test_setup_code": "", "test_list": ["assert add(1, 2) == 3"]})";
 
 TEST_CASE("GSM8K: annotations are left out; what is wrong is refused with its line") {
   const auto questions = parse_gsm8k(kTwo, "test.jsonl");
@@ -42,9 +43,10 @@ TEST_CASE("MBPP: lines, and the sanitized edition's array") {
   CHECK(lines[0].id == "11");
   CHECK(lines[0].answer == "def add(a, b):\n  return a + b");
   CHECK(lines[0].tests == std::vector<std::string>{"assert add(1, 2) == 3"});
-  const auto array = parse_mbpp(
-      R"([ {"task_id": 2, "prompt": "p", "code": "c", "test_imports": ["import math"], "test_list": []} ])",
-      "x");
+  const auto array =
+      parse_mbpp(R"([ {"task_id": 2, "prompt": "p", "code": "c", "test_imports": ["import math"], )"
+                 R"("test_list": []} ])",
+                 "x");
   CHECK(array[0].setup == "import math\n");
   CHECK(array[0].text == "p");
   CHECK_THROWS_WITH_AS(parse_mbpp(R"({"task_id": "a"})", "x"),
@@ -144,8 +146,8 @@ TEST_CASE("prompts: plain turns, and the markup of chat models") {
 
 TEST_CASE("tasks gsm8k and mbpp read their files, and score what was decoded") {
   Registries registries;
-  register_gsm8k(registries);
-  register_mbpp(registries);
+  register_task_gsm8k(registries);
+  register_task_mbpp(registries);
   const std::string path =
       (std::filesystem::temp_directory_path() / ("draftlab_questions_" + std::to_string(getpid())))
           .string();

@@ -21,7 +21,7 @@ const std::string kShipped =
 
 std::unique_ptr<Task> make(const std::string& options) {
   Registries registries;
-  register_images(registries);
+  register_task_images(registries);
   Faults faults;
   const auto bound = registries.tasks.find("images")->bind(
       Config::parse("[task.images]\n" + options, "test.ini", faults), "task.images", faults);

@@ -165,7 +165,7 @@ class Words final : public Tokenizer {
 
 std::unique_ptr<Task> make(const std::string& options) {
   Registries registries;
-  register_programs(registries);
+  register_task_programs(registries);
   Faults faults;
   const Config config = Config::parse("[task.programs]\n" + options, "test.ini", faults);
   const auto bound = registries.tasks.find("programs")->bind(config, "task.programs", faults);

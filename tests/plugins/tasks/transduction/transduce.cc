@@ -90,7 +90,7 @@ TEST_CASE("the shipped vocabulary spells every sentence, and an answer fits its 
 TEST_CASE(
     "task transduce: the source is given, the translation masked; scores are the sums of BLEU") {
   Registries registries;
-  register_transduce(registries);
+  register_task_transduce(registries);
   const auto make = [&](const std::string& options) {
     Faults faults;
     const auto bound = registries.tasks.find("transduce")

@@ -1,0 +1,15 @@
+// The words for the values of an enum: `words(Enum)`, a function beside the enum, lists them in
+// order. Options read and write these words.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace draftlab {
+
+template <class Enum>
+constexpr std::string_view word(Enum value) {
+  return words(value)[static_cast<std::size_t>(value)];
+}
+
+}  // namespace draftlab

@@ -1,0 +1,54 @@
+// Config section `decode`: what several parts read, declared once.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "core/parts/blocks.h"
+#include "core/parts/canvas.h"
+#include "core/prob/distribution.h"
+
+namespace draftlab {
+
+class OptionSet;
+
+// Where blocks begin: at multiples of the block size, or at the end of the prompt.
+enum class Align { position, prompt };
+constexpr std::array<std::string_view, 2> words(Align) { return {"position", "prompt"}; }
+
+// What happens after an end-of-text token: decoding goes on, stops at once, or finishes the block.
+enum class StopRule { off, token, block };
+constexpr std::array<std::string_view, 3> words(StopRule) { return {"off", "token", "block"}; }
+
+// Whether steps are verified that the router would not verify: their verdict is committed, or it is
+// only recorded.
+enum class Shadow { off, commit, observe };
+constexpr std::array<std::string_view, 3> words(Shadow) { return {"off", "commit", "observe"}; }
+
+// Config section `decode`: what several parts read is declared here once.
+struct DecodeOptions {
+  Sampling sampling;
+  // k of the papers.
+  std::int64_t draft_length = 5;
+  // B; 0 takes the whole canvas as one block.
+  std::int64_t block_size = 0;
+  // Blocks are decoded in parts of so many positions, left to right; 0 takes them whole.
+  std::int64_t sub_block = 0;
+  Align align = Align::position;
+  // tau: a draft of at least this raw probability is a confident one.
+  double threshold = 0.9;
+  // S: the steps of a block, hence the quota of each; 0 stands for as many as it has positions.
+  std::int64_t steps = 0;
+  // tau_edit: a tentative token is replaced by one more probable than this; 1 edits nothing.
+  double edit_threshold = 1;
+  // How many steps may still edit a block without masks.
+  std::int64_t post_steps = 0;
+  StopRule stop = StopRule::block;
+  Shadow shadow = Shadow::off;
+
+  Blocks blocks(const Canvas& canvas) const;
+  void declare(OptionSet& set);
+};
+
+}  // namespace draftlab

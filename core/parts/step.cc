@@ -1,0 +1,62 @@
+#include "core/parts/step.h"
+
+#include "core/parts/frontier.h"
+#include "core/parts/unmasker.h"
+
+namespace draftlab {
+
+Mixture Step::drawn(Mixture raw, int model) const {
+  return shaped(std::move(raw), decode.sampling.temperature, models[model].dimension,
+                model == 0 ? "the target" : "the draft model");
+}
+
+Site Step::choice(const Canvas& state, std::int32_t position) const {
+  return {sequence, position, Purpose::choice, static_cast<std::uint32_t>(state.committed()), 0};
+}
+
+std::vector<Commit> Step::stepwise(const Canvas& state, const Answer& answer, int node,
+                                   const std::function<Token(std::int32_t)>& draft) const {
+  const Window open = frontier->next(state);
+  Proposal proposal;
+  for (const std::int32_t position : open.positions) {
+    proposal.nodes.push_back(
+        {static_cast<int>(proposal.nodes.size()) - 1, position, draft(position)});
+    proposal.raw.push_back(answer.at(node, position));
+    proposal.drawn_from.push_back(drawn(proposal.raw.back()));
+  }
+  const Step there{.canvas = state,
+                   .window = open,
+                   .blocks = blocks,
+                   .decode = decode,
+                   .carry = carry,
+                   .chance = chance,
+                   .mailbox = mailbox,
+                   .sequence = sequence,
+                   .clock = clock,
+                   .vocabulary = vocabulary,
+                   .target = target,
+                   .frontier = frontier,
+                   .unmasker = unmasker,
+                   .models = models};
+  return unmasker->choose(there, proposal).commits;
+}
+
+std::vector<Commit> Step::stepwise(const Canvas& state, const Answer& answer, int node) const {
+  return stepwise(state, answer, node, [&](std::int32_t position) {
+    return chance.draw(drawn(answer.at(node, position)), choice(state, position));
+  });
+}
+
+std::vector<std::int32_t> Step::ahead(const Canvas& state, std::int64_t count) const {
+  std::vector<std::int32_t> positions;
+  Canvas later = state;
+  while (static_cast<std::int64_t>(positions.size()) < count && !frontier->done(later)) {
+    const std::vector<std::int32_t> open = frontier->next(later).positions;
+    if (open.empty()) break;  // what is left can only be edited
+    for (const std::int32_t position : open) later.commit(position, 0);
+    positions.insert(positions.end(), open.begin(), open.end());
+  }
+  return positions;
+}
+
+}  // namespace draftlab

@@ -1,0 +1,65 @@
+// What a router or an estimator may know about a step.
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cstdint>
+#include <new>
+
+#include "core/prob/types.h"
+
+namespace draftlab {
+
+// NumbersView that lie elsewhere, as an Eigen array. Assigning makes it look at other numbers,
+// where a plain Eigen::Map would write into those it looks at.
+class NumbersView : public Eigen::Map<const Eigen::ArrayXd> {
+ public:
+  using Map = Eigen::Map<const Eigen::ArrayXd>;
+  NumbersView() : Map(nullptr, 0) {}
+  NumbersView(const double* data, Eigen::Index size) : Map(data, size) {}
+  NumbersView(const NumbersView&) = default;
+  NumbersView& operator=(const NumbersView& other) {
+    new (static_cast<Map*>(this)) Map(other.data(), other.size());
+    return *this;
+  }
+};
+
+// The numbers of a step, never tensors. The arrays are aligned with the proposal; they point into
+// numbers that live as long as the step.
+struct StepView {
+  struct Span {
+    std::int32_t first = 0;
+    int length = 0;
+  };
+  // The current block: its index, and how many positions it has, were given and are still masked.
+  struct Block {
+    int index = 0, size = 0, given = 0, masked = 0;
+  };
+
+  // Addresses the random sites of this decode.
+  std::uint64_t sequence = 0;
+  Span span = {};
+  Block block = {};
+  int step = 0;
+  // Positions of the canvas, and how many of them are still masked.
+  int length = 0;
+  int masked = 0;
+  int vocabulary = 0;
+  // The share of the generated positions that is committed, in [0, 1].
+  double progress = 0;
+  // N_hi: how many drafts are so confident that the unmasker would commit them unverified.
+  int preview = 0;
+  // The raw probability of each drafted token, the margin to the next best one, the entropy in nats
+  // and the sum of squares (Renyi-2).
+  NumbersView confidence;
+  NumbersView margin;
+  NumbersView entropy;
+  NumbersView renyi2;
+  // The accepted prefix that the chosen estimator expects.
+  double expected = kNotMeasured;
+
+  // How many drafts lie in the span: the leading ones of each array.
+  Eigen::Index drafts() const { return std::min<Eigen::Index>(span.length, entropy.size()); }
+};
+
+}  // namespace draftlab

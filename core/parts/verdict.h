@@ -1,0 +1,51 @@
+// What became of a proposal: the tokens that are committed, and why there are no more of them.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/parts/proposal.h"
+#include "core/parts/question.h"
+#include "core/prob/types.h"
+
+namespace draftlab {
+
+// What judging a vector token gives instead of two probabilities.
+struct VectorEvidence {
+  // Log densities of what is judged, under the target and under what it was drawn from.
+  double log_target = kNotMeasured;
+  double log_drawn = kNotMeasured;
+  // How often the target drew until one draw replaced the rejected token.
+  int proposals = 0;
+  // Whether the last draw was taken because there had been too many.
+  bool capped = false;
+};
+
+// What became of one drafted node.
+struct Judged {
+  // The probability of the drafted token under the target, as drawn.
+  double target = kNotMeasured;
+  // Its probability under the distribution that it was drawn from.
+  double drawn = kNotMeasured;
+  // The probability with which it is accepted; 1 for exact drafts.
+  double accept = kNotMeasured;
+  bool accepted = false;
+  // The walk does not reach what lies beyond a rejection (in shadow mode) or behind the end of a
+  // text.
+  bool reached = true;
+  VectorEvidence vector = {};
+};
+
+// What a step commits, and why it commits no more.
+struct Verdict {
+  std::vector<Commit> commits;
+  // The edits of the proposal.
+  std::vector<Commit> edits;
+  Stop why = Stop::complete;
+  std::optional<Carry> carry;
+  // One entry a node of the proposal; the list is shorter when the walk stopped early and no shadow
+  // went on.
+  std::vector<Judged> judged;
+};
+
+}  // namespace draftlab

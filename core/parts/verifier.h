@@ -1,0 +1,16 @@
+// The seam of verifiers: a verifier asks the target about a proposal and judges it.
+#pragma once
+
+#include "core/parts/acceptance.h"
+#include "core/parts/asking.h"
+#include "core/parts/step.h"
+
+namespace draftlab {
+
+class Verifier : public Part {
+ public:
+  virtual Asking<Verdict> judge(const Step& step, const Proposal& proposal,
+                                const Acceptance& acceptance) const = 0;
+};
+
+}  // namespace draftlab

@@ -1,0 +1,181 @@
+#include "experiments/arm/loaded_arm.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <list>
+#include <optional>
+
+#include "core/metrics/decode_metrics.h"
+#include "plugins/tokenizers/tokenizer.h"
+
+namespace draftlab {
+namespace {
+
+std::string described(const std::string& name,
+                      const std::vector<std::pair<std::string, std::string>>& values) {
+  std::string text = name;
+  for (const auto& [option, value] : values) text += "\n" + option + "=" + value;
+  return text;
+}
+
+}  // namespace
+
+int LoadedArm::prompts() const {
+  const int all = std::max(0, task->size() - static_cast<int>(composition.run.first));
+  return composition.run.limit > 0 ? std::min<int>(all, static_cast<int>(composition.run.limit))
+                                   : all;
+}
+
+void LoadedArm::decode(std::span<const Job> jobs,
+                       const std::function<bool(SampleRow)>& finished) const {
+  struct Slot {
+    Job job;
+    Prompt prompt;
+    SampledChance chance;
+    std::optional<Decoder> decoder;
+    std::optional<Asking<SampleRow>> work;
+
+    Slot(const LoadedArm& arm, const Job& job)
+        : job(job),
+          prompt(arm.task->prompt(job.prompt)),
+          chance(static_cast<std::uint64_t>(arm.composition.run.seed)) {
+      const std::uint64_t sequence = stable_hash(prompt.id + "/" + std::to_string(job.sample));
+      decoder.emplace(arm.composition, arm.models, prompt, sequence, chance);
+      work.emplace(decoder->decode());
+      work->start();
+    }
+  };
+  const auto batch = static_cast<std::size_t>(composition.run.batch);
+  std::list<Slot> slots;
+  std::size_t next = 0;
+  for (bool wanted = true; wanted;) {
+    while (slots.size() < batch && next < jobs.size()) slots.emplace_back(*this, jobs[next++]);
+    if (slots.empty()) return;
+    std::vector<Decoder*> waiting;
+    for (auto slot = slots.begin(); slot != slots.end();) {
+      if (!slot->work->done()) {
+        waiting.push_back(&*slot++->decoder);
+        continue;
+      }
+      wanted =
+          finished(finish(slot->work->take(), slot->job, slot->prompt, *slot->decoder)) && wanted;
+      slot = slots.erase(slot);
+    }
+    if (slots.size() < batch && next < jobs.size())
+      continue;  // a place that became free is filled before the next forward
+    if (wanted && !waiting.empty()) answer_pending(models, waiting);
+  }
+}
+
+SampleRow LoadedArm::finish(SampleRow row, const Job& job, const Prompt& prompt,
+                            const Decoder& decoder) const {
+  row.prompt_index = job.prompt;
+  row.sample_index = job.sample;
+  if (composition.run.batch > 1)
+    row.seconds = row.own_seconds = kNotMeasured;  // forwards are shared
+  row.text = task->text(prompt, decoder.canvas());
+  row.reference = prompt.text;
+  for (const Score& score : task->score(prompt, decoder.canvas()))
+    row.scores.emplace_back(score.name, score.value);
+  if (models.target().facts().dimension == 0) {  // vectors have no frequencies
+    std::vector<Token> tokens = decoder.text();
+    std::erase(tokens, kNoToken);
+    row.entropy_bits = token_entropy_bits(tokens);
+  }
+  if (judge && !row.text.empty()) {
+    const Judge::Score judged = judge->score(row.text);
+    row.judge_nll = judged.nll;
+    row.judge_tokens = judged.tokens;
+  }
+  mark_ar(row);
+  return row;
+}
+
+RunRow LoadedArm::row() const {
+  const ModelFacts facts = models.target().facts();
+  RunRow row;
+  row.id = composition.id;
+  row.arm = label.empty() ? composition.drafter.name : label;
+  row.config = composition.effective;
+  row.model_family = facts.family;
+  row.checkpoint = facts.checkpoint;
+  row.checkpoint_digest = facts.digest;
+  row.data_digest = task->digest();
+  row.vocabulary = facts.vocabulary;
+  row.parameters = facts.parameters;
+  return row;
+}
+
+void load_task(Task& task, const Tokenizer* tokenizer, const std::string& checkpoint) {
+  try {
+    task.load(tokenizer);
+  } catch (const ConfigError& error) {
+    if (tokenizer || checkpoint.empty() || has_tokenizer(checkpoint)) throw;
+    throw ConfigError(std::string(error.what()) + ": " + kNoTokenizer + "'" + checkpoint +
+                      (std::filesystem::is_directory(checkpoint) ? "'" : "', which is no folder"));
+  }
+}
+
+LoadedArm ModelCache::arm(std::string label, Composition composition) {
+  LoadedArm arm;
+  arm.label = std::move(label);
+  arm.composition = std::move(composition);
+  const Composition& made = arm.composition;
+  arm.models = load_models(made, made.run.machine, loaded_);
+  const std::string checkpoint = arm.models.target().facts().checkpoint;
+  // Vectors are no pieces of text; nor do positions that are only counted need any.
+  if (!checkpoint.empty() && arm.models.target().facts().dimension == 0 &&
+      has_tokenizer(checkpoint)) {
+    auto& tokenizer = tokenizers_[checkpoint];
+    if (!tokenizer) tokenizer = open_tokenizer(checkpoint);
+    arm.tokenizer = tokenizer;
+  }
+  auto& task = tasks_[described(made.task.name, made.task.values) + "\n" + checkpoint];
+  if (!task) {
+    task = made.task.make();
+    load_task(*task, arm.tokenizer.get(), checkpoint);
+  }
+  arm.task = task;
+  const auto bound = made.models.find("judge");
+  if (bound == made.models.end()) return arm;
+  auto& judge = judges_[described(bound->second.name, bound->second.values)];
+  if (!judge) judge = std::make_shared<Judge>(bound->second, made.run.machine, loaded_);
+  arm.judge = judge;
+  return arm;
+}
+
+void ModelCache::release_unused() {
+  const auto unused = [](const auto& entry) { return entry.second.use_count() == 1; };
+  std::erase_if(judges_, unused);  // a judge holds models and tokenizers
+  std::erase_if(tasks_, unused);
+  std::erase_if(tokenizers_, unused);
+  std::erase_if(loaded_, unused);
+}
+
+std::vector<LoadedArm> load_arms(const Config& config, const Registries& registries) {
+  Faults faults;
+  const std::vector<Cell> cells = expand(config, registries, faults);
+  faults.raise();
+  std::vector<Composition> compositions;
+  for (const Cell& cell : cells) compositions.push_back(compose(cell.config, registries, faults));
+  faults.raise();
+  ModelCache cache;
+  std::vector<LoadedArm> arms;
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    arms.push_back(cache.arm(cells[i].label, std::move(compositions[i])));
+  return arms;
+}
+
+std::string trace_path(const std::string& config_path, bool resume) {
+  const std::string stem = "out/" + std::filesystem::path(config_path).stem().string();
+  for (int n = 1;; ++n) {
+    const std::string path = stem + (n == 1 ? "" : "-" + std::to_string(n)) + ".h5";
+    const bool begun = std::filesystem::exists(path + ".units");
+    if (!std::filesystem::exists(path) && (resume || !begun)) return path;
+  }
+}
+
+}  // namespace draftlab

@@ -1,0 +1,67 @@
+// An arm of a run: one cell of the config, its models, its task, and how one of its prompts is
+// decoded and scored.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/config/composition.h"
+#include "core/loop/decoder.h"
+#include "core/parts/task.h"
+#include "experiments/arm/judge.h"
+
+namespace draftlab {
+
+// One sample to decode.
+struct Job {
+  int prompt = 0, sample = 0;
+};
+
+struct LoadedArm {
+  std::string label;
+  Composition composition;
+  Models models;
+  std::shared_ptr<Tokenizer> tokenizer;  // null for models without text
+  std::shared_ptr<Task> task;
+  std::shared_ptr<Judge> judge;  // null where none is named
+
+  int prompts() const;  // how many the config asks for
+  // Decodes `run.batch` samples at a time in lockstep; each that finishes is handed over and
+  // replaced at once. When `finished` returns false the others are dropped.
+  void decode(std::span<const Job> jobs, const std::function<bool(SampleRow)>& finished) const;
+  RunRow row() const;
+
+ private:
+  // What is known of a sample once it is decoded: text, scores, judge.
+  SampleRow finish(SampleRow row, const Job& job, const Prompt& prompt,
+                   const Decoder& decoder) const;
+};
+
+// Arms, and what several of them share: models, tokenizers, tasks and judges are loaded once.
+class ModelCache {
+ public:
+  LoadedArm arm(std::string label, Composition composition);
+  // Frees the models, tokenizers and tasks that no remaining arm uses.
+  void release_unused();
+
+ private:
+  Loaded loaded_;
+  std::map<std::string, std::shared_ptr<Tokenizer>> tokenizers_;
+  std::map<std::string, std::shared_ptr<Task>> tasks_;
+  std::map<std::string, std::shared_ptr<Judge>> judges_;
+};
+
+// Composes the cells of a config and loads what they name, each model and task once.
+std::vector<LoadedArm> load_arms(const Config& config, const Registries& registries);
+
+// Reads a task's data; ConfigError where it needs text and the folder of weights has no tokenizer.
+void load_task(Task& task, const Tokenizer* tokenizer, const std::string& checkpoint);
+
+// A free path for the trace of a config: out/NAME.h5, or out/NAME-2.h5 where that is taken. With
+// `resume`, the first that is not finished.
+std::string trace_path(const std::string& config_path, bool resume);
+
+}  // namespace draftlab

@@ -1,0 +1,19 @@
+#include "experiments/sections.h"
+
+#include "analysis/report/report_options.h"
+#include "core/config/plugin.h"
+#include "experiments/certify/certify_options.h"
+#include "experiments/distill_options.h"
+#include "experiments/sweep/slurm_options.h"
+
+namespace draftlab {
+
+void register_sections(Registries& registries) {
+  registries.sections.add<CertifyOptions>("certify");
+  registries.sections.add<DistillOptions>("distill");
+  registries.sections.add<ReportOptions>("report");
+  // Where cells are computed is no part of what a trace records.
+  registries.sections.add<SlurmOptions>("slurm", Recorded::no);
+}
+
+}  // namespace draftlab

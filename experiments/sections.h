@@ -1,0 +1,10 @@
+// The sections of a config that commands own: [certify], [distill], [report] and [slurm].
+#pragma once
+
+namespace draftlab {
+
+struct Registries;
+
+void register_sections(Registries& registries);
+
+}  // namespace draftlab

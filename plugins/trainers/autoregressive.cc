@@ -1,0 +1,125 @@
+// Trainer `autoregressive`: a causal transformer that continues a task's prompts, alone or with an
+// encoder, and prediction heads for it (Stern et al., 2018).
+#include "plugins/models/autoregressive/train_autoregressive.h"
+
+#include <filesystem>
+
+#include "core/base/error.h"
+#include "core/base/files.h"
+#include "core/config/composition.h"
+#include "core/config/plugin.h"
+#include "plugins/tokenizers/tokenizer.h"
+
+namespace draftlab {
+
+void TrainAutoregressiveOptions::declare(OptionSet& set) {
+  set.add("tokenizer", &tokenizer).help("folder that holds spiece.model; empty: that of `start`");
+  set.add("start", &start)
+      .help(
+          "checkpoint to go on from, prediction heads included where it has some; empty: random "
+          "weights of the dimensions below");
+  set.add("layers", &layers).in(1, 200).help("layers of a model made from scratch");
+  set.add("encoder_layers", &encoder_layers)
+      .in(0, 200)
+      .help(
+          "layers of its encoder, which sees the whole prompt; 0: none, the prompt is read "
+          "causally");
+  set.add("width", &width).in(2, 65536).help("width of its hidden states");
+  set.add("heads", &heads).in(1, 1024).help("its attention heads");
+  set.add("groups", &groups)
+      .in(1, 1024)
+      .help("its heads of keys and values; heads must be a multiple of it");
+  set.add("head", &head).in(2, 65536).help("width of a head; even");
+  set.add("inner", &inner).in(1, 1000000).help("width inside its feed-forward blocks");
+  set.add("tied", &tied).help("its head is its embedding");
+  set.add("prediction_heads", &prediction_heads)
+      .in(0, 1024)
+      .help("k: heads that tell the next k tokens at once (blockwise parallel decoding); 0: none");
+  set.add("filter", &filter).in(1, 65536).help("width of the heads' hidden layer, a head");
+  set.add("head_loss", &head_loss)
+      .one_of({"one", "mean"})
+      .help("the loss of a minibatch is that of one head, drawn evenly, or the mean of all");
+  set.add("freeze", &freeze)
+      .help(
+          "train the prediction heads alone: the checkpoint is `start`, and heads.safetensors "
+          "beside it");
+  set.add("validate_examples", &validate_examples)
+      .in(1, 1e6)
+      .help("prompts of the task, its last ones, that are only validated on");
+  TrainingOptions::declare(set);
+}
+
+namespace {
+
+class AutoregressiveTrainer final : public Trainer {
+ public:
+  using Options = TrainAutoregressiveOptions;
+  explicit AutoregressiveTrainer(const Options& options) : options_(options) {
+    const auto require = [](bool holds, const std::string& rule) {
+      if (!holds) throw ConfigError(rule);
+    };
+    require(!options_.tokenizer.empty() || !options_.start.empty(),
+            "trainer.autoregressive.tokenizer must name a folder that holds spiece.model");
+    require(options_.heads % options_.groups == 0,
+            "trainer.autoregressive.heads = " + std::to_string(options_.heads) +
+                " must be a multiple of groups = " + std::to_string(options_.groups));
+    require(options_.head % 2 == 0,
+            "trainer.autoregressive.head = " + std::to_string(options_.head) + " must be even");
+    require(!options_.freeze || (options_.prediction_heads > 0 && !options_.start.empty()),
+            "trainer.autoregressive.freeze = true trains prediction heads for a checkpoint: name "
+            "both (prediction_heads, start)");
+  }
+
+  void run(const TrainContext& context) override {
+    if (context.machine.device != "cpu")
+      throw ConfigError("run.device = " + context.machine.device +
+                        ": trainer.autoregressive runs on cpu only");
+    if (!context.config.find("task"))
+      throw ConfigError(
+          "trainer.autoregressive learns a task's answers: write task = NAME, with split = train "
+          "where it has splits");
+    const std::string folder = options_.tokenizer.empty() ? options_.start : options_.tokenizer;
+    const auto tokenizer = open_tokenizer(folder);
+    if (!context.resume && std::filesystem::exists(context.out + "/training.safetensors"))
+      throw OutputError(
+          "'" + context.out +
+          "' holds a training already: --resume goes on with it, or --out names another folder");
+    const auto train = reinterpret_cast<TrainAutoregressive>(
+        module_function("draftlab_torch", "draftlab_train_autoregressive"));
+
+    Faults faults;
+    const std::unique_ptr<Task> task =
+        compose(context.config, context.registries, faults).task.make();
+    task->load(tokenizer.get());
+    TrainAutoregressiveJob job{options_,
+                               worked_examples(*task, tokenizer->separator()),
+                               {},
+                               tokenizer->vocabulary(),
+                               tokenizer->mask(),
+                               tokenizer->separator()};
+    const auto held_out = static_cast<std::size_t>(options_.validate_examples);
+    if (held_out >= job.examples.size()) {
+      throw ConfigError("trainer.autoregressive.validate_examples = " + std::to_string(held_out) +
+                        " leaves nothing to train on of the task's " +
+                        std::to_string(job.examples.size()) + " prompts");
+    }
+    job.held_out.assign(job.examples.end() - static_cast<std::ptrdiff_t>(held_out),
+                        job.examples.end());
+    job.examples.resize(job.examples.size() - held_out);
+    make_folder(context.out);
+    if (!options_.freeze) copy_tokenizer(folder, context.out);
+    train(job, context);
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+}  // namespace draftlab
+
+DRAFTLAB_PLUGIN(trainer, autoregressive) {
+  registries.trainers.add<draftlab::AutoregressiveTrainer>(
+      "autoregressive",
+      "a causal transformer and prediction heads, from a task's prompts and answers");
+}

@@ -1,0 +1,66 @@
+// Trainer `block-diffusion`: a decoder that denoises blocks, and tells one token at a time (S2D2,
+// BD3-LM).
+#include "plugins/models/block_diffusion/train_block_diffusion.h"
+
+#include "core/base/error.h"
+#include "core/config/plugin.h"
+
+namespace draftlab {
+
+void TrainBlockDiffusionOptions::declare(OptionSet& set) {
+  set.add("block_size", &block_size)
+      .in(1, 4096)
+      .help("tokens of a block; blocks begin at multiples of it");
+  set.add("causal_share", &causal_share)
+      .in(0, 1)
+      .help("share of canvases with blocks of one token, all masked: autoregressive");
+  set.add("warm_steps", &warm_steps)
+      .in(0, 1e12)
+      .help("first steps, of which every canvas is autoregressive");
+  set.add("mask_min", &mask_min)
+      .in(0, 1)
+      .help("lowest mask rate t of a block; drawn evenly up to 1");
+  set.add("inverse_weight", &inverse_weight)
+      .help(
+          "weigh the loss of a masked token by 1/t, which makes it a bound of the likelihood; "
+          "false: all alike");
+  set.add("validate_answers", &validate_answers)
+      .in(0, 1e6)
+      .help(
+          "of the held-out canvases, how many a validation answers one token at a time, greedily "
+          "and sampled");
+  TrainDecoderOptions::declare(set);
+}
+
+namespace {
+
+class BlockDiffusionTrainer final : public Trainer {
+ public:
+  using Options = TrainBlockDiffusionOptions;
+  explicit BlockDiffusionTrainer(const Options& options) : options_(options) {
+    options_.check("block-diffusion");
+    if (options_.validate_answers > options_.validate_canvases)
+      throw ConfigError(
+          "trainer.block-diffusion.validate_answers must not exceed validate_canvases");
+  }
+
+  void run(const TrainContext& context) override {
+    train_decoder("block-diffusion", options_, context, [&](const DecoderCorpus& corpus) {
+      const auto train = reinterpret_cast<TrainBlockDiffusion>(
+          module_function("draftlab_torch", "draftlab_train_block_diffusion"));
+      train({corpus, options_}, context);
+    });
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+}  // namespace draftlab
+
+DRAFTLAB_PLUGIN(trainer, block_diffusion) {
+  registries.trainers.add<draftlab::BlockDiffusionTrainer>(
+      "block-diffusion",
+      "a decoder that denoises block by block (SDAR, Fast-dLLM v2), from problems and programs");
+}

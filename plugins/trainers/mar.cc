@@ -1,0 +1,123 @@
+// Trainer `mar`: a masked autoregressive model of images whose tokens are vectors (Li et al.,
+// 2024), or its causal variant.
+#include "plugins/models/mar/train_mar.h"
+
+#include <filesystem>
+
+#include "core/base/error.h"
+#include "core/base/files.h"
+#include "core/config/plugin.h"
+
+namespace draftlab {
+
+void TrainMarOptions::declare(OptionSet& set) {
+  images.declare(set);
+  set.add("held_out", &held_out)
+      .in(1, 1e6)
+      .help(
+          "images that only validation sees: generated ones of the split `tune`, or the last of a "
+          "file");
+  set.add("start", &start)
+      .help("checkpoint to go on from; empty: random weights of the dimensions below");
+  set.add("causal", &causal)
+      .help(
+          "a decoder alone, over the class and the tokens in raster order (teacher forcing); "
+          "false: an encoder over what is visible and a decoder over all positions");
+  set.add("width", &width).in(1, 65536).help("width of encoder and decoder; a multiple of heads");
+  set.add("encoder_layers", &encoder_layers)
+      .in(0, 200)
+      .help("layers of the encoder; none where causal");
+  set.add("decoder_layers", &decoder_layers).in(0, 200).help("layers of the decoder");
+  set.add("heads", &heads).in(1, 1024).help("attention heads");
+  set.add("buffers", &buffers).in(1, 4096).help("slots that hold the class embedding; MAR has 64");
+  set.add("head_width", &head_width).in(1, 65536).help("width of the diffusion head");
+  set.add("head_layers", &head_layers).in(0, 200).help("residual blocks of the diffusion head");
+  set.add("prediction", &prediction)
+      .one_of({"epsilon", "v", "x0"})
+      .help(
+          "what the head tells of a noised token; small models of epsilon err at the first reverse "
+          "steps, which magnify it");
+  set.add("variance", &variance)
+      .one_of({"learned", "beta", "beta-tilde"})
+      .help("of a reverse step: told by the head, or fixed");
+  set.add("sampling_steps", &sampling_steps)
+      .help("reverse steps of decoding, written to the checkpoint: N, or ddimN; training has 1000");
+  set.add("mask_mean", &mask_mean)
+      .in(0, 1)
+      .help(
+          "mean of the share of masked tokens, which is one a batch, normal, cut to [mask_least, "
+          "1]");
+  set.add("mask_spread", &mask_spread).in(0, 10).help("its standard deviation");
+  set.add("mask_least", &mask_least).in(0, 1).help("the least share of masked tokens");
+  set.add("drop_class", &drop_class)
+      .in(0, 1)
+      .help("share of images that are learnt without their class, for guidance");
+  set.add("times", &times).in(1, 1024).help("timesteps at which each token's loss is taken");
+  TrainingOptions::declare(set);
+}
+
+namespace {
+
+TokenImages copy_of(const ImageSet& set, std::int64_t first, std::int64_t count) {
+  TokenImages images{set.positions(), set.dimension(), set.classes(), {}, {}};
+  for (std::int64_t i = first; i < first + count; ++i) {
+    const ImageSet::Item item = set.item(i);
+    for (Eigen::Index p = 0; p < item.tokens.rows(); ++p)
+      for (Eigen::Index v = 0; v < item.tokens.cols(); ++v)
+        images.values.push_back(static_cast<float>(item.tokens(p, v)));
+    images.labels.push_back(item.label);
+  }
+  return images;
+}
+
+class MarTrainer final : public Trainer {
+ public:
+  using Options = TrainMarOptions;
+  explicit MarTrainer(const Options& options) : options_(options) {
+    if (options_.width % options_.heads != 0)
+      throw ConfigError("trainer.mar.width = " + std::to_string(options_.width) +
+                        " must be a multiple of heads = " + std::to_string(options_.heads));
+    if (options_.mask_mean < options_.mask_least)
+      throw ConfigError("trainer.mar.mask_mean must not be below mask_least");
+  }
+
+  void run(const TrainContext& context) override {
+    if (context.machine.device != "cpu")
+      throw ConfigError("run.device = " + context.machine.device +
+                        ": trainer.mar runs on cpu only");
+    if (!context.resume && std::filesystem::exists(context.out + "/training.safetensors"))
+      throw OutputError(
+          "'" + context.out +
+          "' holds a training already: --resume goes on with it, or --out names another folder");
+    const auto train =
+        reinterpret_cast<TrainMar>(module_function("draftlab_torch", "draftlab_train_mar"));
+    make_folder(context.out);
+    const ImageSet set(options_.images);
+    if (options_.images.source != "digits") {
+      const std::int64_t rest = set.size() - options_.held_out;
+      if (rest < 1)
+        throw ConfigError("trainer.mar.held_out = " + std::to_string(options_.held_out) +
+                          " leaves none of " + std::to_string(set.size()) + " images to train on");
+      return train({options_, copy_of(set, 0, rest), copy_of(set, rest, options_.held_out)},
+                   context);
+    }
+    ImageSetOptions held_out = options_.images;
+    held_out.split = "tune";
+    held_out.count = options_.held_out;
+    train(
+        {options_, copy_of(set, 0, set.size()), copy_of(ImageSet(held_out), 0, options_.held_out)},
+        context);
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+}  // namespace draftlab
+
+DRAFTLAB_PLUGIN(trainer, mar) {
+  registries.trainers.add<draftlab::MarTrainer>(
+      "mar",
+      "a masked autoregressive model of images with a diffusion head (MAR), or its causal variant");
+}

@@ -1,0 +1,64 @@
+// Trainer `masked-diffusion`: a decoder that sees its whole canvas and tells the masked tokens of
+// it (LLaDA, Dream).
+#include "plugins/models/masked_diffusion/train_masked_diffusion.h"
+
+#include "core/config/plugin.h"
+
+namespace draftlab {
+
+void TrainMaskedDiffusionOptions::declare(OptionSet& set) {
+  set.add("answer_tokens", &answer_tokens)
+      .in(1, 1 << 16)
+      .help(
+          "positions of an answer; what follows its end is its end again, masked and told like the "
+          "rest");
+  set.add("vary_length", &vary_length)
+      .help(
+          "draw the positions of each answer, evenly from those that it needs up to answer_tokens");
+  set.add("mask_min", &mask_min)
+      .in(0, 1)
+      .help("the mask rate t of an answer is drawn evenly above it, up to 1");
+  set.add("inverse_weight", &inverse_weight)
+      .help(
+          "weigh the loss of a masked token by 1/t, which makes it a bound of the likelihood; "
+          "false: all alike");
+  set.add("semi_share", &semi_share)
+      .in(0, 1)
+      .help(
+          "share of canvases as semi-autoregressive decoding meets them: all is known before a "
+          "block, all masked behind it, and the loss is the block's");
+  set.add("block_size", &block_size)
+      .in(1, 4096)
+      .help("tokens of that block, which begins anywhere in the answer");
+  TrainDecoderOptions::declare(set);
+}
+
+namespace {
+
+class MaskedDiffusionTrainer final : public Trainer {
+ public:
+  using Options = TrainMaskedDiffusionOptions;
+  explicit MaskedDiffusionTrainer(const Options& options) : options_(options) {
+    options_.check("masked-diffusion");
+  }
+
+  void run(const TrainContext& context) override {
+    train_decoder("masked-diffusion", options_, context, [&](const DecoderCorpus& corpus) {
+      const auto train = reinterpret_cast<TrainMaskedDiffusion>(
+          module_function("draftlab_torch", "draftlab_train_masked_diffusion"));
+      train({corpus, options_}, context);
+    });
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+}  // namespace draftlab
+
+DRAFTLAB_PLUGIN(trainer, masked_diffusion) {
+  registries.trainers.add<draftlab::MaskedDiffusionTrainer>(
+      "masked-diffusion",
+      "a decoder that fills masks anywhere in its canvas (LLaDA), from problems and programs");
+}
