@@ -8,7 +8,7 @@
 namespace draftlab {
 
 TEST_CASE("the format page holds the schema's own tables") {
-  std::ifstream file(DRAFTLAB_SOURCE_DIR "/analysis/TRACE_FORMAT.md");
+  std::ifstream file(DRAFTLAB_SOURCE_DIR "/docs/TRACE_FORMAT.md");
   const std::string page((std::istreambuf_iterator<char>(file)), {});
   INFO("paste the output of `draftlab check-trace --schema` into docs/TRACE_FORMAT.md");
   CHECK(page.find(schema_markdown()) != std::string::npos);
