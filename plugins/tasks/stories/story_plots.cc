@@ -30,7 +30,7 @@ const std::vector<Plot>& story_plots() {
           "market | buy bread | buying bread | behind a basket",
           "school | draw pictures | drawing pictures | under a desk",
           "farm | feed the hens | feeding the hens | in the hay",
-          "library | read stories | reading stories | behind a cache"}}},
+          "library | read stories | reading stories | behind a shelf"}}},
        {{{"{hero} got a {colour} {thing} from {his} {kin} on {day}.",
           "{hero}'s {kin} gave {him} a {colour} {thing} for {his} birthday.",
           "{hero} loved the {colour} {thing} that {his} {kin} had given {him}.",
