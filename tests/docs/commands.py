@@ -9,7 +9,8 @@ blocks. How a command is run:
 
 - `run` decodes one prompt on one thread, whatever limit is shown;
 - `sweep` prints its table of cells (`--dry-run`) and submits nothing, unless it names another action;
-- `certify` samples 20,000 decodes of vector tokens, and a pattern stands for its first match;
+- `certify` samples 20,000 decodes of vector tokens, where the command does not say how many;
+- a pattern stands for its first match;
 - `train`, `distill` and `bench` are not run: the config that they name is checked;
 - what reads a file that such a command would have made is not run either;
 - a command with a placeholder (a word of capitals, such as DIR or KIND.NAME), one in a block marked
@@ -110,8 +111,8 @@ def shortened(words, folder):
     if command == "sweep" and not ACTIONS & set(rest):
         rest = rest[:rest.index("--slurm")] if "--slurm" in rest else rest
         return [command] + [word for word in rest if word != "--estimate"] + ["--dry-run"]
-    if command == "certify" and any("cspd" in word for word in configs):
-        return [command] + set_flag(rest, "--certify.samples", "--certify.samples", "20000")
+    if command == "certify" and "--certify.samples" not in rest and any("cspd" in word for word in configs):
+        return [command] + rest + ["--certify.samples", "20000"]
     if command in ("train", "distill", "bench"):
         return ["check", configs[0]] if configs else None
     return [command] + rest
