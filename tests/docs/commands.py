@@ -62,7 +62,7 @@ def faults_of(words, program):
         words = words[2:]
     if not words:
         return
-    if words[0] in ("--help", "--version", "test"):
+    if words[0] in ("--help", "--version", "test") or PLACEHOLDER.search(words[0]):
         return  # `test` is the launcher's, and its arguments are ctest's
     if words[0] not in program.commands:
         yield f"there is no command '{words[0]}'"
