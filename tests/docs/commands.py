@@ -1,6 +1,6 @@
-"""Runs the commands that the pages show, page after page (the README first), in a folder of their own
-that has links to what lies in the tree. So a page may read what a command above it, or on a page
-before it, has made.
+"""Runs the commands that the pages show, page after page (the README first), in a folder of their
+own that has links to what lies in the tree. So a page may read what a command above it, or on a
+page before it, has made.
 
     commands.py SOURCE PROGRAM [PAGE...]
 
@@ -8,7 +8,7 @@ Lines of blocks that begin with `./draftlab`, `draftlab` or `g++` are commands, 
 blocks. How a command is run:
 
 - `run` decodes one prompt on one thread, whatever limit is shown;
-- `sweep` prints its table of cells (`--dry-run`) and submits nothing, unless it names another action;
+- `sweep` prints its table of cells (`--dry-run`) and submits nothing, unless it names an action;
 - `certify` samples 20,000 decodes of vector tokens, where the command does not say how many;
 - a pattern stands for its first match;
 - `train`, `distill` and `bench` are not run: the config that they name is checked;
@@ -42,16 +42,18 @@ class Program:
 
     def __init__(self, path):
         self.path = path
-        self.commands = set(re.findall(r"^  (\w[\w-]*) ", self.says("--help"), re.M)) | {"test", "help"}
+        self.commands = set(re.findall(r"^  (\w[\w-]*) ", self.says("--help"), re.M)) | {"help"}
         self.kinds = set(re.findall(r"^(\w+)$", self.says("list"), re.M))
         self.helps = {}
 
     def says(self, *words):
-        return subprocess.run([self.path, *words], capture_output=True, text=True, check=False).stdout
+        done = subprocess.run([self.path, *words], capture_output=True, text=True, check=False)
+        return done.stdout
 
     def flags(self, command):
         if command not in self.helps:
-            self.helps[command] = set(re.findall(r"^  (--[\w.-]+|-\w)", self.says(command, "--help"), re.M))
+            text = self.says(command, "--help")
+            self.helps[command] = set(re.findall(r"^  (--[\w.-]+)", text, re.M))
         return self.helps[command] | {"--plugin", "--help"}
 
 
@@ -111,8 +113,9 @@ def shortened(words, folder):
     if command == "sweep" and not ACTIONS & set(rest):
         rest = rest[:rest.index("--slurm")] if "--slurm" in rest else rest
         return [command] + [word for word in rest if word != "--estimate"] + ["--dry-run"]
-    if command == "certify" and "--certify.samples" not in rest and any("cspd" in word for word in configs):
-        return [command] + rest + ["--certify.samples", "20000"]
+    if command == "certify" and "--certify.samples" not in rest:
+        if any("cspd" in word for word in configs):
+            return [command] + rest + ["--certify.samples", "20000"]
     if command in ("train", "distill", "bench"):
         return ["check", configs[0]] if configs else None
     return [command] + rest
@@ -128,7 +131,8 @@ class Pages:
         self.wrong, self.ran, self.not_made = [], 0, []
         modules = ("h5py", "pandas", "xarray")
         self.without_modules = not all(importlib.util.find_spec(module) for module in modules)
-        self.environment = dict(os.environ, OMP_NUM_THREADS="1", PYTHONPATH=str(source / "analysis" / "python"))
+        packages = f"{source}/python:{source}/analysis/python"
+        self.environment = dict(os.environ, OMP_NUM_THREADS="1", PYTHONPATH=packages)
         for entry in source.iterdir():
             if entry.name not in ("build", "out", ".git", "draftlab"):
                 (folder / entry.name).symlink_to(entry)
@@ -140,16 +144,17 @@ class Pages:
 
     def execute(self, page, line, words, accepted=(0,)):
         started = time.monotonic()
-        print(f"{page.path.relative_to(self.source)}:{line}: {shlex.join(map(str, words))[:180]}", flush=True)
+        shown = shlex.join(map(str, words))
+        print(f"{page.path.relative_to(self.source)}:{line}: {shown[:180]}", flush=True)
         try:
-            done = subprocess.run(words, cwd=self.folder, env=self.environment, capture_output=True, text=True,
-                                  timeout=LONGEST, check=False)
+            done = subprocess.run(words, cwd=self.folder, env=self.environment, timeout=LONGEST,
+                                  capture_output=True, text=True, check=False)
         except subprocess.TimeoutExpired:
             return self.fail(page, line, f"took more than {LONGEST} s")
         self.ran += 1
         print(f"    {time.monotonic() - started:.1f} s", flush=True)
         if done.returncode not in accepted:
-            self.fail(page, line, f"status {done.returncode}: {shlex.join(map(str, words))}\n{done.stdout[-1500:]}"
+            self.fail(page, line, f"status {done.returncode}: {shown}\n{done.stdout[-1500:]}"
                                   f"{done.stderr[-1500:]}")
 
     def command(self, page, line, words, runs):
@@ -163,8 +168,10 @@ class Pages:
         instead = shortened(words, self.folder)
         if words[0] in ("train", "distill") and out_of(words):
             self.not_made.append(out_of(words))
-        if instead:  # the doctor says by its status what it thinks of the machine
-            self.execute(page, line, [self.program.path] + instead, (0, 1) if words[0] == "doctor" else (0,))
+        if instead:
+            # The doctor says by its status what it thinks of the machine.
+            accepted = (0, 1) if words[0] == "doctor" else (0,)
+            self.execute(page, line, [self.program.path] + instead, accepted)
 
     def lines_of(self, block):
         """(line, text) of commands; a line that ends in a backslash goes on in the next."""

@@ -1,4 +1,4 @@
-"""What the tests of the documentation read of a page: links, code spans, fenced blocks, headings."""
+"""What tests of the documentation read of a page: links, code spans, fenced blocks, headings."""
 
 import pathlib
 import re
@@ -7,7 +7,7 @@ SKIPPED_FOLDERS = {"build", "out", ".git"}
 
 
 def pages(source):
-    """Every page of the tree, the README first, in the order in which the commands of pages are run."""
+    """Every page of the tree, the README first: commands of pages are run in this order."""
     found = [path for path in sorted(source.rglob("*.md"))
              if not SKIPPED_FOLDERS & set(path.relative_to(source).parts)]
     first = [source / "README.md", source / "docs" / "README.md"]
@@ -15,7 +15,7 @@ def pages(source):
 
 
 class Block:
-    """A fenced block: its language, its text, the line of its fence, and the last line of text above it."""
+    """A fenced block: its language, its lines, the line of its fence, and the prose above it."""
 
     def __init__(self, language, line, above):
         self.language, self.line, self.above, self.lines = language, line, above, []

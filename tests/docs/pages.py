@@ -1,6 +1,6 @@
 """Checks that the pages of the tree are true as far as that can be seen without decoding anything:
 
-- every link leads to a file (and a heading) that exists, and every page of docs/ is reached from its index;
+- every link leads to a file (and a heading) that exists, and every page of docs/ is linked to;
 - every path in a code span that begins with a folder of the tree exists, patterns match something;
 - a block behind a line that ends in `[PATH](TARGET):` is the text of that file;
 - the tables of options in docs/CONFIGS.md are what `draftlab describe` prints;
@@ -46,16 +46,13 @@ def is_there(source, word):
 
 def missing_paths(source, page):
     words = [(line, word) for line, text in page.spans() for word in text.split()]
-    words += [(block.line + 1 + i, word) for block in page.blocks for i, text in enumerate(block.lines)
-              for word in text.split() if block.language in ("", "sh", "text")]
+    words += [(number, word) for block in page.blocks if block.language in ("", "sh", "text")
+              for number, text in enumerate(block.lines, block.line + 1) for word in text.split()]
     for line, word in words:
         word = word.strip(",;:()\"'")
         if not re.match(rf"(?:{'|'.join(FOLDERS)})/[\w./*?-]+$", word):
             continue
-        # Names that differ in their ending are one word in some pages; generated files are not there yet.
-        if PLACEHOLDER.search(word.rsplit(".", 1)[0]) and not is_there(source, word):
-            continue
-        if not is_there(source, word):
+        if not is_there(source, word) and not PLACEHOLDER.search(word.rsplit(".", 1)[0]):
             yield f"{where(source, page, line)}: there is no '{word}'"
 
 
@@ -70,22 +67,26 @@ def copies(page):
 def stale_copies(source, page):
     for block, file in copies(page):
         if not file.exists() or file.read_text(encoding="utf-8") != block.text:
-            yield f"{where(source, page, block.line)}: the block is not what '{file.name}' holds (--write copies it)"
+            yield (f"{where(source, page, block.line)}: the block is not what '{file.name}' holds "
+                   "(--write copies it)")
 
 
 def options_table(program, section):
     """What `describe` prints of a section, as a table; None where there is no such section."""
-    told = subprocess.run([program, "describe", section], capture_output=True, text=True, check=False)
+    told = subprocess.run([program, "describe", section], capture_output=True, text=True,
+                          check=False)
     if told.returncode:
         return None
     rows = ["| key | default | values | meaning |", "|---|---|---|---|"]
-    for key, value, rule, text in re.findall(r"^  (\w+) = (.*?)  \((.*)\)\n      (.*)$", told.stdout, re.M):
-        rows.append(f"| `{key}` | {f'`{value}`' if value.strip() else 'empty'} | {rule} | {text} |")
+    option = re.compile(r"^  (\w+) = (.*?)  \((.*)\)\n      (.*)$", re.M)
+    for key, value, rule, text in option.findall(told.stdout):
+        default = f"`{value}`" if value.strip() else "empty"
+        rows.append(f"| `{key}` | {default} | {rule} | {text} |")
     return "\n".join(rows) + "\n"
 
 
 def replace_tables(text, table_of):
-    """The page with the table behind each heading of a section replaced by table_of(section, old)."""
+    """The page with the table behind each section's heading replaced by table_of(section, old)."""
     out, at = [], 0
     for heading in SECTION.finditer(text):
         table = re.compile(r"(?:^\|.*\n)+", re.M).search(text, heading.end())
@@ -108,8 +109,8 @@ def stale_tables(source, program):
         else:
             seen.append(section)
             if table != old:
-                wrong.append(f"docs/CONFIGS.md: the table of [{section}] is not what `draftlab describe "
-                             f"{section}` prints (--write mends it)")
+                wrong.append(f"docs/CONFIGS.md: the table of [{section}] is not what `draftlab "
+                             f"describe {section}` prints (--write mends it)")
         return old
 
     replace_tables(page.read_text(encoding="utf-8"), compare)
