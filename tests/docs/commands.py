@@ -5,7 +5,8 @@ page before it, has made.
     commands.py SOURCE PROGRAM [PAGE...]
 
 Lines of blocks that begin with `./draftlab`, `draftlab` or `g++` are commands, and so are Python
-blocks. How a command is run:
+blocks, but for one that begins with the comment `# NAME.py`: it is written to that file. How a
+command is run:
 
 - `run` decodes one prompt on one thread, whatever limit is shown;
 - `sweep` prints its table of cells (`--dry-run`) and submits nothing, unless it names an action;
@@ -183,10 +184,17 @@ class Pages:
                 yield begin, text.strip()
                 text = ""
 
+    def python(self, page, block):
+        file = re.match(r"# ([\w-]+\.py)\n", block.text)
+        if file:
+            (self.folder / file.group(1)).write_text(block.text, encoding="utf-8")
+        elif not self.without_modules:
+            self.execute(page, block.line, [sys.executable, "-c", block.text])
+
     def page(self, page):
         for block in page.blocks:
-            if block.language == "python" and not self.without_modules:
-                self.execute(page, block.line, [sys.executable, "-c", block.text])
+            if block.language == "python":
+                self.python(page, block)
             if block.language not in ("", "sh", "text"):
                 continue
             for line, text in self.lines_of(block):
