@@ -1,4 +1,4 @@
-// A plugin out of tree, whole: what README.md shows.
+// A plugin out of tree, as those of examples/plugins/ are.
 #include "core/config/plugin.h"
 
 namespace {
