@@ -130,7 +130,7 @@ class Pages:
     def __init__(self, source, program, folder):
         self.source, self.program, self.folder = source, program, folder
         self.wrong, self.ran, self.not_made = [], 0, []
-        modules = ("h5py", "pandas", "xarray")
+        modules = ("h5py", "pandas", "xarray", "h5netcdf")
         self.without_modules = not all(importlib.util.find_spec(module) for module in modules)
         packages = f"{source}/python:{source}/analysis/python"
         self.environment = dict(os.environ, OMP_NUM_THREADS="1", PYTHONPATH=packages)
@@ -220,7 +220,7 @@ def main():
             run.wrong.append("no command was found")
         print("\n".join(run.wrong) if run.wrong else f"{run.ran} commands")
         if not run.wrong and run.without_modules:
-            print("skipped: the Python blocks, because h5py, pandas or xarray is not installed")
+            print("skipped: the Python blocks, because h5py, pandas, xarray or h5netcdf is missing")
             return 77
         return 1 if run.wrong else 0
 
