@@ -83,7 +83,8 @@ Picture curve_figure(const PlotData& data, const std::string& name,
       ++empty;
   }
   const Cast roles = cast(shown, {.series = data.request.series});
-  Sheet sheet(name, {.across = panels.size(), .width = data.request.width});
+  Sheet sheet(name,
+              {.across = panels.size() == 4 ? 2 : panels.size(), .width = data.request.width});
   sheet.legend(roles.legend());
   sheet.title(roles.left_out);
   for (const CurvePanel& panel : panels) sheet.data(panel.file, panel.bins->table(data.names(), x));

@@ -102,11 +102,12 @@ Picture calibration_figure(const PlotData& data) {
   // Every curve is an arm, and with attached estimators an estimator of an arm, which is a value
   // like those of config keys.
   std::vector<std::string> names;
+  const std::vector<Actor> known = actors(data.frame, data.grouping);
   std::vector<Actor> curves_of_prefix, curves_of_drafts;
   for (std::size_t curve = 0; curve < prefix.x.series(); ++curve) {
     const std::string estimator = curve < arms ? "" : expectations.attached[curve / arms - 1];
-    Actor actor = actors(data.frame, data.grouping)[curve % arms];
-    names.push_back(short_name(actor.name) + (estimator.empty() ? "" : " " + estimator));
+    Actor actor = known[curve % arms];
+    names.push_back(words_of(actor) + (estimator.empty() ? "" : " " + estimator));
     actor.group = static_cast<int>(curve);
     if (curve < arms && !drafts.x.empty(curve)) curves_of_drafts.push_back(actor);
     if (prefix.x.empty(curve)) continue;

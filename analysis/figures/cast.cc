@@ -129,7 +129,15 @@ std::vector<Actor> actors(const Frame& frame, const Grouping& grouping) {
   return list;
 }
 
-std::string numeric_key(const std::vector<Actor>& actors) {
+std::string words_of(const Actor& actor) {
+  Keys keys;
+  Tuple values;
+  for (const auto& [key, value] : actor.values) keys.push_back(key), values.push_back(value);
+  const std::string text = words(keys, values, keys);
+  return text.empty() ? short_name(actor.name) : text;
+}
+
+std::string numeric_key(const std::vector<Actor>& actors, std::size_t most) {
   std::map<std::string, std::set<std::string>> values;
   Keys order;
   for (const Actor& actor : actors) {
@@ -142,9 +150,9 @@ std::string numeric_key(const std::vector<Actor>& actors) {
   std::string best;
   for (const std::string& key : order) {
     const auto& all = values[key];
-    if (all.size() < 2 || !std::all_of(all.begin(), all.end(), [](const std::string& value) {
-          return number_of(value).has_value();
-        }))
+    if (all.size() < 2 || all.size() > most ||
+        !std::all_of(all.begin(), all.end(),
+                     [](const std::string& value) { return number_of(value).has_value(); }))
       continue;
     if (best.empty() || all.size() > values[best].size()) best = key;
   }
@@ -220,10 +228,9 @@ Cast cast(const std::vector<Actor>& given, const CastRequest& request) {
   }
   for (const Tuple& tuple : colour_of) {
     const std::string text = words(colours, tuple, keys);
-    result.colours.push_back(!text.empty() ? text
-                             : shown.size() > 1 && colour_of.size() > 1
-                                 ? "none of these"
-                                 : short_name(shown.front()->name));
+    result.colours.push_back(!text.empty()                              ? text
+                             : shown.size() > 1 && colour_of.size() > 1 ? "none of these"
+                                                                        : words_of(*shown.front()));
   }
   for (const Tuple& tuple : panel_of) result.panels.push_back(words(panels, tuple, keys));
   std::vector<Tuple> marker_of;
@@ -253,11 +260,7 @@ Cast cast(const std::vector<Actor>& given, const CastRequest& request) {
         return std::tuple(a.panel, a.colour, a.along) < std::tuple(b.panel, b.colour, b.along);
       });
   if (reference) {
-    Tuple values;
-    Keys own;
-    for (const auto& [key, value] : reference->values) own.push_back(key), values.push_back(value);
-    result.reference = words(own, values, own);
-    if (result.reference.empty()) result.reference = short_name(reference->name);
+    result.reference = words_of(*reference);
     Cast::Role role;
     role.group = reference->group, role.name = result.reference, role.reference = true;
     role.along = number_of(reference->value(request.along)).value_or(0);

@@ -19,6 +19,9 @@ struct Actor {
   std::string value(const std::string& key) const;               // "" where it has none
 };
 
+// "self, draft length 5": what tells an actor apart, in words.
+std::string words_of(const Actor& actor);
+
 // The groups as actors. The label that a config gave an arm is the value of the key "arm".
 std::vector<Actor> actors(const Frame& frame, const Grouping& grouping);
 
@@ -50,7 +53,8 @@ struct Cast {
 // UsageError when the values of --series are more than there are colours.
 Cast cast(const std::vector<Actor>& actors, const CastRequest& request);
 
-// The key with numbers that has most values among the actors; "" when there is none.
-std::string numeric_key(const std::vector<Actor>& actors);
+// The key with numbers that has most values among the actors, though not more than `most`; "" when
+// there is none.
+std::string numeric_key(const std::vector<Actor>& actors, std::size_t most = 1000);
 
 }  // namespace draftlab

@@ -92,11 +92,19 @@ Picture cost_figure(const PlotData& data) {
   sheet.legend(legend);
   const auto panel = [&](const std::string& file, const std::string& title,
                          const std::string& label, std::vector<double> Part::*values) {
-    std::string table,
-        commands = "set yrange [-0.6:" + number_text(static_cast<double>(n) - 0.4) +
-                   "]\nset xrange [0:*]\nset xtics auto\nunset grid\nset grid xtics lc rgb "
-                   "'#DDDDDD' lt 1 lw 0.6\nset ytics (" +
-                   tics + ")\nplot ";
+    AxisRange range;
+    range.add(0);
+    for (std::size_t s = 0; s < n; ++s) {
+      double sum = 0;
+      for (const Part& part : parts)
+        sum += std::isfinite((part.*values)[s]) ? (part.*values)[s] : 0;
+      range.add(sum);
+    }
+    std::string table, commands = range.commands('x', false, 5) +
+                                  "set yrange [-0.6:" + number_text(static_cast<double>(n) - 0.4) +
+                                  "]\nunset grid\nset grid xtics lc rgb "
+                                  "'#DDDDDD' lt 1 lw 0.6\nset ytics (" +
+                                  tics + ")\nplot ";
     std::vector<double> sums(n, 0);
     for (std::size_t p = 0; p < parts.size(); ++p) {
       table += (p ? "\n\n" : "") + std::string("# ") + parts[p].name + "\n# row from to\n";

@@ -20,8 +20,8 @@ struct PlotRequest {
   std::string score = {};  // quantity upwards in `pareto`, in the cells of `heat`; empty: a task's
                            // score, else perplexity
   std::string speed = "nfe";  // quantity across in `pareto`
-  std::vector<std::string>
-      axes;  // the two keys of `heat`, the first that of `axis`; empty: those with most values
+  std::vector<std::string> axes =
+      {};  // the two keys of `heat`, the first that of `axis`; empty: those with most values
   std::vector<std::string> series = {};  // keys whose values are colours; empty: chosen
   std::string along = {};                // key along which the arms of a series are joined
   PageWidth width = PageWidth::double_column;

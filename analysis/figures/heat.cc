@@ -36,8 +36,7 @@ std::vector<std::string> axes_of(const PlotData& data) {
 
 Picture heat_figure(const PlotData& data) {
   const std::vector<std::string> keys = axes_of(data);
-  const std::vector<std::string> xs = values_of(data.frame, keys[0]),
-                                 ys = values_of(data.frame, keys[1]);
+  std::vector<std::string> xs = values_of(data.frame, keys[0]), ys = values_of(data.frame, keys[1]);
   if (xs.empty() || ys.empty())
     throw DataError("the figure 'heat' found no arm with the key '" +
                     (xs.empty() ? keys[0] : keys[1]) + "'");
@@ -53,11 +52,22 @@ Picture heat_figure(const PlotData& data) {
   std::map<std::pair<std::string, std::string>, const ReportCell*> cells;
   std::string without;  // arms that lack one of the keys
   for (const Report::Group& group : report.groups) {
-    cells[{group.keys[0], group.keys[1]}] = &group.cell(quantity);
     if (group.keys[0].empty() || group.keys[1].empty())
-      without += (without.empty() ? "without " : ", ") +
-                 short_name(data.frame.arms()[static_cast<std::size_t>(group.arms[0])].run.arm);
+      without += (without.empty() ? "without " : "; without ") +
+                 value_words(keys[0], group.keys[0], keys) + ", " +
+                 value_words(keys[1], group.keys[1], keys);
+    else
+      cells[{group.keys[0], group.keys[1]}] = &group.cell(quantity);
   }
+  // Rows and columns that no arm with both keys has take no room.
+  const auto unused = [&](std::size_t k) {
+    return [&cells, k](const std::string& value) {
+      return std::none_of(cells.begin(), cells.end(), [&](const auto& cell) {
+        return (k == 0 ? cell.first.first : cell.first.second) == value;
+      });
+    };
+  };
+  std::erase_if(xs, unused(0)), std::erase_if(ys, unused(1));
   double low = INFINITY, high = -INFINITY;
   std::size_t prompts = 0;
   for (const auto& [at, cell] : cells) {

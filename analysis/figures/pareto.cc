@@ -94,13 +94,20 @@ Picture pareto_figure(const PlotData& data) {
                          .panel_height = panels == 1 ? 240 : 190,
                          .width = data.request.width});
   sheet.legend(roles.legend());
-  sheet.title(roles.left_out);
+  sheet.title(roles.left_out.empty() && !along.empty() && roles.markers.empty()
+                  ? "Lines follow " + roles.marker_title + ", from its least value (the ring) on."
+                  : roles.left_out);
   sheet.data("pareto.dat", table);
   const std::string axes =
       x_range.commands('x', across.share(), static_cast<std::size_t>(sheet.plot_width() / 32)) +
       y_range.commands('y', up.share() && y_range.within_a_share(), 6);
-  std::string stairs;
-  int fronts = 0;
+  const auto name_of = [&](int group) {
+    for (const Actor& actor : shown)
+      if (actor.group == group) return words_of(actor);
+    return short_name(report.groups[static_cast<std::size_t>(group)].name);
+  };
+  std::string stairs, joined;  // the fronts; lines that join arms of one colour
+  int fronts = 0, blocks = 0;
   for (const auto& [baseline, points] : by_baseline) {
     const std::vector<Point> front =
         front_of(points, across.better(), up.better() ? up.better() : 1);
@@ -111,7 +118,8 @@ Picture pareto_figure(const PlotData& data) {
     for (std::size_t panel = 0; panel < roles.panels.size(); ++panel) {
       std::string commands = axes + "plot 'pareto_front.dat' index " + std::to_string(fronts) +
                              " using 1:2 with lines lc rgb '#999999' dt 2 lw 1";
-      std::string lines, marks, last;
+      std::string marks;
+      std::size_t colour_before = kColours;  // of the line that is being drawn
       for (const Cast::Role& role : roles.roles) {
         const bool here = std::any_of(points.begin(), points.end(), [&](const Point& point) {
           return point.group == role.group;
@@ -119,9 +127,25 @@ Picture pareto_figure(const PlotData& data) {
         if (!here || (role.panel != panel && !role.reference)) continue;
         const std::string mark = roles.mark(role);
         marks += ", \\\n  'pareto.dat' index " + std::to_string(role.group) +
-                 " using 1:4:2:3:5:6 with xyerrorbars " + mark + " ps 0.7 lw 0.8";
+                 " using 1:4:2:3:5:6 with xyerrorbars " + mark + " ps 0.7 lw 0.6";
+        if (along.empty() || role.reference) continue;
+        // Roles of one colour come one after the other, in the order along the key.
+        const bool begins = role.colour != colour_before;
+        const Report::Group& group = report.groups[static_cast<std::size_t>(role.group)];
+        if (begins) {
+          if (blocks > 0) joined += "\n\n";
+          joined += "# " + role.name + "\n";
+          commands += ", \\\n  'pareto_lines.dat' index " + std::to_string(blocks++) +
+                      " using 1:2 with lines lc rgb '" + colour(role.colour) + "' lw 1.2";
+          if (roles.markers.empty())
+            marks += ", \\\n  'pareto.dat' index " + std::to_string(role.group) +
+                     " using 1:4 with points lc rgb '" + colour(role.colour) + "' pt 6 ps 1.3";
+        }
+        joined +=
+            number_text(across.of(group).value) + " " + number_text(up.of(group).value) + "\n";
+        colour_before = role.colour;
       }
-      sheet.panel((one ? "" : "against " + short_name(report.groups[baseline].name)) +
+      sheet.panel((one ? "" : "against " + name_of(baseline)) +
                       (one || roles.panels[panel].empty() ? "" : "; ") + roles.panels[panel],
                   across.label() + direction(across.factor ? 0 : across.better()),
                   up.label() + direction(up.better()), commands + marks);
@@ -129,12 +153,13 @@ Picture pareto_figure(const PlotData& data) {
     ++fronts;
   }
   sheet.data("pareto_front.dat", stairs);
-  const std::string against =
-      across.factor ? " Factors are ratios of sums" +
-                          (one ? ", against " + report.groups[by_baseline.begin()->first].name
-                               : std::string(", a panel a baseline")) +
-                          ", paired by prompt."
-                    : "";
+  if (blocks > 0) sheet.data("pareto_lines.dat", joined);
+  const std::string against = across.factor
+                                  ? " Factors are ratios of sums" +
+                                        (one ? ", against " + name_of(by_baseline.begin()->first)
+                                             : std::string(", a panel a baseline")) +
+                                        ", paired by prompt."
+                                  : "";
   return sheet.picture("Dashed: the Pareto front." + against + " " +
                        sampling_note(data, static_cast<std::size_t>(prompts),
                                      "bars: 95 % intervals from resampled prompts, pointwise"));

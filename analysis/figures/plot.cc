@@ -162,7 +162,7 @@ int PlotData::series_of(std::int64_t sample) const {
 
 std::vector<std::string> PlotData::names() const {
   std::vector<std::string> names;
-  for (const Grouping::Group& group : grouping.groups) names.push_back(short_name(group.name));
+  for (const Actor& actor : actors(frame, grouping)) names.push_back(words_of(actor));
   return names;
 }
 

@@ -103,19 +103,24 @@ std::string AxisRange::commands(char axis, bool share, std::size_t most,
   };
   std::string text = "unset logscale " + name + "\n";
   if (share) return text + range(0, 1) + "set " + name + "tics 0,0.2,1\n";
-  const bool doubling = values.size() > 1 && values.front() > 0 &&
-                        values.back() >= 8 * values.front() && values.size() <= most;
-  if (doubling) {
+  if (values.size() > 1 && values.front() > 0 && values.back() >= 8 * values.front()) {
+    const double first = values.front() / 1.25, last = values.back() * 1.25,
+                 apart = std::log(last / first) / static_cast<double>(most);
     std::string tics;
-    for (const double value : values) tics += (tics.empty() ? "" : ", ") + number_text(value);
-    return "set logscale " + name + " 2\n" + range(values.front() / 1.25, values.back() * 1.25) +
-           "set " + name + "tics (" + tics + ")\n";
+    double before = 0;
+    for (const double value : values) {
+      if (before > 0 && std::log(value / before) < apart) continue;  // it would touch the other
+      tics += (tics.empty() ? "" : ", ") + number_text(value);
+      before = value;
+    }
+    return "set logscale " + name + " 2\n" + range(first, last) + "set " + name + "tics (" + tics +
+           ")\n";
   }
   double low = low_, high = high_;
   if (!any_) low = 0, high = 1;
   const double length = high > low ? high - low : std::max(std::abs(high), 1.0) * 0.2;
   const double pad = high > low ? 0.07 * length : 0.5 * length;
-  const bool from_zero = low >= 0 && low <= 0.35 * high;
+  const bool from_zero = low >= 0 && low <= 0.15 * high;
   low = from_zero ? 0 : low - pad, high += pad;
   return text + range(low, high) + "set " + name + "tics " +
          number_text(nice_step(high - low, most)) + "\n";
@@ -197,7 +202,7 @@ Picture Sheet::picture(const std::string& caption) const {
     const bool marked = !placed[i].entry.heading;
     out << "set label " << i + 1 << " " << gnuplot_text(placed[i].entry.text) << " at screen "
         << fx(placed[i].x + (marked ? 5 : 0)) << "," << fy(y) << " left ";
-    if (marked) out << "point " << placed[i].entry.style << " ps 0.8 offset 0.9,0";
+    if (marked) out << "point " << placed[i].entry.style << " ps 0.8 offset 0.9,-0.12";
     out << "\n";
   }
   for (std::size_t i = 0; i < panels_.size(); ++i) {

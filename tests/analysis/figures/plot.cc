@@ -82,7 +82,7 @@ TEST_CASE("acceptance by depth is what the metrics say") {
   for (int prompt = 0; prompt < 6; ++prompt) self.push_back(made_sample(1, prompt, 0));
   const std::vector<AtDepth> depths = acceptance_by_depth(self);
   for (const auto& [file, text] : picture.data) {
-    std::istringstream lines(text.substr(text.find("# drafter=self")));
+    std::istringstream lines(text.substr(text.find("# self")));
     std::string line;
     std::getline(lines, line);
     std::getline(lines, line);
@@ -139,10 +139,8 @@ TEST_CASE("calibration has a curve for every attached estimator") {
       CHECK((picture.script.find(drawn) != std::string::npos) == attached);
     }
   };
-  check({}, {"drafter=stepwise", "drafter=self", "drafter=stepwise sure", "drafter=self sure",
-             "drafter=stepwise twice", "drafter=self twice"});
-  check({"model_family"},
-        {"model_family=table", "model_family=table sure", "model_family=table twice"});
+  check({}, {"stepwise", "self", "stepwise sure", "self sure", "stepwise twice", "self twice"});
+  check({"model_family"}, {"table", "table sure", "table twice"});
 }
 
 TEST_CASE("what a figure lacks is named") {
@@ -354,8 +352,8 @@ TEST_CASE("a front stands among arms with one baseline, else there are panels") 
   for (const char* length : {"2", "4", "16"}) {
     CHECK(fronts.find("against drafter=stepwise decode.draft_length=" + std::string(length) +
                       "\n") != std::string::npos);
-    CHECK(picture.script.find("set title 'against drafter=stepwise draft_length=" +
-                              std::string(length) + "'") != std::string::npos);
+    CHECK(picture.script.find("set title 'against stepwise, draft length " + std::string(length) +
+                              "'") != std::string::npos);
   }
 }
 
