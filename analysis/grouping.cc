@@ -73,56 +73,83 @@ Grouping::Grouping(const Frame& frame, const std::vector<std::string>& keys) : b
 }
 
 Pairing::Pairing(const Frame& frame, const Grouping& grouping)
-    : frame_(frame), members_(grouping.groups.size()) {
-  if (!grouping.by.empty()) {
-    for (const std::string& key : frame.varying()) {
-      if (key == kSeed || std::count(grouping.by.begin(), grouping.by.end(), key)) continue;
-      const bool every =
-          std::all_of(frame.arms().begin(), frame.arms().end(),
-                      [&](const Frame::Arm& arm) { return arm.find(key) != nullptr; });
-      if (every) matched_on_.push_back(key);
-    }
-  }
-  std::vector<std::string> arm_text;
-  for (std::size_t a = 0; a < frame.arms().size(); ++a) {
-    std::string text = frame.key(static_cast<int>(a), kSeed);
-    for (const std::string& key : matched_on_) text += "\n" + frame.key(static_cast<int>(a), key);
-    arm_text.push_back(text);
-  }
-  std::map<std::pair<std::string, int>, int> matches;
-  for (const Frame::Sample& sample : frame.samples()) {
+    : frame_(frame), grouping_(grouping), members_(grouping.groups.size()) {
+  for (std::size_t i = 0; i < frame.samples().size(); ++i) {
+    const Frame::Sample& sample = frame.samples()[i];
     if (sample.counts)
-      members_[grouping.group_of[sample.arm]].push_back(static_cast<std::int64_t>(match_.size()));
-    match_.push_back(matches
-                         .emplace(std::pair(arm_text[sample.arm], sample.sample_index),
-                                  static_cast<int>(matches.size()))
-                         .first->second);
+      members_[grouping.group_of[sample.arm]].push_back(static_cast<std::int64_t>(i));
   }
 }
 
 std::vector<char> Pairing::wanted(int group) const {
-  std::vector<char> result(match_.size());
+  std::vector<char> result(frame_.samples().size());
   for (const std::int64_t i : members_[group]) result[i] = 1;
   return result;
 }
 
+std::vector<std::string> Pairing::matched_on(int baseline, int group) const {
+  return other_keys(baseline, group, Shared::some);
+}
+
+std::vector<std::string> Pairing::apart_in(int baseline, int group) const {
+  return other_keys(baseline, group, Shared::none);
+}
+
+std::vector<std::string> Pairing::other_keys(int baseline, int group, Shared shared) const {
+  std::vector<std::string> keys;
+  if (grouping_.by.empty()) return keys;
+  for (const std::string& key : frame_.varying()) {
+    if (key == kSeed || std::count(grouping_.by.begin(), grouping_.by.end(), key)) continue;
+    std::set<std::string> theirs, mine;
+    bool every = true;
+    for (const auto& [one, values] : {std::pair(baseline, &theirs), std::pair(group, &mine)}) {
+      for (const int arm : grouping_.groups[one].arms) {
+        every = every && frame_.arms()[arm].find(key) != nullptr;
+        values->insert(frame_.key(arm, key));
+      }
+    }
+    if (!every || (theirs == mine && theirs.size() == 1)) continue;
+    const bool overlap = std::any_of(
+        mine.begin(), mine.end(), [&](const std::string& value) { return theirs.contains(value); });
+    if (overlap == (shared == Shared::some)) keys.push_back(key);
+  }
+  return keys;
+}
+
+std::vector<int> Pairing::matches(const std::vector<std::string>& keys) const {
+  std::vector<int> matches;
+  for (int arm = 0; arm < static_cast<int>(frame_.arms().size()); ++arm) {
+    std::string text = frame_.key(arm, kSeed);
+    for (const std::string& key : keys) text += "\n" + frame_.key(arm, key);
+    matches.push_back(known_.emplace(text, static_cast<int>(known_.size())).first->second);
+  }
+  return matches;
+}
+
+Pairing::Key Pairing::key(std::int64_t i, const std::vector<int>& matches) const {
+  const Frame::Sample& sample = frame_.samples()[i];
+  return {sample.prompt, matches[sample.arm], sample.sample_index};
+}
+
 std::vector<std::pair<std::int64_t, std::int64_t>> Pairing::pairs(int baseline, int group) const {
-  std::map<std::pair<int, int>, std::int64_t> theirs;
-  for (const std::int64_t i : members_[baseline])
-    theirs.try_emplace({frame_.samples()[i].prompt, match_[i]}, i);
+  const std::vector<int> match = matches(matched_on(baseline, group));
+  std::map<Key, std::int64_t> theirs;
+  for (const std::int64_t i : members_[baseline]) theirs.try_emplace(key(i, match), i);
   std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
   for (const std::int64_t i : members_[group]) {
-    const auto other = theirs.find({frame_.samples()[i].prompt, match_[i]});
+    const auto other = theirs.find(key(i, match));
     if (other != theirs.end()) pairs.emplace_back(other->second, i);
   }
   return pairs;
 }
 
-Pairing::Cells Pairing::cells(int group, const Measured& measured) const {
+Pairing::Cells Pairing::cells(int group, const Measured& measured,
+                              const std::vector<std::string>& keys) const {
+  const std::vector<int> match = matches(keys);
   Cells cells;
   for (const std::int64_t i : members_[group]) {
     if (!measured.has(static_cast<std::size_t>(i))) continue;
-    Mean& mean = cells[{frame_.samples()[i].prompt, match_[i]}];
+    Mean& mean = cells[key(i, match)];
     mean.sums.resize(measured.columns.size());
     for (std::size_t c = 0; c < measured.columns.size(); ++c)
       mean.sums[c] += measured.columns[c][i];
@@ -146,21 +173,22 @@ void add(PromptSums& sums, int prompt, const std::vector<double>& numbers, doubl
 
 PromptSums Pairing::all(int group, const Measured& measured) const {
   PromptSums sums{{}, std::vector<std::vector<double>>(measured.columns.size())};
-  for (const auto& [key, mean] : cells(group, measured))
-    add(sums, key.first, mean.sums, mean.count);
+  for (const auto& [key, mean] : cells(group, measured, matched_on(group, group)))
+    add(sums, std::get<0>(key), mean.sums, mean.count);
   return sums;
 }
 
 std::pair<PromptSums, PromptSums> Pairing::common(int baseline, int group, const Measured& measured,
                                                   bool positive) const {
-  const Cells theirs = cells(baseline, measured);
+  const std::vector<std::string> keys = matched_on(baseline, group);
+  const Cells theirs = cells(baseline, measured, keys);
   const PromptSums none{{}, std::vector<std::vector<double>>(measured.columns.size())};
   std::pair<PromptSums, PromptSums> both{none, none}, result{none, none};
-  for (const auto& [key, mine] : cells(group, measured)) {
+  for (const auto& [key, mine] : cells(group, measured, keys)) {
     const auto other = theirs.find(key);
     if (other == theirs.end()) continue;
-    add(both.first, key.first, other->second.sums, other->second.count);
-    add(both.second, key.first, mine.sums, mine.count);
+    add(both.first, std::get<0>(key), other->second.sums, other->second.count);
+    add(both.second, std::get<0>(key), mine.sums, mine.count);
   }
   const auto keep = [](const PromptSums& from, std::size_t prompt, PromptSums& to) {
     to.prompts.push_back(from.prompts[prompt]);

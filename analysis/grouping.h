@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "analysis/quantity.h"
@@ -32,8 +33,7 @@ struct PromptSums {
   std::vector<std::vector<double>> columns;  // as in Measured, a number a prompt
 };
 
-// Matches samples by prompt, seed, repeat, and every key that is no key of the grouping but varies
-// and that every arm has.
+// Matches samples by prompt, seed, repeat, and other keys in which arms differ.
 class Pairing {
  public:
   Pairing(const Frame& frame, const Grouping& grouping);
@@ -44,9 +44,12 @@ class Pairing {
                                            bool positive) const;
   // Samples of the two groups that belong together: rows of the frame's samples.
   std::vector<std::pair<std::int64_t, std::int64_t>> pairs(int baseline, int group) const;
-  const std::vector<std::string>& matched_on() const {
-    return matched_on_;
-  }  // keys besides prompt, seed and repeat
+  // Keys besides prompt, seed and repeat on which samples of the two groups are matched: those that
+  // are no keys of the grouping, vary among the arms of both, and have a value that both groups
+  // have. A key of which they share no value is part of what is compared.
+  std::vector<std::string> matched_on(int baseline, int group) const;
+  // Keys in which the two groups differ throughout, besides those of the grouping.
+  std::vector<std::string> apart_in(int baseline, int group) const;
   const std::vector<std::int64_t>& members(int group) const {
     return members_[group];
   }                                           // rows of the frame's samples
@@ -57,12 +60,17 @@ class Pairing {
     std::vector<double> sums;
     double count = 0;
   };
-  using Cells = std::map<std::pair<int, int>, Mean>;  // prompt and match
-  Cells cells(int group, const Measured& measured) const;
+  using Key = std::tuple<int, int, int>;  // prompt, match of the arm, repeat
+  using Cells = std::map<Key, Mean>;
+  enum class Shared { some, none };  // whether the two groups share a value of a key
+  std::vector<std::string> other_keys(int baseline, int group, Shared shared) const;
+  std::vector<int> matches(const std::vector<std::string>& keys) const;  // a number an arm
+  Key key(std::int64_t sample, const std::vector<int>& matches) const;
+  Cells cells(int group, const Measured& measured, const std::vector<std::string>& keys) const;
   const Frame& frame_;
-  std::vector<std::string> matched_on_;
+  const Grouping& grouping_;
   std::vector<std::vector<std::int64_t>> members_;  // of a group: samples that count
-  std::vector<int> match_;                          // of a sample
+  mutable std::map<std::string, int> known_;        // texts of seeds and matched values
 };
 
 }  // namespace draftlab

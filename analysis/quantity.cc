@@ -88,6 +88,13 @@ std::vector<Quantity> declared() {
       {"ar_global", "AR-ness global", "1", "global AR-ness at k = 2, a token", Compare::difference,
        0, 3},
   };
+  const auto mark = [&](bool Quantity::*trait, const std::vector<std::string>& names) {
+    for (Quantity& quantity : list)
+      if (std::count(names.begin(), names.end(), quantity.name) > 0) quantity.*trait = true;
+  };
+  mark(&Quantity::of_drafts, {"acceptance_rate", "accepted_length"});
+  mark(&Quantity::share, {"same_text", "same_tokens", "acceptance_rate", "drafts_acceptance_rate",
+                          "trial_acceptance", "capped", "verified_share", "ar_local", "ar_global"});
   for (const std::string& kind : kKindNames) {
     list.push_back({"nfe_" + kind, kind + " NFE", "1",
                     "function evaluations of the target of kind `" + kind + "`, a sample",
@@ -487,18 +494,26 @@ std::vector<AtDepth> Quantities::by_depth(const std::vector<char>& wanted) const
   return depths;
 }
 
+bool Quantities::measured(const Quantity& quantity) const {
+  const Measured& measured = of(quantity);
+  for (std::size_t i = 0; i < measured.above().size(); ++i)
+    if (frame_.samples()[i].counts && measured.has(i) &&
+        (!quantity.by_prompt() || measured.below()[i] != 0))
+      return true;
+  return false;
+}
+
+bool Quantities::spent(const std::string& name) const {
+  const Measured& measured = of(find(name));
+  for (std::size_t i = 0; i < measured.above().size(); ++i)
+    if (frame_.samples()[i].counts && measured.has(i) && measured.above()[i] != 0) return true;
+  return false;
+}
+
 std::vector<std::string> Quantities::usual() const {
   std::vector<std::string> names;
   const auto add = [&](const std::string& name, bool also_zero = true) {
-    const Measured& measured = of(find(name));
-    double sum = 0;
-    bool any = false;
-    for (std::size_t i = 0; i < measured.above().size(); ++i) {
-      if (!measured.has(i) || measured.below()[i] == 0) continue;
-      any = true;
-      sum += std::abs(measured.above()[i]);
-    }
-    if (any && (also_zero || sum > 0)) names.push_back(name);
+    if (also_zero ? measured(find(name)) : spent(name)) names.push_back(name);
   };
   const bool ends = column("sample_valid") != column("sample_generated");
   for (const char* name : {"nfe", "tokens_per_forward"}) add(name);

@@ -32,6 +32,8 @@ struct Quantity {
 
   bool debiased =
       false;  // by the jackknife: a statistic that depends on how many samples there are
+  bool of_drafts = false;  // says what became of drafts, which has to be open
+  bool share = false;      // lies between 0 and 1
 
   static double ratio(std::span<const double> sums);  // sums[0] / sums[1], where that is positive
   // Whether a prompt alone has a value, so that arms can be compared prompt by prompt.
@@ -61,6 +63,9 @@ class Quantities {
   std::vector<AtDepth> by_depth(const std::vector<char>& wanted) const;
   // The tasks' scores, without those of which another quantity is made.
   std::vector<std::string> plain_scores() const;
+  // Whether some sample that counts has a number of it, and whether that is above zero somewhere.
+  bool measured(const Quantity& quantity) const;
+  bool spent(const std::string& name) const;
   // The quantities a reader wants to see first, of those that were measured.
   std::vector<std::string> usual() const;
 

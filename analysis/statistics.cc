@@ -235,7 +235,8 @@ Equivalence equivalence(const Estimate& difference, int prompts, double margin, 
   if (interval.low > margin || interval.high < -margin)
     result.finding = Equivalence::Finding::different;
   if (prompts >= 2)
-    result.needed = prompts_for_equivalence(spread(interval, prompts, alpha), margin, alpha);
+    result.needed = prompts_for_equivalence_at(difference.value, spread(interval, prompts, alpha),
+                                               margin, alpha);
   return result;
 }
 
@@ -244,7 +245,8 @@ Equivalence equivalence(std::span<const double> baseline, std::span<const double
   Equivalence result = equivalence(difference(baseline, arm, 1 - 2 * alpha),
                                    static_cast<int>(arm.size()), margin, alpha);
   if (arm.size() >= 2)
-    result.needed = prompts_for_equivalence(paired_sd(baseline, arm), margin, alpha);
+    result.needed = prompts_for_equivalence_at(result.difference.value, paired_sd(baseline, arm),
+                                               margin, alpha);
   return result;
 }
 
@@ -253,16 +255,19 @@ NonInferiority non_inferiority(const Estimate& difference, int prompts, double m
   const double bound = sign > 0 ? -difference.interval.low : difference.interval.high;
   return {bound < margin, bound,
           prompts < 2 ? kNaN
-                      : prompts_for_non_inferiority(spread(difference.interval, prompts, alpha),
-                                                    margin, alpha)};
+                      : prompts_for_non_inferiority_at(-sign * difference.value,
+                                                       spread(difference.interval, prompts, alpha),
+                                                       margin, alpha)};
 }
 
 NonInferiority non_inferiority(std::span<const double> baseline, std::span<const double> arm,
                                double margin, int sign, double alpha) {
-  NonInferiority result = non_inferiority(difference(baseline, arm, 1 - 2 * alpha),
-                                          static_cast<int>(arm.size()), margin, sign, alpha);
+  const Estimate gained = difference(baseline, arm, 1 - 2 * alpha);
+  NonInferiority result =
+      non_inferiority(gained, static_cast<int>(arm.size()), margin, sign, alpha);
   if (arm.size() >= 2)
-    result.needed = prompts_for_non_inferiority(paired_sd(baseline, arm), margin, alpha);
+    result.needed = prompts_for_non_inferiority_at(-sign * gained.value, paired_sd(baseline, arm),
+                                                   margin, alpha);
   return result;
 }
 
@@ -280,6 +285,19 @@ double prompts_for_equivalence(double sd, double margin, double alpha, double po
 
 double prompts_for_non_inferiority(double sd, double margin, double alpha, double power) {
   return std::pow((normal_quantile(1 - alpha) + normal_quantile(power)) * sd / margin, 2);
+}
+
+double prompts_for_equivalence_at(double difference, double sd, double margin, double alpha,
+                                  double power) {
+  // Away from zero one of the two tests decides; at zero both do.
+  return std::max(prompts_for_equivalence(sd, margin, alpha, power),
+                  prompts_for_non_inferiority_at(std::abs(difference), sd, margin, alpha, power));
+}
+
+double prompts_for_non_inferiority_at(double worse, double sd, double margin, double alpha,
+                                      double power) {
+  if (worse >= margin) return std::numeric_limits<double>::infinity();
+  return prompts_for_non_inferiority(sd, margin - worse, alpha, power);
 }
 
 double sign_flip_p(std::span<const double> differences, Bootstrap bootstrap) {

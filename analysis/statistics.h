@@ -61,7 +61,9 @@ struct Equivalence {
   Estimate difference;  // at confidence 1 - 2 alpha
   double margin = 0;
   int prompts = 0;
-  double needed = 0;  // prompts for 80 % power at this spread and a true difference of zero
+  // Prompts for 80 % power at this spread, if the true difference is what was measured; infinite
+  // where that lies at or beyond the margin.
+  double needed = 0;
 };
 Equivalence equivalence(std::span<const double> baseline, std::span<const double> arm,
                         double margin, double alpha = 0.05);
@@ -76,7 +78,7 @@ struct NonInferiority {
   bool shown = false;
   double bound =
       0;  // the arm is worse by at most this, at confidence 1 - alpha; negative: it is better
-  double needed = 0;  // prompts for 80 % power at this spread and a true difference of zero
+  double needed = 0;  // as of Equivalence
 };
 NonInferiority non_inferiority(std::span<const double> baseline, std::span<const double> arm,
                                double margin, int sign = 1, double alpha = 0.05);
@@ -97,6 +99,12 @@ double paired_sd(std::span<const double> baseline, std::span<const double> arm);
 double prompts_for_equivalence(double sd, double margin, double alpha = 0.05, double power = 0.8);
 double prompts_for_non_inferiority(double sd, double margin, double alpha = 0.05,
                                    double power = 0.8);
+// The same where the true difference is `difference`: what is left of the margin has to be shown.
+// Infinite where nothing is left. Of non-inferiority, `worse` is how much worse the arm is.
+double prompts_for_equivalence_at(double difference, double sd, double margin, double alpha = 0.05,
+                                  double power = 0.8);
+double prompts_for_non_inferiority_at(double worse, double sd, double margin, double alpha = 0.05,
+                                      double power = 0.8);
 
 // Two-sided p value of the mean of paired differences under random signs: exact up to 14 prompts,
 // else from `bootstrap.draws`.

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "analysis/figures/plot.h"
+#include "core/base/error.h"
 
 namespace draftlab {
 namespace {
@@ -24,6 +25,12 @@ std::string folder_for(const std::string& path) {
   return (where.parent_path() / where.stem()).string() + "-figures";
 }
 
+PageWidth page_width(const std::string& name) {
+  if (name != "single" && name != "double")
+    throw UsageError("--width " + name + " must be single or double, a column of a page or both");
+  return name == "single" ? PageWidth::single_column : PageWidth::double_column;
+}
+
 }  // namespace
 
 int plot(const CommandLine& line, const Registries&) {
@@ -38,13 +45,16 @@ int plot(const CommandLine& line, const Registries&) {
   request.score = line.flag("score");
   if (line.has("speed")) request.speed = line.flag("speed");
   request.axes = listed(line.flag("axes"));
+  request.series = listed(line.flag("series"));
+  request.along = line.flag("along");
+  request.width = page_width(line.flag("width", "double"));
   const Plotted plotted = plot(files, request);
   for (const Picture& picture : plotted.pictures) {
     std::cout << files.out << "/" << picture.name;
-    if (files.formats.size() == 1)
-      std::cout << "." << files.formats.front();
-    else
-      std::cout << ".{" << files.formats.front() << "," << files.formats.back() << "}";
+    std::string formats;
+    for (const std::string& format : files.formats)
+      formats += (formats.empty() ? "" : ",") + format;
+    std::cout << (files.formats.size() == 1 ? "." + formats : ".{" + formats + "}");
     std::cout << "\n  " << picture.caption << "\n";
   }
   for (const std::string& sentence : plotted.left_out)

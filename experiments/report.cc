@@ -57,6 +57,7 @@ int report(const CommandLine& line, const Registries&) {
   request.by = list(line.flag("by"));
   request.metrics = list(line.flag("metric"));
   request.pivot = line.flag("pivot");
+  request.speedup = line.flag("speedup");
   request.baseline = line.flag("baseline");
   request.choose = line.flag("choose");
   request.tune = list(line.flag("tune"));

@@ -100,9 +100,8 @@ int run(const CommandLine& line, const Registries& registries) {
   }
   writer.close();
 
-  const Trace trace(path, ColumnReader::Trust::own);
-  std::cout << summary(trace.runs(), trace.read(false), first.section<ReportOptions>())
-            << "\ntrace: " << path << "\nnext:  draftlab inspect " << path
+  std::cout << summary(Frame({path})) << "\ntrace: " << path
+            << "\nnext:  draftlab inspect " << path
             << " --sample 0    one trajectory, step by step\n       draftlab check-trace " << path
             << "        is it whole\n       draftlab certify configs/certify/assd-self-k3.ini    "
                "is the decoder lossless\n";

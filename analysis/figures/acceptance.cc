@@ -14,7 +14,7 @@ constexpr std::size_t kDeepest = 64;
 }  // namespace
 
 Picture acceptance_figure(const PlotData& data) {
-  Bins rate(data.names.size(), kDeepest), conditional(data.names.size(), kDeepest);
+  Bins rate(data.series(), kDeepest), conditional(data.series(), kDeepest);
   data.frame.walk({"step_verified", "step_span"}, Table::draft, {"draft_depth", "draft_accepted"},
                   [&](const Frame::Block& block) {
                     for (std::size_t i = 0; i < block.samples.size(); ++i) {
@@ -45,24 +45,20 @@ Picture acceptance_figure(const PlotData& data) {
     depths.push_back(static_cast<double>(depth + 1));
   std::size_t deepest = 0;
   for (std::size_t depth = 0; depth < kDeepest; ++depth) {
-    for (std::size_t series = 0; series < data.names.size(); ++series)
+    for (std::size_t series = 0; series < data.series(); ++series)
       if (!rate.empty(series, depth)) deepest = depth + 1;
   }
-  Sheet sheet("acceptance", {.columns = 2, .rows = 1});
-  sheet.legend(marked_empty(data.names, rate));
-  sheet.data("acceptance_rate.dat", rate.table(data.names, depths));
-  sheet.data("acceptance_conditional.dat", conditional.table(data.names, depths));
-  const std::string axes = "set yrange [0:1.03]\nset xrange [0.7:" + std::to_string(deepest) +
-                           ".3]\nset xtics " +
+  const std::string axes = AxisRange().commands('y', true, 5) +
+                           "set xrange [0.7:" + std::to_string(deepest) + ".3]\nset xtics 1," +
                            std::to_string(std::max<std::size_t>(1, deepest / 8)) + "\n";
-  sheet.panel("accepted, of those drafted", "depth of the draft", "share",
-              axes + curves("acceptance_rate.dat", rate));
-  sheet.panel("accepted, of those reached", "depth of the draft", "share",
-              axes + curves("acceptance_conditional.dat", conditional));
-  return sheet.picture(
-      "Verified steps only. Depth 1 is the first draft of a step; with self-drafting it is the "
-      "target's own draw and always accepted. " +
-      sampling_note(data, rate.prompts(), "bands: 95 % intervals from resampled prompts"));
+  return curve_figure(data, "acceptance",
+                      {{&rate, "acceptance_rate.dat", "accepted, of those drafted",
+                        "depth of the draft", "share", axes},
+                       {&conditional, "acceptance_conditional.dat", "accepted, of those reached",
+                        "depth of the draft", "share", axes}},
+                      depths,
+                      "Verified steps only. Depth 1 is the first draft of a step; with "
+                      "self-drafting it is the target's own draw and always accepted. ");
 }
 
 }  // namespace draftlab

@@ -12,7 +12,7 @@ constexpr std::size_t kParts = 20;  // of a decode
 }  // namespace
 
 Picture ar_figure(const PlotData& data) {
-  const std::size_t n = data.names.size();
+  const std::size_t n = data.series();
   Bins local(n, kParts), global(n, kParts), confidence(n, kParts), tokens(n, kParts);
   data.frame.walk(
       {"step_committed"}, Table::token, {"token_ar_local", "token_ar_global", "token_confidence"},
@@ -41,27 +41,20 @@ Picture ar_figure(const PlotData& data) {
   std::vector<double> middle;
   for (std::size_t part = 0; part < kParts; ++part)
     middle.push_back((static_cast<double>(part) + 0.5) / kParts);
-  Sheet sheet("ar", {.columns = 2, .rows = 2, .panel_height = 250});
-  sheet.legend(data.names);
-  const auto panel = [&](const std::string& what, const Bins& bins, const std::string& title,
-                         const std::string& label, const std::string& range) {
-    sheet.data("ar_" + what + ".dat", bins.table(data.names, middle));
-    sheet.panel(
-        title, "share of the steps done", label,
-        "set xrange [0:1]\nset xtics 0.2\nset yrange " + range + "\n" +
-            (bins.empty()
-                 ? "set label 900 'not recorded' at graph 0.5,0.5 center\nplot NaN\nunset label 900"
-                 : curves("ar_" + what + ".dat", bins)));
-  };
-  panel("local", local, "AR-ness, local (k = 2)", "share of tokens", "[0:1.03]");
-  panel("global", global, "AR-ness, global (k = 2)", "share of tokens", "[0:1.03]");
-  panel("confidence", confidence, "confidence of committed tokens", "drafter's probability",
-        "[0:1.03]");
-  panel("tokens", tokens, "tokens a step", "tokens", "[0:*]");
-  return sheet.picture(
+  const std::string x = AxisRange().commands('x', true, 5),
+                    share = x + AxisRange().commands('y', true, 5),
+                    open = x + "unset logscale y\nset yrange [0:*]\nset ytics auto\n";
+  const std::string along = "share of the steps done";
+  return curve_figure(
+      data, "ar",
+      {{&local, "ar_local.dat", "AR-ness, local (k = 2)", along, "share of tokens", share},
+       {&global, "ar_global.dat", "AR-ness, global (k = 2)", along, "share of tokens", share},
+       {&confidence, "ar_confidence.dat", "confidence of committed tokens", along,
+        "drafter's probability", share},
+       {&tokens, "ar_tokens.dat", "tokens a step", along, "tokens", open}},
+      middle,
       "Steps of each decode in 20 equal parts. AR-ness: DiffuCoder's reading, over ranks of the "
-      "generated positions. " +
-      sampling_note(data, tokens.prompts(), "bands: 95 % intervals from resampled prompts"));
+      "generated positions. ");
 }
 
 }  // namespace draftlab

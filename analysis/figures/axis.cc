@@ -1,87 +1,127 @@
-// One quantity along one axis of a sweep, a line for each combination of the others.
+// One quantity along one key of a sweep, a line for each combination of the others.
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 
 #include "analysis/figures/figures.h"
-#include "analysis/report/report.h"
+#include "analysis/words.h"
 #include "core/base/error.h"
 
 namespace draftlab {
+namespace {
 
-Picture axis_figure(const PlotData& data) {
-  const std::vector<std::string> keys = swept_keys(data.frame);
-  const auto numeric = [&](const std::string& key) {
-    const std::vector<std::string> values = values_of(data.frame, key);
-    return values.size() > 1 &&
-           std::all_of(values.begin(), values.end(),
-                       [](const std::string& value) { return number_of(value).has_value(); });
-  };
-  const auto found = std::find_if(keys.begin(), keys.end(), numeric);
-  if (data.request.axes.empty() && found == keys.end())
+std::string key_along(const PlotData& data, const std::vector<Actor>& known) {
+  std::string along = data.request.along;
+  if (along.empty() && !data.request.axes.empty()) along = data.request.axes.front();
+  if (along.empty()) along = numeric_key(known);
+  if (along.empty())
     throw DataError(
         "the figure 'axis' needs a sweep over a key whose values are numbers, and these traces "
         "have none");
-  const std::string along = data.request.axes.empty() ? *found : data.request.axes.front();
-  if (!numeric(along))
+  const std::vector<std::string> values = values_of(data.frame, along);
+  const bool numbers = std::all_of(values.begin(), values.end(), [](const std::string& value) {
+    return number_of(value).has_value();
+  });
+  if (values.size() < 2 || !numbers)
     throw DataError("the figure 'axis' needs numbers along '" + along +
                     "', and the arms of these traces have none, or only one");
-  const Quantity& quantity =
-      data.quantities.find(data.request.score.empty() ? "tokens_per_forward" : data.request.score);
+  return along;
+}
+
+}  // namespace
+
+Picture axis_figure(const PlotData& data) {
+  std::vector<Actor> known = actors(data.frame, data.grouping);
+  const std::string along = key_along(data, known);
+  const Reading up{&data.quantities.find(data.request.score.empty() ? "tokens_per_forward"
+                                                                    : data.request.score)};
+  refuse_times(data, *up.quantity, "axis");
   ReportRequest request;
-  for (const std::string& key : keys)
-    if (key != along) request.by.push_back(key);
-  request.by.push_back(along);
+  request.by = data.request.by;
   request.baseline = data.request.baseline;
-  request.metrics = {quantity.name};
+  request.metrics = {up.quantity->name};
   const Report report = make_report(data.frame, request);
-  std::vector<const Report::Group*> shown;
-  for (const Report::Group& group : report.groups)
-    if (number_of(group.keys.back()) && std::isfinite(group.cells[0].value.value))
-      shown.push_back(&group);
-  if (shown.empty())
-    throw DataError("the figure 'axis' shows " + quantity.name +
-                    ", and no arm has it; choose another with --score");
-  const auto varies = [&](std::size_t k) {
-    return std::any_of(shown.begin(), shown.end(), [&](const Report::Group* group) {
-      return group->keys[k] != shown[0]->keys[k];
-    });
-  };
-  std::map<std::string, std::map<double, const ReportCell*>> lines;
-  std::vector<std::string> names;
+  std::vector<Actor> shown;
   std::size_t prompts = 0;
-  for (const Report::Group* group : shown) {
-    std::string name;
-    for (std::size_t k = 0; k + 1 < group->keys.size(); ++k)
-      if (varies(k)) name += (name.empty() ? "" : " ") + request.by[k] + "=" + group->keys[k];
-    name = short_name(name);
-    if (!lines.contains(name)) names.push_back(name);
-    lines[name][*number_of(group->keys.back())] = &group->cells[0];
-    prompts = std::max(prompts, static_cast<std::size_t>(group->cells[0].prompts));
+  for (std::size_t g = 0; g < report.groups.size(); ++g) {
+    const Report::Group& group = report.groups[g];
+    Actor actor = *std::find_if(known.begin(), known.end(), [&](const Actor& one) {
+      return data.grouping.groups[static_cast<std::size_t>(one.group)].arms == group.arms;
+    });
+    const std::string value = data.frame.key(group.arms[0], along);
+    if (!number_of(value) || !std::isfinite(up.of(group).value)) continue;
+    actor.group = static_cast<int>(g);
+    if (actor.value(along).empty()) actor.values.emplace_back(along, value);
+    shown.push_back(std::move(actor));
+    prompts = std::max(prompts, static_cast<std::size_t>(group.cell(*up.quantity).prompts));
   }
-  std::string table, commands = "set offsets graph 0.04, graph 0.04, graph 0.06, graph 0.04\nplot ";
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    table +=
-        (i ? "\n\n" : "") + std::string("# ") + names[i] + "\n# " + along + " value low high\n";
-    for (const auto& [x, cell] : lines[names[i]]) {
-      table += number_text(x) + " " + estimate_text(bounded(cell->value)) + "\n";
+  if (shown.empty())
+    throw DataError("the figure 'axis' shows " + up.quantity->name +
+                    ", and no arm has it; choose another with --score");
+  int reference = -1;
+  for (const Report::Group& group : report.groups) reference = group.baseline;
+  const Cast roles =
+      cast(shown, {.series = data.request.series, .along = along, .reference = reference});
+  AxisRange x_range, y_range;
+  std::vector<double> xs;
+  // A block a series of a panel; the reference has one too.
+  std::map<std::tuple<bool, std::size_t, std::size_t>, std::vector<const Cast::Role*>> lines;
+  for (const Cast::Role& role : roles.roles) {
+    lines[{role.reference, role.panel, role.colour}].push_back(&role);
+    x_range.add(role.along), xs.push_back(role.along);
+    y_range.add(bounded(up.of(report.groups[static_cast<std::size_t>(role.group)])));
+  }
+  std::sort(xs.begin(), xs.end());
+  xs.erase(std::unique(xs.begin(), xs.end()), xs.end());
+  const std::size_t panels = roles.panels.size();
+  Sheet sheet("axis", {.across = std::min<std::size_t>(panels, 2),
+                       .panel_height = panels == 1 ? 230 : 180,
+                       .width = data.request.width});
+  std::vector<LegendEntry> legend = roles.legend();
+  const auto heading = std::find_if(legend.begin(), legend.end(),
+                                    [](const LegendEntry& entry) { return entry.heading; });
+  legend.erase(heading, legend.end());  // the axis itself says what the markers would
+  if (legend.size() > 1) sheet.legend(legend);
+  sheet.title(roles.left_out);
+  const std::string axes =
+      x_range.commands('x', false, static_cast<std::size_t>(sheet.plot_width() / 30), xs) +
+      y_range.commands('y', up.share() && y_range.within_a_share(), 6);
+  std::string table;
+  std::vector<std::string> bands(panels), marks(panels);
+  int block = 0;
+  for (const auto& [line, members] : lines) {
+    const auto& [is_reference, panel, shade] = line;
+    table += (block ? "\n\n" : "") + std::string("# ") + roles.panels[panel] +
+             (roles.panels[panel].empty() ? "" : "; ") + members.front()->name + "\n# " + along +
+             ", " + up.label() + ": value low high\n";
+    for (const Cast::Role* role : members) {
+      const Report::Group& group = report.groups[static_cast<std::size_t>(role->group)];
+      table += number_text(role->along) + " " + estimate_text(bounded(up.of(group))) + "\n";
     }
-    const std::string block =
-        (i ? ", \\\n  " : "") + std::string("'axis.dat' index ") + std::to_string(i);
-    commands += block + " using 1:2 with lines lc rgb '" + colour(i) + "' dt " +
-                std::to_string(1 + i / 8 % 4) + " lw 1.5, 'axis.dat' index " + std::to_string(i) +
-                " using 1:2:3:4 with yerrorbars " + line_style(i) + " ps 1";
+    const std::string from = "'axis.dat' index " + std::to_string(block++);
+    const std::string ink = is_reference ? "lc rgb 'black'" : "lc rgb '" + colour(shade) + "'",
+                      mark = ink + " pt " + std::to_string(is_reference ? 2 : marker(shade));
+    for (std::size_t p = 0; p < panels; ++p) {
+      if (!is_reference && p != panel) continue;
+      if (members.size() > 1)
+        bands[p] += from + " using 1:3:4 with filledcurves " + ink +
+                    " fs transparent solid 0.13 noborder, \\\n  ";
+      else
+        marks[p] += from + " using 1:2:3:4 with yerrorbars " + mark + " ps 0.6 lw 0.8, \\\n  ";
+      marks[p] += from + " using 1:2 with linespoints " + mark + " ps 0.6 lw 1.3, \\\n  ";
+    }
   }
-  Sheet sheet("axis",
-              {.columns = 1, .rows = 1, .panel_width = 640, .panel_height = 400, .left = 84});
-  if (names.size() > 1) sheet.legend(names);
   sheet.data("axis.dat", table);
-  const std::string direction = quantity.better > 0   ? " (more is better)"
-                                : quantity.better < 0 ? " (less is better)"
-                                                      : "";
-  sheet.panel(quantity.title + " along " + along, along, quantity.title + direction, commands);
-  return sheet.picture(sampling_note(data, prompts, "bars: 95 % intervals from resampled prompts"));
+  const std::string direction = up.better() > 0   ? " (more is better)"
+                                : up.better() < 0 ? " (less is better)"
+                                                  : "";
+  for (std::size_t p = 0; p < panels; ++p) {
+    std::string plot = bands[p] + marks[p];
+    plot.erase(plot.rfind(", \\\n"));
+    sheet.panel(roles.panels[p], key_words(along), up.label() + direction, axes + "plot " + plot);
+  }
+  return sheet.picture(
+      sampling_note(data, prompts, "bands: 95 % intervals from resampled prompts"));
 }
 
 }  // namespace draftlab

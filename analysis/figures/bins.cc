@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/figures/sheet.h"
+#include "analysis/figures/figures.h"
 
 namespace draftlab {
 namespace {
@@ -51,23 +51,64 @@ std::string Bins::table(const std::vector<std::string>& names, const std::vector
   return text;
 }
 
-std::vector<std::string> marked_empty(std::vector<std::string> names, const Bins& bins) {
-  for (std::size_t series = 0; series < names.size(); ++series)
-    if (bins.empty(series)) names[series] += " (none)";
-  return names;
-}
-
-std::string curves(const std::string& file, const Bins& bins, const std::string& more) {
+std::string curves(const std::string& file, const Bins& bins, const std::vector<DrawnSeries>& drawn,
+                   const std::string& more) {
   std::string bands, lines;
-  for (std::size_t series = 0; series < bins.series(); ++series) {
-    if (bins.empty(series)) continue;
-    const std::string block = gnuplot_text(file) + " index " + std::to_string(series);
-    bands += block + " using 1:3:4 with filledcurves lc rgb '" + colour(series) +
-             "' fs transparent solid 0.15 noborder, ";
-    lines += block + " using 1:2 with linespoints " + line_style(series) + " ps 0.6 lw 1.6, ";
+  for (const DrawnSeries& one : drawn) {
+    if (bins.empty(one.series)) continue;
+    const std::string block = gnuplot_text(file) + " index " + std::to_string(one.series);
+    const std::string colour = one.style.substr(0, one.style.find(" pt"));
+    bands += block + " using 1:3:4 with filledcurves " + colour +
+             " fs transparent solid 0.15 noborder, ";
+    lines += block + " using 1:2 with linespoints " + one.style + " ps 0.5 lw 1.4, ";
   }
   const std::string all = bands + lines + more;
+  if (all.empty())
+    return "set label 901 'not recorded' at graph 0.5,0.5 center\nplot NaN\nunset label 901";
   return "plot " + (all.ends_with(", ") ? all.substr(0, all.size() - 2) : all);
+}
+
+Picture curve_figure(const PlotData& data, const std::string& name,
+                     const std::vector<CurvePanel>& panels, const std::vector<double>& x,
+                     const std::string& note) {
+  std::vector<Actor> shown;
+  std::size_t empty = 0;
+  for (const Actor& actor : actors(data.frame, data.grouping)) {
+    const bool any = std::any_of(panels.begin(), panels.end(), [&](const CurvePanel& panel) {
+      return !panel.bins->empty(static_cast<std::size_t>(actor.group));
+    });
+    if (any)
+      shown.push_back(actor);
+    else
+      ++empty;
+  }
+  const Cast roles = cast(shown, {.series = data.request.series});
+  Sheet sheet(name,
+              {.across = panels.size() == 4 ? 2 : panels.size(), .width = data.request.width});
+  sheet.legend(roles.legend());
+  sheet.title(roles.left_out);
+  for (const CurvePanel& panel : panels) sheet.data(panel.file, panel.bins->table(data.names(), x));
+  for (std::size_t row = 0; row < roles.panels.size(); ++row) {
+    std::vector<DrawnSeries> drawn;
+    for (const Cast::Role& role : roles.roles)
+      if (role.panel == row || role.reference)
+        drawn.push_back({static_cast<std::size_t>(role.group), roles.mark(role)});
+    for (const CurvePanel& panel : panels) {
+      const std::string& which = roles.panels[row];
+      sheet.panel(which.empty() ? panel.title : which + ": " + panel.title, panel.x_label,
+                  panel.y_label,
+                  panel.commands + curves(panel.file, *panel.bins, drawn, panel.more));
+    }
+  }
+  const std::string without = empty == 0 ? ""
+                                         : std::to_string(empty) +
+                                               (empty == 1 ? " arm has" : " arms have") +
+                                               " nothing to show here. ";
+  std::size_t prompts = 0;
+  for (const CurvePanel& panel : panels) prompts = std::max(prompts, panel.bins->prompts());
+  return sheet.picture(
+      note + without +
+      sampling_note(data, prompts, "bands: 95 % intervals from resampled prompts"));
 }
 
 }  // namespace draftlab

@@ -36,10 +36,14 @@ class Bins {
   std::vector<std::map<int, std::pair<double, double>>> cells_;
 };
 
-// The names, with a word where a series has nothing to show.
-std::vector<std::string> marked_empty(std::vector<std::string> names, const Bins& bins);
+// Which series a panel draws, and how: "lc rgb '#0072B2' pt 7".
+struct DrawnSeries {
+  std::size_t series;
+  std::string style;
+};
 
-// Commands that draw the blocks of `file`: lines with points, and bands or bars for the intervals.
-std::string curves(const std::string& file, const Bins& bins, const std::string& more = "");
+// Commands that draw the blocks of `file`: lines with points, and bands for the intervals.
+std::string curves(const std::string& file, const Bins& bins, const std::vector<DrawnSeries>& drawn,
+                   const std::string& more = "");
 
 }  // namespace draftlab

@@ -10,7 +10,6 @@ namespace draftlab {
 namespace {
 
 constexpr std::size_t kParts = 10;
-constexpr std::size_t kMostCurves = 24;  // that can be told apart: eight colours, three dashes
 
 // Means of x and of y in bins of x: "x-mean y low high".
 struct Curve {
@@ -61,8 +60,8 @@ struct Expectations {
 
 Picture calibration_figure(const PlotData& data) {
   const Expectations expectations(data.frame);
-  const std::size_t arms = data.names.size(), verified = expectations.size(),
-                    accepted = verified + 1, exact = verified + 2;
+  const std::size_t arms = data.series(), verified = expectations.size(), accepted = verified + 1,
+                    exact = verified + 2;
   std::vector<std::string> columns = expectations.columns;
   columns.insert(columns.end(), {"step_verified", "step_accepted", "step_exact"});
   // Curves of the estimators that routers read come first, an arm each, then those of the first
@@ -100,65 +99,69 @@ Picture calibration_figure(const PlotData& data) {
         "the figure 'calibration' needs an estimator's expectation (step_expected) or judged "
         "drafts with a confidence, and the traces hold neither");
   }
-  Sheet sheet(
-      "calibration",
-      {.columns = estimated && judged ? 2 : 1, .rows = 1, .panel_width = 430, .panel_height = 360});
-  // The legend: the arms, whose marks both panels share, then the attached estimators' curves;
-  // styles are numbered likewise.
-  std::vector<std::string> names, legend;
-  std::vector<std::size_t> styles;  // of the curves of `prefix`; beyond the last: not drawn
-  std::size_t left_out = 0;
+  // Every curve is an arm, and with attached estimators an estimator of an arm, which is a value
+  // like those of config keys.
+  std::vector<std::string> names;
+  const std::vector<Actor> known = actors(data.frame, data.grouping);
+  std::vector<Actor> curves_of_prefix, curves_of_drafts;
   for (std::size_t curve = 0; curve < prefix.x.series(); ++curve) {
-    const std::string &arm = data.names[curve % arms],
-                      estimator = curve < arms ? "" : expectations.attached[curve / arms - 1];
-    names.push_back(estimator.empty() ? arm : arms == 1 ? estimator : arm + " " + estimator);
-    const bool none = prefix.x.empty(curve);
-    styles.push_back(legend.size());
-    if (curve < arms)
-      legend.push_back(none && drafts.x.empty(curve) ? arm + " (none)" : arm);
-    else if (none)
-      styles.back() = kMostCurves;
-    else if (legend.size() < kMostCurves)
-      legend.push_back(names.back());
-    else
-      ++left_out;
+    const std::string estimator = curve < arms ? "" : expectations.attached[curve / arms - 1];
+    Actor actor = known[curve % arms];
+    names.push_back(words_of(actor) + (estimator.empty() ? "" : " " + estimator));
+    actor.group = static_cast<int>(curve);
+    if (curve < arms && !drafts.x.empty(curve)) curves_of_drafts.push_back(actor);
+    if (prefix.x.empty(curve)) continue;
+    if (!expectations.attached.empty())
+      actor.values.emplace_back("estimate", estimator.empty() ? "the router's" : estimator);
+    curves_of_prefix.push_back(actor);
   }
-  sheet.legend(legend);
-  const auto panel = [&](const Curve& curve, const std::string& file, const std::string& title,
-                         const std::string& x, const std::string& y, double end) {
+  Sheet sheet("calibration", {.across = 2, .panel_height = 200, .width = data.request.width});
+  const auto panels = [&](const std::vector<Actor>& shown, const Curve& curve,
+                          const std::string& file, const std::string& title, const std::string& x,
+                          const std::string& y, double end) {
     sheet.data(file, curve.table({names.begin(),
                                   names.begin() + static_cast<std::ptrdiff_t>(curve.x.series())}));
-    const std::string range = "[0:" + number_text(end) + "]\n";
-    std::string commands =
-        "set xrange " + range + "set yrange " + range + "plot x with lines lc rgb '#888888' dt 2";
-    for (std::size_t series = 0; series < curve.x.series(); ++series) {
-      if (curve.x.empty(series) || styles[series] >= kMostCurves) continue;
-      const std::string block =
-          ", \\\n  " + gnuplot_text(file) + " index " + std::to_string(series);
-      commands += block + " using 1:2 with lines lc rgb '" + colour(styles[series]) + "' lw 1.2" +
-                  block + " using 1:2:3:4 with yerrorbars " + line_style(styles[series]) +
-                  " ps 0.9";
+    const Cast roles = cast(shown, {.series = data.request.series});
+    AxisRange range;
+    range.add(0), range.add(end);
+    const std::string axes = range.commands('x', end == 1, 6) + range.commands('y', end == 1, 6);
+    for (std::size_t row = 0; row < roles.panels.size(); ++row) {
+      std::string commands = axes + "plot x with lines lc rgb '#888888' dt 2";
+      for (const Cast::Role& role : roles.roles) {
+        if (role.panel != row && !role.reference) continue;
+        const std::string block =
+            ", \\\n  " + gnuplot_text(file) + " index " + std::to_string(role.group);
+        const std::string mark = roles.mark(role), ink = mark.substr(0, mark.find(" pt"));
+        commands += block + " using 1:3:4 with filledcurves " + ink +
+                    " fs transparent solid 0.15 noborder" + block + " using 1:2 with linespoints " +
+                    mark + " ps 0.5 lw 1.2";
+      }
+      sheet.panel(roles.panels[row].empty() ? title : roles.panels[row] + ": " + title, x, y,
+                  commands);
     }
-    sheet.panel(title, x, y, commands);
+    return roles;
   };
-  if (estimated)
-    panel(prefix, "calibration_prefix.dat", "expected and true prefix",
-          "accepted prefix that the estimator expected", "accepted prefix",
-          1.05 * expectations.most);
+  Cast roles;
   if (judged)
-    panel(drafts, "calibration_drafts.dat", "confidence and acceptance",
-          "the drafter's confidence in its token", "share accepted", 1.03);
+    roles = panels(curves_of_drafts, drafts, "calibration_drafts.dat", "confidence and acceptance",
+                   "the drafter's confidence in its token", "share accepted", 1);
+  if (estimated) {
+    const Cast of_prefix =
+        panels(curves_of_prefix, prefix, "calibration_prefix.dat", "expected and true prefix",
+               "accepted prefix that the estimator expected", "accepted prefix", expectations.most);
+    sheet.legend(of_prefix.legend());
+    sheet.title(of_prefix.left_out);
+  } else {
+    sheet.legend(roles.legend());
+    sheet.title(roles.left_out);
+  }
   return sheet.picture(
       "Means in " + std::to_string(kParts) +
       " equal bins; on the dashed line, expectation and outcome agree. Verified steps; drafts that "
       "are the target's own draws left out. " +
       std::string(estimated ? "" : "No estimator was recorded, so there is no expected prefix. ") +
-      (left_out == 0 ? ""
-                     : "The first " + std::to_string(kMostCurves) + " of " +
-                           std::to_string(kMostCurves + left_out) +
-                           " curves; --by KEY,... takes arms together. ") +
       sampling_note(data, std::max(prefix.x.prompts(), drafts.x.prompts()),
-                    "bars: 95 % intervals from resampled prompts"));
+                    "bands: 95 % intervals from resampled prompts"));
 }
 
 }  // namespace draftlab

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "analysis/figures/figures.h"
+#include "analysis/timing.h"
 #include "core/base/error.h"
 
 namespace draftlab {
@@ -12,7 +13,7 @@ const std::vector<std::string> kKindNames = {"draft", "verify", "commit", "prefi
 
 // Mean of a column a sample, for every series; NaN where nothing was measured.
 std::vector<double> means(const PlotData& data, const std::vector<double>& values) {
-  std::vector<double> sums(data.names.size(), 0), counts(data.names.size(), 0);
+  std::vector<double> sums(data.series(), 0), counts(data.series(), 0);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const int series = data.series_of(static_cast<std::int64_t>(i));
     if (series < 0 || std::isnan(values[i])) continue;
@@ -37,7 +38,7 @@ struct Part {
 }  // namespace
 
 Picture cost_figure(const PlotData& data) {
-  const std::size_t n = data.names.size();
+  const std::size_t n = data.series();
   std::vector<Part> parts;
   const std::vector<double> nothing(n, 0),
       seconds = means(data, data.frame.numbers("sample_seconds"));
@@ -64,28 +65,44 @@ Picture cost_figure(const PlotData& data) {
   if (parts.empty())
     throw DataError("the figure 'cost' needs counts of forwards, and the traces hold none");
 
+  if (parts.size() > kColours)
+    throw Fault("the figure 'cost' has more kinds than there are colours");
+  const std::vector<std::string> names_of = data.names();
+  const bool narrow = data.request.width == PageWidth::single_column;
+  const std::size_t longest_name = narrow ? 26 : 44;
   std::size_t longest = 4;
   std::string tics;
   for (std::size_t s = 0; s < n; ++s) {
-    const std::string name = shortened(data.names[s], 48);
+    const std::string name = shortened(names_of[s], longest_name);
     longest = std::max(longest, name.size());
     tics += (s ? ", " : "") + gnuplot_text(name) + " " + std::to_string(n - 1 - s);
   }
-  const int left = 30 + static_cast<int>(7.2 * static_cast<double>(longest));
-  const bool times = std::any_of(parts.begin(), parts.end(),
-                                 [&](const Part& part) { return spent(part.seconds); });
-  Sheet sheet("cost", {.columns = times ? 2 : 1,
-                       .rows = 1,
-                       .panel_width = 330 + left,
-                       .panel_height = 100 + 26 * static_cast<int>(n),
-                       .left = left});
-  std::vector<std::string> names;
-  for (const Part& part : parts) names.push_back(part.name);
-  sheet.legend(names, Sheet::Legend::boxes);
+  const int left = 14 + static_cast<int>(4.4 * static_cast<double>(longest));
+  const std::string refused = times_refused(data.frame);
+  const bool times =
+      refused.empty() && std::any_of(parts.begin(), parts.end(),
+                                     [&](const Part& part) { return spent(part.seconds); });
+  Sheet sheet("cost", {.across = times ? 2u : 1u,
+                       .panel_height = 56 + 13 * static_cast<int>(n),
+                       .left = left,
+                       .width = data.request.width});
+  std::vector<LegendEntry> legend;
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    legend.push_back({parts[p].name, "lc rgb '" + colour(p) + "' pt 5"});
+  sheet.legend(legend);
   const auto panel = [&](const std::string& file, const std::string& title,
                          const std::string& label, std::vector<double> Part::*values) {
-    std::string table, commands = "set yrange [-0.6:" + number_text(static_cast<double>(n) - 0.4) +
-                                  "]\nset xrange [0:*]\nunset grid\nset grid xtics lc rgb "
+    AxisRange range;
+    range.add(0);
+    for (std::size_t s = 0; s < n; ++s) {
+      double sum = 0;
+      for (const Part& part : parts)
+        sum += std::isfinite((part.*values)[s]) ? (part.*values)[s] : 0;
+      range.add(sum);
+    }
+    std::string table, commands = range.commands('x', false, 5) +
+                                  "set yrange [-0.6:" + number_text(static_cast<double>(n) - 0.4) +
+                                  "]\nunset grid\nset grid xtics lc rgb "
                                   "'#DDDDDD' lt 1 lw 0.6\nset ytics (" +
                                   tics + ")\nplot ";
     std::vector<double> sums(n, 0);
@@ -112,7 +129,7 @@ Picture cost_figure(const PlotData& data) {
   for (const Frame::Sample& sample : data.frame.samples())
     prompts = std::max(prompts, static_cast<std::size_t>(sample.prompt) + 1);
   return sheet.picture(std::string("Means a sample. ") +
-                       (times ? "" : "No time was measured at batch > 1. ") +
+                       (refused.empty() ? "" : times_note(refused) + " ") +
                        sampling_note(data, prompts, "no intervals"));
 }
 

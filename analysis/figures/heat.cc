@@ -5,6 +5,7 @@
 
 #include "analysis/figures/figures.h"
 #include "analysis/report/report.h"
+#include "analysis/words.h"
 #include "core/base/error.h"
 
 namespace draftlab {
@@ -35,21 +36,38 @@ std::vector<std::string> axes_of(const PlotData& data) {
 
 Picture heat_figure(const PlotData& data) {
   const std::vector<std::string> keys = axes_of(data);
-  const std::vector<std::string> xs = values_of(data.frame, keys[0]),
-                                 ys = values_of(data.frame, keys[1]);
+  std::vector<std::string> xs = values_of(data.frame, keys[0]), ys = values_of(data.frame, keys[1]);
   if (xs.empty() || ys.empty())
     throw DataError("the figure 'heat' found no arm with the key '" +
                     (xs.empty() ? keys[0] : keys[1]) + "'");
   const Quantity& quantity =
       data.quantities.find(data.request.score.empty() ? "tokens_per_forward" : data.request.score);
+  const Reading shade{&quantity};
+  refuse_times(data, quantity, "heat");
   ReportRequest request;
   request.by = keys;
   request.baseline = data.request.baseline;
   request.metrics = {quantity.name};
   const Report report = make_report(data.frame, request);
   std::map<std::pair<std::string, std::string>, const ReportCell*> cells;
-  for (const Report::Group& group : report.groups)
-    cells[{group.keys[0], group.keys[1]}] = &group.cells[0];
+  std::string without;  // arms that lack one of the keys
+  for (const Report::Group& group : report.groups) {
+    if (group.keys[0].empty() || group.keys[1].empty())
+      without += (without.empty() ? "without " : "; without ") +
+                 value_words(keys[0], group.keys[0], keys) + ", " +
+                 value_words(keys[1], group.keys[1], keys);
+    else
+      cells[{group.keys[0], group.keys[1]}] = &group.cell(quantity);
+  }
+  // Rows and columns that no arm with both keys has take no room.
+  const auto unused = [&](std::size_t k) {
+    return [&cells, k](const std::string& value) {
+      return std::none_of(cells.begin(), cells.end(), [&](const auto& cell) {
+        return (k == 0 ? cell.first.first : cell.first.second) == value;
+      });
+    };
+  };
+  std::erase_if(xs, unused(0)), std::erase_if(ys, unused(1));
   double low = INFINITY, high = -INFINITY;
   std::size_t prompts = 0;
   for (const auto& [at, cell] : cells) {
@@ -60,7 +78,7 @@ Picture heat_figure(const PlotData& data) {
   if (low > high)
     throw DataError("the figure 'heat' shows " + quantity.name +
                     ", and no arm has it; choose another with --score");
-  std::string table = "# " + quantity.name + ", low, high, column, row, dark, " + keys[0] + ", " +
+  std::string table = "# " + shade.label() + ", low, high, column, row, dark, " + keys[0] + ", " +
                       keys[1] + "\n",
               x_tics, y_tics;
   std::size_t longest = 3;
@@ -78,36 +96,39 @@ Picture heat_figure(const PlotData& data) {
     }
   }
   if (high == low) low -= 0.5, high += 0.5;
-  const int left = 60 + static_cast<int>(7.2 * static_cast<double>(longest));
-  const int width = std::clamp(78 * static_cast<int>(xs.size()), 240, 1000),
-            tall = std::clamp(46 * static_cast<int>(ys.size()), 140, 900);
-  Sheet sheet("heat", {.columns = 1,
-                       .rows = 1,
-                       .panel_width = left + width + 110,
-                       .panel_height = tall + 90,
+  const int left = 30 + static_cast<int>(4.7 * static_cast<double>(longest));
+  Sheet sheet("heat", {.panel_height = std::clamp(26 * static_cast<int>(ys.size()), 60, 600) + 52,
                        .left = left,
-                       .right = 110});
+                       .right = 64,
+                       .width = data.request.width});
+  sheet.title(without);
+  std::size_t widest = 1;
+  for (const std::string& x : xs) widest = std::max(widest, std::min<std::size_t>(x.size(), 14));
+  const bool crowded =
+      4.7 * static_cast<double>(widest + 1) * static_cast<double>(xs.size()) > sheet.plot_width();
   sheet.data("heat.dat", table);
   const std::string format = "'%." + std::to_string(quantity.digits) + "f'";
-  sheet.panel(quantity.title, keys[0], keys[1],
-              "unset grid\nset palette defined (0 '#440154', 0.25 '#3B528B', 0.5 '#21918C', 0.75 "
-              "'#5EC962', 1 '#FDE725')\nset cbrange [" +
-                  number_text(low) + ":" + number_text(high) +
-                  "]\n"
-                  "set xtics (" +
-                  x_tics + ")\nset ytics (" + y_tics +
-                  ")\nset xrange [-0.5:" + number_text(static_cast<double>(xs.size()) - 0.5) +
-                  "]\n"
-                  "set yrange [-0.5:" +
-                  number_text(static_cast<double>(ys.size()) - 0.5) +
-                  "]\n"
-                  "plot 'heat.dat' using 4:5:(0.48):(0.48):1 with boxxyerror lc palette fs solid "
-                  "noborder, \\\n"
-                  "  '' using 4:5:($6 == 1 ? sprintf(" +
-                  format +
-                  ", $1) : '') with labels tc rgb 'white', \\\n"
-                  "  '' using 4:5:($6 == 1 ? '' : sprintf(" +
-                  format + ", $1)) with labels tc rgb 'black'");
+  sheet.panel(
+      shade.label(), key_words(keys[0], keys), key_words(keys[1], keys),
+      std::string("unset logscale\nset xtics ") + (crowded ? "rotate by 35 right" : "norotate") +
+          "\nunset grid\nset palette defined (0 '#440154', 0.25 '#3B528B', 0.5 '#21918C', 0.75 "
+          "'#5EC962', 1 '#FDE725')\nset cbrange [" +
+          number_text(low) + ":" + number_text(high) +
+          "]\n"
+          "set xtics (" +
+          x_tics + ")\nset ytics (" + y_tics +
+          ")\nset xrange [-0.5:" + number_text(static_cast<double>(xs.size()) - 0.5) +
+          "]\n"
+          "set yrange [-0.5:" +
+          number_text(static_cast<double>(ys.size()) - 0.5) +
+          "]\n"
+          "plot 'heat.dat' using 4:5:(0.48):(0.48):1 with boxxyerror lc palette fs solid "
+          "noborder, \\\n"
+          "  '' using 4:5:($6 == 1 ? sprintf(" +
+          format +
+          ", $1) : '') with labels font small tc rgb 'white', \\\n"
+          "  '' using 4:5:($6 == 1 ? '' : sprintf(" +
+          format + ", $1)) with labels font small tc rgb 'black'");
   return sheet.picture(
       "Arms that share both values are taken together. " +
       sampling_note(data, prompts, "intervals in heat.dat: 95 %, from resampled prompts"));

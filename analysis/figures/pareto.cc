@@ -1,119 +1,165 @@
-// Worth against speed: which arms no other arm beats in both.
+// Worth against speed: which arms no other arm with the same baseline beats in both.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "analysis/figures/figures.h"
-#include "analysis/report/report.h"
+#include "analysis/words.h"
 #include "core/base/error.h"
 
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kMostSymbols = 16;
+struct Point {
+  int group;
+  Estimate x, y;
+};
 
-}  // namespace
-
-Picture pareto_figure(const PlotData& data) {
-  const Quantity &up = data.quantities.find(chosen_score(data)),
-                 &across = data.quantities.find(data.request.speed);
-  ReportRequest request;
-  request.by = data.request.by;
-  request.baseline = data.request.baseline;
-  request.metrics = {across.name, up.name};
-  const Report report = make_report(data.frame, request);
-  // Costs and rates are shown as ratios to the baseline where there is one.
-  const bool ratio =
-      across.compare != Quantity::Compare::difference &&
-      std::any_of(report.groups.begin(), report.groups.end(),
-                  [](const Report::Group& g) { return g.cells[0].versus.has_value(); });
-  struct Point {
-    Estimate x, y;
+// Points that no other one beats, from left to right.
+std::vector<Point> front_of(const std::vector<Point>& points, int x_better, int y_better) {
+  const auto good = [&](const Point& p) {
+    return std::pair(x_better * p.x.value, y_better * p.y.value);
   };
-  std::vector<Point> points;
-  std::vector<std::string> names;
-  int prompts = 0;
-  for (const Report::Group& group : report.groups) {
-    const auto& versus = group.cells[0].versus;
-    points.push_back({!ratio   ? group.cells[0].value
-                      : versus ? versus->ratio
-                               : Estimate{1, {1, 1}},
-                      group.cells[1].value});
-    names.push_back(short_name(group.name));
-    prompts = std::max(prompts, group.cells[1].prompts);
-  }
-  if (std::none_of(points.begin(), points.end(), [](const Point& p) {
-        return std::isfinite(p.x.value) && std::isfinite(p.y.value);
-      })) {
-    throw DataError("the figure 'pareto' shows " + up.name + " against " + across.name +
-                    ", and no arm has both; choose others with --score and --speed");
-  }
-  const int x_better = ratio ? 1 : across.better, y_better = up.better == 0 ? 1 : up.better;
   std::vector<Point> front;
   for (const Point& a : points) {
-    const auto good = [&](const Point& p) {
-      return std::pair(x_better * p.x.value, y_better * p.y.value);
-    };
     const auto [ax, ay] = good(a);
     const bool beaten = std::any_of(points.begin(), points.end(), [&](const Point& b) {
       const auto [bx, by] = good(b);
       return bx >= ax && by >= ay && (bx > ax || by > ay);
     });
-    if (!beaten && std::isfinite(ax) && std::isfinite(ay)) front.push_back(a);
+    if (!beaten) front.push_back(a);
   }
   std::sort(front.begin(), front.end(),
             [](const Point& a, const Point& b) { return a.x.value < b.x.value; });
+  return front;
+}
 
-  std::string table, stairs = "# the Pareto front\n";
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    table += (i ? "\n\n" : "") + std::string("# ") + names[i] + "\n# x low high  y low high\n";
-    table += estimate_text(bounded(points[i].x)) + " " + estimate_text(bounded(points[i].y)) + "\n";
+std::string direction(int better) {
+  return better > 0 ? " (more is better)" : better < 0 ? " (less is better)" : "";
+}
+
+}  // namespace
+
+Picture pareto_figure(const PlotData& data) {
+  Reading up{&data.quantities.find(chosen_score(data))},
+      across{&data.quantities.find(data.request.speed)};
+  refuse_times(data, *up.quantity, "pareto");
+  refuse_times(data, *across.quantity, "pareto");
+  ReportRequest request;
+  request.by = data.request.by;
+  request.baseline = data.request.baseline;
+  request.metrics = {across.quantity->name, up.quantity->name};
+  const Report report = make_report(data.frame, request);
+  const std::vector<Actor> known = actors(data.frame, data.grouping);
+  // Costs and rates are shown as factors against a baseline where there is one.
+  across.factor =
+      across.quantity->compare != Quantity::Compare::difference && report.groups.size() > 1;
+  // Only arms with one baseline are compared, so each baseline has a panel.
+  std::map<int, std::vector<Point>> by_baseline;
+  std::vector<Actor> shown;
+  int prompts = 0;
+  for (std::size_t g = 0; g < report.groups.size(); ++g) {
+    const Report::Group& group = report.groups[g];
+    const Point point{static_cast<int>(g), across.of(group), up.of(group)};
+    if (!std::isfinite(point.x.value) || !std::isfinite(point.y.value)) continue;
+    by_baseline[group.baseline].push_back(point);
+    Actor actor = *std::find_if(known.begin(), known.end(), [&](const Actor& one) {
+      return data.grouping.groups[static_cast<std::size_t>(one.group)].arms == group.arms;
+    });
+    actor.group = static_cast<int>(g);
+    shown.push_back(std::move(actor));
+    prompts = std::max(prompts, group.cell(*up.quantity).prompts);
   }
-  for (const Point& p : front)
-    stairs += number_text(p.x.value) + " " + number_text(p.y.value) + "\n";
-
-  // Symbols repeat after a while: then each point carries its number in the legend.
-  const bool numbered = points.size() > kMostSymbols;
-  std::string labels;
-  for (std::size_t i = 0; numbered && i < points.size(); ++i) {
-    const std::string number = std::to_string(i + 1);
-    names[i] = number + "  " + names[i];
-    if (!std::isfinite(points[i].x.value) || !std::isfinite(points[i].y.value)) continue;
-    labels += "set label '" + number + "' at " + number_text(points[i].x.value) + "," +
-              number_text(points[i].y.value) + " left offset 0.6,0.4 font ',8'\n";
+  if (shown.empty())
+    throw DataError("the figure 'pareto' shows " + up.quantity->name + " against " +
+                    across.quantity->name +
+                    ", and no arm has both; choose others with --score and --speed");
+  const std::string along = data.request.along.empty() ? numeric_key(shown) : data.request.along;
+  const bool one = by_baseline.size() == 1;
+  const Cast roles = cast(shown, {.series = data.request.series,
+                                  .along = along,
+                                  .reference = one ? by_baseline.begin()->first : -1});
+  AxisRange x_range, y_range;
+  std::string table;
+  for (std::size_t g = 0; g < report.groups.size(); ++g) {
+    const Report::Group& group = report.groups[g];
+    const Estimate x = bounded(across.of(group)), y = bounded(up.of(group));
+    table += (g ? "\n\n" : "") + std::string("# ") + group.name + "\n# " + across.label() +
+             ": value low high; " + up.label() + ": value low high\n" + estimate_text(x) + " " +
+             estimate_text(y) + "\n";
+    x_range.add(x), y_range.add(y);
   }
-
-  Sheet sheet("pareto",
-              {.columns = 1, .rows = 1, .panel_width = 760, .panel_height = 440, .left = 80});
-  sheet.legend(names);
+  const std::size_t panels = by_baseline.size() * roles.panels.size();
+  Sheet sheet("pareto", {.across = std::min<std::size_t>(panels, 2),
+                         .panel_height = panels == 1 ? 240 : 190,
+                         .width = data.request.width});
+  sheet.legend(roles.legend());
+  sheet.title(roles.left_out.empty() && !along.empty() && roles.markers.empty()
+                  ? "Lines follow " + roles.marker_title + ", from its least value (the ring) on."
+                  : roles.left_out);
   sheet.data("pareto.dat", table);
-  sheet.data("pareto_front.dat", stairs);
-  const bool shares = std::all_of(points.begin(), points.end(),
-                                  [](const Point& p) { return !(p.y.value < 0 || p.y.value > 1); });
-  std::string commands =
-      labels +
-      std::string(shares ? "set yrange [0:1.03]\nset offsets graph 0.05, graph 0.05, 0, 0"
-                         : "set offsets graph 0.05, graph 0.05, graph 0.08, graph 0.08") +
-      "\nplot 'pareto_front.dat' using 1:2 with lines lc rgb '#888888' dt 2 lw 1.2";
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    commands += ", \\\n  'pareto.dat' index " + std::to_string(i) +
-                " using 1:4:2:3:5:6 with xyerrorbars " + line_style(i) + " ps 1.2 lw 1.3";
-  }
-  const auto direction = [](int better) {
-    return better > 0 ? " (more is better)" : better < 0 ? " (less is better)" : "";
+  const std::string axes =
+      x_range.commands('x', across.share(), static_cast<std::size_t>(sheet.plot_width() / 32)) +
+      y_range.commands('y', up.share() && y_range.within_a_share(), 6);
+  const auto name_of = [&](int group) {
+    for (const Actor& actor : shown)
+      if (actor.group == group) return words_of(actor);
+    return short_name(report.groups[static_cast<std::size_t>(group)].name);
   };
-  const std::string x_label =
-      ratio ? (across.compare == Quantity::Compare::cost ? "times fewer: " : "times more: ") +
-                  across.title
-            : across.title;
-  sheet.panel(up.title + " against speed", x_label + (ratio ? "" : direction(across.better)),
-              up.title + direction(up.better), commands);
-  const std::string against =
-      ratio
-          ? " Ratios are of sums, against " +
-                report.groups[static_cast<std::size_t>(std::max(0, report.groups.front().baseline))]
-                    .name +
-                ", paired by prompt."
-          : "";
+  std::string stairs, joined;  // the fronts; lines that join arms of one colour
+  int fronts = 0, blocks = 0;
+  for (const auto& [baseline, points] : by_baseline) {
+    const std::vector<Point> front =
+        front_of(points, across.better(), up.better() ? up.better() : 1);
+    stairs += (fronts ? "\n\n" : "") + std::string("# the Pareto front against ") +
+              report.groups[static_cast<std::size_t>(baseline)].name + "\n";
+    for (const Point& p : front)
+      stairs += number_text(p.x.value) + " " + number_text(p.y.value) + "\n";
+    for (std::size_t panel = 0; panel < roles.panels.size(); ++panel) {
+      std::string commands = axes + "plot 'pareto_front.dat' index " + std::to_string(fronts) +
+                             " using 1:2 with lines lc rgb '#999999' dt 2 lw 1";
+      std::string marks;
+      std::size_t colour_before = kColours;  // of the line that is being drawn
+      for (const Cast::Role& role : roles.roles) {
+        const bool here = std::any_of(points.begin(), points.end(), [&](const Point& point) {
+          return point.group == role.group;
+        });
+        if (!here || (role.panel != panel && !role.reference)) continue;
+        const std::string mark = roles.mark(role);
+        marks += ", \\\n  'pareto.dat' index " + std::to_string(role.group) +
+                 " using 1:4:2:3:5:6 with xyerrorbars " + mark + " ps 0.7 lw 0.6";
+        if (along.empty() || role.reference) continue;
+        // Roles of one colour come one after the other, in the order along the key.
+        const bool begins = role.colour != colour_before;
+        const Report::Group& group = report.groups[static_cast<std::size_t>(role.group)];
+        if (begins) {
+          if (blocks > 0) joined += "\n\n";
+          joined += "# " + role.name + "\n";
+          commands += ", \\\n  'pareto_lines.dat' index " + std::to_string(blocks++) +
+                      " using 1:2 with lines lc rgb '" + colour(role.colour) + "' lw 1.2";
+          if (roles.markers.empty())
+            marks += ", \\\n  'pareto.dat' index " + std::to_string(role.group) +
+                     " using 1:4 with points lc rgb '" + colour(role.colour) + "' pt 6 ps 1.3";
+        }
+        joined +=
+            number_text(across.of(group).value) + " " + number_text(up.of(group).value) + "\n";
+        colour_before = role.colour;
+      }
+      sheet.panel((one ? "" : "against " + name_of(baseline)) +
+                      (one || roles.panels[panel].empty() ? "" : "; ") + roles.panels[panel],
+                  across.label() + direction(across.factor ? 0 : across.better()),
+                  up.label() + direction(up.better()), commands + marks);
+    }
+    ++fronts;
+  }
+  sheet.data("pareto_front.dat", stairs);
+  if (blocks > 0) sheet.data("pareto_lines.dat", joined);
+  const std::string against = across.factor
+                                  ? " Factors are ratios of sums" +
+                                        (one ? ", against " + name_of(by_baseline.begin()->first)
+                                             : std::string(", a panel a baseline")) +
+                                        ", paired by prompt."
+                                  : "";
   return sheet.picture("Dashed: the Pareto front." + against + " " +
                        sampling_note(data, static_cast<std::size_t>(prompts),
                                      "bars: 95 % intervals from resampled prompts, pointwise"));

@@ -12,6 +12,8 @@
 #include <set>
 #include <sstream>
 
+#include "analysis/timing.h"
+#include "analysis/words.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/trace/hdf5_columns.h"
@@ -24,23 +26,20 @@ namespace fs = std::filesystem;
 struct Figure {
   FigureInfo info;
   std::function<Picture(const PlotData&)> make;  // empty: from curves
-  std::size_t most = 1000;                       // series that can be told apart
 };
 
-constexpr std::size_t kFew = 12;
+const std::vector<std::string> kFormats = {"svg", "png", "pdf"};
 
 const std::vector<Figure>& all_figures() {
   static const std::vector<Figure> all = {
       {{"pareto", "a score against speed, with the Pareto front"}, pareto_figure},
       {{"acceptance", "acceptance by depth, of those drafted and of those reached"},
-       acceptance_figure,
-       kFew},
-      {{"progress", "acceptance over the course of a decode"}, progress_figure, kFew},
-      {{"ar", "AR-ness, confidence and tokens a step as decoding goes on"}, ar_figure, kFew},
+       acceptance_figure},
+      {{"progress", "acceptance over the course of a decode"}, progress_figure},
+      {{"ar", "AR-ness, confidence and tokens a step as decoding goes on"}, ar_figure},
       {{"calibration", "expected against true prefix, confidence against acceptance"},
-       calibration_figure,
-       kFew},
-      {{"router", "the router's decisions over a block"}, router_figure, kFew},
+       calibration_figure},
+      {{"router", "the router's decisions over a block"}, router_figure},
       {{"cost", "forwards and seconds by kind"}, cost_figure},
       {{"heat", "one quantity over two axes of a sweep"}, heat_figure},
       {{"axis", "one quantity along one axis of a sweep"}, axis_figure},
@@ -111,8 +110,8 @@ void check_request(const PlotFiles& files) {
                      (near.empty() ? "there are " + list : "did you mean '" + near + "'?"));
   }
   for (const std::string& format : files.formats) {
-    if (format != "svg" && format != "png")
-      throw UsageError("--format " + format + " is none of svg, png");
+    if (std::count(kFormats.begin(), kFormats.end(), format) == 0)
+      throw UsageError("--format " + format + " is none of svg, png, pdf");
   }
 }
 
@@ -133,6 +132,7 @@ void draw(const std::vector<Picture>& pictures, const std::string& folder,
   for (const Picture& picture : pictures) {
     for (const auto& [name, text] : picture.data) write_whole(folder + "/" + name, text);
     write_whole(folder + "/" + picture.name + ".gp", picture.script);
+    write_whole(folder + "/" + picture.name + ".txt", picture.caption + "\n");
   }
   for (const Picture& picture : pictures) {
     for (const std::string& format : formats) {
@@ -157,8 +157,33 @@ void draw(const std::vector<Picture>& pictures, const std::string& folder,
 
 int PlotData::series_of(std::int64_t sample) const {
   const Frame::Sample& s = frame.samples()[static_cast<std::size_t>(sample)];
-  const int group = grouping.group_of[static_cast<std::size_t>(s.arm)];
-  return s.counts && group < static_cast<int>(names.size()) ? group : -1;
+  return s.counts ? grouping.group_of[static_cast<std::size_t>(s.arm)] : -1;
+}
+
+std::vector<std::string> PlotData::names() const {
+  std::vector<std::string> names;
+  for (const Actor& actor : actors(frame, grouping)) names.push_back(words_of(actor));
+  return names;
+}
+
+std::string Reading::label() const {
+  return factor ? factor_words(*quantity) : title_words(*quantity);
+}
+
+Estimate Reading::of(const Report::Group& group) const {
+  const ReportCell& cell = group.cell(*quantity);
+  return !factor ? cell.value : cell.versus ? cell.versus->ratio : Estimate{1, {1, 1}};
+}
+
+bool Reading::share() const {
+  return !factor && (quantity->share || quantity->margin == "margin_score");
+}
+
+void refuse_times(const PlotData& data, const Quantity& quantity, const std::string& figure) {
+  const std::string refused = quantity.timing ? times_refused(data.frame) : "";
+  if (!refused.empty())
+    throw DataError("the figure '" + figure + "' would compare " + quantity.name +
+                    ", and times may not be compared: " + refused);
 }
 
 std::vector<std::string> swept_keys(const Frame& frame) {
@@ -221,13 +246,7 @@ std::string sampling_note(const PlotData& data, std::size_t prompts, const std::
   std::size_t samples = 0;
   for (std::size_t i = 0; i < data.frame.samples().size(); ++i)
     samples += data.series_of(static_cast<std::int64_t>(i)) >= 0;
-  const std::size_t series = data.grouping.groups.size();
-  const std::string left_out = data.names.size() == series
-                                   ? ""
-                                   : "The first " + std::to_string(data.names.size()) + " of " +
-                                         std::to_string(series) +
-                                         " arms; --by KEY,... takes arms together. ";
-  return left_out + std::to_string(prompts) + (prompts == 1 ? " prompt, " : " prompts, ") +
+  return std::to_string(prompts) + (prompts == 1 ? " prompt, " : " prompts, ") +
          std::to_string(samples) + " samples; " +
          (prompts < 2 ? "a single prompt gives no intervals" : intervals) + ".";
 }
@@ -244,9 +263,7 @@ Plotted plot(const PlotFiles& files, const PlotRequest& request) {
   if (frame) {
     quantities.emplace(*frame);
     grouping.emplace(*frame, request.by);
-    data.emplace(PlotData{*frame, *quantities, *grouping, request, {}});
-    for (const Grouping::Group& group : grouping->groups)
-      data->names.push_back(short_name(group.name));
+    data.emplace(PlotData{*frame, *quantities, *grouping, request});
   }
   const bool all = std::count(files.figures.begin(), files.figures.end(), "all") > 0;
   Plotted plotted;
@@ -258,12 +275,10 @@ Plotted plot(const PlotFiles& files, const PlotRequest& request) {
         throw DataError("the figure '" + figure.info.name +
                         "' needs a trace, and only curves of trainings were named");
       if (!figure.make) {
-        plotted.pictures.push_back(training_figure(curves));
+        plotted.pictures.push_back(training_figure(curves, request.width));
         continue;
       }
-      PlotData shown = *data;
-      if (shown.names.size() > figure.most) shown.names.resize(figure.most);
-      plotted.pictures.push_back(figure.make(shown));
+      plotted.pictures.push_back(figure.make(*data));
     } catch (const DataError& lacking) {
       if (!all) throw;
       plotted.left_out.push_back(lacking.what());

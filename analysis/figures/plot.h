@@ -1,5 +1,5 @@
-// `draftlab plot`: figures drawn by gnuplot from traces and curves. Data and script stay beside the
-// picture, to be restyled.
+// `draftlab plot`: figures drawn by gnuplot from traces and curves. Data, script and caption stay
+// beside the picture, to be restyled.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct PlotFiles {
   std::vector<std::string> paths;              // traces, curves, folders of either
   std::vector<std::string> figures = {"all"};  // names
   std::string out;                             // folder
-  std::vector<std::string> formats = {"svg", "png"};
+  std::vector<std::string> formats = {"svg", "png", "pdf"};
 };
 
 struct Plotted {

@@ -18,7 +18,7 @@ Picture progress_figure(const PlotData& data) {
   double longest = 1;
   for (const double tokens : generated) longest = std::max(longest, tokens);
   const std::size_t parts = std::min(kMost, static_cast<std::size_t>(longest));
-  Bins accepted(data.names.size(), parts);
+  Bins accepted(data.series(), parts);
   data.frame.walk(
       {"step_verified", "step_masked", "step_exact"}, Table::draft,
       {"draft_depth", "draft_accepted"}, [&](const Frame::Block& block) {
@@ -48,15 +48,11 @@ Picture progress_figure(const PlotData& data) {
   std::vector<double> shares;
   for (std::size_t part = 0; part < parts; ++part)
     shares.push_back((static_cast<double>(part) + 0.5) / static_cast<double>(parts));
-  Sheet sheet("progress", {.columns = 1, .rows = 1, .panel_width = 620});
-  sheet.legend(marked_empty(data.names, accepted));
-  sheet.data("progress.dat", accepted.table(data.names, shares));
-  sheet.panel("accepted, of the drafts that were judged",
-              "share of the canvas that stood before the draft", "share",
-              "set xrange [0:1]\nset yrange [0:1.03]\n" + curves("progress.dat", accepted));
-  return sheet.picture(
-      "Verified steps, without the target's own draws. " +
-      sampling_note(data, accepted.prompts(), "bands: 95 % intervals from resampled prompts"));
+  const std::string axes = AxisRange().commands('x', true, 5) + AxisRange().commands('y', true, 5);
+  return curve_figure(data, "progress",
+                      {{&accepted, "progress.dat", "accepted, of the drafts that were judged",
+                        "share of the canvas that stood before the draft", "share", axes}},
+                      shares, "Verified steps, without the target's own draws. ");
 }
 
 }  // namespace draftlab

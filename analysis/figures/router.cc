@@ -18,7 +18,7 @@ Picture router_figure(const PlotData& data) {
   data.frame.walk({"step_block"}, [&](const Frame::Block& block) {
     for (double b : block.steps[0]) blocks = std::max(blocks, b);
   });
-  const std::size_t n = data.names.size(), parts = blocks > 0 ? kSteps : kParts;
+  const std::size_t n = data.series(), parts = blocks > 0 ? kSteps : kParts;
   Bins verified(n, parts), span(n, parts), score(n, parts);
   data.frame.walk(
       {"step_verified", "step_span", "step_score", "step_block", "step_routed"},
@@ -59,26 +59,22 @@ Picture router_figure(const PlotData& data) {
     for (std::size_t s = 0; s < n; ++s)
       if (!verified.empty(s, part)) last = part + 1;
   const std::string label = blocks > 0 ? "step in the block" : "share of the steps done";
-  const std::string range = blocks > 0 ? "set xrange [0.5:" + std::to_string(last) + ".5]\n"
-                                       : "set xrange [0:1]\nset xtics 0.2\n";
-  const bool scored = !score.empty();
-  Sheet sheet("router", {.columns = scored ? 3 : 2, .rows = 1, .panel_width = 360});
-  sheet.legend(data.names);
-  sheet.data("router_verified.dat", verified.table(data.names, x));
-  sheet.data("router_span.dat", span.table(data.names, x));
-  sheet.panel("steps routed to the verifier", label, "share",
-              range + "set yrange [0:1.03]\n" + curves("router_verified.dat", verified));
-  sheet.panel("span that may be judged", label, "tokens",
-              range + "set yrange [0:*]\n" + curves("router_span.dat", span));
-  if (scored) {
-    sheet.data("router_score.dat", score.table(data.names, x));
-    sheet.panel("score of the router", label, "score",
-                range + "set yrange [*:*]\n" +
-                    curves("router_score.dat", score, "0 with lines lc rgb '#888888' dt 2"));
-  }
-  return sheet.picture(
-      std::string(scored ? "" : "No router here computes a score. ") +
-      sampling_note(data, verified.prompts(), "bands: 95 % intervals from resampled prompts"));
+  const std::string x_axis = blocks > 0
+                                 ? "unset logscale x\nset xrange [0.5:" + std::to_string(last) +
+                                       ".5]\nset xtics 1," +
+                                       std::to_string(std::max<std::size_t>(1, last / 8)) + "\n"
+                                 : AxisRange().commands('x', true, 5);
+  const std::string open = x_axis + "unset logscale y\nset ytics auto\n";
+  std::vector<CurvePanel> panels = {
+      {&verified, "router_verified.dat", "steps routed to the verifier", label, "share",
+       x_axis + AxisRange().commands('y', true, 5)},
+      {&span, "router_span.dat", "span that may be judged", label, "tokens",
+       open + "set yrange [0:*]\n"}};
+  if (!score.empty())
+    panels.push_back({&score, "router_score.dat", "score of the router", label, "score",
+                      open + "set yrange [*:*]\n", "0 with lines lc rgb '#888888' dt 2"});
+  return curve_figure(data, "router", panels, x,
+                      score.empty() ? "No router here computes a score. " : "");
 }
 
 }  // namespace draftlab

@@ -7,9 +7,10 @@
 namespace draftlab {
 namespace {
 
-constexpr int kAbove = 30, kBelow = 50;  // of a panel: title; tics and label
-constexpr int kLegendRow = 20, kCaptionRow = 16;
-constexpr double kLegendChar = 7.6, kCaptionChar = 6.0;
+constexpr int kAbove = 18, kBelow = 34;  // of a panel: title; tics and label
+constexpr int kLegendRow = 13, kTitleRow = 16;
+constexpr double kChar = 4.7;    // of the type, in points
+constexpr int kNarrowest = 150;  // panel
 
 std::size_t columns_of(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
@@ -17,32 +18,30 @@ std::size_t columns_of(const std::string& text) {
   }));
 }
 
-std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
-  std::vector<std::string> lines(1);
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    if (!lines.back().empty() && columns_of(lines.back()) + 1 + columns_of(word) > width)
-      lines.emplace_back();
-    lines.back() += (lines.back().empty() ? "" : " ") + word;
-  }
-  return lines;
+// One, two or five times a power of ten, so that at most `most` steps cover the length.
+double nice_step(double length, std::size_t most) {
+  const double rough = length / static_cast<double>(most),
+               power = std::pow(10, std::floor(std::log10(rough)));
+  for (const double times : {1.0, 2.0, 5.0})
+    if (times * power >= rough * (1 - 1e-9)) return times * power;
+  return 10 * power;
 }
 
 }  // namespace
 
 std::string colour(std::size_t series) {
-  static const char* const colours[] = {"#0072B2", "#D55E00", "#009E73", "#E69F00",
-                                        "#56B4E9", "#CC79A7", "#000000", "#F0E442"};
-  return colours[series % 8];
+  static const char* const colours[kColours] = {"#0072B2", "#D55E00", "#009E73", "#E69F00",
+                                                "#56B4E9", "#CC79A7", "#7F7F7F", "#F0E442"};
+  return colours[series % kColours];
+}
+
+int marker(std::size_t series) {
+  static const int markers[kMarkers] = {7, 5, 9, 13, 11, 15, 6, 4};
+  return markers[series % kMarkers];
 }
 
 std::string point_style(std::size_t series) {
-  static const int points[] = {7, 5, 9, 13, 11, 15};
-  return "lc rgb '" + colour(series) + "' pt " + std::to_string(points[(series + series / 8) % 6]);
-}
-
-std::string line_style(std::size_t series) {
-  return point_style(series) + " dt " + std::to_string(1 + series / 8 % 4);
+  return "lc rgb '" + colour(series) + "' pt " + std::to_string(marker(series));
 }
 
 std::string gnuplot_text(const std::string& text) {
@@ -83,11 +82,62 @@ std::string shortened(const std::string& text, std::size_t most) {
   return text.substr(0, end) + "\u2026";
 }
 
+void AxisRange::add(double value) {
+  if (!std::isfinite(value)) return;
+  low_ = any_ ? std::min(low_, value) : value;
+  high_ = any_ ? std::max(high_, value) : value;
+  any_ = true;
+}
+
+void AxisRange::add(const Estimate& estimate) {
+  add(estimate.value), add(estimate.interval.low), add(estimate.interval.high);
+}
+
+bool AxisRange::within_a_share() const { return any_ && low_ >= 0 && high_ <= 1; }
+
+std::string AxisRange::commands(char axis, bool share, std::size_t most,
+                                const std::vector<double>& values) const {
+  const std::string name(1, axis);
+  const auto range = [&](double low, double high) {
+    return "set " + name + "range [" + number_text(low) + ":" + number_text(high) + "]\n";
+  };
+  std::string text = "unset logscale " + name + "\n";
+  if (share) return text + range(0, 1) + "set " + name + "tics 0,0.2,1\n";
+  if (values.size() > 1 && values.front() > 0 && values.back() >= 8 * values.front()) {
+    const double first = values.front() / 1.25, last = values.back() * 1.25,
+                 apart = std::log(last / first) / static_cast<double>(most);
+    std::string tics;
+    double before = 0;
+    for (const double value : values) {
+      if (before > 0 && std::log(value / before) < apart) continue;  // it would touch the other
+      tics += (tics.empty() ? "" : ", ") + number_text(value);
+      before = value;
+    }
+    return "set logscale " + name + " 2\n" + range(first, last) + "set " + name + "tics (" + tics +
+           ")\n";
+  }
+  double low = low_, high = high_;
+  if (!any_) low = 0, high = 1;
+  const double length = high > low ? high - low : std::max(std::abs(high), 1.0) * 0.2;
+  const double pad = high > low ? 0.07 * length : 0.5 * length;
+  const bool from_zero = low >= 0 && low <= 0.15 * high;
+  low = from_zero ? 0 : low - pad, high += pad;
+  return text + range(low, high) + "set " + name + "tics " +
+         number_text(nice_step(high - low, most)) + "\n";
+}
+
 Sheet::Sheet(std::string name, Layout layout) : name_(std::move(name)), layout_(layout) {}
 
-void Sheet::legend(const std::vector<std::string>& series, Legend marks) {
-  legend_ = series;
-  marks_ = marks;
+int Sheet::width() const { return layout_.width == PageWidth::single_column ? 245 : 504; }
+
+std::size_t Sheet::columns() const {
+  const int least = kNarrowest + std::max(0, layout_.left - 42);
+  const auto most = static_cast<std::size_t>(std::max(1, width() / least));
+  return std::min(std::max<std::size_t>(1, layout_.across), most);
+}
+
+int Sheet::plot_width() const {
+  return width() / static_cast<int>(columns()) - layout_.left - layout_.right;
 }
 
 void Sheet::panel(const std::string& title, const std::string& x_label, const std::string& y_label,
@@ -96,62 +146,77 @@ void Sheet::panel(const std::string& title, const std::string& x_label, const st
 }
 
 Picture Sheet::picture(const std::string& caption) const {
-  const int width = layout_.columns * layout_.panel_width;
-  const int rows = (static_cast<int>(panels_.size()) + layout_.columns - 1) / layout_.columns;
-  std::size_t longest = 1;
-  const auto most = static_cast<std::size_t>((width - 2 * layout_.right - 40) / kLegendChar);
-  std::vector<std::string> legend;
-  for (const std::string& series : legend_) legend.push_back(shortened(series, most));
-  for (const std::string& series : legend) longest = std::max(longest, columns_of(series));
-  const double entry = kLegendChar * static_cast<double>(longest) + 40;
-  const int across = std::max(1, static_cast<int>((width - 2 * layout_.right) / entry));
-  const int legend_rows = (static_cast<int>(legend.size()) + across - 1) / across;
-  const auto lines =
-      wrapped(caption, static_cast<std::size_t>((width - 2 * layout_.right) / kCaptionChar));
-  const int foot =
-      12 + legend_rows * kLegendRow + 6 + static_cast<int>(lines.size()) * kCaptionRow + 8;
-  const int height = rows * layout_.panel_height + foot;
-  const auto x = [&](double pixels) { return number_text(pixels / width); };
-  const auto y = [&](double pixels) { return number_text(1 - pixels / height); };  // from above
+  const int across = static_cast<int>(columns()), panel_width = width() / across;
+  const int rows = (static_cast<int>(panels_.size()) + across - 1) / across;
+  const int top = title_.empty() ? 0 : kTitleRow;
+  const int edge = 10;
+
+  // Legend entries side by side as far as they fit; a heading begins a line.
+  struct Placed {
+    LegendEntry entry;
+    double x;
+    int row;
+  };
+  std::vector<Placed> placed;
+  int row = 0;
+  double x = edge;
+  for (const LegendEntry& entry : legend_) {
+    LegendEntry shown = entry;
+    shown.text = shortened(entry.text, static_cast<std::size_t>((width() - 2 * edge - 20) / kChar));
+    const double wide =
+        kChar * static_cast<double>(columns_of(shown.text)) + (entry.heading ? 8 : 24);
+    if (!placed.empty() && (entry.heading || x + wide > width() - edge)) ++row, x = edge;
+    placed.push_back({shown, x, row});
+    x += wide;
+  }
+  const int legend_height = legend_.empty() ? 4 : (row + 1) * kLegendRow + 10;
+  const int height = top + rows * layout_.panel_height + legend_height;
+  const auto fx = [&](double points) { return number_text(points / width()); };
+  const auto fy = [&](double points) { return number_text(1 - points / height); };  // from above
+  const auto size = [&](double unit) {
+    return number_text(std::round(unit * width() * 1000) / 1000) + "," +
+           number_text(std::round(unit * height * 1000) / 1000);
+  };
 
   std::ostringstream out;
-  out << "# gnuplot -e \"format='png'\" " << name_ << ".gp   or 'svg', in this folder\n"
+  out << "# gnuplot -e \"format='png'\" " << name_ << ".gp   or 'svg' or 'pdf', in this folder\n"
       << "if (!exists('format')) format = 'svg'\n"
-      << "if (format eq 'png') {\n  set terminal pngcairo noenhanced size " << 2 * width << ","
-      << 2 * height << " font 'sans,10' fontscale 2 linewidth 2 pointscale 2\n"
-      << "} else {\n  set terminal svg noenhanced size " << width << "," << height
-      << " font 'sans,12' background 'white'\n}\n"
+      << "if (format eq 'png') {\n  set terminal pngcairo noenhanced size " << 3 * width() << ","
+      << 3 * height << " font 'sans,6' fontscale 3 linewidth 2.4 pointscale 2.2\n  small = ',5.3'\n"
+      << "} else { if (format eq 'pdf') {\n  set terminal pdfcairo noenhanced size "
+      << size(1 / 72.0)
+      << " font 'sans,8' fontscale 1 linewidth 1.2 pointscale 0.5\n  small = ',7'\n"
+      << "} else {\n  set terminal svg noenhanced size " << width() << "," << height
+      << " font 'sans,8' linewidth 0.9 background 'white'\n  small = ',7'\n} }\n"
       << "set output '" << name_ << ".'.format\n"
-      << "set encoding utf8\nset border 3 lc rgb '#444444'\nset tics nomirror out scale 0.6\nset "
-         "grid lc rgb '#DDDDDD' lt 1 lw 0.6\nunset key\nset style fill solid\n"
+      << "set encoding utf8\nset border 3 lc rgb '#444444'\nset tics nomirror out scale 0.5 font "
+         "small\n"
+         "set grid lc rgb '#DDDDDD' lt 1 lw 0.5\nunset key\nset style fill solid\n"
       << "set bars small\nset datafile missing 'NaN'\n"
       << "set multiplot\n";
-  for (std::size_t i = 0; i < legend.size(); ++i) {
-    const double left = layout_.right + entry * static_cast<double>(i % across) + 10;
-    const double top =
-        rows * layout_.panel_height + 12 + (static_cast<double>(i / across) + 0.5) * kLegendRow;
-    const std::string mark =
-        marks_ == Legend::points ? point_style(i) : "lc rgb '" + colour(i) + "' pt 5";
-    out << "set label " << i + 1 << " " << gnuplot_text(legend[i]) << " at screen " << x(left)
-        << "," << y(top) << " left point " << mark << " ps 1.1 offset 1.3,-0.15\n";
-  }
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const double top = height - 8 - (static_cast<double>(lines.size() - i) - 0.5) * kCaptionRow;
-    out << "set label " << 1000 + i << " " << gnuplot_text(lines[i]) << " at screen "
-        << x(layout_.right) << "," << y(top) << " left font ',9' tc rgb '#444444'\n";
+  if (top > 0)
+    out << "set label 900 " << gnuplot_text(title_) << " at screen " << fx(edge) << ","
+        << fy(top * 0.55) << " left font small tc rgb '#444444'\n";
+  for (std::size_t i = 0; i < placed.size(); ++i) {
+    const double y = top + rows * layout_.panel_height + 6 + (placed[i].row + 0.5) * kLegendRow;
+    const bool marked = !placed[i].entry.heading;
+    out << "set label " << i + 1 << " " << gnuplot_text(placed[i].entry.text) << " at screen "
+        << fx(placed[i].x + (marked ? 5 : 0)) << "," << fy(y) << " left ";
+    if (marked) out << "point " << placed[i].entry.style << " ps 0.8 offset 0.9,-0.12";
+    out << "\n";
   }
   for (std::size_t i = 0; i < panels_.size(); ++i) {
     const Panel& panel = panels_[i];
-    const int column = static_cast<int>(i) % layout_.columns,
-              row = static_cast<int>(i) / layout_.columns;
+    const int column = static_cast<int>(i) % across, line = static_cast<int>(i) / across;
+    const int y = top + line * layout_.panel_height;
     out << "\n# " << panel.title << "\n"
-        << "set lmargin at screen " << x(column * layout_.panel_width + layout_.left)
-        << "\nset rmargin at screen " << x((column + 1) * layout_.panel_width - layout_.right)
-        << "\nset tmargin at screen " << y(row * layout_.panel_height + kAbove)
-        << "\nset bmargin at screen " << y((row + 1) * layout_.panel_height - kBelow) << "\n"
-        << "set title " << gnuplot_text(panel.title) << " offset 0,-0.4\nset xlabel "
-        << gnuplot_text(panel.x_label) << " offset 0,0.3\nset ylabel "
-        << gnuplot_text(panel.y_label) << " offset 0,0\n"
+        << "set lmargin at screen " << fx(column * panel_width + layout_.left)
+        << "\nset rmargin at screen " << fx((column + 1) * panel_width - layout_.right)
+        << "\nset tmargin at screen " << fy(y + kAbove) << "\nset bmargin at screen "
+        << fy(y + layout_.panel_height - kBelow) << "\n"
+        << "set title " << gnuplot_text(panel.title) << " offset 0,-0.6\nset xlabel "
+        << gnuplot_text(panel.x_label) << " offset 0,0.5\nset ylabel "
+        << gnuplot_text(panel.y_label) << " offset 0.8,0\n"
         << panel.commands << "\n";
     if (i == 0) out << "unset label\n";
   }

@@ -1,5 +1,6 @@
-// A picture as gnuplot draws it: panels in a grid, one legend and one caption below them, nothing
-// on top of anything else. All lengths are pixels here and fractions of the sheet in the script.
+// A picture as gnuplot draws it: panels in a grid, one legend below them, nothing on top of
+// anything else. All lengths are points of a page here and fractions of the sheet in the script, so
+// that type has the size that it will have in a paper's column.
 #pragma once
 
 #include <string>
@@ -17,13 +18,16 @@ struct Picture {
   std::string caption;
 };
 
-// Okabe and Ito's colours, which the colour-blind tell apart; their yellow last, since it is faint
-// on white.
+// A column of a paper, or both: how wide a picture is.
+enum class PageWidth { single_column, double_column };
+
+inline constexpr std::size_t kColours = 8, kMarkers = 8;
+// Okabe and Ito's colours, which the colour-blind tell apart, with grey in the place of black,
+// which is the baseline's; their yellow last, since it is faint on white.
 std::string colour(std::size_t series);
-// "lc rgb '#0072B2' pt 7": colours repeat after eight series, with another shape.
+int marker(std::size_t series);  // a shape of gnuplot
+// "lc rgb '#0072B2' pt 7": a colour with a shape of its own.
 std::string point_style(std::size_t series);
-// The same with a dash, which changes as well.
-std::string line_style(std::size_t series);
 
 // Text in gnuplot's single quotes.
 std::string gnuplot_text(const std::string& text);
@@ -36,31 +40,59 @@ Estimate bounded(const Estimate& estimate);
 // At most `most` characters, the rest an ellipsis.
 std::string shortened(const std::string& text, std::size_t most);
 
+// From where to where an axis goes, so that all of some numbers are in sight; shares go from 0
+// to 1.
+class AxisRange {
+ public:
+  void add(double value);
+  void add(const Estimate& estimate);
+  bool within_a_share() const;  // whether all numbers lie between 0 and 1
+  // "set xrange [..]" and tics that do not collide, at most `most` of them. Whole numbers whose
+  // largest is eight times the smallest, as powers of two are, stand on a logarithmic axis at
+  // `values`.
+  std::string commands(char axis, bool share, std::size_t most,
+                       const std::vector<double>& values = {}) const;
+
+ private:
+  double low_ = 0, high_ = 0;
+  bool any_ = false;
+};
+
+struct LegendEntry {
+  std::string text;
+  std::string style;     // of its mark: "lc rgb '#0072B2' pt 7"
+  bool heading = false;  // begins a line, without a mark
+};
+
 class Sheet {
  public:
   struct Layout {
-    int columns = 1, rows = 1;
-    int panel_width = 400, panel_height = 280;
-    int left = 70, right = 24;  // margins of a panel
+    std::size_t across = 1;  // panels side by side, where the page is wide enough
+    int panel_height = 170;
+    int left = 42, right = 12;  // margins of a panel
+    PageWidth width = PageWidth::double_column;
   };
-  enum class Legend { points, boxes };
   Sheet(std::string name, Layout layout);
-  void legend(const std::vector<std::string>& series,
-              Legend marks = Legend::points);  // in the order of the styles
+  void legend(std::vector<LegendEntry> entries) { legend_ = std::move(entries); }
+  // What is not shown, above the panels.
+  void title(const std::string& text) { title_ = text; }
   // A panel: `commands` set what they need and plot.
   void panel(const std::string& title, const std::string& x_label, const std::string& y_label,
              const std::string& commands);
   void data(const std::string& file, const std::string& text) { data_.emplace_back(file, text); }
   Picture picture(const std::string& caption) const;
+  // How wide the data area of a panel is, in points.
+  int plot_width() const;
 
  private:
   struct Panel {
     std::string title, x_label, y_label, commands;
   };
-  std::string name_;
+  int width() const;
+  std::size_t columns() const;
+  std::string name_, title_;
   Layout layout_;
-  std::vector<std::string> legend_;
-  Legend marks_ = Legend::points;
+  std::vector<LegendEntry> legend_;
   std::vector<Panel> panels_;
   std::vector<std::pair<std::string, std::string>> data_;
 };

@@ -19,7 +19,7 @@ struct Plotted {
 
 }  // namespace
 
-Picture training_figure(const std::vector<std::string>& paths) {
+Picture training_figure(const std::vector<std::string>& paths, PageWidth width) {
   if (paths.empty())
     throw DataError(
         "the figure 'training' needs the curves.h5 of a training; name one, or its folder");
@@ -56,9 +56,13 @@ Picture training_figure(const std::vector<std::string>& paths) {
        .label = "rate",
        .curve = &CurveRow::learning_rate},
   };
-  Sheet sheet("training",
-              {.columns = 2, .rows = 3, .panel_width = 420, .panel_height = 250, .left = 96});
-  sheet.legend(names);
+  Sheet sheet("training", {.across = 2, .panel_height = 150, .left = 54, .width = width});
+  std::vector<LegendEntry> legend;
+  for (std::size_t i = 0; i < names.size(); ++i) legend.push_back({names[i], point_style(i)});
+  sheet.legend(legend);
+  if (names.size() > kColours)
+    throw DataError("the figure 'training' tells " + std::to_string(kColours) +
+                    " trainings apart, and " + std::to_string(names.size()) + " were named");
   std::int64_t last = 1;
   for (const Curves& c : curves) {
     if (!c.steps.empty()) last = std::max(last, c.steps.back().step);
@@ -96,7 +100,7 @@ Picture training_figure(const std::vector<std::string>& paths) {
       else
         lines += (lines.empty() ? "" : ", ") + gnuplot_text(plotted.file) + " index " +
                  std::to_string(i) + " using 1:2 with " +
-                 (points > 60 ? "lines " : "linespoints ") + line_style(i) + " ps 0.6 lw 1.5";
+                 (points > 60 ? "lines " : "linespoints ") + point_style(i) + " ps 0.4 lw 1.2";
     }
     if (lines.empty()) continue;
     any = true;

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "analysis/page/page_parts.h"
+#include "analysis/words.h"
 #include "core/trace/hdf5_columns.h"
 
 namespace draftlab {
@@ -268,25 +269,40 @@ Json number(const Estimate& estimate) {
 // cells.
 void table(const Report& report, Json& metrics, std::vector<Json>& cells) {
   cells.assign(report.groups.size(), Json::array());
-  for (std::size_t q = 0; q < report.quantities.size(); ++q) {
-    const Quantity& quantity = report.quantities[q];
+  for (const Quantity& quantity : report.quantities) {
     metrics.push_back({{"name", quantity.title},
                        {"help", quantity.doc},
                        {"digits", quantity.digits},
-                       {"better", quantity.better}});
+                       {"better", quantity.better},
+                       {"refused", quantity.timing && !report.times_refused.empty()}});
     for (std::size_t g = 0; g < report.groups.size(); ++g)
-      cells[g].push_back(number(report.groups[g].cells[q].value));
+      cells[g].push_back(number(report.groups[g].cell(quantity).value));
     const bool cost = quantity.compare == Quantity::Compare::cost;
     if (quantity.compare == Quantity::Compare::difference || report.groups.size() < 2) continue;
     metrics.push_back({{"name", (cost ? "fewer " : "more ") + quantity.title},
                        {"help", "how many times, against the baseline"},
                        {"digits", 2},
-                       {"better", 1}});
+                       {"better", 1},
+                       {"refused", quantity.timing && !report.times_refused.empty()}});
     for (std::size_t g = 0; g < report.groups.size(); ++g) {
-      const auto& versus = report.groups[g].cells[q].versus;
+      const auto& versus = report.groups[g].cell(quantity).versus;
       cells[g].push_back(versus ? number(versus->ratio) : Json{{"value", 1.0}});
     }
   }
+}
+
+// "self, draft length 5": the label that a config gave the arm, or what tells it apart, in words.
+std::string label_of(const Frame& frame, const Report& report, const Report::Group& group) {
+  std::string text;
+  const auto add = [&](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
+  for (std::size_t k = 0; k < report.by.size(); ++k)
+    add(value_words(report.by[k], group.keys[k], report.by));
+  if (!report.by.empty()) return text;
+  const ArmName name = arm_name(frame, group.arms[0]);
+  if (!name.label.empty()) add(name.label);
+  for (const auto& [key, value] : name.values)
+    if (key != "run.seed") add(value_words(key, value));
+  return text.empty() ? "all" : text;
 }
 
 // Across: the first ratio or rate. Up: the first of a task's scores in which groups differ, else
@@ -300,7 +316,7 @@ std::pair<int, int> axes(const Report& report, const Json& metrics,
   };
   int x = 0, y = count - 1;
   for (int m = count - 1; m >= 0; --m)
-    if (metrics[m]["better"] == 1 &&
+    if (metrics[m]["better"] == 1 && !metrics[m]["refused"].get<bool>() &&
         (metrics[m]["name"].get<std::string>().starts_with("fewer ") || m == x))
       x = m;
   std::map<std::string, int> column;
@@ -383,7 +399,9 @@ std::string html_page(const Frame& frame, const Report& report, const PageOption
                     std::to_string(frame.prompts().size()) + " prompts.");
   }
   data["caption"] = joined(notes);
-  data["findings"] = joined(report.findings);
+  data["findings"] = Json::array();
+  for (const Report::Finding& finding : report.findings)
+    data["findings"].push_back({{"arm", finding.group}, {"sentence", finding.sentence + "."}});
 
   Json keys = Json::array(), metrics = Json::array();
   std::vector<Json> cells;
@@ -394,9 +412,10 @@ std::string html_page(const Frame& frame, const Report& report, const PageOption
   data["axes"] = {x, y};
   data["arms"] = Json::array();
   for (std::size_t g = 0; g < report.groups.size(); ++g) {
-    const std::string& name = report.groups[g].name;
-    data["arms"].push_back(
-        {{"label", name.empty() ? "all" : name}, {"keys", keys[g]}, {"values", cells[g]}});
+    data["arms"].push_back({{"label", label_of(frame, report, report.groups[g])},
+                            {"baseline", report.groups[g].baseline},
+                            {"keys", keys[g]},
+                            {"values", cells[g]}});
   }
 
   Trajectories trajectories;

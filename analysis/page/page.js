@@ -2,7 +2,9 @@
 document.getElementById('title').textContent = data.title;
 document.getElementById('made').textContent = data.made;
 document.getElementById('about').textContent = data.about;
-document.getElementById('caption').textContent = [data.findings, data.caption].filter(text => text).join('\n');
+document.getElementById('caption').textContent = data.caption;
+document.getElementById('findings').replaceChildren(...(data.findings.length ? data.findings : [{arm: null, sentence: 'No metric with a margin was compared.'}]).map(finding => make('li', {},
+  ...(finding.arm === null ? [] : [make('strong', {}, data.arms[finding.arm].label), ' against ' + data.arms[data.arms[finding.arm].baseline].label + ': ']), finding.sentence)));
 document.getElementById('sources').replaceChildren(
   ...kSources.slice(1).filter((_, i) => columns.token_source.includes(i + 1)).map(source => make('span', {class: 'source'},
     make('span', {class: 'swatch', style: 'background:' + kSourceColours[kSources.indexOf(source)]}), source)),

@@ -1,5 +1,5 @@
 // Two columns of the table against each other, with the Pareto front of the arms that the filter left.
-const plot = {width: 760, height: 400, left: 66, right: 20, top: 14, bottom: 46};
+const plot = {width: 960, height: 400, left: 66, right: 280, top: 14, bottom: 46, named: 20};
 
 function ticks(low, high) {
   const rough = (high - low) / 5, power = 10 ** Math.floor(Math.log10(rough));
@@ -24,13 +24,32 @@ function front(arms, x, y) {
              .sort((a, b) => good(a, x) - good(b, x));
 }
 
+// A panel for each baseline: arms that are compared with different ones have no common front.
 function drawPlot() {
   const x = Number(document.getElementById('xaxis').value), y = Number(document.getElementById('yaxis').value);
   const arms = state.shown.filter(arm => data.arms[arm].values[x].value !== null && data.arms[arm].values[y].value !== null);
-  const svg = make('svg', {viewBox: `0 0 ${plot.width} ${plot.height}`, role: 'group', 'aria-label': 'arms: ' + data.metrics[y].name + ' against ' + data.metrics[x].name});
-  if (arms.length) fillPlot(svg, arms, x, y);
-  else svg.append(make('text', {x: plot.width / 2, y: plot.height / 2, class: 'label middle'}, 'no arm has both'));
-  document.getElementById('plot').replaceChildren(svg);
+  const panels = new Map();
+  for (const arm of arms) panels.set(data.arms[arm].baseline, [...(panels.get(data.arms[arm].baseline) || []), arm]);
+  if (!panels.size) panels.set(null, []);
+  document.getElementById('plot').replaceChildren(...[...panels].map(([baseline, members]) => {
+    const against = panels.size > 1 ? ', against ' + data.arms[baseline].label : '';
+    const svg = make('svg', {viewBox: `0 0 ${plot.width} ${plot.height}`, role: 'group', 'aria-label': 'arms: ' + data.metrics[y].name + ' against ' + data.metrics[x].name + against});
+    if (members.length) fillPlot(svg, members, x, y);
+    else svg.append(make('text', {x: plot.width / 2, y: plot.height / 2, class: 'label middle'}, 'no arm has both'));
+    if (against) svg.append(make('text', {x: plot.left + 8, y: plot.top + 4, class: 'label'}, against.slice(2)));
+    if (members.length <= plot.named) fillLegend(svg, members);
+    return svg;
+  }));
+}
+
+// The arms' colours and names, at the right of the plot.
+function fillLegend(svg, arms) {
+  const x = plot.width - plot.right + 14;
+  arms.forEach((arm, i) => {
+    const y = plot.top + 10 + 18 * i, name = data.arms[arm].label;
+    svg.append(make('rect', {x: x - 5, y: y - 5, width: 10, height: 10, fill: armColour(arm)}),
+               make('text', {class: 'label', x: x + 10, y: y + 4}, name.length > 34 ? name.slice(0, 33) + '…' : name));
+  });
 }
 
 function fillPlot(svg, arms, x, y) {
@@ -81,6 +100,7 @@ function highlight(arm) {
 
 for (const [id, chosen] of [['xaxis', data.axes[0]], ['yaxis', data.axes[1]]]) {
   const select = document.getElementById(id);
-  data.metrics.forEach((metric, i) => select.append(make('option', {value: i, selected: i === chosen}, metric.name)));
+  // Times that may not be compared are no axis.
+  data.metrics.forEach((metric, i) => { if (!metric.refused) select.append(make('option', {value: i, selected: i === chosen}, metric.name)); });
   select.addEventListener('change', drawPlot);
 }

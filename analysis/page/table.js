@@ -1,5 +1,5 @@
 // The sweep's table: sorted by any column, filtered by words and by comparisons such as  NFE<40  or  drafter=self.
-const table = {order: null, descending: false, words: ''};
+const table = {order: null, descending: false, words: '', keys: false};
 
 // The value of a column of an arm, whichever kind of column it is.
 function cell(arm, column) {
@@ -57,7 +57,7 @@ function refreshTable() {
       return (table.descending && !missing ? -1 : 1) * compare(x, y) || a - b;
     });
   }
-  const columnsShown = columnList();
+  const columnsShown = columnList().filter(column => table.keys || !column.id.startsWith('key:'));  // the arm's name says them
   const head = make('tr', {}, make('th', {scope: 'col'}, make('span', {class: 'quiet'}, 'shown')), ...columnsShown.map(column => {
     const sorted = table.order === column.id;
     return make('th', {scope: 'col', 'aria-sort': sorted ? table.descending ? 'descending' : 'ascending' : 'none', class: column.text ? 'text' : ''},
@@ -79,6 +79,11 @@ function refreshTable() {
   document.getElementById('count').textContent = state.shown.length + ' of ' + data.arms.length + ' arms';
   drawPlot();
 }
+
+document.getElementById('keys').addEventListener('change', event => {
+  table.keys = event.target.checked;
+  refreshTable();
+});
 
 function focusHead(name) {
   for (const button of document.querySelectorAll('#table th button')) if (button.dataset.column === name) button.focus();

@@ -9,6 +9,7 @@
 
 #include "analysis/grouping.h"
 #include "analysis/table.h"
+#include "analysis/timing.h"
 #include "core/base/error.h"
 
 namespace draftlab {
@@ -40,6 +41,8 @@ std::set<std::string> best_methods(const Frame& tuning, const ReportRequest& req
   if (quantity.better == 0)
     throw UsageError("--choose " + request.choose +
                      ": neither more nor less of it is better, so no arm is the best");
+  if (const std::string refused = quantity.timing ? times_refused(tuning) : ""; !refused.empty())
+    throw DataError("--choose " + request.choose + ": times may not be compared, since " + refused);
   const Grouping singles(tuning, {});
   const Pairing pairing(tuning, singles);
   const Measured& measured = quantities.of(quantity);

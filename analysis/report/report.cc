@@ -8,7 +8,9 @@
 #include "analysis/grouping.h"
 #include "analysis/report/choice.h"
 #include "analysis/report/report_options.h"
+#include "analysis/report/verdict.h"
 #include "analysis/table.h"
+#include "analysis/timing.h"
 #include "core/base/error.h"
 
 namespace draftlab {
@@ -16,12 +18,6 @@ namespace {
 
 std::string counted(std::size_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
-std::string plus(double value, int digits) { return (value < 0 ? "" : "+") + fixed(value, digits); }
-
-std::string between(const Interval& interval, int digits) {
-  return "[" + plus(interval.low, digits) + ", " + plus(interval.high, digits) + "]";
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -65,42 +61,69 @@ class Maker {
     for (const std::string& name :
          request_.metrics.empty() ? quantities_.usual() : request_.metrics)
       report_.quantities.push_back(quantities_.find(name));
+    add_speedup();
     choose_baselines();
     stand_in_for_seconds();
     for (std::size_t g = 0; g < grouping_.groups.size(); ++g) {
-      Report::Group group{grouping_.groups[g].name,
-                          grouping_.groups[g].keys,
-                          grouping_.groups[g].arms,
-                          baseline_[g],
-                          {}};
+      Report::Group group{grouping_.groups[g].name, grouping_.groups[g].keys,
+                          grouping_.groups[g].arms, baseline_[g]};
       for (const Quantity& quantity : report_.quantities)
-        group.cells.push_back(cell(static_cast<int>(g), quantity));
+        group.cells[quantity.name] = cell(static_cast<int>(g), quantity);
       report_.groups.push_back(std::move(group));
     }
     adjust();
     find_equal_texts();
+    collect_keys();
     drop_empty_groups();
     describe();
     return std::move(report_);
   }
 
  private:
+  // The metric whose factor stands in brackets, as a column of its own.
+  void add_speedup() {
+    report_.speedup = request_.speedup;
+    if (report_.speedup.empty()) return;
+    if (report_.pivot.empty())
+      throw UsageError("--speedup " + report_.speedup +
+                       " stands in brackets in a table with --pivot KEY, and there is none");
+    const Quantity& quantity = quantities_.find(report_.speedup);
+    if (quantity.compare == Quantity::Compare::difference)
+      throw UsageError("--speedup " + report_.speedup +
+                       " must be a cost or a rate, such as nfe or seconds");
+    const std::string refused = quantity.timing ? times_refused(frame_) : "";
+    if (!refused.empty())
+      throw DataError("--speedup " + report_.speedup + ": times may not be compared, since " +
+                      refused + "; --speedup nfe counts function evaluations");
+    const auto same = [&](const Quantity& q) { return q.name == quantity.name; };
+    if (std::none_of(report_.quantities.begin(), report_.quantities.end(), same))
+      report_.quantities.push_back(quantity);
+  }
+
+  bool share_prompts(int one, int other) const {
+    const auto& theirs = origin_[one].prompts;
+    return std::any_of(origin_[other].prompts.begin(), origin_[other].prompts.end(),
+                       [&](int prompt) { return theirs.contains(prompt); });
+  }
+
   void choose_baselines() {
     std::vector<int> candidates;
     const int count = static_cast<int>(grouping_.groups.size());
-    const bool stepwise = request_.baseline.empty();
+    const bool declared = !request_.baseline.empty();
     for (int g = 0; g < count; ++g) {
       if (origin_[g].samples > 0 && is_baseline(frame_, grouping_.groups[g].arms,
-                                                stepwise ? "drafter=stepwise" : request_.baseline))
+                                                declared ? request_.baseline : "drafter=stepwise"))
         candidates.push_back(g);
     }
-    if (candidates.empty() && !stepwise)
+    if (candidates.empty() && declared)
       throw UsageError("no group of this table is --baseline " + request_.baseline);
-    for (int g = 0; candidates.empty() && g < count; ++g)
-      if (origin_[g].samples > 0) candidates.push_back(g);
-    if (stepwise && candidates.size() > 1 &&
-        !is_baseline(frame_, grouping_.groups[candidates[0]].arms, "drafter=stepwise"))
-      candidates.resize(1);
+    // Where nobody says what is compared with what: the first group that decoded these prompts.
+    for (int g = 0; !declared && g < count; ++g) {
+      if (origin_[g].samples > 0 &&
+          std::none_of(candidates.begin(), candidates.end(),
+                       [&](int candidate) { return share_prompts(candidate, g); }))
+        candidates.push_back(g);
+    }
     for (int g = 0; g < count; ++g) {
       if (std::count(candidates.begin(), candidates.end(), g)) {
         baseline_.push_back(g);
@@ -111,46 +134,18 @@ class Maker {
         int alike = 0;
         for (std::size_t k = 0; k < grouping_.by.size(); ++k)
           alike += grouping_.groups[g].keys[k] == grouping_.groups[candidate].keys[k];
-        const auto& theirs = origin_[candidate].prompts;
-        const bool shares = std::any_of(origin_[g].prompts.begin(), origin_[g].prompts.end(),
-                                        [&](int prompt) { return theirs.contains(prompt); });
-        if (2 * alike + shares > most) most = 2 * alike + shares, best = candidate;
+        const int likeness = 2 * alike + share_prompts(candidate, g);
+        if (likeness > most) most = likeness, best = candidate;
       }
       baseline_.push_back(best);
     }
   }
 
-  // Why seconds of two groups say nothing about each other; "" when they may.
+  // Why times of two groups say nothing about each other; "" when they may be compared.
   std::string timing_refusal(int baseline, int group) const {
     std::set<int> files = origin_[baseline].files;
     files.insert(origin_[group].files.begin(), origin_[group].files.end());
-    const Provenance& first = frame_.files()[*files.begin()].provenance;
-    for (int f : files) {
-      const Frame::File& file = frame_.files()[f];
-      const auto batch = file.config.find("run.batch");
-      if (batch != file.config.end() && batch->second != "1")
-        return "'" + file.path + "' was decoded at batch " + batch->second;
-      if (file.gathered)
-        return "'" + file.path +
-               "' was gathered from the jobs of a sweep, which may have run side by side or "
-               "elsewhere; time arms in one run";
-      const Provenance& made = file.provenance;
-      if (made.host != first.host || made.cpu != first.cpu)
-        return "they come from several machines (" + first.host + ", " + made.host + ")";
-      if (made.device != first.device || made.dtype != first.dtype || made.threads != first.threads)
-        return "they were measured with different devices, precisions or threads";
-      for (std::size_t o = 0; o < frame_.files().size(); ++o) {
-        const Provenance& other = frame_.files()[o].provenance;
-        if (static_cast<int>(o) == f || other.host != made.host || other.started.empty() ||
-            made.started.empty())
-          continue;
-        if (other.started < made.ended && made.started < other.ended) {
-          return "'" + file.path + "' and '" + frame_.files()[o].path +
-                 "' ran at the same time on " + made.host;
-        }
-      }
-    }
-    return "";
+    return times_refused(frame_, files);
   }
 
   // Where seconds may not be compared, function evaluations stand in for them.
@@ -167,8 +162,8 @@ class Maker {
         reasons.insert(reason);
     }
     if (reasons.empty()) return;
-    report_.notes.push_back("Seconds are not compared: " + *reasons.begin() +
-                            ". Compare function evaluations.");
+    report_.times_refused = *reasons.begin();
+    report_.notes.push_back(times_note(report_.times_refused));
     if (!nfe) report_.quantities.insert(report_.quantities.begin(), quantities_.find("nfe"));
   }
 
@@ -198,10 +193,11 @@ class Maker {
     Versus result;
     result.ratio = result.difference = {kNotMeasured, {kNotMeasured, kNotMeasured}};
     if (quantity.timing) result.refused = timing_refusal(baseline, g);
+    if (quantity.of_drafts && result.refused.empty()) result.refused = structural(baseline, g);
     const auto [theirs, mine] = pairing_.common(baseline, g, measured, quantity.by_prompt());
     result.prompts = static_cast<int>(mine.prompts.size());
     if (mine.prompts.empty() && result.refused.empty())
-      result.refused = "they have no measured prompt in common";
+      result.refused = why_nothing_in_common(baseline, g, measured);
     if (!result.refused.empty()) return result;
     if (!quantity.by_prompt()) return versus_as_a_whole(theirs, mine, quantity, std::move(result));
     std::vector<double> their_means, my_means;
@@ -242,6 +238,32 @@ class Maker {
         result.non_inferiority = non_inferiority(their_means, my_means, margin, quantity.better);
     }
     return result;
+  }
+
+  // Where every draft of an arm is the target's own draw, what became of them is no finding.
+  std::string structural(int baseline, int g) const {
+    for (const int group : {g, baseline}) {
+      AcceptanceSums sums;
+      for (const std::int64_t i : pairing_.members(group)) sums.add(quantities_.acceptance()[i]);
+      if (sums.drafted > 0 && sums.drafted == sums.structural_drafted)
+        return "every draft of " + grouping_.groups[group].name +
+               " is the target's own draw, which is always accepted";
+    }
+    return "";
+  }
+
+  std::string why_nothing_in_common(int baseline, int g, const Measured& measured) const {
+    for (const int group : {g, baseline}) {
+      const auto& members = pairing_.members(group);
+      if (std::none_of(members.begin(), members.end(), [&](std::int64_t i) {
+            return measured.has(static_cast<std::size_t>(i)) && measured.below()[i] != 0;
+          }))
+        return "it was not measured in " + grouping_.groups[group].name;
+    }
+    if (!share_prompts(baseline, g)) return "they have no prompt in common";
+    return pairing_.pairs(baseline, g).empty()
+               ? "they have prompts in common, but no seed (run.seed)"
+               : "no prompt of both was measured";
   }
 
   // Of a quantity that no prompt has by itself: the difference of two statistics, of the same
@@ -305,7 +327,7 @@ class Maker {
         std::vector<Versus*> family;
         std::vector<double> p;
         for (Report::Group& group : report_.groups) {
-          auto& versus = group.cells[q].versus;
+          auto& versus = group.cells.at(report_.quantities[q].name).versus;
           if (group.baseline != baseline || !versus || std::isnan(versus->p)) continue;
           family.push_back(&*versus);
           p.push_back(versus->p);
@@ -316,6 +338,19 @@ class Maker {
     }
   }
 
+  // On which other keys groups are matched with their baselines, and in which they differ.
+  void collect_keys() {
+    std::set<std::string> matched, apart;
+    for (std::size_t g = 0; g < baseline_.size(); ++g) {
+      const int group = static_cast<int>(g);
+      if (baseline_[g] == group || origin_[g].samples == 0) continue;
+      for (const std::string& key : pairing_.matched_on(baseline_[g], group)) matched.insert(key);
+      for (const std::string& key : pairing_.apart_in(baseline_[g], group)) apart.insert(key);
+    }
+    matched_on_.assign(matched.begin(), matched.end());
+    apart_in_.assign(apart.begin(), apart.end());
+  }
+
   void drop_empty_groups() {
     std::vector<int> place;
     std::vector<Report::Group> kept;
@@ -324,15 +359,19 @@ class Maker {
       if (origin_[g].samples > 0) kept.push_back(std::move(report_.groups[g]));
     }
     for (Report::Group& group : kept) group.baseline = place[group.baseline];
+    for (Report::Finding& finding : report_.findings) finding.group = place[finding.group];
     report_.groups = std::move(kept);
     std::erase_if(origin_, [](const Origin& origin) { return origin.samples == 0; });
   }
 
   void describe() {
-    for (const Report::Group& group : report_.groups) {
-      const std::string pair = group.name + " against " + report_.groups[group.baseline].name;
-      for (std::size_t q = 0; q < report_.quantities.size(); ++q) {
-        if (group.cells[q].versus) find(pair, report_.quantities[q], *group.cells[q].versus);
+    for (std::size_t g = 0; g < report_.groups.size(); ++g) {
+      for (const Quantity& quantity : report_.quantities) {
+        const auto& versus = report_.groups[g].cell(quantity).versus;
+        if (!versus) continue;
+        for (const std::string& sentence :
+             {verdict(quantity, *versus), undecided_factor(quantity, *versus)})
+          if (!sentence.empty()) report_.findings.push_back({static_cast<int>(g), sentence});
       }
     }
     std::size_t fewest = 1u << 31, most = 0, samples = 0, pairs = 0;
@@ -345,7 +384,7 @@ class Maker {
       files.insert(origin.files.begin(), origin.files.end());
     }
     for (const Report::Group& group : report_.groups) {
-      pairs += !group.cells.empty() && group.cells[0].versus.has_value();
+      pairs += group.baseline != &group - report_.groups.data();
       const Origin& mine = origin_[&group - report_.groups.data()];
       interleaved = interleaved && mine.files == origin_[group.baseline].files;
     }
@@ -362,13 +401,17 @@ class Maker {
     report_.notes.insert(report_.notes.begin(), first);
     if (pairs > 0) {
       std::string matched = "prompt, seed and repeat";
-      if (!pairing_.matched_on().empty()) matched += ", and on " + joined(pairing_.matched_on());
+      if (!matched_on_.empty()) matched += ", and on " + joined(matched_on_);
       report_.notes.insert(
           report_.notes.begin() + 1,
           "Comparisons are paired by " + matched +
               ". Factors are ratios of sums; differences are means over prompts, with Student's "
               "intervals. p: sign flips of prompt means, after Holm over the rows of a metric that "
               "have the same baseline; * below 0.05.");
+      if (!apart_in_.empty())
+        report_.notes.insert(report_.notes.begin() + 2,
+                             "Rows differ from their baseline in " + joined(apart_in_) +
+                                 " as well as in the keys of the table.");
     }
     const bool debiased = std::any_of(report_.quantities.begin(), report_.quantities.end(),
                                       [](const Quantity& q) { return q.debiased; });
@@ -407,9 +450,9 @@ class Maker {
         equal += texts[theirs] == texts[mine];
       }
       if (compared > 0 && 2 * equal > compared)
-        report_.findings.push_back(report_.groups[g].name + " against " +
-                                   report_.groups[baseline].name + ": " + std::to_string(equal) +
-                                   " of " + std::to_string(compared) + " texts are equal.");
+        report_.findings.push_back(
+            {static_cast<int>(g),
+             std::to_string(equal) + " of " + std::to_string(compared) + " texts are equal"});
     }
   }
 
@@ -426,41 +469,6 @@ class Maker {
     report_.notes.push_back(note + ".");
   }
 
-  void find(const std::string& pair, const Quantity& quantity, const Versus& versus) {
-    if (!versus.refused.empty()) return;
-    const int digits = quantity.digits + 1;
-    if (versus.equivalence) {
-      const Equivalence& e = *versus.equivalence;
-      char within[64];
-      std::snprintf(within, sizeof within, "%g", e.margin);
-      const std::string unit = quantity.margin == "margin_nll" ? " nats a token"
-                               : quantity.unit == "bit"        ? " bits"
-                                                               : "";
-      std::string line = pair + ": " + quantity.title + " ";
-      line += e.finding == Equivalence::Finding::equivalent  ? "equivalent"
-              : e.finding == Equivalence::Finding::different ? "DIFFERENT"
-                                                             : "not shown equivalent";
-      line += " within " + std::string(within) + unit + ": " + plus(e.difference.value, digits) +
-              " " + between(e.difference.interval, digits) + " (90 %)";
-      if (e.finding == Equivalence::Finding::undecided)
-        line += "; needs about " + fixed(std::ceil(e.needed), 0) + " prompts";
-      if (versus.non_inferiority) {
-        line += versus.non_inferiority->shown ? "; no worse" : "; not shown to be no worse";
-        if (!versus.non_inferiority->shown && e.finding != Equivalence::Finding::different) {
-          line += ", which needs about " + fixed(std::ceil(versus.non_inferiority->needed), 0);
-        }
-      }
-      report_.findings.push_back(line + ".");
-    }
-    if (!std::isnan(versus.needed) && versus.needed > versus.prompts) {
-      report_.findings.push_back(
-          pair + ": " + quantity.title + " undecided (" + fixed(versus.ratio.value, 2) + "x [" +
-          fixed(versus.ratio.interval.low, 2) + ", " + fixed(versus.ratio.interval.high, 2) +
-          "]); telling " + fixed(kVisibleRatio, 2) + "x from 1 needs about " +
-          fixed(std::ceil(versus.needed), 0) + " prompts.");
-    }
-  }
-
   const Frame& frame_;
   const ReportRequest& request_;
   Quantities quantities_;
@@ -468,10 +476,25 @@ class Maker {
   Pairing pairing_;
   std::vector<Origin> origin_;
   std::vector<int> baseline_;  // of a group
+  std::vector<std::string> matched_on_, apart_in_;
   Report report_;
 };
 
 }  // namespace
+
+const ReportCell& Report::Group::cell(const std::string& metric) const {
+  const auto found = cells.find(metric);
+  if (found == cells.end()) throw Fault("the table has no column '" + metric + "'");
+  return found->second;
+}
+
+std::string Report::pair(int group) const {
+  return groups[group].name + " against " + groups[groups[group].baseline].name;
+}
+
+std::string Report::text(const Finding& finding) const {
+  return pair(finding.group) + ": " + finding.sentence + ".";
+}
 
 Report make_report(const Frame& frame, const ReportRequest& request) {
   if (request.choose.empty()) {

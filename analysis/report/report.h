@@ -3,6 +3,7 @@
 // analysis/report/report_print.h writes it down.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ struct ReportRequest {
       {};  // config keys; empty: every arm is a group, seeds taken together
   std::vector<std::string> metrics = {};  // names of quantities; empty: the usual ones
   std::string pivot = {};                 // a key of `by` whose values become columns
+  std::string speedup = {};  // with a pivot: a cost or rate whose factor stands behind each value
   std::string baseline =
       {};  // "key=value ..."; empty: the stepwise drafter where there is one, else the first group
   std::string choose = {};  // a quantity: of each group only the arm that is best in it ...
@@ -48,20 +50,34 @@ struct ReportCell {
 
 struct Report {
   std::vector<std::string> by;
-  std::string pivot;
-  std::vector<Quantity> quantities;
+  std::string pivot, speedup;        // as in the request
+  std::vector<Quantity> quantities;  // the columns of the table, in their order
   struct Group {
     std::string name;
     std::vector<std::string> keys;  // values of `by`
     std::vector<int> arms;          // of the frame
     int baseline = -1;              // group that it is compared with; itself: a baseline
-    std::vector<ReportCell> cells;  // aligned with quantities
+
+    // The cell of a metric. A cell is asked for by name, never by place: the table may hold
+    // columns that nobody asked for. Fault when the table has no such column.
+    const ReportCell& cell(const std::string& metric) const;
+    const ReportCell& cell(const Quantity& quantity) const { return cell(quantity.name); }
+    std::map<std::string, ReportCell> cells = {};  // by the metric's name
   };
   std::vector<Group> groups;
-  std::vector<std::string> findings;  // a sentence each: what is equivalent, no worse, or undecided
-                                      // and how many prompts it takes
-  std::vector<std::string> notes;     // how to read the table, and what was refused
+  // What was found of a group against its baseline: better, worse, equivalent, or undecided and
+  // how many prompts it takes.
+  struct Finding {
+    int group = 0;
+    std::string sentence;
+  };
+  std::vector<Finding> findings;
+  std::vector<std::string> notes;  // how to read the table, and what was refused
+  std::string times_refused;       // why seconds are not compared; empty where they are
   double confidence = 0.95;
+
+  std::string pair(int group) const;               // "ARM against BASELINE"
+  std::string text(const Finding& finding) const;  // "ARM against BASELINE: SENTENCE."
 };
 
 // UsageError: an unknown metric, key or baseline. DataError: prompts that choose are reported as

@@ -1,137 +1,28 @@
 #include "analysis/report/report_print.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "analysis/report/report_table.h"
 #include "analysis/table.h"
+#include "analysis/words.h"
 #include "core/base/error.h"
 
 namespace draftlab {
 namespace {
-
-using Compare = Quantity::Compare;
-using Cells = std::vector<std::vector<std::string>>;
-
-std::string plus(double value, int digits) {
-  return std::isnan(value) ? "-" : (value < 0 ? "" : "+") + fixed(value, digits);
-}
-
-std::string with_interval(const Estimate& estimate, int digits, bool sign,
-                          const std::string& unit = "") {
-  const auto number = [&](double value) {
-    return sign ? plus(value, digits) : fixed(value, digits);
-  };
-  if (std::isnan(estimate.value)) return "-";
-  std::string text = number(estimate.value) + unit;
-  if (!std::isnan(estimate.interval.low))
-    text += " [" + number(estimate.interval.low) + ", " + number(estimate.interval.high) + "]";
-  return text;
-}
-
-std::string p_text(double p) {
-  return std::isnan(p) ? "" : p < 0.001 ? "p < 0.001" : "p = " + fixed(p, 3);
-}
-
-std::string comparison(const ReportCell& cell, const Quantity& quantity) {
-  if (!cell.versus) return quantity.compare == Compare::difference ? "0" : "1";
-  const Versus& versus = *cell.versus;
-  if (!versus.refused.empty()) return "-";
-  const std::string star = !std::isnan(versus.p_holm) && versus.p_holm < 0.05 ? "*" : "";
-  if (quantity.compare != Compare::difference)
-    return with_interval(versus.ratio, 2, false, "x") + star;
-  const std::string p = p_text(versus.p_holm);
-  return with_interval(versus.difference, quantity.digits, true) + (p.empty() ? "" : " " + p) +
-         star;
-}
-
-std::string comparison_title(const Quantity& quantity) {
-  switch (quantity.compare) {
-    case Compare::cost: return "fewer " + quantity.title;
-    case Compare::rate: return "more " + quantity.title;
-    case Compare::difference: return "difference";
-  }
-  return "";
-}
-
-bool compared(const Report& report, std::size_t q) {
-  return std::any_of(report.groups.begin(), report.groups.end(), [&](const Report::Group& group) {
-    return group.cells[q].versus && group.cells[q].versus->refused.empty();
-  });
-}
-
-// Rows are groups, columns quantities.
-Cells flat(const Report& report) {
-  Cells cells(1);
-  cells[0] = report.by.empty() ? std::vector<std::string>{"arm"} : report.by;
-  for (std::size_t q = 0; q < report.quantities.size(); ++q) {
-    cells[0].push_back(report.quantities[q].title);
-    if (compared(report, q)) cells[0].push_back(comparison_title(report.quantities[q]));
-  }
-  for (const Report::Group& group : report.groups) {
-    std::vector<std::string> row = group.keys;
-    for (std::string& key : row)
-      if (key.empty()) key = "-";
-    for (std::size_t q = 0; q < report.quantities.size(); ++q) {
-      row.push_back(with_interval(group.cells[q].value, report.quantities[q].digits, false));
-      if (compared(report, q)) row.push_back(comparison(group.cells[q], report.quantities[q]));
-    }
-    cells.push_back(std::move(row));
-  }
-  return cells;
-}
-
-// Rows are the other keys, columns the values of the pivot; one quantity.
-Cells pivoted(const Report& report, std::size_t q) {
-  const auto at = static_cast<std::size_t>(
-      std::find(report.by.begin(), report.by.end(), report.pivot) - report.by.begin());
-  std::vector<std::string> columns;
-  std::vector<std::vector<std::string>> rows;
-  std::map<std::pair<std::vector<std::string>, std::string>, std::string> texts;
-  for (const Report::Group& group : report.groups) {
-    std::vector<std::string> row = group.keys;
-    const std::string column = row[at];
-    row.erase(row.begin() + static_cast<std::ptrdiff_t>(at));
-    if (std::find(columns.begin(), columns.end(), column) == columns.end())
-      columns.push_back(column);
-    if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows.push_back(row);
-    const ReportCell& cell = group.cells[q];
-    std::string text = with_interval(cell.value, report.quantities[q].digits, false);
-    if (cell.versus && cell.versus->refused.empty()) {
-      const Versus& versus = *cell.versus;
-      const bool ratio = report.quantities[q].compare != Compare::difference;
-      text += " (" +
-              (ratio ? fixed(versus.ratio.value, 2) + "x"
-                     : plus(versus.difference.value, report.quantities[q].digits)) +
-              (versus.p_holm < 0.05 ? "*)" : ")");
-    }
-    texts[{row, column}] = text;
-  }
-  Cells cells(1);
-  for (std::size_t k = 0; k < report.by.size(); ++k)
-    if (k != at) cells[0].push_back(report.by[k]);
-  if (cells[0].empty()) cells[0].push_back("");
-  for (const std::string& column : columns)
-    cells[0].push_back(report.pivot + "=" + (column.empty() ? "-" : column));
-  for (const auto& row : rows) {
-    std::vector<std::string> line = row;
-    if (line.empty()) line.push_back(report.quantities[q].title);
-    for (const std::string& column : columns) {
-      const auto found = texts.find({row, column});
-      line.push_back(found == texts.end() ? "-" : found->second);
-    }
-    cells.push_back(std::move(line));
-  }
-  return cells;
-}
 
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-std::string markdown(const Cells& cells, std::size_t keys) {
+std::string markdown(const ReportTable& table) {
+  std::vector<std::vector<ReportTable::Cell>> cells{table.header};
+  cells.insert(cells.end(), table.rows.begin(), table.rows.end());
+  const std::size_t keys = table.keys;
   std::vector<std::size_t> widths(cells[0].size(), 3);
   const auto escaped = [](std::string text) {
     for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2)
@@ -140,11 +31,11 @@ std::string markdown(const Cells& cells, std::size_t keys) {
   };
   for (const auto& row : cells)
     for (std::size_t c = 0; c < row.size(); ++c)
-      widths[c] = std::max(widths[c], width_of(escaped(row[c])));
+      widths[c] = std::max(widths[c], width_of(escaped(row[c].text)));
   std::string text;
-  const auto line = [&](const std::vector<std::string>& row) {
+  const auto line = [&](const std::vector<ReportTable::Cell>& row) {
     for (std::size_t c = 0; c < row.size(); ++c) {
-      const std::string cell = escaped(row[c]), space(widths[c] - width_of(cell), ' ');
+      const std::string cell = escaped(row[c].text), space(widths[c] - width_of(cell), ' ');
       text += "| " + (c < keys ? cell + space : space + cell) + " ";
     }
     text += "|\n";
@@ -160,8 +51,14 @@ std::string markdown(const Cells& cells, std::size_t keys) {
 
 std::string latex_text(const std::string& text) {
   std::string result;
-  for (char c : text) {
-    if (std::string("&%$#_{}").find(c) != std::string::npos)
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool times =
+        c == 'x' && i > 0 && std::isdigit(static_cast<unsigned char>(text[i - 1])) &&
+        (i + 1 == text.size() || !std::isalnum(static_cast<unsigned char>(text[i + 1])));
+    if (times)
+      result += "$\\times$";
+    else if (std::string("&%$#_{}").find(c) != std::string::npos)
       result += '\\', result += c;
     else if (c == '\\')
       result += "\\textbackslash{}";
@@ -173,56 +70,66 @@ std::string latex_text(const std::string& text) {
       result += std::string("$") + c + "$";
     else if (c == '*')
       result += "$^{*}$";
+    else if (c == '-' && i + 1 < text.size() &&
+             std::isdigit(static_cast<unsigned char>(text[i + 1])) &&
+             (i == 0 || std::string(" [(").find(text[i - 1]) != std::string::npos))
+      result += "$-$";
     else
       result += c;
   }
   return result;
 }
 
-std::string latex(const Cells& cells, std::size_t keys) {
-  std::string text = "\\begin{tabular}{" + std::string(keys, 'l') +
-                     std::string(cells[0].size() - keys, 'r') + "}\n\\toprule\n";
-  for (std::size_t r = 0; r < cells.size(); ++r) {
-    for (std::size_t c = 0; c < cells[r].size(); ++c)
-      text += (c ? " & " : "") + latex_text(cells[r][c]);
-    text += r == 0 ? " \\\\\n\\midrule\n" : " \\\\\n";
-  }
-  return text + "\\bottomrule\n\\end{tabular}\n";
+std::string latex_cell(const ReportTable::Cell& cell) {
+  return cell.best ? "\\textbf{" + latex_text(cell.text) + "}" : latex_text(cell.text);
 }
 
-std::string tables(const Report& report, std::string (*format)(const Cells&, std::size_t),
-                   const std::string& comment) {
-  if (report.pivot.empty()) return format(flat(report), std::max<std::size_t>(1, report.by.size()));
+// A float with a caption, a label, and its notes below the table. It needs booktabs.
+std::string latex(const Report& report) {
+  const std::vector<ReportTable> tables = report_tables(report, Headings::words);
+  std::string text = "% \\usepackage{booktabs}\n";
+  for (std::size_t t = 0; t < tables.size(); ++t) {
+    const ReportTable& table = tables[t];
+    const auto line = [](const std::vector<ReportTable::Cell>& row) {
+      std::string cells;
+      for (std::size_t c = 0; c < row.size(); ++c) cells += (c ? " & " : "") + latex_cell(row[c]);
+      return cells + " \\\\\n";
+    };
+    std::string by;
+    for (const std::string& key : report.by)
+      by += (by.empty() ? " by " : ", ") + key_words(key, report.by);
+    const std::string caption =
+        (table.title.empty() ? "Results" + by : table.title) + ". The best of a column is bold.";
+    text += "\\begin{table}[t]\n\\centering\n\\caption{" + latex_text(caption) +
+            "}\n\\label{tab:results" + (tables.size() > 1 ? "-" + std::to_string(t + 1) : "") +
+            "}\n\\begin{tabular}{" + std::string(table.keys, 'l') +
+            std::string(table.header.size() - table.keys, 'r') + "}\n\\toprule\n" +
+            line(table.header) + "\\midrule\n";
+    for (const auto& row : table.rows) text += line(row);
+    text +=
+        "\\bottomrule\n\\end{tabular}\n\n\\vspace{2pt}\n\\begin{minipage}{\\linewidth}"
+        "\\footnotesize\n";
+    std::vector<std::string> notes = table.notes;
+    if (t + 1 == tables.size()) notes.insert(notes.end(), report.notes.begin(), report.notes.end());
+    for (const std::string& note : notes) text += latex_text(note) + "\n";
+    text += "\\end{minipage}\n\\end{table}\n";
+  }
+  return text;
+}
+
+std::string markdown(const Report& report) {
   std::string text;
-  for (std::size_t q = 0; q < report.quantities.size(); ++q) {
-    text += (q ? "\n" : "") + comment + report.quantities[q].title + ": " +
-            report.quantities[q].doc + "\n" + (comment.empty() ? "\n" : "");
-    text += format(pivoted(report, q), std::max<std::size_t>(1, report.by.size() - 1));
+  for (const ReportTable& table : report_tables(report, Headings::keys)) {
+    if (!table.title.empty()) text += (text.empty() ? "" : "\n") + table.title + "\n\n";
+    text += markdown(table);
+    if (!table.notes.empty()) text += "\n";
+    for (const std::string& note : table.notes) text += "- " + note + "\n";
   }
+  text += report.findings.empty() ? "" : "\n";
+  for (const Report::Finding& finding : report.findings) text += "- " + report.text(finding) + "\n";
+  text += report.notes.empty() ? "" : "\n";
+  for (const std::string& note : report.notes) text += "- " + note + "\n";
   return text;
-}
-
-std::string remarks(const Report& report, const std::string& lead) {
-  std::string text;
-  for (const auto* list : {&report.findings, &report.notes}) {
-    if (!list->empty()) text += "\n";
-    for (const std::string& sentence : *list) text += lead + sentence + "\n";
-  }
-  return text;
-}
-
-std::string full(double value) {
-  if (std::isnan(value)) return "";
-  char text[40];
-  std::snprintf(text, sizeof text, "%.10g", value);
-  return text;
-}
-
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string result = "\"";
-  for (char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return result + "\"";
 }
 
 const char* finding_name(Equivalence::Finding finding) {
@@ -240,13 +147,12 @@ std::string csv(const Report& report) {
       "high,difference,difference_low,difference_high,p,p_holm,"
       "equivalence,margin,no_worse,refused\n";
   for (const Report::Group& group : report.groups) {
-    for (std::size_t q = 0; q < report.quantities.size(); ++q) {
-      const ReportCell& cell = group.cells[q];
+    for (const Quantity& quantity : report.quantities) {
+      const ReportCell& cell = group.cell(quantity);
       for (const std::string& key : group.keys) text += csv_text(key) + ",";
-      text += report.quantities[q].name + "," + report.quantities[q].unit + "," +
-              full(cell.value.value) + "," + full(cell.value.interval.low) + "," +
-              full(cell.value.interval.high) + "," + std::to_string(cell.prompts) + "," +
-              std::to_string(cell.samples) + ",";
+      text += quantity.name + "," + quantity.unit + "," + full_number(cell.value.value) + "," +
+              full_number(cell.value.interval.low) + "," + full_number(cell.value.interval.high) +
+              "," + std::to_string(cell.prompts) + "," + std::to_string(cell.samples) + ",";
       if (!cell.versus) {
         text += std::string(13, ',') + "\n";
         continue;
@@ -256,10 +162,10 @@ std::string csv(const Report& report) {
       for (double value :
            {v.ratio.value, v.ratio.interval.low, v.ratio.interval.high, v.difference.value,
             v.difference.interval.low, v.difference.interval.high, v.p, v.p_holm}) {
-        text += "," + full(value);
+        text += "," + full_number(value);
       }
       text += v.equivalence ? std::string(",") + finding_name(v.equivalence->finding) + "," +
-                                  full(v.equivalence->margin)
+                                  full_number(v.equivalence->margin)
                             : ",,";
       text += v.non_inferiority ? v.non_inferiority->shown ? ",yes" : ",not shown" : ",";
       text += "," + csv_text(v.refused) + "\n";
@@ -296,8 +202,8 @@ std::string json(const Report& report) {
              {"baseline", report.groups[group.baseline].name},
              {"cells", Json::object()}};
     for (std::size_t k = 0; k < report.by.size(); ++k) row["keys"][report.by[k]] = group.keys[k];
-    for (std::size_t q = 0; q < report.quantities.size(); ++q) {
-      const ReportCell& cell = group.cells[q];
+    for (const Quantity& quantity : report.quantities) {
+      const ReportCell& cell = group.cell(quantity);
       Json here = estimate(cell.value);
       here["prompts"] = cell.prompts;
       here["samples"] = cell.samples;
@@ -323,11 +229,13 @@ std::string json(const Report& report) {
         if (!v.refused.empty()) versus["refused"] = v.refused;
         here["versus"] = std::move(versus);
       }
-      row["cells"][report.quantities[q].name] = std::move(here);
+      row["cells"][quantity.name] = std::move(here);
     }
     all["groups"].push_back(std::move(row));
   }
-  all["findings"] = report.findings;
+  all["findings"] = Json::array();
+  for (const Report::Finding& finding : report.findings)
+    all["findings"].push_back(report.text(finding));
   all["notes"] = report.notes;
   return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -347,9 +255,9 @@ ReportFormat report_format_of(const std::string& name) {
 
 std::string print(const Report& report, ReportFormat format) {
   switch (format) {
-    case ReportFormat::markdown: return tables(report, markdown, "") + remarks(report, "- ");
-    case ReportFormat::latex: return tables(report, latex, "% ") + remarks(report, "% ");
-    case ReportFormat::csv: return csv(report);
+    case ReportFormat::markdown: return markdown(report);
+    case ReportFormat::latex: return latex(report);
+    case ReportFormat::csv: return report.pivot.empty() ? csv(report) : pivoted_csv(report);
     case ReportFormat::json: return json(report);
   }
   return "";

@@ -1,18 +1,15 @@
-// The table that `run` prints: what each arm cost, and what it was worth, against the first.
+// The tables that `run` and `sweep` print at their end: what each arm cost, and what it was worth.
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "analysis/report/report_options.h"
-#include "core/trace/rows.h"
+#include "analysis/frame.h"
 
 namespace draftlab {
 
-// Plain aligned text, at most 120 columns. Arms that decoded the same prompts are compared with the
-// first among them, paired by prompt and sample. Seconds that were not measured (batch > 1) are
-// printed as `-`.
-std::string summary(const std::vector<RunRow>& runs, const std::vector<SampleRow>& samples,
-                    const ReportOptions& options);
+// Plain aligned text, at most 120 columns. The numbers, the comparisons and the refusals are those
+// of make_report: arms that differ in their seed alone are one row, each arm is compared with the
+// baseline that decoded its prompts, and every metric with a margin is judged.
+std::string summary(const Frame& frame);
 
 }  // namespace draftlab

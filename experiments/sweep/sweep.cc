@@ -64,20 +64,14 @@ int dry_run(const Config& config, const Registries& registries) {
   return 0;
 }
 
-int finish(const SweepFolder& folder, const Registries& registries, bool went_through) {
+int finish(const SweepFolder& folder, bool went_through) {
   const Manifest cells = manifest(folder);
   const bool gathered = gather(folder, cells);
   const bool whole = print_status(folder, cells, std::cout);
   if (gathered) {
     std::cout << "trace: " << folder.result() << "\n";
-    const Trace trace(folder.result(), ColumnReader::Trust::own);
-    if (trace.runs().size() <= kMostSummarised) {
-      Faults faults;
-      std::cout << summary(trace.runs(), trace.read(false),
-                           compose(folder.cells()[0].cell.config, registries, faults)
-                               .section<ReportOptions>())
-                << "\n";
-    }
+    const Frame frame({folder.result()});
+    if (frame.arms().size() <= kMostSummarised) std::cout << summary(frame) << "\n";
   }
   if (!went_through) {
     std::cerr << "interrupted; what was finished is kept: draftlab sweep " << folder.path()
@@ -150,7 +144,7 @@ int sweep(const CommandLine& line, const Registries& registries) {
   }
   if (line.has("gather") || line.has("status")) settle_with_slurm(folder);
   if (line.has("status")) return print_status(folder, manifest(folder), std::cout) ? 0 : 1;
-  if (line.has("gather")) return finish(folder, registries, true);
+  if (line.has("gather")) return finish(folder, true);
   if (line.has("estimate")) return estimate(folder, registries);
   folder.cancel(false);
   if (line.has("retry")) std::cout << forgive_failures(folder) << " failures forgotten\n";
@@ -163,7 +157,7 @@ int sweep(const CommandLine& line, const Registries& registries) {
     return submit(folder, options, line.passed);
   }
   const bool went_through = run_locally(folder, static_cast<int>(number(line, "jobs", 1, 1)));
-  return finish(folder, registries, went_through);
+  return finish(folder, went_through);
 }
 
 }  // namespace draftlab

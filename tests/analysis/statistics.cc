@@ -122,6 +122,12 @@ TEST_CASE("at a true difference of the margin, equivalence is claimed no oftener
 }
 
 TEST_CASE("prompts needed") {
+  // Away from zero, what is left of the margin has to be shown; nothing is left beyond it.
+  CHECK(prompts_for_equivalence_at(0, 1, 1) == prompts_for_equivalence(1, 1));
+  CHECK(prompts_for_equivalence_at(-0.5, 1, 1) == prompts_for_non_inferiority(1, 0.5));
+  CHECK(std::isinf(prompts_for_equivalence_at(-1, 1, 1)));
+  CHECK(std::isinf(prompts_for_non_inferiority_at(1.5, 1, 1)));
+  CHECK(prompts_for_non_inferiority_at(-1, 1, 1) == prompts_for_non_inferiority(1, 2));
   CHECK(prompts_for_equivalence(1, 1) == doctest::Approx(8.564).epsilon(1e-3));
   CHECK(prompts_for_non_inferiority(1, 1) == doctest::Approx(6.183).epsilon(1e-3));
   // 15 % discordant answers, margins of 1, 2, 3 and 5 points.

@@ -14,7 +14,7 @@ struct MadeArm {
   std::string id = {}, label = {}, config = {};
   int steps = 4, drafted = 4, accepted = 2, exact = 0;
   bool verified = true;
-  double seconds = 1;
+  double seconds = 1, entropy = kNotMeasured, judge_nll = kNotMeasured;
   std::function<double(int prompt)> score = [](int) { return 0.5; };
   std::function<std::string(int prompt)> text = [](int) { return ""; };
   std::function<BleuSums(int prompt)> bleu_sums = {};  // none: the task is no translation
@@ -78,6 +78,8 @@ inline SampleRow made_sample(const MadeArm& arm, int run, int prompt, int repeat
   std::int32_t open = row.length - 1;
   for (StepRow& step : row.steps) step.masked = open, open -= step.committed;
   row.seconds = arm.seconds;
+  row.entropy_bits = arm.entropy;
+  row.judge_nll = arm.judge_nll, row.judge_tokens = std::isnan(arm.judge_nll) ? 0 : 10;
   row.text = arm.text(prompt);
   row.scores = {{"exact_match", arm.score(prompt)}};
   if (arm.bleu_sums) {
@@ -107,6 +109,24 @@ inline void write_arms(const std::string& path, const std::vector<MadeArm>& arms
     }
   }
   writer.close();
+}
+
+// The same arms as the cells of a sweep that were gathered into one file.
+inline void write_sweep(const std::string& path, const std::vector<MadeArm>& arms,
+                        const MadeRun& made = {}) {
+  std::vector<GatheredTrace> cells;
+  std::vector<CellRow> manifest;
+  for (std::size_t i = 0; i < arms.size(); ++i) {
+    const std::string cell = path + ".cell" + std::to_string(i);
+    write_arms(cell, {arms[i]}, made);
+    cells.push_back({cell, arms[i].label, made.first, made.prompts, made.repeats});
+    CellRow row;
+    row.id = arms[i].id, row.arm = arms[i].label, row.status = "done", row.attempts = 1;
+    row.run = static_cast<std::int32_t>(i), row.samples = made.prompts * made.repeats;
+    manifest.push_back(row);
+  }
+  gather(path, {}, cells, manifest);
+  for (const GatheredTrace& cell : cells) std::filesystem::remove(cell.path);
 }
 
 }  // namespace draftlab

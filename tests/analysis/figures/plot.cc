@@ -4,11 +4,14 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <set>
 
 #include "analysis/figures/bins.h"
+#include "analysis/words.h"
+#include "core/base/error.h"
 #include "core/metrics/decode_metrics.h"
 #include "core/trace/curves.h"
-#include "tests/core/trace/trace_fixture.h"
+#include "tests/analysis/traces.h"
 
 namespace draftlab {
 namespace {
@@ -60,8 +63,10 @@ TEST_CASE("texts of a script") {
   CHECK(short_name("decode.temperature=0.8") == "temperature=0.8");
   CHECK(number_text(0.1) == "0.1");
   CHECK(number_text(kNotMeasured) == "NaN");
-  CHECK(line_style(0) != line_style(8));  // one colour, another shape
-  CHECK(colour(0) == colour(8));
+  std::set<std::string> styles;
+  for (std::size_t i = 0; i < kColours; ++i)
+    styles.insert(colour(i)), styles.insert(std::to_string(marker(i)));
+  CHECK(styles.size() == kColours + kMarkers);  // none repeats
 }
 
 TEST_CASE("acceptance by depth is what the metrics say") {
@@ -71,7 +76,7 @@ TEST_CASE("acceptance by depth is what the metrics say") {
   const Quantities quantities(frame);
   const Grouping grouping(frame, {});
   const PlotRequest request;
-  const PlotData data{frame, quantities, grouping, request, {"stepwise", "self"}};
+  const PlotData data{frame, quantities, grouping, request};
   const Picture picture = acceptance_figure(data);
   std::vector<SampleRow> self;
   for (int prompt = 0; prompt < 6; ++prompt) self.push_back(made_sample(1, prompt, 0));
@@ -107,13 +112,12 @@ TEST_CASE("calibration has a curve for every attached estimator") {
   const Frame frame({folder / "a.h5"});
   const Quantities quantities(frame);
   const PlotRequest request;
-  const auto check = [&](const std::vector<std::string>& by, std::vector<std::string> arms,
+  const auto check = [&](const std::vector<std::string>& by,
                          const std::vector<std::string>& curves) {
     const Grouping grouping(frame, by);
-    const Picture picture =
-        calibration_figure({frame, quantities, grouping, request, std::move(arms)});
+    const Picture picture = calibration_figure({frame, quantities, grouping, request});
     REQUIRE(picture.data.size() == 2);
-    const std::string& text = picture.data[0].second;
+    const std::string& text = picture.data[1].second;
     int index = 0;
     std::size_t at = 0;
     for (const std::string& curve : curves) {
@@ -133,13 +137,10 @@ TEST_CASE("calibration has a curve for every attached estimator") {
       const bool attached = curve.ends_with("sure") || curve.ends_with("twice");
       CHECK(points == (attached ? 3 : 0));  // 0, 1 or 2 accepted
       CHECK((picture.script.find(drawn) != std::string::npos) == attached);
-      CHECK((picture.script.find("set label " + std::to_string(index) + " '" + curve + "'") !=
-             std::string::npos));
     }
   };
-  check({}, {"stepwise", "self"},
-        {"stepwise", "self", "stepwise sure", "self sure", "stepwise twice", "self twice"});
-  check({"model_family"}, {"all"}, {"all", "sure", "twice"});
+  check({}, {"stepwise", "self", "stepwise sure", "self sure", "stepwise twice", "self twice"});
+  check({"model_family"}, {"table", "table sure", "table twice"});
 }
 
 TEST_CASE("what a figure lacks is named") {
@@ -161,8 +162,8 @@ TEST_CASE("what a figure lacks is named") {
   CHECK(message<UsageError>(plotted("pareto", unknown)).find("there is no metric 'rouge1'") !=
         std::string::npos);
   CHECK(message<UsageError>([&] {
-          plot({.paths = {folder / "a.h5"}, .out = folder / "out", .formats = {"pdf"}}, {});
-        }) == "--format pdf is none of svg, png");
+          plot({.paths = {folder / "a.h5"}, .out = folder / "out", .formats = {"gif"}}, {});
+        }) == "--format gif is none of svg, png, pdf");
 }
 
 TEST_CASE("without gnuplot the data and the script are there, and a sentence") {
@@ -198,12 +199,207 @@ TEST_CASE("every figure that a trace and a training can make is drawn") {
     CAPTURE(picture.name);
     CHECK(read(folder / ("out/" + picture.name + ".svg")).find("</svg>") != std::string::npos);
     CHECK(read(folder / ("out/" + picture.name + ".png")).substr(1, 3) == "PNG");
+    CHECK(read(folder / ("out/" + picture.name + ".pdf")).substr(0, 5) == "%PDF-");
+    CHECK(read(folder / ("out/" + picture.name + ".txt")) == picture.caption + "\n");
     CHECK_FALSE(picture.caption.empty());
   }
   CHECK(names == std::vector<std::string>{"pareto", "acceptance", "progress", "ar", "calibration",
                                           "router", "cost", "training"});
   CHECK(plotted.left_out.size() == 2);  // heat and axis: the arms differ in one key, the drafter
   CHECK_FALSE(std::filesystem::exists(folder / "out/gnuplot.log"));
+}
+
+namespace {
+
+// Two drafters by three lengths; every number of an arm follows from its drafter and its length.
+std::vector<MadeArm> six_arms() {
+  std::vector<MadeArm> arms;
+  for (const char* drafter : {"stepwise", "self"}) {
+    for (const int length : {2, 4, 16}) {
+      const std::string number = std::to_string(length);
+      const bool self = std::string(drafter) == "self";
+      arms.push_back({.id = drafter + number,
+                      .label = "drafter=" + std::string(drafter) + " decode.draft_length=" + number,
+                      .config = "drafter = " + std::string(drafter) +
+                                "\n[decode]\ndraft_length = " + number + "\n[run]\nseed = 1\n",
+                      .steps = self ? 20 - length : 40 - length,
+                      .drafted = self ? length : 1,
+                      .accepted = self ? 1 : 0,
+                      .verified = self,
+                      .seconds = (self ? 1.0 : 3.0) + 0.01 * length,
+                      .score = [=](int) { return (self ? 0.5 : 0.75) + 0.01 * length; }});
+    }
+  }
+  return arms;
+}
+
+// The first number of every line that is no comment and holds one.
+std::vector<std::vector<double>> numbers_of(const std::string& table) {
+  std::vector<std::vector<double>> rows;
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::vector<double> row;
+    for (double x = 0; words >> x;) row.push_back(x);
+    if (!row.empty()) rows.push_back(row);
+  }
+  return rows;
+}
+
+const std::string& data_of(const Picture& picture, const std::string& file) {
+  for (const auto& [name, text] : picture.data)
+    if (name == file) return text;
+  throw Fault("the figure has no file " + file);
+}
+
+}  // namespace
+
+// What is drawn under a metric's label is that metric: every figure that takes a score, every
+// score, a run and a sweep, of which times say nothing.
+TEST_CASE("a figure shows what its label says") {
+  const TraceFolder folder("plot");
+  const std::vector<MadeArm> arms = six_arms();
+  write_arms(folder / "run.h5", arms);
+  write_sweep(folder / "sweep.h5", arms);
+  const std::map<std::string, std::function<double(const SampleRow&)>> scores = {
+      {"nfe", [](const SampleRow& row) { return static_cast<double>(row.counts.nfe()); }},
+      {"seconds", [](const SampleRow& row) { return row.seconds; }},
+      {"model_seconds",
+       [](const SampleRow& row) {
+         return 1e-9 *
+                static_cast<double>(row.counts[Kind::draft].ns + row.counts[Kind::verify].ns);
+       }},
+      {"tokens_per_second", [](const SampleRow& row) { return row.generated / row.seconds; }},
+      {"tokens_per_forward",
+       [](const SampleRow& row) { return row.generated / static_cast<double>(row.counts.nfe()); }},
+      {"generated", [](const SampleRow& row) { return static_cast<double>(row.generated); }},
+      {"exact_match", [](const SampleRow& row) { return row.scores[0].second; }}};
+  std::vector<std::map<std::string, double>> expected;  // of an arm, a score
+  for (const MadeArm& arm : arms) {
+    const SampleRow row = made_sample(arm, 0, 0, 0);
+    std::map<std::string, double>& values = expected.emplace_back();
+    for (const auto& [name, of] : scores) values[name] = of(row);
+  }
+  for (const char* trace : {"run.h5", "sweep.h5"}) {
+    const bool sweep = std::string(trace) == "sweep.h5";
+    const Frame frame({folder / trace});
+    const Quantities quantities(frame);
+    const Grouping grouping(frame, {});
+    REQUIRE(grouping.groups.size() == 6);
+    for (const auto& [score, of] : scores) {
+      CAPTURE(trace);
+      CAPTURE(score);
+      const Quantity& quantity = quantities.find(score);
+      PlotRequest request;
+      request.score = score, request.speed = "nfe";
+      const PlotData data{frame, quantities, grouping, request};
+      if (sweep && quantity.timing) {
+        for (const auto& figure : {pareto_figure, axis_figure, heat_figure})
+          CHECK(message<DataError>([&] { figure(data); }).find("times may not be compared: ") !=
+                std::string::npos);
+        request.score = "exact_match", request.speed = score;
+        CHECK(message<DataError>([&] { pareto_figure(data); }).find("would compare " + score) !=
+              std::string::npos);
+        continue;
+      }
+      const Picture pareto = pareto_figure(data), axis = axis_figure(data),
+                    heat = heat_figure(data);
+      const std::string label = title_words(quantity);
+      for (const Picture* picture : {&pareto, &axis})
+        CHECK(picture->script.find("set ylabel '" + label) != std::string::npos);
+      CHECK(heat.script.find("set title '" + label + "'") != std::string::npos);
+      const auto points = numbers_of(data_of(pareto, "pareto.dat"));
+      REQUIRE(points.size() == 6);
+      for (std::size_t arm = 0; arm < 6; ++arm) {
+        CHECK(points[arm][0] == doctest::Approx(expected[0]["nfe"] / expected[arm]["nfe"]));
+        CHECK(points[arm][3] == doctest::Approx(expected[arm][score]).epsilon(1e-5));
+      }
+      CHECK(pareto.script.find("set xlabel 'NFE, times fewer'") != std::string::npos);
+      std::map<std::pair<double, double>, int> found;  // along, value
+      for (const auto& row : numbers_of(data_of(axis, "axis.dat")))
+        for (std::size_t arm = 0; arm < 6; ++arm)
+          found[{row[0], static_cast<double>(arm)}] +=
+              std::abs(row[1] - expected[arm][score]) < 1e-5 * (1 + std::abs(row[1])) &&
+              row[0] == number_of(frame.key(static_cast<int>(arm), "decode.draft_length"));
+      for (std::size_t arm = 0; arm < 6; ++arm)
+        CHECK(found[{*number_of(frame.key(static_cast<int>(arm), "decode.draft_length")),
+                     static_cast<double>(arm)}] >= 1);
+      for (const auto& row : numbers_of(data_of(heat, "heat.dat"))) {
+        const bool known = std::any_of(expected.begin(), expected.end(), [&](auto& values) {
+          return std::abs(row[0] - values[score]) < 1e-5 * (1 + std::abs(row[0]));
+        });
+        CHECK(known);
+      }
+    }
+    // Of seconds, `cost` keeps only what may be compared.
+    const PlotRequest request;
+    const Picture cost = cost_figure({frame, quantities, grouping, request});
+    CHECK((cost.caption.find("Seconds are not compared") != std::string::npos) == sweep);
+    CHECK((cost.data.size() == 1) == sweep);
+  }
+}
+
+TEST_CASE("a front stands among arms with one baseline, else there are panels") {
+  const TraceFolder folder("plot");
+  write_arms(folder / "a.h5", six_arms());
+  const Frame frame({folder / "a.h5"});
+  const Quantities quantities(frame);
+  const PlotRequest request{.by = {"drafter", "decode.draft_length"},
+                            .baseline = "drafter=stepwise"};
+  const Grouping grouping(frame, request.by);
+  const Picture picture = pareto_figure({frame, quantities, grouping, request});
+  const std::string& fronts = data_of(picture, "pareto_front.dat");
+  for (const char* length : {"2", "4", "16"}) {
+    CHECK(fronts.find("against drafter=stepwise decode.draft_length=" + std::string(length) +
+                      "\n") != std::string::npos);
+    CHECK(picture.script.find("set title 'against stepwise, draft length " + std::string(length) +
+                              "'") != std::string::npos);
+  }
+}
+
+TEST_CASE("colours and markers stand for values, and no two arms of a panel look alike") {
+  std::vector<Actor> all;
+  int group = 0;
+  all.push_back({group++, "base", {{"decode.block_size", "1"}, {"router", "never"}}});
+  for (const char* router : {"never", "always", "ucb"})
+    for (const char* cost : {"1", "2", "3", "5", "6"})
+      for (const char* block : {"4", "8", "16", "32"})
+        all.push_back(
+            {group++,
+             "arm",
+             {{"decode.block_size", block}, {"router", router}, {"router.ucb.cost", cost}}});
+  const Cast roles = cast(all, {.along = "decode.block_size", .reference = 0});
+  CHECK(numeric_key(all) == "router.ucb.cost");
+  CHECK(roles.roles.size() == all.size());
+  CHECK(roles.left_out.empty());
+  CHECK(roles.markers == std::vector<std::string>{"4", "8", "16", "32"});
+  CHECK(roles.marker_title == "block size");
+  CHECK(roles.colours ==
+        std::vector<std::string>{"cost 1", "cost 2", "cost 3", "cost 5", "cost 6"});
+  CHECK(roles.panels == std::vector<std::string>{"never", "always", "ucb"});
+  CHECK(roles.reference == "block size 1, never");
+  std::set<std::tuple<std::size_t, std::string>> looks;
+  for (const Cast::Role& role : roles.roles) looks.insert({role.panel, roles.mark(role)});
+  CHECK(looks.size() == all.size());
+  const Cast arms = cast(all, {.series = {"router"}, .along = "decode.block_size", .reference = 0});
+  CHECK(arms.colours == std::vector<std::string>{"never", "always", "ucb"});
+  CHECK(arms.panels.size() == 5);
+  CHECK(message<UsageError>([&] {
+          cast(all, {.series = {"router", "router.ucb.cost"}, .along = "decode.block_size"});
+        }).find("--series has 16 values, and 8 colours") != std::string::npos);
+}
+
+TEST_CASE("axes of shares go from 0 to 1, powers of two stand on a logarithmic one") {
+  AxisRange range;
+  range.add(0.2), range.add(0.9);
+  CHECK(range.within_a_share());
+  CHECK(range.commands('y', true, 5).find("set yrange [0:1]\n") != std::string::npos);
+  AxisRange sizes;
+  sizes.add(4), sizes.add(32);
+  CHECK_FALSE(sizes.within_a_share());
+  CHECK(sizes.commands('x', false, 6, {4, 8, 16, 32}).find("set xtics (4, 8, 16, 32)") !=
+        std::string::npos);
+  CHECK(sizes.commands('x', false, 3, {4, 8, 16, 32}).find("set xtics 20") != std::string::npos);
 }
 
 }  // namespace draftlab

@@ -43,9 +43,7 @@ MadeArm self(const std::string& length = "4") {
 }
 
 const ReportCell& cell(const Report& report, std::size_t group, const std::string& metric) {
-  for (std::size_t q = 0; q < report.quantities.size(); ++q)
-    if (report.quantities[q].name == metric) return report.groups[group].cells[q];
-  throw Fault("the report lacks " + metric);
+  return report.groups[group].cell(metric);
 }
 
 }  // namespace
@@ -68,7 +66,8 @@ TEST_CASE("two arms, against the stepwise one") {
   CHECK(cell(report, 1, "seconds").versus->ratio.value == doctest::Approx(4));
   CHECK(cell(report, 1, "acceptance_rate").value.value == doctest::Approx(0.5));
   CHECK(cell(report, 1, "acceptance_rate").versus->refused ==
-        "they have no measured prompt in common");  // stepwise verifies nothing
+        "it was not measured in drafter=stepwise");  // which verifies nothing
+  CHECK_THROWS_AS(report.groups[0].cell("rouge1"), Fault);
   CHECK(cell(report, 1, "accepted_length").value.value == doctest::Approx(2));
   const Versus& score = *cell(report, 1, "exact_match").versus;
   CHECK(score.difference.value == 0);
@@ -82,7 +81,9 @@ TEST_CASE("two arms, against the stepwise one") {
   CHECK(has(table, "equivalent within 0.03"));
   CHECK(has(table, "three are the least"));
   CHECK(has(print(report, ReportFormat::latex), "\\begin{tabular}{lrr"));
-  CHECK(has(print(report, ReportFormat::latex), "draft\\_length"));
+  CHECK(has(print(report, ReportFormat::latex), "\\label{tab:results}"));
+  CHECK(has(print(report, ReportFormat::latex), "1.50$\\times$ [1.50, 1.50]"));
+  CHECK(has(print(report, ReportFormat::latex), "\\textbf{16.0 [16.0, 16.0]}"));
   const std::string csv = print(report, ReportFormat::csv);
   CHECK(has(csv, "drafter=self decode.draft_length=4,nfe,1,16,16,16,6,6,drafter=stepwise,6,1.5,"));
   const auto commas = [&](const std::string& text) {
@@ -233,6 +234,86 @@ TEST_CASE("a difference that is real, one that is not, and how many prompts it t
   CAPTURE(text);
   CHECK(has(text, "needs about 1952 prompts"));
   CHECK(has(text, "No trace declares [report] margin_score"));
+}
+
+TEST_CASE("what lies beyond the margin is called better or worse, and needs no more prompts") {
+  const TraceFolder folder("report");
+  MadeArm base = stepwise(), better = self("4"), near = self("2");
+  base.score = [](int p) { return p % 8 == 0; };
+  better.score = [](int p) { return p % 8 != 0; };
+  near.score = [](int p) { return p % 8 == 0 || p % 10 == 1; };  // 0.1 more, some prompts
+  write_arms(folder / "a.h5", {base, better, near}, {.prompts = 40});
+  const Report report = make_report(Frame({folder / "a.h5"}), {.metrics = {"exact_match"}});
+  const std::string text = print(report, ReportFormat::markdown);
+  CAPTURE(text);
+  CHECK(has(text, "exact_match better by 0.7500 [0."));
+  CHECK(has(text, "(90 %), beyond the margin of 0.03."));
+  CHECK(std::isinf(cell(report, 2, "exact_match").versus->equivalence->needed));
+  CHECK(has(text, "lies outside the margin, so more prompts would not show it; no worse."));
+  CHECK_FALSE(has(text, "DIFFERENT"));
+}
+
+TEST_CASE("what is accepted by construction is not tested") {
+  const TraceFolder folder("report");
+  MadeArm base = stepwise();
+  base.verified = true, base.exact = 1, base.accepted = 1;
+  write_arms(folder / "a.h5", {base, self()});
+  const Report report = make_report(Frame({folder / "a.h5"}), {.metrics = {"acceptance_rate"}});
+  CHECK(cell(report, 0, "acceptance_rate").value.value == 1);
+  CHECK(has(cell(report, 1, "acceptance_rate").versus->refused, "is the target's own draw"));
+}
+
+// The layout of the S2D2 paper's Tables 6 to 10: an option of a router by block sizes, against a
+// baseline that has neither the router nor a block.
+TEST_CASE("a table with speedups in brackets, against a baseline of its own") {
+  const TraceFolder folder("report");
+  const auto arm = [](const std::string& router, const std::string& span, const std::string& block,
+                      int steps, double score) {
+    MadeArm made = self();
+    made.id = router + span + block;
+    made.label = "decode.block_size=" + block +
+                 (span.empty() ? " router=" + router : " router.min-span.span=" + span);
+    made.config = "router = " + router + "\n[decode]\nblock_size = " + block +
+                  "\n[run]\nseed = 1\n" +
+                  (span.empty() ? "" : "[router.min-span]\nspan = " + span + "\n");
+    made.steps = steps;
+    made.score = [=](int) { return score; };
+    return made;
+  };
+  write_arms(folder / "a.h5",
+             {arm("never", "", "1", 24, 0.9), arm("min-span", "1", "4", 12, 0.8),
+              arm("min-span", "2", "4", 8, 0.7), arm("min-span", "1", "8", 6, 0.6)});
+  const Frame frame({folder / "a.h5"});
+  const ReportRequest request{.by = {"router.min-span.span", "decode.block_size"},
+                              .metrics = {"exact_match"},
+                              .pivot = "decode.block_size",
+                              .speedup = "seconds"};
+  ReportRequest nfe = request;
+  nfe.speedup = "nfe";
+  const Report report = make_report(frame, nfe);
+  const std::string text = print(report, ReportFormat::markdown);
+  CAPTURE(text);
+  CHECK(has(text, "0.800 (2.00x)"));
+  CHECK(has(text, "0.700 (3.00x)"));
+  CHECK(has(text, "0.600 (4.00x)"));
+  CHECK(has(text, "differ from their baseline in router"));
+  CHECK_FALSE(has(text, "in common"));
+  CHECK_FALSE(has(text, "decode.block_size=1 |"));  // the baseline stands in a note
+  CHECK(has(text, "with which all are compared: exact_match 0.900"));
+  CHECK(has(print(report, ReportFormat::csv),
+            "router.min-span.span,metric,decode.block_size=4,\"fewer NFE, decode.block_size=4\","
+            "decode.block_size=8,\"fewer NFE, decode.block_size=8\"\n"
+            "1,exact_match,0.8,2,0.6,4\n2,exact_match,0.7,3,,\n"));
+  const std::string latex = print(report, ReportFormat::latex);
+  CHECK(has(latex, "span & block size 4 & block size 8"));
+  CHECK(has(latex, "\\textbf{0.800 (2.00$\\times$)} & 0.600 (4.00$\\times$)"));
+  CHECK(has(print(make_report(frame, request), ReportFormat::markdown), "0.800 (1.00x)"));
+  std::filesystem::remove(folder / "a.h5");
+  write_arms(folder / "a.h5", {arm("never", "", "1", 24, 0.9), arm("min-span", "1", "4", 12, 0.8)},
+             {.config = "[run]\nbatch = 2\n"});
+  CHECK(has(message_of<DataError>([&] { make_report(Frame({folder / "a.h5"}), request); }),
+            "times may not be compared, since"));
+  CHECK(has(message_of<UsageError>([&] { make_report(frame, {.speedup = "nfe"}); }), "--pivot"));
 }
 
 TEST_CASE("margins come from the config that the run was given") {

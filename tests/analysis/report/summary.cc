@@ -6,30 +6,38 @@
 #include <sstream>
 
 #include "analysis/table.h"
+#include "tests/analysis/traces.h"
 
 namespace draftlab {
 namespace {
 
-SampleRow sample(int run, int prompt, int forwards, double seconds, double nll) {
-  SampleRow row;
-  row.run = run;
-  row.prompt_index = prompt;
-  row.prompt_id = "p" + std::to_string(prompt);
-  row.generated = 20;
-  row.counts[Kind::draft].calls = run == 0 ? forwards : forwards / 2;
-  row.counts[Kind::verify].calls = run == 0 ? 0 : forwards / 2;
-  row.seconds = seconds;
-  row.entropy_bits = 4;
-  row.judge_nll = nll;
-  row.judge_tokens = 10;
-  row.scores = {{"rouge1", 0.5}};
-  return row;
+// 24 forwards, or 16 for the same tokens.
+MadeArm stepwise() {
+  return {.id = "s",
+          .label = "drafter=stepwise",
+          .config = "drafter = stepwise\n[run]\nseed = 1\n",
+          .steps = 24,
+          .drafted = 1,
+          .verified = false,
+          .seconds = 2,
+          .entropy = 4,
+          .judge_nll = 23};
+}
+MadeArm self() {
+  return {.id = "f",
+          .label = "drafter=self",
+          .config = "drafter = self\n[run]\nseed = 1\n",
+          .steps = 8,
+          .seconds = 0.5,
+          .entropy = 4,
+          .judge_nll = 23.01};
 }
 
-RunRow run(const std::string& arm) {
-  RunRow row;
-  row.arm = arm;
-  return row;
+std::string summary_of(const TraceFolder& folder, const std::vector<MadeArm>& arms,
+                       const MadeRun& made = {}) {
+  std::filesystem::remove(folder / "a.h5");
+  write_arms(folder / "a.h5", arms, made);
+  return summary(Frame({folder / "a.h5"}));
 }
 
 std::size_t longest_line(const std::string& text) {
@@ -58,79 +66,101 @@ TEST_CASE("tables align and go on below when they are too wide") {
 }
 
 TEST_CASE("a run of two arms") {
-  std::vector<SampleRow> samples;
-  for (int prompt = 0; prompt < 6; ++prompt) {
-    samples.push_back(sample(0, prompt, 20, 2 + 0.1 * prompt, 23));
-    samples.push_back(sample(1, prompt, 10, 0.5 + 0.025 * prompt, 23.01 + 0.001 * prompt));
-  }
-  const std::string text = summary({run("stepwise"), run("self")}, samples, {});
+  const TraceFolder folder("summary");
+  const std::string text = summary_of(folder, {stepwise(), self()});
   CAPTURE(text);
-  CHECK(has(text, "2.00x [2.00, 2.00]"));  // forwards: 20 against 10 a prompt
+  CHECK(has(text, "1.50x [1.50, 1.50]"));  // forwards: 24 against 16 a prompt
   CHECK(has(text, "4.00x [4.00, 4.00]"));  // seconds
   CHECK(has(text, "9.97"));                // perplexity exp(2.3)
-  CHECK(has(text, "self against stepwise"));
-  CHECK(has(text, "perplexity equivalent within 0.05 nats a token: +0.001"));
-  CHECK(has(text, "entropy equivalent within 0.1 bits: +0.000 [+0.000, +0.000]"));
+  CHECK(has(text, "drafter=self against drafter=stepwise:"));
+  CHECK(has(text, "judge perplexity equivalent within 0.05 nats a token: +0.001"));
+  CHECK(has(text, "entropy equivalent within 0.1 bits: +0.0000 [+0.0000, +0.0000]"));
   CHECK(has(text, "6 prompts"));
   CHECK(has(text, "one checkpoint"));
-  CHECK(has(text, "rouge1"));
+  CHECK(has(text, "exact_match"));
   CHECK(longest_line(text) <= 120);
 }
 
-TEST_CASE("seconds at batch > 1 are refused, a wide margin is not invented") {
-  std::vector<SampleRow> samples;
-  for (int prompt = 0; prompt < 4; ++prompt) {
-    samples.push_back(sample(0, prompt, 20, kNotMeasured, 20));
-    samples.push_back(sample(1, prompt, 10, kNotMeasured, prompt % 2 ? 15 : 25));
-  }
-  const std::string text = summary({run("stepwise"), run("self")}, samples, {});
+TEST_CASE("a run judges every score that has a margin") {
+  const TraceFolder folder("summary");
+  MadeArm base = stepwise(), worse = self();
+  base.score = [](int p) { return p % 8 == 0 ? 0 : 1; };
+  worse.score = [](int p) { return p % 8 == 1 ? 1 : 0; };
+  const std::string text = summary_of(folder, {base, worse}, {.prompts = 40});
   CAPTURE(text);
-  CHECK(has(text, "undefined at batch > 1"));
-  CHECK(has(text, "perplexity not shown equivalent within 0.05 nats a token: +0.000"));
-  CHECK(has(text, "; needs about 1142 prompts"));
+  CHECK(has(text, "entropy equivalent"));
+  CHECK(has(text, "exact_match worse by 0.7500 ["));
+  CHECK(has(text, "beyond the margin of 0.03"));
+  CHECK_FALSE(has(text, "exact_match equivalent"));
 }
 
-TEST_CASE("prompts are paired by name, and an unfinished arm is compared where it can be") {
-  std::vector<SampleRow> samples;
-  for (int prompt = 0; prompt < 5; ++prompt)
-    samples.push_back(sample(0, prompt, prompt == 4 ? 1000 : 20, 1, 23));
-  for (int prompt = 3; prompt >= 0; --prompt) samples.push_back(sample(1, prompt, 10, 1, 23));
-  const std::string text = summary({run("stepwise"), run("self")}, samples, {});
+TEST_CASE("seconds that may not be compared have no speedup, in a run and in a sweep") {
+  const TraceFolder folder("summary");
+  CHECK(has(summary_of(folder, {stepwise(), self()}), "speedup"));
+  const std::string batch =
+      summary_of(folder, {stepwise(), self()}, {.config = "[run]\nbatch = 4\n"});
+  CHECK_FALSE(has(batch, "speedup"));
+  CHECK(has(batch, "Seconds are not compared: "));
+  CHECK(has(batch, "was decoded at batch 4"));
+  write_sweep(folder / "sweep.h5", {stepwise(), self()});
+  const std::string sweep = summary(Frame({folder / "sweep.h5"}));
+  CAPTURE(sweep);
+  CHECK(has(sweep, "1.50x [1.50, 1.50]"));
+  CHECK_FALSE(has(sweep, "speedup"));
+  CHECK_FALSE(has(sweep, "4.00x"));
+  CHECK(has(sweep, "time arms in one run"));
+}
+
+TEST_CASE("seeds of one arm are one row") {
+  const TraceFolder folder("summary");
+  MadeArm again = self();
+  again.id = "f2", again.label = "drafter=self run.seed=2";
+  again.config = "drafter = self\n[run]\nseed = 2\n";
+  MadeArm first = self();
+  first.label = "drafter=self run.seed=1";
+  const std::string text = summary_of(folder, {stepwise(), first, again});
   CAPTURE(text);
-  CHECK(has(text, "2.00x [2.00, 2.00]"));
-  CHECK(has(text, "5 prompts, 5 samples an arm (at least 4"));
+  CHECK(has(text, "12 samples a row"));
+  CHECK_FALSE(has(text, "seed=2"));
 }
 
 TEST_CASE("arms on other prompts form a table of their own") {
-  std::vector<SampleRow> samples;
-  for (int prompt = 0; prompt < 3; ++prompt) {
-    for (int arm = 0; arm < 4; ++arm)
-      samples.push_back(sample(arm, prompt + (arm < 2 ? 0 : 100), arm % 2 ? 10 : 20, 1, 23));
-  }
-  const std::string text = summary(
-      {run("infill stepwise"), run("infill self"), run("story stepwise"), run("story self")},
-      samples, {});
+  const TraceFolder folder("summary");
+  std::vector<MadeArm> infill = {stepwise(), self()}, story = infill;
+  for (MadeArm& arm : infill)
+    arm.label = "task=infill " + arm.label, arm.config = "task = infill\n" + arm.config,
+    arm.id += "i";
+  for (MadeArm& arm : story)
+    arm.label = "task=story " + arm.label, arm.config = "task = story\n" + arm.config,
+    arm.id += "s";
+  write_arms(folder / "a.h5", infill);
+  write_arms(folder / "b.h5", story, {.first = 100});
+  const std::string text = summary(Frame({folder / "a.h5", folder / "b.h5"}));
   CAPTURE(text);
-  CHECK(has(text, "infill self against infill stepwise"));
-  CHECK(has(text, "story self against story stepwise"));
-  CHECK(summary({}, {}, {}) == "no finished sample\n");
+  CHECK(has(text, "task=infill drafter=self against task=infill drafter=stepwise"));
+  CHECK(has(text, "task=story drafter=self against task=story drafter=stepwise"));
 }
 
 TEST_CASE("long labels and many scores stay within 120 columns") {
-  std::vector<SampleRow> samples;
-  for (int prompt = 0; prompt < 3; ++prompt) {
-    for (int arm = 0; arm < 2; ++arm) {
-      samples.push_back(sample(arm, prompt, 12345, 1234.5 + prompt, 23));
-      samples.back().counts[Kind::prefill].calls = samples.back().counts[Kind::commit].calls =
-          samples.back().drafter_counts[Kind::draft].calls = 3;
-      for (int score = 0; score < 9; ++score)
-        samples.back().scores.emplace_back("a_long_score_" + std::to_string(score), 0.1);
-    }
-  }
+  const TraceFolder folder("summary");
   const std::string label =
       "drafter=self decode.draft_length=5 router.hysteresis.on=1 "
       "acceptance.speculative.epsilon=0.01";
-  const std::string text = summary({run(label + " a"), run(label + " b")}, samples, {});
+  {
+    MadeArm one = stepwise(), two = self();
+    one.label = label + " one", two.label = label + " two";
+    TraceWriter writer(folder / "a.h5", {}, {made_run(one), made_run(two)}, TraceOptions{}, false);
+    for (int prompt = 0; prompt < 3; ++prompt) {
+      for (int arm = 0; arm < 2; ++arm) {
+        SampleRow row = made_sample(arm ? two : one, arm, prompt, 0);
+        for (int score = 0; score < 9; ++score)
+          row.scores.emplace_back("a_long_score_" + std::to_string(score), 0.1);
+        writer.sample(std::move(row));
+      }
+    }
+    writer.close();
+  }
+  const std::string text = summary(Frame({folder / "a.h5"}));
   CAPTURE(text);
   CHECK(longest_line(text) <= 120);
   CHECK(has(text, "a_long_score_8"));

@@ -133,15 +133,10 @@ TEST_CASE(
   const Report report = make_report(frame, {.metrics = {}});
   std::vector<std::string> names;
   for (const Quantity& quantity : report.quantities) names.push_back(quantity.name);
-  const auto place = [&](const std::string& name) {
-    const auto found = std::find(names.begin(), names.end(), name);
-    REQUIRE(found != names.end());
-    return static_cast<std::size_t>(found - names.begin());
-  };
   CHECK(std::count(names.begin(), names.end(), "image_feature_0") == 0);
   CHECK(std::count(names.begin(), names.end(), "class_accuracy") == 1);
   // Eight images of two certain classes, evenly.
-  CHECK(report.groups[0].cells[place("class_score")].value.value == doctest::Approx(2));
+  CHECK(report.groups[0].cell("class_score").value.value == doctest::Approx(2));
   // Features 0..7 and 0, 1, 2, 0, 1, 2, 0, 1, all of them and without one image.
   std::vector<double> sums{8, 28, 7, 140, 26, 11};
   double value = 8 * frechet_distance(sums);
@@ -151,12 +146,12 @@ TEST_CASE(
     for (std::size_t k = 0; k < without.size(); ++k) without[k] -= addends[k];
     value -= 7.0 / 8 * frechet_distance(without);
   }
-  CHECK(report.groups[1].cells[place("frechet")].value.value == doctest::Approx(value));
-  CHECK(report.groups[1].cells[place("frechet")].versus->difference.value == doctest::Approx(0));
+  CHECK(report.groups[1].cell("frechet").value.value == doctest::Approx(value));
+  CHECK(report.groups[1].cell("frechet").versus->difference.value == doctest::Approx(0));
 
   // E|X - Y| is the mean of 0..7; images lie on a line, 0.1 apart in each of 36 values: |i - j|
   // 0.6, in the mean over pairs 3 x 0.6.
-  const ReportCell& energy = report.groups[1].cells[place("energy_distance")];
+  const ReportCell& energy = report.groups[1].cell("energy_distance");
   CHECK(energy.value.value == doctest::Approx(2 * 3.5 - 1.8 - 0.25).epsilon(1e-5));
   CHECK(energy.value.interval.low < energy.value.value);
   CHECK(energy.versus->difference.value == doctest::Approx(0).scale(1).epsilon(1e-5));
@@ -172,7 +167,7 @@ TEST_CASE(
       frame, {.metrics = {"trial_acceptance", "proposals", "proposals_per_trial", "capped"}});
   const auto value = [&](int arm, int quantity) {
     return report.groups[static_cast<std::size_t>(arm)]
-        .cells[static_cast<std::size_t>(quantity)]
+        .cell(report.quantities[static_cast<std::size_t>(quantity)])
         .value.value;
   };
   CHECK(value(0, 0) == doctest::Approx(2.0 / 3));
@@ -185,8 +180,7 @@ TEST_CASE(
   const Quantities quantities(frame);
   const Grouping grouping(frame, {});
   const PlotRequest request;
-  const Picture picture =
-      progress_figure({frame, quantities, grouping, request, {"first", "second"}});
+  const Picture picture = progress_figure({frame, quantities, grouping, request});
   REQUIRE(picture.data.size() == 1);
   const auto series = [&](const std::string& name) {
     std::istringstream lines(
@@ -200,7 +194,7 @@ TEST_CASE(
       points.emplace_back(x, y);
     return points;
   };
-  const auto first = series("first");
+  const auto first = series("mode=paper");
   REQUIRE(first.size() == 9);  // two are accepted, the third is replaced, of three
   for (int i = 0; i < 9; ++i) {
     CHECK(first[static_cast<std::size_t>(i)].first == doctest::Approx((i + 0.5) / 9));

@@ -1,0 +1,272 @@
+#include "analysis/figures/cast.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "analysis/figures/figures.h"
+#include "analysis/words.h"
+#include "core/base/error.h"
+
+namespace draftlab {
+namespace {
+
+constexpr std::size_t kMostPanels = 12;
+const char* const kSeed = "run.seed";
+
+using Keys = std::vector<std::string>;
+using Tuple = std::vector<std::string>;
+
+Tuple values_at(const Actor& actor, const Keys& keys) {
+  Tuple values;
+  for (const std::string& key : keys) values.push_back(actor.value(key));
+  return values;
+}
+
+// Numbers by size, then words as they come.
+bool before(const std::string& a, const std::string& b) {
+  const auto x = number_of(a), y = number_of(b);
+  return x && y ? *x < *y : x.has_value() && !y;
+}
+
+// The different tuples, in the order of the actors, numbers by size.
+std::vector<Tuple> tuples(const std::vector<const Actor*>& actors, const Keys& keys) {
+  std::vector<Tuple> all;
+  for (const Actor* actor : actors) {
+    const Tuple tuple = values_at(*actor, keys);
+    if (std::find(all.begin(), all.end(), tuple) == all.end()) all.push_back(tuple);
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Tuple& a, const Tuple& b) {
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), before);
+  });
+  return all;
+}
+
+std::size_t place(const std::vector<Tuple>& all, const Tuple& tuple) {
+  return static_cast<std::size_t>(std::find(all.begin(), all.end(), tuple) - all.begin());
+}
+
+Keys varying_keys(const std::vector<const Actor*>& actors) {
+  Keys keys;
+  for (const Actor* actor : actors) {
+    for (const auto& [key, value] : actor->values) {
+      if (std::find(keys.begin(), keys.end(), key) == keys.end() &&
+          tuples(actors, {key}).size() > 1)
+        keys.push_back(key);
+    }
+  }
+  return keys;
+}
+
+std::string words(const Keys& keys, const Tuple& tuple, const Keys& all) {
+  std::string text;
+  for (std::size_t k = 0; k < keys.size(); ++k) {
+    if (tuple[k].empty()) continue;
+    text += (text.empty() ? "" : ", ") + value_words(keys[k], tuple[k], all);
+  }
+  return text;
+}
+
+// Keys whose values become colours: all, or as many as eight colours can tell apart, those with
+// most values first.
+Keys colour_keys(const std::vector<const Actor*>& actors, Keys keys) {
+  if (tuples(actors, keys).size() <= kColours) return keys;
+  std::stable_sort(keys.begin(), keys.end(), [&](const std::string& a, const std::string& b) {
+    return tuples(actors, {a}).size() > tuples(actors, {b}).size();
+  });
+  Keys chosen;
+  for (const std::string& key : keys) {
+    Keys more = chosen;
+    more.push_back(key);
+    if (tuples(actors, more).size() <= kColours) chosen = more;
+  }
+  return chosen;
+}
+
+// Whether the reference has a value that no other actor has: then it belongs to no series.
+bool stands_alone(const std::vector<Actor>& actors, const Actor& reference) {
+  return std::any_of(reference.values.begin(), reference.values.end(), [&](const auto& entry) {
+    return std::none_of(actors.begin(), actors.end(), [&](const Actor& other) {
+      return &other != &reference && other.value(entry.first) == entry.second;
+    });
+  });
+}
+
+// An arm without a label is called by its values, those along the axis left out.
+void name_arm(Actor& actor, const std::string& along) {
+  if (!actor.value("arm").empty()) return;
+  std::string name;
+  for (const auto& [key, value] : actor.values)
+    if (key != along) name += (name.empty() ? "" : ", ") + value_words(key, value);
+  actor.values.emplace_back("arm", name.empty() ? short_name(actor.name) : name);
+}
+
+}  // namespace
+
+std::string Actor::value(const std::string& key) const {
+  for (const auto& [name, text] : values)
+    if (name == key) return text;
+  return "";
+}
+
+std::vector<Actor> actors(const Frame& frame, const Grouping& grouping) {
+  std::vector<Actor> list;
+  for (std::size_t g = 0; g < grouping.groups.size(); ++g) {
+    const Grouping::Group& group = grouping.groups[g];
+    Actor actor{static_cast<int>(g), group.name};
+    for (std::size_t k = 0; k < grouping.by.size(); ++k)
+      actor.values.emplace_back(grouping.by[k], group.keys[k]);
+    if (grouping.by.empty()) {
+      const ArmName name = arm_name(frame, group.arms[0]);
+      if (!name.label.empty()) actor.values.emplace_back("arm", name.label);
+      for (const auto& [key, value] : name.values)
+        if (key != kSeed) actor.values.emplace_back(key, value);
+    }
+    list.push_back(std::move(actor));
+  }
+  return list;
+}
+
+std::string words_of(const Actor& actor) {
+  Keys keys;
+  Tuple values;
+  for (const auto& [key, value] : actor.values) keys.push_back(key), values.push_back(value);
+  const std::string text = words(keys, values, keys);
+  return text.empty() ? short_name(actor.name) : text;
+}
+
+std::string numeric_key(const std::vector<Actor>& actors, std::size_t most) {
+  std::map<std::string, std::set<std::string>> values;
+  Keys order;
+  for (const Actor& actor : actors) {
+    for (const auto& [key, value] : actor.values) {
+      if (value.empty()) continue;
+      if (!values.contains(key)) order.push_back(key);
+      values[key].insert(value);
+    }
+  }
+  std::string best;
+  for (const std::string& key : order) {
+    const auto& all = values[key];
+    if (all.size() < 2 || all.size() > most ||
+        !std::all_of(all.begin(), all.end(),
+                     [](const std::string& value) { return number_of(value).has_value(); }))
+      continue;
+    if (best.empty() || all.size() > values[best].size()) best = key;
+  }
+  return best;
+}
+
+const Cast::Role* Cast::role_of(int group) const {
+  for (const Role& role : roles)
+    if (role.group == group) return &role;
+  return nullptr;
+}
+
+std::string Cast::mark(const Role& role) const {
+  if (role.reference) return "lc rgb 'black' pt 2";
+  return "lc rgb '" + colour(role.colour) + "' pt " +
+         std::to_string(marker(markers.empty() ? role.colour : role.marker));
+}
+
+std::vector<LegendEntry> Cast::legend() const {
+  std::vector<LegendEntry> entries;
+  for (std::size_t c = 0; c < colours.size(); ++c) {
+    const int shape = markers.empty() ? marker(c) : 5;
+    entries.push_back({colours[c], "lc rgb '" + colour(c) + "' pt " + std::to_string(shape)});
+  }
+  if (!reference.empty()) entries.push_back({reference, "lc rgb 'black' pt 2"});
+  if (markers.empty()) return entries;
+  entries.push_back({marker_title + ":", "", true});
+  for (std::size_t m = 0; m < markers.size(); ++m)
+    entries.push_back({markers[m], "lc rgb '#555555' pt " + std::to_string(marker(m))});
+  return entries;
+}
+
+Cast cast(const std::vector<Actor>& given, const CastRequest& request) {
+  Cast result;
+  std::vector<Actor> all = given;
+  if (std::find(request.series.begin(), request.series.end(), "arm") != request.series.end())
+    for (Actor& actor : all) name_arm(actor, request.along);
+  std::vector<const Actor*> shown;
+  const Actor* reference = nullptr;
+  for (const Actor& actor : all) {
+    const bool apart =
+        actor.group == request.reference && all.size() > 2 && stands_alone(all, actor);
+    if (apart)
+      reference = &actor;
+    else
+      shown.push_back(&actor);
+  }
+  const Keys keys = varying_keys(shown);
+  Keys others = keys;
+  std::erase(others, request.along);
+  if (!request.series.empty() && tuples(shown, request.series).size() > kColours)
+    throw UsageError("--series has " + std::to_string(tuples(shown, request.series).size()) +
+                     " values, and " + std::to_string(kColours) +
+                     " colours can be told apart; name fewer keys, and the others become panels");
+  const Keys colours = request.series.empty() ? colour_keys(shown, others) : request.series;
+  // Keys that tell arms of one colour and one marker apart.
+  Keys panels, seen = colours;
+  if (!request.along.empty()) seen.push_back(request.along);
+  for (const std::string& key : others) {
+    Keys more = seen;
+    more.push_back(key);
+    if (tuples(shown, more).size() == tuples(shown, seen).size()) continue;
+    panels.push_back(key);
+    seen = more;
+  }
+  const std::vector<Tuple> colour_of = tuples(shown, colours);
+  std::vector<Tuple> panel_of = tuples(shown, panels);
+  const std::size_t wanted = panel_of.size();
+  if (wanted > kMostPanels) {
+    panel_of.resize(kMostPanels);
+    result.left_out = std::to_string(kMostPanels) + " of " + std::to_string(wanted) +
+                      " panels: --by KEY,... takes arms together";
+  }
+  for (const Tuple& tuple : colour_of) {
+    const std::string text = words(colours, tuple, keys);
+    result.colours.push_back(!text.empty()                              ? text
+                             : shown.size() > 1 && colour_of.size() > 1 ? "none of these"
+                                                                        : words_of(*shown.front()));
+  }
+  for (const Tuple& tuple : panel_of) result.panels.push_back(words(panels, tuple, keys));
+  std::vector<Tuple> marker_of;
+  if (!request.along.empty()) {
+    marker_of = tuples(shown, {request.along});
+    result.marker_title = key_words(request.along, keys);
+    if (marker_of.size() <= kMarkers)
+      for (const Tuple& tuple : marker_of)
+        result.markers.push_back(tuple[0].empty() ? "none" : tuple[0]);
+  }
+  for (const Actor* actor : shown) {
+    const std::size_t panel = place(panel_of, values_at(*actor, panels));
+    if (panel == panel_of.size()) continue;
+    Cast::Role role;
+    role.group = actor->group, role.panel = panel;
+    role.colour = place(colour_of, values_at(*actor, colours));
+    role.name = result.colours[role.colour];
+    if (!request.along.empty()) {
+      const std::string value = actor->value(request.along);
+      role.marker = place(marker_of, {value});
+      role.along = number_of(value).value_or(static_cast<double>(role.marker));
+    }
+    result.roles.push_back(role);
+  }
+  std::stable_sort(
+      result.roles.begin(), result.roles.end(), [](const Cast::Role& a, const Cast::Role& b) {
+        return std::tuple(a.panel, a.colour, a.along) < std::tuple(b.panel, b.colour, b.along);
+      });
+  if (reference) {
+    result.reference = words_of(*reference);
+    Cast::Role role;
+    role.group = reference->group, role.name = result.reference, role.reference = true;
+    role.along = number_of(reference->value(request.along)).value_or(0);
+    result.roles.push_back(role);
+  }
+  return result;
+}
+
+}  // namespace draftlab

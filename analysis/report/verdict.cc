@@ -1,0 +1,87 @@
+#include "analysis/report/verdict.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "analysis/table.h"
+
+namespace draftlab {
+namespace {
+
+using Finding = Equivalence::Finding;
+
+std::string plus(double value, int digits) { return (value < 0 ? "" : "+") + fixed(value, digits); }
+
+// "entropy, bits" is called "entropy" in a sentence, which names the unit elsewhere.
+std::string called(const Quantity& quantity) {
+  return quantity.title.substr(0, quantity.title.find(','));
+}
+
+std::string unit_of(const Quantity& quantity) {
+  if (quantity.margin == "margin_nll") return " nats a token";
+  return quantity.unit == "bit" ? " bits" : "";
+}
+
+std::string margin_text(const Quantity& quantity, double margin) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%g", margin);
+  return text + unit_of(quantity);
+}
+
+// Beyond the margin: how much better or worse, or how far apart where neither is better.
+std::string different(const Quantity& quantity, const Equivalence& e, int digits) {
+  const Estimate& d = e.difference;
+  const bool up = d.value > 0, judged = quantity.better != 0;
+  const std::string amount = !judged ? plus(d.value, digits) + " [" + plus(d.interval.low, digits) +
+                                           ", " + plus(d.interval.high, digits) + "]"
+                             : up ? fixed(d.value, digits) + " [" + fixed(d.interval.low, digits) +
+                                        ", " + fixed(d.interval.high, digits) + "]"
+                                  : fixed(-d.value, digits) + " [" +
+                                        fixed(-d.interval.high, digits) + ", " +
+                                        fixed(-d.interval.low, digits) + "]";
+  const bool better = (quantity.better > 0) == up;
+  return called(quantity) +
+         (!judged  ? " differs by "
+          : better ? " better by "
+                   : " worse by ") +
+         amount + unit_of(quantity) + " (90 %), beyond the margin of " +
+         margin_text(quantity, e.margin);
+}
+
+std::string prompts_text(double needed) {
+  return "about " + fixed(std::ceil(needed), 0) + " prompts";
+}
+
+}  // namespace
+
+std::string verdict(const Quantity& quantity, const Versus& versus) {
+  if (!versus.refused.empty() || !versus.equivalence) return "";
+  const int digits = quantity.digits + 1;
+  const Equivalence& e = *versus.equivalence;
+  if (e.finding == Finding::different) return different(quantity, e, digits);
+  const bool equal = e.finding == Finding::equivalent;
+  std::string line = called(quantity) + (equal ? "" : " not shown") + " equivalent within " +
+                     margin_text(quantity, e.margin) + ": " + plus(e.difference.value, digits) +
+                     " [" + plus(e.difference.interval.low, digits) + ", " +
+                     plus(e.difference.interval.high, digits) + "] (90 %)";
+  if (equal) return line;
+  line += std::isinf(e.needed)
+              ? "; what was measured lies outside the margin, so more prompts would not show it"
+              : "; needs " + prompts_text(e.needed);
+  if (!versus.non_inferiority) return line;
+  const NonInferiority& n = *versus.non_inferiority;
+  if (n.shown) return line + "; no worse";
+  line += "; not shown to be no worse";
+  if (!std::isinf(n.needed)) line += ", which needs " + prompts_text(n.needed);
+  return line;
+}
+
+std::string undecided_factor(const Quantity& quantity, const Versus& versus) {
+  if (!versus.refused.empty() || !(versus.needed > versus.prompts)) return "";
+  const Interval& interval = versus.ratio.interval;
+  return quantity.title + " undecided (" + fixed(versus.ratio.value, 2) + "x [" +
+         fixed(interval.low, 2) + ", " + fixed(interval.high, 2) + "]); telling " +
+         fixed(kVisibleRatio, 2) + "x from 1 needs " + prompts_text(versus.needed);
+}
+
+}  // namespace draftlab

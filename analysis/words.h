@@ -1,0 +1,30 @@
+// Names of config keys, values and metrics as words that a reader of a paper understands.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/quantity.h"
+
+namespace draftlab {
+
+// "decode.block_size" as "block size", "router.min-span.span" as "span"; a key whose last part
+// another of `keys` has, too, keeps the part before: "score threshold".
+std::string key_words(const std::string& key, const std::vector<std::string>& keys = {});
+// "min-span" of the key "router" as "min-span"; a number or a switch with the key's words before
+// it, "block size 4"; a value that is not there as "no block size".
+std::string value_words(const std::string& key, const std::string& value,
+                        const std::vector<std::string>& keys = {});
+// "exact_match" as "exact match".
+std::string title_words(const Quantity& quantity);
+// "NFE, times fewer": of a factor against a baseline.
+std::string factor_words(const Quantity& quantity);
+
+// What run.arm says of an arm: the label that its config gave it, and values of keys behind it.
+struct ArmName {
+  std::string label;  // empty where only keys tell arms apart
+  std::vector<std::pair<std::string, std::string>> values;
+};
+ArmName arm_name(const Frame& frame, int arm);
+
+}  // namespace draftlab
