@@ -256,6 +256,7 @@ const std::vector<Alias> kAliases = {
     {"batch", "run.batch"},
     {"seed", "run.seed"},
     {"limit", "run.limit"},
+    {"arm", "arm"},
     {"fixed-shape", "run.fixed_shape", "true"},
 };
 
