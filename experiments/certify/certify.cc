@@ -9,8 +9,8 @@
 
 #include "core/base/progress.h"
 #include "core/base/words.h"
-#include "experiments/certify/certify_options.h"
 #include "core/config/sweep_cells.h"
+#include "experiments/certify/certify_options.h"
 #include "experiments/certify/enumeration.h"
 #include "experiments/certify/vector_certificate.h"
 
