@@ -513,15 +513,25 @@ TEST_CASE("cells that differ in their claim alone are one decoder and several cl
                            "[arm.a]\nreference.drafter = stepwise\ncertify.worst_nfe = 3\n"
                            "[arm.b]\nreference.drafter = ngram\ncertify.expect = lossy\n"
                            "[arm.c]\nreference.drafter = ngram\n[sweep]\narm = a, b, c\n";
+  struct Claim {
+    std::string expect = "lossless";
+    std::int64_t worst_nfe = 0;
+    void declare(OptionSet& set) {
+      set.add("expect", &expect).help("What is claimed.");
+      set.add("worst_nfe", &worst_nfe).in(0, 9).help("At most.");
+    }
+  };
+  Registries all = registries();
+  all.sections.add<Claim>("certify");
   Faults faults;
-  CHECK(expand(parsed(text), registries(), faults).size() == 1);
-  const std::vector<Cell> claims = expand_claims(parsed(text), registries(), faults);
+  CHECK(expand(parsed(text), all, faults).size() == 1);
+  const std::vector<Cell> claims = expand_claims(parsed(text), all, faults);
   CHECK(faults.empty());
   REQUIRE(claims.size() == 3);
   CHECK(claims[0].id == claims[1].id);
   CHECK(reference_of(claims[1].config).find("drafter")->value == "ngram");
-  CHECK(compose(claims[0].config, registries(), faults).certify.worst_nfe == 3);
-  CHECK(expand_claims(parsed(text + "run.threads = 1\n"), registries(), faults).empty());
+  CHECK(claims[0].config.find("certify.worst_nfe")->value == "3");
+  CHECK(expand_claims(parsed(text + "run.threads = 1\n"), all, faults).empty());
 }
 
 }  // namespace
