@@ -1,10 +1,65 @@
 #include "experiments/check.h"
 
+#include <algorithm>
 #include <iostream>
+#include <map>
 
+#include "analysis/table.h"
+#include "core/config/arms.h"
 #include "core/config/composition.h"
+#include "core/config/sweep_axes.h"
 
 namespace draftlab {
+namespace {
+
+// The last word of each key, or the whole key where two end alike.
+std::vector<std::string> short_names(const std::vector<std::string>& keys) {
+  const auto last_word = [](const std::string& key) { return key.substr(key.rfind('.') + 1); };
+  std::vector<std::string> names;
+  for (const std::string& key : keys) {
+    const auto alike = [&](const std::string& other) { return last_word(other) == last_word(key); };
+    names.push_back(std::count_if(keys.begin(), keys.end(), alike) == 1 ? last_word(key) : key);
+  }
+  return names;
+}
+
+// Prints what each arm sets, a row an arm. Keys of several arms have a column of their own, and the
+// others stand together in the last one.
+void print_arms(const Config& config) {
+  Faults none;
+  const std::vector<ArmSection> arms = read_arms(config, none);
+  if (arms.empty()) return;
+  std::map<std::string, int> uses;
+  std::vector<std::string> keys;
+  for (const ArmSection& arm : arms)
+    for (const Config::Entry& entry : arm.keys)
+      if (++uses[entry.key] == 1) keys.push_back(entry.key);
+  const std::vector<std::string> names = short_names(keys);
+  TextTable table{{"arm", "label"}, {}};
+  for (std::size_t k = 0; k < keys.size(); ++k)
+    if (uses[keys[k]] > 1) table.header.push_back(names[k]);
+  const bool rare =
+      std::any_of(keys.begin(), keys.end(), [&](const std::string& key) { return uses[key] == 1; });
+  if (rare) table.header.push_back("besides");
+  for (const ArmSection& arm : arms) {
+    std::vector<std::string> row = {arm.name, arm.label};
+    std::string besides;
+    for (std::size_t k = 0; k < keys.size(); ++k) {
+      const auto entry = std::find_if(arm.keys.begin(), arm.keys.end(),
+                                      [&](const Config::Entry& one) { return one.key == keys[k]; });
+      const bool set = entry != arm.keys.end();
+      if (uses[keys[k]] > 1)
+        row.push_back(set ? entry->value : "-");
+      else if (set)
+        besides += (besides.empty() ? "" : " ") + names[k] + "=" + entry->value;
+    }
+    if (rare) row.push_back(besides);
+    table.rows.push_back(std::move(row));
+  }
+  std::cout << table.print() << "\n";
+}
+
+}  // namespace
 
 int check(const CommandLine& line, const Registries& registries) {
   Faults all;
@@ -17,11 +72,14 @@ int check(const CommandLine& line, const Registries& registries) {
     std::cout << path << ": " << cells.size() << (cells.size() == 1 ? " cell\n" : " cells\n");
     const std::string question = config.title().substr(0, config.title().find('\n'));
     if (!question.empty()) std::cout << "  " << question << "\n";
+    print_arms(config);
     const bool baseline = config.find("sweep.baseline");
     for (const Cell& cell : cells) {
       std::cout << "  " << cell.id << (cell.label.empty() ? "" : "  " + cell.label)
                 << (baseline && &cell == &cells[0] ? "  (baseline)" : "") << "\n";
     }
+    for (const std::string& sentence : read_sweep(config, faults).warnings)
+      std::cout << "  warning: " << sentence << "\n";
     for (const std::string& sentence : without_effect(cells, registries))
       std::cout << "  warning: " << sentence << "\n";
   }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/trace/provenance.h"
+#include "experiments/golden.h"
 
 namespace draftlab {
 namespace {
@@ -163,6 +164,23 @@ void report_blas(Report& report) {
     report.note(wrong);
 }
 
+// Whether this program decodes what it did when the texts of tests/golden were written.
+void report_signature(Report& report, const Registries& registries) {
+  if (!fs::is_directory(kGoldenFolder))
+    return report.row("signature", "unknown: there is no " + kGoldenFolder + " in this folder");
+  try {
+    const std::vector<GoldenDecode> decodes = golden_decodes(kGoldenFolder, registries);
+    report.row("signature",
+               signature(decodes) + ", over " + std::to_string(decodes.size()) + " golden decodes");
+    for (const GoldenDecode& one : decodes) {
+      if (!one.difference.empty())
+        report.fail(one.config + " decodes otherwise than stored: " + one.difference);
+    }
+  } catch (const Error& error) {
+    report.fail(std::string("the golden decodes cannot be made: ") + error.what());
+  }
+}
+
 // A file in the working folder that can be written and locked, as HDF5 does with a trace.
 void report_folder(Report& report) {
   std::error_code error;
@@ -236,6 +254,7 @@ int doctor(const CommandLine&, const Registries& registries) {
   report_folder(report);
   report_torch(report);
   report_traps(report);
+  report_signature(report, registries);
   std::printf("\n%s\n",
               report.failed() == 0 ? "All is well." : "What is marked WRONG needs a hand.");
   return report.failed() == 0 ? 0 : 1;

@@ -16,6 +16,7 @@
 #include "experiments/distill.h"
 #include "experiments/doctor.h"
 #include "experiments/export.h"
+#include "experiments/golden.h"
 #include "experiments/inspect.h"
 #include "experiments/list.h"
 #include "experiments/plot.h"
@@ -226,6 +227,14 @@ const std::vector<Command>& commands() {
        {{"schema", "print the tables of docs/TRACE_FORMAT.md", true}},
        false,
        check_trace},
+      {"golden",
+       "[FOLDER]",
+       "decode the prompts of tests/golden and compare their trajectories with the stored texts",
+       0,
+       1,
+       {{"write", "store what is decoded now", true}},
+       false,
+       golden},
       {"doctor",
        "",
        "what on this machine makes experiments slow or wrong",
@@ -260,6 +269,7 @@ const std::vector<Alias> kAliases = {
     {"batch", "run.batch"},
     {"seed", "run.seed"},
     {"limit", "run.limit"},
+    {"arm", "arm"},
     {"fixed-shape", "run.fixed_shape", "true"},
 };
 
@@ -330,7 +340,8 @@ std::vector<std::pair<std::string, std::string>> take_overrides(std::vector<std:
     const auto alias = std::find_if(kAliases.begin(), kAliases.end(),
                                     [&](const Alias& a) { return a.flag == key; });
     if (alias != kAliases.end()) key = alias->key;
-    if (key.find('.') == std::string::npos && std::count(parts.begin(), parts.end(), key) == 0) {
+    if (alias == kAliases.end() && key.find('.') == std::string::npos &&
+        std::count(parts.begin(), parts.end(), key) == 0) {
       rest.push_back(word);
       continue;
     }

@@ -4,13 +4,10 @@
 #include <set>
 #include <sstream>
 
+#include "core/config/arms.h"
+
 namespace draftlab {
 namespace {
-
-// Options that no sweep may vary, because arms that differ in nothing else are one arm.
-const std::vector<std::string> kNotSwept = {
-    "run.threads", "run.batch", "run.limit", "run.first", "run.samples", "trace",  "certify",
-    "distill",     "report",    "slurm",     "sweep",     "reference",   "include"};
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -25,84 +22,213 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-bool may_be_swept(const std::string& key) {
-  return std::none_of(kNotSwept.begin(), kNotSwept.end(), [&](const std::string& other) {
-    return key == other || key.compare(0, other.size() + 1, other + ".") == 0;
-  });
+bool is_zip(const std::string& key) { return key == "zip" || key.starts_with("zip."); }
+
+void append(std::vector<SharedEntry>& all, const std::vector<SharedEntry>& more) {
+  all.insert(all.end(), more.begin(), more.end());
 }
 
-// Joins the axes that one `zip` line names.
-void zip(const Config::Entry& line, Sweep& sweep, Faults& faults) {
-  Axis zipped;
-  for (const std::string& key : split(line.value, ',')) {
-    const auto axis = std::find_if(sweep.axes.begin(), sweep.axes.end(),
-                                   [&](const Axis& a) { return a.keys[0].key == key; });
-    if (axis == sweep.axes.end()) {
-      faults.add(line.where + ": [sweep] zip names '" + key +
-                 "', which is no axis of its own in this sweep");
-      continue;
+// Turns the lines of one config into a Sweep.
+class Reader {
+ public:
+  Reader(const Config& config, Faults& faults)
+      : config_(config), faults_(faults), arms_(read_arms(config, faults)) {}
+
+  Sweep read() {
+    for (const Config::Entry* entry : config_.section("sweep")) {
+      const std::string key = entry->key.substr(std::string("sweep.").size());
+      if (!is_zip(key) && key != "baseline") add_axis(key, *entry);
     }
-    if (!zipped.keys.empty() && axis->size() != zipped.size()) {
-      faults.add(line.where + ": [sweep] zip = " + line.value + " pairs " +
-                 std::to_string(zipped.size()) + " values with " + std::to_string(axis->size()) +
-                 " of " + key);
-      continue;
-    }
-    zipped.keys.insert(zipped.keys.end(), axis->keys.begin(), axis->keys.end());
-    zipped.values.insert(zipped.values.end(), axis->values.begin(), axis->values.end());
-    sweep.axes.erase(axis);
+    const Config::Entry* const chosen = config_.find("arm");
+    if (chosen && (is_fixed(config_, "arm") || !config_.find("sweep.arm"))) add_arm(*chosen);
+    for (const Config::Entry* entry : config_.section("sweep"))
+      if (is_zip(entry->key.substr(std::string("sweep.").size()))) zip(*entry);
+    if (const Config::Entry* const line = config_.find("sweep.baseline")) read_baseline(*line);
+    warn_of_double_keys();
+    warn_of_unused_arms();
+    return std::move(sweep_);
   }
-  if (!zipped.keys.empty()) sweep.axes.push_back(std::move(zipped));
-}
+
+ private:
+  void add_axis(const std::string& key, const Config::Entry& line) {
+    const std::string place = line.where + ": [sweep] " + key;
+    if (key != "arm" && !may_vary(key)) {
+      return faults_.add(place + " cannot be swept: arms that differ in it alone decode the same " +
+                         "tokens");
+    }
+    const std::vector<std::string> values = split(line.value, ',');
+    if (key == "arm") used_.insert(values.begin(), values.end());
+    if (is_fixed(config_, key)) return;
+    if (values.empty() || std::count(values.begin(), values.end(), "")) {
+      return faults_.add(place + " = " + line.value +
+                         " must be a comma-separated list without empty values");
+    }
+    Axis axis{{key}, {}, line.where};
+    for (const std::string& value : values) {
+      if (key == "arm")
+        axis.values.push_back(arm(value, line.where + ": [sweep] arm"));
+      else
+        axis.values.push_back({{entry(key, value, line.where)}, {}, "", ""});
+    }
+    sweep_.axes.push_back(std::move(axis));
+  }
+
+  // The line `arm = NAME` outside [sweep].
+  void add_arm(const Config::Entry& line) {
+    const bool typed = line.where.starts_with("--");
+    sweep_.axes.push_back(
+        {{"arm"}, {arm(line.value, line.where + (typed ? "" : ": arm"))}, line.where});
+  }
+
+  static SharedEntry entry(const std::string& key, const std::string& value,
+                           const std::string& where) {
+    return std::make_shared<const Config::Entry>(Config::Entry{key, value, where});
+  }
+
+  AxisValue arm(const std::string& name, const std::string& place) {
+    used_.insert(name);
+    std::vector<std::string> names;
+    for (const ArmSection& section : arms_) {
+      names.push_back(section.name);
+      if (section.name != name) continue;
+      AxisValue value{{}, {}, name, section.label};
+      for (const Config::Entry& key : section.keys)
+        value.arm_keys.push_back(std::make_shared<const Config::Entry>(key));
+      return value;
+    }
+    std::string all;
+    for (const std::string& other : names) all += (all.empty() ? "" : ", ") + other;
+    const std::string near = nearest(name, names);
+    faults_.add(place + " = " + name + ", but no section [arm." + name + "] sets anything" +
+                (!near.empty()    ? "; did you mean '" + near + "'?"
+                 : !names.empty() ? "; there are: " + all
+                                  : ""));
+    return {{}, {}, name, name};
+  }
+
+  // Joins the axes that one `zip` line names. Those that the command line sets have been dropped.
+  void zip(const Config::Entry& line) {
+    Axis zipped;
+    for (const std::string& key : split(line.value, ',')) {
+      if (is_fixed(config_, key)) continue;
+      const auto axis = std::find_if(sweep_.axes.begin(), sweep_.axes.end(),
+                                     [&](const Axis& a) { return a.names[0] == key; });
+      if (axis == sweep_.axes.end()) {
+        faults_.add(line.where + ": [sweep] zip names '" + key +
+                    "', which is no axis of its own in this sweep");
+        continue;
+      }
+      if (!zipped.names.empty() && axis->size() != zipped.size()) {
+        faults_.add(line.where + ": [sweep] zip = " + line.value + " pairs " +
+                    std::to_string(zipped.size()) + " values with " + std::to_string(axis->size()) +
+                    " of " + key);
+        continue;
+      }
+      join(zipped, *axis);
+      sweep_.axes.erase(axis);
+    }
+    if (!zipped.names.empty()) sweep_.axes.push_back(std::move(zipped));
+  }
+
+  static void join(Axis& zipped, const Axis& axis) {
+    if (zipped.names.empty()) {
+      zipped = axis;
+      return;
+    }
+    zipped.names.insert(zipped.names.end(), axis.names.begin(), axis.names.end());
+    for (std::size_t row = 0; row < axis.size(); ++row) {
+      AxisValue& value = zipped.values[row];
+      append(value.keys, axis.values[row].keys);
+      append(value.arm_keys, axis.values[row].arm_keys);
+      if (value.arm.empty()) value.arm = axis.values[row].arm, value.label = axis.values[row].label;
+    }
+  }
+
+  // An axis that the baseline does not name takes the config's own value, or its first where the
+  // config has none.
+  void read_baseline(const Config::Entry& line) {
+    std::vector<SharedEntry>& named = sweep_.baseline_names;
+    AxisValue value;
+    for (const std::string& pair : split(line.value, ' ')) {
+      const std::size_t equals = pair.find('=');
+      if (pair.empty()) continue;
+      if (equals == std::string::npos || equals == 0) {
+        faults_.add(line.where + ": [sweep] baseline = " + line.value +
+                    " must be key=value key=value ...");
+        continue;
+      }
+      const std::string key = pair.substr(0, equals), text = pair.substr(equals + 1);
+      if (key == "arm") {
+        value = arm(text, line.where + ": [sweep] baseline arm");
+        continue;
+      }
+      named.push_back(entry(key, text, line.where));
+    }
+    for (const Axis& axis : sweep_.axes) {
+      const AxisValue& first = axis.values[0];
+      if (value.arm.empty() && !first.arm.empty())
+        value.arm = first.arm, value.label = first.label, value.arm_keys = first.arm_keys;
+    }
+    std::set<std::string> set;
+    for (const auto* entries : {&named, &value.arm_keys})
+      for (const SharedEntry& one : *entries) set.insert(one->key);
+    for (const Axis& axis : sweep_.axes) {
+      for (const SharedEntry& one : axis.values[0].keys)
+        if (!set.count(one->key) && !config_.find(one->key)) value.keys.push_back(one);
+    }
+    append(value.arm_keys, named);  // What the line says beats even its arm.
+    sweep_.baseline = std::move(value);
+  }
+
+  void warn_of_double_keys() {
+    for (const Axis& with_arms : sweep_.axes) {
+      for (const AxisValue& value : with_arms.values) {
+        for (const SharedEntry& key : value.arm_keys) {
+          for (const Axis& axis : sweep_.axes) {
+            if (!std::count(axis.names.begin(), axis.names.end(), key->key)) continue;
+            warn(key->where + ": [arm." + value.arm + "] sets " + key->key + ", so the axis " +
+                 key->key + " (" + axis.where + ") does not vary it there");
+          }
+        }
+      }
+    }
+  }
+
+  void warn(const std::string& sentence) {
+    if (!std::count(sweep_.warnings.begin(), sweep_.warnings.end(), sentence))
+      sweep_.warnings.push_back(sentence);
+  }
+
+  void warn_of_unused_arms() {
+    for (const ArmSection& section : arms_) {
+      if (!used_.count(section.name))
+        warn(section.where + ": [arm." + section.name +
+             "] has no effect: neither [sweep] nor arm = NAME names it");
+    }
+  }
+
+  const Config& config_;
+  Faults& faults_;
+  const std::vector<ArmSection> arms_;
+  std::set<std::string> used_;  // Names of arms.
+  Sweep sweep_;
+};
 
 }  // namespace
 
-bool Sweep::varies(const std::string& key) const {
-  for (const Axis& axis : axes) {
-    for (std::size_t i = 0; i < axis.keys.size(); ++i) {
-      if (axis.keys[i].key == key)
-        return std::set<std::string>(axis.values[i].begin(), axis.values[i].end()).size() > 1;
-    }
-  }
-  return false;
+bool AxisValue::sets(const std::string& key) const {
+  return std::any_of(arm_keys.begin(), arm_keys.end(),
+                     [&](const SharedEntry& entry) { return entry->key == key; });
 }
 
-Sweep read_sweep(const Config& config, Faults& faults) {
-  Sweep sweep;
-  std::vector<Config::Entry> zips;
-  for (const Config::Entry* entry : config.section("sweep")) {
-    const std::string key = entry->key.substr(std::string("sweep.").size());
-    const std::string place = entry->where + ": [sweep] " + key;
-    if (key == "zip" || key.compare(0, 4, "zip.") == 0) {
-      zips.push_back(*entry);
-    } else if (key == "baseline") {
-      sweep.baseline_where = entry->where;
-      sweep.baseline_text = entry->value;
-      for (const std::string& pair : split(entry->value, ' ')) {
-        const std::size_t equals = pair.find('=');
-        if (pair.empty()) continue;
-        if (equals == std::string::npos || equals == 0) {
-          faults.add(place + " = " + entry->value + " must be key=value key=value ...");
-        } else {
-          sweep.baseline.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
-        }
-      }
-    } else if (!may_be_swept(key)) {
-      faults.add(place + " cannot be swept: arms that differ in it alone decode the same tokens");
-    } else {
-      const Config::Entry* const set = config.find(key);
-      if (set && set->where.compare(0, 2, "--") == 0) continue;  // the command line beats the file
-      std::vector<std::string> values = split(entry->value, ',');
-      if (values.empty() || std::count(values.begin(), values.end(), "")) {
-        faults.add(place + " = " + entry->value +
-                   " must be a comma-separated list without empty values");
-      } else {
-        sweep.axes.push_back({{{key, "", entry->where}}, {std::move(values)}});
-      }
-    }
-  }
-  for (const Config::Entry& line : zips) zip(line, sweep, faults);
-  return sweep;
+bool Axis::varies(const std::string& key) const {
+  std::set<std::string> seen;
+  for (const AxisValue& value : values)
+    for (const SharedEntry& entry : value.keys)
+      if (entry->key == key) seen.insert(entry->value);
+  return seen.size() > 1;
 }
+
+Sweep read_sweep(const Config& config, Faults& faults) { return Reader(config, faults).read(); }
 
 }  // namespace draftlab

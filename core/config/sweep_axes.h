@@ -1,33 +1,51 @@
-// The [sweep] section of a config: which keys take which values.
+// The sections [sweep] and [arm.NAME] of a config: which keys take which values together.
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/config/config.h"
 
 namespace draftlab {
 
-// Keys that take their values together, row by row: one key, or several that are zipped.
-struct Axis {
-  std::vector<Config::Entry> keys;               // key, and the place of its line in [sweep]
-  std::vector<std::vector<std::string>> values;  // aligned with keys
+using SharedEntry = std::shared_ptr<const Config::Entry>;
 
-  std::size_t size() const { return values.empty() ? 0 : values[0].size(); }
+// One value of an axis: the keys that it sets. A plain value sets one key, a zipped one several,
+// and an arm whatever its section says.
+struct AxisValue {
+  std::vector<SharedEntry> keys;
+  std::vector<SharedEntry> arm_keys;  // They beat `keys` of every axis.
+  std::string arm, label;             // Of an arm: its name, and what tables call it.
+
+  bool sets(const std::string& key) const;  // Whether its arm does.
+};
+
+// Values that a sweep takes in turn. `names` are the keys that [sweep] gives it: one key, `arm`, or
+// several that are zipped.
+struct Axis {
+  std::vector<std::string> names;
+  std::vector<AxisValue> values;
+  std::string where;
+
+  std::size_t size() const { return values.size(); }
+  // Whether values of the axis differ in this key. What an arm sets does not count, as its label
+  // speaks for it.
+  bool varies(const std::string& key) const;
 };
 
 struct Sweep {
   std::vector<Axis> axes;
-  std::vector<std::pair<std::string, std::string>> baseline;
-  std::string baseline_where, baseline_text;
-
-  bool varies(const std::string& key) const;  // whether cells differ in this key
+  std::optional<AxisValue> baseline;
+  std::vector<SharedEntry> baseline_names;  // The keys that its line names, but for its arm.
+  std::vector<std::string> warnings;        // What has no effect here, one sentence each.
 };
 
-// Every fault of the section is added to `faults`. Axes that the command line sets are left out: it
-// beats the file.
+// Reads both sections and a key `arm = NAME` outside of them, which is an axis of one value. Every
+// fault is added to `faults`. Axes and keys of arms that the command line sets are left out,
+// because it beats the file.
 Sweep read_sweep(const Config& config, Faults& faults);
 
 }  // namespace draftlab

@@ -1,10 +1,10 @@
-// [sweep] and [reference]: from one config to several.
+#include "core/config/sweep_cells.h"
+
 #include <algorithm>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "core/config/composition.h"
 #include "core/config/sweep_axes.h"
 
 namespace draftlab {
@@ -42,20 +42,21 @@ struct Piece {
 // than two of them, so nothing else can be wrong that was not found before.
 class Cells {
  public:
-  Cells(const Sweep& sweep, const Registries& registries, Faults& faults)
-      : sweep_(sweep), registries_(registries), faults_(faults) {
+  Cells(const Sweep& sweep, const Registries& registries, bool claims, Faults& faults)
+      : sweep_(sweep), registries_(registries), claims_(claims), faults_(faults) {
     std::size_t axis_number = 0;
     for (const Axis& axis : sweep.axes) {
       std::set<std::string> touched;
-      for (const Config::Entry& key : axis.keys) {
-        varies_.push_back(sweep.varies(key.key));
-        touched.insert(group_of(key.key));
-      }
+      for (const AxisValue& value : axis.values)
+        for (const auto* entries : {&value.keys, &value.arm_keys})
+          for (const SharedEntry& entry : *entries) touched.insert(group_of(entry->key));
       for (const std::string& name : touched) {
         Group& group = groups_[name];
         group.axes.emplace_back(axis_number, group.states);
         group.states *= axis.size();
       }
+      for (const std::string& name : axis.names)
+        if (axis.varies(name)) varied_.push_back(name);
       ++axis_number;
     }
     for (const auto& [name, group] : groups_)
@@ -64,43 +65,75 @@ class Cells {
   }
 
   // A cell outside the product.
-  void add_baseline(Config config, const std::vector<Config::Entry>& set) {
-    for (const Config::Entry& entry : set) config.set(entry);
+  void add_baseline(Config config) {
+    const AxisValue& value = *sweep_.baseline;
+    for (const auto* entries : {&value.keys, &value.arm_keys})
+      for (const SharedEntry& entry : *entries) config.set(entry);
     const Composition arm = composed(config);
-    if (!seen_.insert(arm.id).second) return;
+    std::string identified = identity(arm.effective, config);
+    seen_.insert(identified);
+    if (!value.arm.empty()) baseline_ = std::move(identified);
+    Cell cell{std::move(config), arm.id, value.label, {}};
+    for (const SharedEntry& entry : sweep_.baseline_names)
+      (cell.label += cell.label.empty() ? "" : " ").append(entry->key + "=" + entry->value);
+    if (!value.arm.empty()) cell.axes.emplace_back("arm", value.arm);
     Faults none;
     const Config effective = Config::parse(arm.effective, "", none);
-    Cell cell{std::move(config), arm.id, sweep_.baseline_text, {}};
-    for (const Config::Entry& entry : set) {
-      if (const Config::Entry* const applied = effective.find(entry.key))
-        cell.axes.emplace_back(entry.key, applied->value);
+    for (const auto* entries : {&sweep_.baseline_names, &value.keys}) {
+      for (const SharedEntry& entry : *entries) {
+        const Config::Entry* const applied = effective.find(entry->key);
+        if (applied) cell.axes.emplace_back(entry->key, applied->value);
+      }
     }
     cells_.push_back(std::move(cell));
   }
 
   // The cell of the product with these rows of the axes. Axis values that its effective config does
   // not show do not apply to it.
-  void add(Config config, const std::vector<std::size_t>& rows,
-           const std::vector<std::shared_ptr<const Config::Entry>>& set) {
-    for (const auto& entry : set) config.set(entry);
-    compose_if_new(config, rows, set);
-    assemble(rows);
-    std::string id = id_of(effective_);
-    if (!seen_.insert(id).second) return;
-    Cell cell{std::move(config), std::move(id), {}, {}};
-    for (std::size_t i = 0; i < set.size(); ++i) {
-      const std::string* const applied = varies_[i] ? value(set[i]->key, rows) : nullptr;
-      if (applied) cell.axes.emplace_back(set[i]->key, *applied);
+  void add(Config config, const std::vector<std::size_t>& rows) {
+    const AxisValue* arm = nullptr;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const AxisValue& value = sweep_.axes[i].values[rows[i]];
+      for (const SharedEntry& entry : value.keys) config.set(entry);
+      if (!value.arm.empty()) arm = &value;
     }
-    if (cell.axes.empty()) {  // what tells it from the baseline
-      for (const auto& [key, unused] : sweep_.baseline) {
-        if (const std::string* const applied = value(key, rows))
-          cell.axes.emplace_back(key, *applied);
+    if (arm)
+      for (const SharedEntry& entry : arm->arm_keys) config.set(entry);
+    compose_if_new(config, rows);
+    assemble(rows);
+    for (const std::string& key : varied_)
+      if (value(key, rows)) shown_.insert(key);
+    const std::string identified = identity(effective_, config);
+    const bool is_baseline = arm && identified == baseline_;
+    if (!seen_.insert(identified).second && !is_baseline) return;
+    Cell cell{std::move(config), id_of(effective_), {}, {}};
+    for (const std::string& key : varied_) {
+      const std::string* const applied = value(key, rows);
+      if (applied && !(arm && arm->sets(key))) cell.axes.emplace_back(key, *applied);
+    }
+    if (cell.axes.empty() && !arm) {  // what tells it from the baseline
+      for (const SharedEntry& entry : sweep_.baseline_names) {
+        if (const std::string* const applied = value(entry->key, rows))
+          cell.axes.emplace_back(entry->key, *applied);
       }
     }
+    if (arm) cell.label = arm->label;
     for (const auto& [key, text] : cell.axes)
       (cell.label += cell.label.empty() ? "" : " ").append(key).append("=").append(text);
-    cells_.push_back(std::move(cell));
+    if (arm) cell.axes.insert(cell.axes.begin(), {"arm", arm->arm});
+    if (!is_baseline) return cells_.push_back(std::move(cell));
+    cells_[0] = std::move(cell);  // It stands first, and is named like the other cells of its arm.
+    baseline_.clear();
+  }
+
+  // An axis that no cell shows varies an option of a part that none of them has: its cells have all
+  // become one.
+  void refuse_unshown() {
+    if (!told_.empty()) return;
+    for (const std::string& key : varied_) {
+      const bool of_claim = key.starts_with("reference.") || key.starts_with("certify.");
+      if (!of_claim && !shown_.count(key)) faults_.add(unshown(key));
+    }
   }
 
   std::vector<Cell> take() { return std::move(cells_); }
@@ -111,6 +144,63 @@ class Cells {
   static std::string group_of(const std::string& key) {
     const std::string head = key.substr(0, key.find('.'));
     return is_plain(head) ? key : head;
+  }
+
+  // The place of a key's line in [sweep].
+  std::string place_of(const std::string& key) const {
+    for (const Axis& axis : sweep_.axes)
+      for (const SharedEntry& entry : axis.values[0].keys)
+        if (entry->key == key) return entry->where;
+    return {};
+  }
+
+  std::string unshown(const std::string& key) const {
+    const std::string begins = place_of(key) + ": [sweep] " + key + " has no effect: ",
+                      ends = "drop the axis with --" + key + " VALUE";
+    const std::size_t dot = key.find('.'), last = key.rfind('.');
+    if (key == kDraftLength) return begins + "no drafter of this sweep reads it; " + ends;
+    if (dot == last) return begins + "no cell has such a part; " + ends;
+    const std::string kind = key.substr(0, dot), plugin = key.substr(dot + 1, last - dot - 1),
+                      option = key.substr(last + 1);
+    std::set<std::string> chosen;
+    if (const auto states = pieces_.find(kind); states != pieces_.end()) {
+      for (const auto& [state, piece] : states->second)
+        for (const auto& [name, text] : piece.values)
+          if (name == kind) chosen.insert(text);
+    }
+    std::string names, instead;
+    for (const std::string& name : chosen) {
+      names += (names.empty() ? "" : ", ") + name;
+      if (has_option(kind, name, option))
+        instead += (instead.empty() ? "write " : " or ") + kind + "." + name + "." + option + ", ";
+    }
+    return begins + "no cell has " + kind + " = " + plugin + " (they have " + names + "); " +
+           instead + (instead.empty() ? "" : "or ") + ends;
+  }
+
+  bool has_option(const std::string& kind, const std::string& plugin,
+                  const std::string& option) const {
+    bool has = false;
+    registries_.each([&](const auto& registry) {
+      const auto* const found = registry.kind() == kind ? registry.find(plugin) : nullptr;
+      if (!found) return;
+      Faults none;
+      for (const auto& [name, value] :
+           found->bind(Config(), kind + "." + plugin, none, &registry).values)
+        has = has || name == option;
+    });
+    return has;
+  }
+
+  // What makes it another cell than those before. `config` is the cell's.
+  std::string identity(const std::string& effective, const Config& config) const {
+    if (!claims_) return id_of(effective);
+    std::string text = effective;
+    for (const Config::Entry* entry : config.section("certify"))
+      text += entry->key + "=" + entry->value + "\n";
+    if (config.section("reference").empty()) return text;
+    Faults told_already;
+    return text + compose(reference_of(config), registries_, told_already).effective;
   }
 
   // One fault is told once, however many cells have it.
@@ -131,8 +221,7 @@ class Cells {
     return arm;
   }
 
-  void compose_if_new(const Config& config, const std::vector<std::size_t>& rows,
-                      const std::vector<std::shared_ptr<const Config::Entry>>& set) {
+  void compose_if_new(const Config& config, const std::vector<std::size_t>& rows) {
     bool fresh = pieces_.empty();
     for (std::size_t i = 0; i < kinds_.size(); ++i) {
       const std::size_t state = kinds_[i]->state(rows);
@@ -145,18 +234,16 @@ class Cells {
     for (const auto& [name, group] : groups_) {
       const std::size_t state = group.state(rows);
       if (name.find('.') != std::string::npos && !pieces_[name].count(state))
-        pieces_[name][state] = option(name, set);
+        pieces_[name][state] = option(name, config);
     }
     if (fresh) harvest(composed(config).effective, rows);
   }
 
   // One option of [decode] or [run]: right or wrong, whatever the others are.
-  Piece option(const std::string& key,
-               const std::vector<std::shared_ptr<const Config::Entry>>& set) {
+  Piece option(const std::string& key, const Config& config) {
     const std::string section = key.substr(0, key.find('.')), name = key.substr(section.size() + 1);
     Config alone;
-    for (const auto& entry : set)
-      if (entry->key == key) alone.set(entry);
+    if (const Config::Entry* const entry = config.find(key)) alone.set(*entry);
     DecodeOptions decode;
     RunOptions run;
     OptionSet options;
@@ -252,132 +339,66 @@ class Cells {
 
   const Sweep& sweep_;
   const Registries& registries_;
+  const bool claims_;  // Whether cells that differ in what is claimed of them are kept apart.
   Faults& faults_;
-  std::vector<bool> varies_;  // of every axis key, in their order
+  std::vector<std::string>
+      varied_;                   // Keys of axes in which cells differ, in the order of the axes.
+  std::set<std::string> shown_;  // Those of them that some cell's effective config has.
   std::map<std::string, Group> groups_;
   std::map<std::string, std::unordered_map<std::size_t, Piece>> pieces_;  // by group and its state
   std::vector<const Group*> kinds_;                     // of plugins that axes touch
   std::vector<std::unordered_set<std::size_t>> pairs_;  // states seen, of every two of them
   std::unordered_set<std::string> seen_;
+  std::string baseline_;  // Identity of a baseline that is an arm, until the product comes to it.
   std::set<std::string> told_;
   std::string effective_;  // of the cell in hand
   std::vector<std::pair<const std::string*, const Piece*>> current_;
   std::vector<Cell> cells_;
 };
 
-}  // namespace
-
-Config reference_of(const Config& config) {
-  Config reference = config;
-  for (const char* const section : {"reference", "certify"}) {
-    for (const Config::Entry* entry : config.section(section)) reference.erase(entry->key);
-  }
-  const auto overrides = config.section("reference");
-  if (overrides.empty()) {
-    throw ConfigError(
-        "the config names no reference; write [reference] with what it changes, such as drafter = "
-        "stepwise");
-  }
-  for (const Config::Entry* entry : overrides) {
-    reference.set(
-        {entry->key.substr(std::string("reference.").size()), entry->value, entry->where});
-  }
-  return reference;
-}
-
-std::vector<Cell> expand(const Config& config, const Registries& registries, Faults& faults) {
+std::vector<Cell> expanded(const Config& config, const Registries& registries, bool claims,
+                           Faults& faults) {
   Faults found;
   const Sweep sweep = read_sweep(config, found);
   Config base = config;
-  for (const Config::Entry* entry : config.section("sweep")) base.erase(entry->key);
+  for (const char* const section : {"sweep", "arm"})
+    for (const Config::Entry* entry : config.section(section)) base.erase(entry->key);
+  base.erase("arm");
   std::size_t product = 1;
   for (const Axis& axis : sweep.axes) product = std::min(product * axis.size(), kMostCells + 1);
   if (product > kMostCells) {
-    found.add(sweep.axes[0].keys[0].where + ": [sweep] has more than " +
-              std::to_string(kMostCells) + " cells");
+    found.add(sweep.axes[0].where + ": [sweep] has more than " + std::to_string(kMostCells) +
+              " cells");
   }
   if (!found.empty()) {
     for (const std::string& sentence : found.sentences()) faults.add(sentence);
     return {};
   }
-
-  Cells cells(sweep, registries, faults);
-  if (!sweep.baseline.empty()) {
-    // An axis that the baseline does not name takes the config's own value, or the axis's first
-    // where the config has none.
-    std::vector<Config::Entry> set;
-    std::set<std::string> named;
-    for (const auto& [key, value] : sweep.baseline) {
-      set.push_back({key, value, sweep.baseline_where});
-      named.insert(key);
-    }
-    for (const Axis& axis : sweep.axes) {
-      for (std::size_t i = 0; i < axis.keys.size(); ++i) {
-        const Config::Entry& key = axis.keys[i];
-        if (!named.count(key.key) && !base.find(key.key))
-          set.push_back({key.key, axis.values[i][0], key.where});
-      }
-    }
-    cells.add_baseline(base, set);
-  }
-  std::vector<std::vector<std::vector<std::shared_ptr<const Config::Entry>>>>
-      entries;  // of each axis, row and key: shared by cells
-  for (const Axis& axis : sweep.axes) {
-    auto& rows = entries.emplace_back(axis.size());
-    for (std::size_t row = 0; row < axis.size(); ++row) {
-      for (std::size_t i = 0; i < axis.keys.size(); ++i) {
-        const Config::Entry& key = axis.keys[i];
-        rows[row].push_back(std::make_shared<const Config::Entry>(
-            Config::Entry{key.key, axis.values[i][row], key.where}));
-      }
-    }
-  }
+  Cells cells(sweep, registries, claims, faults);
+  if (sweep.baseline) cells.add_baseline(base);
   std::vector<std::size_t> rows(sweep.axes.size());
-  std::vector<std::shared_ptr<const Config::Entry>> set;
   for (std::size_t index = 0; index < product; ++index) {
-    set.clear();
     std::size_t rest = index, stride = product;
     for (std::size_t axis = 0; axis < sweep.axes.size(); ++axis) {  // the first axis varies slowest
       stride /= sweep.axes[axis].size();
       rows[axis] = rest / stride;
       rest %= stride;
-      set.insert(set.end(), entries[axis][rows[axis]].begin(), entries[axis][rows[axis]].end());
     }
-    cells.add(base, rows, set);
+    cells.add(base, rows);
   }
+  cells.refuse_unshown();
   return cells.take();
 }
 
-std::vector<std::string> without_effect(const std::vector<Cell>& cells,
-                                        const Registries& registries) {
-  std::vector<std::string> kinds = {"model.draft", "model.judge"}, common;
-  registries.each([&](const auto& registry) { kinds.push_back(registry.kind()); });
-  std::set<std::string> seen;  // choices of plugins: what else a config says has no part in it
-  bool first = true;
-  const auto keep = [&](const Config& config) {
-    std::string choice;
-    for (const std::string& kind : kinds) {
-      const Config::Entry* const entry = config.find(kind);
-      choice += (entry ? entry->value : "") + "\n";
-    }
-    if (!seen.insert(choice).second) return;
-    Faults ignored;
-    std::vector<std::string> warnings;
-    compose(config, registries, ignored, &warnings);
-    if (first)
-      common = warnings;
-    else
-      std::erase_if(common, [&](const std::string& w) {
-        return std::count(warnings.begin(), warnings.end(), w) == 0;
-      });
-    first = false;
-  };
-  for (const Cell& cell : cells) {
-    if (!first && common.empty()) break;
-    keep(cell.config);
-    if (!cell.config.section("reference").empty()) keep(reference_of(cell.config));
-  }
-  return common;
+}  // namespace
+
+std::vector<Cell> expand(const Config& config, const Registries& registries, Faults& faults) {
+  return expanded(config, registries, false, faults);
+}
+
+std::vector<Cell> expand_claims(const Config& config, const Registries& registries,
+                                Faults& faults) {
+  return expanded(config, registries, true, faults);
 }
 
 }  // namespace draftlab

@@ -9,7 +9,7 @@
 
 #include "core/base/progress.h"
 #include "core/base/words.h"
-#include "core/config/composition.h"
+#include "core/config/sweep_cells.h"
 #include "experiments/certify/certify_options.h"
 #include "experiments/certify/enumeration.h"
 #include "experiments/certify/vector_certificate.h"
@@ -140,7 +140,7 @@ int certify(const CommandLine& line, const Registries& registries) {
     Faults faults;
     const Config config = Config::read(path, line.overrides, faults);
     faults.raise();
-    const std::vector<Cell> cells = expand(config, registries, faults);
+    const std::vector<Cell> cells = expand_claims(config, registries, faults);
     faults.raise();
     for (const Cell& cell : cells)
       hold &= certify_cell(cell, cell.label.empty() ? path : path + " " + cell.label, registries);

@@ -7,6 +7,7 @@
 
 #include "analysis/report/summary.h"
 #include "core/config/composition.h"
+#include "core/config/sweep_axes.h"
 #include "core/trace/trace_file.h"
 #include "experiments/sweep/slurm.h"
 #include "experiments/sweep/slurm_options.h"
@@ -59,6 +60,8 @@ int dry_run(const Config& config, const Registries& registries) {
         .append(baseline && &cell == cells.data() ? "  (baseline)\n" : "\n");
   }
   std::cout << text;
+  for (const std::string& sentence : read_sweep(config, faults).warnings)
+    std::cout << "  warning: " << sentence << "\n";
   for (const std::string& sentence : without_effect(cells, registries))
     std::cout << "  warning: " << sentence << "\n";
   return 0;

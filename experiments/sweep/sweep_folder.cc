@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/files.h"
+#include "core/config/arms.h"
 #include "core/prob/chance.h"
 #include "core/trace/provenance.h"
 #include "experiments/arm/loaded_arm.h"
@@ -57,20 +58,24 @@ std::string digest_of(const std::string& checkpoint) {
 
 }  // namespace
 
-// Sections in the order of the alphabet; axes that the command line fixed are gone, as expand()
-// would have it.
+// Sections in the order of the alphabet; axes that the command line fixed are gone, and arms set
+// what it set, as expand() would have it.
 std::string to_text(const Config& config) {
   std::map<std::string, std::string> sections;
   for (const Config::Entry* const entry : config.entries()) {
     const std::string& key = entry->key;
-    const bool swept = key.rfind("sweep.", 0) == 0;
-    const Config::Entry* const fixed = swept ? config.find(key.substr(6)) : nullptr;
-    if (fixed && fixed->where.compare(0, 2, "--") == 0) continue;
+    const bool swept = key.starts_with("sweep.");
+    if (swept && is_fixed(config, key.substr(6))) continue;
     const bool referred = key.rfind("reference.", 0) == 0;
-    const std::size_t dot = swept ? 5 : referred ? 9 : key.rfind('.');
-    const std::string section = dot == std::string::npos ? "" : key.substr(0, dot);
-    sections[section] +=
-        (section.empty() ? key : key.substr(dot + 1)) + " = " + entry->value + "\n";
+    const std::size_t arm = key.starts_with("arm.") ? key.find('.', 4) : std::string::npos;
+    const std::size_t dot = swept                      ? 5
+                            : referred                 ? 9
+                            : arm != std::string::npos ? arm
+                                                       : key.rfind('.');
+    const std::string section = dot == std::string::npos ? "" : key.substr(0, dot),
+                      name = section.empty() ? key : key.substr(dot + 1);
+    const bool beaten = arm != std::string::npos && is_fixed(config, name);
+    sections[section] += name + " = " + (beaten ? config.find(name)->value : entry->value) + "\n";
   }
   std::string text;
   for (std::size_t begin = 0; begin < config.title().size();) {

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "core/config/sweep_axes.h"
+#include "core/config/sweep_cells.h"
+
 namespace draftlab {
 namespace {
 
@@ -388,6 +391,147 @@ TEST_CASE("a section has an effect when any cell or reference uses it") {
   CHECK(unused(kSmall + options + "[sweep]\nrouter = always, hysteresis\n") == 1);
   CHECK(unused(kSmall + options +
                "[sweep]\nrouter = always, hysteresis\n[reference]\ndrafter = ngram\n") == 0);
+}
+
+const std::string kArms =
+    "[arm.ar]\nlabel = sequential\ndrafter = stepwise\n"
+    "[arm.fast]\nlabel = S2D2, on 2\nrouter = hysteresis\nrouter.hysteresis.on = 2\n"
+    "[arm.plain]\ndecode.top_k = 2\n";
+
+TEST_CASE("an arm is an axis whose values are named sets of keys") {
+  CHECK(labels(kSmall + kArms + "[sweep]\narm = fast, plain\nrun.seed = 1, 2\n") ==
+        std::vector<std::string>{"S2D2, on 2 run.seed=1", "S2D2, on 2 run.seed=2",
+                                 "plain run.seed=1", "plain run.seed=2"});
+  CHECK(labels(kSmall + kArms + "[sweep]\nbaseline = arm=ar\narm = fast\n") ==
+        std::vector<std::string>{"sequential", "S2D2, on 2"});
+  CHECK(
+      labels(kSmall + kArms + "[sweep]\narm = ar, plain\nrun.seed = 4, 5\nzip = run.seed, arm\n") ==
+      std::vector<std::string>{"sequential run.seed=4", "plain run.seed=5"});
+  CHECK(labels(kSmall + "arm = fast\n" + kArms) == std::vector<std::string>{"S2D2, on 2"});
+}
+
+TEST_CASE("a cell of an arm is the config with the arm's keys, and nothing of arms is left in it") {
+  Faults faults;
+  const std::vector<Cell> cells = expand(
+      parsed(kSmall + kArms + "[sweep]\narm = ar, fast, plain\ndecode.draft_length = 2, 3\n"),
+      registries(), faults);
+  CHECK(faults.empty());
+  REQUIRE(cells.size() == 6);
+  for (const Cell& cell : cells) {
+    const Composition arm = compose(cell.config, registries(), faults);
+    CHECK(faults.empty());
+    CHECK(cell.id == arm.id);
+    CHECK(composed(arm.resolved).id == arm.id);
+  }
+  CHECK(cells[3].label == "S2D2, on 2 decode.draft_length=3");
+  CHECK(cells[3].axes == std::vector<std::pair<std::string, std::string>>{
+                             {"arm", "fast"}, {"decode.draft_length", "3"}});
+  CHECK(cells[3].config.find("router.hysteresis.on")->value == "2");
+  CHECK_FALSE(cells[0].config.find("router"));
+  CHECK(composed(kSmall +
+                 "router = hysteresis\n[router.hysteresis]\non = 2\n[decode]\ndraft_length "
+                 "= 3\n")
+            .id == cells[3].id);
+}
+
+TEST_CASE("an arm beats an axis, its cells collapse, and a warning says so") {
+  const std::string text =
+      kSmall +
+      "[arm.ar]\ndecode.top_k = 1\n[arm.plain]\nrun.seed = 3\n[arm.idle]\nrun.seed = 4\n"
+      "[sweep]\narm = ar, plain\ndecode.top_k = 5, 6\n";
+  CHECK(labels(text) ==
+        std::vector<std::string>{"ar", "plain decode.top_k=5", "plain decode.top_k=6"});
+  Faults faults;
+  CHECK(
+      read_sweep(parsed(text), faults).warnings ==
+      std::vector<std::string>{
+          "a.ini:4: [arm.ar] sets decode.top_k, so the axis decode.top_k (a.ini:11) does not vary "
+          "it there",
+          "a.ini:8: [arm.idle] has no effect: neither [sweep] nor arm = NAME names it"});
+  CHECK(faults.empty());
+}
+
+TEST_CASE("a baseline that is an arm stands first, and as the cell of the product that it is") {
+  CHECK(labels(kSmall + kArms +
+               "[sweep]\nbaseline = arm=fast\narm = ar, fast\ndecode.draft_length = 2, 3\n") ==
+        std::vector<std::string>{
+            "S2D2, on 2 decode.draft_length=2", "sequential decode.draft_length=2",
+            "sequential decode.draft_length=3", "S2D2, on 2 decode.draft_length=3"});
+  CHECK(labels(kSmall + kArms + "[sweep]\nbaseline = arm=ar decode.top_k=7\narm = plain\n") ==
+        std::vector<std::string>{"sequential decode.top_k=7", "plain"});
+  // Without an arm of its own it takes the first.
+  CHECK(labels(kSmall + kArms + "[sweep]\nbaseline = run.seed=9\narm = plain, ar\n") ==
+        std::vector<std::string>{"plain run.seed=9", "plain", "sequential"});
+}
+
+TEST_CASE("faults of arms name their line") {
+  const auto one = [](const std::string& text) {
+    const std::vector<std::string> found = sweep_faults(kSmall + text);
+    return found.size() == 1 ? found[0] : std::to_string(found.size()) + " faults";
+  };
+  CHECK(
+      one("[arm.fast]\nrouter = always\n[sweep]\narm = fats\n") ==
+      "a.ini:6: [sweep] arm = fats, but no section [arm.fats] sets anything; did you mean 'fast'?");
+  CHECK(one("[arm.fast]\nrouter = always\n[sweep]\nbaseline = arm=zero\n") ==
+        "a.ini:6: [sweep] baseline arm = zero, but no section [arm.zero] sets anything; there are: "
+        "fast");
+  CHECK(one("arm = x\n") == "a.ini:3: arm = x, but no section [arm.x] sets anything");
+  CHECK(one("[arm]\nrouter = always\n") ==
+        "a.ini:4: arm.router belongs to no arm; write [arm.NAME] above it");
+  CHECK(one("[arm.a]\nlabel =\n") == "a.ini:4: [arm.a] label must say something");
+  CHECK(
+      one("[arm.a]\nrun.batch = 2\n") ==
+      "a.ini:4: [arm.a] cannot set run.batch: arms that differ in it alone decode the same tokens");
+  CHECK(one("[arm.a]\nlabel = same\n[arm.b]\nlabel = same\n") ==
+        "a.ini:6: [arm.b] and [arm.a] are both called 'same'");
+  CHECK(one("[arm.a]\nrouter = alway\n[sweep]\narm = a\n") ==
+        "a.ini:4: unknown router 'alway'; did you mean 'always'?");
+}
+
+TEST_CASE("the command line beats arms, and chooses one") {
+  Config config = parsed(kSmall + kArms + "[sweep]\nbaseline = arm=ar\narm = fast, plain\n");
+  config.set({"arm", "plain", "--arm"});
+  Faults faults;
+  std::vector<Cell> cells = expand(config, registries(), faults);
+  CHECK(faults.empty());
+  REQUIRE(cells.size() == 2);
+  CHECK(cells[0].label == "sequential");
+  CHECK(cells[1].label == "plain");
+  config.set({"decode.top_k", "9", "--decode.top_k"});
+  cells = expand(config, registries(), faults);
+  REQUIRE(cells.size() == 2);
+  CHECK(cells[1].config.find("decode.top_k")->value == "9");
+  config.set({"arm", "nobody", "--arm"});
+  expand(config, registries(), faults);
+  CHECK(faults.sentences() ==
+        std::vector<std::string>{"--arm = nobody, but no section [arm.nobody] sets anything; there "
+                                 "are: ar, fast, plain"});
+}
+
+TEST_CASE("cells that differ in their claim alone are one decoder and several claims") {
+  const std::string text = kSmall +
+                           "[arm.a]\nreference.drafter = stepwise\ncertify.worst_nfe = 3\n"
+                           "[arm.b]\nreference.drafter = ngram\ncertify.expect = lossy\n"
+                           "[arm.c]\nreference.drafter = ngram\n[sweep]\narm = a, b, c\n";
+  struct Claim {
+    std::string expect = "lossless";
+    std::int64_t worst_nfe = 0;
+    void declare(OptionSet& set) {
+      set.add("expect", &expect).help("What is claimed.");
+      set.add("worst_nfe", &worst_nfe).in(0, 9).help("At most.");
+    }
+  };
+  Registries all = registries();
+  all.sections.add<Claim>("certify");
+  Faults faults;
+  CHECK(expand(parsed(text), all, faults).size() == 1);
+  const std::vector<Cell> claims = expand_claims(parsed(text), all, faults);
+  CHECK(faults.empty());
+  REQUIRE(claims.size() == 3);
+  CHECK(claims[0].id == claims[1].id);
+  CHECK(reference_of(claims[1].config).find("drafter")->value == "ngram");
+  CHECK(claims[0].config.find("certify.worst_nfe")->value == "3");
+  CHECK(expand_claims(parsed(text + "run.threads = 1\n"), all, faults).empty());
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <thread>
 
-#include "core/config/composition.h"
+#include "core/config/sweep_cells.h"
 #include "experiments/certify/enumeration.h"
 #include "experiments/sections.h"
 #include "plugins/builtin.h"
@@ -52,7 +52,11 @@ struct Toy {
 Composition composed(const std::string& name, const Overrides& overrides = {},
                      bool reference = false) {
   Faults faults;
-  const Config config = Config::read(certificate(name), overrides, faults);
+  const std::vector<Cell> cells =
+      expand_claims(Config::read(certificate(name), overrides, faults), registries(), faults);
+  faults.raise();
+  REQUIRE(cells.size() == 1);
+  const Config& config = cells[0].config;
   Composition composition =
       compose(reference ? reference_of(config) : config, registries(), faults);
   faults.raise();
@@ -101,9 +105,13 @@ std::vector<std::vector<Token>> sampled(const Composition& composition, int coun
 }  // namespace
 
 TEST_CASE("merging equal states changes the number of outcomes and nothing else") {
-  for (const char* name : {"assd-self-k4", "assd-ngram-k3-fallback", "lossy-sigma-gpt-1-ordered"}) {
+  const std::vector<std::pair<std::string, Overrides>> decoders = {
+      {"assd-self", {{"decode.draft_length", "4"}}},
+      {"assd-ngram-fallback", {{"decode.draft_length", "3"}}},
+      {"lossy-sigma-gpt", {{"verifier.orders.orders", "1"}, {"model.table.kind", "ordered"}}}};
+  for (const auto& [name, overrides] : decoders) {
     CAPTURE(name);
-    const Toy toy(composed(name));
+    const Toy toy(composed(name, overrides));
     const Outcomes merged = enumerate(toy.composition, toy.models, toy.prompt, true, 1000000);
     const Outcomes apart = enumerate(toy.composition, toy.models, toy.prompt, false, 1000000);
     CHECK(merged.merged > 0);
@@ -154,10 +162,20 @@ TEST_CASE("a false claim is exit status 1, a true one 0") {
   CHECK(run_certify("lossy-epsilon", {{"certify.expect", "lossless"}}, printed) == 1);
 }
 
+TEST_CASE("every cell of a sweep is a claim, and one false claim makes the exit status 1") {
+  std::string printed;
+  CHECK(run_certify("s2d2", {}, printed) == 0);
+  CHECK(printed.find("s2d2.ini decode.block_size=4 decode.steps=4: holds") != std::string::npos);
+  CHECK(printed.find("s2d2.ini decode.block_size=2 decode.steps=2: holds") != std::string::npos);
+  CHECK(run_certify("s2d2", {{"certify.worst_nfe", "10"}}, printed) == 1);
+  CHECK(printed.find("decode.steps=4: holds") != std::string::npos);
+  CHECK(printed.find("decode.steps=2: DOES NOT HOLD") != std::string::npos);
+}
+
 TEST_CASE("too many outcomes are refused before they are walked, with the estimate and the bound") {
   std::string printed;
   try {
-    run_certify("lossy-sigma-gpt-2-ordered", {{"certify.most_outcomes", "100"}}, printed);
+    run_certify("lossy-sigma-gpt", {{"certify.most_outcomes", "100"}}, printed);
     FAIL("not refused");
   } catch (const ConfigError& error) {
     CHECK(error.status() == 78);

@@ -1,0 +1,30 @@
+// `draftlab golden [FOLDER]`: decodes the first prompt of every config of a folder, and compares
+// the whole trajectory with the text that is stored beside it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/config/plugin.h"
+#include "experiments/arm/command_line.h"
+
+namespace draftlab {
+
+inline const std::string kGoldenFolder = "tests/golden";
+
+struct GoldenDecode {
+  std::string config;      // Path of the config; its text ends in .txt instead of .ini.
+  std::string decoded;     // What it decodes now.
+  std::string difference;  // From what is stored; "" when there is none.
+};
+
+// Decodes every config (*.ini) of the folder, in f32 on one thread, in the order of their names.
+std::vector<GoldenDecode> golden_decodes(const std::string& folder, const Registries& registries);
+
+// A digest of what was decoded but for its floating-point numbers: equal on all machines.
+std::string signature(const std::vector<GoldenDecode>& decodes);
+
+// Exit status 0 when every decode is as stored, 1 when one is not. --write stores them.
+int golden(const CommandLine& line, const Registries& registries);
+
+}  // namespace draftlab
