@@ -1,0 +1,134 @@
+"""The exact law of an episode: every choice enumerated, every uniform divided where it matters.
+
+An episode is a function of a `Numbers` that returns an outcome. Choices (`below`, `draw`) are
+enumerated. A uniform is bisected: the answers to a fixed set of continuations are compared at
+points of [0, 1), and where they differ the border is found by bisection to 2^-37. Between two
+borders nothing may change; where something does, the uniform is no threshold (a product of two
+numbers, a race of exponentials), and `TooLarge` tells the caller to integrate or sample.
+"""
+
+import time
+from dataclasses import dataclass, field
+from typing import Callable, Dict, List, Tuple
+
+from draftlab.audit.faults import TooLarge
+from draftlab.audit.numbers import Script, streams
+
+# A branch of less mass than this is dropped, and the mass is reported.
+SMALLEST_MASS = 1e-14
+_WIDTH = 2.0**-37
+_STREAMS = streams(4)
+_FRESH = streams(7)[4:]
+
+
+@dataclass
+class Walk:
+    """A law, and what it took to find it."""
+
+    law: Dict[Tuple, float] = field(default_factory=dict)
+    runs: int = 0
+    numbers: bool = False  # uniforms were asked, so the law is exact to about 1e-10 only
+    dropped: float = 0.0
+
+
+class Walker:
+    """Walks one episode."""
+
+    def __init__(self, episode: Callable, most_runs: int, points: int, deadline: float):
+        self.episode = episode
+        self.most_runs = most_runs
+        self.deadline = deadline
+        self.grid = [(i + 0.5) / points for i in range(points)]
+        self.walk = Walk()
+
+    def play(self, prefix, stream=_STREAMS[0]):
+        self.walk.runs += 1
+        if self.walk.runs > self.most_runs:
+            raise TooLarge(f"the law has more than {self.most_runs} branches")
+        if self.walk.runs % 256 == 0 and time.thread_time() > self.deadline:
+            raise TooLarge("the law takes too long to enumerate")
+        script = Script(prefix, stream)
+        return self.episode(script), script
+
+    def run(self) -> Walk:
+        stack: List[Tuple[List, float]] = [([], 1.0)]
+        law = self.walk.law
+        while stack:
+            prefix, mass = stack.pop()
+            outcome, script = self.play(prefix)
+            for at in range(len(prefix), len(script.asked)):
+                known = script.asked[at]
+                before = script.values[:at]
+                if known is None:
+                    self.walk.numbers = True
+                    for middle, width in self.cells(before):
+                        stack.append((before + [middle], mass * width))
+                    break
+                for value, p in enumerate(known):
+                    if value == script.values[at] or p == 0:
+                        continue
+                    if mass * p < SMALLEST_MASS:
+                        self.walk.dropped += mass * p
+                    else:
+                        stack.append((before + [value], mass * p))
+                mass *= known[script.values[at]]
+                if mass < SMALLEST_MASS:
+                    self.walk.dropped += mass
+                    break
+            else:
+                law[outcome] = law.get(outcome, 0.0) + mass
+        return self.walk
+
+    def answer(self, before, u, stream):
+        """What happens after the number `u`: the outcome, and every law asked on the way."""
+        outcome, script = self.play(before + [u], stream)
+        later = script.asked[len(before) + 1 :]
+        laws = tuple(None if law is None else tuple(round(p, 11) for p in law) for law in later)
+        return outcome, laws
+
+    def signature(self, before, u, against=_STREAMS):
+        first = self.answer(before, u, against[0])
+        if not first[1]:  # nothing is asked after u, so no continuation can differ
+            return (first,)
+        return (first,) + tuple(self.answer(before, u, stream) for stream in against[1:])
+
+    def cells(self, before) -> List[Tuple[float, float]]:
+        """(middle, width) of each part of [0, 1) in which the next number makes no difference."""
+        known = [(u, self.signature(before, u)) for u in [2.0**-40] + self.grid + [1 - 2.0**-40]]
+        borders: List[float] = []
+        for (low, at_low), (high, at_high) in zip(known, known[1:]):
+            self.divide(before, low, at_low, high, at_high, borders)
+        edges = [0.0] + sorted(borders) + [1.0]
+        cells = [(a, b - a) for a, b in zip(edges, edges[1:]) if b > a]
+        for start, width in cells:
+            if width > 1e-6 and len({self.signature(before, start + width * part, _FRESH)
+                                     for part in (0.03, 0.41, 0.97)}) > 1:
+                raise TooLarge("a number is more than a threshold")
+        return [(start + width / 2, width) for start, width in cells]
+
+    def divide(self, before, low, at_low, high, at_high, borders) -> None:
+        if at_low == at_high:
+            return
+        if len(borders) > 64:
+            raise TooLarge("a number is more than a threshold")
+        if len(at_low) == len(at_high):
+            which = next(i for i, pair in enumerate(zip(at_low, at_high)) if pair[0] != pair[1])
+        else:
+            which = 0 if at_low[0] != at_high[0] else 1
+        stream = _STREAMS[which]
+        left, right = low, high
+        at_left = self.answer(before, left, stream)
+        while right - left > _WIDTH:
+            middle = (left + right) / 2
+            if self.answer(before, middle, stream) == at_left:
+                left = middle
+            else:
+                right = middle
+        borders.append((left + right) / 2)
+        self.divide(before, low, at_low, left, self.signature(before, left), borders)
+        self.divide(before, right, self.signature(before, right), high, at_high, borders)
+
+
+def walk(episode: Callable, most_runs: int, seconds: float, points: int = 16) -> Walk:
+    """The law of `episode`; raises TooLarge where it cannot be walked within the budget."""
+    return Walker(episode, most_runs, points, time.thread_time() + seconds).run()
