@@ -20,6 +20,7 @@ __version__ = "0.1.0"
 # The module that defines each public name.
 _HOMES = {
     "Trace": "trace",
+    **dict.fromkeys(("audit", "engine", "sampler", "scripted"), "audit"),
 }
 
 

@@ -8,9 +8,23 @@
     print(dl.audit(verify))
 """
 
-from draftlab.audit.audit import audit
+import sys
+import types
+
 from draftlab.audit.catch import scripted
+from draftlab.audit.engines import engine
 from draftlab.audit.report import Report
+from draftlab.audit.run import audit
 from draftlab.audit.sampler import sampler, samplers_of
 
-__all__ = ["Report", "audit", "sampler", "samplers_of", "scripted"]
+__all__ = ["Report", "audit", "engine", "sampler", "samplers_of", "scripted"]
+
+
+class _Callable(types.ModuleType):
+    """Makes `dl.audit(function)` the function's audit, though `dl.audit` is this package."""
+
+    def __call__(self, *arguments, **named) -> Report:
+        return audit(*arguments, **named)
+
+
+sys.modules[__name__].__class__ = _Callable

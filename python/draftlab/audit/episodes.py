@@ -12,7 +12,7 @@ from draftlab.audit.catch import answered_by
 from draftlab.audit.faults import SamplerFault, Unavailable
 from draftlab.audit.sampler import Sampler
 from draftlab.audit.sampling import processed
-from draftlab.audit.toys import Toy, round_to_bf16
+from draftlab.audit.toys import Toy
 
 
 def length_of(sampler: Sampler, toy: Toy) -> int:
@@ -147,8 +147,7 @@ def _arrays(sampler, toy, contexts, claimed):
         target = np.array([toy.target(context) for context in contexts])
         drawn_from = np.array(claimed) if claimed else np.empty((0, toy.vocabulary))
     if toy.precision == "bf16":
-        target = round_to_bf16(target).astype(np.float32)
-        drawn_from = round_to_bf16(drawn_from).astype(np.float32)
+        target, drawn_from = target.astype(np.float32), drawn_from.astype(np.float32)
     return target, drawn_from
 
 

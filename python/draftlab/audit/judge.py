@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import dataclass, replace
-from typing import Optional
+from typing import Callable, Optional
 
 import numpy as np
 
@@ -21,12 +21,11 @@ _MOST_RUNS = 2_000_000
 
 
 @dataclass
-class Budget:
-    """What an audit may spend."""
+class Plan:
+    """How much is drawn from a toy that cannot be walked."""
 
-    walk_seconds: float  # on walking one toy
-    draw_seconds: float  # on drawing from one toy
-    detectable: float  # total variation that sampling is to find
+    detectable: float  # total variation that is to be found
+    seconds: float
     seed: int
 
 
@@ -46,45 +45,49 @@ class Finding:
     note: str = ""
 
 
-def examine(sampler: Sampler, toy: Toy, budget: Budget, own_numbers: bool) -> Finding:
-    """The verdict on one toy. `own_numbers`: it draws by itself where nobody can catch it."""
+def examine(sampler: Sampler, toy: Toy, seconds: float) -> Finding:
+    """The verdict on a toy whose law is walked within `seconds`; raises TooLarge."""
+    return _timed(toy, lambda: _walked(sampler, toy, seconds))
+
+
+def draw(sampler: Sampler, toy: Toy, plan: Plan) -> Finding:
+    """The verdict on a toy that is drawn from."""
+    return _timed(toy, lambda: _drawn(sampler, toy, plan))
+
+
+def _timed(toy: Toy, judge: Callable[[], Finding]) -> Finding:
     began = time.thread_time()
     try:
         with np.errstate(all="ignore"):
-            found = _examine(sampler, toy, budget, own_numbers)
+            found = judge()
     except SamplerFault as fault:
         found = Finding(toy, "crashes", "", fault=fault.kind, note=fault.what)
     found.seconds = time.thread_time() - began
     return found
 
 
-def _examine(sampler, toy, budget, own_numbers) -> Finding:
-    if not own_numbers:
-        try:
-            return _walked(sampler, toy, budget)
-        except TooLarge:
-            pass
-    drawn = sample(episode_of(sampler, toy), toy, length_of(sampler, toy), budget.detectable,
-                   budget.draw_seconds, budget.seed)
-    verdict = "biased" if drawn.biased else "not shown"
+def _drawn(sampler, toy, plan) -> Finding:
+    def sampled(world):
+        return sample(episode_of(sampler, world), world, length_of(sampler, world),
+                      plan.detectable, plan.seconds, plan.seed)
+
+    drawn = sampled(toy)
     if drawn.biased and toy.precision == "bf16":
-        plain = replace(toy, precision="rounded", cache={})
-        again = sample(episode_of(sampler, plain), plain, length_of(sampler, plain),
-                       budget.detectable, budget.draw_seconds, budget.seed)
+        again = sampled(replace(toy, precision="rounded", cache={}))
         if not again.biased:
             return Finding(toy, "not shown", "sampled", variation=drawn.variation, drawn=again,
                            runs=again.draws, note=_numerical(drawn.variation, "bf16 inputs"))
-    return Finding(toy, verdict, "sampled", variation=drawn.variation, event=drawn.event,
-                   runs=drawn.draws, drawn=drawn)
+    return Finding(toy, "biased" if drawn.biased else "not shown", "sampled",
+                   variation=drawn.variation, event=drawn.event, runs=drawn.draws, drawn=drawn)
 
 
-def law_of(sampler: Sampler, toy: Toy, budget: Budget, points: int = 16) -> Walk:
+def law_of(sampler: Sampler, toy: Toy, seconds: float, points: int = 16) -> Walk:
     """The law of what the sampler emits, walked."""
-    return walk(episode_of(sampler, toy), _MOST_RUNS, budget.walk_seconds, points)
+    return walk(episode_of(sampler, toy), _MOST_RUNS, seconds, points)
 
 
-def _walked(sampler, toy, budget) -> Finding:
-    walked = law_of(sampler, toy, budget)
+def _walked(sampler, toy, seconds) -> Finding:
+    walked = law_of(sampler, toy, seconds)
     length = length_of(sampler, toy)
     target = laws.joint(toy, (), length)
     found = laws.completed(toy, walked.law, length)
@@ -94,11 +97,11 @@ def _walked(sampler, toy, budget) -> Finding:
     if variation <= tolerance:
         return Finding(toy, "exact", depth, variation=variation, runs=walked.runs)
     if walked.numbers:  # a cell that the grid missed would look like a bias
-        finer = law_of(sampler, toy, budget, points=89)
+        finer = law_of(sampler, toy, seconds, points=89)
         again = laws.completed(toy, finer.law, length)
         if laws.total_variation(found, again) > BISECTED:
             raise TooLarge("the uniforms have borders that are too close to find")
-    rounding = _rounding(sampler, toy, budget, variation, tolerance)
+    rounding = _rounding(sampler, toy, seconds, variation, tolerance)
     if rounding:
         verdict = "exact" if rounding.startswith("numerical") else "not shown"
         return Finding(toy, verdict, depth, variation=variation, runs=walked.runs, note=rounding)
@@ -106,17 +109,17 @@ def _walked(sampler, toy, budget) -> Finding:
                    event=laws.first_event(found, target))
 
 
-def _rounding(sampler, toy, budget, variation, tolerance) -> str:
+def _rounding(sampler, toy, seconds, variation, tolerance) -> str:
     """Says so where float64 makes the difference go away: then it is arithmetic and no bias."""
     plain = toy
     if toy.precision == "bf16":
         plain = replace(toy, precision="rounded", cache={})
-        if _variation(sampler, plain, budget) <= tolerance:
+        if _variation(sampler, plain, seconds) <= tolerance:
             return _numerical(variation, "bf16 inputs")
     if variation > _ROUNDING and toy.precision != "bf16":
         return ""
     with precision.float64():
-        if _variation(sampler, plain, budget) <= tolerance:
+        if _variation(sampler, plain, seconds) <= tolerance:
             return _numerical(variation, "its own arithmetic")
     if variation <= _ROUNDING / 10:
         return (f"differs by TV {variation:.2g}, which rounding to float32 explains; its "
@@ -124,9 +127,9 @@ def _rounding(sampler, toy, budget, variation, tolerance) -> str:
     return ""
 
 
-def _variation(sampler, toy, budget) -> float:
+def _variation(sampler, toy, seconds) -> float:
     length = length_of(sampler, toy)
-    found = laws.completed(toy, law_of(sampler, toy, budget).law, length)
+    found = laws.completed(toy, law_of(sampler, toy, seconds).law, length)
     return laws.total_variation(found, laws.joint(toy, (), length))
 
 

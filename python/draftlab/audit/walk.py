@@ -89,35 +89,43 @@ class Walker:
     def signature(self, before, u, against=_STREAMS):
         first = self.answer(before, u, against[0])
         if not first[1]:  # nothing is asked after u, so no continuation can differ
-            return (first,)
+            return (first,) * len(against)
         return (first,) + tuple(self.answer(before, u, stream) for stream in against[1:])
 
     def cells(self, before) -> List[Tuple[float, float]]:
-        """(middle, width) of each part of [0, 1) in which the next number makes no difference."""
-        known = [(u, self.signature(before, u)) for u in [2.0**-40] + self.grid + [1 - 2.0**-40]]
+        """(middle, width) of each part of [0, 1) in which the next number makes no difference.
+
+        Every point of the grid is compared under one continuation, every third under all.
+        """
+        points = [2.0**-40] + self.grid + [1 - 2.0**-40]
+        known = []
+        for i, u in enumerate(points):
+            whole = i % 3 == 0 or i == len(points) - 1
+            known.append((u, self.signature(before, u, _STREAMS if whole else _STREAMS[:1])))
         borders: List[float] = []
-        for (low, at_low), (high, at_high) in zip(known, known[1:]):
-            self.divide(before, low, at_low, high, at_high, borders)
+        coarse = [pair for pair in known if len(pair[1]) > 1]
+        for pairs in (known, coarse):
+            for (low, at_low), (high, at_high) in zip(pairs, pairs[1:]):
+                if not any(low < border < high for border in borders):
+                    self.divide(before, low, at_low, high, at_high, borders)
         edges = [0.0] + sorted(borders) + [1.0]
         cells = [(a, b - a) for a, b in zip(edges, edges[1:]) if b > a]
         for start, width in cells:
             if width > 1e-6 and len({self.signature(before, start + width * part, _FRESH)
-                                     for part in (0.03, 0.41, 0.97)}) > 1:
+                                     for part in (0.03, 0.47, 0.96)}) > 1:
                 raise TooLarge("a number is more than a threshold")
         return [(start + width / 2, width) for start, width in cells]
 
     def divide(self, before, low, at_low, high, at_high, borders) -> None:
-        if at_low == at_high:
+        """Appends the borders between two points at which the answers differ."""
+        differ = [i for i, (one, other) in enumerate(zip(at_low, at_high)) if one != other]
+        if not differ:
             return
-        if len(borders) > 64:
+        if len(borders) > 40:
             raise TooLarge("a number is more than a threshold")
-        if len(at_low) == len(at_high):
-            which = next(i for i, pair in enumerate(zip(at_low, at_high)) if pair[0] != pair[1])
-        else:
-            which = 0 if at_low[0] != at_high[0] else 1
-        stream = _STREAMS[which]
+        stream = _STREAMS[differ[0]]
         left, right = low, high
-        at_left = self.answer(before, left, stream)
+        at_left = at_low[differ[0]]
         while right - left > _WIDTH:
             middle = (left + right) / 2
             if self.answer(before, middle, stream) == at_left:

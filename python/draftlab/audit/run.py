@@ -9,7 +9,7 @@ from draftlab.audit import laws
 from draftlab.audit.catch import scripted
 from draftlab.audit.episodes import Heart, length_of
 from draftlab.audit.faults import SamplerFault, TooLarge, UsageError
-from draftlab.audit.judge import Budget, Finding, examine, law_of
+from draftlab.audit.judge import Finding, Plan, draw, examine, law_of
 from draftlab.audit.probes import draws_by_itself
 from draftlab.audit.report import Report
 from draftlab.audit.sampler import Sampler, sampler_of
@@ -59,19 +59,29 @@ def _findings(sampler, battery, seed, began) -> List[Finding]:
         own = draws_by_itself(sampler, toys[0])
     except SamplerFault as fault:
         return [Finding(toys[0], "crashes", "", fault=fault.kind, note=fault.what)]
-    if own:
-        toys = _few(toys, battery)
     findings: List[Finding] = []
-    for done, toy in enumerate(toys):
+    waiting: List[Toy] = _few(toys, battery) if own else []
+    walked = [] if own else toys
+    for done, toy in enumerate(walked):
         left = max(0.2, seconds - (time.thread_time() - began))
-        share = left / (len(toys) - done)
-        budget = Budget(walk_seconds=min(left, 4 * share), draw_seconds=share,
-                        detectable=detectable, seed=seed * 1000 + done)
-        found = examine(sampler, toy, budget, own)
+        try:
+            found = examine(sampler, toy, min(left, 4 * left / (len(walked) - done)))
+        except TooLarge:
+            waiting.append(toy)
+            if len(waiting) == 3 and len(waiting) > done:
+                waiting = waiting[:-1] + walked[done:]
+                break  # nothing could be walked: the rest is sampled, too
+            continue
         if toy.row and found.verdict in ("biased", "crashes"):
-            found = _of_row(sampler, found, budget)
+            found = _of_row(sampler, found)
         findings.append(found)
-    return findings
+    waiting = waiting if own else _few(waiting, battery)
+    for done, toy in enumerate(waiting):
+        left = max(0.2, seconds - (time.thread_time() - began))
+        plan = Plan(detectable, left / (len(waiting) - done), seed * 1000 + done)
+        findings.append(draw(sampler, toy, plan))
+    order = {id(toy): i for i, toy in enumerate(toys)}
+    return sorted(findings, key=lambda found: order.get(id(found.toy), 0))
 
 
 def _few(toys: List[Toy], battery: str) -> List[Toy]:
@@ -80,14 +90,14 @@ def _few(toys: List[Toy], battery: str) -> List[Toy]:
              "whole sequence", "temperature 0")
     kept = [toy for toy in toys if toy.name in names and toy.vocabulary <= 4]
     small = [toy for toy in kept if toy.vocabulary ** (toy.drafts + 1) <= 27 or toy.steps > 1]
-    return (small or kept or toys)[: 4 if battery == "quick" else 10]
+    return (small or kept or toys)[: 4 if battery == "quick" else 6]
 
 
-def _of_row(sampler: Sampler, found: Finding, budget: Budget) -> Finding:
+def _of_row(sampler: Sampler, found: Finding) -> Finding:
     """A fault in another row of the batch that row 0 does not have depends on the row."""
     toy = replace(found.toy, row=0, cache={})
     try:
-        first = law_of(sampler, toy, budget).law
+        first = law_of(sampler, toy, 2.0).law
     except (SamplerFault, TooLarge):
         return found
     length = length_of(sampler, toy)
