@@ -2,7 +2,7 @@
 
 `padded` is the shape of a sampler that returns [B, K + 1] filled up with -1 and is given the bonus
 tokens; `ragged` has all drafts in a row with running sums and asks for the bonus itself; the wrong
-one uses the first request's count for all, and so depends on the batch row.
+one tests all requests with the first one's numbers, and so depends on the batch row.
 """
 
 import numpy as np
@@ -32,12 +32,12 @@ def padded(call):
                             call.bonus, call.uniforms(), call.final_uniforms())
 
 
-@dl.engine("padded-first-count", drafts=2)
-def first_count(call):
-    counts = np.full(call.batch, call.counts[0])
-    counts = np.minimum(counts, call.most)
-    return rejection_sample(np.maximum(call.drafts, 0), counts, call.draft_probs + 1e-30,
-                            call.target_probs, call.bonus, call.uniforms(), call.final_uniforms())
+@dl.engine("padded-one-row-of-numbers", drafts=2)
+def one_row_of_numbers(call):
+    """All requests are tested with the first one's numbers, which only the first may use."""
+    uniforms = np.repeat(call.uniforms()[:1], call.batch, axis=0)
+    return rejection_sample(call.drafts, call.counts, call.draft_probs, call.target_probs,
+                            call.bonus, uniforms, call.final_uniforms())
 
 
 @dl.engine("ragged", drafts=2)

@@ -27,7 +27,7 @@ def _parser() -> argparse.ArgumentParser:
                         help="quick: under 10 s a sampler (default); full: under 5 minutes")
     parser.add_argument("--format", default="text", choices=("text", "json"))
     parser.add_argument("--sampler", metavar="NAME", help="only this one of the file")
-    parser.add_argument("--seed", type=int, default=0, help="of what can only be sampled")
+    parser.add_argument("--random-seed", type=int, default=0, help="of what can only be sampled")
     parser.add_argument("--hang", type=float, default=5.0, metavar="SECONDS",
                         help="after which a call that has not returned is ended (default 5)")
     return parser
@@ -78,7 +78,7 @@ def _audit_files(arguments) -> int:
                 raise UsageError(f"{path}: no sampler '{arguments.sampler}'; "
                                  f"it has {', '.join(names)}")
         for sampler in found:
-            report = audit(sampler, arguments.battery, seed=arguments.seed, hang=arguments.hang)
+            report = audit(sampler, arguments.battery, seed=arguments.random_seed, hang=arguments.hang)
             reports.append(report)
             if arguments.format == "text":
                 print(report, flush=True)
@@ -94,8 +94,8 @@ def main(words: Optional[List[str]] = None) -> int:
         arguments = _parser().parse_args(words)
         if bool(arguments.files) == bool(arguments.log):
             raise UsageError(f"usage: {_USAGE}")
-        if arguments.hang <= 0 or arguments.seed < 0:
-            raise UsageError("draftlab audit: --hang has to be above 0 and --seed not below it")
+        if arguments.hang <= 0 or arguments.random_seed < 0:
+            raise UsageError("draftlab audit: --hang has to be above 0 and --random-seed not below it")
         if arguments.log:
             from draftlab.audit.log import audit_log
 

@@ -11,6 +11,7 @@ advance, so that they cost nothing to enumerate: one drafts nothing, one has a d
 rejected, one is greedy and accepts.
 """
 
+import functools
 from typing import List, Optional
 
 import numpy as np
@@ -194,6 +195,7 @@ def engine(name: str, drafts: Optional[int] = None, *, batch: int = 4, greedy_ro
     return mark
 
 
+@functools.lru_cache(maxsize=None)
 def _other(i: int, vocabulary: int, most: int, greedy_rows: bool, dtype):
     """A request whose outcome is certain: see the top of this file."""
     count = (most, 0, max(1, most - 1))[i % 3]

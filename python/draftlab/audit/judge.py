@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import dataclass, replace
-from typing import Callable, Optional
+from typing import Callable, Optional, Tuple
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from draftlab.audit.walk import Walk, walk
 ENUMERATED = 1e-12  # the total variation of an enumerated law that counts as none
 BISECTED = 1e-9
 _ROUNDING = 1e-5  # below it, a difference may be that of float32
-_MOST_RUNS = 2_000_000
 
 
 @dataclass
@@ -45,9 +44,9 @@ class Finding:
     note: str = ""
 
 
-def examine(sampler: Sampler, toy: Toy, seconds: float) -> Finding:
-    """The verdict on a toy whose law is walked within `seconds`; raises TooLarge."""
-    return _timed(toy, lambda: _walked(sampler, toy, seconds))
+def examine(sampler: Sampler, toy: Toy, runs: int, seconds: float) -> Finding:
+    """The verdict on a toy whose law takes at most `runs` calls to walk; raises TooLarge."""
+    return _timed(toy, lambda: _walked(Walks(sampler, toy, runs, seconds)))
 
 
 def draw(sampler: Sampler, toy: Toy, plan: Plan) -> Finding:
@@ -81,27 +80,42 @@ def _drawn(sampler, toy, plan) -> Finding:
                    variation=drawn.variation, event=drawn.event, runs=drawn.draws, drawn=drawn)
 
 
-def law_of(sampler: Sampler, toy: Toy, seconds: float, points: int = 16) -> Walk:
-    """The law of what the sampler emits, walked."""
-    return walk(episode_of(sampler, toy), _MOST_RUNS, seconds, points)
+@dataclass
+class Walks:
+    """Walks a sampler's law on a toy, as often as a verdict needs."""
+
+    sampler: Sampler
+    toy: Toy
+    runs: int
+    seconds: float
+
+    def law(self, toy: Toy, points: int = 16) -> Tuple[Walk, np.ndarray]:
+        """The walk, and the law of the whole length."""
+        length = length_of(self.sampler, toy)
+        walked = walk(episode_of(self.sampler, toy), self.runs, self.seconds, points)
+        return walked, laws.completed(toy, walked.law, length)
+
+    def variation(self, toy: Toy) -> float:
+        """The total variation to the target."""
+        found = self.law(toy)[1]
+        return laws.total_variation(found, laws.joint(toy, (), found.ndim))
 
 
-def _walked(sampler, toy, seconds) -> Finding:
-    walked = law_of(sampler, toy, seconds)
-    length = length_of(sampler, toy)
-    target = laws.joint(toy, (), length)
-    found = laws.completed(toy, walked.law, length)
+def _walked(walks: Walks) -> Finding:
+    toy = walks.toy
+    walked, found = walks.law(toy)
+    target = laws.joint(toy, (), found.ndim)
     variation = laws.total_variation(found, target)
     tolerance = (BISECTED if walked.numbers else ENUMERATED) + walked.dropped
     depth = "bisected" if walked.numbers else "enumerated"
     if variation <= tolerance:
         return Finding(toy, "exact", depth, variation=variation, runs=walked.runs)
     if walked.numbers:  # a cell that the grid missed would look like a bias
-        finer = law_of(sampler, toy, seconds, points=89)
-        again = laws.completed(toy, finer.law, length)
+        walks.runs *= 4
+        again = walks.law(toy, points=89)[1]
         if laws.total_variation(found, again) > BISECTED:
             raise TooLarge("the uniforms have borders that are too close to find")
-    rounding = _rounding(sampler, toy, seconds, variation, tolerance)
+    rounding = _rounding(walks, variation, tolerance)
     if rounding:
         verdict = "exact" if rounding.startswith("numerical") else "not shown"
         return Finding(toy, verdict, depth, variation=variation, runs=walked.runs, note=rounding)
@@ -109,28 +123,22 @@ def _walked(sampler, toy, seconds) -> Finding:
                    event=laws.first_event(found, target))
 
 
-def _rounding(sampler, toy, seconds, variation, tolerance) -> str:
+def _rounding(walks: Walks, variation: float, tolerance: float) -> str:
     """Says so where float64 makes the difference go away: then it is arithmetic and no bias."""
-    plain = toy
-    if toy.precision == "bf16":
-        plain = replace(toy, precision="rounded", cache={})
-        if _variation(sampler, plain, seconds) <= tolerance:
+    plain = walks.toy
+    if plain.precision == "bf16":
+        plain = replace(plain, precision="rounded", cache={})
+        if walks.variation(plain) <= tolerance:
             return _numerical(variation, "bf16 inputs")
-    if variation > _ROUNDING and toy.precision != "bf16":
+    elif variation > _ROUNDING:
         return ""
     with precision.float64():
-        if _variation(sampler, plain, seconds) <= tolerance:
+        if walks.variation(plain) <= tolerance:
             return _numerical(variation, "its own arithmetic")
     if variation <= _ROUNDING / 10:
         return (f"differs by TV {variation:.2g}, which rounding to float32 explains; its "
                 "arithmetic could not be run in float64")
     return ""
-
-
-def _variation(sampler, toy, seconds) -> float:
-    length = length_of(sampler, toy)
-    found = laws.completed(toy, law_of(sampler, toy, seconds).law, length)
-    return laws.total_variation(found, laws.joint(toy, (), length))
 
 
 def _numerical(variation: float, where: str) -> str:

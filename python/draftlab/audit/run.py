@@ -2,37 +2,54 @@
 
 import contextlib
 import time
-from dataclasses import replace
-from typing import List
+from dataclasses import dataclass, replace
+from typing import Dict, List, Optional
 
-from draftlab.audit import laws
 from draftlab.audit.catch import scripted
-from draftlab.audit.episodes import Heart, length_of
+from draftlab.audit.episodes import Heart
 from draftlab.audit.faults import SamplerFault, TooLarge, UsageError
-from draftlab.audit.judge import Finding, Plan, draw, examine, law_of
+from draftlab.audit.judge import Finding, Plan, draw, examine
 from draftlab.audit.probes import draws_by_itself
 from draftlab.audit.report import Report
 from draftlab.audit.sampler import Sampler, sampler_of
 from draftlab.audit.toys import Toy, chains, trees
 
-# Seconds for all toys together, total variation that sampling is to find.
-LEVELS = {"quick": (8.0, 0.02), "full": (240.0, 0.005)}
+
+@dataclass(frozen=True)
+class Level:
+    """What a battery may spend. Times are the thread's own, so that a busy machine is no excuse."""
+
+    seconds: float  # for all toys together
+    runs: int  # calls on walking one toy
+    detectable: float  # total variation that sampling is to find
+    sampled: int  # toys to draw from
 
 
-def audit(subject, battery: str = "quick", *, seed: int = 0, hang: float = 5.0) -> Report:
+LEVELS = {"quick": Level(8.0, 60_000, 0.02, 4), "full": Level(240.0, 600_000, 0.005, 5)}
+_MOST_DRAWN = ("two residual tokens", "reversed", "by context", "whole sequence",
+               "zeros of the draft", "temperature 0")
+
+
+def audit(subject, battery: str = "quick", *, seed: int = 0, hang: float = 5.0,
+          seconds: Optional[float] = None) -> Report:
     """Judges a sampler: a function or class, marked by `dl.sampler` or not.
 
-    hang: seconds after which a call that has not returned is ended.
+    hang: seconds after which a call that has not returned is ended. seconds: instead of the
+    battery's own limit, for samplers that are slow.
     """
     if battery not in LEVELS:
         raise UsageError(f"battery = {battery!r} must be quick or full")
+    level = LEVELS[battery]
+    if seconds is not None:
+        level = replace(level, seconds=seconds)
     sampler = sampler_of(subject)
     began = time.thread_time()
     names = [function.__globals__ for function in sampler.functions()]
     catching = contextlib.nullcontext() if sampler.asks else scripted(*names)
     with catching, Heart(hang):
-        findings = _findings(sampler, battery, seed, began)
-    return Report(sampler.name, battery, time.thread_time() - began, findings, sampler.published)
+        findings = _findings(sampler, battery, level, seed, began)
+    return Report(sampler.name, battery, time.thread_time() - began, _by_row(findings),
+                  sampler.published)
 
 
 def toys_of(sampler: Sampler, battery: str) -> List[Toy]:
@@ -43,67 +60,62 @@ def toys_of(sampler: Sampler, battery: str) -> List[Toy]:
             width *= children
             nodes += width
         most = 2 if nodes > 6 else 3 if nodes > 2 or battery == "quick" else 4
-        toys = trees(tuple(range(2, most + 1)))
-    else:
-        toys = chains(sampler.drafts, battery)
-    if len(sampler.rows) > 1:
-        some = [toy for toy in toys if toy.name in ("two residual tokens", "by context")]
-        toys = toys + [replace(toy, row=row, cache={}) for row in sampler.rows[1:] for toy in some]
-    return toys
+        return trees(tuple(range(2, most + 1)))
+    toys = chains(sampler.drafts, battery)
+    some = [toy for toy in toys if toy.name in ("two residual tokens", "by context")
+            and toy.vocabulary ** (toy.drafts + 1) <= 27 and toy.steps == 1]
+    return toys + [replace(toy, row=row, cache={}) for row in sampler.rows[1:] for toy in some]
 
 
-def _findings(sampler, battery, seed, began) -> List[Finding]:
-    seconds, detectable = LEVELS[battery]
+def _findings(sampler, battery, level, seed, began) -> List[Finding]:
     toys = toys_of(sampler, battery)
     try:
         own = draws_by_itself(sampler, toys[0])
     except SamplerFault as fault:
         return [Finding(toys[0], "crashes", "", fault=fault.kind, note=fault.what)]
+
+    def left() -> float:
+        return max(0.2, level.seconds - (time.thread_time() - began))
+
     findings: List[Finding] = []
-    waiting: List[Toy] = _few(toys, battery) if own else []
-    walked = [] if own else toys
-    for done, toy in enumerate(walked):
-        left = max(0.2, seconds - (time.thread_time() - began))
+    waiting: List[Toy] = list(toys) if own else []
+    for done, toy in enumerate([] if own else toys):
         try:
-            found = examine(sampler, toy, min(left, 4 * left / (len(walked) - done)))
+            findings.append(examine(sampler, toy, level.runs, left()))
         except TooLarge:
             waiting.append(toy)
-            if len(waiting) == 3 and len(waiting) > done:
-                waiting = waiting[:-1] + walked[done:]
-                break  # nothing could be walked: the rest is sampled, too
-            continue
-        if toy.row and found.verdict in ("biased", "crashes"):
-            found = _of_row(sampler, found)
-        findings.append(found)
-    waiting = waiting if own else _few(waiting, battery)
-    for done, toy in enumerate(waiting):
-        left = max(0.2, seconds - (time.thread_time() - began))
-        plan = Plan(detectable, left / (len(waiting) - done), seed * 1000 + done)
+            if len(waiting) == 3 and len(findings) == 0:
+                waiting += toys[done + 1 :]
+                break  # nothing can be walked: all is drawn
+    chosen = _few(waiting, level.sampled)
+    for done, toy in enumerate(chosen):
+        plan = Plan(level.detectable, left() / (len(chosen) - done), seed * 1000 + done)
         findings.append(draw(sampler, toy, plan))
     order = {id(toy): i for i, toy in enumerate(toys)}
-    return sorted(findings, key=lambda found: order.get(id(found.toy), 0))
+    return sorted(findings, key=lambda found: order[id(found.toy)])
 
 
-def _few(toys: List[Toy], battery: str) -> List[Toy]:
-    """Of a sampler that can only be drawn from: the toys that show most, since each takes long."""
-    names = ("two residual tokens", "reversed", "zeros of the draft", "by context",
-             "whole sequence", "temperature 0")
-    kept = [toy for toy in toys if toy.name in names and toy.vocabulary <= 4]
-    small = [toy for toy in kept if toy.vocabulary ** (toy.drafts + 1) <= 27 or toy.steps > 1]
-    return (small or kept or toys)[: 4 if battery == "quick" else 6]
+def _few(toys: List[Toy], most: int) -> List[Toy]:
+    """Those that show most of what can only be drawn, since each takes long."""
+    small = [toy for toy in toys if toy.vocabulary ** (toy.drafts + 1) <= 27]
+    rank = {name: i for i, name in enumerate(_MOST_DRAWN)}
+    return sorted(small or toys, key=lambda toy: rank.get(toy.name, len(rank)))[:most]
 
 
-def _of_row(sampler: Sampler, found: Finding) -> Finding:
-    """A fault in another row of the batch that row 0 does not have depends on the row."""
-    toy = replace(found.toy, row=0, cache={})
-    try:
-        first = law_of(sampler, toy, 2.0).law
-    except (SamplerFault, TooLarge):
-        return found
-    length = length_of(sampler, toy)
-    variation = laws.total_variation(laws.completed(toy, first, length),
-                                     laws.joint(toy, (), length))
-    if found.verdict == "biased" and variation > found.variation / 2:
-        return found
-    what = found.note or f"TV {found.variation:.4g} in row {found.toy.row}, {variation:.1g} in row 0"
-    return replace(found, verdict="crashes", fault="depends on the batch row", note=what)
+def _by_row(findings: List[Finding]) -> List[Finding]:
+    """A fault that a toy has in one row of the batch and not in another depends on the row."""
+    rows: Dict[tuple, List[Finding]] = {}
+    for found in findings:
+        toy = found.toy
+        rows.setdefault((toy.name, toy.vocabulary, toy.drafts, toy.steps), []).append(found)
+    made = []
+    for found in findings:
+        toy = found.toy
+        group = rows[toy.name, toy.vocabulary, toy.drafts, toy.steps]
+        right = [other for other in group if other.verdict in ("exact", "not shown")]
+        if found.verdict in ("biased", "crashes") and right and right[0].toy.row != toy.row:
+            what = found.note or f"TV {found.variation:.4g}"
+            found = replace(found, verdict="crashes", fault="depends on the batch row",
+                            note=f"{what} in row {toy.row}, none in row {right[0].toy.row}")
+        made.append(found)
+    return made

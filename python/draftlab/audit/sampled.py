@@ -23,6 +23,7 @@ ALPHA = 1e-6  # of calling an exact sampler biased, a toy
 POWER = 0.99
 _FIRST_LOOK = 2048
 _MOST_LOOKS = 14
+_WORTH_REPORTING = 65536  # draws after which the probabilities of a bias are worth printing
 
 
 @dataclass
@@ -71,7 +72,8 @@ def sample(episode: Callable, toy: Toy, length: int, detectable: float, seconds:
             if time.thread_time() > until:
                 break
         result = _judge(toy, counts, draws, length, target)
-        if result.biased or draws >= wanted or time.thread_time() > until:
+        enough = draws >= (min(wanted, _WORTH_REPORTING) if result.biased else wanted)
+        if enough or time.thread_time() > until:
             return result
         look *= 2
 
