@@ -1,5 +1,6 @@
 #include "analysis/trace/export_decisions.h"
 
+#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -16,8 +17,15 @@ using Json = nlohmann::ordered_json;
 constexpr std::int64_t kSamples = 64;                     // in memory at a time
 constexpr int kAccepted = 1, kResampled = 2, kBonus = 3;  // of token_source
 
-// A probability with the digits that its column has; null where it was not measured.
-Json number(double value) { return std::isnan(value) ? Json() : Json(static_cast<float>(value)); }
+// A probability with the digits that its column, of floats, has; null where it was not measured.
+Json number(double value) {
+  if (std::isnan(value)) return Json();
+  char text[40];
+  const auto end = std::to_chars(text, text + sizeof text, static_cast<float>(value));
+  double shortest = 0;
+  std::from_chars(text, end.ptr, shortest);
+  return shortest;
+}
 
 // Whether the drafts of a step are one after another, each a token id.
 bool is_chain(const StepRow& step) {

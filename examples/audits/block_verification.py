@@ -30,8 +30,9 @@ def success(w, target, drawn_from, i):
 
 
 def replacement(w, p, q):
+    """max(0, w p - q); p where nothing but rounding is left, which a right test never meets."""
     left = np.maximum(w * p - q, 0)
-    return left if left.sum() > 0 else p
+    return left if left.sum() > 1e-12 else p
 
 
 def verify(target, drawn_from, drafts, random, clip=True, residual="block", test="block",

@@ -7,7 +7,7 @@ randomised rank in that law, so that tokens of all laws are tested together.
 
 import math
 from collections import Counter
-from typing import Dict, List, Tuple
+from typing import Dict, List, Sequence, Tuple
 
 import numpy as np
 
@@ -24,7 +24,8 @@ class Fit:
         self.ties = np.random.Generator(np.random.PCG64(1))
         self.numbers: List[float] = []
         self.excess: Dict[int, List[float]] = {}  # by depth: accepted minus its probability
-        self.ranks: Dict[str, List[float]] = {"drafts": [], "replacements": [], "bonus": []}
+        self.ranks: Dict[str, List[Tuple[float, float]]] = {
+            "drafts": [], "replacements": [], "bonus tokens": []}
         self.tests = 0
         self.decisions = 0
         self.other = 0
@@ -53,12 +54,17 @@ class Fit:
                 self._rank("drafts", draft_law(d, i), d.drafts[i])
         law = last_law(d)
         if law is not None and len(d.tokens) == d.accepted + 1 and d.tokens[-1] < len(law):
-            which = "bonus" if d.accepted == len(d.drafts) else "replacements"
+            which = "bonus tokens" if d.accepted == len(d.drafts) else "replacements"
             self._rank(which, law, d.tokens[-1])
 
     def _rank(self, which: str, law: np.ndarray, token: int) -> None:
-        below = float(law[:token].sum())
-        self.ranks[which].append(below + float(self.ties.random()) * float(law[token]))
+        """The token's rank among the ids, and among the probabilities, the largest first."""
+        share = float(self.ties.random()) * float(law[token])
+        by_id = float(law[:token].sum()) + share
+        equal = np.flatnonzero(law == law[token])
+        by_probability = float(law[law > law[token]].sum()) + share
+        by_probability += float(law[token]) * int(np.count_nonzero(equal < token))
+        self.ranks[which].append((by_id, by_probability))
 
     def conclusions(self) -> Tuple[List[str], List[str], List[str]]:
         """(what does not fit, what fits and how well that is known, what cannot be shown)."""
@@ -71,10 +77,10 @@ class Fit:
         self._numbers(say)
         self._acceptance(say)
         for which, ranks in self.ranks.items():
-            if ranks:
-                distance, bound = _distance(ranks)
-                say(distance > bound, f"{len(ranks):,} {which} against their law: distance "
-                    f"{distance:.3g}, {bound:.3g} is chance")
+            for order, values in zip(("id", "probability"), zip(*ranks)):
+                distance, bound = _distance(values)
+                say(distance > bound, f"{len(ranks):,} {which} against their law, by {order}: "
+                    f"distance {distance:.3g}, {bound:.3g} is chance")
         return misfits, fits, self._silent()
 
     def _numbers(self, say) -> None:
@@ -113,7 +119,7 @@ class Fit:
         return said
 
 
-def _distance(values: List[float]) -> Tuple[float, float]:
+def _distance(values: Sequence[float]) -> Tuple[float, float]:
     """Kolmogorov's distance to the uniform law, and the largest that chance explains."""
     sorted_values = np.sort(np.asarray(values))
     count = len(sorted_values)
