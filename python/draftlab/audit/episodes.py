@@ -137,11 +137,14 @@ def _verify(sampler, instance, toy, contexts, claimed, drafts, random, extra):
 def _arrays(sampler, toy, contexts, claimed):
     """(target, drawn_from) as the sampler takes them."""
     if sampler.takes == "logits":
-        rows = [toy.target_logits(context) for context in contexts]
-        if "sampling" not in sampler.extras:
-            rows = [processed(row, toy.sampling) for row in rows]
-        target = np.array(rows)
         with np.errstate(divide="ignore"):
+            if toy.precision != "float64":
+                rows = [np.log(toy.target(context)) for context in contexts]
+            else:
+                rows = [toy.target_logits(context) for context in contexts]
+            if "sampling" not in sampler.extras:
+                rows = [processed(row, toy.sampling) for row in rows]
+            target = np.array(rows)
             drawn_from = np.log(np.array(claimed)) if claimed else np.empty((0, toy.vocabulary))
     else:
         target = np.array([toy.target(context) for context in contexts])

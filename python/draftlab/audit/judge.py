@@ -89,7 +89,7 @@ class Walks:
     runs: int
     seconds: float
 
-    def law(self, toy: Toy, points: int = 16) -> Tuple[Walk, np.ndarray]:
+    def law(self, toy: Toy, points: int = 12) -> Tuple[Walk, np.ndarray]:
         """The walk, and the law of the whole length."""
         length = length_of(self.sampler, toy)
         walked = walk(episode_of(self.sampler, toy), self.runs, self.seconds, points)
@@ -111,9 +111,15 @@ def _walked(walks: Walks) -> Finding:
     if variation <= tolerance:
         return Finding(toy, "exact", depth, variation=variation, runs=walked.runs)
     if walked.numbers:  # a cell that the grid missed would look like a bias
-        walks.runs *= 4
-        again = walks.law(toy, points=89)[1]
-        if laws.total_variation(found, again) > BISECTED:
+        walks.runs *= 8
+        for points in (89, 181):
+            before, (walked, found) = found, walks.law(toy, points)
+            variation = laws.total_variation(found, target)
+            if variation <= tolerance:
+                return Finding(toy, "exact", depth, variation=variation, runs=walked.runs)
+            if laws.total_variation(found, before) <= BISECTED:
+                break
+        else:
             raise TooLarge("the uniforms have borders that are too close to find")
     rounding = _rounding(walks, variation, tolerance)
     if rounding:

@@ -62,8 +62,11 @@ def toys_of(sampler: Sampler, battery: str) -> List[Toy]:
         most = 2 if nodes > 6 else 3 if nodes > 2 or battery == "quick" else 4
         return trees(tuple(range(2, most + 1)))
     toys = chains(sampler.drafts, battery)
+    if len(sampler.rows) == 1:
+        return toys
+    toys = [toy for toy in toys if toy.steps == 1 or toy.drafts == 1]
     some = [toy for toy in toys if toy.name in ("two residual tokens", "by context")
-            and toy.vocabulary ** (toy.drafts + 1) <= 27 and toy.steps == 1]
+            and toy.vocabulary ** (toy.drafts + 1) <= 9 and toy.steps == 1]
     return toys + [replace(toy, row=row, cache={}) for row in sampler.rows[1:] for toy in some]
 
 

@@ -19,6 +19,8 @@ SMALLEST_MASS = 1e-14
 _WIDTH = 2.0**-37
 _STREAMS = streams(4)
 _FRESH = streams(7)[4:]
+_NEAR = 2.0**-31  # how far beside a border it is tested whether the border stays
+_PARTS = ((0.11, 0.83, 0.37), (0.92, 0.06, 0.58))  # where in their cells other numbers are put
 
 
 @dataclass
@@ -51,18 +53,21 @@ class Walker:
         return self.episode(script), script
 
     def run(self) -> Walk:
-        stack: List[Tuple[List, float]] = [([], 1.0)]
+        # A prefix of answers, the cell of each number in it (None for a choice), its mass.
+        stack: List[Tuple[List, List, float]] = [([], [], 1.0)]
         law = self.walk.law
         while stack:
-            prefix, mass = stack.pop()
+            prefix, spans, mass = stack.pop()
             outcome, script = self.play(prefix)
             for at in range(len(prefix), len(script.asked)):
                 known = script.asked[at]
                 before = script.values[:at]
+                spans = spans + [None] * (at - len(spans))
                 if known is None:
                     self.walk.numbers = True
-                    for middle, width in self.cells(before):
-                        stack.append((before + [middle], mass * width))
+                    for start, width in self.cells(before, spans):
+                        stack.append((before + [start + width / 2], spans + [(start, width)],
+                                      mass * width))
                     break
                 for value, p in enumerate(known):
                     if value == script.values[at] or p == 0:
@@ -70,7 +75,7 @@ class Walker:
                     if mass * p < SMALLEST_MASS:
                         self.walk.dropped += mass * p
                     else:
-                        stack.append((before + [value], mass * p))
+                        stack.append((before + [value], spans + [None], mass * p))
                 mass *= known[script.values[at]]
                 if mass < SMALLEST_MASS:
                     self.walk.dropped += mass
@@ -92,8 +97,8 @@ class Walker:
             return (first,) * len(against)
         return (first,) + tuple(self.answer(before, u, stream) for stream in against[1:])
 
-    def cells(self, before) -> List[Tuple[float, float]]:
-        """(middle, width) of each part of [0, 1) in which the next number makes no difference.
+    def cells(self, before, spans) -> List[Tuple[float, float]]:
+        """(start, width) of each part of [0, 1) in which the next number makes no difference.
 
         Every point of the grid is compared under one continuation, every third under all.
         """
@@ -102,19 +107,33 @@ class Walker:
         for i, u in enumerate(points):
             whole = i % 3 == 0 or i == len(points) - 1
             known.append((u, self.signature(before, u, _STREAMS if whole else _STREAMS[:1])))
-        borders: List[float] = []
+        borders: List[Tuple[float, List[float]]] = []
         coarse = [pair for pair in known if len(pair[1]) > 1]
         for pairs in (known, coarse):
             for (low, at_low), (high, at_high) in zip(pairs, pairs[1:]):
-                if not any(low < border < high for border in borders):
+                if not any(low < border < high for border, _ in borders):
                     self.divide(before, low, at_low, high, at_high, borders)
-        edges = [0.0] + sorted(borders) + [1.0]
+        self.check_borders(before, spans, borders)
+        edges = [0.0] + sorted(border for border, _ in borders) + [1.0]
         cells = [(a, b - a) for a, b in zip(edges, edges[1:]) if b > a]
         for start, width in cells:
             if width > 1e-6 and len({self.signature(before, start + width * part, _FRESH)
                                      for part in (0.03, 0.47, 0.96)}) > 1:
                 raise TooLarge("a number is more than a threshold")
-        return [(start + width / 2, width) for start, width in cells]
+        return cells
+
+    def check_borders(self, before, spans, borders) -> None:
+        """Raises TooLarge where a border moves when the numbers before move within their cells."""
+        if not any(spans):
+            return
+        for border, stream in borders:
+            for near in (max(border - _NEAR, 0.0), min(border + _NEAR, 1.0 - _NEAR)):
+                here = self.answer(before, near, stream)
+                for parts in _PARTS:
+                    moved = [value if span is None else span[0] + span[1] * parts[i % len(parts)]
+                             for i, (value, span) in enumerate(zip(before, spans))]
+                    if self.answer(moved, near, stream) != here:
+                        raise TooLarge("the border of one number depends on another")
 
     def divide(self, before, low, at_low, high, at_high, borders) -> None:
         """Appends the borders between two points at which the answers differ."""
@@ -132,11 +151,11 @@ class Walker:
                 left = middle
             else:
                 right = middle
-        borders.append((left + right) / 2)
+        borders.append(((left + right) / 2, stream))
         self.divide(before, low, at_low, left, self.signature(before, left), borders)
         self.divide(before, right, self.signature(before, right), high, at_high, borders)
 
 
-def walk(episode: Callable, most_runs: int, seconds: float, points: int = 16) -> Walk:
+def walk(episode: Callable, most_runs: int, seconds: float, points: int = 12) -> Walk:
     """The law of `episode`; raises TooLarge where it cannot be walked within the budget."""
     return Walker(episode, most_runs, points, time.thread_time() + seconds).run()

@@ -85,11 +85,12 @@ def test_the_published_frequencies_are_those_of_the_shared_noise():
     # 131,072 draws were published; 13.8 is passed with probability 0.001 at two degrees of freedom.
     assert 131072 * ((published - law) ** 2 / law).sum() < 13.8
     found = draw(sampler, toy, Plan(0.02, 600, 5))
-    assert found.event.tokens == (2,)
-    assert found.event.target == pytest.approx(0.3)
-    error = math.sqrt(law[2] * (1 - law[2]) / found.runs)
-    assert abs(found.event.found - law[2]) < 4 * error
-    assert abs(found.event.found - 0.2680) < 0.0065
+    (token,) = found.event.tokens
+    assert token in (1, 2)  # the first token's probability is right, the others' is off by as much
+    assert found.event.target == pytest.approx(toy.target(())[token])
+    error = math.sqrt(law[token] * (1 - law[token]) / found.runs)
+    assert abs(found.event.found - law[token]) < 4 * error
+    assert abs(found.event.found - published[token]) < 4 * math.hypot(error, 0.0013)
 
 
 def test_the_smallest_case_and_its_two_probabilities():
