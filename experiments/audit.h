@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/config/plugin.h"
-#include "experiments/command_line.h"
+#include "experiments/arm/command_line.h"
 
 namespace draftlab {
 

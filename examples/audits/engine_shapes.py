@@ -42,7 +42,7 @@ def one_row_of_numbers(call):
 
 @dl.engine("ragged", drafts=2)
 def ragged(call):
-    """Logits, drafts in a row, temperature 0 for greedy requests; draws by itself, no bonus given."""
+    """Logits, drafts in a row, temperature 0 for greedy requests; the bonus is not given."""
     logits, offsets = call.flat_target_logits, call.offsets
     tokens, counts = [], []
     for row in range(call.batch):

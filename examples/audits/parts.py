@@ -1,4 +1,4 @@
-"""What several of the examples need: a residual, an inverse distribution function, the plain rule."""
+"""What several of the examples need: a residual, an inverse distribution, the plain rule."""
 
 import numpy as np
 

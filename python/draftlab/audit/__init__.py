@@ -8,23 +8,31 @@
     print(dl.audit(verify))
 """
 
+import importlib
 import sys
 import types
+from typing import Any
 
-from draftlab.audit.catch import scripted
-from draftlab.audit.engines import engine
-from draftlab.audit.report import Report
-from draftlab.audit.run import audit
-from draftlab.audit.sampler import sampler, samplers_of
-
-__all__ = ["Report", "audit", "engine", "sampler", "samplers_of", "scripted"]
+_HOMES = {"Report": "report", "audit": "run", "engine": "engines", "sampler": "sampler",
+          "samplers_of": "sampler", "scripted": "catch"}
+__all__ = list(_HOMES)
 
 
 class _Callable(types.ModuleType):
-    """Makes `dl.audit(function)` the function's audit, though `dl.audit` is this package."""
+    """Makes `dl.audit(function)` the function's audit, though `dl.audit` is this package.
 
-    def __call__(self, *arguments, **named) -> Report:
-        return audit(*arguments, **named)
+    Names are imported when they are first used, so that the command can say in a sentence that
+    numpy is missing.
+    """
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return importlib.import_module("draftlab.audit.run").audit(*arguments, **named)
+
+    def __getattribute__(self, name: str) -> Any:
+        homes = object.__getattribute__(self, "__dict__").get("_HOMES", {})
+        if name in homes:
+            return getattr(importlib.import_module(f"draftlab.audit.{homes[name]}"), name)
+        return super().__getattribute__(name)
 
 
 sys.modules[__name__].__class__ = _Callable

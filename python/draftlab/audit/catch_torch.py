@@ -5,7 +5,7 @@ import torch
 
 
 def put_all(put, asked) -> None:
-    """Replaces them by means of `put(owner, name, value)`; `asked[-1]` answers while there is one."""
+    """Replaces them by `put(owner, name, value)`; `asked[-1]` answers while there is one."""
 
     def tensor(values, like=None, dtype=None):
         made = torch.as_tensor(np.asarray(values))

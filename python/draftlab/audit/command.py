@@ -21,7 +21,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="draftlab audit", usage=_USAGE, allow_abbrev=False,
                      description="Is a speculative sampler exact? Exit status: 0 exact, "
                      "1 biased (or it crashes), 2 not shown; 64 usage, 65 bad file, 69 missing.")
-    parser.add_argument("files", nargs="*", metavar="FILE.py", help="samplers that dl.sampler marks")
+    parser.add_argument("files", nargs="*", metavar="FILE.py",
+                        help="samplers that dl.sampler marks")
     parser.add_argument("--log", metavar="FILE.jsonl", help="judge logged decisions instead")
     parser.add_argument("--battery", default="quick", choices=("quick", "full"),
                         help="quick: under 10 s a sampler (default); full: under 5 minutes")
@@ -78,7 +79,8 @@ def _audit_files(arguments) -> int:
                 raise UsageError(f"{path}: no sampler '{arguments.sampler}'; "
                                  f"it has {', '.join(names)}")
         for sampler in found:
-            report = audit(sampler, arguments.battery, seed=arguments.random_seed, hang=arguments.hang)
+            report = audit(sampler, arguments.battery, seed=arguments.random_seed,
+                           hang=arguments.hang)
             reports.append(report)
             if arguments.format == "text":
                 print(report, flush=True)
@@ -95,7 +97,7 @@ def main(words: Optional[List[str]] = None) -> int:
         if bool(arguments.files) == bool(arguments.log):
             raise UsageError(f"usage: {_USAGE}")
         if arguments.hang <= 0 or arguments.random_seed < 0:
-            raise UsageError("draftlab audit: --hang has to be above 0 and --random-seed not below it")
+            raise UsageError("draftlab audit: --hang has to be above 0, --random-seed at least 0")
         if arguments.log:
             from draftlab.audit.log import audit_log
 

@@ -147,7 +147,7 @@ class Call:
         return [self._random.draw(law) if t == self.vocabulary else t for t in tokens]
 
     def uniforms(self, width: Optional[int] = None):
-        """[B, width or K + 1]: the numbers of the acceptance tests, where the engine is given them."""
+        """[B, width or K + 1]: the numbers of the tests, where the engine is given them."""
         values = np.full((self.batch, width or self.most + 1), 0.5)
         values[self._row] = self._random.uniform(values.shape[1])
         return self._out(values)
@@ -169,7 +169,7 @@ def _log(law) -> np.ndarray:
 
 def engine(name: str, drafts: Optional[int] = None, *, batch: int = 4, greedy_rows: bool = True,
            tensors: str = "numpy", published: str = ""):
-    """Marks a function of a `Call` as a sampler; it is judged in the first, a middle and the last row.
+    """Marks a function of a `Call` as a sampler; it is judged in three rows of the batch.
 
     batch: requests a call. greedy_rows: whether one of the others has temperature 0.
     """

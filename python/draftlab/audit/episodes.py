@@ -1,4 +1,4 @@
-"""What is walked or sampled: drafts are drawn, the sampler is called, its tokens are the outcome."""
+"""What is walked or sampled: drafts are drawn, the sampler is called, its tokens come out."""
 
 import math
 import threading

@@ -130,7 +130,7 @@ def _distance(values: Sequence[float]) -> Tuple[float, float]:
 
 
 def _poisson_quantile(mean: float) -> int:
-    """The smallest count that a Poisson number of this mean passes with probability ALPHA at most."""
+    """The smallest count that a Poisson number passes with probability ALPHA at most."""
     if mean > 500:
         return math.ceil(mean + 6 * math.sqrt(mean))
     term = total = math.exp(-mean)

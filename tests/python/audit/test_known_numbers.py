@@ -59,7 +59,8 @@ def shaped(function, tree, siblings="iid"):
 
 @pytest.mark.parametrize("rule, tree, siblings, law, accepted", [
     (trees.tree_top_down, (2,), "iid", T1, 0.76), (trees.tree_top_down, (2,), "iid", T3, 0.72),
-    (trees.tree_top_down, (2, 1), "iid", T1, 1.292), (trees.tree_top_down, (1, 2), "iid", T3, 1.032),
+    (trees.tree_top_down, (2, 1), "iid", T1, 1.292),
+    (trees.tree_top_down, (1, 2), "iid", T3, 1.032),
     (trees.tree_top_down, (2, 1), "without", T1, 1.374571429),
     (trees.tree_top_down, (2, 1), "without", T3, 1.222857143),
     (trees.tree_traversal, (2, 1), "iid", T1, 1.352),
