@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "analysis/trace/export_csv.h"
+#include "analysis/trace/export_decisions.h"
 #include "analysis/trace/image_sheet.h"
 #include "core/base/error.h"
 #include "plugins/tasks/images/image_set.h"
@@ -44,13 +45,19 @@ void export_held_out(const std::string& folder, const RunRow& run, std::int64_t 
 }  // namespace
 
 int export_trace(const CommandLine& line, const Registries&) {
-  if (!line.has("csv") && !line.has("images"))
+  if (!line.has("csv") && !line.has("images") && !line.has("decisions"))
     throw UsageError(
-        "draftlab export FILE --csv DIR or --images DIR: the folder to write the tables or the "
-        "images into");
+        "draftlab export FILE --csv DIR, --images DIR or --decisions FILE.jsonl: where to write "
+        "the tables, the images or the decisions");
   if (line.has("csv"))
     for (const std::string& path : export_csv(line.paths.at(0), line.flag("csv")))
       std::cout << path << "\n";
+  if (line.has("decisions")) {
+    const ExportedDecisions done = export_decisions(line.paths.at(0), line.flag("decisions"));
+    std::cout << line.flag("decisions") << ": " << done.written << " decisions";
+    if (done.left_out > 0) std::cout << "; " << done.left_out << " verified steps are no chain";
+    std::cout << "\n";
+  }
   if (!line.has("images")) return 0;
   const Trace trace(line.paths.at(0));
   for (const std::string& folder : export_images(trace, line.flag("images")))

@@ -6,7 +6,7 @@
 namespace draftlab {
 
 // draftlab export FILE --csv DIR: a trace as text files; --images DIR: its images, as other
-// programs read them.
+// programs read them; --decisions FILE.jsonl: what its verifier decided, as audits read it.
 int export_trace(const CommandLine& line, const Registries& registries);
 
 }  // namespace draftlab

@@ -8,6 +8,7 @@
 
 #include "core/config/plugin.h"
 #include "core/trace/provenance.h"
+#include "experiments/audit.h"
 #include "experiments/bench/bench.h"
 #include "experiments/certify/certify.h"
 #include "experiments/check.h"
@@ -97,6 +98,19 @@ const std::vector<Command>& commands() {
        {},
        true,
        certify},
+      {"audit",
+       "FILE.py...",
+       "is somebody else's sampler exact? its law, enumerated or sampled (docs/AUDIT.md)",
+       0,
+       kAnyNumber,
+       {{"log", "decisions that an engine logged, FILE.jsonl, to check instead"},
+        {"battery", "quick (default): under 10 s a sampler; full: under 5 minutes"},
+        {"format", "text (default) or json"},
+        {"sampler", "only the sampler of this name"},
+        {"random-seed", "of what can only be sampled (default 0)"},
+        {"hang", "seconds after which a call that has not returned is ended (default 5)"}},
+       false,
+       audit},
       {"train",
        "CONFIG",
        "make a checkpoint or a tokenizer",
@@ -176,6 +190,7 @@ const std::vector<Command>& commands() {
        1,
        1,
        {{"csv", "folder for run.csv, sample.csv, step.csv, token.csv, draft.csv"},
+        {"decisions", "file for what was drafted and decided, a JSON line a step (docs/AUDIT.md)"},
         {"images",
          "folder for PNG files, tokens.npy and labels.npy of each arm, and of as many held-out "
          "images"}},

@@ -1,0 +1,81 @@
+"""The functions of torch that make numbers; used by `catch` where torch is loaded."""
+
+import numpy as np
+import torch
+
+
+def put_all(put, asked) -> None:
+    """Replaces them by `put(owner, name, value)`; `asked[-1]` answers while there is one."""
+
+    def tensor(values, like=None, dtype=None):
+        made = torch.as_tensor(np.asarray(values))
+        if like is not None:
+            return made.to(dtype=dtype or like.dtype, device=like.device)
+        return made.to(dtype=dtype or torch.get_default_dtype())
+
+    def rand(real):
+        def function(*size, dtype=None, **named):
+            if not asked:
+                return real(*size, dtype=dtype, **named)
+            shape = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
+            return tensor(asked[-1].uniform(tuple(shape)), dtype=dtype)
+
+        return function
+
+    def rand_like(real):
+        def function(like, dtype=None, **named):
+            if not asked:
+                return real(like, dtype=dtype, **named)
+            return tensor(asked[-1].uniform(tuple(like.shape)), like, dtype)
+
+        return function
+
+    def multinomial(real):
+        def function(weights, num_samples, replacement=False, **named):
+            if not asked:
+                return real(weights, num_samples, replacement, **named)
+            rows = []
+            for row in weights.reshape(-1, weights.shape[-1]).double().numpy():
+                left, tokens = row.copy(), []
+                for _ in range(num_samples):
+                    tokens.append(asked[-1].draw(left))
+                    if not replacement:
+                        left[tokens[-1]] = 0
+                rows.append(tokens)
+            return torch.tensor(rows).reshape(*weights.shape[:-1], num_samples)
+
+        return function
+
+    def bernoulli(real):
+        def function(p, *arguments, **named):
+            if not asked:
+                return real(p, *arguments, **named)
+            hits = [float(asked[-1].below(value)) for value in p.reshape(-1).tolist()]
+            return torch.tensor(hits, dtype=p.dtype).reshape(p.shape)
+
+        return function
+
+    def in_place(real, answer):
+        def function(self, *arguments, **named):
+            if not asked:
+                return real(self, *arguments, **named)
+            named.pop("generator", None)
+            return self.copy_(tensor(answer(tuple(self.shape), *arguments, **named), self))
+
+        return function
+
+    def exponential(shape, lambd=1.0):
+        return asked[-1].exponential(shape) / lambd
+
+    def uniform(shape, low=0.0, high=1.0):
+        return low + (high - low) * asked[-1].uniform(shape)
+
+    for name, wrap in (("rand", rand), ("rand_like", rand_like), ("multinomial", multinomial),
+                       ("bernoulli", bernoulli)):
+        put(torch, name, wrap(getattr(torch, name)))
+    put(torch.Tensor, "multinomial", multinomial(torch.Tensor.multinomial))
+    put(torch.Tensor, "bernoulli", bernoulli(torch.Tensor.bernoulli))
+    put(torch.Tensor, "exponential_", in_place(torch.Tensor.exponential_, exponential))
+    put(torch.Tensor, "uniform_", in_place(torch.Tensor.uniform_, uniform))
+    seed = torch.manual_seed
+    put(torch, "manual_seed", lambda value: None if asked else seed(value))

@@ -1,0 +1,112 @@
+"""The command line of audits: files of samplers, or logs of what an engine decided."""
+
+import argparse
+import importlib.util
+import json
+import os
+import sys
+from typing import List, Optional
+
+from draftlab.audit.faults import DataError, UsageError
+
+_USAGE = "draftlab audit FILE.py... | --log FILE.jsonl"
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message):
+        raise UsageError(f"draftlab audit: {message}; usage: {_USAGE}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="draftlab audit", usage=_USAGE, allow_abbrev=False,
+                     description="Is a speculative sampler exact? Exit status: 0 exact, "
+                     "1 biased (or it crashes), 2 not shown; 64 usage, 65 bad file, 69 missing.")
+    parser.add_argument("files", nargs="*", metavar="FILE.py",
+                        help="samplers that dl.sampler marks")
+    parser.add_argument("--log", metavar="FILE.jsonl", help="judge logged decisions instead")
+    parser.add_argument("--battery", default="quick", choices=("quick", "full"),
+                        help="quick: under 10 s a sampler (default); full: under 5 minutes")
+    parser.add_argument("--format", default="text", choices=("text", "json"))
+    parser.add_argument("--sampler", metavar="NAME", help="only this one of the file")
+    parser.add_argument("--random-seed", type=int, default=0, help="of what can only be sampled")
+    parser.add_argument("--hang", type=float, default=5.0, metavar="SECONDS",
+                        help="after which a call that has not returned is ended (default 5)")
+    return parser
+
+
+def load(path: str):
+    """The module that a file is, with its generators caught as it makes them."""
+    from draftlab.audit.catch import scripted
+
+    if not os.path.isfile(path):
+        raise DataError(f"{path}: there is no such file")
+    name = "audited_" + "".join(c if c.isalnum() else "_" for c in os.path.basename(path)[:-3])
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path}: a file of samplers has to end in .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    try:
+        with scripted():
+            spec.loader.exec_module(module)
+    except UsageError as error:
+        raise DataError(f"{path}: {error}") from error
+    except ModuleNotFoundError as missing:
+        from draftlab.audit.faults import Unavailable
+
+        raise Unavailable(f"{path}: {missing}") from missing
+    except Exception as error:
+        raise DataError(f"{path}: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.pop(0)
+    return module
+
+
+def _audit_files(arguments) -> int:
+    from draftlab.audit.run import audit
+    from draftlab.audit.sampler import samplers_of
+
+    reports = []
+    for path in arguments.files:
+        found = samplers_of(load(path))
+        if not found:
+            raise DataError(f"{path}: no sampler; mark one with @dl.sampler(NAME)")
+        names = [sampler.name for sampler in found]
+        if arguments.sampler is not None:
+            found = [sampler for sampler in found if sampler.name == arguments.sampler]
+            if not found:
+                raise UsageError(f"{path}: no sampler '{arguments.sampler}'; "
+                                 f"it has {', '.join(names)}")
+        for sampler in found:
+            report = audit(sampler, arguments.battery, seed=arguments.random_seed,
+                           hang=arguments.hang)
+            reports.append(report)
+            if arguments.format == "text":
+                print(report, flush=True)
+    status = 1 if any(r.status == 1 for r in reports) else max(r.status for r in reports)
+    if arguments.format == "json":
+        print(json.dumps({"status": status, "samplers": [r.to_dict() for r in reports]},
+                         allow_nan=False))
+    return status
+
+
+def main(words: Optional[List[str]] = None) -> int:
+    try:
+        arguments = _parser().parse_args(words)
+        if bool(arguments.files) == bool(arguments.log):
+            raise UsageError(f"usage: {_USAGE}")
+        if arguments.hang <= 0 or arguments.random_seed < 0:
+            raise UsageError("draftlab audit: --hang has to be above 0, --random-seed at least 0")
+        if arguments.log:
+            from draftlab.audit.log import audit_log
+
+            return audit_log(arguments.log, arguments.format)
+        return _audit_files(arguments)
+    except UsageError as error:
+        print(error, file=sys.stderr)
+        return error.status
+    except ModuleNotFoundError as missing:
+        print(f"draftlab audit needs {missing.name}: install python3-{missing.name}",
+              file=sys.stderr)
+        return 69

@@ -1,0 +1,151 @@
+"""One sampler on one toy: which depth applies, and what was found."""
+
+import time
+from dataclasses import dataclass, replace
+from typing import Callable, Optional, Tuple
+
+import numpy as np
+
+from draftlab.audit import laws, precision
+from draftlab.audit.episodes import episode_of, length_of
+from draftlab.audit.faults import SamplerFault, TooLarge
+from draftlab.audit.sampled import Sampled, sample
+from draftlab.audit.sampler import Sampler
+from draftlab.audit.toys import Toy
+from draftlab.audit.walk import Walk, walk
+
+ENUMERATED = 1e-12  # the total variation of an enumerated law that counts as none
+BISECTED = 1e-9
+_ROUNDING = 1e-5  # below it, a difference may be that of float32
+
+
+@dataclass
+class Plan:
+    """How much is drawn from a toy that cannot be walked."""
+
+    detectable: float  # total variation that is to be found
+    seconds: float
+    seed: int
+
+
+@dataclass
+class Finding:
+    """What one toy showed."""
+
+    toy: Toy
+    verdict: str  # exact, biased, not shown, crashes
+    depth: str  # enumerated, bisected, sampled
+    seconds: float = 0.0
+    variation: float = float("nan")
+    event: Optional[laws.Event] = None
+    runs: int = 0
+    drawn: Optional[Sampled] = None
+    fault: str = ""
+    note: str = ""
+
+
+def examine(sampler: Sampler, toy: Toy, runs: int, seconds: float) -> Finding:
+    """The verdict on a toy whose law takes at most `runs` calls to walk; raises TooLarge."""
+    return _timed(toy, lambda: _walked(Walks(sampler, toy, runs, seconds)))
+
+
+def draw(sampler: Sampler, toy: Toy, plan: Plan) -> Finding:
+    """The verdict on a toy that is drawn from."""
+    return _timed(toy, lambda: _drawn(sampler, toy, plan))
+
+
+def _timed(toy: Toy, judge: Callable[[], Finding]) -> Finding:
+    began = time.thread_time()
+    try:
+        with np.errstate(all="ignore"):
+            found = judge()
+    except SamplerFault as fault:
+        found = Finding(toy, "crashes", "", fault=fault.kind, note=fault.what)
+    found.seconds = time.thread_time() - began
+    return found
+
+
+def _drawn(sampler, toy, plan) -> Finding:
+    def sampled(world):
+        return sample(episode_of(sampler, world), world, length_of(sampler, world),
+                      plan.detectable, plan.seconds, plan.seed)
+
+    drawn = sampled(toy)
+    if drawn.biased and toy.precision == "bf16":
+        again = sampled(replace(toy, precision="rounded", cache={}))
+        if not again.biased:
+            return Finding(toy, "not shown", "sampled", variation=drawn.variation, drawn=again,
+                           runs=again.draws, note=_numerical(drawn.variation, "bf16 inputs"))
+    return Finding(toy, "biased" if drawn.biased else "not shown", "sampled",
+                   variation=drawn.variation, event=drawn.event, runs=drawn.draws, drawn=drawn)
+
+
+@dataclass
+class Walks:
+    """Walks a sampler's law on a toy, as often as a verdict needs."""
+
+    sampler: Sampler
+    toy: Toy
+    runs: int
+    seconds: float
+
+    def law(self, toy: Toy, points: int = 12) -> Tuple[Walk, np.ndarray]:
+        """The walk, and the law of the whole length."""
+        length = length_of(self.sampler, toy)
+        walked = walk(episode_of(self.sampler, toy), self.runs, self.seconds, points)
+        return walked, laws.completed(toy, walked.law, length)
+
+    def variation(self, toy: Toy) -> float:
+        """The total variation to the target."""
+        found = self.law(toy)[1]
+        return laws.total_variation(found, laws.joint(toy, (), found.ndim))
+
+
+def _walked(walks: Walks) -> Finding:
+    toy = walks.toy
+    walked, found = walks.law(toy)
+    target = laws.joint(toy, (), found.ndim)
+    variation = laws.total_variation(found, target)
+    tolerance = (BISECTED if walked.numbers else ENUMERATED) + walked.dropped
+    depth = "bisected" if walked.numbers else "enumerated"
+    if variation <= tolerance:
+        return Finding(toy, "exact", depth, variation=variation, runs=walked.runs)
+    if walked.numbers:  # a cell that the grid missed would look like a bias
+        walks.runs *= 8
+        for points in (89, 181):
+            before, (walked, found) = found, walks.law(toy, points)
+            variation = laws.total_variation(found, target)
+            if variation <= tolerance:
+                return Finding(toy, "exact", depth, variation=variation, runs=walked.runs)
+            if laws.total_variation(found, before) <= BISECTED:
+                break
+        else:
+            raise TooLarge("the uniforms have borders that are too close to find")
+    rounding = _rounding(walks, variation, tolerance)
+    if rounding:
+        verdict = "exact" if rounding.startswith("numerical") else "not shown"
+        return Finding(toy, verdict, depth, variation=variation, runs=walked.runs, note=rounding)
+    return Finding(toy, "biased", depth, variation=variation, runs=walked.runs,
+                   event=laws.first_event(found, target))
+
+
+def _rounding(walks: Walks, variation: float, tolerance: float) -> str:
+    """Says so where float64 makes the difference go away: then it is arithmetic and no bias."""
+    plain = walks.toy
+    if plain.precision == "bf16":
+        plain = replace(plain, precision="rounded", cache={})
+        if walks.variation(plain) <= tolerance:
+            return _numerical(variation, "bf16 inputs")
+    elif variation > _ROUNDING:
+        return ""
+    with precision.float64():
+        if walks.variation(plain) <= tolerance:
+            return _numerical(variation, "its own arithmetic")
+    if variation <= _ROUNDING / 10:
+        return (f"differs by TV {variation:.2g}, which rounding to float32 explains; its "
+                "arithmetic could not be run in float64")
+    return ""
+
+
+def _numerical(variation: float, where: str) -> str:
+    return f"numerical, no bias: {where} cost TV {variation:.2g}, float64 none"

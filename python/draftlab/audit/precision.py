@@ -1,0 +1,33 @@
+"""Runs a sampler's arithmetic in float64, to tell rounding from bias."""
+
+import contextlib
+import sys
+
+import numpy as np
+
+_NARROW = ("float32", "float16", "half", "single")
+
+
+@contextlib.contextmanager
+def float64():
+    """While it lasts, numpy's and torch's narrow types are float64 to whoever names them."""
+    undo = []
+
+    def put(owner, name, value):
+        undo.append((owner, name, getattr(owner, name)))
+        setattr(owner, name, value)
+
+    for name in _NARROW:
+        put(np, name, np.float64)
+    if "torch" in sys.modules:
+        import torch
+
+        for name in ("float32", "float", "float16", "half", "bfloat16"):
+            put(torch, name, torch.float64)
+        for name in ("float", "half", "bfloat16"):
+            put(torch.Tensor, name, torch.Tensor.double)
+    try:
+        yield
+    finally:
+        for owner, name, value in reversed(undo):
+            setattr(owner, name, value)

@@ -1,0 +1,89 @@
+"""Numbers that a sampler draws by itself are caught where they come from."""
+
+import random as python_random
+
+import numpy as np
+import pytest
+
+import draftlab as dl
+from draftlab.audit.catch import answered_by, scripted
+from draftlab.audit.faults import SamplerFault
+from draftlab.audit.walk import walk
+from parts import inverse, residual
+
+made_before = np.random.default_rng(3)
+
+
+def law(function):
+    def episode(random):
+        with answered_by(random):
+            return (function(),)
+
+    with scripted(globals()):
+        return {key[0]: mass for key, mass in walk(episode, 100_000, 60).law.items()}
+
+
+@pytest.mark.parametrize("function, wanted", [
+    (lambda: int(np.random.rand() < 0.3), {0: 0.7, 1: 0.3}),
+    (lambda: int(np.random.random() < 0.3), {0: 0.7, 1: 0.3}),
+    (lambda: int(np.random.uniform(1, 3) < 1.5), {0: 0.75, 1: 0.25}),
+    (lambda: int(np.random.choice(3, p=[0.2, 0.3, 0.5])), {0: 0.2, 1: 0.3, 2: 0.5}),
+    (lambda: int(np.argmax(np.random.multinomial(1, [0.2, 0.8]))), {0: 0.2, 1: 0.8}),
+    (lambda: int(np.random.default_rng().choice(2, p=[0.1, 0.9])), {0: 0.1, 1: 0.9}),
+    (lambda: int(np.random.RandomState(0).randint(2)), {0: 0.5, 1: 0.5}),
+    (lambda: int(made_before.random() < 0.3), {0: 0.7, 1: 0.3}),
+    (lambda: int(np.random.exponential() < np.log(2)), {0: 0.5, 1: 0.5}),
+    (lambda: int(np.random.binomial(1, 0.2)), {0: 0.8, 1: 0.2}),
+    (lambda: int(np.random.normal() < 0), {0: 0.5, 1: 0.5}),
+    (lambda: int(python_random.random() < 0.3), {0: 0.7, 1: 0.3}),
+    (lambda: python_random.choices([0, 1], [1, 3])[0], {0: 0.25, 1: 0.75}),
+    (lambda: python_random.randint(0, 1), {0: 0.5, 1: 0.5}),
+    (lambda: python_random.Random(5).choice([0, 1]), {0: 0.5, 1: 0.5}),
+    (lambda: int(np.random.permutation(2)[0]), {0: 0.5, 1: 0.5}),
+])
+def test_caught(function, wanted):
+    assert law(function) == pytest.approx(wanted, abs=1e-9)
+
+
+def test_what_cannot_be_answered_is_named():
+    with pytest.raises(SamplerFault, match="vonmises"):
+        law(lambda: np.random.default_rng().vonmises(0, 1))
+
+
+def test_outside_of_an_audit_everything_draws_as_ever():
+    np.random.seed(5)
+    wanted = np.random.rand(3)
+    with scripted():
+        np.random.seed(5)
+        assert np.array_equal(np.random.rand(3), wanted)
+        assert 0 <= python_random.random() < 1
+    assert isinstance(np.random.default_rng(0), np.random.Generator)
+
+
+def test_torch_is_caught():
+    torch = pytest.importorskip("torch")
+
+    @dl.sampler("torch", drafts=2, tensors="torch")
+    def verify(target, drawn_from, drafts):
+        for i, x in enumerate(drafts.tolist()):
+            if torch.rand(()) >= target[i, x] / drawn_from[i, x]:
+                rest = torch.clamp(target[i] - drawn_from[i], min=0)
+                return drafts[:i].tolist() + [torch.multinomial(rest, 1).item()]
+        return drafts.tolist() + [torch.multinomial(target[-1], 1).item()]
+
+    assert dl.audit(verify, seconds=600).verdict == "exact"
+
+
+def test_a_race_of_exponentials_is_drawn_from():
+    @dl.sampler("race", drafts=1)
+    def verify(target, drawn_from, drafts):
+        x = drafts[0]
+        if np.random.rand() < target[0][x] / drawn_from[0][x]:
+            return [x, inverse(target[1], np.random.rand())]
+        rest = residual(target[0], drawn_from[0])
+        return [int(np.argmin(np.random.exponential(size=len(rest)) / rest))]
+
+    report = dl.audit(verify, seconds=1.5)
+    assert report.verdict == "not shown"
+    drawn = [found for found in report.findings if found.depth == "sampled"]
+    assert drawn and all(found.drawn.detectable < 0.5 for found in drawn)

@@ -1,0 +1,102 @@
+"""Every published fault is called biased, every correction is not: the promise of an audit."""
+
+import importlib
+import json
+import math
+
+import numpy as np
+import pytest
+
+import draftlab as dl
+from draftlab.audit.judge import Plan, draw
+from draftlab.audit.run import toys_of
+from draftlab.audit.sampler import sampler_of, samplers_of
+from conftest import ROOT
+
+VERDICTS = json.loads((ROOT / "examples" / "audits" / "verdicts.json").read_text())
+FILES = sorted({name.split(":")[0] for name in VERDICTS})
+SAMPLED = ("shared-gumbel-noise", "hidden-generator")
+
+
+def test_every_sampler_of_every_example_has_a_verdict():
+    found = {f"{path.stem}:{made.name}" for path in (ROOT / "examples" / "audits").glob("*.py")
+             for made in samplers_of(importlib.import_module(path.stem))}
+    assert found == set(VERDICTS)
+
+
+@pytest.mark.parametrize("name", [n for n in VERDICTS if not n.split(":")[1].startswith(SAMPLED)])
+def test_verdict(name):
+    file, sampler = name.split(":")
+    made = next(m for m in samplers_of(importlib.import_module(file)) if m.name == sampler)
+    report = dl.audit(made, seconds=600)
+    assert report.verdict == VERDICTS[name], str(report)
+
+
+def toy_named(sampler, name):
+    return next(toy for toy in toys_of(sampler, "quick") if toy.name == name)
+
+
+@pytest.mark.parametrize("name", [n for n in VERDICTS if n.split(":")[1].startswith(SAMPLED)])
+def test_verdict_of_what_can_only_be_drawn(name):
+    file, wanted = name.split(":")
+    sampler = next(m for m in samplers_of(importlib.import_module(file)) if m.name == wanted)
+    found = draw(sampler, toy_named(sampler, "two residual tokens"), Plan(0.02, 600, 1))
+    assert found.verdict == VERDICTS[name]
+    assert found.drawn.detectable <= 0.02 or found.verdict == "biased"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("name", [n for n in VERDICTS if n.split(":")[1].startswith(SAMPLED)])
+def test_verdict_at_full_power(name, seed):
+    file, wanted = name.split(":")
+    sampler = next(m for m in samplers_of(importlib.import_module(file)) if m.name == wanted)
+    found = draw(sampler, toy_named(sampler, "two residual tokens"), Plan(0.005, 3600, seed))
+    assert found.verdict == VERDICTS[name]
+    assert found.drawn.detectable <= 0.005 or found.verdict == "biased"
+
+
+def shared_noise_law(p, q):
+    """The law of a draft and a replacement that are drawn with one noise; two residual tokens.
+
+    The race of exponentials E_x / w_x: that token a won with q at time m leaves the others' times
+    at q_x m + fresh ones, and m is exponential with mean 1.
+    """
+    p, q = np.array(p), np.array(q)
+    rest = np.maximum(p - q, 0)
+    b, c = np.flatnonzero(rest)
+    law = np.minimum(p, q)
+    rejected = np.maximum(q - p, 0).sum()
+    r = rest / rest.sum()
+    if q[c] / r[c] < q[b] / r[b]:
+        b, c = c, b
+    of_c = r[c] / (1 + r[b] * (q[c] / r[c] - q[b] / r[b]))
+    law[c] += rejected * of_c
+    law[b] += rejected * (1 - of_c)
+    return law
+
+
+def test_the_published_frequencies_are_those_of_the_shared_noise():
+    sampler = sampler_of(importlib.import_module("shared_gumbel_noise").SharedNoise)
+    toy = toy_named(sampler, "two residual tokens")
+    assert toy.target(()) == pytest.approx([0.1, 0.6, 0.3])
+    law = shared_noise_law(toy.target(()), toy.draft(()))
+    published = np.array([0.1016, 0.6304, 0.2680])
+    # 131,072 draws were published; 13.8 is passed with probability 0.001 at two degrees of freedom.
+    assert 131072 * ((published - law) ** 2 / law).sum() < 13.8
+    found = draw(sampler, toy, Plan(0.02, 600, 5))
+    (token,) = found.event.tokens
+    assert token in (1, 2)  # the first token's probability is right, the others' is off by as much
+    assert found.event.target == pytest.approx(toy.target(())[token])
+    error = math.sqrt(law[token] * (1 - law[token]) / found.runs)
+    assert abs(found.event.found - law[token]) < 4 * error
+    assert abs(found.event.found - published[token]) < 4 * math.hypot(error, 0.0013)
+
+
+def test_the_smallest_case_and_its_two_probabilities():
+    report = dl.audit(importlib.import_module("shared_uniform").shared_uniform, seconds=600)
+    assert report.shown.toy.name == "two residual tokens"
+    # P(1) = 0.25 + the part of u in (2/11, 1) whose inverse is token 1, u < 7/9 of the residual.
+    wanted = 0.25 + 0.55 * (7 / 9 - 2 / 11)
+    assert report.shown.event.found == pytest.approx(wanted, abs=1e-9)
+    assert report.shown.event.target == pytest.approx(0.6)
