@@ -13,7 +13,6 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "core/base/error.h"
 #include "core/base/files.h"
@@ -29,30 +28,6 @@ constexpr const char* kStates[] = {"running", "done", "failed", "interrupted", "
 std::string contents(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
-}
-
-std::string hostname() {
-  char host[256] = "unknown";
-  ::gethostname(host, sizeof host - 1);
-  return host;
-}
-
-// When a process started, in ticks since the boot; "" when there is no such process.
-std::string start_of(const std::string& pid) {
-  const std::string stat = contents("/proc/" + pid + "/stat");
-  std::istringstream words(stat.substr(std::min(stat.size(), stat.rfind(')') + 1)));
-  std::string word;
-  for (int field = 3; field <= 22 && words >> word; ++field) {}
-  return words ? word : "";
-}
-
-// Where process numbers mean the same.
-std::string place() {
-  std::string boot = contents("/proc/sys/kernel/random/boot_id");
-  boot = boot.substr(0, boot.find('\n'));
-  struct stat space {};
-  ::stat("/proc/self/ns/pid", &space);
-  return hostname() + "/" + boot + "/" + std::to_string(space.st_ino);
 }
 
 std::string to_json(const Attempt& a) {
@@ -100,23 +75,9 @@ Attempt from_json(const std::string& text, int number) {
 
 }  // namespace
 
-std::string process_identity() {
-  const std::string pid = std::to_string(::getpid());
-  return place() + "/" + pid + "/" + start_of(pid);
-}
-
-bool is_gone(const std::string& identity) {
-  const std::string here = place() + "/";
-  if (identity.compare(0, here.size(), here) != 0) return false;
-  const std::string process = identity.substr(here.size());
-  const std::size_t slash = process.find('/');
-  return slash != std::string::npos &&
-         start_of(process.substr(0, slash)) != process.substr(slash + 1);
-}
-
 Claims::Claims(std::string folder, double lease)
     : folder_(std::move(folder)),
-      clock_(folder_ + "/.clock-" + hostname() + "-" + std::to_string(::getpid())),
+      clock_(folder_ + "/.clock-" + host_name() + "-" + std::to_string(::getpid())),
       lease_(lease) {
   make_folder(folder_);
   renewing_ = std::thread([this] { renew(); });
@@ -191,7 +152,7 @@ bool Claims::claim(const std::string& cell, int number, const std::string& round
   Attempt attempt;
   attempt.number = number;
   attempt.owner = process_identity();
-  attempt.host = hostname();
+  attempt.host = host_name();
   attempt.started = utc_now();
   attempt.round = round;
   attempt.job = job;
