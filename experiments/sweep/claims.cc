@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -48,7 +49,7 @@ std::string to_json(const Attempt& a) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-// What cannot be read was claimed and not written yet.
+// What cannot be read was claimed and not written yet: nobody renews it, so it ends with its lease.
 Attempt from_json(const std::string& text, int number) {
   Attempt a;
   a.number = number;
@@ -68,7 +69,9 @@ Attempt from_json(const std::string& text, int number) {
     a.prompts = json.value("prompts", std::int64_t{0}),
     a.samples = json.value("samples", std::int64_t{0});
   } catch (const nlohmann::json::exception&) {
-    throw DataError("the record of an attempt is damaged: " + text.substr(0, 200));
+    Attempt unread;  // one damaged record does not stop the other cells
+    unread.number = number;
+    return unread;
   }
   return a;
 }
@@ -139,8 +142,9 @@ double Claims::age(const std::string& path) const {
 }
 
 bool Claims::abandoned(const std::string& cell, const Attempt& attempt) const {
+  // A time far in the future is nobody's either: a clock, or a hand, put it there.
   return attempt.state == AttemptState::running &&
-         (is_gone(attempt.owner) || age(file(cell, attempt.number)) > lease_);
+         (is_gone(attempt.owner) || std::abs(age(file(cell, attempt.number))) > lease_);
 }
 
 bool Claims::claim(const std::string& cell, int number, const std::string& round,

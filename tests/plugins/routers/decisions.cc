@@ -1,6 +1,8 @@
 // What the loop asks of a router, and when: a router that counts.
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "core/base/error.h"
 #include "core/loop/decoder.h"
 #include "plugins/builtin.h"
@@ -111,6 +113,20 @@ TEST_CASE("a shadow that only observes costs nothing: the same forwards, and the
     }
   }
   CHECK(judged > 0);
+}
+
+TEST_CASE("a score that is infinite is recorded as a number that every reader has") {
+  const Composition arm = composed(
+      "drafter = self\nrouter = ucb\n[decode]\ndraft_length = 3\n[router.ucb]\nspan_bins = 1\n"
+      "progress_bins = 1\nentropy_bins = 1\n");
+  int cut = 0;
+  for (std::uint64_t sequence = 0; sequence < 10; ++sequence) {
+    for (const StepRow& step : decode(arm, sequence).steps) {
+      CHECK(std::isfinite(step.score) == (step.routed >= 0));
+      cut += std::abs(step.score) == 1e9;  // one arm was tried there, and the other never
+    }
+  }
+  CHECK(cut > 0);
 }
 
 TEST_CASE("a decode that would not end is a fault") {
