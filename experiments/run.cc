@@ -102,8 +102,7 @@ int run(const CommandLine& line, const Registries& registries) {
   }
   writer.close();
 
-  std::cout << summary(Frame({path})) << "\ntrace: " << path
-            << "\nnext:  draftlab inspect " << path
+  std::cout << summary(Frame({path})) << "\ntrace: " << path << "\nnext:  draftlab inspect " << path
             << " --sample 0    one trajectory, step by step\n       draftlab check-trace " << path
             << "        is it whole\n       draftlab certify configs/certify/assd-self-k3.ini    "
                "is the decoder lossless\n";

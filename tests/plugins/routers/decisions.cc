@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/config/composition.h"
 #include "core/loop/decoder.h"
 #include "plugins/builtin.h"
 

@@ -185,8 +185,8 @@ DOCTEST_TEST_CASE("answers do not depend on longer canvases that the process has
   Canvas canvas(23, {{2, 9}, {11, 12}});
   const auto here = fresh->open(canvas), there = experienced->open(canvas);
   const Question question = draft(canvas, 21);
-  DOCTEST_CHECK(difference(question, ask(*fresh, *here, question),
-                           ask(*experienced, *there, question)) == 0);
+  DOCTEST_CHECK(
+      difference(question, ask(*fresh, *here, question), ask(*experienced, *there, question)) == 0);
 }
 
 DOCTEST_TEST_CASE("each forward computes only the rows that are new") {
