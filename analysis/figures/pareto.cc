@@ -141,6 +141,7 @@ Picture pareto_figure(const PlotData& data) {
             number_text(across.of(group).value) + " " + number_text(up.of(group).value) + "\n";
         colour_before = role.colour;
       }
+      if (marks.empty()) continue;
       sheet.panel((one ? "" : "against " + name_of(baseline)) +
                       (one || roles.panels[panel].empty() ? "" : "; ") + roles.panels[panel],
                   across.label() + direction(across.factor ? 0 : across.better()),
