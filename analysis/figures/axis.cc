@@ -31,8 +31,7 @@ std::string key_along(const PlotData& data, const std::vector<Actor>& known) {
 }  // namespace
 
 Picture axis_figure(const PlotData& data) {
-  std::vector<Actor> known = actors(data.frame, data.grouping);
-  const std::string along = key_along(data, known);
+  const std::string along = key_along(data, actors(data.frame, data.grouping));
   const Reading up{&data.quantities.find(data.request.score.empty() ? "tokens_per_forward"
                                                                     : data.request.score)};
   refuse_times(data, *up.quantity, "axis");
@@ -41,16 +40,14 @@ Picture axis_figure(const PlotData& data) {
   request.baseline = data.request.baseline;
   request.metrics = {up.quantity->name};
   const Report report = make_report(data.frame, request);
+  const std::vector<Actor> known = actors_of(data, report);
   std::vector<Actor> shown;
   std::size_t prompts = 0;
   for (std::size_t g = 0; g < report.groups.size(); ++g) {
     const Report::Group& group = report.groups[g];
-    Actor actor = *std::find_if(known.begin(), known.end(), [&](const Actor& one) {
-      return data.grouping.groups[static_cast<std::size_t>(one.group)].arms == group.arms;
-    });
+    Actor actor = known[g];
     const std::string value = data.frame.key(group.arms[0], along);
     if (!number_of(value) || !std::isfinite(up.of(group).value)) continue;
-    actor.group = static_cast<int>(g);
     if (actor.value(along).empty()) actor.values.emplace_back(along, value);
     shown.push_back(std::move(actor));
     prompts = std::max(prompts, static_cast<std::size_t>(group.cell(*up.quantity).prompts));

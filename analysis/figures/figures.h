@@ -50,6 +50,9 @@ struct PlotData {
   int series_of(std::int64_t sample) const;  // -1: the sample does not count
 };
 
+// The groups of a report as actors, in their order.
+std::vector<Actor> actors_of(const PlotData& data, const Report& report);
+
 // DataError where times may not be compared, with the reason: no figure shows them side by side.
 void refuse_times(const PlotData& data, const Quantity& quantity, const std::string& figure);
 

@@ -50,7 +50,7 @@ Picture pareto_figure(const PlotData& data) {
   request.baseline = data.request.baseline;
   request.metrics = {across.quantity->name, up.quantity->name};
   const Report report = make_report(data.frame, request);
-  const std::vector<Actor> known = actors(data.frame, data.grouping);
+  const std::vector<Actor> known = actors_of(data, report);
   // Costs and rates are shown as factors against a baseline where there is one.
   across.factor =
       across.quantity->compare != Quantity::Compare::difference && report.groups.size() > 1;
@@ -63,11 +63,7 @@ Picture pareto_figure(const PlotData& data) {
     const Point point{static_cast<int>(g), across.of(group), up.of(group)};
     if (!std::isfinite(point.x.value) || !std::isfinite(point.y.value)) continue;
     by_baseline[group.baseline].push_back(point);
-    Actor actor = *std::find_if(known.begin(), known.end(), [&](const Actor& one) {
-      return data.grouping.groups[static_cast<std::size_t>(one.group)].arms == group.arms;
-    });
-    actor.group = static_cast<int>(g);
-    shown.push_back(std::move(actor));
+    shown.push_back(known[g]);
     prompts = std::max(prompts, group.cell(*up.quantity).prompts);
   }
   if (shown.empty())
@@ -145,6 +141,7 @@ Picture pareto_figure(const PlotData& data) {
             number_text(across.of(group).value) + " " + number_text(up.of(group).value) + "\n";
         colour_before = role.colour;
       }
+      if (marks.empty()) continue;
       sheet.panel((one ? "" : "against " + name_of(baseline)) +
                       (one || roles.panels[panel].empty() ? "" : "; ") + roles.panels[panel],
                   across.label() + direction(across.factor ? 0 : across.better()),

@@ -166,6 +166,18 @@ std::vector<std::string> PlotData::names() const {
   return names;
 }
 
+std::vector<Actor> actors_of(const PlotData& data, const Report& report) {
+  const std::vector<Actor> known = actors(data.frame, data.grouping);
+  std::vector<Actor> list;
+  for (const Report::Group& group : report.groups) {
+    list.push_back(*std::find_if(known.begin(), known.end(), [&](const Actor& one) {
+      return data.grouping.groups[static_cast<std::size_t>(one.group)].arms == group.arms;
+    }));
+    list.back().group = static_cast<int>(list.size()) - 1;
+  }
+  return list;
+}
+
 std::string Reading::label() const {
   return factor ? factor_words(*quantity) : title_words(*quantity);
 }

@@ -8,6 +8,7 @@
 #include "analysis/grouping.h"
 #include "analysis/report/choice.h"
 #include "analysis/table.h"
+#include "analysis/timing.h"
 #include "core/base/error.h"
 
 namespace draftlab {
@@ -141,6 +142,7 @@ std::vector<Cost> costs(const Frame& frame, const CostRequest& request) {
     break;
   }
   const Sums& base = sums[baseline];
+  const bool comparable = times_refused(frame).empty();
   std::vector<Cost> result;
   for (std::size_t g = 0; g < sums.size(); ++g) {
     Sums& sum = sums[g];
@@ -168,6 +170,8 @@ std::vector<Cost> costs(const Frame& frame, const CostRequest& request) {
         over(base.model_seconds, base.tokens) / over(sum.model_seconds, sum.tokens);
     cost.speedup = over(base.seconds, base.tokens) / over(sum.seconds, sum.tokens);
     cost.predicted = predicted_share(sums, g);
+    if (!comparable)
+      cost.break_even_seconds = cost.model_speedup = cost.speedup = cost.predicted = kNotMeasured;
     cost.fitted = static_cast<std::int64_t>(sum.x.size());
     cost.seconds_of_forward = fit_line(sum.x, sum.y);
     cost.machine_seconds = machine ? over(sum.machine, sum.tokens) : kNotMeasured;
@@ -221,6 +225,8 @@ std::string cost_tables(const Frame& frame, const CostRequest& request) {
                      fit.print() +
                      "\nleast squares over the forwards of steps, time = a + b x positions, with "
                      "95 % intervals.\n";
+  if (const std::string refused = times_refused(frame); !refused.empty())
+    text += "\n" + times_note(refused) + "\n";
   if (request.bandwidth > 0 && request.flops > 0) {
     text += "\n" + machine.print() + "\na machine of " + fixed(1e-9 * request.bandwidth, 1) +
             " GB/s and " + fixed(1e-12 * request.flops, 3) +

@@ -7,7 +7,7 @@
 
 #include "analysis/grouping.h"
 #include "analysis/report/choice.h"
-#include "analysis/report/report_options.h"
+#include "analysis/report/comparison.h"
 #include "analysis/report/verdict.h"
 #include "analysis/table.h"
 #include "analysis/timing.h"
@@ -167,12 +167,6 @@ class Maker {
     if (!nfe) report_.quantities.insert(report_.quantities.begin(), quantities_.find("nfe"));
   }
 
-  static Estimate estimate(const Quantity& quantity, std::span<const std::vector<double>> columns,
-                           const Statistic& statistic, double confidence) {
-    return quantity.debiased ? jackknife(columns, statistic, confidence)
-                             : cluster_bootstrap(columns, statistic, confidence);
-  }
-
   ReportCell cell(int g, const Quantity& quantity) {
     const Measured& measured = quantities_.of(quantity);
     const PromptSums sums = pairing_.all(g, measured);
@@ -199,44 +193,7 @@ class Maker {
     if (mine.prompts.empty() && result.refused.empty())
       result.refused = why_nothing_in_common(baseline, g, measured);
     if (!result.refused.empty()) return result;
-    if (!quantity.by_prompt()) return versus_as_a_whole(theirs, mine, quantity, std::move(result));
-    std::vector<double> their_means, my_means;
-    for (std::size_t i = 0; i < mine.prompts.size(); ++i) {
-      their_means.push_back(theirs.columns[0][i] / theirs.columns[1][i]);
-      my_means.push_back(mine.columns[0][i] / mine.columns[1][i]);
-    }
-    result.difference = difference(their_means, my_means, request_.confidence);
-    if (mine.prompts.size() >= 2) {
-      std::vector<double> differences;
-      for (std::size_t i = 0; i < my_means.size(); ++i)
-        differences.push_back(my_means[i] - their_means[i]);
-      result.p = sign_flip_p(differences);
-    }
-    if (quantity.compare != Quantity::Compare::difference) {
-      const int sign = quantity.compare == Quantity::Compare::cost ? 1 : -1;
-      const std::vector<double> columns[] = {theirs.columns[0], theirs.columns[1], mine.columns[0],
-                                             mine.columns[1]};
-      const Estimate logs = cluster_bootstrap(
-          columns,
-          [&](std::span<const double> s) {
-            const bool positive = s[0] > 0 && s[1] > 0 && s[2] > 0 && s[3] > 0;
-            return positive ? sign * std::log((s[0] / s[1]) / (s[2] / s[3])) : kNotMeasured;
-          },
-          request_.confidence);
-      result.ratio = {std::exp(logs.value),
-                      {std::exp(logs.interval.low), std::exp(logs.interval.high)}};
-      if (logs.interval.low < 0 && logs.interval.high > 0) {
-        const double z = 1.959964, error = (logs.interval.high - logs.interval.low) / (2 * z) *
-                                           std::sqrt(static_cast<double>(result.prompts));
-        result.needed = prompts_for_difference(error, std::log(kVisibleRatio));
-      }
-    }
-    if (!quantity.margin.empty() && mine.prompts.size() >= 2) {
-      const double margin = margin_of(quantity.margin);
-      result.equivalence = equivalence(their_means, my_means, margin);
-      if (quantity.better != 0)
-        result.non_inferiority = non_inferiority(their_means, my_means, margin, quantity.better);
-    }
+    compare(quantity, theirs, mine, margin_of(quantity), request_.confidence, result);
     return result;
   }
 
@@ -266,52 +223,11 @@ class Maker {
                : "no prompt of both was measured";
   }
 
-  // Of a quantity that no prompt has by itself: the difference of two statistics, of the same
-  // resampled prompts for both arms.
-  Versus versus_as_a_whole(const PromptSums& theirs, const PromptSums& mine,
-                           const Quantity& quantity, Versus result) {
-    std::vector<std::vector<double>> columns = theirs.columns;
-    columns.insert(columns.end(), mine.columns.begin(), mine.columns.end());
-    const auto gain = [&](std::span<const double> s) {
-      return quantity.statistic(s.subspan(s.size() / 2)) -
-             quantity.statistic(s.first(s.size() / 2));
-    };
-    result.difference = estimate(quantity, columns, gain, request_.confidence);
-    if (!quantity.margin.empty() && mine.prompts.size() >= 2) {
-      const double margin = margin_of(quantity.margin);
-      const Estimate narrower = estimate(quantity, columns, gain, 0.9);
-      result.equivalence = equivalence(narrower, result.prompts, margin);
-      if (quantity.better != 0)
-        result.non_inferiority = non_inferiority(narrower, result.prompts, margin, quantity.better);
-    }
-    return result;
-  }
-
-  // As the traces' config declared it before anything was decoded.
-  double margin_of(const std::string& key) {
-    ReportOptions defaults;
-    OptionSet set;
-    defaults.declare(set);
-    const auto option = std::find_if(set.options().begin(), set.options().end(),
-                                     [&](const Option& one) { return one.name() == key; });
-    if (option == set.options().end()) throw Fault("there is no [report] " + key);
-    double margin = std::atof(option->value().c_str());
-    bool declared = false;
-    for (const Frame::File& file : frame_.files()) {
-      const auto found = file.config.find("report." + key);
-      if (found == file.config.end()) continue;
-      const double value = std::atof(found->second.c_str());
-      if (declared && value != margin)
-        report_notes_once("The traces declare different margins ([report] " + key +
-                          "); the widest is not taken, the first is.");
-      else if (value > 0)
-        margin = value;
-      declared = true;
-    }
-    if (!declared)
-      report_notes_once("No trace declares [report] " + key + "; its default " + fixed(margin, 3) +
-                        " was taken.");
-    return margin;
+  std::optional<double> margin_of(const Quantity& quantity) {
+    if (quantity.margin.empty()) return std::nullopt;
+    const DeclaredMargin margin = declared_margin(frame_, quantity.margin);
+    if (!margin.note.empty()) report_notes_once(margin.note);
+    return margin.value;
   }
 
   void report_notes_once(const std::string& note) {

@@ -292,6 +292,7 @@ TEST_CASE("a figure shows what its label says") {
       const Quantity& quantity = quantities.find(score);
       PlotRequest request;
       request.score = score, request.speed = "nfe";
+      request.baseline = "drafter=stepwise decode.draft_length=2";
       const PlotData data{frame, quantities, grouping, request};
       if (sweep && quantity.timing) {
         for (const auto& figure : {pareto_figure, axis_figure, heat_figure})
@@ -369,7 +370,7 @@ TEST_CASE("colours and markers stand for values, and no two arms of a panel look
              "arm",
              {{"decode.block_size", block}, {"router", router}, {"router.ucb.cost", cost}}});
   const Cast roles = cast(all, {.along = "decode.block_size", .reference = 0});
-  CHECK(numeric_key(all) == "router.ucb.cost");
+  CHECK(numeric_key(all) == "decode.block_size");
   CHECK(roles.roles.size() == all.size());
   CHECK(roles.left_out.empty());
   CHECK(roles.markers == std::vector<std::string>{"4", "8", "16", "32"});

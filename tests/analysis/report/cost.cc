@@ -101,4 +101,31 @@ TEST_CASE("an arm's seconds by a fit to the others") {
   CHECK(costs(Frame({folder / "b.h5"}), {}).back().predicted == doctest::Approx(0.5));
 }
 
+TEST_CASE("costs of a sweep's cells count forwards and compare no times") {
+  const TraceFolder folder("cost");
+  const std::vector<MadeArm> arms = {{.id = "s",
+                                      .label = "drafter=stepwise",
+                                      .config = "drafter = stepwise\n",
+                                      .steps = 24,
+                                      .drafted = 1,
+                                      .verified = false,
+                                      .seconds = 2},
+                                     {.id = "f",
+                                      .label = "drafter=self",
+                                      .config = "drafter = self\n",
+                                      .steps = 8,
+                                      .seconds = 0.5}};
+  write_arms(folder / "run.h5", arms);
+  write_sweep(folder / "sweep.h5", arms);
+  const std::vector<Cost> run = costs(Frame({folder / "run.h5"}), {}),
+                          sweep = costs(Frame({folder / "sweep.h5"}), {});
+  CHECK(run[1].speedup == doctest::Approx(4));
+  CHECK(std::isnan(sweep[1].speedup));
+  CHECK(std::isnan(sweep[1].model_speedup));
+  CHECK(sweep[1].ideal_speedup == doctest::Approx(run[1].ideal_speedup));
+  const std::string text = cost_tables(Frame({folder / "sweep.h5"}), {});
+  CHECK(text.find("Seconds are not compared: ") != std::string::npos);
+  CHECK(cost_tables(Frame({folder / "run.h5"}), {}).find("not compared") == std::string::npos);
+}
+
 }  // namespace draftlab

@@ -1,0 +1,109 @@
+#include "analysis/report/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "analysis/report/report_options.h"
+#include "analysis/table.h"
+#include "core/base/error.h"
+
+namespace draftlab {
+namespace {
+
+// Of a quantity that no prompt has by itself: the difference of two statistics, of the same
+// resampled prompts for both arms.
+void compare_as_a_whole(const Quantity& quantity, const PromptSums& theirs, const PromptSums& mine,
+                        std::optional<double> margin, double confidence, Versus& result) {
+  std::vector<std::vector<double>> columns = theirs.columns;
+  columns.insert(columns.end(), mine.columns.begin(), mine.columns.end());
+  const auto gain = [&](std::span<const double> s) {
+    return quantity.statistic(s.subspan(s.size() / 2)) - quantity.statistic(s.first(s.size() / 2));
+  };
+  result.difference = estimate(quantity, columns, gain, confidence);
+  if (!margin || mine.prompts.size() < 2) return;
+  const Estimate narrower = estimate(quantity, columns, gain, 0.9);
+  result.equivalence = equivalence(narrower, result.prompts, *margin);
+  if (quantity.better != 0)
+    result.non_inferiority = non_inferiority(narrower, result.prompts, *margin, quantity.better);
+}
+
+// The ratio of sums of a cost or a rate, and how many prompts it takes where its interval holds 1.
+void find_factor(const Quantity& quantity, const PromptSums& theirs, const PromptSums& mine,
+                 double confidence, Versus& result) {
+  const int sign = quantity.compare == Quantity::Compare::cost ? 1 : -1;
+  const std::vector<double> columns[] = {theirs.columns[0], theirs.columns[1], mine.columns[0],
+                                         mine.columns[1]};
+  const Estimate logs = cluster_bootstrap(
+      columns,
+      [&](std::span<const double> s) {
+        const bool positive = s[0] > 0 && s[1] > 0 && s[2] > 0 && s[3] > 0;
+        return positive ? sign * std::log((s[0] / s[1]) / (s[2] / s[3])) : kNotMeasured;
+      },
+      confidence);
+  result.ratio = {std::exp(logs.value),
+                  {std::exp(logs.interval.low), std::exp(logs.interval.high)}};
+  if (!(logs.interval.low < 0 && logs.interval.high > 0)) return;
+  const double z = 1.959964, error = (logs.interval.high - logs.interval.low) / (2 * z) *
+                                     std::sqrt(static_cast<double>(result.prompts));
+  result.needed = prompts_for_difference(error, std::log(kVisibleRatio));
+}
+
+}  // namespace
+
+Estimate estimate(const Quantity& quantity, std::span<const std::vector<double>> columns,
+                  const Statistic& statistic, double confidence) {
+  return quantity.debiased ? jackknife(columns, statistic, confidence)
+                           : cluster_bootstrap(columns, statistic, confidence);
+}
+
+void compare(const Quantity& quantity, const PromptSums& theirs, const PromptSums& mine,
+             std::optional<double> margin, double confidence, Versus& result) {
+  if (!quantity.by_prompt()) {
+    compare_as_a_whole(quantity, theirs, mine, margin, confidence, result);
+    return;
+  }
+  std::vector<double> their_means, my_means, differences;
+  for (std::size_t i = 0; i < mine.prompts.size(); ++i) {
+    their_means.push_back(theirs.columns[0][i] / theirs.columns[1][i]);
+    my_means.push_back(mine.columns[0][i] / mine.columns[1][i]);
+    differences.push_back(my_means[i] - their_means[i]);
+  }
+  result.difference = difference(their_means, my_means, confidence);
+  if (quantity.compare != Quantity::Compare::difference)
+    find_factor(quantity, theirs, mine, confidence, result);
+  if (mine.prompts.size() < 2) return;
+  result.p = sign_flip_p(differences);
+  if (!margin) return;
+  result.equivalence = equivalence(their_means, my_means, *margin);
+  if (quantity.better != 0)
+    result.non_inferiority = non_inferiority(their_means, my_means, *margin, quantity.better);
+}
+
+DeclaredMargin declared_margin(const Frame& frame, const std::string& key) {
+  ReportOptions defaults;
+  OptionSet set;
+  defaults.declare(set);
+  const auto option = std::find_if(set.options().begin(), set.options().end(),
+                                   [&](const Option& one) { return one.name() == key; });
+  if (option == set.options().end()) throw Fault("there is no [report] " + key);
+  DeclaredMargin margin{std::atof(option->value().c_str()), ""};
+  bool declared = false;
+  for (const Frame::File& file : frame.files()) {
+    const auto found = file.config.find("report." + key);
+    if (found == file.config.end()) continue;
+    const double value = std::atof(found->second.c_str());
+    if (declared && value != margin.value)
+      margin.note = "The traces declare different margins ([report] " + key +
+                    "); the widest is not taken, the first is.";
+    else if (value > 0)
+      margin.value = value;
+    declared = true;
+  }
+  if (!declared)
+    margin.note = "No trace declares [report] " + key + "; its default " + fixed(margin.value, 3) +
+                  " was taken.";
+  return margin;
+}
+
+}  // namespace draftlab

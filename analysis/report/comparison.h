@@ -1,0 +1,31 @@
+// How a quantity of an arm is estimated, and compared with a baseline's, from numbers a prompt.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/grouping.h"
+#include "analysis/report/report.h"
+
+namespace draftlab {
+
+// The statistic of sums over prompts, by the jackknife where the quantity asks for it.
+Estimate estimate(const Quantity& quantity, std::span<const std::vector<double>> columns,
+                  const Statistic& statistic, double confidence);
+
+// Fills `result` from the prompts that both have: difference, factor, p value, and what they show
+// within a margin.
+void compare(const Quantity& quantity, const PromptSums& theirs, const PromptSums& mine,
+             std::optional<double> margin, double confidence, Versus& result);
+
+// A margin as the traces' config declared it before anything was decoded; the note says where they
+// differ, or declare none.
+struct DeclaredMargin {
+  double value = 0;
+  std::string note;
+};
+DeclaredMargin declared_margin(const Frame& frame, const std::string& key);
+
+}  // namespace draftlab
