@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <span>
 #include <sstream>
 #include <vector>
 
@@ -15,7 +14,6 @@ constexpr std::size_t kWidth = 96;          // Columns of a line.
 constexpr double kRounding = 0.011;         // By how much two numbers may differ that are alike,
 constexpr double kRelativeRounding = 1e-3;  // and by which share of a large one.
 constexpr int kShownCoordinates = 3;        // Of a vector.
-constexpr std::size_t kLongRun = 12;        // Masked positions that are not written one by one.
 constexpr const char* kMasked = "\u25A1";
 
 std::string number(double value) {
@@ -56,20 +54,6 @@ std::string wrapped(const std::string& head, const std::vector<std::string>& wor
   return text + "\n";
 }
 
-// Many masked positions in a row are written as one and their number.
-std::vector<std::string> without_long_runs(std::span<const std::string> canvas) {
-  std::vector<std::string> words;
-  for (std::size_t i = 0, run = 0; i < canvas.size(); i += run) {
-    run = 1;
-    while (canvas[i] == kMasked && i + run < canvas.size() && canvas[i + run] == kMasked) ++run;
-    if (run < kLongRun)
-      words.insert(words.end(), run, canvas[i]);
-    else
-      words.push_back(std::string(kMasked) + "*" + std::to_string(run));
-  }
-  return words;
-}
-
 std::string forwards(const Counts& counts) {
   std::string text;
   for (Kind kind : {Kind::prefill, Kind::draft, Kind::verify, Kind::commit, Kind::aux}) {
@@ -83,11 +67,8 @@ class Writer {
  public:
   Writer(const Prompt& prompt, const std::function<std::string(Token)>& spell)
       : spell_(spell), canvas_(static_cast<std::size_t>(prompt.length), kMasked) {
-    for (const auto& [position, token] : prompt.given) {
-      put(position, spell_(token));
-      if (static_cast<std::size_t>(position) == given_) ++given_;
-    }
-    text_ = "prompt " + prompt.id + "\n" + wrapped("canvas", without_long_runs(canvas_));
+    for (const auto& [position, token] : prompt.given) put(position, spell_(token));
+    text_ = "prompt " + prompt.id + "\n" + wrapped("canvas", canvas_);
   }
 
   void step(const StepRow& step) {
@@ -107,8 +88,7 @@ class Writer {
     if (step.drafter_counts.nfe() > 0) text_ += "; draft model:" + forwards(step.drafter_counts);
     text_ += "\n";
     for (const TokenRow& row : step.tokens) commit(row);
-    const std::string head = given_ > 0 ? "  canvas from " + std::to_string(given_) : "  canvas";
-    text_ += wrapped(head, without_long_runs(std::span(canvas_).subspan(given_)));
+    text_ += wrapped("  canvas", canvas_);
   }
 
   std::string finish(const SampleRow& sample) {
@@ -146,7 +126,6 @@ class Writer {
 
   const std::function<std::string(Token)>& spell_;
   std::vector<std::string> canvas_;
-  std::size_t given_ = 0;  // Positions that the prompt gives at the beginning of the canvas.
   std::string text_;
 };
 

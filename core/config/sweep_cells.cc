@@ -79,12 +79,10 @@ class Cells {
     if (!value.arm.empty()) cell.axes.emplace_back("arm", value.arm);
     Faults none;
     const Config effective = Config::parse(arm.effective, "", none);
-    for (const auto* entries : {&sweep_.baseline_names, &value.keys}) {
-      for (const SharedEntry& entry : *entries) {
-        const Config::Entry* const applied = effective.find(entry->key);
-        if (applied) cell.axes.emplace_back(entry->key, applied->value);
-      }
-    }
+    for (const auto* entries : {&sweep_.baseline_names, &value.keys})
+      for (const SharedEntry& entry : *entries)
+        if (const Config::Entry* const applied = effective.find(entry->key))
+          cell.axes.emplace_back(entry->key, applied->value);
     cells_.push_back(std::move(cell));
   }
 
@@ -112,10 +110,9 @@ class Cells {
       if (applied && !(arm && arm->sets(key))) cell.axes.emplace_back(key, *applied);
     }
     if (cell.axes.empty() && !arm) {  // what tells it from the baseline
-      for (const SharedEntry& entry : sweep_.baseline_names) {
+      for (const SharedEntry& entry : sweep_.baseline_names)
         if (const std::string* const applied = value(entry->key, rows))
           cell.axes.emplace_back(entry->key, *applied);
-      }
     }
     if (arm) cell.label = arm->label;
     for (const auto& [key, text] : cell.axes)
@@ -126,8 +123,7 @@ class Cells {
     baseline_.clear();
   }
 
-  // An axis that no cell shows varies an option of a part that none of them has: its cells have all
-  // become one.
+  // An axis that no cell shows varies an option of a part that none of them has.
   void refuse_unshown() {
     if (!told_.empty()) return;
     for (const std::string& key : varied_) {
