@@ -132,7 +132,7 @@ class Pages:
         self.wrong, self.ran, self.not_made = [], 0, []
         modules = ("h5py", "pandas", "xarray", "h5netcdf")
         self.without_modules = not all(importlib.util.find_spec(module) for module in modules)
-        packages = f"{source}/python:{source}/analysis/python"
+        packages = str(source / "python")
         self.environment = dict(os.environ, OMP_NUM_THREADS="1", PYTHONPATH=packages)
         for entry in source.iterdir():
             if entry.name not in ("build", "out", ".git", "draftlab"):
