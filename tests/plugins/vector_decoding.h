@@ -25,14 +25,15 @@ inline constexpr const char* kVectors =
 
 // `lines` may beat what kVectors says. ConfigError for what compose refuses.
 inline Composition vectors(const std::string& lines,
-                           const std::string& task = "length = 4\nprompt = 0:0\n") {
+                           const std::string& task = "length = 4\nprompt = 0:0\n",
+                           const Registries& registries = all_plugins()) {
   Faults faults;
   Config config = Config::parse(std::string(kVectors), "test.ini", faults);
   const Config own = Config::parse(lines + "\n[task.positions]\n" + task, "test.ini", faults);
   for (const Config::Entry* const entry : own.entries()) config.set(*entry);
   if (own.find("model.draft") && own.find("model.draft")->value == "none")
     config.erase("model.draft");
-  Composition composition = compose(config, all_plugins(), faults);
+  Composition composition = compose(config, registries, faults);
   faults.raise();
   return composition;
 }

@@ -6,7 +6,14 @@
 namespace draftlab {
 namespace {
 
-const Prompt kPrompt{.id = "p", .length = 4, .given = {{1, 7}}};
+Prompt made_prompt() {
+  Prompt prompt;
+  prompt.id = "p";
+  prompt.length = 4;
+  prompt.given = {{1, 7}};
+  return prompt;
+}
+const Prompt kPrompt = made_prompt();
 
 SampleRow one_step() {
   SampleRow sample;

@@ -5,16 +5,29 @@
 #include <doctest/doctest.h>
 
 #include "core/config/composition.h"
+#include "experiments/sections.h"
+#include "plugins/builtin.h"
 #include "tests/plugins/vector_decoding.h"
 
 namespace draftlab {
 namespace {
 
+const Registries& registries() {
+  static const Registries all = [] {
+    Registries made;
+    register_builtin_plugins(made);
+    register_sections(made);
+    return made;
+  }();
+  return all;
+}
+
 VectorCertificate certify(const std::string& lines) {
-  const Composition composition =
-      testing::vectors(lines +
-                       "[model.draft]\nshift = 0.5\nsigmas = 1.1, 0.6, 0.5\n[certify]\nsamples = "
-                       "4000\n[decode]\ndraft_length = 2\n[verifier.density]\ncap = 100000\n");
+  const Composition composition = testing::vectors(
+      lines +
+          "[model.draft]\nshift = 0.5\nsigmas = 1.1, 0.6, 0.5\n[certify]\nsamples = "
+          "4000\n[decode]\ndraft_length = 2\n[verifier.density]\ncap = 100000\n",
+      "length = 4\nprompt = 0:0\n", registries());
   const auto task = composition.task.make();
   task->load(nullptr);
   Loaded loaded;

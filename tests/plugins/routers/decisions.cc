@@ -25,6 +25,7 @@ class Counting final : public Router {
     return {.verify = true};
   }
   void observe(const Canvas&, const Route&, const Verdict&) override { ++observed; }
+  std::string state() const override { return std::to_string(observed); }
 };
 
 // Commits nothing, for ever.
@@ -60,7 +61,7 @@ Composition composed(const std::string& lines) {
 SampleRow decode(const Composition& arm, std::uint64_t sequence, int most_steps = 100) {
   decided = observed = 0;
   Loaded loaded;
-  const Models models = load_models(arm, loaded);
+  const Models models = load_models(arm, arm.run.machine, loaded);
   const auto task = arm.task.make();
   task->load(nullptr);
   SampledChance chance(3);

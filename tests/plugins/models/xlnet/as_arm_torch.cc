@@ -178,11 +178,13 @@ DOCTEST_TEST_CASE("answers do not depend on longer canvases that the process has
   const Checkpoint checkpoint;
   const auto fresh = checkpoint.model(true), experienced = checkpoint.model(true);
   for (const int longer : {70, 301}) {
-    Canvas canvas(longer, {{0, 7}, {longer - 1, 8}});
+    const std::vector<std::pair<std::int32_t, Token>> ends{{0, 7}, {longer - 1, 8}};
+    Canvas canvas(longer, ends);
     const auto sequence = experienced->open(canvas);
     ask(*experienced, *sequence, draft(canvas, 4));
   }
-  Canvas canvas(23, {{2, 9}, {11, 12}});
+  const std::vector<std::pair<std::int32_t, Token>> given{{2, 9}, {11, 12}};
+  Canvas canvas(23, given);
   const auto here = fresh->open(canvas), there = experienced->open(canvas);
   const Question question = draft(canvas, 21);
   DOCTEST_CHECK(
