@@ -35,7 +35,7 @@ void begin(const Composition& cell, const Prompt& prompt) {
   frontier->begin(blocks, cell.decode);
   frontier->check(canvas);
   cell.drafter.make()->begin(blocks, cell.decode);
-  cell.verifier.make()->begin(blocks, cell.decode);
+  if (verifies(cell)) cell.verifier.make()->begin(blocks, cell.decode);
   cell.acceptance.make()->begin(blocks, cell.decode);
   cell.router.make()->begin(blocks, cell.decode);
   cell.unmasker.make()->begin(blocks, cell.decode);
@@ -101,7 +101,8 @@ std::shared_ptr<Task> Rehearsal::task_of(const Composition& cell, Faults& faults
 }
 
 void Rehearsal::cell(const Composition& cell, Faults& faults) {
-  if (!cell.models.count("") || !cell.task.make) return;  // a config for draftlab train
+  // A config for draftlab train makes what others name.
+  if (cell.trainer || !cell.models.count("") || !cell.task.make) return;
   const std::shared_ptr<Task> task = task_of(cell, faults);
   if (!task) return;
   if (task->size() <= cell.run.first) {
