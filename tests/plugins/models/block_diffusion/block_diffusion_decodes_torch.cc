@@ -142,7 +142,7 @@ std::string config_of(const Json& args, const std::string& loop, const TwoMasks&
                : "entropy")
        << "\n"
        << "[run]\nthreads = 1\n[task.positions]\nlength = 2\nprompt = 0:1\n"
-       << "[decode]\nstop = off\nblock_size = "
+       << "[decode]\nstop = off\nreads = drawn\nblock_size = "
        << (fast ? args["block_size"] : args["block_length"])
        << "\nsub_block = " << (fast ? args["small_block_size"].get<int>() : 0)
        << "\nsteps = " << (fast || llada2 ? 0 : args["denoising_steps"].get<int>())
@@ -161,9 +161,6 @@ std::string config_of(const Json& args, const std::string& loop, const TwoMasks&
        << "\n[acceptance.speculative]\nresample = "
        << (value(args, "allow_resample", true) ? "true" : "false") << "\n"
        << "[estimator.entropy]\nwidth = " << width << "\n[estimator.hard-margin]\nstrict = true\n";
-  if (remasking != "sequential")
-    text << "[unmasker." << (remasking == "low_confidence_static" ? "static" : "threshold")
-         << "]\nreads = drawn\n";
   const std::string score =
       value<std::string>(args, "do_verify_score_type", "") == "difference_static" ? "static"
                                                                                   : "dynamic";
@@ -176,7 +173,8 @@ std::string config_of(const Json& args, const std::string& loop, const TwoMasks&
        << "\nstrict = true\non = " << value(args, "hysteresis_threshold_on", 0.0)
        << "\noff = " << value(args, "hysteresis_threshold_off", -1.0) << "\n"
        << "[router.ucb]\nbeta = " << value(args, "ucb_beta", 1.0)
-       << "\ncount_prompt = " << (fast ? "true" : "false") << "\nwidth = " << width << "\n";
+       << "\ncount_prompt = " << (fast ? "true" : "false")
+       << "\nwindow = " << (fast ? "sub-block" : "block") << "\nwidth = " << width << "\n";
   return text.str();
 }
 
