@@ -8,6 +8,7 @@
 #include "core/config/arms.h"
 #include "core/config/composition.h"
 #include "core/config/sweep_axes.h"
+#include "experiments/rehearsal.h"
 
 namespace draftlab {
 namespace {
@@ -80,6 +81,9 @@ int check(const CommandLine& line, const Registries& registries) {
     }
     for (const std::string& sentence : read_sweep(config, faults).warnings)
       std::cout << "  warning: " << sentence << "\n";
+    Rehearsal rehearsal(path, registries);
+    for (const Cell& cell : cells) rehearsal.cell(compose(cell.config, registries, faults), faults);
+    for (const std::string& sentence : faults.sentences()) all.add(sentence);
     for (const std::string& sentence : without_effect(cells, registries))
       std::cout << "  warning: " << sentence << "\n";
   }

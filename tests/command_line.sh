@@ -70,7 +70,16 @@ for words in "list" "describe drafter.self" "check $folder/good.ini" "--version"
   [ $got -eq 74 ] && grep -q "standard output" "$folder/said" || { echo "draftlab $words > /dev/full: exit $got, wanted 74"; failed=1; }
 done
 # Every config that is shipped is valid; those under base/ and models/ are there to be included.
-for config in $(find "$configs" -name '*.ini' ! -path '*/base/*' ! -path '*/models/*'); do expect 0 "cell" check "$config"; done
+# What check may want of one is a checkpoint or a file that is not shipped (configs.sh says which).
+for config in $(cd "$configs/.." && find configs -name '*.ini' ! -path '*/base/*' ! -path '*/models/*'); do
+  said=$(cd "$configs/.." && "$program" check "$config" 2>&1)
+  case $?:$said in
+  0:*cell* | 78:*" cell"*) ;;
+  *)
+    echo "check $config: $said"
+    failed=1 ;;
+  esac
+done
 # A checkpoint without a tokenizer decodes what needs no text, and nothing else.
 if [ -e "$modules/libdraftlab_torch.so" ]; then
   mkdir "$folder/bare" && cp "$configs/../data/checkpoints/stories/config.json" "$configs/../data/checkpoints/stories/model.safetensors" "$folder/bare"

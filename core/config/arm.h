@@ -30,4 +30,9 @@ struct Arm {
   TraceOptions trace;
 };
 
+// Whether any step of the arm may ask its verifier.
+inline bool verifies(const Arm& arm) {
+  return arm.decode.shadow != Shadow::off || arm.router.make()->may_verify();
+}
+
 }  // namespace draftlab

@@ -251,7 +251,7 @@ class Composer {
     if (!faults_.empty()) return;
     check_part(arm.frontier, "frontier", arm);
     check_part(arm.drafter, "drafter", arm);
-    check_part(arm.verifier, "verifier", arm);
+    check_part(arm.verifier, "verifier", arm, verifies(arm));
     check_part(arm.acceptance, "acceptance", arm);
     check_part(arm.router, "router", arm);
     check_estimate(arm);
@@ -265,13 +265,14 @@ class Composer {
   }
 
   template <class Interface>
-  void check_part(const Bound<Interface>& bound, const std::string& kind, const Composition& arm) {
+  void check_part(const Bound<Interface>& bound, const std::string& kind, const Composition& arm,
+                  bool asked = true) {
     const Config::Entry* const entry = config_.find(kind);
     const std::string place = entry ? entry->where : file_of(config_);
     try {
       const std::unique_ptr<Interface> part = bound.make();
       if constexpr (std::is_base_of_v<Part, Interface>)
-        check_asks(part->asks(), kind + " '" + bound.name + "'", place, arm, "");
+        if (asked) check_asks(part->asks(), kind + " '" + bound.name + "'", place, arm, "");
       if constexpr (std::is_same_v<Drafter, Interface>)
         check_asks(part->asks_draft_model(), kind + " '" + bound.name + "'", place, arm, "draft");
     } catch (const ConfigError& error) {
@@ -312,12 +313,12 @@ class Composer {
     if (speaks(arm.drafter.make()->asks()) != vectors)
       refuse("drafter", "drafter '" + arm.drafter.name + "' drafts " +
                             (vectors ? "ids, and " : "vectors, and ") + whose);
-    const bool verifies = arm.router.name != "never" || arm.decode.shadow != Shadow::off;
-    if (verifies && speaks(arm.verifier.make()->asks()) != vectors)
+    const bool judges = verifies(arm);
+    if (judges && speaks(arm.verifier.make()->asks()) != vectors)
       refuse("verifier", "verifier '" + arm.verifier.name + "' judges " +
                              (vectors ? "ids, and " : "vectors, and ") + whose);
     if (!vectors) return;
-    if (verifies && !arm.acceptance.make()->judges_densities())
+    if (judges && !arm.acceptance.make()->judges_densities())
       refuse("acceptance", "acceptance '" + arm.acceptance.name +
                                "' as configured judges no densities, and " + whose);
     if (arm.decode.sampling.top_k != 0 || arm.decode.sampling.top_p != 1)

@@ -63,6 +63,11 @@ void DecodeOptions::declare(OptionSet& set) {
       .help(
           "Verify at every step, to learn what it would have given: commit it, or only record it "
           "(then it is no NFE).");
+  set.add("reads", &reads)
+      .help(
+          "What estimators, routers and unmaskers read confidence and entropy from: the model's "
+          "distribution, or that after temperature, top-k and top-p (of a greedy draft: a point "
+          "mass at temperature 0).");
 }
 
 void RunOptions::declare(OptionSet& set) {

@@ -52,7 +52,8 @@ Decoder::Decoder(const Arm& arm, const Models& models, const Prompt& prompt, std
   for (const auto& model : models_.models) facts_.push_back(model->facts());
   facts_[0].stops.insert(facts_[0].stops.end(), prompt.ends.begin(), prompt.ends.end());
   for (const auto& [name, estimator] : arm.attached) attached_.emplace_back(name, estimator.make());
-  for (Part* const part : parts()) part->begin(blocks_, arm.decode);
+  for (Part* const part : parts())
+    if (part != verifier_.get() || verifies(arm)) part->begin(blocks_, arm.decode);
   frontier_->check(canvas_);
   frontier_->arrange(canvas_, chance_, sequence_);
   for (const auto& model : models_.models) sequences_.push_back(model->open(canvas_, blocks_));
@@ -204,7 +205,8 @@ Asking<bool> Decoder::step() {
                   .frontier = frontier_.get(),
                   .unmasker = unmasker_.get(),
                   .models = facts_};
-  const Proposal proposal = co_await drafter_->propose(step);
+  Proposal proposal = co_await drafter_->propose(step);
+  step.readings(proposal);
   for (const Commit& edit : proposal.edits) canvas_.edit(edit.position, edit.token);
 
   StepRow row;
@@ -305,14 +307,18 @@ StepView Decoder::look(const Step& step, const Proposal& proposal,
       .renyi2 = numbers.renyi2(),
   };
   if (const std::vector<std::int32_t>& open = step.window.positions; !open.empty()) {
-    const std::int32_t first = blocks_.first(open.front());
-    const std::int32_t end = blocks_.end(open.front(), canvas_.length());
-    view.span = {open.front(), step.window.span};
-    view.block = {blocks_.index(open.front()), end - first, 0, 0};
-    for (std::int32_t i = first; i < end; ++i) {
-      view.block.given += canvas_.given(i);
-      view.block.masked += canvas_.masked(i);
-    }
+    const std::int32_t at = open.front();
+    const auto within = [&](std::int32_t first, std::int32_t end) {
+      StepView::Block block{blocks_.index(at), end - first, 0, 0};
+      for (std::int32_t i = first; i < end; ++i) {
+        block.given += canvas_.given(i);
+        block.masked += canvas_.masked(i);
+      }
+      return block;
+    };
+    view.span = {at, step.window.span};
+    view.block = within(blocks_.first(at), blocks_.end(at, canvas_.length()));
+    view.sub_block = within(blocks_.part_first(at), blocks_.part_end(at, canvas_.length()));
   }
   if (estimator_) view.expected = estimator_->expected(view);
   return view;

@@ -12,8 +12,8 @@
 
 namespace draftlab {
 
-// What estimators and the trace read of each draft. Summaries come from the model's own
-// distribution (temperature 1) where the drafter has one, else from what was drawn from; a point
+// What estimators and the trace read of each draft. Summaries come from the distributions that the
+// proposal names for it (Step::readings) where it has any, else from what was drawn from; a point
 // mass without either says nothing.
 class DraftNumbers {
  public:

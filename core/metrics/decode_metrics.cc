@@ -181,15 +181,25 @@ AcceptanceSums acceptance_sums(std::span<const SampleRow> samples) {
   return sums;
 }
 
+// Drafts that are the target's own draws lead, hence are always reached and accepted, untested.
+static double trial_acceptance(const AcceptanceSums& sums, std::span<const AtDepth> depths) {
+  std::int64_t tested = -sums.structural_drafted, accepted = -sums.structural_accepted;
+  for (const AtDepth& depth : depths) tested += depth.reached, accepted += depth.accepted;
+  return depths.empty() ? kNotMeasured
+                        : ratio(static_cast<double>(accepted), static_cast<double>(tested));
+}
+
 std::vector<Term> acceptance_terms(const AcceptanceSums& sums, std::span<const AtDepth> depths,
                                    Dialect dialect) {
   const auto number = [](std::int64_t count) { return static_cast<double>(count); };
   std::vector<Term> terms;
   switch (dialect) {
     case Dialect::own:
-      terms = {{"acceptance rate", sums.rate(), "accepted / drafted, in verified steps"},
-               {"acceptance rate, drafts only", sums.rate(false),
+      terms = {{"draft acceptance", sums.rate(), "accepted / drafted, in verified steps"},
+               {"draft acceptance, tested", sums.rate(false),
                 "the same without drafts that are the target's own draws"},
+               {"trial acceptance", trial_acceptance(sums, depths),
+                "accepted / tested: drafts behind a rejection are drafted, but never tested"},
                {"accepted length", sums.length(),
                 "accepted / verified steps, without the replacement token"},
                {"committed length", sums.committed_length(),

@@ -26,6 +26,12 @@ constexpr std::array<std::string_view, 3> words(StopRule) { return {"off", "toke
 enum class Shadow { off, commit, observe };
 constexpr std::array<std::string_view, 3> words(Shadow) { return {"off", "commit", "observe"}; }
 
+// Which distribution confidences, margins and entropies of the drafts are read from: the drafter's
+// own answer at temperature 1, or the one that was drawn from, after temperature, top-k and top-p.
+// Estimators, routers, unmaskers and the trace read the same.
+enum class Reads { raw, drawn };
+constexpr std::array<std::string_view, 2> words(Reads) { return {"raw", "drawn"}; }
+
 // Config section `decode`: what several parts read is declared here once.
 struct DecodeOptions {
   Sampling sampling;
@@ -36,7 +42,7 @@ struct DecodeOptions {
   // Blocks are decoded in parts of so many positions, left to right; 0 takes them whole.
   std::int64_t sub_block = 0;
   Align align = Align::position;
-  // tau: a draft of at least this raw probability is a confident one.
+  // tau: a draft of more than this probability is a confident one.
   double threshold = 0.9;
   // S: the steps of a block, hence the quota of each; 0 stands for as many as it has positions.
   std::int64_t steps = 0;
@@ -46,6 +52,7 @@ struct DecodeOptions {
   std::int64_t post_steps = 0;
   StopRule stop = StopRule::block;
   Shadow shadow = Shadow::off;
+  Reads reads = Reads::raw;
 
   Blocks blocks(const Canvas& canvas) const;
   void declare(OptionSet& set);

@@ -34,7 +34,9 @@ struct Proposal {
   // The distribution that each token was drawn from, after temperature, top-k and top-p. The list
   // is empty when every draft is a point mass.
   std::vector<Distribution> drawn_from;
-  // The drafter's own answers at temperature 1, where it has any: estimators read these.
+  // What confidences, margins and entropies are read from: the drafter's own answers at temperature
+  // 1, where it has any. With decode.reads = drawn the loop puts `drawn_from` here
+  // (Step::readings).
   std::vector<Distribution> raw;
   // How many leading drafts are the target's own draws, which need no test (Lemma 1 of ASSD).
   int exact = 0;

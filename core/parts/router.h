@@ -10,6 +10,9 @@ class Router : public Part {
  public:
   // Whether it reads StepView::expected; a config that then names no estimator is refused.
   virtual bool reads_expected() const { return false; }
+  // Whether any step may be verified. Where none is, the verifier is never asked, and need not fit
+  // the model.
+  virtual bool may_verify() const { return true; }
   virtual Route decide(const StepView& step) const = 0;
 };
 

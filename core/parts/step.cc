@@ -38,6 +38,7 @@ std::vector<Commit> Step::stepwise(const Canvas& state, const Answer& answer, in
                    .frontier = frontier,
                    .unmasker = unmasker,
                    .models = models};
+  readings(proposal);
   return unmasker->choose(there, proposal).commits;
 }
 

@@ -52,6 +52,10 @@ class Step {
   Wait ask(Question question, int model = 0) const { return {mailbox, std::move(question), model}; }
   Distribution drawn(const Distribution& raw) const { return shaped(raw, decode.sampling); }
   Mixture drawn(Mixture raw, int model = 0) const;  // DataError for a law that is none
+  // Says what is read of a proposal's drafts (decode.reads).
+  void readings(Proposal& proposal) const {
+    if (decode.reads == Reads::drawn) proposal.raw = proposal.drawn_from;
+  }
   // Counts an evaluation that needs no forward.
   void aux() const { Model::count_aux(target); }
 

@@ -31,7 +31,8 @@ struct StepView {
     std::int32_t first = 0;
     int length = 0;
   };
-  // The current block: its index, and how many positions it has, were given and are still masked.
+  // A block, or a part of one: its index, and how many positions it has, were given and are still
+  // masked.
   struct Block {
     int index = 0, size = 0, given = 0, masked = 0;
   };
@@ -39,6 +40,7 @@ struct StepView {
   // Addresses the random sites of this decode.
   std::uint64_t sequence = 0;
   Span span = {};
+  // The current block.
   Block block = {};
   int step = 0;
   // Positions of the canvas, and how many of them are still masked.
@@ -49,14 +51,16 @@ struct StepView {
   double progress = 0;
   // N_hi: how many drafts are so confident that the unmasker would commit them unverified.
   int preview = 0;
-  // The raw probability of each drafted token, the margin to the next best one, the entropy in nats
-  // and the sum of squares (Renyi-2).
+  // The probability of each drafted token (decode.reads says under what), the margin to the next
+  // best one, the entropy in nats and the sum of squares (Renyi-2).
   NumbersView confidence;
   NumbersView margin;
   NumbersView entropy;
   NumbersView renyi2;
   // The accepted prefix that the chosen estimator expects.
   double expected = kNotMeasured;
+  // The current part of the block (decode.sub_block); the block where it is decoded whole.
+  Block sub_block = {};
 
   // How many drafts lie in the span: the leading ones of each array.
   Eigen::Index drafts() const { return std::min<Eigen::Index>(span.length, entropy.size()); }

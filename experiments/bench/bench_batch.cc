@@ -91,7 +91,11 @@ int bench_batch(const CommandLine& line, const Registries& registries) {
     LoadedArm& arm = arms.front();
     arm.judge = nullptr;
     std::vector<Measured> all;
-    for (const std::int64_t batch : {1, 2, 4, 8, 16, 32}) all.push_back({.batch = batch});
+    // A batch is never fuller than there are decodes.
+    const std::int64_t decodes = arm.prompts() * arm.composition.run.samples;
+    for (const std::int64_t batch : {1, 2, 4, 8, 16, 32})
+      if (batch <= decodes) all.push_back({.batch = batch});
+    if (all.empty()) throw ConfigError(line.paths[1] + ": the task has no prompts to decode");
     const auto spent = [&] {
       return std::accumulate(all.begin(), all.end(), 0.0,
                              [](double sum, const Measured& m) { return sum + m.seconds; });
@@ -104,8 +108,7 @@ int bench_batch(const CommandLine& line, const Registries& registries) {
     }
     const Line time = fit(all);
     std::printf("%s, %s, %s: %lld decodes, threads %d; one forward takes %.3f ms + %.4f ms a row\n",
-                line.paths[1].c_str(), arm.label.c_str(), dtype,
-                static_cast<long long>(arm.prompts() * arm.composition.run.samples),
+                line.paths[1].c_str(), arm.label.c_str(), dtype, static_cast<long long>(decodes),
                 arm.composition.run.machine.threads, 1e3 * time.a, 1e3 * time.b);
     std::printf("  batch   tokens/s   of batch 1   rows a forward   ms a row   of the fit's\n");
     for (const Measured& measured : all) {
@@ -124,6 +127,8 @@ int bench_batch(const CommandLine& line, const Registries& registries) {
                             {"seconds_per_row", seconds / rows},
                             {"share_of_fit", share}});
     }
+    if (decodes < 32)
+      std::printf("  larger batches would need more decodes: --limit, --run.samples\n");
     out["fit"][dtype] = {{"a_seconds", time.a}, {"b_seconds_per_row", time.b}};
   }
   if (line.has("out")) write_whole(line.flag("out"), out.dump(2) + "\n");

@@ -24,6 +24,7 @@ class Explore final : public Router {
       : options_(options), inner_(std::move(inner)) {}
 
   bool reads_expected() const override { return inner_->reads_expected(); }
+  bool may_verify() const override { return options_.epsilon > 0 || inner_->may_verify(); }
   std::vector<Form> asks() const override { return inner_->asks(); }
   Route decide(const StepView& step) const override {
     Route route = inner_->decide(step);

@@ -7,6 +7,7 @@ namespace {
 
 class Never final : public Router {
  public:
+  bool may_verify() const override { return false; }
   Route decide(const StepView&) const override { return {.verify = false}; }
 };
 

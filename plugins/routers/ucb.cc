@@ -24,16 +24,16 @@ class Ucb final : public Router {
     std::int64_t span_bins = 2, progress_bins = 2, entropy_bins = 2;
     double verify_cost = 2, skip_cost = 1;
     bool ties_verify = true, count_prompt = true;
-    std::string entropy_over = "span";
+    std::string entropy_over = "span", window = "block";
     std::int64_t width = 0;
     void declare(OptionSet& set) {
       set.add("beta", &beta).in(0, 1e6).help("Weight of exploration (Eq. 16).");
       set.add("span_bins", &span_bins)
           .in(1, 4096)
-          .help("Bins of the span's length, linear from 1 to the block's size.");
+          .help("Bins of the span's length, linear from 1 to the window's size.");
       set.add("progress_bins", &progress_bins)
           .in(1, 4096)
-          .help("Bins of the share of the block that is unmasked.");
+          .help("Bins of the share of the window that is unmasked.");
       set.add("entropy_bins", &entropy_bins)
           .in(1, 4096)
           .help("Bins of the mean entropy of the drafts over ln V, linear from 0 to 1.");
@@ -44,9 +44,14 @@ class Ucb final : public Router {
           .help(
               "Whether prompt tokens in the block count as progress; the authors' code counts them "
               "in one port of two.");
+      set.add("window", &window)
+          .one_of({"block", "sub-block"})
+          .help(
+              "Where span and progress are measured: in the block, or in its current sub-block, as "
+              "in the authors' port for Fast-dLLM v2.");
       set.add("entropy_over", &entropy_over)
           .one_of({"span", "masks"})
-          .help("Drafts whose entropy is averaged: of the span, or of every mask of the block.");
+          .help("Drafts whose entropy is averaged: of the span, or of every mask of the window.");
       set.add("width", &width)
           .in(0, 1e9)
           .help("V of the normalised entropy; 0 for the model's vocabulary.");
@@ -109,10 +114,10 @@ class Ucb final : public Router {
   }
 
   int bucket(const StepView& step) const {
-    const int size = step.block.size, known = options_.count_prompt ? 0 : step.block.given;
+    const StepView::Block& window = options_.window == "block" ? step.block : step.sub_block;
+    const int size = window.size, known = options_.count_prompt ? 0 : window.given;
     const double span = size > 1 ? static_cast<double>(step.span.length - 1) / (size - 1) : 0;
-    const double progress =
-        size > 0 ? static_cast<double>(size - step.block.masked - known) / size : 0;
+    const double progress = size > 0 ? static_cast<double>(size - window.masked - known) / size : 0;
     const Eigen::Index seen = options_.entropy_over == "span" ? step.drafts() : step.entropy.size();
     const double nats = seen > 0 ? step.entropy.head(seen).mean() : 0;
     const double entropy =

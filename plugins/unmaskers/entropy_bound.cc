@@ -11,17 +11,16 @@ namespace {
 
 class EntropyBound final : public QuotaUnmasker {
  public:
-  struct Options : QuotaUnmasker::Options {
+  struct Options {
     double bound = 0.1;
     void declare(OptionSet& set) {
       set.add("bound", &bound)
           .in(0, 1000)
           .help(
               "Nats that the entropies of what one step commits may sum to, the largest left out.");
-      QuotaUnmasker::Options::declare(set);
     }
   };
-  explicit EntropyBound(const Options& options) : QuotaUnmasker(options), bound_(options.bound) {}
+  explicit EntropyBound(const Options& options) : bound_(options.bound) {}
 
  private:
   int sure(const DecodeOptions&, std::vector<Draft>& drafts) const override {

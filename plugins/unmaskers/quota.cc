@@ -2,17 +2,7 @@
 
 #include <algorithm>
 
-#include "core/config/options.h"
-
 namespace draftlab {
-
-void QuotaUnmasker::Options::declare(OptionSet& set) {
-  set.add("reads", &reads)
-      .one_of({"raw", "drawn"})
-      .help(
-          "Read confidence and entropy from the model's distribution, or from what was drawn from "
-          "after temperature, top-k and top-p.");
-}
 
 void QuotaUnmasker::begin(const Blocks& blocks, const DecodeOptions& decode) {
   blocks_ = blocks;
@@ -30,7 +20,7 @@ std::vector<QuotaUnmasker::Draft> QuotaUnmasker::drafts(const Step& step, const 
                     [&](const Commit& commit) { return commit.position == node.position; }))
       continue;
     Draft draft{.position = node.position, .node = &node};
-    const auto& read = reads_raw_ && !proposal.raw.empty() ? proposal.raw : proposal.drawn_from;
+    const auto& read = proposal.raw.empty() ? proposal.drawn_from : proposal.raw;
     if (!read.empty() && !read[i].empty()) {
       draft.confidence = read[i].probability(node.token), draft.peak = read[i].max();
       draft.margin = read[i].margin(), draft.entropy = read[i].entropy();

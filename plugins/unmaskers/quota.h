@@ -10,14 +10,8 @@
 
 namespace draftlab {
 
-class OptionSet;
-
 class QuotaUnmasker : public Unmasker {
  public:
-  struct Options {
-    std::string reads = "raw";  // where a draft's confidence and entropy are read
-    void declare(OptionSet& set);
-  };
   void begin(const Blocks& blocks, const DecodeOptions& decode) final;
   Verdict choose(const Step& step, const Proposal& proposal) const final;
   Verdict top_up(const Step& step, const Proposal& proposal, Verdict verdict) const final;
@@ -35,7 +29,6 @@ class QuotaUnmasker : public Unmasker {
     double margin = 1;      // largest less second largest
     double entropy = 0;     // nats
   };
-  explicit QuotaUnmasker(const Options& options) : reads_raw_(options.reads == "raw") {}
   // Puts `drafts`, which come most confident first and by position among equals, in the order in
   // which they would be committed; how many of them are sure enough to be, whatever the quota.
   virtual int sure(const DecodeOptions& decode, std::vector<Draft>& drafts) const = 0;
@@ -51,7 +44,6 @@ class QuotaUnmasker : public Unmasker {
   std::vector<Draft> drafts(const Step& step, const Proposal& proposal,
                             const Verdict& committed) const;
 
-  bool reads_raw_;
   Blocks blocks_;
   std::int64_t steps_ = 0;    // S; 0: one token a step
   int block_ = 0, step_ = 0;  // how many steps were made in which block

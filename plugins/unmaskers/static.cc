@@ -14,10 +14,9 @@ constexpr float kLastTimestep = 1e-3f;  // of Dream
 
 class Static final : public QuotaUnmasker {
  public:
-  struct Options : QuotaUnmasker::Options {
+  struct Options {
     std::string order = "confidence", schedule = "even";
     void declare(OptionSet& set) {
-      QuotaUnmasker::Options::declare(set);
       set.add("order", &order)
           .one_of({"confidence", "peak", "margin", "entropy"})
           .help(
@@ -34,7 +33,7 @@ class Static final : public QuotaUnmasker {
               "origin).");
     }
   };
-  explicit Static(const Options& options) : QuotaUnmasker(options), options_(options) {}
+  explicit Static(const Options& options) : options_(options) {}
 
  private:
   int sure(const DecodeOptions&, std::vector<Draft>& drafts) const override {

@@ -11,7 +11,7 @@ namespace {
 
 class Threshold final : public QuotaUnmasker {
  public:
-  struct Options : QuotaUnmasker::Options {
+  struct Options {
     std::int64_t most = 0;
     void declare(OptionSet& set) {
       set.add("most", &most)
@@ -19,10 +19,9 @@ class Threshold final : public QuotaUnmasker {
           .help(
               "Confident drafts that one step commits at most; 0: all (Fast-dLLM's loop for Dream "
               "without blocks: tokens divided by steps).");
-      QuotaUnmasker::Options::declare(set);
     }
   };
-  explicit Threshold(const Options& options) : QuotaUnmasker(options), most_(options.most) {}
+  explicit Threshold(const Options& options) : most_(options.most) {}
 
  private:
   int sure(const DecodeOptions& decode, std::vector<Draft>& drafts) const override {

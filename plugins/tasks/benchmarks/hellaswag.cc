@@ -31,11 +31,11 @@ class Hellaswag final : public Task {
   explicit Hellaswag(const Options& options) : options_(options) {}
 
   void load(const Tokenizer* tokenizer) override {
-    if (!tokenizer)
-      throw ConfigError("task 'hellaswag' reads text, but the model has no tokenizer");
     if (options_.path.empty())
       throw ConfigError(
           "task.hellaswag.path must name the file of questions (data/README.md says which)");
+    if (!tokenizer)
+      throw ConfigError("task 'hellaswag' reads text, but the model has no tokenizer");
     tokenizer_ = tokenizer;
     prompts_.clear();
     labels_.clear();

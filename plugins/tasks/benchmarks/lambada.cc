@@ -28,11 +28,11 @@ class Lambada final : public Task {
   explicit Lambada(const Options& options) : options_(options) {}
 
   void load(const Tokenizer* tokenizer) override {
-    if (!tokenizer)
-      throw ConfigError("task 'lambada' decodes text, but the model has no tokenizer");
     if (options_.path.empty())
       throw ConfigError(
           "task.lambada.path must name the file of passages (data/README.md says which)");
+    if (!tokenizer)
+      throw ConfigError("task 'lambada' decodes text, but the model has no tokenizer");
     tokenizer_ = tokenizer;
     prompts_.clear();
     digest_.clear();

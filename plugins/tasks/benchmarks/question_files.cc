@@ -1,6 +1,8 @@
 #include "plugins/tasks/benchmarks/question_files.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <numeric>
 
 #include "core/base/error.h"
@@ -73,7 +75,11 @@ std::vector<FileQuestion> parse_math(const std::string& text, const std::string&
                          object.text("problem"),
                          object.text("solution"),
                          {},
-                         {}});
+                         {},
+                         {},
+                         object.has("type")      ? object.text("type")
+                         : object.has("subject") ? object.text("subject")
+                                                 : ""});
   return questions;
 }
 
@@ -131,6 +137,11 @@ std::vector<FileQuestion> parse_ifeval(const std::string& text, const std::strin
 void QuestionFileOptions::declare(OptionSet& set) {
   set.add("path", &path).help("the file of questions; a name that ends in .gz is unpacked");
   set.add("count", &count).in(0, 1 << 24).help("questions that are asked; 0: all");
+  set.add("share", &share)
+      .in(0, 1)
+      .help(
+          "of those, the share of each subject that is asked: its first questions, rounded up, as "
+          "lm-eval's --limit 0.1 has it; 0: all");
   set.add("subset", &subset)
       .one_of({"first", "shuffled"})
       .help("which: the first of the file, or of a fixed shuffle of it, in the order of the file");
@@ -181,6 +192,18 @@ std::vector<int> chosen_questions(int total, const QuestionFileOptions& options)
   std::sort(all.begin(), all.end());
   for (int& index : all) index += skipped;
   return all;
+}
+
+std::vector<int> share_of_subjects(const std::vector<int>& chosen,
+                                   const std::vector<FileQuestion>& questions, double share) {
+  std::map<std::string, int> total, taken;
+  for (const int index : chosen) ++total[questions[static_cast<std::size_t>(index)].subject];
+  std::vector<int> first;
+  for (const int index : chosen) {
+    const std::string& subject = questions[static_cast<std::size_t>(index)].subject;
+    if (taken[subject]++ < std::ceil(total[subject] * share)) first.push_back(index);
+  }
+  return first;
 }
 
 std::string prompt_text(const QuestionFileOptions& options, const Tokenizer& tokenizer,

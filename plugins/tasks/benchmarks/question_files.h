@@ -17,12 +17,13 @@ struct FileQuestion {
                                    // instructions, each a JSON object
   std::string setup;               // MBPP: what runs before them; HumanEval: the function's name
   std::string behind = {};         // HumanEval infilling: what follows the answer
+  std::string subject = {};        // MATH: the part of the benchmark that it belongs to
 };
 
 // Each reads its benchmark's JSON lines, or one array of the same objects. DataError naming the
 // line. GSM8K: `question`, `answer`. Annotations such as <<3+4=7>> are left out.
 std::vector<FileQuestion> parse_gsm8k(const std::string& text, const std::string& name);
-// MATH: `problem`, `solution`.
+// MATH: `problem`, `solution`; the subject, where one is said, under `type` or `subject`.
 std::vector<FileQuestion> parse_math(const std::string& text, const std::string& name);
 // MBPP: `task_id`, `text` (sanitized: `prompt`), `code`, `test_list`, `test_setup_code` (sanitized:
 // `test_imports`).
@@ -37,6 +38,7 @@ std::vector<FileQuestion> parse_ifeval(const std::string& text, const std::strin
 struct QuestionFileOptions {
   std::string path, examples, subset = "first", system, instruction, chat = "plain",
                               turn = "Question: {question}\\nAnswer: {answer}";
+  double share = 0;
   std::int64_t count = 0, few_shot = 0, subset_seed = 42, answer_tokens = 256, skip = 0,
                skip_examples = 0;
   bool begin = true;
@@ -47,6 +49,11 @@ struct QuestionFileOptions {
 // or the first `count` of a shuffle, sorted again. The shuffle is that of Python's
 // random.Random(seed).shuffle, by which S2D2's authors chose theirs.
 std::vector<int> chosen_questions(int total, const QuestionFileOptions& options);
+
+// Of the chosen questions, the first of each subject that make up `share` of it, rounded up: what
+// lm-eval's --limit takes of each of a benchmark's tasks.
+std::vector<int> share_of_subjects(const std::vector<int>& chosen,
+                                   const std::vector<FileQuestion>& questions, double share);
 
 // A question and the answer that its asker would like, as they stand in a prompt.
 struct Turn {

@@ -10,11 +10,11 @@
 namespace draftlab {
 
 void QuestionTask::load(const Tokenizer* tokenizer) {
-  if (!tokenizer)
-    throw ConfigError("task '" + name_ + "' decodes text, but the model has no tokenizer");
   if (options_.path.empty())
     throw ConfigError("task." + name_ +
                       ".path must name the file of questions (data/README.md says which)");
+  if (!tokenizer)
+    throw ConfigError("task '" + name_ + "' decodes text, but the model has no tokenizer");
   if (options_.few_shot > 0 && options_.examples.empty())
     throw ConfigError("task." + name_ + ".few_shot needs task." + name_ +
                       ".examples, a file to take them from");
@@ -34,7 +34,9 @@ void QuestionTask::load(const Tokenizer* tokenizer) {
       examples.push_back(turn(all[static_cast<std::size_t>(i)]));
   }
   const std::vector<FileQuestion> questions = parse(read_utf8(options_.path), options_.path);
-  for (const int index : chosen_questions(static_cast<int>(questions.size()), options_)) {
+  std::vector<int> chosen = chosen_questions(static_cast<int>(questions.size()), options_);
+  if (options_.share > 0) chosen = share_of_subjects(chosen, questions, options_.share);
+  for (const int index : chosen) {
     const FileQuestion& question = questions[static_cast<std::size_t>(index)];
     prompts_.push_back(canvas_of(question, examples));
     questions_[prompts_.back().id] = question;

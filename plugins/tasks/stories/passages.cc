@@ -76,11 +76,11 @@ void PassageOptions::declare(OptionSet& set) {
 
 Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer,
                        const std::string& task) {
-  if (!tokenizer)
-    throw ConfigError("task '" + task + "' decodes text, but the model has no tokenizer");
   if (options.source != "stories" && options.path.empty())
     throw ConfigError("task." + task + ".path must name a file where task." + task +
                       ".source = " + options.source);
+  if (!tokenizer)
+    throw ConfigError("task '" + task + "' decodes text, but the model has no tokenizer");
   if (options.source == "stories" && options.count == 0)
     throw ConfigError("task." + task + ".count must be at least 1 where task." + task +
                       ".source = stories: the generator has no end");

@@ -43,6 +43,9 @@ class StoryTask final : public Task {
   explicit StoryTask(const Options& options) : options_(options) {}
 
   void load(const Tokenizer* tokenizer) override {
+    if (options_.source != "stories" && options_.path.empty())
+      throw ConfigError("task.story.path must name a file where task.story.source = " +
+                        options_.source);
     if (!tokenizer) throw ConfigError("task 'story' decodes text, but the model has no tokenizer");
     tokenizer_ = tokenizer;
     prompts_.clear();
@@ -88,9 +91,6 @@ class StoryTask final : public Task {
                  .sentences});
       return stories;
     }
-    if (options_.path.empty())
-      throw ConfigError("task.story.path must name a file where task.story.source = " +
-                        options_.source);
     stories =
         options_.source == "csv" ? read_story_csv(options_.path) : read_story_text(options_.path);
     if (options_.count && stories.size() > static_cast<std::size_t>(options_.count))

@@ -413,8 +413,8 @@ TEST_CASE("one run in four vocabularies") {
     return values;
   };
   auto own = terms(Dialect::own);  // both arms: 8 verified steps, 24 unverified
-  CHECK(own["acceptance rate"] == doctest::Approx(2.0 / 3));
-  CHECK(own["acceptance rate, drafts only"] == doctest::Approx(1.0 / 2));
+  CHECK(own["draft acceptance"] == doctest::Approx(2.0 / 3));
+  CHECK(own["draft acceptance, tested"] == doctest::Approx(1.0 / 2));
   CHECK(own["accepted length"] == doctest::Approx(2));
   CHECK(own["committed length"] == doctest::Approx(3));
   CHECK(own["tokens a step"] == doctest::Approx(48.0 / 32));

@@ -1,25 +1,72 @@
-// What the tests of recorded decodes share.
+// What the tests against recorded numbers and decodes share: where the parity bundles are, of which
+// family each is, and their tensors.
 #pragma once
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "core/prob/types.h"
+#include "plugins/models/checkpoint/safetensors.h"
 #include "plugins/models/transformer/transformer_torch.h"
 
 namespace draftlab {
 
-// The parity bundles; no folder where there are none.
+// The folder of the parity bundles; there is none where they were not fetched.
 inline std::filesystem::path bundles() {
   const char* named = std::getenv("DRAFTLAB_PARITY");
   return named ? std::filesystem::path(named)
                : std::filesystem::path(DRAFTLAB_SOURCE_DIR) / "../shared/parity";
+}
+
+// A parity bundle. Its folder may have any name: what it is says its config.json.
+struct ParityBundle {
+  std::filesystem::path folder;
+  std::string name, family;
+};
+
+// The bundles of some families, by name. Where there are no bundles at all, a line says that
+// `subject` is compared with none.
+inline std::vector<ParityBundle> bundles_of(const std::vector<std::string>& families,
+                                            const std::string& subject) {
+  namespace fs = std::filesystem;
+  std::vector<ParityBundle> found;
+  if (!fs::is_directory(bundles())) {
+    std::cout << "parity: no bundles at " << bundles().string() << " (set DRAFTLAB_PARITY); "
+              << subject << " compared with none\n";
+    return found;
+  }
+  for (const auto& entry : fs::directory_iterator(bundles())) {
+    std::ifstream config(entry.path() / "config.json");
+    if (!config) continue;
+    const auto family = nlohmann::json::parse(config).value("model_type", "");
+    if (std::count(families.begin(), families.end(), family))
+      found.push_back({entry.path(), entry.path().filename().string(), family});
+  }
+  std::sort(found.begin(), found.end(),
+            [](const ParityBundle& a, const ParityBundle& b) { return a.name < b.name; });
+  return found;
+}
+
+// A tensor of a bundle.
+inline at::Tensor read(const SafetensorsFile& file, const std::string& name) {
+  const TensorBytes& stored = file.at(name);
+  at::Tensor tensor =
+      at::empty(stored.shape, stored.type == ElementType::i64 ? at::kLong : at::kFloat);
+  std::memcpy(tensor.data_ptr(), stored.bytes.data(), stored.bytes.size());
+  return tensor;
 }
 
 // The authors leave the mask token in their distributions. So the checkpoint gets a second mask

@@ -28,7 +28,7 @@ struct Numbers {
   Numbers(int span, int masked, std::vector<double> nats, int given = 0, int vocabulary = 4)
       : entropy(Eigen::Map<Eigen::ArrayXd>(nats.data(), static_cast<Eigen::Index>(nats.size()))) {
     view.span.length = span;
-    view.block = {0, 8, given, masked};
+    view.block = view.sub_block = {0, 8, given, masked};
     view.vocabulary = vocabulary;
     view.entropy = {entropy.data(), entropy.size()};
   }
@@ -166,6 +166,29 @@ TEST_CASE("the decisions of a block of four, as the authors' loop took them") {
     numbers.view.block.size = 4;
     play(*router, numbers.view, step.verify, step.decoded);
   }
+}
+
+TEST_CASE("span and progress are those of the block, or of its current sub-block") {
+  // Blocks of eight in parts of four. A span of three is short in its block and long in its part;
+  // of the block half is unmasked, of the part nothing or three quarters.
+  const auto first_visits = [](const std::string& window) {
+    const auto router = bandit("entropy_bins = 1\nwindow = " + window);
+    std::vector<bool> verified;
+    for (const auto& [span, masked] : {std::pair{3, 4}, {1, 4}, {1, 1}}) {
+      Numbers numbers(span, 4, {0});
+      numbers.view.sub_block = {0, 4, 0, masked};
+      const Route route = router->decide(numbers.view);
+      verified.push_back(route.verify);
+      Verdict verdict;
+      verdict.commits.resize(8);
+      router->observe(Canvas(1, {}), route, verdict);
+    }
+    return verified;
+  };
+  // A bucket's first visit verifies, its second does not, and of the third the reward decides: 8
+  // tokens for two passes against 8 for one.
+  CHECK(first_visits("block") == std::vector<bool>{true, false, false});
+  CHECK(first_visits("sub-block") == std::vector<bool>{true, true, true});
 }
 
 TEST_CASE("what was learnt is the state") {

@@ -156,8 +156,10 @@ TEST_CASE("threshold: all that is more probable, at least the quota") {
   CHECK(Unmasking("threshold", "", 0, .99).choose() == Positions{2});
   CHECK(Unmasking("threshold", "", 0, .99).preview() == 0);
   CHECK(Unmasking("threshold", "", 2, .9).choose() == Positions{2, 0, 4});
-  CHECK(Unmasking("threshold", "reads = drawn", 0, .4).choose() ==
-        Positions{2, 0});  // .475, .45, .35
+  Unmasking drawn("threshold", "", 0, .4);
+  drawn.scripted.decode.reads = Reads::drawn;
+  drawn.scripted.step().readings(drawn.proposal);
+  CHECK(drawn.choose() == Positions{2, 0});  // .475, .45, .35
 }
 
 TEST_CASE(

@@ -35,16 +35,11 @@ namespace fs = std::filesystem;
 constexpr double kTolerance = 1e-4;  // absolute, and again relative to the expected value
 
 struct Bundle {
-  SafetensorsFile io{(bundles() / "mar-a" / "io.safetensors").string()};
+  explicit Bundle(const fs::path& folder) : io((folder / "io.safetensors").string()) {}
+  SafetensorsFile io;
   double largest = 0;  // share of the tolerance
 
-  at::Tensor at(const std::string& name) const {
-    const TensorBytes& stored = io.at(name);
-    at::Tensor tensor =
-        at::empty(stored.shape, stored.type == ElementType::i64 ? at::kLong : at::kFloat);
-    std::memcpy(tensor.data_ptr(), stored.bytes.data(), stored.bytes.size());
-    return tensor;
-  }
+  at::Tensor at(const std::string& name) const { return read(io, name); }
   // `scale`: what 1e-4 is relative to, besides the expected value.
   void compare(const std::string& name, const at::Tensor& actual, double scale = 1) {
     const at::Tensor expected = at(name);
@@ -125,17 +120,11 @@ at::Tensor sampled(const Mar& net, const DiffusionSchedule& schedule, const at::
   return x;
 }
 
-}  // namespace
-
-DOCTEST_TEST_CASE("parity: MAR's encoder, decoder and diffusion head") {
-  if (!fs::exists(bundles() / "mar-a")) return;
-  at::set_num_threads(1);
-  const at::NoGradGuard no_grad;
-  Bundle bundle;
-  const Mar net = Mar::load((bundles() / "mar-a").string());
+void compare_networks(const Mar& net, Bundle& bundle) {
   const at::Tensor masked = bundle.at("maskgit.mask"), tokens = bundle.at("maskgit.tokens"),
                    labels = bundle.at("maskgit.labels");
-  const at::Tensor places = at::nonzero(masked == 0).select(1, 1).view({2, -1});
+  const std::int64_t batch = labels.size(0);
+  const at::Tensor places = at::nonzero(masked == 0).select(1, 1).view({batch, -1});
   const at::Tensor visible =
       tokens.gather(1, places.unsqueeze(-1).expand({-1, -1, tokens.size(2)}));
   const at::Tensor encoded = net.encode(visible, places, labels);
@@ -143,7 +132,7 @@ DOCTEST_TEST_CASE("parity: MAR's encoder, decoder and diffusion head") {
   bundle.compare("maskgit.z", net.decode(encoded, places));
   bundle.compare(
       "maskgit.z_uncond",
-      net.decode(net.encode(visible, places, at::full({2}, net.config.class_num, at::kLong)),
+      net.decode(net.encode(visible, places, at::full({batch}, net.config.class_num, at::kLong)),
                  places));
   bundle.compare("diff.timestep_embedding", timestep_features(bundle.at("diff.t_original")));
 
@@ -177,37 +166,52 @@ DOCTEST_TEST_CASE("parity: MAR's encoder, decoder and diffusion head") {
   bundle.compare("schedule.betas", tensor_of(schedule.beta));
   bundle.compare("schedule.posterior_log_variance_clipped",
                  tensor_of(schedule.posterior_log_variance));
-  std::cout << "parity mar-a: family mar, networks: " << bundle.largest << " of the tolerance of "
-            << kTolerance << "\n";
 }
 
-DOCTEST_TEST_CASE("parity: MAR's sampling loops") {
-  if (!fs::exists(bundles() / "mar-a")) return;
-  at::set_num_threads(1);
-  const at::NoGradGuard no_grad;
-  Bundle bundle;
-  const Mar net = Mar::load((bundles() / "mar-a").string());
-  const at::Tensor c = bundle.at("diff.c"), noise = bundle.at("loop.noise");
-  const DiffusionSchedule ten("10"), strided("ddim8");
-  std::int64_t used = 0;
-  for (const auto& [name, schedule] :
-       {std::pair<std::string, const DiffusionSchedule*>{"loop", &ten}, {"loop_ddim8", &strided}}) {
-    for (const auto& [kind, scale, temperature] :
-         {std::tuple<std::string, double, double>{"temp1.0", 1, 1}, {"cfg2.0_temp0.95", 2, 0.95}}) {
-      const std::string tensor = name + ".sample_" + kind;
-      bundle.compare(tensor, sampled(net, *schedule, c, scale, temperature, noise, used = 0),
-                     bundle.at(tensor).abs().max().item<double>());
-    }
-  }
+// The number behind `word` in a tensor's name, such as 0.95 behind "temp"; `otherwise` where the
+// name has no such word.
+double number_after(const std::string& name, const std::string& word, double otherwise) {
+  const std::size_t at = name.find(word);
+  return at == std::string::npos ? otherwise : std::stod(name.substr(at + word.size()));
+}
 
-  const std::int64_t length = net.config.tokens(), d = net.config.dimension(), batch = 2;
+// The sampler of one token: "loop.sample_cfg2.0_temp0.95" has the config's own steps, those of
+// "loop_ddim8.sample_temp1.0" are respaced.
+void compare_token_loops(const Mar& net, Bundle& bundle) {
+  const at::Tensor c = bundle.at("diff.c"), noise = bundle.at("loop.noise");
+  int loops = 0;
+  for (const auto& [name, stored] : bundle.io.tensors()) {
+    const std::size_t dot = name.find(".sample_");
+    if (!name.starts_with("loop") || dot == std::string::npos) continue;
+    const DiffusionSchedule schedule(name[4] == '_' ? name.substr(5, dot - 5)
+                                                    : net.config.num_sampling_steps);
+    std::int64_t used = 0;
+    bundle.compare(name,
+                   sampled(net, schedule, c, number_after(name, "cfg", 1),
+                           number_after(name, "temp", 1), noise, used),
+                   bundle.at(name).abs().max().item<double>());
+    ++loops;
+  }
+  DOCTEST_CHECK(loops > 0);
+}
+
+// The sampler of images: "sample.cfg3linear.image_latents". Their temperature is 1 without guidance
+// and 0.95 with it; constant guidance takes 3 iterations, all else 4.
+void compare_image_loops(const Mar& net, Bundle& bundle) {
+  const std::int64_t length = net.config.tokens(), d = net.config.dimension();
   const at::Tensor orders = bundle.at("orders"), labels = bundle.at("maskgit.labels"),
                    all_noise = bundle.at("sample.noise");
-  for (const auto& [name, scale, linear, steps, temperature] :
-       {std::tuple<std::string, double, bool, int, double>{"cfg1", 1, false, 4, 1},
-        {"cfg3linear", 3, true, 4, 0.95},
-        {"cfg2const", 2, false, 3, 0.95}}) {
-    used = 0;
+  const std::int64_t batch = labels.size(0);
+  const DiffusionSchedule strided("ddim8");
+  int loops = 0;
+  for (const auto& [tensor, stored] : bundle.io.tensors()) {
+    if (!tensor.starts_with("sample.") || !tensor.ends_with(".image_latents")) continue;
+    ++loops;
+    const std::string name = tensor.substr(7, tensor.find('.', 7) - 7);
+    const double scale = number_after(name, "cfg", 1), temperature = scale == 1 ? 1 : 0.95;
+    const bool linear = name.ends_with("linear");
+    const int steps = name.ends_with("const") ? 3 : 4;
+    std::int64_t used = 0;
     at::Tensor tokens = at::zeros({batch, length, d});
     std::int64_t masked = length;  // the first of the order
     for (int step = 0; step < steps; ++step) {
@@ -239,14 +243,29 @@ DOCTEST_TEST_CASE("parity: MAR's sampling loops") {
       tokens = tokens.scatter(1, wide(asked, d), drawn.view({batch, -1, d}));
       masked = left;
     }
-    const std::string tensor = "sample." + name + ".image_latents";
     DOCTEST_CHECK(used == bundle.at("sample." + name + ".noise_used").item<std::int64_t>());
     const std::int64_t side = net.config.side();
     bundle.compare(tensor, tokens.transpose(1, 2).reshape({batch, d, side, side}),
                    bundle.at(tensor).abs().max().item<double>());
   }
-  std::cout << "parity mar-a: family mar, loops: " << bundle.largest << " of the tolerance of "
-            << kTolerance << "\n";
+  DOCTEST_CHECK(loops > 0);
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("parity: MAR's encoder, decoder and diffusion head, and its sampling loops") {
+  at::set_num_threads(1);
+  const at::NoGradGuard no_grad;
+  for (const auto& [folder, name, family] : bundles_of({"mar"}, "MAR")) {
+    DOCTEST_INFO(name);
+    const Mar net = Mar::load(folder.string());
+    Bundle networks(folder), loops(folder);
+    compare_networks(net, networks);
+    compare_token_loops(net, loops);
+    compare_image_loops(net, loops);
+    std::cout << "parity " << name << ": networks " << networks.largest << ", loops "
+              << loops.largest << " of the tolerance of " << kTolerance << "\n";
+  }
 }
 
 DOCTEST_TEST_CASE("a saved MAR is loaded again, and what does not fit is refused") {

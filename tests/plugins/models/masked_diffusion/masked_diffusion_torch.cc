@@ -138,29 +138,15 @@ double share(const Distribution& distribution, const at::Tensor& logits, Token m
   return largest;
 }
 
-at::Tensor read(const SafetensorsFile& file, const std::string& name) {
-  const TensorBytes& stored = file.at(name);
-  at::Tensor tensor =
-      at::empty(stored.shape, stored.type == ElementType::i64 ? at::kLong : at::kFloat);
-  std::memcpy(tensor.data_ptr(), stored.bytes.data(), stored.bytes.size());
-  return tensor;
-}
-
 }  // namespace
 
 DOCTEST_TEST_CASE("parity: masked diffusion, without and with caches") {
   at::set_num_threads(1);
-  const fs::path root = bundles();
-  if (!fs::is_directory(root)) {
-    std::cout << "parity: no bundles at " << root.string()
-              << " (set DRAFTLAB_PARITY); no masked diffusion compared\n";
-    return;
-  }
   const at::NoGradGuard no_grad;
-  for (const std::string name : {"llada-a", "dream-a"}) {
+  for (const auto& [folder, name, family] : bundles_of({"llada", "Dream"}, "masked diffusion")) {
     DOCTEST_INFO(name);
-    const SafetensorsFile io((root / name / "io.safetensors").string());
-    const Transformer net = Transformer::load((root / name).string());
+    const SafetensorsFile io((folder / "io.safetensors").string());
+    const Transformer net = Transformer::load(folder.string());
     double largest = 0, worst = 0;
     int compared = 0;
     const auto compare = [&](const at::Tensor& actual, const at::Tensor& expected) {
@@ -187,7 +173,7 @@ DOCTEST_TEST_CASE("parity: masked diffusion, without and with caches") {
                        shift = net.config.right_shifted();
     const auto mask = static_cast<Token>(net.config.mask_token_id);
     for (const std::string cache : {"none", "prefix", "dual"}) {
-      const auto model = cached(cache, root / name);
+      const auto model = cached(cache, folder);
       std::vector<std::pair<std::int32_t, Token>> given;
       for (std::int64_t i = 0; i < before.size(1); ++i) {
         // Before the block everything is given, even where that is the mask token.

@@ -29,6 +29,7 @@
 #include "plugins/models/transformer/device_rows_torch.h"
 #include "plugins/models/transformer/transformer_rows_torch.h"
 #include "plugins/models/transformer/transformer_torch.h"
+#include "tests/plugins/models/recorded_torch.h"
 
 namespace draftlab {
 namespace {
@@ -36,19 +37,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kTolerance = 1e-4;  // absolute, and again relative to the expected value
-
-fs::path bundles() {
-  const char* named = std::getenv("DRAFTLAB_PARITY");
-  return named ? fs::path(named) : fs::path(DRAFTLAB_SOURCE_DIR) / "../shared/parity";
-}
-
-at::Tensor read(const SafetensorsFile& file, const std::string& name) {
-  const TensorBytes& stored = file.at(name);
-  at::Tensor tensor =
-      at::empty(stored.shape, stored.type == ElementType::i64 ? at::kLong : at::kFloat);
-  std::memcpy(tensor.data_ptr(), stored.bytes.data(), stored.bytes.size());
-  return tensor;
-}
 
 struct Difference {
   double largest = 0;  // absolute
@@ -86,7 +74,7 @@ std::vector<MemoryRow> memory_rows(RowMemory& memory, const at::Tensor& ids, std
 }
 
 // LLaDA2: whom the router chooses, and two long rows of tokens that see everything, so that nearly
-// every expert is somebody's. The two that are nobody's are not computed: they hold no numbers.
+// every expert is somebody's. Those that are nobody's are not computed: they hold no numbers.
 void compare_experts(Transformer net, const SafetensorsFile& io, Difference& difference) {
   for (std::int64_t layer = 0; layer < net.config.num_hidden_layers; ++layer) {
     const std::string number = "." + std::to_string(layer);
@@ -110,9 +98,16 @@ void compare_experts(Transformer net, const SafetensorsFile& io, Difference& dif
   const std::int64_t length = ids.size(1);
   const at::Tensor positions = at::arange(length, at::kLong).unsqueeze(0),
                    allowed = at::ones({length, length}, at::kBool);
-  difference.add(transformer_logits(net, ids, positions, allowed), expected);
-  for (const auto& [layer, expert] : {std::pair{1, 0}, std::pair{2, 3}})
-    net.layers[layer].experts[expert].up.fill_(std::numeric_limits<float>::quiet_NaN());
+  const at::Tensor answered = transformer_logits(net, ids, positions, allowed);
+  difference.add(answered, expected);
+  for (TransformerLayer& layer : net.layers) {
+    for (FeedForward& expert : layer.experts) {
+      expert.up.mul_(2);  // which nobody who does not choose it notices
+      const bool chosen = !at::equal(transformer_logits(net, ids, positions, allowed), answered);
+      expert.up.div_(2);
+      if (!chosen) expert.up.fill_(std::numeric_limits<float>::quiet_NaN());
+    }
+  }
   const DeviceRows device_rows(net, at::kFloat);
   TransformerRows rows(net, false);
   rows.prepare(length);
@@ -133,7 +128,7 @@ Difference compare(const fs::path& folder, bool sdar) {
       read(io, prefix_len ? "meta.block_size_prefix_len" : "meta.block_size_prefix_sub")[0]
           .item<std::int64_t>();
   TransformerRows rows(net, false);
-  rows.prepare(64);
+  rows.prepare(read(io, "block_causal.input_ids").size(1));
   const DeviceRows device_rows(net, at::kFloat);  // what a GPU would do
   Difference difference;
   if (sdar) {  // a token-causal prompt is one of blocks of size 1
@@ -246,22 +241,16 @@ bool says(const std::string& sentence, const std::string& words) {
 
 DOCTEST_TEST_CASE("parity: transformer, whole and row by row") {
   at::set_num_threads(1);
-  if (!fs::is_directory(bundles())) {
-    std::cout << "parity: no bundles at " << bundles().string()
-              << " (set DRAFTLAB_PARITY); no transformer compared\n";
-    return;
-  }
-  for (const auto& entry : fs::directory_iterator(bundles())) {
-    const std::string name = entry.path().filename().string();
-    const bool sdar = name.starts_with("sdar-");
-    const bool llada2 = name.starts_with("llada2-");
-    if (!sdar && !llada2 && !name.starts_with("fast-dllm-v2-")) continue;
-    const Difference difference = compare(entry.path(), sdar);
+  for (const auto& [folder, name, family] :
+       bundles_of({"sdar", "llada2_moe", "Fast_dLLM_Qwen"}, "transformer")) {
+    const Difference difference = compare(folder, family == "sdar");
     std::cout << "parity " << name << ": " << difference.compared << " tensors, largest difference "
               << difference.largest << ", " << difference.share << " of the tolerance\n";
     DOCTEST_INFO(name);
     DOCTEST_CHECK(difference.share <= 1);
-    DOCTEST_CHECK(difference.compared >= (sdar ? 15 : llada2 ? 15 : 8));
+    // Three computations of each of two passes, and what enters the layers of one.
+    DOCTEST_CHECK(difference.compared >=
+                  6 + TransformerConfig::read(folder.string()).num_hidden_layers);
   }
 }
 

@@ -24,6 +24,7 @@
 #include "plugins/builtin.h"
 #include "plugins/models/xlnet/as_arm.h"
 #include "plugins/models/xlnet/xlnet_torch.h"
+#include "tests/plugins/models/recorded_torch.h"
 
 namespace draftlab {
 namespace {
@@ -426,14 +427,6 @@ void replay(const fs::path& checkpoint, const nlohmann::json& trace, const Regis
 }  // namespace
 
 DOCTEST_TEST_CASE("parity: recorded decodes, commit for commit") {
-  const char* named = std::getenv("DRAFTLAB_PARITY");
-  const fs::path root =
-      named ? fs::path(named) : fs::path(DRAFTLAB_SOURCE_DIR) / "../shared/parity";
-  if (!fs::is_directory(root)) {
-    std::cout << "parity: no bundles at " << root.string()
-              << " (set DRAFTLAB_PARITY); no decode compared\n";
-    return;
-  }
   Registries registries;
   // Not all of them: the tokenizers' library and torch's do not share a program's scope.
   for (const auto add : {register_model_as_arm, register_frontier_lattice, register_drafter_self,
@@ -444,14 +437,13 @@ DOCTEST_TEST_CASE("parity: recorded decodes, commit for commit") {
   }
   registries.acceptance.add<AuthorsAcceptance>("authors", "the ratio test on unnormalised numbers");
   const Checkpoint scratch;
-  for (const auto& entry : fs::directory_iterator(root)) {
-    const std::string name = entry.path().filename().string();
-    if (name.rfind("xlnet-", 0) != 0 || !fs::exists(entry.path() / "decode.json")) continue;
-    const auto decodes = nlohmann::json::parse(std::ifstream(entry.path() / "decode.json"));
-    auto config = nlohmann::json::parse(std::ifstream(entry.path() / "config.json"));
+  for (const auto& [folder, name, family] : bundles_of({"xlnet"}, "decodes of as-arm")) {
+    if (!fs::exists(folder / "decode.json")) continue;
+    const auto decodes = nlohmann::json::parse(std::ifstream(folder / "decode.json"));
+    auto config = nlohmann::json::parse(std::ifstream(folder / "config.json"));
     config["mask_token_id"] = -1;
     std::ofstream(scratch.path / "config.json") << config;
-    fs::copy_file(entry.path() / "model.safetensors", scratch.path / "model.safetensors",
+    fs::copy_file(folder / "model.safetensors", scratch.path / "model.safetensors",
                   fs::copy_options::overwrite_existing);
     int replayed = 0;
     for (const auto& trace : decodes["traces"]) {

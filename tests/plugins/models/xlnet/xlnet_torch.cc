@@ -23,6 +23,7 @@
 #include "core/base/error.h"
 #include "plugins/models/checkpoint/safetensors.h"
 #include "plugins/models/xlnet/xlnet_torch.h"
+#include "tests/plugins/models/recorded_torch.h"
 
 namespace draftlab {
 namespace {
@@ -30,14 +31,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kTolerance = 1e-4;  // absolute, and again relative to the expected value
-
-at::Tensor read(const SafetensorsFile& file, const std::string& name) {
-  const TensorBytes& stored = file.at(name);
-  at::Tensor tensor =
-      at::empty(stored.shape, stored.type == ElementType::i64 ? at::kLong : at::kFloat);
-  std::memcpy(tensor.data_ptr(), stored.bytes.data(), stored.bytes.size());
-  return tensor;
-}
 
 struct Difference {
   double largest = 0;  // absolute
@@ -279,19 +272,8 @@ DOCTEST_TEST_CASE("gradients of the attention weights are the slopes of the loss
 
 DOCTEST_TEST_CASE("parity: XLNet") {
   at::set_num_threads(1);
-  const char* named = std::getenv("DRAFTLAB_PARITY");
-  const fs::path root =
-      named ? fs::path(named) : fs::path(DRAFTLAB_SOURCE_DIR) / "../shared/parity";
-  if (!fs::is_directory(root)) {
-    std::cout << "parity: no bundles at " << root.string()
-              << " (set DRAFTLAB_PARITY); nothing compared\n";
-    return;
-  }
-  for (const auto& entry : fs::directory_iterator(root)) {
-    if (!entry.is_directory()) continue;
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with("xlnet-")) continue;  // the other families have tests of their own
-    const Difference difference = compare_xlnet(entry.path());
+  for (const auto& [folder, name, family] : bundles_of({"xlnet"}, "XLNet")) {
+    const Difference difference = compare_xlnet(folder);
     std::cout << "parity " << name << ": family xlnet, largest error " << difference.largest
               << ", tolerance " << kTolerance << " absolute + " << kTolerance << " relative\n";
     DOCTEST_CHECK_MESSAGE(difference.share <= 1, name);

@@ -72,6 +72,53 @@ TEST_CASE("the shuffle is Python's: random.Random(42).shuffle(list(range(10)))")
   CHECK(chosen_questions(7, options).size() == 7);
 }
 
+// Questions of several subjects, in turns, as long as each has any.
+std::vector<FileQuestion> of_subjects(std::vector<int> sizes) {
+  std::vector<FileQuestion> questions;
+  for (bool any = true; any;) {
+    any = false;
+    for (std::size_t subject = 0; subject < sizes.size(); ++subject) {
+      if (sizes[subject]-- <= 0) continue;
+      any = true;
+      questions.emplace_back().subject = "subject " + std::to_string(subject);
+    }
+  }
+  return questions;
+}
+
+TEST_CASE("lm-eval's limit of 0.1 takes a tenth of each subject, rounded up") {
+  const auto asked = [](const std::vector<int>& sizes, QuestionFileOptions options = {}) {
+    const std::vector<FileQuestion> questions = of_subjects(sizes);
+    return share_of_subjects(chosen_questions(static_cast<int>(questions.size()), options),
+                             questions, 0.1);
+  };
+  // The seven test sets of MATH; GSM8K; HumanEval; and MBPP's tasks 11 to 510 of 974.
+  CHECK(asked({1187, 474, 479, 903, 540, 871, 546}).size() == 119 + 48 + 48 + 91 + 54 + 88 + 55);
+  CHECK(asked({1319}).size() == 132);
+  CHECK(asked({164}).size() == 17);
+  QuestionFileOptions mbpp;
+  mbpp.skip = 10;
+  mbpp.count = 500;
+  const std::vector<int> tasks = asked({974}, mbpp);
+  CHECK(tasks.size() == 50);
+  CHECK(tasks.front() == 10);
+  CHECK(tasks.back() == 59);
+  CHECK(asked({15, 5}) == std::vector<int>{0, 1, 2});  // two of one, one of the other
+}
+
+TEST_CASE("MATH: a subject stands under type, or subject") {
+  const auto questions =
+      parse_math(R"({"problem": "1+1?", "solution": "\\boxed{2}", "type": "Algebra"})"
+                 "\n"
+                 R"({"problem": "1+2?", "solution": "\\boxed{3}", "subject": "Geometry"})"
+                 "\n"
+                 R"({"problem": "1+3?", "solution": "\\boxed{4}"})",
+                 "x");
+  CHECK(questions[0].subject == "Algebra");
+  CHECK(questions[1].subject == "Geometry");
+  CHECK(questions[2].subject.empty());
+}
+
 class Letters final : public Tokenizer {
  public:
   std::vector<Token> encode(const std::string& text) const override {

@@ -1,0 +1,121 @@
+#include "experiments/rehearsal.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "core/base/error.h"
+#include "experiments/arm/loaded_arm.h"
+#include "plugins/tokenizers/tokenizer.h"
+
+namespace draftlab {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The value of an option; "" where the plugin has no such option.
+template <class Interface>
+std::string value_of(const Bound<Interface>& bound, const std::string& option) {
+  for (const auto& [name, value] : bound.values)
+    if (name == option) return value;
+  return "";
+}
+
+template <class Interface>
+bool has_option(const Bound<Interface>& bound, const std::string& option) {
+  return std::any_of(bound.values.begin(), bound.values.end(),
+                     [&](const auto& pair) { return pair.first == option; });
+}
+
+// The parts of a cell take up its first prompt, as they would in a decode.
+void begin(const Composition& cell, const Prompt& prompt) {
+  const Canvas canvas(prompt.length, prompt.given);
+  const Blocks blocks = cell.decode.blocks(canvas);
+  const auto frontier = cell.frontier.make();
+  frontier->begin(blocks, cell.decode);
+  frontier->check(canvas);
+  cell.drafter.make()->begin(blocks, cell.decode);
+  if (verifies(cell)) cell.verifier.make()->begin(blocks, cell.decode);
+  cell.acceptance.make()->begin(blocks, cell.decode);
+  cell.router.make()->begin(blocks, cell.decode);
+  cell.unmasker.make()->begin(blocks, cell.decode);
+}
+
+}  // namespace
+
+void Rehearsal::tell(const std::string& sentence, Faults& faults) {
+  if (told_.insert(sentence).second) faults.add(path_ + ": " + sentence);
+}
+
+bool Rehearsal::has_checkpoint(const std::string& key, const Bound<Model>& model, Faults& faults) {
+  if (!has_option(model, "checkpoint") || !value_of(model, "random").empty()) return true;
+  const std::string option = key + ".checkpoint", folder = value_of(model, "checkpoint");
+  if (folder.empty()) {
+    tell(option + " is not set, and a run needs it: --" + option +
+             " DIR, a folder with config.json and model.safetensors",
+         faults);
+    return false;
+  }
+  if (fs::is_regular_file(fs::path(folder) / "config.json")) return true;
+  tell(option + " = " + folder +
+           " must name a folder with config.json and model.safetensors, and " +
+           (fs::is_directory(folder) ? "it has no config.json" : "there is no such folder"),
+       faults);
+  return false;
+}
+
+std::shared_ptr<Task> Rehearsal::task_of(const Composition& cell, Faults& faults) {
+  const Bound<Model>& target = cell.models.at("");
+  const bool there = has_checkpoint("model." + target.name, target, faults);
+  for (const auto& [role, model] : cell.models)
+    if (!role.empty()) has_checkpoint("model." + role, model, faults);
+  const std::string checkpoint = there ? value_of(target, "checkpoint") : "";
+  std::string key = cell.task.name + "\n" + checkpoint;
+  for (const auto& [option, value] : cell.task.values) key += "\n" + option + "=" + value;
+  const auto known = tasks_.find(key);
+  if (known != tasks_.end()) return known->second;
+
+  std::shared_ptr<Task>& task = tasks_[key];
+  const std::vector<Form>& answered = registries_.models.find(target.name)->forms;
+  const bool vectors = std::count(answered.begin(), answered.end(), Form::reverse) > 0;
+  std::shared_ptr<Tokenizer> tokenizer;
+  if (!vectors && !checkpoint.empty() && has_tokenizer(checkpoint)) {
+    auto& opened = tokenizers_[checkpoint];
+    if (!opened) opened = open_tokenizer(checkpoint);
+    tokenizer = opened;
+  }
+  std::shared_ptr<Task> made = cell.task.make();
+  try {
+    load_task(*made, tokenizer.get(), checkpoint);
+  } catch (const ConfigError& error) {
+    // Without a checkpoint there is no tokenizer either, which need not be said.
+    if (there || !std::string(error.what()).ends_with("the model has no tokenizer"))
+      tell(error.what(), faults);
+    return nullptr;
+  } catch (const DataError& error) {
+    tell(error.what(), faults);
+    return nullptr;
+  }
+  task = std::move(made);
+  return task;
+}
+
+void Rehearsal::cell(const Composition& cell, Faults& faults) {
+  // A config for draftlab train makes what others name.
+  if (cell.trainer || !cell.models.count("") || !cell.task.make) return;
+  const std::shared_ptr<Task> task = task_of(cell, faults);
+  if (!task) return;
+  if (task->size() <= cell.run.first) {
+    tell("the task has no prompts from run.first = " + std::to_string(cell.run.first) + " on",
+         faults);
+    return;
+  }
+  try {
+    const Prompt prompt = task->prompt(static_cast<int>(cell.run.first));
+    if (prompt.choices.empty()) begin(cell, prompt);
+  } catch (const ConfigError& error) {
+    tell(error.what(), faults);
+  }
+}
+
+}  // namespace draftlab
