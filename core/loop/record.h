@@ -1,4 +1,4 @@
-// What a step leaves in the trace.
+// Computes what a step leaves in the trace.
 #pragma once
 
 #include <Eigen/Core>
@@ -12,15 +12,17 @@
 
 namespace draftlab {
 
-// What estimators and the trace read of each draft. Summaries come from the model's own
-// distribution (temperature 1) where the drafter has one, else from what was drawn from; a point
-// mass without either says nothing.
+// The numbers of each draft that estimators and the trace read. They come from the model's own
+// distribution (temperature 1) where the drafter has one, and else from what was drawn from; a
+// point mass without either gives no numbers.
 class DraftNumbers {
  public:
   explicit DraftNumbers(const Proposal& proposal);
-  NumbersView confidence() const { return column(0); }  // probability of the drafted token
+  // The probability of the drafted token.
+  NumbersView confidence() const { return column(0); }
   NumbersView margin() const { return column(1); }
-  NumbersView entropy() const { return column(2); }  // nats
+  // The entropy in nats.
+  NumbersView entropy() const { return column(2); }
   NumbersView renyi2() const { return column(3); }
 
  private:
@@ -30,8 +32,8 @@ class DraftNumbers {
   Eigen::ArrayX4d numbers_;
 };
 
-// Fills what `row` says of the verdict, its drafts (each with its `top_k` most probable tokens) and
-// the tokens that were written.
+// Fills what `row` says of the verdict, of the drafts (each with its `top_k` most probable tokens)
+// and of the tokens that were written.
 void record(const Window& window, const Proposal& proposal, const DraftNumbers& numbers,
             const Route& route, const Verdict& verdict, int top_k, StepRow& row);
 

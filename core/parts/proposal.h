@@ -34,7 +34,7 @@ struct Proposal {
   // The distribution that each token was drawn from, after temperature, top-k and top-p. The list
   // is empty when every draft is a point mass.
   std::vector<Distribution> drawn_from;
-  // The drafter's own answers at temperature 1, where it has any: estimators read these.
+  // The drafter's own answers at temperature 1, where it has any. Estimators read these.
   std::vector<Distribution> raw;
   // How many leading drafts are the target's own draws, which need no test (Lemma 1 of ASSD).
   int exact = 0;
