@@ -1,5 +1,8 @@
 #pragma once
 
+// `draftlab export FILE` writes a trace in other formats: with --csv DIR as text files, with
+// --images DIR as images that other programs read.
+
 #include "core/config/plugin.h"
 #include "experiments/arm/command_line.h"
 

@@ -1,11 +1,12 @@
 #pragma once
 
+// `draftlab replay FILE...` asks other estimators and routers about stored traces, without a model.
+
 #include "core/config/plugin.h"
 #include "experiments/arm/command_line.h"
 
 namespace draftlab {
 
-// draftlab replay FILE...: other estimators and routers on stored traces, without a model.
 int replay(const CommandLine& line, const Registries& registries);
 
 }  // namespace draftlab

@@ -39,7 +39,7 @@ struct Layers {
   Bias b1, b2, b3;
 };
 
-// Returns the mean cross-entropy in nats over a batch (images are columns), and adds its gradient.
+// Computes the mean cross-entropy in nats over a batch (images are columns), and its gradient.
 double loss_of(const Layers& layers, const Matrix& images, const std::vector<int>& labels,
                Layers& gradient) {
   const Matrix hidden = ((layers.w1 * images).colwise() + layers.b1).cwiseMax(0);

@@ -44,7 +44,8 @@ struct NoisyBatch {
   // The number of clean rows at each canvas's beginning that predict no masked token; R = L + W -
   // skipped.
   std::int64_t skipped = 0;
-  // The rows that predict the masked tokens, [s] int64, as indices into all n * R other rows.
+  // The rows that predict the masked tokens, [s] int64, as indices into the n * R rows that are not
+  // skipped.
   at::Tensor scored;
   // The masked tokens, [s] int64.
   at::Tensor target;
