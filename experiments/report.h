@@ -1,6 +1,5 @@
-#pragma once
-
 // `draftlab report PATH...` prints the table of an experiment, from its traces.
+#pragma once
 
 #include "core/config/plugin.h"
 #include "experiments/arm/command_line.h"
