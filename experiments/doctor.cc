@@ -55,7 +55,7 @@ double measure(const Blas& blas) {
   if (!blas.product) return 0;
   constexpr int kRows = 32, kInner = 1024, kColumns = 4096;
   constexpr int kMostRounds = 8;
-  constexpr double kEnough = 0.1;  // In seconds.
+  constexpr double kEnough = 0.1;  // The seconds after which a measurement ends.
   const float one = 1, zero = 0;
   std::vector<float> a(kRows * kInner, 0.5f), b(static_cast<std::size_t>(kInner) * kColumns, 0.25f),
       c(kRows * kColumns);

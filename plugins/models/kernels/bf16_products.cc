@@ -29,7 +29,7 @@ __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16"))) void to_bf16(con
 }
 
 // The use of a thread's eight tile registers for up to 32 rows: 0-3 hold sums, 4-5 rows of x, and
-// 6-7 weights. For the second sixteen rows, only tiles 2, 3 and 5 have fewer than sixteen.
+// 6-7 weights. Only tiles 2, 3 and 5 hold rows of the second sixteen.
 struct alignas(64) TileShapes {
   std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
   std::uint16_t bytes[16] = {};

@@ -15,8 +15,10 @@
 namespace draftlab {
 namespace {
 
-constexpr std::int64_t kMany = 128;  // From so many rows on, a product is divided into pieces.
-constexpr std::int64_t kPieces = 8;  // The number of these pieces; each reads all rows.
+// A product of more rows is divided into pieces.
+constexpr std::int64_t kMany = 128;
+// The number of these pieces; each reads all rows.
+constexpr std::int64_t kPieces = 8;
 
 }  // namespace
 
