@@ -14,10 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostOpen = 200;  // files at a time
+// So many files are open at a time.
+constexpr std::size_t kMostOpen = 200;
 constexpr std::int64_t kBlockRows = 1 << 20;
 
-// Columns that runs name (scores, estimates) and that not every file has.
+// Says whether a column is one that runs name (scores, estimates) and that not every file has.
 bool is_named(Table table, const std::string& column) {
   return !named_prefix(table).empty() && column.starts_with(named_prefix(table));
 }
@@ -47,7 +48,8 @@ std::vector<double> as_doubles(Values values) {
   return {integers.begin(), integers.end()};
 }
 
-// Numbers of a column; what an older file, or a run that names others, lacks was not measured.
+// Returns the numbers of a column. What an older file, or a run that names other columns, lacks was
+// not measured.
 std::vector<double> numbers_of(const ColumnReader& file, Table table, const ColumnInfo& column,
                                std::int64_t first, std::int64_t count) {
   const bool optional = column.since > 0 || is_named(table, column.name);
@@ -60,8 +62,8 @@ std::vector<std::int64_t> integers(const Trace& trace, Table table, const std::s
   return std::get<0>(trace.file().read(table, column_of(table, column), first, count));
 }
 
-// Traces of a folder, by name; one that gathers the others (sweep.h5) first. Units of a run that
-// goes on are traces as well.
+// Returns the traces of a folder, by name; one that gathers the others (sweep.h5) comes first.
+// Units of a run that goes on are traces as well.
 std::vector<std::string> traces_below(const std::string& folder) {
   std::vector<std::string> paths;
   std::error_code error;
@@ -85,7 +87,8 @@ std::vector<std::string> traces_below(const std::string& folder) {
 }  // namespace
 
 std::map<std::string, std::string> config_keys(const std::string& text) {
-  Faults ignored;  // a config that a trace holds was read before
+  // A config that a trace holds was read before.
+  Faults ignored;
   std::map<std::string, std::string> keys;
   const Config config = Config::parse(text, "the trace's config", ignored);
   for (const Config::Entry* const entry : config.entries()) keys[entry->key] = entry->value;
@@ -98,7 +101,8 @@ const std::string* Frame::Arm::find(const std::string& key) const {
 }
 
 Frame::Frame(const std::vector<std::string>& paths) {
-  std::map<std::string, int> seen;  // decodes, and how often they were met in other arguments
+  // The decodes, and how often they were met in other arguments.
+  std::map<std::string, int> seen;
   for (const std::string& path : paths) {
     std::error_code error;
     if (fs::is_directory(path, error)) {
@@ -165,7 +169,8 @@ void Frame::add(const std::string& path, bool in_folder, std::map<std::string, i
              true};
     const std::string decode = std::to_string(s.arm) + "/" + std::to_string(s.prompt) + "/" +
                                std::to_string(s.sample_index);
-    int& times = seen[decode];  // negative: met in this argument as well
+    // A negative number says that the decode was met in this argument as well.
+    int& times = seen[decode];
     if (times < 0 && in_folder) s.counts = false;
     s.repeat = std::abs(times);
     if (s.counts) times = -std::abs(times) - 1;
@@ -254,8 +259,8 @@ std::vector<Eigen::VectorXd> Frame::vectors() const {
   walk({}, Table::token, columns, [&](const Block& block) {
     for (std::size_t i = 0; i < block.samples.size(); ++i) {
       std::map<double, std::int64_t> row_of;
-      std::int64_t dimension =
-          0;  // of this file's tokens: it may have fewer coordinates than another's
+      // The dimension of this file's tokens, which may have fewer coordinates than another's.
+      std::int64_t dimension = 0;
       for (auto row = block.row_begin[block.step_begin[i]];
            row < block.row_begin[block.step_begin[i + 1]]; ++row) {
         std::int64_t known = 0;

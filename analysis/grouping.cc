@@ -11,7 +11,7 @@ namespace {
 
 const char* const kSeed = "run.seed";
 
-// The label of an arm without its seed.
+// Returns the label of an arm without its seed.
 std::string without_seed(const std::string& label) {
   std::string text;
   for (std::size_t begin = 0; begin < label.size();) {
@@ -57,7 +57,8 @@ Grouping::Grouping(const Frame& frame, const std::vector<std::string>& keys) : b
     groups[found->second].arms.push_back(static_cast<int>(a));
     group_of.push_back(found->second);
   }
-  // Labels of several files can be equal where their arms are not: say in what they differ.
+  // Labels of several files can be equal where their arms are not; then they say in what they
+  // differ.
   std::map<std::string, int> named;
   for (const Group& group : groups) ++named[group.name];
   const std::vector<std::string> varying = frame.varying();

@@ -1,4 +1,4 @@
-// Which arms stand in one row of a table, and which samples of two rows belong together.
+// Says which arms stand in one row of a table, and which samples of two rows belong together.
 #pragma once
 
 #include <map>
@@ -10,8 +10,8 @@
 
 namespace draftlab {
 
-// The arms of a frame in groups of equal values of some keys. Without keys: arms that differ in
-// their seed alone.
+// The arms of a frame in groups of equal values of some keys. Without keys, a group holds arms that
+// differ in their seed alone.
 struct Grouping {
   struct Group {
     std::string name;
@@ -20,17 +20,21 @@ struct Grouping {
   };
   std::vector<std::string> by;
   std::vector<Group> groups;
-  std::vector<int> group_of;  // of an arm
+  // The group of each arm.
+  std::vector<int> group_of;
 
-  // UsageError when no arm has one of the keys.
+  // Throws UsageError when no arm has one of the keys.
   Grouping(const Frame& frame, const std::vector<std::string>& by);
 };
 
-// A quantity's numbers of each prompt of a group, over samples that are matched with those of
-// another group, or over all: sums over matched samples; repeats of one decode are averaged before.
+// A quantity's numbers for each prompt of a group, over samples that are matched with those of
+// another group, or over all samples. They are sums over matched samples; repeats of one decode are
+// averaged before.
 struct PromptSums {
-  std::vector<int> prompts;                  // ascending
-  std::vector<std::vector<double>> columns;  // as in Measured, a number a prompt
+  // In ascending order.
+  std::vector<int> prompts;
+  // The columns of Measured, with one number a prompt.
+  std::vector<std::vector<double>> columns;
 };
 
 // Matches samples by prompt, seed, repeat, and other keys in which arms differ.
@@ -38,11 +42,11 @@ class Pairing {
  public:
   Pairing(const Frame& frame, const Grouping& grouping);
   PromptSums all(int group, const Measured& measured) const;
-  // Prompts and samples that both have; prompts whose second number vanishes in either are left out
-  // where `positive` says so.
+  // Returns the prompts and samples that both have. With `positive`, prompts whose second number
+  // vanishes in either are left out.
   std::pair<PromptSums, PromptSums> common(int baseline, int group, const Measured& measured,
                                            bool positive) const;
-  // Samples of the two groups that belong together: rows of the frame's samples.
+  // Returns the samples of the two groups that belong together, as rows of the frame's samples.
   std::vector<std::pair<std::int64_t, std::int64_t>> pairs(int baseline, int group) const;
   // Keys besides prompt, seed and repeat on which samples of the two groups are matched: those that
   // are no keys of the grouping, vary among the arms of both, and have a value that both groups

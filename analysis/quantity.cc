@@ -14,8 +14,8 @@ namespace {
 using Compare = Quantity::Compare;
 
 const std::vector<std::string> kKindNames = {"prefill", "draft", "verify", "commit", "aux"};
-const std::vector<std::string> kForwards = {"prefill", "draft", "verify",
-                                            "commit"};  // aux costs no forward
+// The kind `aux` costs no forward.
+const std::vector<std::string> kForwards = {"prefill", "draft", "verify", "commit"};
 
 std::vector<Quantity> declared() {
   std::vector<Quantity> list = {
@@ -199,7 +199,7 @@ const std::vector<double>& Quantities::column(const std::string& name) const {
                                  : columns_.emplace(name, frame_.numbers(name)).first->second;
 }
 
-// Sums of a part of the counts (nfe, rows, positions, ns) over kinds.
+// Returns the sums of a part of the counts (nfe, rows, positions, ns) over kinds.
 std::vector<double> Quantities::counted(const std::string& part,
                                         const std::vector<std::string>& kinds,
                                         const std::string& whose) const {
@@ -327,10 +327,10 @@ Measured Quantities::set_addends(std::string_view prefix,
   return measured;
 }
 
-// Of an arm with images x_i, a_i and b_i their mean distances to held-out images and to the arm's
-// others, c that among held-out ones: a sample's number is 2 a_i - 2 b_i + mean b - c. The mean of
-// these is the energy distance without bias, and they spread as its estimate does to first order
-// (Hoeffding's projection), so it is compared like a mean.
+// For an arm with images x_i, let a_i and b_i be their mean distances to held-out images and to the
+// arm's others, and c that among held-out ones. A sample's number is 2 a_i - 2 b_i + mean b - c.
+// The mean of these is the energy distance without bias, and they spread as its estimate does to
+// first order (Hoeffding's projection), so it is compared like a mean.
 Measured Quantities::energy_distances() const {
   const std::string prefix(named_prefix(Table::sample));
   const std::vector<double>&to_held_out = column(prefix + std::string(kImageDistance)),
@@ -361,14 +361,13 @@ Measured Quantities::energy_distances() const {
   return {{values, ones_where_measured(values)}};
 }
 
-// Against the first arm's sample of the same prompt and repeat, which precedes the others in its
-// file.
+// Compares each sample with the first arm's sample of the same prompt and repeat, which precedes
+// the others in its file.
 Measured Quantities::likeness(bool whole) const {
   const std::vector<double> unknown(frame_.samples().size(), kNotMeasured);
   Measured measured{{unknown, unknown}};
-  using Tokens =
-      std::map<double, std::pair<double, double>>;  // by position: id, and of a vector the first
-                                                    // coordinate; an edit replaces
+  // By position: the id, and for a vector the first coordinate. An edit replaces them.
+  using Tokens = std::map<double, std::pair<double, double>>;
   Tokens first;
   const Frame::Sample* first_sample = nullptr;
   std::vector<std::string> columns = {"token_position", "token_id"};
@@ -423,7 +422,7 @@ const std::vector<AcceptanceSums>& Quantities::acceptance() const {
                   }
                 }
               });
-  // Forwards of the steps: the sample's, but for the prefill, which belongs to no step.
+  // The forwards of the steps are the sample's without the prefill, which belongs to no step.
   const std::vector<double> forwards = counted("nfe", {"draft", "verify", "commit"}, "");
   const std::vector<double>& verify = column("sample_nfe_verify");
   for (std::size_t i = 0; i < acceptance_.size(); ++i) {
@@ -433,8 +432,8 @@ const std::vector<AcceptanceSums>& Quantities::acceptance() const {
   return acceptance_;
 }
 
-// NaN where no drafts were recorded; proposals also where tokens are ids, or the file is older than
-// they.
+// The numbers are NaN where no drafts were recorded; proposals are NaN also where tokens are ids,
+// or where the file is older than that column.
 const Quantities::Trials& Quantities::trials() const {
   if (!trials_.judged.empty()) return trials_;
   const std::vector<double> unknown(frame_.samples().size(), kNotMeasured);

@@ -1,7 +1,7 @@
-// What can be asked of a trace: each quantity as a few numbers a sample, of whose sums a table
-// shows a statistic: mostly the ratio of two. So means, rates, perplexities, a corpus's BLEU and
-// the distance of a set of images from held-out ones are treated alike, and resampling prompts is
-// resampling their numbers.
+// The quantities that a trace can be asked for. Each is a few numbers a sample, and a table shows a
+// statistic of their sums, mostly the ratio of two. So means, rates, perplexities, a corpus's BLEU
+// and the distance of a set of images from held-out ones are treated alike, and resampling prompts
+// means resampling their numbers.
 #pragma once
 
 #include <map>
@@ -17,51 +17,59 @@ namespace draftlab {
 
 struct Quantity {
   enum class Compare {
-    cost,        // ratio of sums baseline / arm: how many times less
-    rate,        // arm / baseline: how many times more
-    difference,  // mean over prompts of arm - baseline
+    cost,        // The ratio of sums baseline / arm: how many times less.
+    rate,        // The ratio arm / baseline: how many times more.
+    difference,  // The mean over prompts of arm - baseline.
   };
   std::string name, title, unit, doc;
   Compare compare = Compare::difference;
-  int better = 0;  // 1 where more is better, -1 where less is
+  // The value is 1 where more is better, and -1 where less is.
+  int better = 0;
   int digits = 2;
-  bool timing = false;       // depends on the machine and on what else it did
-  std::string margin = {};   // key of [report] that says what counts as equal; empty: none does
-  bool exponential = false;  // the table shows exp of the ratio; arms are compared before that
-  double (*statistic)(std::span<const double> sums) = ratio;  // NaN where the sums say nothing
+  // Whether the value depends on the machine and on what else it did.
+  bool timing = false;
+  // The key of [report] that says what counts as equal; empty where no key does.
+  std::string margin = {};
+  // Whether the table shows exp of the ratio; arms are compared before that.
+  bool exponential = false;
+  // The result is NaN where the sums say nothing.
+  double (*statistic)(std::span<const double> sums) = ratio;
 
   bool debiased =
       false;  // by the jackknife: a statistic that depends on how many samples there are
   bool of_drafts = false;  // says what became of drafts, which has to be open
   bool share = false;      // lies between 0 and 1
 
-  static double ratio(std::span<const double> sums);  // sums[0] / sums[1], where that is positive
-  // Whether a prompt alone has a value, so that arms can be compared prompt by prompt.
+  // Returns sums[0] / sums[1], where that is positive.
+  static double ratio(std::span<const double> sums);
+  // Says whether a prompt alone has a value, so that arms can be compared prompt by prompt.
   bool by_prompt() const { return statistic == ratio; }
 };
 
-// Numbers of every sample of the frame, NaN where it was not measured. Of a ratio: what is above
-// and what is below.
+// The numbers of every sample of the frame, NaN where one was not measured. A ratio has two: the
+// numerator and the denominator.
 struct Measured {
   std::vector<std::vector<double>> columns;
   const std::vector<double>& above() const { return columns[0]; }
   const std::vector<double>& below() const { return columns[1]; }
-  bool has(std::size_t sample) const;  // every number
+  // Says whether the sample has every number.
+  bool has(std::size_t sample) const;
 };
 
 class Quantities {
  public:
   explicit Quantities(const Frame& frame) : frame_(frame) {}
-  // Everything there is, the tasks' scores last.
+  // Returns all quantities, the tasks' scores last.
   const std::vector<Quantity>& all() const;
-  // UsageError with a suggestion when there is none of that name.
+  // Throws UsageError with a suggestion when there is none of that name.
   const Quantity& find(const std::string& name) const;
   const Measured& of(const Quantity& quantity) const;
-  // What each sample's steps drafted and kept.
+  // Returns what each sample's steps drafted and kept.
   const std::vector<AcceptanceSums>& acceptance() const;
-  // Sums by depth over some samples of the frame; empty unless every file recorded drafts.
+  // Returns sums by depth over some samples of the frame. They are empty unless every file recorded
+  // drafts.
   std::vector<AtDepth> by_depth(const std::vector<char>& wanted) const;
-  // The tasks' scores, without those of which another quantity is made.
+  // Returns the tasks' scores, without those from which another quantity is computed.
   std::vector<std::string> plain_scores() const;
   // Whether some sample that counts has a number of it, and whether that is above zero somewhere.
   bool measured(const Quantity& quantity) const;
@@ -71,15 +79,15 @@ class Quantities {
 
  private:
   const std::vector<double>& column(const std::string& name) const;
-  // Drafts that were judged, and what became of them; of vector tokens, draws of the residual too.
-  // A number a sample.
+  // Drafts that were judged, and what became of them; for vector tokens also the draws of the
+  // residual. Each array has one number a sample.
   struct Trials {
     std::vector<double> judged, accepted, proposals, capped;
   };
   const Trials& trials() const;
   bool has_bleu() const;
-  std::vector<std::string> image_parts(
-      std::string_view prefix) const;  // numbered scores, in the order of their numbers
+  // Returns the numbered scores, in the order of their numbers.
+  std::vector<std::string> image_parts(std::string_view prefix) const;
   Measured set_addends(std::string_view prefix,
                        std::vector<double> (*addends)(std::span<const double>)) const;
   Measured energy_distances() const;

@@ -57,8 +57,8 @@ std::vector<double> differences(std::span<const double> baseline, std::span<cons
   return result;
 }
 
-// Prompts of every draw, one draw after the other. Tables compare many arms on the same prompts, so
-// the last are kept.
+// The prompts of every draw, one draw after the other. Tables compare many arms on the same
+// prompts, so the last draws are kept.
 class Resamples {
  public:
   static const Resamples& of(std::size_t prompts, const Bootstrap& bootstrap) {
@@ -90,7 +90,7 @@ class Resamples {
   std::vector<std::uint32_t> rows_;
 };
 
-// Of sorted values, linear between neighbours.
+// Returns a quantile of sorted values, linear between neighbours.
 double sample_quantile(const std::vector<double>& sorted, double p) {
   const double at = std::clamp(p, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(at);
@@ -98,7 +98,7 @@ double sample_quantile(const std::vector<double>& sorted, double p) {
   return sorted[below] + (at - static_cast<double>(below)) * (sorted[below + 1] - sorted[below]);
 }
 
-// Skewness of the estimate, from its values with one prompt left out.
+// Returns the skewness of the estimate, from its values with one prompt left out.
 double acceleration(const std::vector<double>& jackknife) {
   const double center = mean(jackknife);
   double squares = 0, cubes = 0;
@@ -109,14 +109,14 @@ double acceleration(const std::vector<double>& jackknife) {
   return squares > 0 ? cubes / (6 * std::pow(squares, 1.5)) : 0;
 }
 
-// Bias-corrected and accelerated percentiles (Efron 1987) of `draws`, which need not be sorted;
-// expanded (Hesterberg 2015), because resampling n prompts understates their variance by (n - 1) /
-// n, and a normal quantile what few of them leave unknown.
+// Returns the bias-corrected and accelerated percentiles (Efron 1987) of `draws`, which need not be
+// sorted. They are expanded (Hesterberg 2015), because resampling n prompts understates their
+// variance by (n - 1) / n, and a normal quantile what few of them leave unknown.
 Interval bca(double estimate, std::vector<double> draws, const std::vector<double>& jackknife,
              double confidence) {
   std::sort(draws.begin(), draws.end());
-  const double slack =
-      1e-12 * std::max(1.0, std::abs(estimate));  // draws that equal the estimate up to rounding
+  // Draws that equal the estimate up to rounding count as equal.
+  const double slack = 1e-12 * std::max(1.0, std::abs(estimate));
   const auto first = std::lower_bound(draws.begin(), draws.end(), estimate - slack);
   const auto last = std::upper_bound(draws.begin(), draws.end(), estimate + slack);
   const double count = static_cast<double>(draws.size());
@@ -162,7 +162,8 @@ Estimate cluster_bootstrap(std::span<const std::vector<double>> columns, const S
     }
     if (const double value = statistic(sums); std::isfinite(value)) draws.push_back(value);
   }
-  constexpr double kEnough = 0.9;  // of few prompts some draws may leave nothing to divide by
+  // With few prompts some draws may leave nothing to divide by.
+  constexpr double kEnough = 0.9;
   if (jackknife.size() < 2 || static_cast<double>(draws.size()) < kEnough * bootstrap.draws)
     return {estimate, kNoInterval};
   return {estimate, bca(estimate, std::move(draws), jackknife, confidence)};
@@ -217,8 +218,8 @@ Estimate difference(std::span<const double> baseline, std::span<const double> ar
 
 namespace {
 
-// The standard deviation of a prompt that an interval of their mean at confidence 1 - 2 alpha comes
-// from.
+// Returns the standard deviation of a prompt that gives such an interval of their mean at
+// confidence 1 - 2 alpha.
 double spread(const Interval& interval, int prompts, double alpha) {
   return (interval.high - interval.low) / (2 * normal_quantile(1 - alpha)) *
          std::sqrt(static_cast<double>(prompts));
@@ -304,12 +305,11 @@ double sign_flip_p(std::span<const double> differences, Bootstrap bootstrap) {
   const std::size_t n = differences.size();
   if (n == 0) return 1;
   const double observed = std::abs(sum(differences));
-  const double enough =
-      observed -
-      1e-12 * std::max(1.0, observed);  // sums that equal the observed one up to rounding count
+  // Sums that equal the observed one up to rounding count.
+  const double enough = observed - 1e-12 * std::max(1.0, observed);
   const bool exact = n <= 14;
   const int flips = exact ? 1 << n : bootstrap.draws;
-  // Eight prompts at a time: their sum under each of the 256 patterns of signs.
+  // Prompts are taken eight at a time, with their sum under each of the 256 patterns of signs.
   const std::size_t bytes = (n + 7) / 8;
   std::vector<std::array<double, 256>> sums(bytes);
   for (std::size_t byte = 0; byte < bytes; ++byte) {

@@ -1,5 +1,5 @@
-// Intervals and tests for paired experiments: the unit is the prompt, and both arms of a comparison
-// decoded the same ones. Everything is deterministic: the bootstrap draws from the counter-based
+// Intervals and tests for paired experiments. The unit is the prompt, and both arms of a comparison
+// decoded the same prompts. Everything is deterministic: the bootstrap draws from the counter-based
 // generator of core/prob/chance.h.
 #pragma once
 
@@ -16,7 +16,8 @@ struct Interval {
 
 struct Estimate {
   double value = 0;
-  Interval interval;  // NaN where there are too few prompts to say (fewer than two)
+  // The interval is NaN where there are fewer than two prompts, which are too few to say.
+  Interval interval;
 };
 
 struct Bootstrap {
@@ -24,41 +25,41 @@ struct Bootstrap {
   std::uint64_t seed = 1;
 };
 
-// A statistic of sums over prompts, with the BCa interval of resampled prompts: `columns` have one
-// number a prompt each, of which `statistic` is given the sums (so every column takes the same
-// draws). BCa (Efron 1987) is expanded for few prompts (Hesterberg 2015). NaN where there are fewer
-// than two prompts, or the statistic of too many draws is not finite.
+// A statistic of sums over prompts, with the BCa interval of resampled prompts. Each of `columns`
+// has one number a prompt, and `statistic` is given the sums of the columns, so that every column
+// takes the same draws. BCa (Efron 1987) is expanded for few prompts (Hesterberg 2015). The
+// interval is NaN where there are fewer than two prompts, or where the statistic of too many draws
+// is not finite.
 using Statistic = std::function<double(std::span<const double> sums)>;
 Estimate cluster_bootstrap(std::span<const std::vector<double>> columns, const Statistic& statistic,
                            double confidence = 0.95, Bootstrap bootstrap = {});
 
-// The same of a statistic whose curvature biases it, as a Frechet distance is by the number of
-// images: the bias of order 1 / n is taken off by the jackknife (Quenouille, 1956), and the
-// interval is Student's from its standard error (Tukey, 1958).
+// The same for a statistic whose curvature biases it, as the number of images biases a Frechet
+// distance. The jackknife removes the bias of order 1 / n (Quenouille, 1956), and the interval is
+// Student's from its standard error (Tukey, 1958).
 Estimate jackknife(std::span<const std::vector<double>> columns, const Statistic& statistic,
                    double confidence = 0.95);
 
-// Ratio of sums, baseline / arm: how many times less the arm costs. One number a prompt and arm,
-// samples summed beforehand, all positive. The interval is BCa on the logarithm, from resampled
-// prompts, the same draw for both arms: resampling the arms apart is uselessly wide, resampling
-// single samples too narrow. A 95 % interval of 20 prompts covers at about 92 %, of 200 at 95 %.
+// The ratio of sums, baseline / arm: how many times less the arm costs. There is one number a
+// prompt and arm, with samples summed beforehand, all positive. The interval is BCa on the
+// logarithm, from resampled prompts, with the same draw for both arms: resampling the arms apart is
+// uselessly wide, resampling single samples too narrow. A 95 % interval of 20 prompts covers at
+// about 92 %, of 200 at 95 %.
 Estimate speedup(std::span<const double> baseline, std::span<const double> arm,
                  double confidence = 0.95, Bootstrap bootstrap = {});
 
-// Mean of arm - baseline over prompts, with Student's interval.
+// The mean of arm - baseline over prompts, with Student's interval.
 Estimate difference(std::span<const double> baseline, std::span<const double> arm,
                     double confidence = 0.95);
 
 // Two one-sided tests: the arms are equivalent when the interval of the difference at confidence 1
 // - 2 alpha (90 %) lies inside +-margin. A difference that is merely not significant shows nothing.
 struct Equivalence {
-  enum class Finding {
-    equivalent,
-    undecided,
-    different
-  };  // different: the interval lies wholly outside the margin
+  // `different` means that the interval lies wholly outside the margin.
+  enum class Finding { equivalent, undecided, different };
   Finding finding = Finding::undecided;
-  Estimate difference;  // at confidence 1 - 2 alpha
+  // The difference at confidence 1 - 2 alpha.
+  Estimate difference;
   double margin = 0;
   int prompts = 0;
   // Prompts for 80 % power at this spread, if the true difference is what was measured; infinite
@@ -72,8 +73,8 @@ Equivalence equivalence(std::span<const double> baseline, std::span<const double
 Equivalence equivalence(const Estimate& difference, int prompts, double margin,
                         double alpha = 0.05);
 
-// One-sided: is the arm no worse than the baseline by the margin? `sign` is 1 where more is better,
-// -1 where less is.
+// A one-sided test: is the arm no worse than the baseline by the margin? `sign` is 1 where more is
+// better, and -1 where less is.
 struct NonInferiority {
   bool shown = false;
   double bound =
@@ -85,17 +86,17 @@ NonInferiority non_inferiority(std::span<const double> baseline, std::span<const
 NonInferiority non_inferiority(const Estimate& difference, int prompts, double margin, int sign = 1,
                                double alpha = 0.05);
 
-// Prompts needed to see a true difference by a two-sided paired test: (z_{1-alpha/2} + z_{power})^2
-// sd^2 / difference^2.
+// Returns the prompts needed to see a true difference by a two-sided paired test: (z_{1-alpha/2} +
+// z_{power})^2 sd^2 / difference^2.
 double prompts_for_difference(double sd, double difference, double alpha = 0.05,
                               double power = 0.8);
 
-// Sample standard deviation of arm - baseline.
+// Returns the sample standard deviation of arm - baseline.
 double paired_sd(std::span<const double> baseline, std::span<const double> arm);
 
-// Prompts needed to show equivalence when there is none to find: (z_{1-alpha} + z_{1-beta/2})^2
-// sd^2 / margin^2, which is 8.56 sd^2 / margin^2 at alpha = 0.05 and 80 % power; and to show "no
-// worse" one-sidedly, 6.18 sd^2 / margin^2.
+// The first returns the prompts needed to show equivalence when there is no difference to find:
+// (z_{1-alpha} + z_{1-beta/2})^2 sd^2 / margin^2, which is 8.56 sd^2 / margin^2 at alpha = 0.05 and
+// 80 % power. The second returns those needed to show "no worse" one-sidedly, 6.18 sd^2 / margin^2.
 double prompts_for_equivalence(double sd, double margin, double alpha = 0.05, double power = 0.8);
 double prompts_for_non_inferiority(double sd, double margin, double alpha = 0.05,
                                    double power = 0.8);
@@ -106,19 +107,20 @@ double prompts_for_equivalence_at(double difference, double sd, double margin, d
 double prompts_for_non_inferiority_at(double worse, double sd, double margin, double alpha = 0.05,
                                       double power = 0.8);
 
-// Two-sided p value of the mean of paired differences under random signs: exact up to 14 prompts,
-// else from `bootstrap.draws`.
+// The two-sided p value of the mean of paired differences under random signs: exact up to 14
+// prompts, else from `bootstrap.draws`.
 double sign_flip_p(std::span<const double> differences, Bootstrap bootstrap = {10000, 1});
 
-// Least squares y = intercept + slope x, with Student's intervals of both.
+// Fits y = intercept + slope x by least squares, with Student's intervals of both.
 struct Line {
   Estimate intercept, slope;
-  double r2 = 0;  // share of the variance that the line explains
+  // The share of the variance that the line explains.
+  double r2 = 0;
 };
 Line fit_line(std::span<const double> x, std::span<const double> y, double confidence = 0.95);
 
-// Holm's adjusted p values, in the order given: for all arms of one metric against one declared
-// baseline.
+// Returns Holm's adjusted p values, in the order given, for all arms of one metric against one
+// declared baseline.
 std::vector<double> holm(std::span<const double> p);
 
 }  // namespace draftlab

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kGap = 2;
 
-// Columns of a terminal: bytes that begin a character.
+// Counts the columns of a terminal, that is the bytes that begin a character.
 std::size_t columns(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));

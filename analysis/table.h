@@ -6,15 +6,15 @@
 
 namespace draftlab {
 
-// The first column is aligned left and names the row, the others right. A table wider than `width`
-// goes on below, the first column repeated.
+// The first column is aligned left and names the row, the others are aligned right. A table wider
+// than `width` goes on below, with the first column repeated.
 struct TextTable {
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;
   std::string print(std::size_t width = 120) const;
 };
 
-// `value` with `digits` after the point; "-" for NaN.
+// Writes `value` with `digits` after the point, and "-" for NaN.
 std::string fixed(double value, int digits);
 
 }  // namespace draftlab

@@ -13,7 +13,7 @@ constexpr int kLargestWindow = 4, kParts = 10;
 
 double ratio(double above, double below) { return below > 0 ? above / below : kNotMeasured; }
 
-// Means of what falls into equal parts; what was not measured is left out.
+// Computes the means of what falls into equal parts. What was not measured is left out.
 class Parts {
  public:
   explicit Parts(int parts)

@@ -14,8 +14,8 @@ struct Hypothesis {
   double log_probability = 0;
 };
 
-// A place for one hypothesis at a time: the model keeps of its cache what the next one shares with
-// the last.
+// A place for one hypothesis at a time. The model keeps that part of its cache which the next
+// hypothesis shares with the last.
 struct Beam {
   Canvas canvas;
   std::unique_ptr<Sequence> sequence;
@@ -37,7 +37,8 @@ std::vector<Token> beam_search(Model& model, const Prompt& prompt, const BeamOpt
   };
   std::vector<std::unique_ptr<Beam>> beams;
   for (std::size_t i = 0; i < width; ++i) beams.push_back(std::make_unique<Beam>(model, prompt));
-  std::size_t alive = 1;  // the empty answer
+  // At first only the empty answer is alive.
+  std::size_t alive = 1;
   Hypothesis best;
   double best_score = -std::numeric_limits<double>::infinity();
 
@@ -51,7 +52,7 @@ std::vector<Token> beam_search(Model& model, const Prompt& prompt, const BeamOpt
       batch.push_back({beams[i]->sequence.get(), &question, &answers[i]});
     model.answer(batch);
 
-    // Twice as many continuations as places: at most half of them end.
+    // There are twice as many continuations as places, because at most half of them end.
     struct Next {
       std::size_t beam;
       Token token;
@@ -89,13 +90,13 @@ std::vector<Token> beam_search(Model& model, const Prompt& prompt, const BeamOpt
         hypotheses.push_back(std::move(hypothesis));
       }
     }
-    // No continuation of the best one left can do better than if it cost nothing to go on to the
-    // longest answer.
+    // No continuation of the best one left can score better than if going on to the longest answer
+    // cost nothing.
     alive =
         kept.empty() || score(kept.front().log_probability, most) <= best_score ? 0 : kept.size();
 
     // The first continuation of a hypothesis stays in its place, where the cache is; the others
-    // take what is free.
+    // take free places.
     std::vector<int> place(kept.size(), -1);
     std::vector<char> taken(alive, 0);
     for (std::size_t i = 0; i < alive; ++i)

@@ -1,4 +1,4 @@
-// `draftlab check CONFIG`: validates a whole sweep without running it.
+// `draftlab check CONFIG` validates a whole sweep without running it.
 #pragma once
 
 #include "core/config/plugin.h"

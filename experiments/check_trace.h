@@ -1,4 +1,4 @@
-// `draftlab check-trace FILE...`: validates traces against the schema.
+// `draftlab check-trace FILE...` validates traces against the schema.
 #pragma once
 
 #include "core/config/plugin.h"

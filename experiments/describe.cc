@@ -34,7 +34,7 @@ void print_section(const std::string& name, const OptionSet& set) {
   print(set);
 }
 
-// Sections that belong to no plugin, with their options declared.
+// Visits the sections that belong to no plugin, with their options declared.
 template <class Visit>
 void each_section(const Registries& registries, Visit visit) {
   const auto show = [&](const std::string& name, auto options) {
@@ -66,8 +66,8 @@ int describe(const CommandLine& line, const Registries& registries) {
     registries.each([&](const auto& registry) {
       for (const auto& entry : registry.entries()) {
         known.push_back(registry.kind() + "." + entry.name);
-        if (wanted != known.back() && wanted != entry.name)
-          continue;  // a bare name means every plugin of that name
+        // A bare name means every plugin of that name.
+        if (wanted != known.back() && wanted != entry.name) continue;
         if (found) std::cout << "\n";
         print(registry, entry);
         found = true;

@@ -1,4 +1,4 @@
-// `draftlab describe KIND.NAME`: options, defaults, ranges, source.
+// `draftlab describe KIND.NAME` prints a plugin's options, defaults, ranges and source.
 #pragma once
 
 #include "core/config/plugin.h"

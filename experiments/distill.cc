@@ -13,7 +13,7 @@
 namespace draftlab {
 namespace {
 
-// One line of a parallel text.
+// Makes one line of a parallel text.
 std::string line_of(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text + "\n";
@@ -61,8 +61,9 @@ int distill(const CommandLine& line, const Registries& registries) {
         canvas.commit(position++, token);
       const std::string answer = arm.task->text(prompt, canvas);
       std::erase(given, arm.tokenizer->begin());
+      // A parallel text has no empty lines.
       if (answer.find_first_not_of(" \n") == std::string::npos)
-        ++empty;  // a parallel text has no such lines
+        ++empty;
       else
         source += line_of(arm.tokenizer->decode(given)), target += line_of(answer);
       progress.at(i + 1);

@@ -1,5 +1,5 @@
-// `draftlab distill CONFIG`: a teacher's own answers to a task's prompts, as parallel text to train
-// on (sequence-level distillation: Kim and Rush, 2016).
+// `draftlab distill CONFIG` writes a teacher's own answers to a task's prompts as parallel text to
+// train on (sequence-level distillation: Kim and Rush, 2016).
 #pragma once
 
 #include "core/config/plugin.h"

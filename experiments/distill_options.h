@@ -1,4 +1,4 @@
-// Config section `distill`: how a teacher's answers are searched.
+// The config section `distill`: how a teacher's answers are searched.
 #pragma once
 
 #include <cstdint>

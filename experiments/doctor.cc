@@ -55,7 +55,7 @@ double measure(const Blas& blas) {
   if (!blas.product) return 0;
   constexpr int kRows = 32, kInner = 1024, kColumns = 4096;
   constexpr int kMostRounds = 8;
-  constexpr double kEnough = 0.1;  // seconds
+  constexpr double kEnough = 0.1;  // The seconds after which a measurement ends.
   const float one = 1, zero = 0;
   std::vector<float> a(kRows * kInner, 0.5f), b(static_cast<std::size_t>(kInner) * kColumns, 0.25f),
       c(kRows * kColumns);
@@ -72,7 +72,7 @@ double measure(const Blas& blas) {
   return best;
 }
 
-// Prints the findings, and counts those that need a hand.
+// Prints the findings, and counts those that the user should mend.
 class Report {
  public:
   void row(const std::string& name, const std::string& text) {
@@ -95,7 +95,7 @@ std::string gib(double bytes) {
   return text;
 }
 
-// A line "name: value kB" of /proc/meminfo, in bytes.
+// Returns the value of a line "name: value kB" of /proc/meminfo, in bytes.
 double memory(const std::string& name) {
   std::ifstream file("/proc/meminfo");
   for (std::string line; std::getline(file, line);) {
@@ -129,11 +129,11 @@ void report_processor(Report& report, const std::string& cpu) {
   report.row("memory", gib(memory("MemAvailable")) + " free of " + gib(memory("MemTotal")));
 }
 
-// Below this it is the reference BLAS, or a busy machine.
+// A slower product comes from the reference BLAS, or from a busy machine.
 constexpr double kSlowBlasGflops = 20;
 
-// "" when products are fast. OpenBLAS and its like are slow only while something else uses the
-// cores.
+// Returns "" when products are fast. OpenBLAS and its like are slow only while something else uses
+// the cores.
 std::string complaint(const Blas& blas, double rate, bool& reference) {
   reference = blas.config.empty() && blas.path.find("openblas") == std::string::npos &&
               blas.path.find("mkl") == std::string::npos &&

@@ -1,4 +1,4 @@
-// `draftlab doctor`: what this machine is, and what on it makes experiments slow or wrong.
+// `draftlab doctor` prints what this machine is, and what on it makes experiments slow or wrong.
 #pragma once
 
 #include "core/config/plugin.h"
@@ -6,7 +6,8 @@
 
 namespace draftlab {
 
-// What to say at the start of a run: one sentence when products are slow, "" when they are not.
+// Returns what to say at the start of a run: one sentence when products are slow, and "" when they
+// are not.
 std::string blas_warning();
 
 int doctor(const CommandLine& line, const Registries& registries);

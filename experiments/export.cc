@@ -12,15 +12,15 @@
 namespace draftlab {
 namespace {
 
-// The images of the task that a run decoded, as its resolved config names them: as many as the run
-// has samples, or as there are.
+// Exports the images of the task that a run decoded, as its resolved config names them: as many as
+// the run has samples, or as there are.
 void export_held_out(const std::string& folder, const RunRow& run, std::int64_t samples) {
   Faults faults;
   const Config config = Config::parse(run.config, "the config of the trace", faults);
   ImageSetOptions options;
   OptionSet set;
   options.declare(set);
-  Config own;  // the task has options besides
+  Config own;  // The task has other options besides these.
   for (const Config::Entry* const entry : config.section("task.images")) {
     const auto known = [&](const Option& option) {
       return entry->key == "task.images." + option.name();

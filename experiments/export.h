@@ -1,3 +1,5 @@
+// `draftlab export FILE` writes a trace in other formats: with --csv DIR as text files, with
+// --images DIR as images that other programs read.
 #pragma once
 
 #include "core/config/plugin.h"

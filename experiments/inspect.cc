@@ -22,7 +22,7 @@ std::int64_t number(const CommandLine& line, const std::string& flag) {
   return std::stoll(text);
 }
 
-// Row of the `wanted`-th sample of one run.
+// Returns the row of the `wanted`-th sample of one run.
 std::int64_t row_in_run(const Trace& trace, std::int64_t run, std::int64_t wanted) {
   std::int64_t row = 0, seen = 0;
   for (const SampleRow& sample : trace.read(false)) {
@@ -62,8 +62,9 @@ int inspect(const CommandLine& line, const Registries&) {
     try {
       if (!trace.runs()[run].checkpoint.empty())
         tokenizers[static_cast<int>(run)] = open_tokenizer(trace.runs()[run].checkpoint);
-    } catch (const Error&) {  // ids it is
     }
+    // The ids are shown instead.
+    catch (const Error&) {}
   }
   options.piece = [&](int run, Token token) {
     const auto found = tokenizers.find(run);

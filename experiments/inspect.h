@@ -1,4 +1,4 @@
-// `draftlab inspect FILE --sample I`: one trajectory, step by step.
+// `draftlab inspect FILE --sample I` shows one trajectory, step by step.
 #pragma once
 
 #include "core/config/plugin.h"

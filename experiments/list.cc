@@ -20,7 +20,7 @@ int list(const CommandLine& line, const Registries& registries) {
                        "'; draftlab list shows all of them");
     if (wanted != near + "s")
       throw UsageError("there is no kind of part '" + wanted + "'; did you mean '" + near + "'?");
-    wanted = near;  // the plural
+    wanted = near;  // The word was the plural of a kind.
   }
   registries.each([&](const auto& registry) {
     if (!wanted.empty() && registry.kind() != wanted) return;

@@ -1,4 +1,4 @@
-// `draftlab list [KIND]`: what there is.
+// `draftlab list [KIND]` prints the plugins that exist.
 #pragma once
 
 #include "core/config/plugin.h"

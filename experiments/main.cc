@@ -1,5 +1,5 @@
-// The program: takes the command line apart, loads plugins, runs one command, and turns errors into
-// exit statuses.
+// The program: it takes the command line apart, loads plugins, runs one command, and turns errors
+// into exit statuses.
 #include <malloc.h>
 
 #include <algorithm>
@@ -41,9 +41,11 @@ struct Flag {
 
 struct Command {
   std::string name, arguments, summary;
-  std::size_t fewest, most;  // positional arguments
+  // The number of positional arguments.
+  std::size_t fewest, most;
   std::vector<Flag> flags;
-  bool takes_config;  // and so the overrides of one
+  // Whether the command takes a config, and so the overrides of one.
+  bool takes_config;
   int (*function)(const CommandLine&, const Registries&);
 };
 
@@ -274,10 +276,11 @@ const std::vector<Command>& commands() {
   return all;
 }
 
-// Flags without a dot that set a config key.
+// A flag without a dot that sets a config key.
 struct Alias {
   std::string flag, key;
-  std::string value = "";  // of a switch; others take theirs from the command line
+  // The value of a switch; other flags take theirs from the command line.
+  std::string value = "";
 };
 const std::vector<Alias> kAliases = {
     {"device", "run.device"},
@@ -342,8 +345,9 @@ const Command& find_command(const std::string& name) {
   throw UsageError("there is no command '" + name + "'; " + hint);
 }
 
-// Takes `--router.hysteresis.on 2`, `--drafter=ngram` and the aliases out of `words`: every key
-// takes exactly one value, which may begin with a dash. What is left is the command's own.
+// Takes `--router.hysteresis.on 2`, `--drafter=ngram` and the aliases out of `words`. Every key
+// takes exactly one value, which may begin with a dash. The words that are left are the command's
+// own.
 std::vector<std::pair<std::string, std::string>> take_overrides(std::vector<std::string>& words) {
   const std::vector<std::string> parts = kinds();
   std::vector<std::pair<std::string, std::string>> overrides;
@@ -475,8 +479,8 @@ int main_of(std::vector<std::string> words) {
 }  // namespace draftlab
 
 int main(int argc, char** argv) {
-  // A cell takes and frees the same megabytes again and again: given back to the system at once,
-  // their pages cost a quarter of the time in which its trace is made.
+  // A cell takes and frees the same megabytes again and again. If they were given back to the
+  // system at once, their pages would cost a quarter of the time in which its trace is made.
   mallopt(M_MMAP_THRESHOLD, 4 << 20);
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
   try {

@@ -18,10 +18,11 @@ std::vector<std::string> listed(const std::string& text) {
   return parts;
 }
 
-// out/quickstart.h5 -> out/quickstart-figures
+// Maps out/quickstart.h5 to out/quickstart-figures.
 std::string folder_for(const std::string& path) {
   std::filesystem::path where(path);
-  if (where.filename().empty()) where = where.parent_path();  // a folder with a slash at its end
+  // The path is a folder with a slash at its end.
+  if (where.filename().empty()) where = where.parent_path();
   return (where.parent_path() / where.stem()).string() + "-figures";
 }
 

@@ -1,4 +1,4 @@
-// `draftlab plot PATH...`: figures.
+// `draftlab plot PATH...` draws figures.
 #pragma once
 
 #include "core/config/plugin.h"

@@ -20,7 +20,8 @@ double positive(const CommandLine& line, const std::string& flag, double otherwi
   return value;
 }
 
-// "estimator" and "estimator.NAME", of which the value is a plugin; not "estimator.NAME.option".
+// Says whether a key is "estimator" or "estimator.NAME", of which the value is a plugin, and not
+// "estimator.NAME.option".
 bool names_plugin(const std::string& key, const std::string& kind) {
   return key == kind ||
          (key.starts_with(kind + ".") && key.find('.', kind.size() + 1) == std::string::npos);
@@ -54,7 +55,7 @@ int replay(const CommandLine& line, const Registries& registries) {
     return 0;
   }
 
-  // The run's own estimator and router, beaten by configs, beaten by flags.
+  // Configs override the run's own estimator and router, and flags override configs.
   Faults faults;
   Config config;
   const auto take = [&](const Config& from) {
@@ -89,8 +90,9 @@ int replay(const CommandLine& line, const Registries& registries) {
   }
   for (const Config::Entry* const at : config.entries()) {
     const Config::Entry& entry = *at;
+    // These two are shown anyhow.
     if (!names_plugin(entry.key, "router") || entry.value == "always" || entry.value == "never")
-      continue;  // shown anyhow
+      continue;
     Bound<Router> bound = bind(registries.routers, entry, config, faults);
     request.routers.push_back(
         {entry.key == "router" ? entry.value : entry.key.substr(std::string("router.").size()),

@@ -1,3 +1,4 @@
+// `draftlab replay FILE...` asks other estimators and routers about stored traces, without a model.
 #pragma once
 
 #include "core/config/plugin.h"
@@ -5,7 +6,6 @@
 
 namespace draftlab {
 
-// draftlab replay FILE...: other estimators and routers on stored traces, without a model.
 int replay(const CommandLine& line, const Registries& registries);
 
 }  // namespace draftlab

@@ -21,7 +21,8 @@ std::vector<std::string> list(const std::string& text) {
   return words;
 }
 
-// [report] choose and tune_prompts of the config that the traces were made with; flags beat them.
+// Reads choose and tune_prompts of [report] in the config that the traces were made with; flags
+// override them.
 void read_declared(const Frame& frame, ReportRequest& request) {
   const auto& config = frame.files()[0].config;
   const auto choose = config.find("report.choose"), prompts = config.find("report.tune_prompts");

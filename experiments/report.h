@@ -1,3 +1,4 @@
+// `draftlab report PATH...` prints the table of an experiment, from its traces.
 #pragma once
 
 #include "core/config/plugin.h"
@@ -5,7 +6,6 @@
 
 namespace draftlab {
 
-// draftlab report PATH...: the table of an experiment, from its traces.
 int report(const CommandLine& line, const Registries& registries);
 
 }  // namespace draftlab

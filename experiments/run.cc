@@ -19,7 +19,7 @@ namespace {
 volatile std::sig_atomic_t interrupted = 0;
 void interrupt(int) { interrupted = 1; }
 
-// What an arm still has to decode.
+// Returns what an arm still has to decode.
 std::vector<Job> missing(const LoadedArm& arm, int run, const TraceWriter& writer) {
   std::vector<Job> jobs;
   for (int sample = 0; sample < static_cast<int>(arm.composition.run.samples); ++sample) {

@@ -1,4 +1,4 @@
-// `draftlab run CONFIG`: decodes every cell of a config, writes the trace, prints the table.
+// `draftlab run CONFIG` decodes every cell of a config, writes the trace and prints the table.
 #pragma once
 
 #include "core/config/plugin.h"

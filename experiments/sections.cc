@@ -12,7 +12,7 @@ void register_sections(Registries& registries) {
   registries.sections.add<CertifyOptions>("certify");
   registries.sections.add<DistillOptions>("distill");
   registries.sections.add<ReportOptions>("report");
-  // Where cells are computed is no part of what a trace records.
+  // Where cells are computed does not belong into a trace.
   registries.sections.add<SlurmOptions>("slurm", Recorded::no);
 }
 

@@ -12,7 +12,7 @@
 namespace draftlab {
 namespace {
 
-// "trainer.as-arm.order=lattice" becomes "order=lattice": the folder of a cell.
+// Returns the folder of a cell: "trainer.as-arm.order=lattice" becomes "order=lattice".
 std::string folder_name(const Cell& cell) {
   std::string name;
   for (const auto& [axis, value] : cell.axes) {
@@ -22,7 +22,7 @@ std::string folder_name(const Cell& cell) {
   return name;
 }
 
-// Validation by generation (ASSD, Figures 3 and 4): the config's task, decoded by the checkpoint
+// Validates by generation (ASSD, Figures 3 and 4): the config's task is decoded by the checkpoint
 // with the config's parts.
 ValidationRow generate(Config config, const Registries& registries, const std::string& checkpoint) {
   config.erase("trainer");

@@ -1,4 +1,4 @@
-// `draftlab train CONFIG`: makes a checkpoint or a tokenizer.
+// `draftlab train CONFIG` makes a checkpoint or a tokenizer.
 #pragma once
 
 #include "core/config/plugin.h"

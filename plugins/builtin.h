@@ -1,6 +1,6 @@
-// Every plugin of the tree, one line each: X(KIND, NAME) is the file NAME.cc below the folder of
-// its kind. A line without a file does not link, and the configuration of the build refuses a file
-// without a line, so what `draftlab list` shows is what there is.
+// The list of all plugins of the tree, one line each: X(KIND, NAME) is the file NAME.cc below the
+// folder of its kind. A line without a file does not link, and the configuration of the build
+// refuses a file without a line, so what `draftlab list` shows is what there is.
 #pragma once
 
 #define DRAFTLAB_BUILTIN_PLUGINS(X) \
@@ -90,5 +90,5 @@ struct Registries;
 DRAFTLAB_BUILTIN_PLUGINS(DRAFTLAB_DECLARE_PLUGIN)
 #undef DRAFTLAB_DECLARE_PLUGIN
 
-// Registers all of them.
+// Registers all plugins of the list.
 void register_builtin_plugins(draftlab::Registries& registries);

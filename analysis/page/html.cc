@@ -17,7 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::int64_t kBlock = 256;  // samples in memory at a time
+// So many samples are in memory at a time.
+constexpr std::int64_t kBlock = 256;
 
 std::string base64(const std::string& bytes) {
   constexpr const char* kDigits =
@@ -43,7 +44,7 @@ PackedColumn pack_floats(const std::vector<double>& values) {
   return {"f32", base64(bytes)};
 }
 
-// Which samples the page shows, and what it calls them.
+// A sample that the page shows, and how the page names it.
 struct Shown {
   std::int32_t group, prompt, repeat;
 };
@@ -81,7 +82,7 @@ class Trajectories {
   }
 };
 
-// Words of the page: a token and its text.
+// Returns the index of a word of the page, which is a token and its text.
 std::int64_t Trajectories::word(Token token, const std::map<std::int32_t, std::string>& pieces_of) {
   const auto found = pieces_of.find(token);
   const std::string text = found == pieces_of.end() ? "" : found->second;
@@ -125,7 +126,8 @@ void Trajectories::sample(const Shown& shown, const SampleRow& row,
   add("sample_nfe", row.counts.nfe());
   texts.push_back(row.text);
   for (const StepRow& step : row.steps) {
-    std::set<std::pair<std::int32_t, Token>> kept;  // drafts that were committed are shown as such
+    // Drafts that were committed are shown as such.
+    std::set<std::pair<std::int32_t, Token>> kept;
     for (const TokenRow& t : step.tokens) {
       if (t.position >= row.length) continue;
       kept.insert({t.position, t.token});
@@ -163,7 +165,7 @@ Json Trajectories::columns() const {
   return all;
 }
 
-// The texts of the tokens of each run of a trace.
+// Returns the texts of the tokens of each run of a trace.
 std::vector<std::map<std::int32_t, std::string>> pieces_of(const Trace& trace) {
   std::vector<std::map<std::int32_t, std::string>> pieces(trace.runs().size());
   const Columns table = trace.columns(Table::piece, 0, trace.rows(Table::piece));
@@ -183,8 +185,8 @@ std::vector<std::map<std::int32_t, std::string>> pieces_of(const Trace& trace) {
   return pieces;
 }
 
-// Each sample of the frame that is shown. Samples of one group and prompt (other seeds, repeats)
-// are counted up.
+// Returns each sample of the frame that is shown. Samples of one group and prompt (other seeds,
+// repeats) are numbered.
 std::map<std::int64_t, Shown> chosen_samples(const Frame& frame, const Report& report,
                                              int most_prompts) {
   std::map<int, int> group_of;
@@ -230,8 +232,8 @@ void gather(const Frame& frame, const std::map<std::int64_t, Shown>& shown,
   }
 }
 
-// What the groups' names say, "drafter=self decode.draft_length=5", as columns; none when a name
-// says something else.
+// Returns what the groups' names say, "drafter=self decode.draft_length=5", as columns, and none
+// when a name says something else.
 std::vector<std::string> keys_of(const Report& report, Json& values_of_groups) {
   std::vector<std::string> keys = report.by;
   std::vector<std::map<std::string, std::string>> said(report.groups.size());
@@ -265,8 +267,8 @@ Json number(const Estimate& estimate) {
   return cell;
 }
 
-// Every quantity as a column, behind costs and rates their ratio to the baseline; per group, its
-// cells.
+// Writes every quantity as a column, and behind costs and rates their ratio to the baseline; each
+// group has its cells.
 void table(const Report& report, Json& metrics, std::vector<Json>& cells) {
   cells.assign(report.groups.size(), Json::array());
   for (const Quantity& quantity : report.quantities) {
@@ -323,8 +325,9 @@ std::pair<int, int> axes(const Report& report, const Json& metrics,
   for (int m = 0; m < count; ++m) column[metrics[m]["name"].get<std::string>()] = m;
   for (const Quantity& quantity : report.quantities) {
     const int m = column[quantity.title];
+    // Scores come last.
     if (quantity.compare == Quantity::Compare::difference && quantity.better != 0 && differs(m))
-      y = m;  // scores come last
+      y = m;
   }
   return {x, y};
 }
@@ -335,7 +338,7 @@ std::string joined(const std::vector<std::string>& lines) {
   return text;
 }
 
-// JSON inside HTML: no tag begins, and no line ends that a script would see.
+// Writes JSON inside HTML, so that no tag begins, and no line ends that a script would see.
 std::string embedded(const Json& json) {
   std::string text;
   for (char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {

@@ -1,4 +1,4 @@
-// A sweep as one HTML file that needs neither server nor network: the table of a report, its
+// Writes a sweep as one HTML file that needs neither server nor network: the table of a report, its
 // trade-offs, and every trajectory.
 #pragma once
 
@@ -9,10 +9,11 @@
 namespace draftlab {
 
 struct PageOptions {
-  int prompts = 200;  // whose trajectories the page shows: the first of them
+  // The page shows the trajectories of the first so many prompts.
+  int prompts = 200;
 };
 
-// The file's text.
+// Returns the text of the file.
 std::string html_page(const Frame& frame, const Report& report, const PageOptions& options = {});
 
 // A column as the page carries it: base64 of little-endian unsigned integers as narrow as they fit
@@ -21,8 +22,8 @@ struct PackedColumn {
   std::string type, data;
 };
 PackedColumn pack(const std::vector<std::int64_t>& values);
-// A probability on the page's scale: round(-3000 ln p), 21.8 nats at most; 65534 is zero, 65535 not
-// measured.
+// A probability on the page's scale is round(-3000 ln p), 21.8 nats at most; 65534 stands for zero,
+// and 65535 for not measured.
 std::int64_t probability_code(double p);
 
 }  // namespace draftlab

@@ -3,7 +3,8 @@
 
 namespace draftlab {
 
-extern const char* const kPageFrame;  // HTML with {{title}}, {{style}}, {{data}} and {{script}}
+// The HTML, with {{title}}, {{style}}, {{data}} and {{script}}.
+extern const char* const kPageFrame;
 extern const char* const kPageStyle;
 extern const char* const kPageScript;
 

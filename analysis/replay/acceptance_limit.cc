@@ -11,7 +11,7 @@
 namespace draftlab {
 namespace {
 
-// Whether `draft` has the token among its k likeliest.
+// Says whether `draft` has the token among its k likeliest.
 bool drafted(const DraftRow& draft, const TokenRow& token, int k) {
   if (static_cast<int>(draft.top.size()) < k)
     throw Fault("a draft has " + std::to_string(draft.top.size()) + " tokens, and " +
@@ -26,8 +26,8 @@ bool drafted_somewhere(const StepRow& step, const TokenRow& token, int k) {
                      [&](const DraftRow& draft) { return drafted(draft, token, k); });
 }
 
-// How many of the steps from `at` on a round accepts whose drafts are those of the step before,
-// without the one that it committed.
+// Returns how many of the steps from `at` on a round accepts. Its drafts are those of the step
+// before, without the one that it committed.
 template <class Accepts>
 std::size_t accepted(const std::vector<StepRow>& steps, std::size_t at, int draft_length,
                      Accepts accepts) {
@@ -42,7 +42,8 @@ std::size_t accepted(const std::vector<StepRow>& steps, std::size_t at, int draf
   return count;
 }
 
-// The first forward commits its own choice; then each commits what it accepts and one more.
+// Counts the forwards: the first commits its own choice, and each later one commits what it accepts
+// and one more.
 template <class Accepts>
 std::int64_t rounds(const std::vector<StepRow>& steps, int draft_length, Accepts accepts) {
   std::int64_t forwards = steps.empty() ? 0 : 1;
@@ -61,7 +62,7 @@ std::int64_t stale_rounds(const std::vector<StepRow>& steps, int draft_length, i
   return forwards;
 }
 
-// Stepwise, with drafts of all masks.
+// Says whether a sample was decoded stepwise, with drafts of all masks.
 bool usable(const SampleRow& sample) {
   return !sample.steps.empty() &&
          std::all_of(sample.steps.begin(), sample.steps.end(), [](const StepRow& step) {
@@ -88,7 +89,7 @@ Forwards forwards_within(const std::vector<StepRow>& steps, int draft_length, in
 
 std::vector<AcceptanceLimits> acceptance_limits(const Frame& frame,
                                                 const std::vector<int>& draft_lengths) {
-  // Sums a prompt: tokens, and forwards of each reading.
+  // The sums of a prompt: tokens, and the forwards of each reading.
   struct Sums {
     double tokens = 0;
     std::map<std::pair<int, int>, std::array<double, 3>> forwards;

@@ -120,8 +120,8 @@ void each_step(const Frame& frame, int vocabulary,
         const auto first = static_cast<std::int32_t>(block.rows[0][begin]);
         const std::int32_t block_first = blocks.first(first), block_end = blocks.end(first, length);
         view.span = {first, static_cast<int>(of(1))};
-        // Of a block, the masked positions are those that were drafted; a prompt lies to the left
-        // of what is decoded in blocks.
+        // The masked positions of a block are those that were drafted; a prompt lies to the left of
+        // what is decoded in blocks.
         int masked = static_cast<int>(of(0));
         if (setting.block > 0) {
           masked = static_cast<int>(std::count_if(

@@ -10,27 +10,33 @@
 namespace draftlab {
 
 struct LoggedStep {
-  std::int64_t sample = 0;  // row of the frame's samples
-  int number = 0;           // of the step in its sample
-  StepView view;            // `expected` is what the run's own estimator said
+  // The row of the frame's samples.
+  std::int64_t sample = 0;
+  // The number of the step in its sample.
+  int number = 0;
+  // `view.expected` is what the run's own estimator said.
+  StepView view;
   int drafted = 0, exact = 0, committed = 0;
-  bool verified = false, undecided = false;  // undecided: there was something to route
+  // `undecided` says that there was something to route.
+  bool verified = false, undecided = false;
   bool routed = false;
   double propensity = 1, forwards = 0;
-  std::vector<double> accept;  // a_i of the span, NaN where it is not known
-  int prefix = -1;             // realised K; -1: nothing was judged
-  std::vector<double>
-      stored;  // what attached estimators expected, in the order of Frame::estimators()
+  // The a_i of the span, NaN where one is not known.
+  std::vector<double> accept;
+  // The realised K; -1 when nothing was judged.
+  int prefix = -1;
+  // What attached estimators expected, in the order of Frame::estimators().
+  std::vector<double> stored;
 
   int span() const { return static_cast<int>(accept.size()); }
-  bool known() const;  // every a_i
-  int tokens() const {
-    return prefix < span() ? prefix + 1 : prefix;
-  }  // C: with the replacement, no bonus token
+  // Says whether every a_i is known.
+  bool known() const;
+  // Returns C, which counts the replacement and no bonus token.
+  int tokens() const { return prefix < span() ? prefix + 1 : prefix; }
 };
 
-// Visits every step with drafts, sample by sample, in order. DataError when the traces recorded no
-// drafts.
+// Visits every step with drafts, sample by sample, in order. Throws DataError when the traces
+// recorded no drafts.
 void each_step(const Frame& frame, int vocabulary,
                const std::function<void(const LoggedStep&)>& visit);
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kBins = 10;
 
-// Mean and spread of what is added.
+// Computes the mean and the spread of what is added.
 struct Moments {
   double count = 0, sum = 0, squares = 0, absolute = 0;
   void add(double value) {
@@ -30,7 +30,7 @@ struct Moments {
   }
 };
 
-// Sums a prompt, for resampling prompts.
+// The sums of each prompt, for resampling prompts.
 struct ByPrompt {
   std::vector<double> above, below;
   explicit ByPrompt(std::size_t prompts) : above(prompts, 0.0), below(prompts, 0.0) {}
@@ -48,7 +48,7 @@ struct ByPrompt {
   }
 };
 
-// One estimator, as it hears of the steps.
+// Judges one estimator by the steps that it is told of.
 class Judge {
  public:
   Judge(std::string name, std::size_t prompts)
@@ -75,7 +75,8 @@ class Judge {
       score += std::pow(survival - (step.prefix >= k), 2);
     }
     brier_.add(prompt, score);
-    for (int d = step.exact; d < step.span(); ++d) {  // exact drafts need no guess
+    // Exact drafts need no guess.
+    for (int d = step.exact; d < step.span(); ++d) {
       if (std::isnan(step.accept[d])) continue;
       const double a = std::clamp((*alpha)[d], 0.0, 1.0);
       EstimatorError::Bin& bin = bins_[std::min(kBins - 1, static_cast<int>(a * kBins))];
@@ -113,19 +114,19 @@ class Judge {
   std::vector<EstimatorError::Bin> bins_;
 };
 
-// What a decision is worth: tokens that a step is expected to commit, a forward.
+// The worth of a decision: the tokens a forward that a step is expected to commit.
 struct Worth {
   double verify = 0, skip = 0;
   double of(bool verified) const { return verified ? verify : skip; }
 };
 
 Worth worth_of(const LoggedStep& step, const ReplayRequest& request) {
-  const double unverified =
-      std::max(1, step.view.preview);  // without a confident draft a step commits one
+  // Without a confident draft a step commits one token.
+  const double unverified = std::max(1, step.view.preview);
   return {expected_committed(step.accept) / request.verify_cost, unverified / request.skip_cost};
 }
 
-// One router, or a fixed rule, as it hears of the steps.
+// Counts the decisions of one router, or of a fixed rule, on the steps that it is told of.
 class Ledger {
  public:
   Ledger(std::string name, std::size_t prompts) : name_(std::move(name)), value_(prompts) {}
@@ -215,11 +216,13 @@ Replay replay(const Frame& frame, const ReplayRequest& request) {
   }
 
   std::int64_t sample = -1;
-  std::unique_ptr<Canvas> canvas;  // routers are shown one, and read nothing of it
+  // Routers are shown a canvas, and read nothing of it.
+  std::unique_ptr<Canvas> canvas;
   each_step(frame, request.vocabulary, [&](const LoggedStep& step) {
     const std::int32_t prompt = frame.samples()[step.sample].prompt;
     ++result.steps;
-    if (step.sample != sample) {  // what a router learns it learns within a sequence
+    // A router learns only within a sequence.
+    if (step.sample != sample) {
       sample = step.sample;
       canvas = std::make_unique<Canvas>(step.view.length,
                                         std::span<const std::pair<std::int32_t, Token>>{});
@@ -263,7 +266,8 @@ Replay replay(const Frame& frame, const ReplayRequest& request) {
           routers[r].estimator ? routers[r].estimator->expected(step.view) : step.view.expected;
       Route route = routers[r].router->decide(view);
       ledgers[3 + r].hear(prompt, step, route.verify, request);
-      route.verify = step.verified;  // it learns from what was done
+      // The router learns from what was done.
+      route.verify = step.verified;
       Verdict verdict;
       verdict.commits.resize(static_cast<std::size_t>(std::max(0, step.committed)));
       routers[r].router->observe(*canvas, route, verdict);

@@ -1,13 +1,13 @@
-// Estimators and routers, asked again about the steps of a trace, without a model.
+// Asks estimators and routers again about the steps of a trace, without a model.
 //
 // A recorded draft has its acceptance probability a_i, so a step says more than what happened in
 // it. With S_k = a_1 ... a_k the accepted prefix K of L drafts has expectation E[K] = S_1 + ... +
-// S_L, and the tokens committed without a bonus token E[C] = S_0 + ... + S_{L-1}. What an estimator
-// says, less E[K], is its error; K - E[K] is luck, and no estimator's fault.
+// S_L, and the tokens committed without a bonus token have E[C] = S_0 + ... + S_{L-1}. An
+// estimator's expectation minus E[K] is its error; K - E[K] is luck, and no estimator's fault.
 //
-// A router is asked for its decision in each logged state; what it would have met had it decided so
-// is unknown. Its regret is of one step, by E[C] a forward. Only where `explore` logged
-// propensities is there an estimate of what it would have done instead.
+// A router is asked for its decision in each logged state; which states it would have met had it
+// decided so is unknown. Its regret is that of one step, by E[C] a forward. Only where `explore`
+// logged propensities is there an estimate of what it would have done instead.
 #pragma once
 
 #include <optional>
@@ -28,54 +28,70 @@ struct ReplayRequest {
   struct Candidate {
     std::string name;
     Bound<Router> router;
-    std::optional<Bound<Estimator>> estimator;  // whose expectation it reads
+    // The estimator whose expectation the router reads.
+    std::optional<Bound<Estimator>> estimator;
   };
   std::vector<Candidate> routers;
-  double verify_cost = 2, skip_cost = 1;  // forwards of a verified step, and of any other
-  int vocabulary = 0;                     // of the target, where the trace is too old to say
+  // The forwards of a verified step, and of any other.
+  double verify_cost = 2, skip_cost = 1;
+  // The vocabulary of the target, where the trace is too old to say.
+  int vocabulary = 0;
 };
 
-// Errors of an expected prefix, over the judged steps. Intervals are of resampled prompts.
+// The errors of an expected prefix, over the judged steps. Intervals are of resampled prompts.
 struct EstimatorError {
   std::string name;
-  Estimate error, absolute;  // K-hat - K: mean, and mean of the absolute value
-  double spread = 0;         // standard deviation of K-hat - K
-  double error_committed = 0,
-         absolute_committed = 0;  // against what was committed, the replacement included
-  double error_expected = 0, spread_expected = 0,
-         absolute_expected = 0;         // K-hat - E[K]; NaN where no a_i is known past a rejection
-  double error_expected_committed = 0;  // K-hat - E[C]
-  Estimate brier;  // sum over k of (S-hat_k - 1[K >= k])^2; NaN where the estimator names no
-                   // probabilities
+  // The mean of K-hat - K, and the mean of its absolute value.
+  Estimate error, absolute;
+  // The standard deviation of K-hat - K.
+  double spread = 0;
+  // The same against what was committed, the replacement included.
+  double error_committed = 0, absolute_committed = 0;
+  // The same of K-hat - E[K]; NaN where no a_i is known past a rejection.
+  double error_expected = 0, spread_expected = 0, absolute_expected = 0;
+  // The mean of K-hat - E[C].
+  double error_expected_committed = 0;
+  // The sum over k of (S-hat_k - 1[K >= k])^2; NaN where the estimator gives no probabilities.
+  Estimate brier;
   struct Bin {
     double said = 0, was = 0;
     std::int64_t drafts = 0;
   };
-  std::vector<Bin> reliability;  // ten bins of alpha: its mean, and the mean of a_i
+  // Ten bins of alpha, each with its mean and the mean of a_i.
+  std::vector<Bin> reliability;
 };
 
 struct Decisions {
   std::string name;
   std::int64_t steps = 0;
-  double verified = 0, agreement = 0;     // shares
-  double rate = 0, best = 0, regret = 0;  // expected tokens a forward of what it decided, of the
-                                          // better choice, and the difference
-  Estimate value;        // tokens a forward if it had decided, self-normalised; NaN where refused
-  double effective = 0;  // sample size: (sum w)^2 / sum w^2
-  std::string refused;   // why there is no such estimate
+  // Both are shares of the steps.
+  double verified = 0, agreement = 0;
+  // Expected tokens a forward: of what it decided, of the better choice, and the difference.
+  double rate = 0, best = 0, regret = 0;
+  // The tokens a forward if it had decided, self-normalised; NaN where refused.
+  Estimate value;
+  // The effective sample size, (sum w)^2 / sum w^2.
+  double effective = 0;
+  // Why there is no such estimate.
+  std::string refused;
 };
 inline constexpr double kLeastEffective = 50;
 
 struct Replay {
-  std::int64_t steps = 0, judged = 0, known = 0;  // known: every a_i of the span
+  // `known` counts the steps of whose span every a_i is known.
+  std::int64_t steps = 0, judged = 0, known = 0;
   std::int64_t prompts = 0;
-  double luck = 0, luck_spread = 0;        // K - E[K]
-  double prefix = 0, length = 0;           // means of K and of L
-  std::vector<EstimatorError> estimators;  // stored ones (step_expected_*) first
-  std::vector<Decisions> routers;          // what was logged, always and never first
+  // The mean and the standard deviation of K - E[K].
+  double luck = 0, luck_spread = 0;
+  // The means of K and of L.
+  double prefix = 0, length = 0;
+  // Stored estimators (step_expected_*) come first.
+  std::vector<EstimatorError> estimators;
+  // What was logged, always and never come first.
+  std::vector<Decisions> routers;
 };
 
-// DataError: the traces hold no drafts, or none that was judged.
+// Throws DataError when the traces hold no drafts, or none that was judged.
 Replay replay(const Frame& frame, const ReplayRequest& request);
 std::string replay_tables(const Replay& replay, bool reliability);
 

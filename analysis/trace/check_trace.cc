@@ -18,8 +18,10 @@
 namespace draftlab {
 namespace {
 
-constexpr double kRounding = 1e-6;    // a probability computed in floating point may pass 1 by this
-constexpr std::int64_t kBlock = 256;  // samples in memory at a time
+// A probability computed in floating point may exceed 1 by this.
+constexpr double kRounding = 1e-6;
+// So many samples are in memory at a time.
+constexpr std::int64_t kBlock = 256;
 
 class Checker {
  public:
@@ -58,8 +60,8 @@ class Checker {
 void Checker::found(bool must, const std::string& column, const std::string& rule, std::int64_t row,
                     const std::string& value) {
   const std::string key = column + " " + rule;
-  if (++times_[key] >
-      TraceCheck::kShown) {  // rules about rows concern declared columns, whose names are printable
+  // Rules about rows concern declared columns, whose names are printable.
+  if (++times_[key] > TraceCheck::kShown) {
     ++result_.hidden[key];
     return;
   }
@@ -159,8 +161,8 @@ void Checker::check_links(const ColumnReader& file, Table table, const std::stri
   }
 }
 
-// A commit forward belongs to the step that caused it, the first computation of the prompt to the
-// sample.
+// A commit forward belongs to the step that caused it, and the first computation of the prompt to
+// the sample.
 void Checker::check_counts(const SampleRow& sample, std::int64_t row, Counts SampleRow::*whole,
                            Counts StepRow::*part, const std::string& prefix) {
   for (Kind kind : {Kind::prefill, Kind::draft, Kind::verify, Kind::commit, Kind::aux}) {
@@ -248,7 +250,7 @@ void Checker::check_sample(const SampleRow& sample, std::int64_t row) {
                "sample_drafter_");
 }
 
-// A cell leads to its run, one to one, and counts the samples that are here.
+// Checks that each cell leads to its run, one to one, and counts the samples that are here.
 void Checker::check_manifest(const Trace& trace) {
   const std::vector<CellRow> cells = manifest(trace);
   if (cells.empty()) return;
@@ -362,8 +364,9 @@ void Checker::run() {
     try {
       const std::int64_t rows = file.rows(table);
       summary << ", " << rows << " " << name(table) << (rows == 1 ? "" : "s");
-    } catch (const DataError&) {  // was found above
     }
+    // The error was found above.
+    catch (const DataError&) {}
   }
   result_.summary = summary.str();
 }

@@ -1,4 +1,5 @@
-// Is a file what docs/TRACE_FORMAT.md says? Finds every MUST and SHOULD that it breaks.
+// Checks that a file is what docs/TRACE_FORMAT.md says, and finds every MUST and SHOULD that it
+// breaks.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace draftlab {
 
-// What is wrong at one place. `row` is -1 where a rule is about no row.
+// A rule that is broken at one place. `row` is -1 where a rule is about no row.
 struct Finding {
   bool must = true;
   std::string column, what;
@@ -17,17 +18,22 @@ struct Finding {
 };
 
 struct TraceCheck {
-  std::string path, summary;          // "valid, schema 1.0, 2 runs, 10 samples, ..."
-  std::vector<Finding> findings;      // of one rule at most kShown
-  std::map<std::string, int> hidden;  // and how many more of "column rule"
+  // The summary reads "valid, schema 1.0, 2 runs, 10 samples, ...".
+  std::string path, summary;
+  // The findings, of one rule at most kShown.
+  std::vector<Finding> findings;
+  // How many more findings there are, by "column rule".
+  std::map<std::string, int> hidden;
   static constexpr int kShown = 5;
-  bool valid() const;  // no MUST is broken
+  // Says whether no MUST is broken.
+  bool valid() const;
 };
 
-// Never throws for what is wrong with the file. Traces and curves.
+// Checks traces and curves. It never throws for what is wrong with the file.
 TraceCheck check_trace(const std::string& path);
 
-// One line a finding, then the summary; the exit status: 0, or 65 when a MUST is broken.
+// Prints one line a finding, then the summary. Returns the exit status: 0, or 65 when a MUST is
+// broken.
 int print(const TraceCheck& check, std::ostream& out);
 
 }  // namespace draftlab

@@ -12,7 +12,8 @@
 namespace draftlab {
 namespace {
 
-constexpr std::int64_t kBlock = 1 << 16;  // rows in memory at a time
+// So many rows are in memory at a time.
+constexpr std::int64_t kBlock = 1 << 16;
 
 void append_text(std::string& line, const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) {
@@ -24,7 +25,8 @@ void append_text(std::string& line, const std::string& text) {
   line += '"';
 }
 
-// The shortest text that reads back as the same number; float columns as floats.
+// Appends the shortest text that reads back as the same number; float columns are read back as
+// floats.
 void append_number(std::string& line, double value, Type type) {
   if (std::isnan(value)) return;
   char text[40];

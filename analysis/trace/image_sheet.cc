@@ -22,13 +22,14 @@ constexpr Rgb kPaper{255, 255, 255}, kAccepted{0, 150, 60}, kReplaced{220, 40, 3
 // One decoded image: its tokens in the order of positions, and how each came to be.
 struct DecodedImage {
   std::vector<Eigen::VectorXd> tokens;
-  std::vector<Rgb> marks;  // kPaper: none
+  // kPaper means that there is no mark.
+  std::vector<Rgb> marks;
 };
 
 Rgb mark_of(const StepRow& step, const TokenRow& token) {
+  // This is the target's own draw.
   for (const DraftRow& draft : step.drafts)
-    if (draft.position == token.position && draft.depth < step.exact)
-      return kPaper;  // the target's own draw
+    if (draft.position == token.position && draft.depth < step.exact) return kPaper;
   switch (static_cast<Source>(token.source)) {
     case Source::accepted: return kAccepted;
     case Source::resampled: return kReplaced;
@@ -50,8 +51,8 @@ DecodedImage image_of(const SampleRow& sample) {
   return image;
 }
 
-// How tokens lie in a square image of one channel, each a square of values in raster order. Zero
-// where they do not.
+// How tokens lie in a square image of one channel, each a square of values in raster order. All is
+// zero where they do not.
 struct Layout {
   int patch = 0, across = 0;
   Layout(std::int64_t positions, std::int64_t dimension) {
@@ -65,8 +66,8 @@ struct Layout {
   int side() const { return patch * across; }
 };
 
-// Values that are black and white: of intensities 0 and 1, where the config says how values were
-// made of them.
+// The values of black and white: those of intensities 0 and 1, where the config says how values
+// were computed from intensities.
 struct GreyLevels {
   double black = -1, white = 1;
   bool told = false;
@@ -86,7 +87,7 @@ struct GreyLevels {
   }
 };
 
-// Draws with its upper left corner at (x, y), a value being a square of `zoom` pixels.
+// Draws an image with its upper left corner at (x, y); a value becomes a square of `zoom` pixels.
 void draw(Raster& raster, int x, int y, int zoom, const Layout& layout,
           const std::vector<Eigen::VectorXd>& tokens, const GreyLevels& levels) {
   for (std::size_t t = 0; t < tokens.size(); ++t) {
@@ -129,8 +130,10 @@ std::string folder_name(const RunRow& run, std::size_t index) {
 }  // namespace
 
 std::string write_sheet(const Trace& trace, const std::string& path, const SheetOptions& options) {
-  using Key = std::pair<std::int32_t, std::int32_t>;  // prompt and repeat
-  std::map<int, std::map<Key, std::int64_t>> rows;    // of an arm
+  // The key holds prompt and repeat.
+  using Key = std::pair<std::int32_t, std::int32_t>;
+  // For each arm: the rows by key.
+  std::map<int, std::map<Key, std::int64_t>> rows;
   std::set<Key> all;
   std::int64_t at = 0;
   for (const SampleRow& sample : trace.read(false)) {

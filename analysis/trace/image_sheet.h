@@ -1,4 +1,4 @@
-// Decoded images of a trace as pictures: a sheet of some of them, or a file each.
+// Shows the decoded images of a trace: as a sheet of some of them, or as one file each.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,28 @@
 namespace draftlab {
 
 struct SheetOptions {
-  std::int64_t first = 0;   // prompt, counted in the trace
-  std::int64_t images = 0;  // of an arm; 0: ten a row, and six rows where there is one arm
-  int run = -1;             // only this arm
+  // The first prompt, counted in the trace.
+  std::int64_t first = 0;
+  // The images of an arm; 0 takes ten a row, and six rows where there is one arm.
+  std::int64_t images = 0;
+  // Only this arm is shown; -1 shows all.
+  int run = -1;
   bool outlines = true;
 };
 
-// Writes a sheet: a row an arm and a column a prompt, so that arms stand side by side on the same
-// noise; of one arm alone, rows of ten. Tokens that a verifier accepted or replaced are outlined.
-// Returns what stands where. DataError: the trace has no vector tokens, or they are no square
-// image.
+// Writes a sheet with a row an arm and a column a prompt, so that arms stand side by side on the
+// same noise; a single arm has rows of ten. Tokens that a verifier accepted or replaced are
+// outlined. Returns what stands where. Throws DataError when the trace has no vector tokens, or
+// when they do not form a square image.
 std::string write_sheet(const Trace& trace, const std::string& path, const SheetOptions& options);
 
-// Writes what other programs score images from: of each arm a folder of PNG files (those of square
+// Writes what other programs score images from: for each arm a folder of PNG files (of square
 // images), tokens.npy [N, positions, dimension], labels.npy [N] where the task recorded classes,
 // and samples.txt, a line an image: prompt and repeat. Returns the folders.
 std::vector<std::string> export_images(const Trace& trace, const std::string& folder);
 
-// The same of tokens [N, positions, dimension] that no trace holds; `config` says how values become
-// grey levels, as that of a run does.
+// Does the same with tokens [N, positions, dimension] that no trace holds; `config` says how values
+// become grey levels, as that of a run does.
 void export_images(const std::string& folder, const std::string& config, std::int64_t positions,
                    std::int64_t dimension, const std::vector<float>& tokens,
                    const std::vector<float>& labels);

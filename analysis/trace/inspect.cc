@@ -11,15 +11,15 @@
 namespace draftlab {
 namespace {
 
-// How a drafted or committed token is marked.
+// The marks of drafted and committed tokens.
 struct Marks {
   const char *exact, *accepted, *rejected, *becomes, *unjudged, *given;
 };
 constexpr Marks kUtf8Marks = {"\u00B7", "\u2713", "\u2717", "\u2192", "?", "\u2026"};
 constexpr Marks kAsciiMarks = {"=", "+", "x", ">", "?", "..."};
 
-// Printable: control characters never reach the terminal; in ASCII the piece of a space is an
-// underscore.
+// Makes a text printable: control characters never reach the terminal, and in ASCII the piece of a
+// space is an underscore.
 std::string printable(const std::string& text, bool ascii) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -46,7 +46,7 @@ int columns_of(const std::string& text) {
   }));
 }
 
-// `text` cut to at most `most` columns.
+// Cuts `text` to at most `most` columns.
 std::string cut(const std::string& text, int most) {
   int columns = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -56,7 +56,7 @@ std::string cut(const std::string& text, int most) {
   return text;
 }
 
-// Words one after another, wrapped at the width, continued under the first.
+// Writes words one after another, wrapped at the width, and continued under the first.
 class Paragraph {
  public:
   Paragraph(std::string head, int width)
@@ -159,7 +159,8 @@ std::string Picture::header(std::int64_t index) const {
          paragraph("cost   ", cost) + (scores.empty() ? "" : paragraph("scores ", scores));
 }
 
-// Forwards of a step by the first letter of their kind, "d+v"; a draft model's in brackets.
+// Names the forwards of a step by the first letter of their kind, as in "d+v"; those of a draft
+// model stand in brackets.
 std::string short_cost(const StepRow& step) {
   auto letters = [](const Counts& counts) {
     std::string text;
@@ -176,8 +177,8 @@ std::string short_cost(const StepRow& step) {
   return text.empty() ? "-" : text;
 }
 
-// One draft after the other, in the order of drafting; then what was committed at positions that no
-// draft had.
+// Shows one draft after the other, in the order of drafting, and then what was committed at
+// positions that no draft had.
 std::string Picture::step(const StepRow& step) const {
   char head[64];
   std::snprintf(head, sizeof head, "%5d %4d  %-6s ", step.step, step.committed,
@@ -189,7 +190,7 @@ std::string Picture::step(const StepRow& step) const {
     const DraftRow& draft = step.drafts[i];
     const std::string drafted = std::to_string(draft.position) + ":" + piece(draft.token);
     const auto token = committed.find(draft.position);
-    // All vectors have one id: of those only what was accepted is what was drafted.
+    // All vectors have one id, so for vectors only an accepted draft counts as kept.
     const bool kept = token != committed.end() && token->second->token == draft.token &&
                       (draft.accepted != 0 || token->second->value.size() == 0);
     if (draft.accepted == 1 || kept) {
@@ -213,7 +214,8 @@ std::string Picture::step(const StepRow& step) const {
 }
 
 std::string Picture::canvas() const {
-  std::map<std::int32_t, std::pair<Token, std::int32_t>> at;  // position: token, step
+  // By position: the token and its step.
+  std::map<std::int32_t, std::pair<Token, std::int32_t>> at;
   for (const StepRow& step : sample_.steps) {
     for (const TokenRow& token : step.tokens) at[token.position] = {token.token, step.step};
   }

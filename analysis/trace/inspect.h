@@ -1,5 +1,5 @@
-// One decoded sequence as a picture in a terminal: what each step drafted, what became of it, and
-// what it left.
+// Draws one decoded sequence in a terminal: what each step drafted, what became of it, and what it
+// left.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,23 @@
 namespace draftlab {
 
 struct InspectOptions {
-  std::int64_t first_step = 0, end_step = std::numeric_limits<std::int64_t>::max();  // half open
+  // The steps [first_step, end_step) are shown.
+  std::int64_t first_step = 0, end_step = std::numeric_limits<std::int64_t>::max();
   bool ascii = false;
-  int width = 100;                                         // columns
-  std::function<std::string(int run, Token token)> piece;  // empty: ids are shown
+  // The width in columns.
+  int width = 100;
+  // Spells a token; where it is empty, ids are shown.
+  std::function<std::string(int run, Token token)> piece;
 };
 
-// "A:B", "A:", ":B", or "N" for the first N. UsageError when it is none of these.
+// Reads "A:B", "A:", ":B", or "N" for the first N. Throws UsageError when the text is none of
+// these.
 void read_steps(const std::string& text, InspectOptions& options);
 
-// Whether the environment says that the terminal shows UTF-8.
+// Says whether the environment tells that the terminal shows UTF-8.
 bool terminal_shows_utf8();
 
-// DataError when there is no such sample.
+// Returns the picture. Throws DataError when there is no such sample.
 std::string inspect(const Trace& trace, std::int64_t sample, const InspectOptions& options);
 
 }  // namespace draftlab

@@ -81,7 +81,7 @@ std::string whole(const std::string& path, std::size_t most) {
   return text;
 }
 
-// What a file packed by gzip holds.
+// Returns what a file packed by gzip holds.
 std::string unpacked(const std::string& path, std::size_t most) {
   std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
   std::string text, part(1 << 16, '\0');

@@ -6,8 +6,8 @@
 namespace draftlab {
 namespace {
 
-// Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours cost one
-// each.
+// The optimal string alignment distance: insertions, deletions, substitutions and swaps of
+// neighbours cost one each.
 int edit_distance(const std::string& a, const std::string& b) {
   std::vector<int> before_last, last(b.size() + 1), row(b.size() + 1);
   std::iota(last.begin(), last.end(), 0);
@@ -34,12 +34,11 @@ void Faults::raise() const {
 }
 
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates) {
-  constexpr std::size_t kLongestWord = 100;  // what is longer is no slip of the finger
+  constexpr std::size_t kLongestWord = 100;  // A longer word is no slip of the finger.
   if (word.empty() || word.size() > kLongestWord) return {};
   std::string best;
-  int smallest = word.size() <= 3 ? 2
-                                  : static_cast<int>(word.size()) / 3 +
-                                        2;  // what is this far away is no suggestion
+  // A candidate at this distance or farther is no suggestion.
+  int smallest = word.size() <= 3 ? 2 : static_cast<int>(word.size()) / 3 + 2;
   for (const std::string& candidate : candidates) {
     const int distance = edit_distance(word, candidate);
     if (distance >= smallest) continue;
@@ -49,7 +48,7 @@ std::string nearest(const std::string& word, const std::vector<std::string>& can
   if (!best.empty()) return best;
   for (const std::string& candidate : candidates) {
     if (word.size() >= 3 && candidate.compare(0, word.size(), word) == 0)
-      return candidate;  // an abbreviation
+      return candidate;  // The word is an abbreviation.
   }
   return {};
 }

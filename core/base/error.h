@@ -8,7 +8,8 @@
 
 namespace draftlab {
 
-// Base of every error a user can cause; `status` is the process's exit status (sysexits).
+// The base of every error that a user can cause. `status` is the exit status of the process
+// (sysexits).
 class Error : public std::runtime_error {
  public:
   Error(int status, const std::string& what) : std::runtime_error(what), status_(status) {}
@@ -26,12 +27,13 @@ struct DataError : Error {
 };
 struct OutputError : Error {
   explicit OutputError(const std::string& what) : Error(73, what) {}
-};  // cannot create or write
+};
 struct ConfigError : Error {
   explicit ConfigError(const std::string& what) : Error(78, what) {}
 };
 
-// A fault of ours or of a plugin: a broken contract, a site drawn twice.
+// An error of the program or of a plugin, not of the user: a broken contract, or a random site that
+// was drawn twice.
 struct Fault : Error {
   explicit Fault(const std::string& what) : Error(70, what) {}
 };
@@ -42,14 +44,15 @@ class Faults {
   void add(std::string sentence) { sentences_.push_back(std::move(sentence)); }
   bool empty() const { return sentences_.empty(); }
   const std::vector<std::string>& sentences() const { return sentences_; }
-  // Throws ConfigError with one sentence a line when there is any.
+  // Throws ConfigError with one sentence a line when there is any fault.
   void raise() const;
 
  private:
   std::vector<std::string> sentences_;
 };
 
-// The candidate nearest to `word` by edit distance, or "" when none is near enough to suggest.
+// Returns the candidate nearest to `word` by edit distance, or "" when none is near enough to
+// suggest.
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
 
 }  // namespace draftlab

@@ -53,8 +53,8 @@ int write_all(Descriptor&& file, const Pieces& next, bool sync) {
   return closed == 0 ? 0 : errno;
 }
 
-// Makes a rename in the folder durable. Some file systems cannot sync a folder; that is no failure
-// of ours.
+// Makes a rename in the folder durable. Some file systems cannot sync a folder; that is not treated
+// as an error.
 void sync_folder(const std::string& path) {
   Descriptor folder{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (folder.fd >= 0) ::fsync(folder.fd);

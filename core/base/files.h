@@ -1,4 +1,4 @@
-// Files that are there whole or not at all.
+// Writes files so that each is there whole or not at all, and remembers the digests of large files.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,11 @@ namespace draftlab {
 // cause when it cannot be done; then nothing is left behind.
 void write_whole(const std::string& path, std::span<const std::byte> bytes);
 void write_whole(const std::string& path, std::string_view text);
-// The same for what is larger than memory: each call of `next` gives a piece, which is written
-// before the next call; an empty one ends the file.
+// Does the same for contents that are larger than memory: each call of `next` gives a piece, which
+// is written before the next call; an empty piece ends the file.
 void write_whole(const std::string& path, const std::function<std::span<const std::byte>()>& next);
-// The same without syncing: for what can be found out again where a power failure takes it.
+// Does the same without syncing, for contents that can be computed again if a power failure takes
+// them.
 void replace_whole(const std::string& path, std::string_view text);
 
 inline constexpr std::string_view kPartial = ".partial";
@@ -30,23 +31,25 @@ inline constexpr std::string_view kDamaged = ".damaged";
 // Removes the leftovers in a folder whose writer is known to be gone.
 void remove_leftovers(const std::string& folder);
 
-// Creates the folder and its parents. OutputError when that is impossible or something else has the
-// name.
+// Creates the folder and its parents. Throws OutputError when that is impossible or when something
+// else has the name.
 void make_folder(const std::string& path);
 
-// The folder that `path` lies in; "." for a bare name.
+// Returns the folder that `path` lies in, and "." for a bare name.
 std::string folder_of(const std::string& path);
 
-// A file as it stood at some time. Equal stamps, equal contents.
+// A file as it stood at some time. Files with equal stamps have equal contents.
 struct FileStamp {
-  std::string path;                    // absolute
-  std::int64_t size = 0, changed = 0;  // bytes; nanoseconds
+  // The absolute path.
+  std::string path;
+  // The size in bytes, and the time of the last change in nanoseconds.
+  std::int64_t size = 0, changed = 0;
   auto operator<=>(const FileStamp&) const = default;
 };
 
-// The digest of a file: computed once a process, and not at all where it was remembered for the
-// file as it stands. A checkpoint of many gigabytes is hashed by whoever freezes a sweep, and not
-// by every process that loads it.
+// The digest of a file is computed once a process, and not at all where it was remembered for the
+// file as it stands. So a checkpoint of many gigabytes is hashed by the process that freezes a
+// sweep, and not by every process that loads it.
 std::string digest_once(const std::string& path, const std::function<std::string()>& compute);
 void remember_digest(const FileStamp& file, const std::string& digest);
 std::map<FileStamp, std::string> remembered_digests();

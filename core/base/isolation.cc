@@ -20,7 +20,7 @@ std::uint64_t memory_in_use() {
   return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// In the child: nothing of its end is to be seen but the status.
+// Runs in the child. Nothing of how it ends is visible but its exit status.
 [[noreturn]] void run(const std::function<void()>& act, std::uint64_t most_memory,
                       unsigned seconds) {
   for (int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM, SIGXCPU})
@@ -67,7 +67,7 @@ bool ended_well(pid_t child) {
 bool survives(const std::function<void()>& act, std::uint64_t bytes, unsigned seconds) {
   const std::uint64_t most_memory = memory_in_use() + bytes;
   const pid_t child = ::fork();
-  if (child < 0) return true;  // no process to be had: go without the trial
+  if (child < 0) return true;  // No process can be made, so the trial is skipped.
   if (child == 0) run(act, most_memory, seconds);
   return ended_well(child);
 }

@@ -1,4 +1,5 @@
-// Files of JSON objects, one a line or all in one array, each with its place for messages.
+// Reads files of JSON objects, one a line or all in one array, and keeps the place of each for
+// messages.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +10,20 @@
 namespace draftlab {
 
 struct JsonObject {
-  std::string where;  // "'test.jsonl' line 3"
+  // The place of the object, such as "'test.jsonl' line 3".
+  std::string where;
   nlohmann::json json;
 
   bool has(const std::string& key) const { return json.contains(key) && !json[key].is_null(); }
-  // DataError where the key is missing or holds something else. Carriage returns are dropped.
+  // These throw DataError where the key is missing or holds a value of another type. Carriage
+  // returns in texts are dropped.
   std::string text(const std::string& key) const;
   std::vector<std::string> texts(const std::string& key) const;
   std::int64_t number(const std::string& key) const;
 };
 
-// DataError naming the line that is no object, or when there is none at all.
+// Parses a whole text. Throws DataError naming the line that is no object, or when there is no
+// object at all.
 std::vector<JsonObject> json_objects(const std::string& text, const std::string& name);
 
 }  // namespace draftlab

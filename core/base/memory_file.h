@@ -1,4 +1,4 @@
-// A file without a name.
+// A file that lives in memory and has no name in any folder.
 #pragma once
 
 #include <string>
@@ -6,8 +6,9 @@
 
 namespace draftlab {
 
-// Holds `bytes` in memory, to be read from its beginning: by this process through path(), by a
-// child through fd(), which it inherits. OutputError when there is no memory for it.
+// Holds `bytes` in memory, to be read from the beginning: by this process through path(), and by a
+// child process through fd(), which it inherits. Throws OutputError when there is not enough
+// memory.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view bytes);

@@ -14,7 +14,8 @@ namespace {
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kLongestHeader = 1 << 16;
 
-// What stands after 'key': in the header, which is a Python dictionary; "" where it is missing.
+// Returns what stands after 'key': in the header, which is a Python dictionary, and "" where the
+// key is missing.
 std::string entry(const std::string& header, const std::string& key) {
   const std::size_t at = header.find("'" + key + "':");
   if (at == std::string::npos) return {};
@@ -26,7 +27,7 @@ std::string entry(const std::string& header, const std::string& key) {
                                   : header.substr(begin, end - begin + (close == ',' ? 0 : 1));
 }
 
-// "(3, 4)" -> {3, 4}; false where it is no shape.
+// Reads "(3, 4)" as {3, 4}. Returns false where the text is not a shape.
 bool read_shape(const std::string& text, std::vector<std::int64_t>& shape) {
   if (text.size() < 2 || text.front() != '(') return false;
   for (std::size_t at = 1; at + 1 < text.size();) {
@@ -34,7 +35,7 @@ bool read_shape(const std::string& text, std::vector<std::int64_t>& shape) {
     std::string word = text.substr(at, end - at);
     std::erase(word, ' ');
     at = end + 1;
-    if (word.empty() && at + 1 >= text.size()) break;  // "(3,)"
+    if (word.empty() && at + 1 >= text.size()) break;  // This is the shape "(3,)".
     if (word.empty() || word.size() > 12 ||
         word.find_first_not_of("0123456789") != std::string::npos)
       return false;
@@ -68,7 +69,8 @@ std::string read_header(std::ifstream& in, const std::string& path) {
   std::array<char, 12> head{};
   const auto damaged = [&] { return DataError("'" + path + "' is no .npy file"); };
   if (!in.read(head.data(), 8) || std::string_view(head.data(), 6) != kMagic) throw damaged();
-  const int width = head[6] == 1 ? 2 : 4;  // bytes of the header's length, by the format's version
+  // The version of the format says how many bytes the header's length takes.
+  const int width = head[6] == 1 ? 2 : 4;
   if (!in.read(head.data() + 8, width)) throw damaged();
   std::size_t length = 0;
   for (int i = 0; i < width; ++i)
@@ -127,8 +129,8 @@ void write_npy(const std::string& path, const std::vector<std::int64_t>& shape,
     throw Fault("an array of shape (" + sizes + ") does not hold " + std::to_string(values.size()) +
                 " values");
   std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + sizes + "), }";
-  header.append((64 - (10 + header.size() + 1) % 64) % 64,
-                ' ');  // the data begins at a multiple of 64
+  // The header is padded so that the data begins at a multiple of 64.
+  header.append((64 - (10 + header.size() + 1) % 64) % 64, ' ');
   header += '\n';
   std::string file(kMagic);
   file +=

@@ -41,7 +41,7 @@ void write_png(const std::string& path, const Raster& raster) {
   const std::vector<Rgb>& pixels = raster.pixels();
   const bool grey = std::all_of(pixels.begin(), pixels.end(),
                                 [](const Rgb& p) { return p.red == p.green && p.red == p.blue; });
-  std::string lines;  // each begins with the filter's number: none
+  std::string lines;  // Each line begins with the number of its filter, which is none.
   for (std::size_t i = 0; i < pixels.size(); ++i) {
     if (i % static_cast<std::size_t>(raster.width()) == 0) lines += '\0';
     lines += static_cast<char>(pixels[i].red);

@@ -1,4 +1,4 @@
-// Pictures as PNG files.
+// Draws pictures and writes them as PNG files.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +24,19 @@ class Raster {
     return pixels_[static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) +
                    static_cast<std::size_t>(x)];
   }
-  const std::vector<Rgb>& pixels() const { return pixels_; }  // in raster order
+  // The pixels in raster order: row by row from the top, each from the left.
+  const std::vector<Rgb>& pixels() const { return pixels_; }
   void fill(int x, int y, int width, int height, Rgb color);
-  void outline(int x, int y, int width, int height, int thickness,
-               Rgb color);  // inside the rectangle
+  // The outline lies inside the rectangle.
+  void outline(int x, int y, int width, int height, int thickness, Rgb color);
 
  private:
   int width_, height_;
   std::vector<Rgb> pixels_;
 };
 
-// 8 bits a channel; one channel where every pixel is grey. Whole or not at all (core/base/files.h).
+// Writes 8 bits a channel, and a single channel where every pixel is grey. The file is there whole
+// or not at all (core/base/files.h).
 void write_png(const std::string& path, const Raster& raster);
 
 }  // namespace draftlab

@@ -13,7 +13,8 @@ namespace {
 
 constexpr double kTerminalSeconds = 0.1, kLogSeconds = 10;
 
-// Three significant digits, thousands as k, millions as M: "0.42", "17.3", "5.21k".
+// Writes a number with three significant digits, thousands as k and millions as M: "0.42", "17.3",
+// "5.21k".
 std::string short_number(double value) {
   const char* suffix = value >= 1e6 ? "M" : value >= 1e3 ? "k" : "";
   if (value >= 1e6)
@@ -89,7 +90,8 @@ void Progress::show() {
     return;
   }
   const std::size_t written = line.size();
-  if (written < width_) line.append(width_ - written, ' ');  // covers what the line before left
+  // Spaces cover what the line before has left.
+  if (written < width_) line.append(width_ - written, ' ');
   *screen_.stream << '\r' << line << std::flush;
   width_ = written;
 }

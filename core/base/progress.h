@@ -1,5 +1,5 @@
-// How far long work is, how fast, and how long it will take: one line that is rewritten on a
-// terminal, else plain lines.
+// Shows how far long work is, how fast it goes and how long it will take: on a terminal as one line
+// that is rewritten, elsewhere as plain lines.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,26 @@ namespace draftlab {
 class Progress {
  public:
   struct Screen {
-    std::ostream* stream;  // standard error
+    // The stream that is written to; standard() takes standard error.
+    std::ostream* stream;
     bool terminal;
-    std::function<double()> seconds;  // a clock
+    // A clock that tells the time in seconds.
+    std::function<double()> seconds;
     static Screen standard();
   };
-  // `already` was done before (resume): it counts as done, but not towards the rate.
+  // `already` was done before, by the run that is resumed: it counts as done, but not towards the
+  // rate.
   Progress(std::string what, std::string unit, std::int64_t total, std::int64_t already = 0,
            Screen screen = Screen::standard());
-  ~Progress();  // ends the line
+  // Ends the line.
+  ~Progress();
   Progress(const Progress&) = delete;
 
-  // `note` is shown at the end of the line ("loss 3.21"). Cheap: shows at most ten lines a second,
-  // six a minute in a log.
+  // Reports how much is done. `note` is shown at the end of the line ("loss 3.21"). A call is
+  // cheap: at most ten lines a second are shown on a terminal, and six a minute in a log.
   void at(std::int64_t done, const std::string& note = {});
   void add(std::int64_t more = 1) { at(done_ + more); }
-  // Rubs the line out, so that something else can be printed.
+  // Erases the line, so that something else can be printed.
   void clear();
 
  private:
@@ -36,10 +40,11 @@ class Progress {
   std::int64_t total_, already_, done_;
   Screen screen_;
   double begun_, shown_;
-  std::size_t width_ = 0;  // of the line on the terminal
+  // The width of the line that stands on the terminal.
+  std::size_t width_ = 0;
 };
 
-// "0.8 s", "42 s", "3 min 05 s", "2 h 10 min".
+// Returns a duration in words, such as "0.8 s", "42 s", "3 min 05 s" or "2 h 10 min".
 std::string duration(double seconds);
 
 }  // namespace draftlab

@@ -5,7 +5,8 @@
 namespace draftlab {
 namespace {
 
-// U+00C0 to U+017F: the letter without its accent, '.' where there is nothing to drop.
+// For U+00C0 to U+017F: the letter without its accent, or '.' where there is nothing to drop. The
+// comment beside each row is its first code point.
 constexpr std::string_view kLatin =
     "AAAAAA.CEEEEIIII"   // 00C0
     ".NOOOOO..UUUUY.."   // 00D0
@@ -79,7 +80,7 @@ std::string mended_utf8(std::string_view text) {
       at += read.bytes;
       continue;
     }
-    // The longest beginning of a character: bytes that some continuation would complete.
+    // Finds the longest beginning of a character: bytes that some continuation would complete.
     std::size_t end = at + 1;
     const auto begins = [&](std::size_t bytes) {
       for (const std::string_view rest :

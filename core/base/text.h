@@ -1,4 +1,4 @@
-// UTF-8 as every reader of text needs it.
+// Reads, checks and repairs UTF-8. Every reader of text uses these functions.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace draftlab {
 
-// One character and how many bytes it takes; 0 bytes: what stands there is not well-formed.
+// One character and the number of bytes it takes; 0 bytes means that what stands there is not
+// well-formed.
 struct Point {
   std::uint32_t point = 0;
   std::size_t bytes = 0;
@@ -16,21 +17,21 @@ struct Point {
 Point read_point(std::string_view text, std::size_t at);
 void append_point(std::string& text, std::uint32_t point);
 
-// Unicode's White_Space.
+// Says whether the character has Unicode's property White_Space.
 bool white_space(std::uint32_t point);
 
-// Index of the first byte that is not well-formed UTF-8 (overlong forms, surrogates and values
-// above U+10FFFF are not); npos when all of it is.
+// Returns the index of the first byte that is not well-formed UTF-8 (overlong forms, surrogates and
+// values above U+10FFFF are not), or npos when all of the text is.
 std::size_t invalid_utf8(std::string_view text);
 
-// What is not well-formed becomes U+FFFD, one for each longest beginning of a character: a token
-// may end within one.
+// Replaces what is not well-formed by U+FFFD, one for each longest beginning of a character,
+// because a token may end within a character.
 std::string mended_utf8(std::string_view text);
 
-// What XLNet does to text before its pieces are looked up: white space stripped and collapsed to
-// one space, `` and '' become
-// ", accents dropped (letters of Latin-1 and Latin Extended-A and all combining marks; other
-// scripts stay), case kept. `text` must be valid UTF-8.
+// Does what XLNet does to text before its pieces are looked up. White space is stripped and
+// collapsed to one space, `` and '' become ", accents are dropped (from letters of Latin-1 and
+// Latin Extended-A, and all combining marks; other scripts keep theirs), and case is kept. `text`
+// must be valid UTF-8.
 std::string clean_text(std::string_view text);
 
 }  // namespace draftlab

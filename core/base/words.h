@@ -1,5 +1,5 @@
-// The words for the values of an enum: `words(Enum)`, a function beside the enum, lists them in
-// order. Options read and write these words.
+// The words for the values of an enum. A function words(Enum) beside the enum lists them in order;
+// options read and write these words.
 #pragma once
 
 #include <cstddef>

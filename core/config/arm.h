@@ -1,5 +1,5 @@
 // What the loop needs of a config: the parts of one arm, bound to their options, and the options
-// that several of them read.
+// that several parts read. An arm is one way to decode that a run compares with others.
 #pragma once
 
 #include <map>
@@ -23,7 +23,8 @@ struct Arm {
   Bound<Router> router;
   // Routers read the expectation of this estimator.
   std::optional<Bound<Estimator>> estimator;
-  // The expectations of these (`estimator.NAME = plugin`) are recorded and change nothing.
+  // The expectations of these estimators (`estimator.NAME = plugin`) are recorded and change
+  // nothing.
   std::vector<std::pair<std::string, Bound<Estimator>>> attached;
   Bound<Unmasker> unmasker;
   DecodeOptions decode;

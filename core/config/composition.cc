@@ -11,13 +11,13 @@
 namespace draftlab {
 namespace {
 
-// Models that a config may name beside the target.
+// The roles of models that a config may name beside the target.
 const std::vector<std::string> kModelRoles = {"draft", "judge"};
 
-// Sections that belong to the loop, not to a plugin or a command.
+// The sections that belong to the loop, not to a plugin or a command.
 const std::vector<std::string> kSections = {"decode", "run", "trace"};
 
-// Options of [run] that cannot change a decoded token: they are no part of an arm's identity.
+// These options of [run] cannot change a decoded token, so they are no part of an arm's identity.
 constexpr const char* kWithoutConsequence[] = {"limit", "first",       "samples",
                                                "batch", "fixed_shape", "threads"};
 
@@ -27,13 +27,13 @@ std::string join(const std::vector<std::string>& words) {
   return text;
 }
 
-// "; did you mean 'self'?" or "; there are: ngram, self, stepwise".
+// Returns "; did you mean 'self'?" or "; there are: ngram, self, stepwise".
 std::string hint(const std::string& word, const std::vector<std::string>& candidates) {
   const std::string near = nearest(word, candidates);
   return near.empty() ? "; there are: " + join(candidates) : "; did you mean '" + near + "'?";
 }
 
-// The file a config was read from: what the place of its last entry names.
+// Returns the file that a config was read from: the place of its last entry names it.
 std::string file_of(const Config& config) {
   const std::vector<const Config::Entry*> entries = config.entries();
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
@@ -43,7 +43,7 @@ std::string file_of(const Config& config) {
   return "the config";
 }
 
-// Options by section ("" has the names of the plugins), as they stand in a config.
+// The options by section, as they stand in a config. Section "" holds the names of the plugins.
 using Resolved = std::map<std::string, std::map<std::string, std::string>>;
 
 std::string to_ini(const Resolved& resolved) {
@@ -56,7 +56,7 @@ std::string to_ini(const Resolved& resolved) {
   return text;
 }
 
-// Reads one config, key by key, and remembers which it has used.
+// Reads one config, key by key, and remembers which keys it has used.
 class Composer {
  public:
   Composer(const Config& config, const Registries& registries, Faults& faults,
@@ -102,8 +102,8 @@ class Composer {
     return entry ? entry->value : otherwise;
   }
 
-  // Binds the plugin that `key` names. Its options stand in [kind.plugin], those of an instance of
-  // its own name in [key].
+  // Binds the plugin that `key` names. Its options stand in [kind.plugin]; those of an instance
+  // with a name of its own stand in [key].
   template <class Interface>
   std::optional<Bound<Interface>> choose(const Registry<Interface>& registry,
                                          const std::string& otherwise, const std::string& key) {
@@ -141,7 +141,8 @@ class Composer {
       if (auto target = choose(registries_.models, "")) arm.models.emplace("", std::move(*target));
     }
     for (const std::string& role : kModelRoles) {
-      if (value_of("model." + role, "none") == "none") {  // a sweep's arm without one
+      // The value "none" is that of a sweep's arm without such a model.
+      if (value_of("model." + role, "none") == "none") {
         if (config_.find("model." + role)) resolved_[""]["model." + role] = "none";
         seen_.insert("model." + role);
         continue;
@@ -151,7 +152,7 @@ class Composer {
     }
   }
 
-  // `estimator.NAME = plugin`, with its options in [estimator.NAME].
+  // Binds `estimator.NAME = plugin`, with its options in [estimator.NAME].
   void attach_estimators(Composition& arm) {
     for (const Config::Entry* const entry : config_.section("estimator")) {
       const std::string name = entry->key.substr(entry->key.find('.') + 1);
@@ -180,7 +181,8 @@ class Composer {
     for (const Option& option : set.options()) resolved_[section][option.name()] = option.value();
   }
 
-  // Sections of plugins that are not chosen: right or wrong all the same, but without effect.
+  // Reads the sections of plugins that are not chosen: they are validated all the same, but have no
+  // effect.
   template <class Interface>
   void visit_unchosen(const Registry<Interface>& registry) {
     std::set<std::string> visited;
@@ -206,7 +208,7 @@ class Composer {
     }
   }
 
-  // What no part has claimed.
+  // Refuses the keys that no part has claimed.
   void refuse_unknown() {
     std::vector<std::string> kinds;
     registries_.each([&](const auto& registry) { kinds.push_back(registry.kind()); });
@@ -245,8 +247,9 @@ class Composer {
     }
   }
 
-  // Constructors check what one option's range cannot; and the parts say what they will ask of the
-  // model. Models are not made here: that can load a library.
+  // Makes the parts once, because constructors check what one option's range cannot, and because
+  // the parts then say what they will ask of the model. Models are not made here, since that can
+  // load a library.
   void construct(const Composition& arm) {
     if (!faults_.empty()) return;
     check_part(arm.frontier, "frontier", arm);
@@ -288,8 +291,9 @@ class Composer {
                 join(registries_.estimators.names()));
   }
 
-  // A model speaks vectors if it answers the laws of reverse steps, a drafter or verifier is for
-  // them if it asks those. A verifier that a router never asks is only given what needs no test.
+  // A model speaks vectors if it answers the laws of reverse steps, and a drafter or verifier is
+  // for vectors if it asks for those laws. A verifier that a router never asks is only given drafts
+  // that need no test.
   void check_vectors(const Composition& arm) {
     const auto target = arm.models.find("");
     if (target == arm.models.end() || !faults_.empty()) return;
@@ -371,9 +375,12 @@ class Composer {
   Faults& faults_;
   std::vector<std::string>* warnings_;
   Resolved resolved_;
-  std::set<std::string> seen_;           // keys that name a plugin
-  std::set<std::string> chosen_;         // sections that were read
-  std::set<std::string> seen_sections_;  // sections of plugins that are not chosen
+  // The keys that name a plugin.
+  std::set<std::string> seen_;
+  // The sections that were read.
+  std::set<std::string> chosen_;
+  // The sections of plugins that are not chosen.
+  std::set<std::string> seen_sections_;
   bool swept_ = false;
 };
 

@@ -1,4 +1,4 @@
-// What each option of a config's own sections is called, its range, and what it does.
+// Declares what each option of a config's own sections is called, its range, and what it does.
 #include <limits>
 
 #include "core/config/options.h"
@@ -71,8 +71,8 @@ void DecodeOptions::declare(OptionSet& set) {
 }
 
 void RunOptions::declare(OptionSet& set) {
-  constexpr double kLargestExact =
-      9007199254740992;  // 2^53: seeds survive every reader of the trace
+  // 2^53: every reader of the trace can hold a seed up to this exactly.
+  constexpr double kLargestExact = 9007199254740992;
   set.add("seed", &seed)
       .in(0, kLargestExact)
       .help("Every random number is a function of seed, prompt and decision.");

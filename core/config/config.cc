@@ -13,8 +13,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* kNoKey =
     "is not a key; keys have lower-case letters, digits, '_', '-' and '.'";
-constexpr std::size_t kLongestFile = 1 << 20;  // bytes; what is longer is no config
-constexpr int kMostFiles = 100;                // read for one config, repeats included
+constexpr std::size_t kLongestFile = 1 << 20;  // A file with more bytes is no config.
+// The number of files that are read for one config, repeats included.
+constexpr int kMostFiles = 100;
 
 std::string trimmed(const std::string& text) {
   const auto first = text.find_first_not_of(" \t");
@@ -30,7 +31,7 @@ bool is_key(const std::string& text) {
          text.back() != '.' && text.find("..") == std::string::npos;
 }
 
-// Text as UTF-8 has it, without control characters but the tab.
+// Says whether a line is UTF-8 without control characters other than the tab.
 bool is_text(const std::string& line) {
   for (std::size_t i = 0; i < line.size();) {
     const auto byte = static_cast<unsigned char>(line[i]);
@@ -56,7 +57,7 @@ std::string without_comment(const std::string& line) {
   return line;
 }
 
-// "" and why, when the file cannot be had.
+// Returns the text of a file; when it cannot be read, returns "" and sets `why`.
 std::string slurp(const std::string& path, std::string& why) {
   std::error_code error;
   if (!fs::is_regular_file(path, error))
@@ -78,7 +79,7 @@ std::string canonical(const std::string& path) {
   return error ? path : found.string();
 }
 
-// Reads one file and what it includes. `open` are the files that are being read, outermost first.
+// Reads one file and what it includes. `open` holds the files that are being read, outermost first.
 class Reader {
  public:
   Reader(Config& config, Faults& faults) : config_(config), faults_(faults) {}
@@ -118,7 +119,8 @@ class Reader {
                    std::vector<Config::Entry>& entries, std::vector<Config::Entry>& includes) {
     std::string title, section;
     std::map<std::string, int> first_line;
-    bool opening = true, known = true;  // known: the section has a name
+    // `known` says whether the section has a name.
+    bool opening = true, known = true;
     int number = 0;
     for (std::size_t begin = text.compare(0, 3, "\xef\xbb\xbf") == 0 ? 3 : 0;
          begin < text.size();) {

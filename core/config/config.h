@@ -11,40 +11,42 @@
 
 namespace draftlab {
 
-// [router.hysteresis] on = 1   and   router.hysteresis.on = 1   and   --router.hysteresis.on 1 are
-// the same key.
+// These spell the same key:
+//   [router.hysteresis] on = 1,  router.hysteresis.on = 1  and  --router.hysteresis.on 1.
 // `#` and `;` begin a comment only at the start of a line or after white space. `include = PATH`
-// (relative to the file that names it) is read first and beaten by the file; the command line beats
-// both.
+// (relative to the file that names it) is read first and overridden by the including file; the
+// command line overrides both.
 class Config {
  public:
   struct Entry {
     std::string key, value;
-    std::string where;  // "configs/a.ini:7" or "--router.hysteresis.on"
+    // The place of the entry, such as "configs/a.ini:7" or "--router.hysteresis.on".
+    std::string where;
   };
 
-  // Faults of syntax (a line that is neither section, entry nor comment; a key set twice in one
-  // file; an include that is missing or includes itself) are added to `faults`. DataError when
-  // `path` cannot be read.
+  // Reads a file and applies the overrides. Faults of syntax (a line that is neither section, entry
+  // nor comment; a key set twice in one file; an include that is missing or includes itself) are
+  // added to `faults`. Throws DataError when `path` cannot be read.
   static Config read(const std::string& path,
                      const std::vector<std::pair<std::string, std::string>>& overrides,
                      Faults& faults);
   static Config parse(const std::string& text, const std::string& name, Faults& faults);
 
   const Entry* find(const std::string& key) const;
-  void set(Entry entry);                         // replaces
-  void set(std::shared_ptr<const Entry> entry);  // the same, shared with other configs
+  // Sets an entry and replaces the one of the same key, if any.
+  void set(Entry entry);
+  // Does the same with an entry that other configs share.
+  void set(std::shared_ptr<const Entry> entry);
   void erase(const std::string& key);
   std::vector<const Entry*> entries() const;
-  std::vector<const Entry*> section(
-      const std::string& prefix) const;  // keys that begin with "prefix."
-  const std::string& title() const {
-    return title_;
-  }  // the comment block that opens the file: question, expectation, cost
+  // Returns the entries whose keys begin with "prefix.".
+  std::vector<const Entry*> section(const std::string& prefix) const;
+  // The comment block that opens the file: the question, what is expected, and what it costs.
+  const std::string& title() const { return title_; }
 
  private:
-  std::vector<std::shared_ptr<const Entry>>
-      entries_;  // shared with copies: a sweep has as many configs as cells
+  // The entries are shared with copies, because a sweep has as many configs as cells.
+  std::vector<std::shared_ptr<const Entry>> entries_;
   std::string title_;
 };
 

@@ -43,7 +43,8 @@ std::string print(const T& value) {
   } else if constexpr (std::is_same_v<T, std::string>) {
     return value;
   } else {
-    char buffer[32];  // the shortest text that reads back as the same number
+    // Holds the shortest text that reads back as the same number.
+    char buffer[32];
     return std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
   }
 }
@@ -153,7 +154,8 @@ Option& Option::help(std::string sentence) {
 bool Option::inside(double number) const { return number >= low_ && number <= high_; }
 
 std::string Option::range() const {
-  const auto text = [](double bound) {  // 1000000, not 1e+06
+  // Writes 1000000, not 1e+06.
+  const auto text = [](double bound) {
     const bool whole = bound == std::floor(bound) && std::abs(bound) < 1e15;
     return whole ? print(static_cast<std::int64_t>(bound)) : print(bound);
   };

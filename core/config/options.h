@@ -1,5 +1,5 @@
-// One declaration an option: field, default, range and help. Parsing, validation, `describe`, the
-// resolved config in the trace and the docs all come from it.
+// Declares options: each has a field, a default, a range and a help text. Parsing, validation,
+// `describe`, the resolved config in the trace and the docs all come from that one declaration.
 #pragma once
 
 #include <cstdint>
@@ -15,27 +15,34 @@ namespace draftlab {
 class Config;
 class Faults;
 
-// One declared option, bound to a field that outlives the OptionSet. Returned by OptionSet::add for
-// chaining.
+// One declared option, bound to a field that outlives the OptionSet. OptionSet::add returns it, so
+// that calls can be chained.
 class Option {
  public:
-  Option& in(double low, double high);  // numbers: inclusive range; NaN is never inside
-  Option& one_of(std::vector<std::string> choices);  // strings
+  // Sets the inclusive range of a number. NaN is never inside.
+  Option& in(double low, double high);
+  // Sets the words that a text may be.
+  Option& one_of(std::vector<std::string> choices);
   Option& help(std::string sentence);
 
   const std::string& name() const { return name_; }
   const std::string& help() const { return help_; }
-  std::string rule() const;   // "int, in [1, 8]"
-  std::string value() const;  // canonical text of the field: reading it back gives the same value
-  // Sets the field, or leaves it and returns the rule that the text breaks: "must be in [1, 8]".
+  // The rule that values follow, such as "int, in [1, 8]".
+  std::string rule() const;
+  // The canonical text of the field. Reading it back gives the same value.
+  std::string value() const;
+  // Sets the field, or leaves it and returns the rule that the text breaks, such as "must be in [1,
+  // 8]".
   std::string read(const std::string& text);
 
  private:
   friend class OptionSet;
   template <class Field>
   void bind(Field* field);
-  std::string range() const;         // "in [1, 8]"
-  bool inside(double number) const;  // false for NaN
+  // The range as text, such as "in [1, 8]".
+  std::string range() const;
+  // Says whether a number is in the range. It is false for NaN.
+  bool inside(double number) const;
   std::string name_, help_, type_;
   // Sets the field and returns nothing, or leaves it and returns the rule that the text breaks.
   std::function<std::string(const std::string&, const Option&)> set_;
@@ -52,11 +59,13 @@ class OptionSet {
   Option& add(std::string name, std::int64_t* field);
   Option& add(std::string name, int* field);
   Option& add(std::string name, double* field);
-  Option& add(std::string name, bool* field);  // true/false
+  // Reads true or false.
+  Option& add(std::string name, bool* field);
   Option& add(std::string name, std::string* field);
-  Option& add(std::string name, std::vector<std::int64_t>* field);  // comma separated
+  // Reads numbers separated by commas.
+  Option& add(std::string name, std::vector<std::int64_t>* field);
   Option& add(std::string name, std::vector<double>* field);
-  // A choice: words(Enum) has the word of each value, in their order.
+  // Adds a choice: words(Enum) lists the word of each value, in the order of the values.
   template <class Enum>
   requires std::is_enum_v<Enum> Option& add(std::string name, Enum* field) {
     static constexpr auto all = words(Enum{});
@@ -66,7 +75,7 @@ class OptionSet {
   }
 
   const std::vector<Option>& options() const { return options_; }
-  // Reads every key `section.*` of the config into the fields; unknown keys and bad values become
+  // Reads every key `section.*` of the config into the fields. Unknown keys and bad values become
   // faults with file, line and suggestion.
   void read(const Config& config, const std::string& section, Faults& faults);
 

@@ -19,7 +19,7 @@ std::string last_error() {
   return message ? message : "unknown reason";
 }
 
-// The folders of the program and of the core library.
+// Returns the folders of the program and of the core library.
 std::vector<fs::path> module_folders() {
   std::vector<fs::path> folders;
   std::error_code error;
@@ -36,7 +36,7 @@ std::vector<fs::path> module_folders() {
 }  // namespace
 
 void load_plugin(const std::string& path, Registries& registries) {
-  // Without a slash dlopen would search the system's folders.
+  // If the path had no slash, dlopen would search the system's folders.
   const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
   if (!fs::exists(file)) throw ConfigError("--plugin " + path + " does not exist");
   void* const library = open_library(file);
@@ -62,8 +62,8 @@ void* module_function(const std::string& module, const std::string& function) {
   for (const fs::path& folder : module_folders()) {
     if (!fs::exists(folder / name)) continue;
     // Debian's torch and sentencepiece each bring a protobuf of their own, so each has a module,
-    // and neither is linked into the program: local scopes keep them apart. (RTLD_DEEPBIND would
-    // too, but then a module's std::cout is not the program's.)
+    // and neither is linked into the program: local scopes keep them apart. (RTLD_DEEPBIND would do
+    // so too, but then a module's std::cout is not the program's.)
     void* const library = open_library((folder / name).string());
     if (!library)
       throw ConfigError((folder / name).string() + " cannot be loaded: " + last_error());

@@ -1,5 +1,5 @@
-// How plugins are found: an explicit list in the tree (plugins/builtin.h), or a shared library with
-// an exported entry point.
+// How plugins are found: in an explicit list (plugins/builtin.h), or in a shared library with an
+// exported entry point.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace draftlab {
 
 class Trainer;
 
-// One registry a kind. Made in main, passed by reference.
+// All registries, one for each kind of plugin. They are made in main and passed by reference.
 struct Registries {
   Registry<Model> models{"model"};
   Registry<Frontier> frontiers{"frontier"};
@@ -54,8 +54,8 @@ struct Registries {
   }
 };
 
-// Interface version, compiler and build type: an out-of-tree plugin must have been built with the
-// same.
+// The tag that an out-of-tree plugin must share: the interface version, the compiler and the build
+// type.
 #define DRAFTLAB_INTERFACE "draftlab-plugin-1"
 #ifdef NDEBUG
 #define DRAFTLAB_ABI DRAFTLAB_INTERFACE "/g++-" __VERSION__ "/release"
@@ -63,19 +63,19 @@ struct Registries {
 #define DRAFTLAB_ABI DRAFTLAB_INTERFACE "/g++-" __VERSION__ "/debug"
 #endif
 
-// Loads a shared library and lets it register; it stays loaded. ConfigError naming both tags when
-// the ABI differs.
+// Loads a shared library and lets it register its plugins; it stays loaded. Throws ConfigError
+// naming both tags when they differ.
 void load_plugin(const std::string& path, Registries& registries);
 
-// A function exported by a module that lies beside the program (torch models): loaded on first use,
-// so that commands which decode nothing never pay for it. ConfigError when the module was not
-// built.
+// Returns a function exported by a module that lies beside the program (torch models). The module
+// is loaded on first use, so that commands which decode nothing never pay for it. Throws
+// ConfigError when the module was not built.
 void* module_function(const std::string& module, const std::string& function);
 
 }  // namespace draftlab
 
-// In the tree: KIND and NAME stand in plugins/builtin.h, and the file is NAME.cc below the folder
-// of its kind.
+// Registers a plugin of this tree. KIND and NAME stand in plugins/builtin.h, and the file is
+// NAME.cc below the folder of its kind.
 #define DRAFTLAB_PLUGIN(kind, name)                                         \
   static void add_##kind##_##name(draftlab::Registries& registries);        \
   void register_##kind##_##name(draftlab::Registries& registries);          \
@@ -85,7 +85,7 @@ void* module_function(const std::string& module, const std::string& function);
   }                                                                         \
   static void add_##kind##_##name([[maybe_unused]] draftlab::Registries& registries)
 
-// Out of tree, once a library.
+// Marks a shared library of plugins outside this tree; it stands once in the library.
 #define DRAFTLAB_SHARED_PLUGIN()                                                       \
   extern "C" __attribute__((visibility("default"))) const char* draftlab_plugin_abi(); \
   extern "C" __attribute__((visibility("default"))) void draftlab_plugin_register(     \

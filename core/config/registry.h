@@ -1,4 +1,5 @@
-// Names of plugins: what there is, how it is configured, how it is made.
+// The names of plugins of one kind: which plugins there are, how each is configured and how it is
+// made.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +39,7 @@ struct OptionsOf<T> {
   using type = typename T::Options;
 };
 
-// A part that learns must say what it has learnt.
+// Whether a part that learns (it overrides `observe`) also says what it has learnt (`state`).
 template <class T>
 constexpr bool states_what_it_learns() {
   if constexpr (std::is_base_of_v<Part, T>) {
@@ -50,12 +51,12 @@ constexpr bool states_what_it_learns() {
 }
 }  // namespace detail
 
-// A plugin whose options have been read: makes as many instances as there are sequences.
+// A plugin whose options have been read. It makes as many instances as there are sequences.
 template <class Interface>
 struct Bound {
   std::string name;
-  std::vector<std::pair<std::string, std::string>>
-      values;  // every option, resolved, in declaration order
+  // Every option with its resolved value, in the order of declaration.
+  std::vector<std::pair<std::string, std::string>> values;
   std::function<std::unique_ptr<Interface>()> make;
 };
 
@@ -64,14 +65,16 @@ class Registry {
  public:
   struct Entry {
     std::string name, summary, source;
-    std::vector<Form> forms;  // models: the questions it answers in one evaluation
-    std::function<void(OptionSet&, const std::function<void()>&)>
-        with_options;  // declares defaults, calls back while they live
+    // For models: the forms of questions that are answered in one evaluation.
+    std::vector<Form> forms;
+    // Declares the options with their defaults, and calls back while they exist.
+    std::function<void(OptionSet&, const std::function<void()>&)> with_options;
     std::function<Bound<Interface>(const Config&, const std::string& section, Faults&,
                                    const Registry*)>
         reads;
 
-    // `others`: where a plugin that wraps another of its kind finds it.
+    // Reads the options of the plugin. `others` is where a plugin that wraps another of its kind
+    // finds it.
     Bound<Interface> bind(const Config& config, const std::string& section, Faults& faults,
                           const Registry* others = nullptr) const {
       return reads(config, section, faults, others);
@@ -80,7 +83,8 @@ class Registry {
 
   explicit Registry(std::string kind) : kind_(std::move(kind)) {}
 
-  // T(const T::Options&), or T() without options. A name used twice is a Fault.
+  // Adds a plugin that is made by T(const T::Options&), or by T() where it has no options. A name
+  // that is used twice is a Fault.
   template <class T>
   void add(std::string name, std::string summary, std::vector<Form> forms = {}) {
     static_assert(detail::states_what_it_learns<T>(),
@@ -95,8 +99,8 @@ class Registry {
                       });
   }
 
-  // The same where making an instance is more than a constructor call (a module that is loaded
-  // first).
+  // Does the same where making an instance is more than a constructor call (a module is loaded
+  // first, for instance).
   template <class Options, class Make>
   void add_with(std::string name, std::string summary, std::vector<Form> forms, Make make) {
     Entry entry{name, std::move(summary), source_, std::move(forms), {}, {}};
@@ -119,8 +123,8 @@ class Registry {
     insert(std::move(entry));
   }
 
-  // T(const T::Options&, std::unique_ptr<Interface>) around another of its kind, which
-  // T::Options::of names. The options of both stand in one section.
+  // Adds a plugin that wraps another of its kind, named by T::Options::of. It is made by T(const
+  // T::Options&, std::unique_ptr<Interface>). The options of both stand in one section.
   template <class T>
   void add_around(std::string name, std::string summary) {
     using Options = typename T::Options;
@@ -176,7 +180,8 @@ class Registry {
     for (const Entry& entry : entries_) names.push_back(entry.name);
     return names;
   }
-  // The file of what is added next, shown from the folder `plugins` on where it lies below one.
+  // Sets the source file of the plugins that are added next. It is shown from the folder `plugins`
+  // on where it lies below one.
   void set_source(const std::string& file) {
     const auto from = file.find("plugins/");
     source_ = from == std::string::npos ? file : file.substr(from);

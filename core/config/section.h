@@ -28,7 +28,7 @@ struct Section {
 
 class Sections {
  public:
-  // `Options` has defaults and declare(OptionSet&).
+  // Adds a section. `Options` has defaults and a method declare(OptionSet&).
   template <class Options>
   void add(std::string name, Recorded recorded = Recorded::yes) {
     all_.push_back({std::move(name), recorded, typeid(Options), [](OptionSet& set) {

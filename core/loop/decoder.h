@@ -1,4 +1,4 @@
-// The loop: one sequence, from a prompt to a finished canvas (core/README.md draws it).
+// The loop: it decodes one sequence, from a prompt to a finished canvas (core/README.md draws it).
 #pragma once
 
 #include <array>
@@ -27,25 +27,29 @@ namespace draftlab {
 
 class Decoder {
  public:
-  // References outlive the decoder. `sequence` addresses its random sites. ConfigError when the
-  // frontier cannot decode such a prompt or the model cannot hold it.
+  // References outlive the decoder. `sequence` addresses its random sites. Throws ConfigError when
+  // the frontier cannot decode such a prompt or the model cannot hold it.
   Decoder(const Arm& arm, const Models& models, const Prompt& prompt, std::uint64_t sequence,
           Chance& chance);
   ~Decoder();
 
   bool done() const;
-  // Decodes one step; false when nothing was left to do.
+  // Decodes one step. Yields false when nothing was left to do.
   Asking<bool> step();
-  // All steps; the finished row (texts, scores and judge are filled in by the caller).
+  // Decodes all steps and yields the finished row, in which the caller fills in texts, scores and
+  // the judge's numbers.
   Asking<SampleRow> decode();
 
   const Canvas& canvas() const { return canvas_; }
-  // Equal states have equal futures: canvas, carry and what the parts have learnt.
+  // A text that describes the state: canvas, carry and what the parts have learnt. Equal states
+  // have equal futures.
   std::string state() const;
   // Function evaluations of the target so far.
   std::int64_t nfe() const;
-  const Verdict& verdict() const { return verdict_; }  // of the last step
-  // Every token up to the first generated end-of-text token; kNoToken where none is.
+  // The verdict of the last step.
+  const Verdict& verdict() const { return verdict_; }
+  // Every token up to the first generated end-of-text token. The positions behind it hold kNoToken,
+  // and so do masked ones.
   std::vector<Token> text() const;
   Mailbox& mailbox() { return mailbox_; }
   Sequence& sequence(int model) { return *sequences_[model]; }
@@ -69,32 +73,37 @@ class Decoder {
   std::vector<std::pair<std::string, std::unique_ptr<Estimator>>> attached_;
   std::unique_ptr<Unmasker> unmasker_;
   std::vector<ModelFacts> facts_;
-  std::vector<std::vector<Token>> choices_;  // of the prompt
-  std::int64_t began_;  // ns: opening the sequences' caches is part of decoding
+  // The choices of the prompt.
+  std::vector<std::vector<Token>> choices_;
+  // The time at which decoding began, in nanoseconds: opening the sequences' caches is part of
+  // decoding.
+  std::int64_t began_;
   std::optional<Carry> carry_;
   std::uint32_t clock_ = 0;
   Verdict verdict_;
-  SampleRow row_;  // grows by a StepRow a step
+  // The row of this sample, which grows by one StepRow a step.
+  SampleRow row_;
 
-  std::array<Part*, 6> parts() const;  // those that learn
+  // The parts that learn.
+  std::array<Part*, 6> parts() const;
   // The first generated end-of-text token with no mask before it; -1 while there is none.
   std::int32_t end_of_text() const;
-  // Commits the most probable of the prompt's choices: one question with a path for each, hence one
-  // function evaluation.
+  // Commits the most probable of the prompt's choices. One question asks a path for each, hence it
+  // costs one function evaluation.
   Asking<bool> choose();
-  // Writes a verdict onto the canvas; with decode.stop = token, what it has behind an end-of-text
-  // token is dropped.
+  // Writes a verdict onto the canvas. With decode.stop = token, what the verdict has behind an
+  // end-of-text token is dropped.
   void commit(const Proposal& proposal, Verdict& verdict);
-  // Asks the forwards that the models' caches need; what the target answers along with them is the
-  // next step's carry.
+  // Asks for the forwards that the models' caches need. What the target answers along with them is
+  // the next step's carry.
   Asking<bool> refresh();
 
   // What routers and estimators see of the proposal.
   StepView look(const Step& step, const Proposal& proposal, const DraftNumbers& numbers) const;
 };
 
-// Answers every pending question, those of one model that are alike in one forward (all of one
-// model where it mixes them), and resumes who asked.
+// Answers every pending question and resumes whoever asked. Questions of one model that are alike
+// share one forward; all questions of a model share one where it mixes them.
 void answer_pending(const Models& models, std::span<Decoder* const> decoders);
 
 // Runs one coroutine of one decoder to its end.

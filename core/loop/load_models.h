@@ -1,4 +1,4 @@
-// The models that an arm decodes with.
+// Loads the models that an arm decodes with.
 #pragma once
 
 #include <map>
@@ -10,14 +10,14 @@
 
 namespace draftlab {
 
-// Models that are loaded already, by plugin name and resolved options: arms of one run share
+// The models that are loaded already, by plugin name and resolved options. Arms of one run share
 // weights.
 using Loaded = std::map<std::string, std::shared_ptr<Model>>;
 
-// The loaded model that `bound` describes; loads it when `loaded` does not hold it yet.
+// Returns the loaded model that `bound` describes, and loads it when `loaded` does not hold it yet.
 std::shared_ptr<Model> load(const Bound<Model>& bound, const Machine& machine, Loaded& loaded);
 
-// The models that decode: index 0 is the target, 1 the draft model where one is named.
+// The models that decode: index 0 is the target, and 1 the draft model where one is named.
 struct Models {
   std::vector<std::shared_ptr<Model>> models;
   Model& target() const { return *models[0]; }

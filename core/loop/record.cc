@@ -38,8 +38,8 @@ DraftNumbers::DraftNumbers(const Proposal& proposal)
 void record(const Window& window, const Proposal& proposal, const DraftNumbers& numbers,
             const Route& route, const Verdict& verdict, int top_k, StepRow& row) {
   row.block = window.block;
-  row.span =
-      std::max(window.span, static_cast<int>(verdict.judged.size()));  // a tree judges in any order
+  // A tree judges drafts in any order, so it may judge more than the span.
+  row.span = std::max(window.span, static_cast<int>(verdict.judged.size()));
   row.drafted = static_cast<std::int32_t>(proposal.nodes.size());
   row.exact = proposal.exact;
   row.verified = route.verify;

@@ -1,4 +1,4 @@
-// What a step leaves in the trace.
+// Computes what a step leaves in the trace.
 #pragma once
 
 #include <Eigen/Core>
@@ -18,9 +18,11 @@ namespace draftlab {
 class DraftNumbers {
  public:
   explicit DraftNumbers(const Proposal& proposal);
-  NumbersView confidence() const { return column(0); }  // probability of the drafted token
+  // The probability of the drafted token.
+  NumbersView confidence() const { return column(0); }
   NumbersView margin() const { return column(1); }
-  NumbersView entropy() const { return column(2); }  // nats
+  // The entropy in nats.
+  NumbersView entropy() const { return column(2); }
   NumbersView renyi2() const { return column(3); }
 
  private:
@@ -30,8 +32,8 @@ class DraftNumbers {
   Eigen::ArrayX4d numbers_;
 };
 
-// Fills what `row` says of the verdict, its drafts (each with its `top_k` most probable tokens) and
-// the tokens that were written.
+// Fills what `row` says of the verdict, of the drafts (each with its `top_k` most probable tokens)
+// and of the tokens that were written.
 void record(const Window& window, const Proposal& proposal, const DraftNumbers& numbers,
             const Route& route, const Verdict& verdict, int top_k, StepRow& row);
 

@@ -11,7 +11,8 @@ namespace {
 
 double ratio(double above, double below) { return below > 0 ? above / below : kNotMeasured; }
 
-// DiffuCoder: the k commitments before `t` are the k left neighbours of order[t], in any order.
+// DiffuCoder's local test: the k commitments before `t` are the k left neighbours of order[t], in
+// any order.
 bool follows_its_neighbours(std::span<const std::int32_t> order, std::size_t t, int k) {
   if (t < static_cast<std::size_t>(k)) return false;
   for (int distance = 1; distance <= k; ++distance) {
@@ -21,7 +22,7 @@ bool follows_its_neighbours(std::span<const std::int32_t> order, std::size_t t, 
   return true;
 }
 
-// Whether a position comes for the first time.
+// Tells whether a position is met for the first time.
 class FirstTime {
  public:
   bool operator()(std::int32_t position) {
@@ -34,14 +35,15 @@ class FirstTime {
   std::vector<char> seen_;
 };
 
-// For each commitment: is it among the k left-most of those still to come (itself included)?
+// Says of each commitment whether it is among the k left-most of those still to come, itself
+// included.
 std::vector<char> among_leftmost(std::span<const std::int32_t> order, int k) {
   const std::vector<std::int32_t> rank = ranks(order);
   std::vector<char> masked(rank.size(), 1), result(rank.size());
-  std::size_t first = 0;  // left-most masked rank
+  std::size_t first = 0;  // The left-most masked rank.
   for (std::size_t t = 0; t < rank.size(); ++t) {
     while (!masked[first]) ++first;
-    int left = 0;  // masked positions to the left of this one
+    int left = 0;  // Counts the masked positions to the left of this one.
     for (std::int32_t at = static_cast<std::int32_t>(first); at < rank[t] && left < k; ++at)
       left += masked[at];
     result[t] = left < k;
@@ -69,7 +71,7 @@ double local_ar_diffucoder(std::span<const std::int32_t> order, int k) {
 
 double local_ar_s2d2(std::span<const std::int32_t> order, int k) {
   if (order.size() < static_cast<std::size_t>(k) + 1) return 0;
-  int chain = 0, hits = 0;  // chain: ascending steps of one that end here
+  int chain = 0, hits = 0;  // `chain` counts the ascending steps of one that end here.
   for (std::size_t t = 1; t < order.size(); ++t) {
     chain = order[t] == order[t - 1] + 1 ? chain + 1 : 0;
     hits += t >= static_cast<std::size_t>(k) && chain >= k;
@@ -123,7 +125,7 @@ void mark_ar(SampleRow& sample) {
   int local = 0, global = 0;
   for (StepRow& step : sample.steps) {
     for (TokenRow& token : step.tokens) {
-      if (!first_time(token.position)) continue;  // an edit
+      if (!first_time(token.position)) continue;  // This token is an edit.
       local += token.ar_local = follows_its_neighbours(order, t, kArWindow);
       global += token.ar_global = leftmost[t];
       ++t;

@@ -31,9 +31,9 @@ std::vector<double> class_score_addends(std::span<const double> probabilities) {
 
 double frechet_distance(std::span<const double> sums) {
   const double n = sums[0];
-  const auto d =
-      static_cast<Eigen::Index>((std::sqrt(8.0 * static_cast<double>(sums.size()) + 1) - 3) / 2 +
-                                0.5);  // (d + 1)(d + 2) / 2 sums
+  // There are (d + 1)(d + 2) / 2 sums, which gives the number d of features.
+  const auto d = static_cast<Eigen::Index>(
+      (std::sqrt(8.0 * static_cast<double>(sums.size()) + 1) - 3) / 2 + 0.5);
   if (n <= static_cast<double>(d)) return std::numeric_limits<double>::quiet_NaN();
   const Eigen::VectorXd mean = Eigen::Map<const Eigen::VectorXd>(sums.data() + 1, d) / n;
   Eigen::MatrixXd covariance(d, d);

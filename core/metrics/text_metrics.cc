@@ -25,7 +25,7 @@ Words rouge_words(const std::string& text) {
   return words;
 }
 
-// F1 of `common` matches against the two totals.
+// Returns F1 of `common` matches against the two totals.
 double f1(double common, double reference, double candidate) {
   return common > 0 ? 2 * common / (reference + candidate) : 0;
 }
@@ -61,7 +61,8 @@ double rouge_n(const std::string& reference, const std::string& candidate, int n
 
 double rouge_l(const std::string& reference, const std::string& candidate) {
   const Words a = rouge_words(reference), b = rouge_words(candidate);
-  std::vector<int> longest(b.size() + 1, 0);  // of the words of `a` so far and each prefix of `b`
+  // For each prefix of `b`: the longest common subsequence with the words of `a` so far.
+  std::vector<int> longest(b.size() + 1, 0);
   for (const std::string& word : a) {
     int diagonal = 0;
     for (std::size_t j = 0; j < b.size(); ++j) {

@@ -7,24 +7,30 @@
 
 namespace draftlab {
 
-// A drafted token under judgement.
+// A drafted token that is judged.
 struct Trial {
   Token token = kNoToken;
-  const Distribution&
-      target;  // as drawn; where siblings were rejected before it, what they left of it
-  const Distribution* drawn_from = nullptr;  // nullptr: a point mass at `token`
-  int depth = 0;                             // 0 for the first draft of the step
-  const Distribution& raw = target;          // the model's own answer, at temperature 1
+  // The target's distribution as drawn. Where siblings were rejected before, it is what they left
+  // of it.
+  const Distribution& target;
+  // The distribution that the token was drawn from; nullptr stands for a point mass at `token`.
+  const Distribution* drawn_from = nullptr;
+  // The depth of the token in the step; 0 for the first draft.
+  int depth = 0;
+  // The model's own answer, at temperature 1.
+  const Distribution& raw = target;
 };
 
 class Acceptance : public Part {
  public:
   virtual double probability(const Trial& trial) const = 0;
-  // What replaces a rejected token; empty: nothing does.
+  // The distribution of what replaces a rejected token. An empty result means that nothing replaces
+  // it.
   virtual Distribution replacement(const Trial& trial) const = 0;
-  // The same for vector tokens, from log densities under the target and of what was drawn from; a
-  // rule that judges none is refused where tokens are vectors. What replaces a rejected token is
-  // found among draws of the target: `replaces` is the probability with which one is taken.
+  // The same for vector tokens: the probability follows from the log densities under the target and
+  // under the law that the token was drawn from. A rule that judges no densities is refused where
+  // tokens are vectors. What replaces a rejected token is found among draws of the target:
+  // `replaces` is the probability with which a draw is taken.
   virtual bool judges_densities() const { return false; }
   virtual double probability(double log_target, double log_drawn) const;
   virtual double replaces(double log_target, double log_drawn) const;

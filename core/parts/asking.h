@@ -1,6 +1,6 @@
-// Suspended questions: a part's coroutine stops at `co_await step.ask(question)` and goes on with
-// the answer, so the runner can answer the pending questions of many sequences in one forward while
-// plugin code reads as if there were one.
+// Questions that suspend whoever asks. The coroutine of a part stops at `co_await
+// step.ask(question)` and goes on with the answer. So the runner can answer the pending questions
+// of many sequences in one forward, while the code of a plugin reads as if there were one sequence.
 #pragma once
 
 #include <coroutine>
@@ -17,14 +17,15 @@ class Model;
 // What one sequence waits for. The runner reads `question`, fills `answer` and resumes `waiting`.
 struct Mailbox {
   const Question* question = nullptr;
-  int model = 0;  // index into the composition's models; 0 is the target
+  // The index into the arm's models; 0 is the target.
+  int model = 0;
   Answer answer;
   std::coroutine_handle<> waiting;
 };
 
-// A value that a coroutine yields once. Awaiting it runs the callee and comes back by symmetric
-// transfer, so depth costs no stack. Exceptions cross it. Lazy: nothing runs before it is awaited
-// or started.
+// A value that a coroutine yields once. The coroutine is lazy: nothing runs before it is awaited or
+// started. Awaiting it runs the callee and comes back by symmetric transfer, so depth costs no
+// stack. Exceptions pass through it.
 template <class T>
 class [[nodiscard]] Asking {
  public:

@@ -1,4 +1,4 @@
-// How a canvas is cut into blocks, and these into parts: semi-autoregressive decoding finishes one
+// How a canvas is cut into blocks, and blocks into parts. Semi-autoregressive decoding finishes one
 // before it begins the next.
 #pragma once
 
@@ -7,15 +7,15 @@
 
 namespace draftlab {
 
-// Blocks of `size` positions; one of them begins at `origin`, in [0, size). What lies before it is
-// a shorter block of its own. Size 0: one block, the whole canvas. A block's parts are of `part`
-// positions, from its first one on; 0: it is not cut.
+// Blocks of `size` positions, of which one begins at `origin`, in [0, size). What lies before it is
+// a shorter block of its own. With size 0 the whole canvas is one block. A block is cut into parts
+// of `part` positions, from its first position on; with 0 it is not cut.
 struct Blocks {
   std::int32_t size = 0;
   std::int32_t origin = 0;
   std::int32_t part = 0;
 
-  // 0 for the first block of the canvas.
+  // The index of a position's block; the first block of the canvas has index 0.
   int index(std::int32_t position) const {
     if (size == 0) return 0;
     return position < origin ? 0 : (position - origin) / size + (origin > 0 ? 1 : 0);
@@ -25,12 +25,12 @@ struct Blocks {
     if (size == 0 || position < origin) return 0;
     return position - (position - origin) % size;
   }
-  // One past its last, on a canvas of `length` positions.
+  // One past the last position of that block, on a canvas of `length` positions.
   std::int32_t end(std::int32_t position, std::int32_t length) const {
     if (size == 0) return length;
     return std::min(length, position < origin ? origin : first(position) + size);
   }
-  // The same of the part that holds it.
+  // The next two give the same for the part that holds the position.
   std::int32_t part_first(std::int32_t position) const {
     return part == 0 ? first(position) : position - (position - first(position)) % part;
   }

@@ -14,15 +14,18 @@ namespace draftlab {
 
 // The order of commitment is part of the state: a model whose generated tokens stay causal (AS-ARM)
 // answers differently when the same tokens were committed in another order, or were given as
-// prompt. A position that holds a vector has it as its value, and token 0.
+// prompt. A position that holds a vector has the vector as its value, and token 0.
 class Canvas {
  public:
-  // `prompt`: (position, token), each position in [0, length) at most once, else Fault.
+  // `prompt` holds pairs (position, token). Each position is in [0, length) and occurs at most
+  // once; anything else is a Fault.
   Canvas(int length, std::span<const std::pair<std::int32_t, Token>> prompt);
 
   int length() const { return static_cast<int>(tokens_.size()); }
-  Token token(std::int32_t position) const { return tokens_[position]; }  // kNoToken while masked
-  const Eigen::VectorXd& value(std::int32_t position) const;  // empty where there is none
+  // The token at a position; kNoToken while it is masked.
+  Token token(std::int32_t position) const { return tokens_[position]; }
+  // The vector at a position; it is empty where there is none.
+  const Eigen::VectorXd& value(std::int32_t position) const;
   bool masked(std::int32_t position) const { return tokens_[position] == kNoToken; }
   // A tentative token may still be edited; it is not masked and not final.
   bool tentative(std::int32_t position) const { return tentative_[position]; }
@@ -32,24 +35,27 @@ class Canvas {
   // Positions generated so far, in the order of their commitment.
   const std::vector<std::int32_t>& order() const { return order_; }
   int committed() const { return static_cast<int>(order_.size()); }
-  std::vector<std::int32_t> masked_positions() const;  // ascending
+  // The masked positions in ascending order.
+  std::vector<std::int32_t> masked_positions() const;
   const std::vector<Token>& tokens() const { return tokens_; }
 
-  // Fault unless masked.
+  // Writes a token to a masked position. A position that is not masked is a Fault.
   void commit(std::int32_t position, Token token, bool tentative = false,
               Eigen::VectorXd value = {});
-  void edit(std::int32_t position, Token token);  // Fault unless tentative
-  void finish(std::int32_t position) {
-    tentative_[position] = false;
-  }  // it will not be edited any more
-  // What two canvases of one prompt must share for every later question to have the same answer.
+  // Replaces a tentative token. A position that is not tentative is a Fault.
+  void edit(std::int32_t position, Token token);
+  // Says that the position will not be edited any more.
+  void finish(std::int32_t position) { tentative_[position] = false; }
+  // A text that two canvases of one prompt must share for every later question to have the same
+  // answer.
   std::string key() const;
 
  private:
   std::vector<Token> tokens_;
   std::vector<char> given_, tentative_;
   std::vector<std::int32_t> order_;
-  std::vector<Eigen::VectorXd> values_;  // of all positions, once there is one
+  // The vectors of all positions, once there is one; empty before.
+  std::vector<Eigen::VectorXd> values_;
   int prompt_size_ = 0;
 };
 

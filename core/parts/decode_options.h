@@ -1,4 +1,4 @@
-// Config section `decode`: what several parts read, declared once.
+// The config section `decode`: options that several parts read.
 #pragma once
 
 #include <array>
@@ -35,18 +35,20 @@ constexpr std::array<std::string_view, 2> words(Reads) { return {"raw", "drawn"}
 // Config section `decode`: what several parts read is declared here once.
 struct DecodeOptions {
   Sampling sampling;
-  // k of the papers.
+  // The number k of drafted tokens, as the papers call it.
   std::int64_t draft_length = 5;
-  // B; 0 takes the whole canvas as one block.
+  // The block size B; 0 takes the whole canvas as one block.
   std::int64_t block_size = 0;
   // Blocks are decoded in parts of so many positions, left to right; 0 takes them whole.
   std::int64_t sub_block = 0;
   Align align = Align::position;
   // tau: a draft of more than this probability is a confident one.
   double threshold = 0.9;
-  // S: the steps of a block, hence the quota of each; 0 stands for as many as it has positions.
+  // The number S of steps of a block, hence the quota of each; 0 stands for as many steps as the
+  // block has positions.
   std::int64_t steps = 0;
-  // tau_edit: a tentative token is replaced by one more probable than this; 1 edits nothing.
+  // The threshold tau_edit: a tentative token is replaced by one more probable than this; 1 edits
+  // nothing.
   double edit_threshold = 1;
   // How many steps may still edit a block without masks.
   std::int64_t post_steps = 0;

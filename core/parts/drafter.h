@@ -11,11 +11,11 @@ namespace draftlab {
 
 class Drafter : public Part {
  public:
-  // Whether decode.draft_length means anything to it: where it does not, arms that differ in it
-  // alone are one arm.
+  // Whether decode.draft_length changes what this drafter does. Where it does not, arms that differ
+  // in draft_length alone are one arm.
   virtual bool reads_draft_length() const { return true; }
-  // Questions it asks the draft model (`model.draft`, index 1); a config that names none is refused
-  // where there are any.
+  // The forms of the questions that this drafter asks the draft model (`model.draft`, index 1). A
+  // config that names no draft model is refused where there are any.
   virtual std::vector<Form> asks_draft_model() const { return {}; }
   virtual Asking<Proposal> propose(const Step& step) const = 0;
 };

@@ -12,14 +12,14 @@ namespace draftlab {
 
 class Frontier : public Part {
  public:
-  // ConfigError when this order cannot decode such a prompt.
+  // Throws ConfigError when this order cannot decode such a prompt.
   virtual void check(const Canvas&) const {}
-  // Called once, after it: a random order is drawn now, at sites of Purpose::arrange, and is part
-  // of the state.
+  // Called once, after check(). A random order is drawn now, at sites of Purpose::arrange, and is
+  // part of the state.
   virtual void arrange(const Canvas&, Chance&, std::uint64_t /*sequence*/) {}
   virtual bool done(const Canvas& canvas) const = 0;
   virtual Window next(const Canvas& canvas) const = 0;
-  // Tentative positions that nothing will edit any more.
+  // Returns the tentative positions that nothing will edit any more.
   virtual std::vector<std::int32_t> settled(const Canvas&) const { return {}; }
 };
 

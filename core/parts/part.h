@@ -17,13 +17,14 @@
 
 namespace draftlab {
 
-// Common to all parts: which questions it asks (a model that cannot answer one is refused before
-// anything runs), and the state that `certify` compares.
+// The base of all parts: a part says which questions it asks (a model that cannot answer one is
+// refused before anything runs), and it tells the state that `certify` compares.
 class Part {
  public:
   virtual ~Part() = default;
   virtual std::vector<Form> asks() const { return {}; }
-  // Called once, before anything else: how the canvas is cut, and what every part reads.
+  // Called once, before anything else, with how the canvas is cut and the options that every part
+  // reads.
   virtual void begin(const Blocks&, const DecodeOptions&) {}
   virtual std::string state() const { return {}; }
   virtual void observe(const Canvas&, const Route&, const Verdict&) {}

@@ -60,8 +60,8 @@ std::string Answer::key() const {
   std::string key;
   char number[32];
   const auto add = [&](double x) {
-    std::snprintf(number, sizeof number, "%.12g ",
-                  x);  // differences in the last bits are noise, not state
+    // Differences in the last bits are noise, not state.
+    std::snprintf(number, sizeof number, "%.12g ", x);
     key += number;
   };
   for (const Row& row : rows_) {

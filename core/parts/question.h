@@ -1,6 +1,6 @@
 // What parts ask a model, and what it answers: conditional distributions p(x_i | context), several
-// at a time. Of a model whose tokens are vectors, an asked position is answered by a condition, and
-// what is drawn under it by the laws of reverse steps.
+// at a time. A model whose tokens are vectors answers an asked position by a condition, and the
+// laws of reverse steps say what is drawn under that condition.
 #pragma once
 
 #include <string>
@@ -12,18 +12,20 @@
 
 namespace draftlab {
 
-inline constexpr int kRoot = -1;  // the committed state itself
+inline constexpr int kRoot = -1;  // The parent of a node that stands on the committed state itself.
 
 // A drafted token placed on top of its parent's state; parents precede children.
 struct Node {
   int parent = kRoot;
   std::int32_t position = 0;
   Token token = kNoToken;
-  Eigen::VectorXd value = {};  // of a vector token, whose id is 0
+  // The value of a vector token, whose id is 0.
+  Eigen::VectorXd value = {};
 };
 
-// The positions asked at one node (kRoot: at the committed state); each is masked there, or
-// tentative, or drafted on the way there: what a bidirectional model would write instead.
+// The positions asked at one node (kRoot: at the committed state). Each is masked there, or
+// tentative, or drafted on the way there; the answer is then what a bidirectional model would write
+// instead.
 struct Ask {
   int node = kRoot;
   std::vector<std::int32_t> positions;
@@ -34,31 +36,39 @@ struct Question {
   View view = View::causal;
   std::vector<Node> nodes;
   std::vector<Ask> asks;
-  bool shallow = false;  // answered by the model's first layers and its head alone (early exit)
-  std::vector<Reverse> reverse = {};  // laws asked; nothing else is then
+  // Whether the model's first layers and its head alone answer (early exit).
+  bool shallow = false;
+  // The laws asked for; a question that has any asks for nothing else.
+  std::vector<Reverse> reverse = {};
 
   bool alike(const Question& other) const {
     return kind == other.kind && view == other.view && shallow == other.shallow &&
            reverse.empty() == other.reverse.empty();
   }
-  Form form() const;   // reverse and shallow ones first; committed without nodes; else chain in the
-                       // causal view, branches in the bidirectional one
-  int leaves() const;  // nodes without children: the paths of a chain question
+  // The form follows from the fields: reverse and shallow questions are recognised first, a
+  // question without nodes is committed, and any other is chain in the causal view and branches in
+  // the bidirectional one.
+  Form form() const;
+  // The number of nodes without children, which is the number of paths of a chain question.
+  int leaves() const;
 };
 
-// Distributions at temperature 1 with the mask token removed (`raw`), in the order of the
-// question's asks; or conditions; or the laws of a reverse question, in its order.
+// An answer holds distributions at temperature 1 with the mask token removed (`raw`), in the order
+// of the question's asks; or conditions; or the laws of a reverse question, in its order.
 class Answer {
  public:
   void add(int node, std::int32_t position, Distribution distribution);
-  // Fault when (node, position) was not asked.
+  // Throws a Fault when (node, position) was not asked.
   const Distribution& at(int node, std::int32_t position) const;
-  const Distribution* find(int node, std::int32_t position) const;  // nullptr when it was not asked
+  // Returns nullptr when (node, position) was not asked.
+  const Distribution* find(int node, std::int32_t position) const;
   void add(int node, std::int32_t position, Eigen::VectorXd condition);
-  const Eigen::VectorXd& condition(int node, std::int32_t position) const;  // Fault likewise
+  // Throws a Fault when (node, position) was not asked.
+  const Eigen::VectorXd& condition(int node, std::int32_t position) const;
   std::vector<Mixture> laws;
   bool empty() const { return rows_.empty() && laws.empty(); }
-  std::string key() const;  // equal answers have equal keys
+  // Equal answers have equal keys.
+  std::string key() const;
 
  private:
   struct Row {

@@ -53,7 +53,7 @@ std::vector<std::int32_t> Step::ahead(const Canvas& state, std::int64_t count) c
   Canvas later = state;
   while (static_cast<std::int64_t>(positions.size()) < count && !frontier->done(later)) {
     const std::vector<std::int32_t> open = frontier->next(later).positions;
-    if (open.empty()) break;  // what is left can only be edited
+    if (open.empty()) break;  // Whatever is left can only be edited.
     for (const std::int32_t position : open) later.commit(position, 0);
     positions.insert(positions.end(), open.begin(), open.end());
   }

@@ -21,7 +21,7 @@ namespace draftlab {
 class Frontier;
 class Unmasker;
 
-// References outlive the step. It is made by designated fields.
+// References outlive the step. A step is made by designated fields.
 class Step {
  public:
   const Canvas& canvas;
@@ -59,21 +59,21 @@ class Step {
   // Counts an evaluation that needs no forward.
   void aux() const { Model::count_aux(target); }
 
-  // The next four apply the rule of stepwise decoding to a hypothetical state on top of the
-  // committed one.
+  // The next four functions apply the rule of stepwise decoding to a hypothetical state on top of
+  // the committed one.
   //
-  // The address of a position's draw in `state`: by how much is committed there. Whoever arrives at
-  // the state, in whatever step, draws the same number.
+  // choice() is the address of a position's draw in `state`: it is given by how much is committed
+  // there. Whoever arrives at the state, in whatever step, draws the same number.
   Site choice(const Canvas& state, std::int32_t position) const;
   // What stepwise decoding commits in `state`: the unmasker's choice among drafts of the positions
-  // that the frontier opens there, of which `answer` holds the distributions at `node`, and `draft`
-  // names the tokens.
+  // that the frontier opens there. `answer` holds their distributions at `node`, and `draft` names
+  // the tokens.
   std::vector<Commit> stepwise(const Canvas& state, const Answer& answer, int node,
                                const std::function<Token(std::int32_t)>& draft) const;
-  // The same of tokens drawn for this state.
+  // The same, with tokens drawn for this state.
   std::vector<Commit> stepwise(const Canvas& state, const Answer& answer, int node) const;
-  // Masked positions of `state` in the order in which the frontier opens them, whole windows: at
-  // least `count`, where so many are left.
+  // Returns masked positions of `state` in the order in which the frontier opens them, in whole
+  // windows: at least `count`, where so many are left.
   std::vector<std::int32_t> ahead(const Canvas& state, std::int64_t count) const;
 };
 

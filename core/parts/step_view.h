@@ -10,8 +10,8 @@
 
 namespace draftlab {
 
-// NumbersView that lie elsewhere, as an Eigen array. Assigning makes it look at other numbers,
-// where a plain Eigen::Map would write into those it looks at.
+// A view of numbers that lie elsewhere, as an Eigen array. Assigning makes it look at other
+// numbers, where a plain Eigen::Map would write into those it looks at.
 class NumbersView : public Eigen::Map<const Eigen::ArrayXd> {
  public:
   using Map = Eigen::Map<const Eigen::ArrayXd>;
@@ -24,7 +24,7 @@ class NumbersView : public Eigen::Map<const Eigen::ArrayXd> {
   }
 };
 
-// The numbers of a step, never tensors. The arrays are aligned with the proposal; they point into
+// A step as numbers, never as tensors. The arrays are aligned with the proposal; they point into
 // numbers that live as long as the step.
 struct StepView {
   struct Span {
@@ -43,7 +43,7 @@ struct StepView {
   // The current block.
   Block block = {};
   int step = 0;
-  // Positions of the canvas, and how many of them are still masked.
+  // The number of positions of the canvas, and how many of them are still masked.
   int length = 0;
   int masked = 0;
   int vocabulary = 0;

@@ -1,5 +1,5 @@
-// Drawing vector tokens along their reverse steps, several side by side: what drafters and
-// verifiers of vectors share.
+// Draws vector tokens along their reverse steps, several side by side. Drafters and verifiers of
+// vectors share these functions.
 #pragma once
 
 #include <functional>
@@ -10,24 +10,25 @@
 
 namespace draftlab {
 
-// The laws of reverse steps under a model (0: the target), in the order of the questions, with
-// decode.temperature in their deviations.
+// Asks a model (0: the target) for the laws of reverse steps, in the order of the questions.
+// decode.temperature is applied to their deviations.
 Asking<std::vector<Mixture>> laws_of(const Step& step, std::vector<Reverse> questions, int model);
 
-// The normals of the draw by reverse step `t` of the token at an index; `count` of them.
+// A function that returns the `count` normals for the draw of reverse step `t` of the token at an
+// index.
 using Normals = std::function<Eigen::VectorXd(std::size_t token, int t, int count)>;
 
-// Normals at sites of a purpose at the tokens' positions; t = steps + 1 is the start. `draw` tells
-// several draws at one position and clock apart.
+// Returns the normals at sites of a purpose at the tokens' positions; t = steps + 1 is the start.
+// `draw` distinguishes several draws at one position and clock.
 Normals normals_at(const Step& step, std::vector<std::int32_t> positions, Purpose purpose,
                    std::uint32_t clock, std::uint32_t draw = 0);
 
-// A token that is yet to be drawn: its condition, and its start from `normals`.
+// Makes a token that is yet to be drawn from its condition and its start.
 Trajectory begin_token(const Step& step, Eigen::VectorXd condition, int model,
                        const Eigen::VectorXd& start, bool final_noise = true);
 
-// Draws the next states of tokens that stand at one state, y_t, of one model, down to y_until. One
-// reverse question a step.
+// Draws the next states of tokens that all stand at one state, y_t, of one model, down to y_until.
+// Each reverse step costs one question.
 Asking<bool> draw_down(const Step& step, std::vector<Trajectory>& tokens, int until,
                        const Normals& normals);
 

@@ -12,7 +12,7 @@ namespace draftlab {
 
 // What judging a vector token gives instead of two probabilities.
 struct VectorEvidence {
-  // Log densities of what is judged, under the target and under what it was drawn from.
+  // The log densities of what is judged, under the target and under the law that it was drawn from.
   double log_target = kNotMeasured;
   double log_drawn = kNotMeasured;
   // How often the target drew until one draw replaced the rejected token.

@@ -9,7 +9,7 @@
 
 namespace draftlab {
 
-// The positions a step may fill, in the order in which they are to be committed.
+// A list of positions in the order in which they are to be committed.
 struct Window {
   // The list is empty in a step that can only edit.
   std::vector<std::int32_t> positions;
@@ -17,7 +17,7 @@ struct Window {
   int span = 0;
   // Why a fully accepted span ends where it does.
   Stop boundary = Stop::complete;
-  // Index of the block; 0 where there are none.
+  // The index of the block; 0 where there are no blocks.
   int block = 0;
   bool holds(std::int32_t position) const {
     return std::find(positions.begin(), positions.end(), position) != positions.end();

@@ -10,16 +10,17 @@ namespace draftlab {
 
 namespace {
 
-// The finaliser of MurmurHash3: a bijection of 64 bits in which every input bit moves every output
-// bit.
+// This is the finaliser of MurmurHash3: a bijection of 64 bits in which every input bit moves every
+// output bit.
 std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdULL;
   x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53ULL;
   return x ^ (x >> 33);
 }
 
-// The 128 bits at a site. The counter holds position, purpose, clock and attempt as they are, and
-// for one seed different sequences have different keys, so no two sites of a seed share a number.
+// Returns the 128 bits at a site. The counter holds position, purpose, clock and attempt as they
+// are, and for one seed different sequences have different keys, so no two sites of a seed share a
+// number.
 std::array<std::uint32_t, 4> bits(std::uint64_t seed, const Site& site) {
   const std::uint64_t key = mix(seed + 0x9e3779b97f4a7c15ULL) ^ site.sequence;
   return philox({static_cast<std::uint32_t>(site.position),
@@ -53,8 +54,6 @@ std::string to_string(const Site& site) {
          std::to_string(site.clock) + ", attempt " + std::to_string(site.attempt) + ")";
 }
 
-// --- Chance ---
-
 Token Chance::draw(const Distribution& distribution, const Site& site) {
   use(site);
   return choose(distribution, site);
@@ -87,8 +86,6 @@ std::size_t Chance::Hash::operator()(const Site& site) const {
   return mix(hash + static_cast<std::uint64_t>(site.purpose));
 }
 
-// --- SampledChance ---
-
 double SampledChance::uniform(std::uint64_t seed, const Site& site) {
   const auto word = bits(seed, site);
   return to_uniform(word[0], word[1]);
@@ -105,14 +102,12 @@ std::vector<bool> SampledChance::compare(std::span<const double> probabilities, 
   return result;
 }
 
-// Box and Muller; the radius takes 1 - u, which is never zero.
+// The method is that of Box and Muller; the radius takes 1 - u, which is never zero.
 double SampledChance::gaussian(const Site& site) {
   const auto word = bits(seed_, site);
   const double radius = std::sqrt(-2 * std::log(1 - to_uniform(word[0], word[1])));
   return radius * std::cos(2 * std::numbers::pi * to_uniform(word[2], word[3]));
 }
-
-// --- EnumeratedChance ---
 
 void EnumeratedChance::begin() {
   restart();
@@ -176,8 +171,8 @@ Token EnumeratedChance::choose(const Distribution& distribution, const Site&) {
   return pick(std::span(p.data(), static_cast<std::size_t>(p.size())));
 }
 
-// The uniform falls between two neighbouring probabilities; which of them it is below follows from
-// where.
+// The uniform falls between two neighbouring probabilities, and where it falls decides which of
+// them it is below.
 std::vector<bool> EnumeratedChance::compare(std::span<const double> probabilities, const Site&) {
   std::vector<double> cuts{0, 1};
   for (const double p : probabilities) cuts.push_back(std::clamp(p, 0.0, 1.0));
@@ -195,7 +190,8 @@ double EnumeratedChance::gaussian(const Site& site) {
   throw Fault("a normal draw at site " + to_string(site) + " has no outcomes to enumerate");
 }
 
-// FNV-1a over the bytes, then MurmurHash3's finaliser, which repairs its weak high bits.
+// The hash is FNV-1a over the bytes, then MurmurHash3's finaliser, which repairs the weak high bits
+// of FNV-1a.
 std::uint64_t stable_hash(std::string_view bytes, std::uint64_t seed) {
   std::uint64_t hash = 0xcbf29ce484222325ULL ^ mix(seed);
   for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3ULL;

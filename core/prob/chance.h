@@ -1,6 +1,6 @@
-// The only source of randomness. Every number is addressed by the decision it makes, so results do
-// not depend on thread count, batch, resume or what ran before, and every outcome of a decoder can
-// be enumerated.
+// The only source of randomness. Every random number is addressed by the decision it makes, so
+// results do not depend on the thread count, the batch, a resume or what ran before, and every
+// outcome of a decoder can be enumerated.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 namespace draftlab {
 
 // The address of one random number. `sequence` is a hash of prompt and sample index, never a batch
-// row; `clock` is the step, except for a stepwise choice, whose clock is the number of tokens
+// row. `clock` is the step, except for a stepwise choice, whose clock is the number of tokens
 // committed in the state that chooses.
 struct Site {
   std::uint64_t sequence = 0;
@@ -33,39 +33,41 @@ std::string to_string(const Site& site);
 class Chance {
  public:
   virtual ~Chance() = default;
-  // A token of `distribution`.
+  // Draws a token of `distribution`.
   Token draw(const Distribution& distribution, const Site& site);
-  // True with the given probability: one uniform u, u < probability.
+  // Returns true with the given probability: one uniform u is drawn, and u < probability decides.
   bool below(double probability, const Site& site);
-  // The same uniform against each of several probabilities.
+  // Compares the same uniform with each of several probabilities.
   std::vector<bool> below(std::span<const double> probabilities, const Site& site);
-  // A standard normal; an implementation that enumerates refuses with a Fault.
+  // Draws a standard normal. An implementation that enumerates refuses with a Fault.
   double normal(const Site& site);
 
  protected:
   virtual Token choose(const Distribution& distribution, const Site& site) = 0;
   virtual std::vector<bool> compare(std::span<const double> probabilities, const Site& site) = 0;
   virtual double gaussian(const Site& site) = 0;
-  // Forgets which sites were used: a new decode begins.
+  // Forgets which sites were used, because a new decode begins.
   void restart() { used_.clear(); }
 
  private:
-  void use(const Site& site);  // Fault when the site was drawn before in this decode
+  // Throws a Fault when the site was drawn before in this decode.
+  void use(const Site& site);
   struct Hash {
     std::size_t operator()(const Site& site) const;
   };
   std::unordered_set<Site, Hash> used_;
 };
 
-// Philox 4x32-10 (Salmon et al., SC 2011): 128 random bits of a counter and a key.
+// Philox 4x32-10 (Salmon et al., SC 2011) maps a counter and a key to 128 random bits.
 std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
                                     std::array<std::uint32_t, 2> key);
 
-// Counter-based (Philox 4x32-10), keyed by seed and site. One object a decode.
+// Draws counter-based random numbers (Philox 4x32-10), keyed by seed and site. One decode has one
+// object.
 class SampledChance final : public Chance {
  public:
   explicit SampledChance(std::uint64_t seed) : seed_(seed) {}
-  // The uniform in [0, 1) at a site, without marking it used.
+  // Returns the uniform in [0, 1) at a site, without marking the site as used.
   static double uniform(std::uint64_t seed, const Site& site);
 
  private:
@@ -85,18 +87,20 @@ class EnumeratedChance final : public Chance {
   static constexpr double kNegligible = 1e-13;
   explicit EnumeratedChance(std::vector<int> forced = {}) : forced_(std::move(forced)) {}
   void begin();
-  bool next();  // false when every outcome has been walked
-  // Begins one outcome alone whose choices are made evenly among the possible ones, by the number
+  // Goes on to the next outcome. Returns false when every outcome has been walked.
+  bool next();
+  // Begins one outcome alone, whose choices are made evenly among the possible ones by the number
   // of the trial. The mean of branches() over many trials estimates how many outcomes there are
   // (Knuth, 1975).
   void probe(std::uint64_t trial);
-  double branches()
-      const;  // product of the possible choices along this outcome, forced ones excluded
-  double weight() const { return weight_; }  // of this outcome, given the forced choices
-  std::vector<int> choices() const;          // of this outcome, the forced ones included
-  double dropped() const {
-    return dropped_;
-  }  // mass of what was dropped, over all outcomes walked so far
+  // The product of the numbers of possible choices along this outcome, without the forced ones.
+  double branches() const;
+  // The probability of this outcome, given the forced choices.
+  double weight() const { return weight_; }
+  // The choices that lead to this outcome, including the forced ones.
+  std::vector<int> choices() const;
+  // The probability mass that was dropped, over all outcomes walked so far.
+  double dropped() const { return dropped_; }
 
  private:
   struct Choice {
@@ -115,7 +119,7 @@ class EnumeratedChance final : public Chance {
   std::optional<std::uint64_t> trial_;
 };
 
-// 64-bit hash for Site::sequence and config ids; stable across machines and versions.
+// A 64-bit hash for Site::sequence and config ids, the same on all machines and in all versions.
 std::uint64_t stable_hash(std::string_view bytes, std::uint64_t seed = 0);
 
 }  // namespace draftlab

@@ -17,13 +17,14 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Below this a difference of two distributions is rounding.
+// A difference of two distributions below this is rounding.
 constexpr double kRounding = 1e-13;
 
-// What exp would give below this is nothing.
+// Below this exponent, exp counts as zero.
 constexpr double kLowestExponent = -700;
 
-// Not under the thread sanitizer: clones are chosen before its runtime is there, which crashes.
+// The attribute is not set under the thread sanitizer: clones are chosen before its runtime is
+// loaded, which crashes.
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 #define DRAFTLAB_VECTOR \
   __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -32,7 +33,8 @@ constexpr double kLowestExponent = -700;
 #endif
 
 // A row of a large vocabulary is normalised and summarised several times a step. These loops make
-// one pass each, eight numbers at a time: a sum over doubles is kept in order otherwise.
+// one pass each, eight numbers at a time; the compiler alone would keep a sum over doubles in order
+// and hence scalar.
 constexpr std::int64_t kLanes = 8;
 typedef double Lanes __attribute__((vector_size(64), aligned(8), may_alias));
 typedef float FloatLanes __attribute__((vector_size(32), aligned(4), may_alias));
@@ -52,13 +54,15 @@ inline __attribute__((always_inline)) double sum_of(const Lanes& lanes) {
   return sum;
 }
 
-// exp(x) for x <= 0, to the last bit or two: 2^n e^r with |r| <= ln(2) / 2, and e^r by its Taylor
-// polynomial. Of one number or of lanes.
+// Computes exp(x) for x <= 0, to the last bit or two, as 2^n e^r with |r| <= ln(2) / 2, and e^r by
+// its Taylor polynomial. `Number` is one number or eight lanes.
 template <class Bits, class Number>
 inline __attribute__((always_inline)) void exponential(const Number& x, Number& result) {
-  constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer,
-                                                 // which its low bits then hold
-  const auto nothing = x < kLowestExponent;      // false for NaN, which stays what it is
+  // The constant is 1.5 * 2^52: adding it rounds to an integer, which the low bits of the sum then
+  // hold.
+  constexpr double kRound = 6755399441055744.0;
+  // The comparison is false for NaN, which stays what it is.
+  const auto nothing = x < kLowestExponent;
   const Number value = nothing ? Number{} : x;
   const Number shifted = value * 1.4426950408889634074 + kRound, n = shifted - kRound;
   const Number r = (value - n * 6.93145751953125e-1) - n * 1.42860682030941723212e-6;
@@ -78,7 +82,7 @@ inline __attribute__((always_inline)) void exponential(const Number& x, Number& 
   result = nothing ? Number{} : e * power;
 }
 
-// p = exp(x - largest); their sum.
+// Computes p = exp(x - largest) and returns the sum.
 DRAFTLAB_VECTOR double exponentials(const float* x, double largest, double* p, std::int64_t size) {
   Lanes sums{};
   std::int64_t i = 0;
@@ -98,7 +102,7 @@ DRAFTLAB_VECTOR double exponentials(const float* x, double largest, double* p, s
   return sum;
 }
 
-// The largest and the second largest of p, the sum of squares, and the sum of p x where p is
+// Holds the largest and the second largest of p, the sum of squares, and the sum of p x where p is
 // positive (x may be -inf elsewhere).
 struct Moments {
   double largest = -1, second = -1, squares = 0, mean = 0;
@@ -142,7 +146,7 @@ struct Distribution::State {
   std::shared_ptr<const void> owner;
   std::span<const float> logits;
   Token excluded = kNoToken;
-  double log_normaliser = 0;  // log of the sum of exp(logit)
+  double log_normaliser = 0;  // The logarithm of the sum of exp(logit).
   bool normalised = false;
   Eigen::ArrayXd p;
 
@@ -157,8 +161,8 @@ struct Distribution::State {
     if (normalised) return p;
     const auto size = static_cast<Eigen::Index>(logits.size());
     const Eigen::Map<const Eigen::ArrayXf> x(logits.data(), size);
-    // The excluded token is left out of the maximum and of the sum: subtracted from them, a leading
-    // one would leave nothing.
+    // The excluded token is left out of the maximum and of the sum. If it were subtracted from
+    // them, a leading one would leave nothing.
     const Eigen::Index before = excluded == kNoToken ? size : excluded,
                        after = std::min(before + 1, size);
     double largest = -kInfinity;
@@ -265,8 +269,8 @@ double Distribution::renyi2() const { return state_->summarise().renyi2; }
 Token Distribution::quantile(double u) const {
   const Eigen::ArrayXd& p = probabilities();
   double cumulative = 0;
-  Token last = 0;  // the last token of positive probability: what u takes when rounding left the
-                   // sum below it
+  // The last token of positive probability, which u takes when rounding left the sum below it.
+  Token last = 0;
   for (Token token = 0; token < p.size(); ++token) {
     if (p[token] <= 0) continue;
     cumulative += p[token];

@@ -2,7 +2,8 @@
 
 namespace draftlab {
 
-// No default label: the compiler names a value that has been forgotten here.
+// The switches have no default label, so that the compiler names a value that has been forgotten
+// here.
 std::string_view name(Kind kind) {
   switch (kind) {
     case Kind::prefill: return "prefill";

@@ -1,5 +1,5 @@
-// The small words that every part shares: token ids, and the closed vocabularies that are persisted
-// in traces.
+// The basic types that every part shares: token ids, and the enums whose values are stored in
+// traces.
 #pragma once
 
 #include <cstdint>
@@ -8,31 +8,30 @@
 
 namespace draftlab {
 
-// Index into the model's vocabulary.
+// An index into the model's vocabulary.
 using Token = std::int32_t;
 inline constexpr Token kNoToken = -1;
 
 // The value of a quantity that was not measured.
 inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
-// What a function evaluation was for. A forward that judged anything is `verify`; `aux` costs no
+// What a function evaluation was for. A forward that judged anything is `verify`; `aux` needs no
 // forward of a model (an n-gram look-up). `judge` counts the scoring model of generative
 // perplexity, never the decoder.
 enum class Kind { prefill, draft, verify, commit, aux, judge };
 inline constexpr int kKinds = 6;
 
-// The same tokens seen bidirectionally and causally give different distributions.
+// How the asked positions see the tokens. The same tokens seen bidirectionally and causally give
+// different distributions.
 enum class View { bidirectional, causal };
 
 // The shape of a question, hence what a model must be able to do to answer it in one evaluation:
 //  - committed: asked positions see exactly the committed tokens;
 //  - chain: paths of drafted tokens in the causal view, where a position sees what precedes it on
-//  its
-//    path; one batch row a path;
+//    its path; one batch row a path;
 //  - branches: any tree of drafted tokens in the bidirectional view; one batch row a node;
 //  - shallow: a committed or chain question in the causal view, answered by the model's first
-//  layers
-//    and its head (early exit);
+//    layers and its head (early exit);
 //  - reverse: the laws of reverse steps of vector tokens, without a forward of the backbone. Models
 //    that answer it speak vectors.
 enum class Form { committed, chain, branches, shallow, reverse };
@@ -53,8 +52,8 @@ enum class Stop {
   unverified
 };
 
-// What a random number decides. Part of its address (Site), so the values are persisted: append,
-// never renumber.
+// What a random number decides. It is part of the number's address (Site), so the values are
+// stored: append new ones, and never renumber.
 enum class Purpose {
   draft,
   accept,

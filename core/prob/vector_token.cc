@@ -15,7 +15,8 @@ namespace {
 
 double distribution_function(double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); }
 
-// The inverse; `upper` is 1 - p, given apart so that neither tail is lost to rounding.
+// Computes the inverse of the normal distribution function. `upper` is 1 - p, given apart so that
+// neither tail is lost to rounding.
 double quantile(double p, double upper) {
   if (std::min(p, upper) <= 0)
     return p <= 0 ? -std::numeric_limits<double>::infinity()
@@ -70,8 +71,8 @@ double Mixture::log_density(const Eigen::VectorXd& y) const {
   return log_sum_exp(log) - 0.5 * dimension() * std::log(2 * std::numbers::pi);
 }
 
-// Coordinate after coordinate: the distribution function of each given those before it, which
-// reweigh the components.
+// Goes coordinate after coordinate: it takes the distribution function of each given those before
+// it, which reweigh the components.
 Eigen::VectorXd Mixture::innovation(const Eigen::VectorXd& y) const {
   if (gaussian()) return (y.array() - mean[0]) / sigma[0];
   Eigen::VectorXd normal(y.size());

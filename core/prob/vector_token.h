@@ -1,7 +1,7 @@
-// Tokens that are vectors. One is drawn in K reverse steps, each from a diagonal Gaussian mixture
-// given the state before it: K = 1 and several components are a head with a closed-form density, K
-// = 10 or 100 and one component a diffusion head (MAR). A model answers what the law of a step is;
-// parts do the drawing.
+// Tokens that are vectors. A vector token is drawn in K reverse steps, each from a diagonal
+// Gaussian mixture given the state before it: K = 1 with several components is a head with a
+// closed-form density, and K = 10 or 100 with one component is a diffusion head (MAR). A model
+// answers what the law of a step is; parts do the drawing.
 #pragma once
 
 #include <Eigen/Core>
@@ -12,70 +12,82 @@
 
 namespace draftlab {
 
-// A Gaussian mixture with diagonal covariances; one component is a Gaussian.
+// A Gaussian mixture with diagonal covariances. With one component it is a Gaussian.
 struct Mixture {
-  Eigen::ArrayXd weights;  // positive, summing to one
-  std::vector<Eigen::ArrayXd> mean,
-      sigma;  // of each component; a standard deviation of zero is a point mass and has no density
+  // The weights are positive and sum to one.
+  Eigen::ArrayXd weights;
+  // The mean and the standard deviation of each component. A component whose standard deviation is
+  // zero is a point mass and has no density.
+  std::vector<Eigen::ArrayXd> mean, sigma;
 
-  static Mixture normal(Eigen::ArrayXd mean, Eigen::ArrayXd sigma);  // of one component
+  // Makes a mixture of one component.
+  static Mixture normal(Eigen::ArrayXd mean, Eigen::ArrayXd sigma);
   bool gaussian() const { return mean.size() == 1; }
   int dimension() const { return mean.empty() ? 0 : static_cast<int>(mean.front().size()); }
-  // Standard normals that one draw takes: a coordinate each, and one more where there is a
-  // component to be chosen.
+  // How many standard normals one draw takes: one a coordinate, and one more where a component must
+  // be chosen.
   int noises() const { return dimension() + (gaussian() ? 0 : 1); }
-  // The draw that these normals make: the same normals under two laws are aligned draws. Fault
-  // unless there are `noises` of them.
+  // The draw that these normals make; the same normals under two laws give aligned draws. Throws a
+  // Fault unless there are `noises` of them.
   Eigen::VectorXd at(const Eigen::VectorXd& noise) const;
-  // The mean of what `at` draws from: a draw without noise. Of a mixture, that of the component
-  // which the normals choose.
+  // The mean of what `at` draws from, that is a draw without noise. Of a mixture it is the mean of
+  // the component that the normals choose.
   Eigen::VectorXd center(const Eigen::VectorXd& noise) const;
-  double log_density(
-      const Eigen::VectorXd& y) const;  // nats; DataError where a standard deviation is zero
-  // Independent standard normals if `y` was drawn from this law (Rosenblatt, 1952), whatever made
-  // the draw.
+  // The logarithm of the density in nats. Throws DataError where a standard deviation is zero.
+  double log_density(const Eigen::VectorXd& y) const;
+  // These are independent standard normals if `y` was drawn from this law (Rosenblatt, 1952),
+  // whatever made the draw.
   Eigen::VectorXd innovation(const Eigen::VectorXd& y) const;
 
  private:
   int component(const Eigen::VectorXd& noise) const;
 };
 
-// A question: the law of the state after reverse step `step` (K first, 1 last), given the state
-// before it.
+// Asks for the law of the state after reverse step `step` (K first, 1 last), given the state before
+// it.
 struct Reverse {
-  Eigen::VectorXd condition;  // what the model answered at the token's position; means something to
-                              // that model alone
+  // What the model answered at the token's position. It means something to that model alone.
+  Eigen::VectorXd condition;
   int step = 1;
   Eigen::VectorXd state;
 };
 
-// How a token is drawn, as far as it has been: K + 1 states, the first standard normal and the last
-// the token.
+// How a token was drawn, as far as the drawing has come. A whole trajectory has K + 1 states, of
+// which the first is standard normal and the last is the token.
 struct Trajectory {
   Eigen::VectorXd condition;
-  std::vector<Eigen::VectorXd> states;  // y_K, ..., y_0
-  std::vector<Mixture> laws;            // of y_{K-1}, ..., y_0: what each was drawn from
-  std::vector<Eigen::VectorXd> noise;   // the normals that drew them
-  int steps = 0;                        // K
-  int model = 0;                        // that answered: 0 is the target
-  bool final_noise = true;  // false: y_0 is its law's mean, as MAR's is, and has no density
+  // The states y_K, ..., y_0.
+  std::vector<Eigen::VectorXd> states;
+  // The laws that y_{K-1}, ..., y_0 were drawn from.
+  std::vector<Mixture> laws;
+  // The normals that drew these states.
+  std::vector<Eigen::VectorXd> noise;
+  // The number of reverse steps, K.
+  int steps = 0;
+  // The index of the model that answered; 0 is the target.
+  int model = 0;
+  // When false, y_0 is the mean of its law, as in MAR, and has no density.
+  bool final_noise = true;
 
-  int at() const { return steps + 1 - static_cast<int>(states.size()); }  // t of the last state y_t
-  // The state y_t; the law of reverse step t, that is of y_{t-1}; the normals that drew it.
+  // The index t of the last state y_t.
+  int at() const { return steps + 1 - static_cast<int>(states.size()); }
+  // These return the state y_t, the law of reverse step t (that is, of y_{t-1}), and the normals
+  // that drew it.
   const Eigen::VectorXd& state(int t) const { return states[static_cast<std::size_t>(steps - t)]; }
   const Mixture& law(int t) const { return laws[static_cast<std::size_t>(steps - t)]; }
   const Eigen::VectorXd& noise_of(int t) const {
     return noise[static_cast<std::size_t>(steps - t)];
   }
-  // Goes on by one step, drawn from its law with these normals.
+  // Goes on by one step, whose state is drawn from `law` with these normals.
   void take(Mixture law, Eigen::VectorXd normals);
 };
 
-// `count` standard normals at consecutive attempts from that of `site` on.
+// Draws `count` standard normals at consecutive attempts, beginning with that of `site`.
 Eigen::VectorXd normals(Chance& chance, Site site, int count);
 
-// The law that is drawn from, given the model's: deviations times `temperature` (MAR). Fault unless
-// it is one over `dimension` finite coordinates, which names `who` answered it.
+// Returns the law that is drawn from, given the model's: its deviations are multiplied by
+// `temperature` (MAR). Throws a Fault unless it is a law over `dimension` finite coordinates; the
+// message says `who` answered it.
 Mixture shaped(Mixture law, double temperature, int dimension, const char* who);
 
 }  // namespace draftlab

@@ -23,9 +23,12 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "chunks are stored little-endian");
 
-constexpr std::size_t kMostConstant = 512;  // chunks remembered
-constexpr std::size_t kMostAlike = 512;     // bytes of a deflated chunk that may hold one value
-constexpr std::size_t kFewest = 8;          // chunks for which a thread is worth starting
+// The number of chunks that are remembered.
+constexpr std::size_t kMostConstant = 512;
+// A deflated chunk of at most so many bytes may hold one value throughout.
+constexpr std::size_t kMostAlike = 512;
+// The number of chunks from which a thread is worth starting.
+constexpr std::size_t kFewest = 8;
 
 template <class To, class From>
 void convert(const From* from, std::size_t count, unsigned char* to) {
@@ -96,7 +99,7 @@ void shuffle(const unsigned char* from, std::size_t rows, unsigned char* to) {
   }
 }
 
-// Memory that is written before it is read.
+// Memory that is not initialised, because it is written before it is read.
 using Bytes = std::unique_ptr<unsigned char[]>;
 Bytes bytes_of(std::size_t size) { return std::make_unique_for_overwrite<unsigned char[]>(size); }
 
@@ -110,8 +113,8 @@ Chunk packed(const Bytes& plain, std::size_t rows, std::size_t bytes, int level)
   else
     shuffle<8>(plain.get(), rows, shuffled.get());
   z_stream stream{};
-  // What is written fast is only looked through for repeated bytes: of shuffled numbers that is
-  // most of what can be had.
+  // At fast levels deflate looks for repeated bytes only: in shuffled numbers these are most of
+  // what can be saved.
   const int strategy = level <= 1 ? Z_RLE : Z_DEFAULT_STRATEGY;
   if (deflateInit2(&stream, level, Z_DEFLATED, MAX_WBITS, MAX_MEM_LEVEL, strategy) != Z_OK)
     throw std::bad_alloc();
@@ -126,7 +129,7 @@ Chunk packed(const Bytes& plain, std::size_t rows, std::size_t bytes, int level)
   return std::make_shared<const std::vector<unsigned char>>(deflated.get(), deflated.get() + used);
 }
 
-// Whether all values from `first` on are one, to the last bit.
+// Says whether all values from `first` on are one, to the last bit.
 bool is_constant(const Values& values, std::size_t first, std::size_t count) {
   const auto same = [&](const auto& of) {
     return std::memcmp(&of[first], &of[first + 1], (count - 1) * sizeof of[0]) == 0;
@@ -135,8 +138,8 @@ bool is_constant(const Values& values, std::size_t first, std::size_t count) {
   return integers ? same(*integers) : same(std::get<std::vector<double>>(values));
 }
 
-// A column whose chunks are made one by one. `store` writes the numbers of [first, first + count);
-// where all are one, perhaps it alone, and says so.
+// A column whose chunks are made one by one. `store` writes the numbers of [first, first + count).
+// Where all of them are one value it may write that value alone, and says so.
 struct Numbers {
   Type type;
   std::size_t rows;
@@ -157,8 +160,8 @@ Chunk make(const Numbers& column, std::size_t at, int level) {
     return packed(plain, rows, bytes, level);
   }
   static std::mutex mutex;
-  static std::map<std::tuple<std::uint64_t, std::size_t, std::size_t, int>, Chunk>
-      known;  // by value, width, rows and level
+  // The chunks by value, width, rows and level.
+  static std::map<std::tuple<std::uint64_t, std::size_t, std::size_t, int>, Chunk> known;
   std::uint64_t value = 0;
   std::memcpy(&value, plain.get(), bytes);
   const std::tuple key(value, bytes, rows, level);
@@ -258,8 +261,8 @@ Chunks make_chunks(const Stored& column, Type type, const std::vector<std::int64
   return std::move(make_all({{type, rows.size(), store}}, level).front());
 }
 
-// Chunks of equal bytes follow one another where a column holds one value for long: such are small,
-// and inflated once.
+// Where a column holds one value for long, chunks of equal bytes follow one another. Such chunks
+// are small, and are inflated once.
 bool append_chunk(Stored& to, std::span<const unsigned char> chunk, Type type, std::size_t rows,
                   std::size_t count) {
   struct Last {

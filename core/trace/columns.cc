@@ -12,10 +12,11 @@
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kNear =
-    32;  // rows that the nearest cache holds while their columns are taken out one by one
+// So many rows stay in the nearest cache while their columns are taken out one by one.
+constexpr std::size_t kNear = 32;
 
-// Where in a row a column's value lies, so that a row is taken apart without a call a column.
+// Where in a row the value of a column lies. Knowing it, a row is taken apart without one call a
+// column.
 struct Place {
   std::size_t offset;
   enum Kind { narrow, wide, number, coarse_number, text } kind;
@@ -85,9 +86,8 @@ void reserve_pages(std::vector<T>& values, std::size_t count) {
   const auto begin = (reinterpret_cast<std::uintptr_t>(values.data()) + kLarge - 1) & ~(kLarge - 1);
   const auto end =
       reinterpret_cast<std::uintptr_t>(values.data() + values.capacity()) & ~(kLarge - 1);
-  if (begin < end)
-    ::madvise(reinterpret_cast<void*>(begin), end - begin,
-              MADV_HUGEPAGE);  // a wish: where it is not granted nothing changes
+  // This is a wish: nothing changes where it is not granted.
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 }
 
 void pull(const Values& values, std::int64_t row, const Field& field) {
@@ -101,7 +101,7 @@ void pull(const Values& values, std::int64_t row, const Field& field) {
     *std::get<std::string*>(field) = std::get<2>(values)[row];
 }
 
-// Length of the valid UTF-8 sequence at `at`; 0 when there is none.
+// Returns the length of the valid UTF-8 sequence at `at`, and 0 when there is none.
 std::size_t sequence_length(const std::string& text, std::size_t at) {
   auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
@@ -172,8 +172,8 @@ void Columns::clear() {
   for (std::size_t i = 0; i < infos_.size(); ++i) {
     if (values_[i].index() != empty_values(infos_[i].type).index())
       values_[i] = empty_values(infos_[i].type);
-    std::visit([](auto& column) { column.clear(); },
-               values_[i]);  // keeps its memory: as much will come again
+    // clear() keeps the memory, because as much will be needed again.
+    std::visit([](auto& column) { column.clear(); }, values_[i]);
   }
   rows_ = 0;
 }
@@ -273,7 +273,8 @@ std::vector<std::pair<std::string, double>> Columns::named(std::int64_t row) con
 
 double coarse(double value) {
   if (!std::isfinite(value)) return value;
-  constexpr std::uint32_t kDropped = 11;  // of the 23 stored bits of a float's mantissa
+  // The bits that are dropped of the 23 stored bits of a float's mantissa.
+  constexpr std::uint32_t kDropped = 11;
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
   const std::uint32_t rounded = (bits + (1u << (kDropped - 1))) & ~((1u << kDropped) - 1);
   return std::bit_cast<float>(rounded);

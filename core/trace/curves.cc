@@ -13,8 +13,8 @@ template <class Row>
 std::vector<Row> rows_of(const ColumnReader& file, Table table) {
   Columns columns(table);
   for (const ColumnInfo& column : info(table).columns) {
-    const bool lacks =
-        column.since > 0 && !file.has(column.name);  // an older file; such columns are numbers
+    // An older file lacks the column; such columns are numbers.
+    const bool lacks = column.since > 0 && !file.has(column.name);
     columns.set(column, lacks ? Values(std::vector<double>(
                                     static_cast<std::size_t>(file.rows(table)), kNotMeasured))
                               : file.read(table, column));

@@ -1,6 +1,6 @@
-// A file of columns: 1-D datasets in the root of an HDF5 file, one pure dimension scale a table.
-// Knows HDF5 and nothing of what the columns mean. Every file is made in memory and written at one
-// go, so HDF5 never meets a full disk.
+// A file of columns: 1-D datasets in the root of an HDF5 file, with one pure dimension scale a
+// table. This file knows HDF5 and nothing of what the columns mean. Every file is made in memory
+// and written at one go, so HDF5 never meets a full disk.
 #pragma once
 
 #include <cstddef>
@@ -18,23 +18,26 @@ namespace draftlab {
 
 class ColumnWriter {
  public:
-  // `level` of gzip.
+  // `level` is the compression level of gzip.
   explicit ColumnWriter(int level);
   ~ColumnWriter();
   int level() const;
   void attribute(const std::string& name, const std::string& value);
   void attribute(const std::string& name, std::int64_t value);
-  // What every file says of itself: magic, version, schema, provenance, complete.
+  // Writes what every file says of itself: magic, version, schema, provenance, and that it is
+  // complete.
   void root(std::string_view magic, const std::vector<Table>& tables, Provenance provenance);
-  // Declares a dimension; before its columns.
+  // Declares a dimension. This must happen before its columns are added.
   void table(Table table, std::int64_t rows);
-  // As many values as the table has rows, or the chunks that were made of them.
+  // Adds a column: as many values as the table has rows, or the chunks that were made of them.
   void column(Table table, const ColumnInfo& info, const Values& values);
   void column(Table table, const ColumnInfo& info, const Chunks& chunks);
-  void columns(const Columns& columns);  // the table and all its columns
-  // The whole file. Nothing can be added afterwards.
+  // Adds the table and all its columns.
+  void columns(const Columns& columns);
+  // Returns the whole file. Nothing can be added afterwards.
   std::vector<std::byte> image();
-  // OutputError when the file cannot be written; then no file of that name is made or changed.
+  // Writes the file. Throws OutputError when it cannot be written; then no file of that name is
+  // made or changed.
   void save(const std::string& path);
 
  private:
@@ -58,23 +61,27 @@ class ColumnReader {
   const std::string& path() const;
   std::optional<std::string> text(const std::string& attribute) const;
   std::optional<std::int64_t> integer(const std::string& attribute) const;
-  std::optional<std::string> text(const std::string& column,
-                                  const std::string& attribute) const;  // of a column
-  Provenance provenance() const;           // empty where attributes are missing
-  std::vector<std::string> names() const;  // of everything in the root, ascending
+  // Returns an attribute of a column.
+  std::optional<std::string> text(const std::string& column, const std::string& attribute) const;
+  // Returns the provenance; fields are empty where attributes are missing.
+  Provenance provenance() const;
+  // Returns the names of everything in the root, in ascending order.
+  std::vector<std::string> names() const;
   bool has(const std::string& name) const;
-  std::int64_t rows(Table table) const;  // of its dimension
-  // Rows [first, first + count) of a column.
+  // Returns the rows of the table's dimension.
+  std::int64_t rows(Table table) const;
+  // Returns rows [first, first + count) of a column.
   Values read(Table table, const ColumnInfo& info, std::int64_t first, std::int64_t count) const;
   Values read(Table table, const ColumnInfo& info) const {
     return read(table, info, 0, rows(table));
   }
-  // The whole column of numbers, as the schema would have them stored.
+  // Appends a whole column of numbers, as the schema would have them stored.
   void append_to(Stored& stored, Table table, const ColumnInfo& info) const;
-  // Of a lazy reader: tries several columns in one child, which is quicker than one at a time.
-  // DataError when HDF5 breaks down.
+  // Used by a lazy reader: tries several columns in one child process, which is quicker than one at
+  // a time. Throws DataError when HDF5 breaks down.
   void probe(Table table, const std::vector<ColumnInfo>& columns) const;
-  [[noreturn]] void fail(const std::string& what) const;  // DataError that names the file
+  // Throws a DataError that names the file.
+  [[noreturn]] void fail(const std::string& what) const;
 
  private:
   struct State;

@@ -1,5 +1,5 @@
-// What writing and reading columns share of HDF5: handles, types, and how a column lies in a file.
-// Included by nothing else, so that the rest of the program knows no HDF5.
+// What the writer and the reader of columns share of HDF5: handles, types, and how a column lies in
+// a file. Nothing else includes it, so the rest of the program knows no HDF5.
 #pragma once
 
 #include <hdf5.h>
@@ -10,7 +10,7 @@
 
 namespace draftlab {
 
-// An HDF5 handle, closed on every way out.
+// An HDF5 handle that is closed on every way out.
 class Handle {
  public:
   Handle() = default;
@@ -31,14 +31,17 @@ class Handle {
   herr_t (*close_)(hid_t) = nullptr;
 };
 
-// Failures come back as values; HDF5 shall not print them, nor load filters from somewhere.
+// Makes HDF5 print nothing and load no filters from elsewhere. Failures come back as values.
 void be_quiet();
 
-Handle text_type();               // texts of any length, UTF-8
-hid_t stored_type(Type type);     // of numbers
-hsize_t stored_width(Type type);  // bytes that a value takes in a file
-// How values are read and written: HDF5's own buffer for conversions is a megabyte, cleared anew
-// for every column.
+// The type of texts: any length, UTF-8.
+Handle text_type();
+// The type of stored numbers.
+hid_t stored_type(Type type);
+// The bytes that a value takes in a file.
+hsize_t stored_width(Type type);
+// The property list with which values are read and written: HDF5's own buffer for conversions is a
+// megabyte, which it clears anew for every column.
 hid_t transfer();
 
 }  // namespace draftlab

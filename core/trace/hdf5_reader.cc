@@ -16,9 +16,10 @@ namespace draftlab {
 namespace {
 
 constexpr hsize_t kMostChunkBytes = 64u << 20;
-constexpr hsize_t kReadWhole =
-    1u << 20;                            // bytes: a file of our own up to this size is read at once
-constexpr hsize_t kMostDeflated = 1040;  // deflate never shrinks by more
+// A file of our own up to this many bytes is read at once.
+constexpr hsize_t kReadWhole = 1u << 20;
+// Deflate never shrinks data by more than this factor.
+constexpr hsize_t kMostDeflated = 1040;
 constexpr hsize_t kMostAttributeBytes = 16u << 20;
 constexpr hsize_t kMostChecked = 256u << 20;  // of a file of which few columns may be wanted
 
@@ -30,9 +31,10 @@ struct ColumnReader::State {
   hsize_t bytes = 0;
   std::map<Table, std::int64_t> rows;
   bool own = false, lazy = false;
-  std::set<std::string> probed;  // columns that a child has read to their end
+  // The columns that a child process has read to their end.
+  std::set<std::string> probed;
 
-  // A dataset of the root, not something that a link leads to in another file.
+  // Opens a dataset of the root, but nothing that a link leads to in another file.
   Handle dataset(const std::string& name) const {
     H5L_info_t link;
     if (!own &&
@@ -46,8 +48,8 @@ struct ColumnReader::State {
   bool take_own(hid_t data, Type type, hsize_t rows, const Take& take) const;
 };
 
-// `count` rows of a column, those that `from` selects. False where they cannot be read; then what
-// was appended means nothing.
+// Appends the `count` rows of a column that `from` selects. Returns false where they cannot be
+// read; what was appended then means nothing.
 bool ColumnReader::State::append_rows(Values& values, hid_t data, hsize_t count, hid_t from) {
   const Handle memory(H5Screate_simple(1, &count, nullptr), H5Sclose);
   const auto before = static_cast<std::size_t>(size(values));
@@ -71,9 +73,10 @@ bool ColumnReader::State::append_rows(Values& values, hid_t data, hsize_t count,
   return true;
 }
 
-// A column of numbers as this program writes it, plainly, or chunk by chunk, shuffled and deflated:
-// each piece is handed on. Merging reads little else, and of a small cell most time would go into
-// asking what is known. False where it is not stored so; then it is asked.
+// Hands on, piece by piece, a column of numbers as this program writes it: plainly, or chunk by
+// chunk, shuffled and deflated. Merging reads little else, and for a small cell most time would go
+// into asking HDF5 for what is known. Returns false where the column is not stored so; then HDF5 is
+// asked.
 template <class Take>
 bool ColumnReader::State::take_own(hid_t data, Type type, hsize_t rows, const Take& take) const {
   Stored piece;
@@ -149,7 +152,7 @@ void read_root(const ColumnReader& file) {
   }
 }
 
-// Reads all that could ever be read of a file.
+// Reads everything that could ever be read of a file.
 void read_all(const std::string& path) {
   const ColumnReader file(path, ColumnReader::Trust::own);
   read_root(file);
@@ -159,6 +162,8 @@ void read_all(const std::string& path) {
       file.text(column.name, "units");
     } catch (const DataError&) {  // will be found again by whoever needs this column
     }
+    // Whoever needs this column will find the error again.
+    catch (const DataError&) {}
   };
   for (const auto* tables : {&trace_tables(), &sweep_tables(), &curve_tables()}) {
     for (Table table : *tables) {
@@ -196,9 +201,10 @@ ColumnReader::ColumnReader(const std::string& path, Trust trust)
       !survives_in_child(state_->bytes, [&] { read_root(ColumnReader(path, Trust::own)); }))
     fail(kBreaksDown);
   Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  H5Pset_file_locking(access, false, true);  // files appear whole and never change
-  if (state_->own && state_->bytes <= kReadWhole)
-    H5Pset_fapl_core(access, kReadWhole, false);  // hundreds of small reads else
+  // No lock is needed, because files appear whole and never change.
+  H5Pset_file_locking(access, false, true);
+  // Otherwise HDF5 would make hundreds of small reads.
+  if (state_->own && state_->bytes <= kReadWhole) H5Pset_fapl_core(access, kReadWhole, false);
   state_->file = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose);
   if (!state_->file.good())
     fail("cannot be opened as HDF5; it is another kind of file, or incomplete");
@@ -209,7 +215,7 @@ ColumnReader::ColumnReader(ColumnReader&&) noexcept = default;
 
 const std::string& ColumnReader::path() const { return state_->path; }
 
-// What a file says may hold anything; a message is printable.
+// What a file says of itself may hold any byte, so it is made printable for the message.
 void ColumnReader::fail(const std::string& what) const {
   std::string sentence = "'" + state_->path + "' " + what;
   std::replace_if(
@@ -295,7 +301,8 @@ void ColumnReader::probe(Table table, const std::vector<ColumnInfo>& columns) co
   for (const ColumnInfo& column : columns)
     if (state_->probed.insert(column.name).second) fresh.push_back(column);
   if (fresh.empty()) return;
-  constexpr std::int64_t kBlock = 1 << 20;  // rows: what is read is thrown away
+  // The number of rows that are read at a time and thrown away.
+  constexpr std::int64_t kBlock = 1 << 20;
   const auto read_through = [&] {
     const ColumnReader file(path(), Trust::own);
     for (const ColumnInfo& column : fresh) {
@@ -303,8 +310,9 @@ void ColumnReader::probe(Table table, const std::vector<ColumnInfo>& columns) co
         for (std::int64_t first = 0; first < file.rows(table); first += kBlock) {
           file.read(table, column, first, std::min(kBlock, file.rows(table) - first));
         }
-      } catch (const DataError&) {  // will be found again by whoever needs this column
       }
+      // Whoever needs this column will find the error again.
+      catch (const DataError&) {}
     }
   };
   if (!survives_in_child(state_->bytes, read_through)) fail(kBreaksDown);
@@ -360,7 +368,7 @@ Values ColumnReader::read(Table table, const ColumnInfo& info, std::int64_t firs
          info.name + "'");
   if (count == 0) return values;
 
-  // What is stored bounds what can be read.
+  // The bytes that are stored bound what can be read.
   const H5D_layout_t kind = layout.good() ? H5Pget_layout(layout) : H5D_LAYOUT_ERROR;
   bool plain = (kind == H5D_CONTIGUOUS || kind == H5D_COMPACT || kind == H5D_CHUNKED) &&
                H5Pget_external_count(layout) == 0;

@@ -19,7 +19,8 @@
 namespace draftlab {
 namespace {
 
-// A column that is stored plainly. Equal contents, equal bytes: no times.
+// The layout of a column that is stored plainly. It holds no times, so that equal contents give
+// equal bytes.
 hid_t plain_layout() {
   static const Handle how = [] {
     Handle list(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
@@ -38,12 +39,13 @@ struct ColumnWriter::State {
     Handle data;
     hsize_t rows = 0;
     hobj_ref_t reference = 0;
-    std::vector<hobj_ref_t> columns = {};  // that it is attached to
+    // The columns that the scale is attached to.
+    std::vector<hobj_ref_t> columns = {};
   };
   std::map<Table, Scale> scales;
   Handle string = text_type();
 
-  // Memory is the only thing that can run out here.
+  // Turns a failure into a Fault. Memory is the only thing that can run out here.
   static void check(bool good) {
     if (!good) throw Fault("HDF5 could not build a file in memory");
   }
@@ -70,15 +72,15 @@ struct ColumnWriter::State {
   std::span<const std::byte> sealed();
 };
 
-// What H5DSattach_scale and a hundred calls of it write, at one go: it rewrites the scale's list
-// with every column.
+// Writes at one go what a hundred calls of H5DSattach_scale would write, which rewrites the scale's
+// list with every column.
 void ColumnWriter::State::attach_scale(hid_t column, Scale& scale) {
   static const Handle list(H5Tvlen_create(H5T_STD_REF_OBJ), H5Tclose);
   hvl_t one{1, &scale.reference};
   attach(column, "DIMENSION_LIST", list, 1, &one);
   hobj_ref_t reference = 0;
-  check(H5Rcreate(&reference, column, ".", H5R_OBJECT, -1) >=
-        0);  // by its name it would be looked for
+  // The object is named by itself; by its name it would be searched for.
+  check(H5Rcreate(&reference, column, ".", H5R_OBJECT, -1) >= 0);
   scale.columns.push_back(reference);
 }
 
@@ -103,8 +105,8 @@ ColumnWriter::ColumnWriter(int level) : state_(std::make_unique<State>()) {
   be_quiet();
   state_->level = level;
   Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  // Room is taken in few large steps: a small trace is 150 datasets, whose headers would else be
-  // laid out two kilobytes at a time.
+  // Memory is taken in few large steps: a small trace is 150 datasets, whose headers would
+  // otherwise be laid out two kilobytes at a time.
   State::check(H5Pset_fapl_core(access, 1 << 18, false) >= 0 &&
                H5Pset_meta_block_size(access, 1 << 16) >= 0 &&
                H5Pset_small_data_block_size(access, 1 << 16) >= 0);
@@ -151,7 +153,8 @@ void ColumnWriter::table(Table table, std::int64_t rows) {
   Handle scale(H5Dcreate2(state_->file, word.c_str(), H5T_IEEE_F32BE, space, H5P_DEFAULT,
                           plain_layout(), H5P_DEFAULT),
                H5Dclose);
-  char label[96];  // by which netCDF knows a dimension that is no variable
+  // The label by which netCDF knows a dimension that is no variable.
+  char label[96];
   std::snprintf(label, sizeof label, "This is a netCDF dimension but not a netCDF variable.%10d",
                 static_cast<int>(rows));
   State::check(scale.good() && H5DSset_scale(scale, label) >= 0);

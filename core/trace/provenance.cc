@@ -22,7 +22,8 @@ std::string processor() {
   return "unknown";
 }
 
-// What the driver's own files say: no library of the vendor is needed to know the hardware.
+// Reads the names of the graphics processors from the driver's own files, so no library of the
+// vendor is needed.
 std::string graphics_processors() {
   std::string text;
   std::error_code error;
@@ -70,8 +71,8 @@ Provenance provenance(const Machine& machine, std::int64_t seed) {
   made.software = "draftlab " + version();
   made.git_commit = DRAFTLAB_COMMIT;
   made.host = host;
-  static const std::string cpu = processor(),
-                           gpu = graphics_processors();  // asking wakes every core
+  // Both are asked once, because asking wakes every core.
+  static const std::string cpu = processor(), gpu = graphics_processors();
   made.cpu = cpu;
   made.gpu = gpu;
   made.libraries = std::string("g++ ") + __VERSION__ + ", HDF5 " + std::to_string(H5_VERS_MAJOR) +

@@ -1,4 +1,4 @@
-// Where and with what a result was made: attributes of every trace.
+// Where and with what a result was made. Every trace carries this as attributes.
 #pragma once
 
 #include "core/parts/model.h"
@@ -6,14 +6,17 @@
 
 namespace draftlab {
 
-// Software version, git commit, host, processor, compiler and libraries, and the time now as
-// `started`.
+// Returns software version, git commit, host, processor, compiler and libraries, and the time now
+// as `started`.
 Provenance provenance(const Machine& machine, std::int64_t seed);
 
-// Processors this process may use: its affinity mask, or SLURM_CPUS_PER_TASK where that is fewer.
+// Returns how many processors this process may use: its affinity mask, or SLURM_CPUS_PER_TASK where
+// that is fewer.
 int usable_threads();
 
-std::string utc_now();  // "2026-01-31T12:00:00Z"
-std::string version();  // "0.1.0"
+// Returns a time such as "2026-01-31T12:00:00Z".
+std::string utc_now();
+// Returns a version such as "0.1.0".
+std::string version();
 
 }  // namespace draftlab

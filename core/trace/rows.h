@@ -1,5 +1,5 @@
-// What a run records. Plain rows; core/trace/schema.h says what each column means,
-// core/trace/trace_file.h writes them.
+// What a run records, as plain rows. core/trace/schema.h says what each column means, and
+// core/trace/trace_file.h writes the rows.
 #pragma once
 
 #include <Eigen/Core>
@@ -19,118 +19,155 @@ namespace draftlab {
 struct TokenRow {
   std::int32_t position = 0;
   std::int32_t token = 0;
-  std::int32_t rank = 0;    // within the step
-  std::int32_t source = 0;  // Source
-  double p = kNotMeasured;  // target probability, as drawn
-  double q = kNotMeasured;  // drafter's probability, as drawn
-  double confidence = kNotMeasured, entropy = kNotMeasured,
-         margin = kNotMeasured;              // of the drafter's raw distribution
-  std::int32_t ar_local = 0, ar_global = 0;  // 0 or 1 (core/metrics/decode_metrics.h)
-  Eigen::VectorXd value;                     // of a vector token
+  // The rank of the token within the step.
+  std::int32_t rank = 0;
+  // A value of the enum Source.
+  std::int32_t source = 0;
+  // The target's probability of the token, as drawn.
+  double p = kNotMeasured;
+  // The drafter's probability of the token, as drawn.
+  double q = kNotMeasured;
+  // The probability, entropy and margin of the drafter's raw distribution.
+  double confidence = kNotMeasured, entropy = kNotMeasured, margin = kNotMeasured;
+  // Each is 0 or 1 (core/metrics/decode_metrics.h).
+  std::int32_t ar_local = 0, ar_global = 0;
+  // The value of a vector token.
+  Eigen::VectorXd value;
 };
 
 // One drafted position.
 struct DraftRow {
   std::int32_t position = 0;
-  std::int32_t depth = 0;  // 0 for the first draft of the step
+  // The depth in the step; 0 for the first draft.
+  std::int32_t depth = 0;
   std::int32_t token = 0;
   double p = kNotMeasured, q = kNotMeasured;
-  double accept = kNotMeasured;  // acceptance probability
-  std::int32_t accepted = -1;    // 1, 0, or -1: not judged
+  // The acceptance probability.
+  double accept = kNotMeasured;
+  // 1 when accepted, 0 when not, and -1 when it was not judged.
+  std::int32_t accepted = -1;
   double confidence = kNotMeasured, margin = kNotMeasured, entropy = kNotMeasured,
          renyi2 = kNotMeasured;
-  double log_p = kNotMeasured,
-         log_q = kNotMeasured;  // of a vector token: log densities under the target, and as drawn
-  std::int32_t proposals = 0, capped = 0;     // how its replacement was found: draws of the target,
-                                              // and whether there were too many
-  std::vector<std::pair<Token, double>> top;  // most probable tokens of the drafter's raw
-                                              // distribution, where trace.top_k asks for them
+  // Log densities of a vector token: under the target, and as drawn.
+  double log_p = kNotMeasured, log_q = kNotMeasured;
+  // How the replacement of a vector token was found: the number of the target's draws, and whether
+  // there were too many.
+  std::int32_t proposals = 0, capped = 0;
+  // The most probable tokens of the drafter's raw distribution, where trace.top_k asks for them.
+  std::vector<std::pair<Token, double>> top;
 };
 
 struct StepRow {
   std::int32_t step = 0, block = 0;
-  std::int32_t masked = 0;  // positions left before the step
-  std::int32_t span = 0;    // leading positions a chain may judge
+  // The positions left before the step.
+  std::int32_t masked = 0;
+  // The leading positions that a chain may judge.
+  std::int32_t span = 0;
   std::int32_t drafted = 0, exact = 0;
-  std::int32_t verified = 0;   // 1 when the verifier judged and its verdict was committed
-  std::int32_t accepted = 0;   // accepted prefix length, without the replacement token
-  std::int32_t committed = 0;  // with it
-  std::int32_t stop = 0;       // Stop
-  std::int32_t routed = -1;    // 1 to the verifier, 0 not, -1: there was nothing to decide
+  // 1 when the verifier judged and its verdict was committed.
+  std::int32_t verified = 0;
+  // The length of the accepted prefix, without the replacement token.
+  std::int32_t accepted = 0;
+  // The number of committed tokens, with the replacement token.
+  std::int32_t committed = 0;
+  // A value of the enum Stop.
+  std::int32_t stop = 0;
+  // 1 when routed to the verifier, 0 when not, and -1 when there was nothing to decide.
+  std::int32_t routed = -1;
   double score = kNotMeasured, expected = kNotMeasured, propensity = 1;
-  std::vector<std::pair<std::string, double>>
-      estimates;          // expected accepted prefix, of each attached estimator
-  Counts counts;          // of the target, this step alone
-  Counts drafter_counts;  // of a draft model; zero without one
-  std::int64_t ns = 0;    // the whole step
+  // The accepted prefix that each attached estimator expected.
+  std::vector<std::pair<std::string, double>> estimates;
+  // The function evaluations of the target in this step alone.
+  Counts counts;
+  // The function evaluations of a draft model; zero without one.
+  Counts drafter_counts;
+  // The wall time of the whole step in nanoseconds.
+  std::int64_t ns = 0;
   std::vector<TokenRow> tokens;
   std::vector<DraftRow> drafts;
 };
 
 // One decoded prompt.
 struct SampleRow {
-  std::int32_t run = 0;  // index of the arm
+  // The index of the arm.
+  std::int32_t run = 0;
   std::int32_t prompt_index = 0, sample_index = 0;
-  std::string prompt_id, text, reference, status;  // status: "done"
-  std::int32_t length = 0, prompt_tokens = 0, generated = 0,
-               valid = 0;  // valid: tokens before the first end token
+  // The status of a decoded sample is "done".
+  std::string prompt_id, text, reference, status;
+  // `valid` counts the tokens before the first end token.
+  std::int32_t length = 0, prompt_tokens = 0, generated = 0, valid = 0;
   Counts counts, drafter_counts;
-  double seconds = 0;        // wall time of decoding; NaN at batch > 1
-  double own_seconds = 0;    // of which outside the models
-  double trace_seconds = 0;  // of which recording
+  // The wall time of decoding; NaN at batch > 1.
+  double seconds = 0;
+  // The part of that time spent outside the models.
+  double own_seconds = 0;
+  // The part of that time spent recording.
+  double trace_seconds = 0;
   double ar_local = kNotMeasured, ar_global = kNotMeasured;
   double entropy_bits = kNotMeasured;
-  double judge_nll = kNotMeasured;  // nats, summed
+  // The judge's negative log-likelihood in nats, summed over its tokens.
+  double judge_nll = kNotMeasured;
   std::int64_t judge_tokens = 0;
-  std::vector<std::pair<std::string, double>> scores;  // the task's
-  std::int64_t iterations = 0;                         // steps, also where they were not read
+  // The scores that the task gives.
+  std::vector<std::pair<std::string, double>> scores;
+  // The number of steps, known also where the steps themselves were not read.
+  std::int64_t iterations = 0;
   std::vector<StepRow> steps;
 };
 
-// One arm: a resolved config.
+// One arm as a resolved config.
 struct RunRow {
-  std::string id, arm, config;  // hash; short label of what distinguishes it; the resolved config
+  // `id` is the hash, `arm` a short label of what distinguishes the arm, and `config` the resolved
+  // config.
+  std::string id, arm, config;
   std::string model_family, checkpoint, checkpoint_digest, data_digest;
-  std::int32_t vocabulary = 0;  // of the target
-  std::int64_t parameters = 0;  // of the target; 0: unknown
+  // The vocabulary of the target.
+  std::int32_t vocabulary = 0;
+  // The parameters of the target; 0 when unknown.
+  std::int64_t parameters = 0;
 };
 
-// One cell of a sweep: what became of it. Rows of the manifest, in the order of the sweep.
+// What became of one cell of a sweep. The manifest holds these rows in the order of the sweep.
 struct CellRow {
-  std::string id, arm, status, host,
-      started;         // status: done, failed, quarantined, running, missing
-  double seconds = 0;  // wall time of the attempts that ended, loading included
+  // `status` is done, failed, quarantined, running or missing.
+  std::string id, arm, status, host, started;
+  // The wall time of the attempts that ended, loading included.
+  double seconds = 0;
   std::int32_t attempts = 0, exit_status = 0, signal = 0;
-  std::string reason;        // why the last attempt failed
-  std::int32_t run = -1;     // row of the run table; -1: no sample is here
-  std::int64_t samples = 0;  // that are here
+  // Why the last attempt failed.
+  std::string reason;
+  // The row of the run table; -1 when no sample is here.
+  std::int32_t run = -1;
+  // The number of samples that are here.
+  std::int64_t samples = 0;
 };
 
-// How a tokenizer spells a token that occurs.
+// How a tokenizer spells a token that occurs in the trace.
 struct PieceRow {
-  std::int32_t run =
-      0;  // the first arm of its checkpoint; other arms of that checkpoint share its tokenizer
+  // The first arm of its checkpoint. Other arms of that checkpoint share its tokenizer.
+  std::int32_t run = 0;
   std::int32_t token = 0;
   std::string text;
 };
 
-// Attributes of the file's root.
+// Where and with what the file was made; these are attributes of its root.
 struct Provenance {
   std::string software, git_commit, host, cpu, gpu, libraries, config, title;
-  std::string started, ended;  // ISO 8601, UTC
+  // Times in ISO 8601, UTC.
+  std::string started, ended;
   std::int32_t threads = 0;
   std::int64_t seed = 0;
   std::string device, dtype;
 };
 
-// Whoever wants finished samples.
+// The interface of whoever wants finished samples.
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
   virtual void sample(SampleRow row) = 0;
 };
 
-// A run of training: one row a logged step, one a validation.
+// The curves of a training: one row a logged step, and one a validation.
 struct CurveRow {
   std::int64_t step = 0;
   double seconds = 0, loss = kNotMeasured, learning_rate = kNotMeasured, grad_norm = kNotMeasured,

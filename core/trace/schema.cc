@@ -580,8 +580,8 @@ std::string schema_markdown() {
 }
 
 const std::string& schema_text(const std::vector<Table>& tables) {
-  static thread_local std::map<std::vector<Table>, std::string>
-      known;  // a sweep writes it a thousand times
+  // The texts are kept, because a sweep writes them a thousand times.
+  static thread_local std::map<std::vector<Table>, std::string> known;
   std::string& text = known[tables];
   if (!text.empty()) return text;
   std::ostringstream out;

@@ -1,5 +1,5 @@
-// What a trace's columns are called and mean: one declaration a column. The writer, the reader, the
-// validator, the tables of docs/TRACE_FORMAT.md and every exporter are driven by these lists.
+// What a trace's columns are called and mean, in one declaration a column. The writer, the reader,
+// the validator, the tables of docs/TRACE_FORMAT.md and every exporter are driven by these lists.
 #pragma once
 
 #include <functional>
@@ -16,10 +16,10 @@ namespace draftlab {
 
 inline constexpr std::string_view kTraceMagic = "draftlab-trace";
 inline constexpr std::string_view kCurvesMagic = "draftlab-curves";
-inline constexpr std::string_view kSchemaVersion =
-    "1.3";  // major.minor; readers accept every minor of their major
+// The version as major.minor. Readers accept every minor version of their major version.
+inline constexpr std::string_view kSchemaVersion = "1.3";
 
-// A table is a dimension of the file; its columns begin with its name.
+// A table is a dimension of the file; the names of its columns begin with its name.
 enum class Table { run, sample, step, token, draft, piece, cell, curve, validation };
 std::string_view name(Table);
 
@@ -31,21 +31,27 @@ std::string_view name(Type);
 enum class Role { value, parent, first, count };
 
 struct ColumnInfo {
-  std::string name;  // "token_position"
+  // A name such as "token_position".
+  std::string name;
   Type type = Type::int32;
-  std::string unit;  // "1" for pure numbers, "" for text
+  // The unit; "1" for pure numbers, and "" for text.
+  std::string unit;
   std::string doc;
   Role role = Role::value;
-  Table other = Table::run;                             // of a link: the table it leads to
-  std::vector<std::pair<int, std::string>> flags = {};  // of an enumeration: value and meaning
-  double low =
-      -std::numeric_limits<double>::infinity();  // inclusive; NaN (not measured) is always allowed
+  // The table that a link leads to.
+  Table other = Table::run;
+  // The values of an enumeration, and what each means.
+  std::vector<std::pair<int, std::string>> flags = {};
+  // The bounds are inclusive; NaN (not measured) is always allowed.
+  double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
-  bool coarse = false;  // stored with 12 bits of mantissa
-  int since = 0;        // minor version that added it; older files lack it
+  // Whether the column is stored with 12 bits of mantissa.
+  bool coarse = false;
+  // The minor version that added the column; older files lack it.
+  int since = 0;
 };
 
-// Where a row keeps a column's value; serves writing and reading.
+// Where a row keeps a column's value. It serves writing and reading.
 using Field = std::variant<std::int32_t*, std::int64_t*, double*, std::string*>;
 
 template <class Row>
@@ -79,33 +85,38 @@ struct Column {
   }
 };
 
-// The columns that are fields of a row. Row: RunRow, SampleRow, StepRow, TokenRow, DraftRow,
-// PieceRow, CellRow, CurveRow, ValidationRow.
+// The columns that are fields of a row. Row is one of RunRow, SampleRow, StepRow, TokenRow,
+// DraftRow, PieceRow, CellRow, CurveRow and ValidationRow.
 template <class Row>
 const std::vector<Column<Row>>& fields();
 
 struct TableInfo {
   Table table;
   std::string doc;
-  std::vector<ColumnInfo> columns;  // links (which are no fields of a row) first, then fields()
+  // The links (which are no fields of a row) come first, then fields().
+  std::vector<ColumnInfo> columns;
   int links = 0;
-  bool optional = false;  // a file may lack it, which reads as no rows
+  // Whether a file may lack the table, which reads as no rows.
+  bool optional = false;
 };
 const TableInfo& info(Table table);
-const std::vector<Table>& trace_tables();  // run, sample, step, token, draft, piece
-const std::vector<Table>& sweep_tables();  // cell: what the trace of a sweep has besides
-const std::vector<Table>& curve_tables();  // curve, validation
+// Returns run, sample, step, token, draft and piece.
+const std::vector<Table>& trace_tables();
+// Returns cell, which the trace of a sweep has besides.
+const std::vector<Table>& sweep_tables();
+// Returns curve and validation.
+const std::vector<Table>& curve_tables();
 
-// Columns that a run names: sample_score_NAME, the task's scores; step_expected_NAME, the accepted
-// prefix that each attached estimator expected; draft_top_idN and draft_top_pN, the N-th most
-// probable token of a drafted position; token_value_N, coordinate N of a vector token. Empty for
-// tables that have none.
+// The prefix of the columns that a run names: sample_score_NAME, the task's scores;
+// step_expected_NAME, the accepted prefix that each attached estimator expected; draft_top_idN and
+// draft_top_pN, the N-th most probable token of a drafted position; token_value_N, coordinate N of
+// a vector token. It is empty for tables that have no such columns.
 std::string_view named_prefix(Table table);
 inline constexpr Table kNamedTables[] = {Table::sample, Table::step, Table::token, Table::draft};
-// Fault unless the name is lower_case.
+// Returns the column of that name. Throws a Fault unless the name is lower_case.
 ColumnInfo named_column(Table table, const std::string& name);
 
-// Attributes of the file's root. Each has a field of Provenance.
+// An attribute of the file's root. Each attribute has a field of Provenance.
 struct Attribute {
   std::string name, doc;
   std::function<Field(Provenance&)> field;

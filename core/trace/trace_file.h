@@ -1,5 +1,5 @@
-// A trace on disk (docs/TRACE_FORMAT.md): written as units of finished samples, merged into one
-// file at the end.
+// A trace on disk (docs/TRACE_FORMAT.md). It is written as units of finished samples, which are
+// merged into one file at the end.
 #pragma once
 
 #include <chrono>
@@ -23,15 +23,17 @@ namespace draftlab {
 // PATH.units/unit-NNNNNN-WRITER.h5: a whole trace of those samples, whose final name is the record
 // that they are done. close() merges the units into PATH. So whatever kills the process, a finished
 // unit is never lost and an unfinished one never half there. Units carry the name of their writer,
-// so that two of them that a lock could not keep apart (some file systems have none) do no harm.
+// so that two writers that a lock could not keep apart (some file systems have no locks) do no
+// harm.
 class TraceWriter final : public TraceSink {
  public:
-  // OutputError: `path` or its units exist and `resume` is false; the folder cannot be written;
-  // another process writes there. ConfigError: `resume`, and what is there was written by other
-  // runs.
+  // Throws OutputError when `path` or its units exist and `resume` is false, when the folder cannot
+  // be written, or when another process writes there. Throws ConfigError when `resume` is true and
+  // what is there was written by other runs.
   TraceWriter(std::string path, Provenance provenance, std::vector<RunRow> runs,
               const TraceOptions& options, bool resume);
-  // Without close(): what is buffered becomes a unit if it can, and the units stay for a resume.
+  // When close() was not called, what is buffered becomes a unit if it can, and the units stay for
+  // a resume.
   ~TraceWriter() override;
   TraceWriter(const TraceWriter&) = delete;
 
@@ -39,24 +41,28 @@ class TraceWriter final : public TraceSink {
     return done_.count({prompt_index, sample_index, run}) > 0;
   }
   std::size_t finished() const { return done_.size(); }
-  // From here on the trace carries the text of every token that occurs. "" is: not known.
+  // Makes the trace carry the text of every token that occurs, from here on. A speller that returns
+  // "" does not know the token.
   void spell_with(std::function<std::string(int run, Token token)> spell) {
     spell_ = std::move(spell);
   }
   void sample(SampleRow row) override;
-  void flush();  // makes a unit of what is buffered
-  // Merges: rows sorted by prompt, repeat and run, so that the contents do not depend on who
-  // finished first.
+  // Makes a unit of what is buffered.
+  void flush();
+  // Merges the units. Rows are sorted by prompt, repeat and run, so that the contents do not depend
+  // on who finished first.
   void close();
-  // The same in two parts, so that nobody need wait for the disk: this one makes the file's
-  // contents, the function it returns (empty when nothing is left) puts them on the disk, knows
-  // nothing of HDF5, and may run beside anything but another call of this writer.
+  // Does the same in two parts, so that nobody need wait for the disk: this call makes the file's
+  // contents, and the function it returns (empty when nothing is left) puts them on the disk. That
+  // function knows nothing of HDF5, and may run beside anything but another call of this writer.
   std::function<void()> closing();
 
  private:
-  using Key = std::tuple<std::int32_t, std::int32_t, std::int32_t>;  // prompt, repeat, run
+  // A key holds prompt, repeat and run.
+  using Key = std::tuple<std::int32_t, std::int32_t, std::int32_t>;
   void adopt(const std::string& file);
-  std::vector<std::byte> image(int level) const;  // a trace of what is buffered
+  // Returns a trace of what is buffered.
+  std::vector<std::byte> image(int level) const;
   void leave_folder();
   std::int32_t speller_of(std::int32_t run) const;
   std::string path_, folder_;
@@ -69,32 +75,35 @@ class TraceWriter final : public TraceSink {
   Columns samples_{Table::sample}, steps_{Table::step}, tokens_{Table::token},
       drafted_{Table::draft};
   std::function<std::string(int, Token)> spell_;
-  std::map<std::int32_t, std::vector<bool>>
-      occurring_;  // by speller: which tokens are in what is buffered
+  // By speller: which tokens occur in what is buffered.
+  std::map<std::int32_t, std::vector<bool>> occurring_;
   std::set<Key> done_, buffered_;
-  std::string writer_;  // of our units
-  std::vector<std::string>
-      sources_;  // a finished PATH first, then units, in the order of their numbers
+  // The name that our units carry.
+  std::string writer_;
+  // A finished PATH comes first, then the units in the order of their numbers.
+  std::vector<std::string> sources_;
   int next_unit_ = 0;
-  bool in_order_ = true;  // what is buffered is sorted as a merge would sort it
+  // Whether what is buffered is sorted as a merge would sort it.
+  bool in_order_ = true;
   int lock_ = -1;
   bool closed_ = false;
 };
 
-// One finished trace of a sweep, and what of it is wanted: prompts [first, first + prompts),
+// One finished trace of a sweep, and what of it is wanted: prompts [first, first + prompts), and
 // `samples` repeats of each.
 struct GatheredTrace {
-  std::string path, arm;  // the arm is renamed to what distinguishes the cell
+  // The arm is renamed to what distinguishes the cell.
+  std::string path, arm;
   std::int64_t first = 0, prompts = 0, samples = 0;
 };
 
-// Merges traces of one run each into `path`, run i being cells[i], together with the manifest of
-// the sweep. A real merge: no link to a cell's own file stays. DataError when a cell's trace is
-// damaged, or records other drafts.
+// Merges traces of one run each into `path`, so that run i is cells[i], together with the manifest
+// of the sweep. It copies all rows: no link to a cell's own file stays. Throws DataError when a
+// cell's trace is damaged, or records other drafts.
 void gather(const std::string& path, Provenance provenance, const std::vector<GatheredTrace>& cells,
             std::vector<CellRow> manifest);
 
-// A trace that is read. DataError from any method when the file is not one, or is damaged.
+// A trace that is read. Every method throws DataError when the file is not a trace, or is damaged.
 class Trace {
  public:
   explicit Trace(const std::string& path, ColumnReader::Trust trust = ColumnReader::Trust::foreign);
@@ -102,15 +111,17 @@ class Trace {
 
   const std::string& path() const;
   const Provenance& provenance() const { return provenance_; }
-  const std::string& drafts() const { return drafts_; }  // which were recorded: none, span, all
+  // Which drafts were recorded: none, span or all.
+  const std::string& drafts() const { return drafts_; }
   const std::vector<RunRow>& runs() const { return runs_; }
   std::int64_t rows(Table table) const;
   std::int64_t samples() const { return rows(Table::sample); }
-  // Samples [first, first + count), with or without their steps.
+  // Returns samples [first, first + count), with or without their steps.
   std::vector<SampleRow> read(std::int64_t first, std::int64_t count, bool steps = true) const;
   std::vector<SampleRow> read(bool steps = true) const { return read(0, samples(), steps); }
-  SampleRow sample(std::int64_t index) const;  // DataError when there is none
-  // Rows [first, first + count) of a table.
+  // Throws DataError when there is no such sample.
+  SampleRow sample(std::int64_t index) const;
+  // Returns rows [first, first + count) of a table.
   Columns columns(Table table, std::int64_t first, std::int64_t count) const;
   const ColumnReader& file() const { return *file_; }
 
@@ -123,7 +134,7 @@ class Trace {
   std::vector<std::int64_t> first_step_, n_steps_;
 };
 
-// The manifest of a sweep; empty where the trace is no sweep's.
+// Returns the manifest of a sweep. It is empty where the trace is not that of a sweep.
 std::vector<CellRow> manifest(const Trace& trace);
 
 }  // namespace draftlab

@@ -12,12 +12,13 @@
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kShared = 16;  // files from which on a second process helps to read them
-constexpr std::size_t
-    kOpening = 500,
-    kText = 16;  // numbers that are read while one column is opened; while one text is read
-constexpr std::size_t kTextBytes = 64;               // a text, about
-constexpr std::size_t kGatheredBytes = 1024u << 20;  // of the columns that are merged at a time
+constexpr std::size_t kShared = 16;  // From so many files on, a second process helps to read them.
+// The time of opening a column, and of reading one text, in numbers that could be read meanwhile.
+constexpr std::size_t kOpening = 500, kText = 16;
+// The usual size of a text.
+constexpr std::size_t kTextBytes = 64;
+// The bytes of the columns that are merged at a time.
+constexpr std::size_t kGatheredBytes = 1024u << 20;
 
 // Memory that a child of this process fills.
 class SharedMemory {
@@ -39,18 +40,20 @@ class SharedMemory {
   void* data_;
 };
 
-// The bytes of a column of numbers.
+// Returns the bytes of a column of numbers.
 std::span<const std::byte> bytes_of(const Values& values) {
   if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&values))
     return std::as_bytes(std::span(*integers));
   return std::as_bytes(std::span(std::get<std::vector<double>>(values)));
 }
 
-// A column of numbers on its way: its first as long as there is no other, as in half of all
-// columns; then all.
+// A column of numbers while it is gathered. As long as all numbers are the same, as in half of all
+// columns, only the first is kept; then all are.
 struct Numbers {
-  std::size_t width, expected;  // bytes of one; how many there will be
-  std::size_t same = 0;         // that are the first
+  // `width` is the bytes of one number, and `expected` how many numbers there will be.
+  std::size_t width, expected;
+  // How many of the numbers equal the first.
+  std::size_t same = 0;
   Stored bytes = {};
 
   void append(const Stored& more) {
@@ -75,12 +78,12 @@ struct Numbers {
   }
 };
 
-// A packed column of so many numbers takes no more of shared memory: deflate makes nothing larger
-// by a hundredth.
+// Returns the most shared memory that a packed column of `rows` numbers takes: deflate makes
+// nothing larger by more than a hundredth.
 std::size_t most_bytes(std::size_t rows) { return 9 * (rows + kChunk) + 4096; }
 
-// A packed column of numbers as bytes: how many chunks, their sizes, and they; no chunks and the
-// numbers.
+// Writes a packed column of numbers as bytes: the number of chunks, their sizes and the chunks; or
+// zero chunks and the numbers.
 std::byte* write_down(const Merge::Packed& column, std::byte* to) {
   const auto put = [&](const void* from, std::size_t bytes) {
     to = std::copy_n(static_cast<const std::byte*>(from), bytes, to);
@@ -238,8 +241,8 @@ void Merge::plan(const std::function<void(const ColumnReader&, Source&)>& opened
   }
 }
 
-// Several columns at once, in the new order: sources are opened anew each time, which costs less
-// than to hold hundreds of them open.
+// Reads several columns at once, in the new order. Sources are opened anew each time, which costs
+// less than to hold hundreds of them open.
 std::vector<Merge::Packed> Merge::read(const std::vector<Wanted>& columns, int level) const {
   std::vector<Numbers> numbers;
   std::vector<Values> texts(columns.size(), empty_values(Type::text));
@@ -267,8 +270,8 @@ std::vector<Merge::Packed> Merge::read(const std::vector<Wanted>& columns, int l
     }
   }
   std::vector<Packed> packed;
-  for (std::size_t c = 0; c < columns.size();
-       ++c) {  // one by one: what is packed needs its memory no more
+  // Columns are packed one by one, so that the memory of a packed one is freed.
+  for (std::size_t c = 0; c < columns.size(); ++c) {
     const auto& [table, column] = columns[c];
     const std::vector<std::int64_t>& rows = rows_of(table);
     if (column.type == Type::text) {
@@ -288,9 +291,10 @@ std::vector<Merge::Packed> Merge::read(const std::vector<Wanted>& columns, int l
   return packed;
 }
 
-// The same by two processes where the sources are many: HDF5 reads in one thread, and of a small
-// file most time is its own. Half of the work, and numbers only, is a child's, which leaves them in
-// shared memory, packed. What it cannot read is read here, to say what is wrong.
+// Does the same in two processes where the sources are many: HDF5 reads in one thread, and for a
+// small file most of the time is its own. A child takes half of the work, and numbers only, and
+// leaves them packed in shared memory. What the child cannot read is read here, to say what is
+// wrong.
 std::vector<Merge::Packed> Merge::gather(const std::vector<Wanted>& columns, int level) const {
   std::vector<Wanted> own, others;
   std::size_t shared = 0, own_work = 0, others_work = 0;
@@ -330,7 +334,7 @@ std::vector<Merge::Packed> Merge::gather(const std::vector<Wanted>& columns, int
   return gathered;
 }
 
-// As many columns at a time as a bounded part of the memory holds.
+// Writes as many columns at a time as a bounded part of the memory holds.
 void Merge::write(ColumnWriter& file) {
   std::vector<Wanted> wanted;
   for (const Table table : {Table::sample, Table::step, Table::token, Table::draft}) {

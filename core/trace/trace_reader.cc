@@ -9,8 +9,8 @@
 namespace draftlab {
 namespace {
 
-// The likeliest tokens of a draft, by rank, from its named columns. Others that a foreign writer
-// may have named alike are passed over.
+// Returns the likeliest tokens of a draft, by rank, from its named columns. Columns that a foreign
+// writer may have named alike are passed over.
 std::vector<std::pair<Token, double>> top_of(
     const std::vector<std::pair<std::string, double>>& named) {
   std::vector<std::pair<Token, double>> top;
@@ -29,12 +29,13 @@ std::vector<std::pair<Token, double>> top_of(
   return top;
 }
 
-// The coordinates of a vector token from its named columns.
+// Returns the coordinates of a vector token from its named columns.
 Eigen::VectorXd value_of(const std::vector<std::pair<std::string, double>>& named) {
   Eigen::VectorXd value(static_cast<Eigen::Index>(named.size()));
   for (const auto& [name, x] : named) {
     const int at = std::atoi(name.c_str());
-    if (at < 0 || at >= value.size()) return {};  // a foreign writer's
+    // A foreign writer made these columns.
+    if (at < 0 || at >= value.size()) return {};
     value[at] = x;
   }
   return value;

@@ -6,7 +6,7 @@
 namespace draftlab {
 namespace {
 
-// Readers name an enumeration's value without another look.
+// Checks the values of an enumeration, because readers look up their names without another check.
 void check_flags(const ColumnReader& file, const ColumnInfo& column, const Values& values) {
   if (column.flags.empty()) return;
   for (std::int64_t value : std::get<0>(values)) {

@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kUnitLevel = 1, kMergedLevel = 2;  // of gzip
+constexpr int kUnitLevel = 1, kMergedLevel = 2;  // The gzip levels of units and of the merged file.
 
 void write_root(ColumnWriter& file, Provenance provenance, const std::vector<RunRow>& runs,
                 const std::string& drafts) {
@@ -42,7 +42,7 @@ void write_root(ColumnWriter& file, Provenance provenance, const std::vector<Run
   file.columns(table);
 }
 
-// A name that no other writer on any machine has at this time.
+// Returns a name that no other writer on any machine has at this time.
 std::string writer_name() {
   return host_name().substr(0, 63) + "-" + std::to_string(::getpid()) + "-" +
          std::to_string(std::chrono::system_clock::now().time_since_epoch().count() % 1000000007);
@@ -75,7 +75,7 @@ TraceWriter::TraceWriter(std::string path, Provenance provenance, std::vector<Ru
   lock_ = ::open((folder_ + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (lock_ < 0) throw OutputError("cannot write into '" + folder_ + "': " + std::strerror(errno));
   try {
-    // Some mounts of Lustre and NFS have no locks: then unit names keep writers apart.
+    // Some mounts of Lustre and NFS have no locks; there the names of the units keep writers apart.
     if (::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
       throw OutputError("another process is writing '" + path_ + "'");
     remove_leftovers(folder_);
@@ -111,8 +111,9 @@ TraceWriter::~TraceWriter() {
   if (!closed_) {
     try {
       flush();
-    } catch (const std::exception&) {  // was reported when it failed first
     }
+    // The error was reported when it happened first.
+    catch (const std::exception&) {}
   }
   leave_folder();
 }
@@ -274,7 +275,8 @@ void TraceWriter::close() {
 }
 
 std::function<void()> TraceWriter::closing() {
-  if (sources_.empty() && in_order_) {  // what was never split needs no merge
+  // What was never split into units needs no merge.
+  if (sources_.empty() && in_order_) {
     return [this, bytes = image(kMergedLevel)] {
       write_whole(path_, bytes);
       closed_ = true;

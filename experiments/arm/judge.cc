@@ -19,8 +19,8 @@ Judge::Score Judge::score(const std::string& text) const {
   if (tokens.empty()) return {};
   if (tokens.size() > kLongest) tokens.resize(kLongest);
 
-  // One chain over the whole text after what begins a document: each token is asked given those
-  // before it.
+  // The question is one chain over the whole text, after the token that begins a document: each
+  // token is asked given those before it.
   const std::pair<std::int32_t, Token> begin{0, tokenizer_->document_begin()};
   const Canvas canvas(static_cast<int>(tokens.size()) + 1, {&begin, 1});
   Question question{.kind = Kind::judge, .view = View::causal, .nodes = {}, .asks = {}};

@@ -11,14 +11,18 @@ namespace draftlab {
 
 class Judge {
  public:
-  // Loads the model and the tokenizer of its checkpoint; ConfigError when it has none.
+  // Loads the model and the tokenizer of its checkpoint. Throws ConfigError when it has no
+  // tokenizer.
   Judge(const Bound<Model>& bound, const Machine& machine, Loaded& loaded);
 
   struct Score {
-    double nll = 0;           // nats, summed over tokens
-    std::int64_t tokens = 0;  // of the judge's own tokenizer, at most kLongest
+    // The negative log-likelihood in nats, summed over tokens.
+    double nll = 0;
+    // The number of tokens of the judge's own tokenizer, at most kLongest.
+    std::int64_t tokens = 0;
   };
-  static constexpr int kLongest = 960;  // tokens judged of a text, as in the paper
+  // So many tokens of a text are judged, as in the paper.
+  static constexpr int kLongest = 960;
   Score score(const std::string& text) const;
 
  private:

@@ -106,13 +106,14 @@ SampleRow LoadedArm::finish(SampleRow row, const Job& job, const Prompt& prompt,
                             const Decoder& decoder) const {
   row.prompt_index = job.prompt;
   row.sample_index = job.sample;
-  if (composition.run.batch > 1)
-    row.seconds = row.own_seconds = kNotMeasured;  // forwards are shared
+  // The samples of a batch share forwards.
+  if (composition.run.batch > 1) row.seconds = row.own_seconds = kNotMeasured;
   row.text = task->text(prompt, decoder.canvas());
   row.reference = prompt.text;
   for (const Score& score : task->score(prompt, decoder.canvas()))
     row.scores.emplace_back(score.name, score.value);
-  if (models.target().facts().dimension == 0) {  // vectors have no frequencies
+  // Vectors have no frequencies.
+  if (models.target().facts().dimension == 0) {
     std::vector<Token> tokens = decoder.text();
     std::erase(tokens, kNoToken);
     row.entropy_bits = token_entropy_bits(tokens);
@@ -158,7 +159,7 @@ LoadedArm ModelCache::arm(std::string label, Composition composition) {
   const Composition& made = arm.composition;
   arm.models = load_models(made, made.run.machine, loaded_);
   const std::string checkpoint = arm.models.target().facts().checkpoint;
-  // Vectors are no pieces of text; nor do positions that are only counted need any.
+  // Vectors are no pieces of text, and positions that are only counted need no tokenizer either.
   if (!checkpoint.empty() && arm.models.target().facts().dimension == 0 &&
       has_tokenizer(checkpoint)) {
     auto& tokenizer = tokenizers_[checkpoint];
@@ -181,7 +182,8 @@ LoadedArm ModelCache::arm(std::string label, Composition composition) {
 
 void ModelCache::release_unused() {
   const auto unused = [](const auto& entry) { return entry.second.use_count() == 1; };
-  std::erase_if(judges_, unused);  // a judge holds models and tokenizers
+  // A judge holds models and tokenizers.
+  std::erase_if(judges_, unused);
   std::erase_if(tasks_, unused);
   std::erase_if(tokenizers_, unused);
   std::erase_if(loaded_, unused);

@@ -1,5 +1,5 @@
-// An arm of a run: one cell of the config, its models, its task, and how one of its prompts is
-// decoded and scored.
+// An arm of a run: one cell of the config with its models and its task. It decodes and scores
+// prompts.
 #pragma once
 
 #include <functional>
@@ -24,23 +24,27 @@ struct LoadedArm {
   std::string label;
   Composition composition;
   Models models;
-  std::shared_ptr<Tokenizer> tokenizer;  // null for models without text
+  // The tokenizer; null for models without text.
+  std::shared_ptr<Tokenizer> tokenizer;
   std::shared_ptr<Task> task;
-  std::shared_ptr<Judge> judge;  // null where none is named
+  // The judge; null where none is named.
+  std::shared_ptr<Judge> judge;
 
-  int prompts() const;  // how many the config asks for
+  // The number of prompts that the config asks for.
+  int prompts() const;
   // Decodes `run.batch` samples at a time in lockstep; each that finishes is handed over and
   // replaced at once. When `finished` returns false the others are dropped.
   void decode(std::span<const Job> jobs, const std::function<bool(SampleRow)>& finished) const;
   RunRow row() const;
 
  private:
-  // What is known of a sample once it is decoded: text, scores, judge.
+  // Fills in what is known of a sample once it is decoded: text, scores and the judge's numbers.
   SampleRow finish(SampleRow row, const Job& job, const Prompt& prompt,
                    const Decoder& decoder) const;
 };
 
-// Arms, and what several of them share: models, tokenizers, tasks and judges are loaded once.
+// The arms of a run, and what several of them share: models, tokenizers, tasks and judges are
+// loaded once.
 class ModelCache {
  public:
   LoadedArm arm(std::string label, Composition composition);
@@ -57,11 +61,12 @@ class ModelCache {
 // Composes the cells of a config and loads what they name, each model and task once.
 std::vector<LoadedArm> load_arms(const Config& config, const Registries& registries);
 
-// Reads a task's data; ConfigError where it needs text and the folder of weights has no tokenizer.
+// Reads a task's data. Throws ConfigError where the task needs text and the checkpoint's folder has
+// no tokenizer.
 void load_task(Task& task, const Tokenizer* tokenizer, const std::string& checkpoint);
 
-// A free path for the trace of a config: out/NAME.h5, or out/NAME-2.h5 where that is taken. With
-// `resume`, the first that is not finished.
+// Returns a free path for the trace of a config: out/NAME.h5, or out/NAME-2.h5 where that is taken.
+// With `resume` it is the first whose trace is not finished.
 std::string trace_path(const std::string& config_path, bool resume);
 
 }  // namespace draftlab

@@ -1,5 +1,6 @@
-// What one forward costs with cached rows, against recomputing both streams whole as the authors'
-// code does, by decoding with either; and what the loop and the trace add to it.
+// Compares what one forward costs with cached rows and when both streams are recomputed whole, as
+// the authors' code does, by decoding either way; and measures what the loop and the trace add to
+// it.
 #include "experiments/bench/bench.h"
 
 #include <unistd.h>
@@ -49,7 +50,7 @@ struct Spread {
   double error() const { return deviation / std::sqrt(static_cast<double>(count)); }
 };
 
-// Seconds of each forward, in the order in which they were asked.
+// Returns the seconds of each forward, in the order in which they were asked.
 std::vector<double> seconds(const std::vector<StepRow>& steps) {
   std::vector<double> all;
   for (const StepRow& step : steps) {
@@ -78,7 +79,7 @@ Composition compose_bench(const BenchOptions& options, bool incremental, const C
   return composition;
 }
 
-// Given positions and tokens, by counter: the same for every run.
+// Makes given positions and tokens by a counter, so that they are the same for every run.
 Prompt make_prompt(const BenchOptions& options, int vocabulary) {
   Prompt prompt;
   prompt.id = "bench";
@@ -95,7 +96,7 @@ Prompt make_prompt(const BenchOptions& options, int vocabulary) {
   return prompt;
 }
 
-// The share of a decode's time that recording it takes.
+// Measures the seconds that recording a decode takes.
 double trace_seconds(const SampleRow& row, const Composition& composition) {
   const std::string path = (std::filesystem::temp_directory_path() /
                             ("draftlab-bench-" + std::to_string(::getpid()) + ".h5"))

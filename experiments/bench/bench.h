@@ -1,4 +1,4 @@
-// `draftlab bench`: the benchmarks.
+// The command `draftlab bench` and its benchmarks.
 #pragma once
 
 #include "core/base/error.h"
@@ -9,20 +9,21 @@
 
 namespace draftlab {
 
-// Tokens a second against batch size: `draftlab bench batch CONFIG`.
+// `draftlab bench batch CONFIG` prints tokens a second against batch size.
 int bench_batch(const CommandLine& line, const Registries& registries);
 
-// Seconds, operations and bytes of a model's passes: `draftlab bench model FOLDER|SHAPE`.
+// `draftlab bench model FOLDER|SHAPE` prints seconds, operations and bytes of a model's passes.
 int bench_model(const CommandLine& line, const Registries& registries);
-// A checkpoint of random weights: `draftlab bench checkpoint SHAPE FOLDER`.
+// `draftlab bench checkpoint SHAPE FOLDER` writes a checkpoint of random weights.
 int bench_checkpoint(const CommandLine& line);
 
-// How fast a trace is written, merged and read, and what it takes on disk: `draftlab bench trace`.
+// `draftlab bench trace` prints how fast a trace is written, merged and read, and what it takes on
+// disk.
 int bench_trace(const CommandLine& line);
 
 int bench(const CommandLine& line, const Registries& registries);
 
-// What --bench.KEY says of a benchmark's own options; ConfigError where one is wrong.
+// Reads a benchmark's own options from --bench.KEY. Throws ConfigError where one is wrong.
 template <class Options>
 Options bench_options(const CommandLine& line) {
   Faults faults;

@@ -1,6 +1,6 @@
-// What batching gains: tokens a second (those before the first end token) at batch 1, 2, 4, ... of
-// a config's first arm, beside what one forward's time, fitted as a + b x rows in the same run,
-// predicts.
+// Measures what batching gains: tokens a second (those before the first end token) at batch 1, 2,
+// 4, ... of a config's first arm, beside a prediction from one forward's time, fitted as a + b x
+// rows in the same run.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -16,10 +16,10 @@
 namespace draftlab {
 namespace {
 
-// Batch sizes are measured in turn, because a machine's speed drifts; a large model's, which take
-// minutes, once.
+// Batch sizes are measured in turn, because a machine's speed drifts. Those of a large model, which
+// take minutes, are measured once.
 constexpr int kRounds = 3;
-constexpr double kEnough = 60;  // seconds
+constexpr double kEnough = 60;  // The seconds of decoding after which one measurement is enough.
 
 struct Forward {
   double rows, seconds;
@@ -36,9 +36,10 @@ struct Line {
   double a = 0, b = 0;
 };
 
-// Least squares of seconds = a + b x rows. Each batch size has the same weight, and errors relative
-// to the line's own time are minimised: else the largest batches alone would draw it. Not relative
-// to the time that was measured, which would favour forwards that happened to be fast.
+// Fits seconds = a + b x rows by least squares. Each batch size has the same weight, and errors
+// relative to the line's own time are minimised, because otherwise the largest batches alone would
+// determine it. They are not relative to the time that was measured, which would favour forwards
+// that happened to be fast.
 Line fit(const std::vector<Measured>& all) {
   Line line{1, 0};
   for (int round = 0; round < 10; ++round) {

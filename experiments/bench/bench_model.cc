@@ -1,6 +1,6 @@
-// What the passes of decoding cost with a checkpoint, or with random weights in a published shape:
-// prefill, one denoising pass, one verification pass, one cached step; as operations and bytes a
-// second beside what this machine does at best.
+// Measures what the passes of decoding cost with a checkpoint, or with random weights in a
+// published shape: prefill, one denoising pass, one verification pass, one cached step. It prints
+// operations and bytes a second beside what this machine does at best.
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,15 +39,17 @@ struct ModelBenchOptions {
   }
 };
 
-// What one pass multiplies and reads, by config.json. Embeddings are looked up, so they are
-// neither.
+// What one pass multiplies and reads, according to config.json. Embeddings are looked up, so they
+// count for neither.
 struct Work {
-  std::int64_t width = 0, vocabulary = 0, layers = 0,
-               attention = 0;  // attention: heads times their width
-  std::int64_t products = 2;   // of a row and a key: the score, the weighted value
-  std::int64_t always = 0;     // weights that every row meets
-  std::int64_t routed = 0, experts = 0,
-               chosen = 0;  // weights of all experts; how many there are, and a row's
+  // `attention` is the number of heads times their width.
+  std::int64_t width = 0, vocabulary = 0, layers = 0, attention = 0;
+  // The products of a row and a key: the score, and the weighted value.
+  std::int64_t products = 2;
+  // The weights that every row meets.
+  std::int64_t always = 0;
+  // The weights of all experts, how many experts there are, and how many a row chooses.
+  std::int64_t routed = 0, experts = 0, chosen = 0;
 
   Work(const std::string& folder, std::int64_t parameters) {
     const Json json = Json::parse(std::ifstream(folder + "/config.json"));
@@ -55,9 +57,9 @@ struct Work {
     if (xlnet) {
       width = json["d_model"], vocabulary = json["vocab_size"], layers = json["n_layer"];
       attention = json["n_head"].get<std::int64_t>() * json["d_head"].get<std::int64_t>();
-      always = parameters - vocabulary * width -
-               layers * width * attention;  // positions are projected once,
-      products = 3;                         // and have a score of their own
+      // Positions are projected once.
+      always = parameters - vocabulary * width - layers * width * attention;
+      products = 3;  // Positions have a score of their own.
       return;
     }
     const TransformerConfig config = TransformerConfig::read(folder);
@@ -76,7 +78,8 @@ struct Work {
                (2 * own + 2 * static_cast<double>(products * layers * attention * seen)) +
            2.0 * static_cast<double>(asked * vocabulary * width);
   }
-  // Of weights; a row reads its own experts, and `rows` rows at most all of them.
+  // Returns the bytes of weights that are read: a row reads its own experts, and all rows together
+  // at most all of them.
   double bytes(const Count& rows, std::int64_t asked, std::size_t size) const {
     const double share = experts > 0 ? std::min(1.0, static_cast<double>(rows.positions * chosen) /
                                                          static_cast<double>(experts))
@@ -90,7 +93,8 @@ struct Work {
 struct Pass {
   std::string name;
   Kind kind;
-  std::optional<Question> question;  // none: what the cache needs first
+  // Without a question, the pass is what the cache needs first.
+  std::optional<Question> question;
 };
 
 std::vector<std::int32_t> positions_from(std::int64_t first, std::int64_t count) {
@@ -100,7 +104,7 @@ std::vector<std::int32_t> positions_from(std::int64_t first, std::int64_t count)
   return positions;
 }
 
-// `count` tokens drafted one after another from `first` on, each asked before it is known.
+// Drafts `count` tokens one after another from `first` on, each asked before it is known.
 Question path(std::int64_t first, std::int64_t count) {
   Question question{.kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {}};
   for (int i = 0; i < count; ++i) {
@@ -111,7 +115,7 @@ Question path(std::int64_t first, std::int64_t count) {
   return question;
 }
 
-// Of each model its own passes over `block` positions behind the prompt. A right-shifted model
+// Returns each model's own passes over `block` positions behind the prompt. A right-shifted model
 // knows the first of them already: its step computes a token and asks what follows.
 std::vector<Pass> passes(const std::string& model, bool right_shifted, std::int64_t prompt,
                          std::int64_t block) {
@@ -149,7 +153,8 @@ std::string model_of(const std::string& folder) {
   return config.block_size > 0 ? "block-diffusion" : "autoregressive";
 }
 
-// What a config must say beside the model so that it can be composed; nothing is decoded by it.
+// Returns what a config must say beside the model so that it can be composed; nothing is decoded by
+// it.
 std::string base_of(const std::string& model) {
   const std::string parts = model == "as-arm" ? "drafter = self\nverifier = chain\n"
                             : model == "autoregressive"
@@ -161,7 +166,7 @@ std::string base_of(const std::string& model) {
          "[task.positions]\nlength = 2\nprompt = 0:1\n";
 }
 
-// A folder that is gone when the benchmark ends.
+// A folder that is removed when the benchmark ends.
 struct Temporary {
   std::string path;
   ~Temporary() {
@@ -221,7 +226,8 @@ int bench_model(const CommandLine& line, const Registries& registries) {
 
   static const auto product_speed = reinterpret_cast<decltype(&draftlab_product_speed)>(
       module_function("draftlab_torch", "draftlab_product_speed"));
-  const std::int64_t before = memory("VmRSS:");  // with libtorch
+  // This memory includes libtorch.
+  const std::int64_t before = memory("VmRSS:");
   const auto began = std::chrono::steady_clock::now();
   Loaded loaded;
   const Models models = load_models(composition, composition.run.machine, loaded);
@@ -251,7 +257,8 @@ int bench_model(const CommandLine& line, const Registries& registries) {
   for (std::int64_t i = 0; i < options.prompt; ++i)
     given.emplace_back(static_cast<std::int32_t>(i),
                        static_cast<Token>((i * 7919 + 11) % (facts.vocabulary - 10)));
-  const std::int64_t prompt = options.prompt / block * block;  // whole blocks
+  // The prompt has whole blocks.
+  const std::int64_t prompt = options.prompt / block * block;
   given.resize(prompt);
   if (prompt == 0)
     throw ConfigError("bench.prompt = " + std::to_string(options.prompt) +
@@ -262,14 +269,14 @@ int bench_model(const CommandLine& line, const Registries& registries) {
       passes(model, model == "block-diffusion" && TransformerConfig::read(folder).right_shifted(),
              prompt, block);
   // A pass and what this machine could do are measured within seconds of each other, because the
-  // speed of a machine that others use, too, halves and doubles; shares are medians of such pairs,
-  // times are the fastest.
+  // speed of a machine that others use, too, halves and doubles. Shares are medians of such pairs,
+  // and times are the fastest.
   std::vector<double> seconds(all.size(), 1e30);
   std::vector<std::vector<double>> of_product(all.size()), of_read(all.size());
   std::vector<Count> rows(all.size());
   std::vector<std::int64_t> asked(all.size());
-  // A prompt's rows see half of it on average, where they see the tokens before them; all of it in
-  // as-arm and masked diffusion.
+  // A prompt's rows see half of it on average where they see only the tokens before them, and all
+  // of it in as-arm and masked diffusion.
   const bool half = model == "block-diffusion" || model == "autoregressive";
   const auto seen = [&](std::size_t pass) {
     return half && pass == 0 ? (prompt + block) / 2 : prompt + block;

@@ -15,8 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-// Wall time, and the processor's: on a machine that others use, only the latter says what the work
-// is.
+// Wall time, and the processor's: on a machine that others use, only the latter says how much work
+// there is.
 struct Took {
   double seconds = 0, processor = 0;
 };
@@ -44,8 +44,8 @@ struct TraceBenchOptions {
   }
 };
 
-// Numbers that vary as those of a decode do: counts are small, times differ in their last 14 bits,
-// probabilities in all.
+// Makes numbers that vary as those of a decode do: counts are small, times differ in their last 14
+// bits, and probabilities in all.
 class Numbers {
  public:
   std::int32_t below(int bound) {
@@ -58,7 +58,8 @@ class Numbers {
   std::uint64_t state_ = 1;
 };
 
-constexpr int kSteps = 100;  // of a sample
+// The steps of a sample.
+constexpr int kSteps = 100;
 
 SampleRow sample(const TraceBenchOptions& options, int index, Numbers& numbers) {
   SampleRow row;
@@ -146,8 +147,8 @@ int bench_trace(const CommandLine& line) {
     flushing.stop(writing);
     for (const auto& unit : fs::directory_iterator(path + ".units")) {
       if (unit.path().extension() != ".h5") continue;
-      if (++units % 50 == 1)
-        seen += Trace(unit.path().string()).samples();  // while the run goes on
+      // The units are read while the run goes on.
+      if (++units % 50 == 1) seen += Trace(unit.path().string()).samples();
     }
     unit_bytes = bytes_of(path + ".units");
     const Watch watch;

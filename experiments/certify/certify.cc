@@ -17,7 +17,7 @@
 namespace draftlab {
 namespace {
 
-// Outcomes that take more than a few seconds: worth a progress line.
+// Walking so many outcomes takes more than a few seconds, so that a progress line is shown.
 constexpr std::int64_t kLongWalk = 200000;
 
 std::string text(const char* format, double number) {
@@ -26,7 +26,7 @@ std::string text(const char* format, double number) {
   return buffer;
 }
 
-// The prompt that is certified.
+// Returns the prompt that is certified.
 Prompt first_prompt(const Composition& composition, const std::string& name) {
   const std::unique_ptr<Task> task = composition.task.make();
   task->load(nullptr);
@@ -41,8 +41,8 @@ struct Walk {
   double estimate = 0;
 };
 
-// The decoder's outcomes on the config's first prompt. `name` says in a refusal which decoder it
-// was.
+// Walks the decoder's outcomes on the config's first prompt. `name` says in a refusal which decoder
+// it was.
 Walk walk(const Composition& composition, const std::string& name, Loaded& loaded) {
   const CertifyOptions& options = composition.section<CertifyOptions>();
   const Models models = load_models(composition, composition.run.machine, loaded);
@@ -66,7 +66,7 @@ Walk walk(const Composition& composition, const std::string& name, Loaded& loade
   return walk;
 }
 
-// The certificate of a decoder of vectors, whose reference is the target itself.
+// Makes the certificate of a decoder of vectors, whose reference is the target itself.
 bool certify_vectors(const Composition& decoder, const std::string& name) {
   const CertifyOptions& claim = decoder.section<CertifyOptions>();
   const auto began = std::chrono::steady_clock::now();
@@ -85,7 +85,7 @@ bool certify_vectors(const Composition& decoder, const std::string& name) {
   return holds;
 }
 
-// Prints the certificate of one cell; whether its claims hold.
+// Prints the certificate of one cell. Returns whether its claims hold.
 bool certify_cell(const Cell& cell, const std::string& name, const Registries& registries) {
   Faults faults;
   const Composition decoder = compose(cell.config, registries, faults);

@@ -1,4 +1,5 @@
-// `draftlab certify CONFIG...`: enumerates every outcome of a decoder against its named reference.
+// `draftlab certify CONFIG...` enumerates every outcome of a decoder and compares it with its named
+// reference.
 #pragma once
 
 #include "core/config/plugin.h"
@@ -6,8 +7,8 @@
 
 namespace draftlab {
 
-// Exit status 0 when every config's claim holds (certify.expect, certify.worst_nfe), 1 when one
-// does not. ConfigError for a config whose outcomes are too many to walk.
+// The exit status is 0 when every config's claim holds (certify.expect, certify.worst_nfe), and 1
+// when one does not. Throws ConfigError for a config whose outcomes are too many to walk.
 int certify(const CommandLine& line, const Registries& registries);
 
 }  // namespace draftlab

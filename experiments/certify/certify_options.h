@@ -1,4 +1,5 @@
-// Config section `certify`: what a config claims about its decoder, and how the claim is proven.
+// The config section `certify`: what a config claims about its decoder, and how the claim is
+// proven.
 #pragma once
 
 #include <array>
@@ -13,7 +14,8 @@ class OptionSet;
 enum class Claim { lossless, lossy };
 constexpr std::array<std::string_view, 2> words(Claim) { return {"lossless", "lossy"}; }
 
-// What a vector token is drawn given: all tokens before it, or what was committed before its step.
+// The condition of a vector token's law: all tokens before it, or what was committed before its
+// step.
 enum class Given { tokens, step };
 constexpr std::array<std::string_view, 2> words(Given) { return {"tokens", "step"}; }
 
@@ -22,7 +24,7 @@ struct CertifyOptions {
   // The total variation up to which "lossless" holds, and the one above which "lossy" holds.
   double tolerance = 1e-12;
   double visible = 1e-3;
-  // About a minute.
+  // The most outcomes that are walked, which takes about a minute.
   std::int64_t most_outcomes = 2000000;
   // Whether equal states are merged after each step.
   bool merge = true;

@@ -7,20 +7,21 @@
 namespace draftlab {
 namespace {
 
-// The address of random sites plays no part here: outcomes are enumerated, not drawn.
+// The address of random sites plays no part here, because outcomes are enumerated, not drawn.
 constexpr std::uint64_t kSequence = 0;
 
 constexpr int kProbes = 300;
 
-// Decodings that cannot be told apart from here on.
+// The decodes that cannot be distinguished from here on.
 struct State {
-  std::vector<int> choices;  // of one decode that leads here; replayed to continue it
+  // The choices of one decode that leads here; they are replayed to continue it.
+  std::vector<int> choices;
   double probability = 0;
   std::int64_t worst_nfe = 0;
-  bool dust = true;  // whether only decodes below kDust lead here
+  bool dust = true;  // Whether only decodes below kDust lead here.
 };
 
-// Decodes so far take the worst case of those that count; where none does, of all.
+// Adds a decode. The worst case is that of the decodes that count or, where none does, of all.
 void add(State& state, double probability, std::int64_t nfe) {
   const bool dust = probability <= kDust;
   if (dust == state.dust) {
@@ -32,7 +33,7 @@ void add(State& state, double probability, std::int64_t nfe) {
   state.probability += probability;
 }
 
-// Texts of `committed` tokens that different histories can lead to.
+// Returns the number of texts of `committed` tokens that different histories can lead to.
 double possible_states(const Decoder& decoder, int vocabulary) {
   const Canvas& canvas = decoder.canvas();
   double states = std::pow(vocabulary, canvas.committed());
@@ -95,7 +96,7 @@ Outcomes enumerate(const Composition& composition, const Models& models, const P
   return outcomes;
 }
 
-// Of a tree in which a decode met b_1, b_2, ... branches, b_1 + b_1 b_2 + ... is in the mean the
+// In a tree where a decode met b_1, b_2, ... branches, the mean of b_1 + b_1 b_2 + ... is the
 // number of outcomes (Knuth, 1975). Merging bounds the number of states from which a step is
 // walked.
 double estimated_outcomes(const Composition& composition, const Models& models,

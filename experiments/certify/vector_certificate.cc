@@ -15,9 +15,10 @@
 namespace draftlab {
 namespace {
 
-constexpr std::int64_t kSelfDrafted = 2000;  // decodes for the check that the target accepts itself
+// So many decodes check that the target accepts its own drafts.
+constexpr std::int64_t kSelfDrafted = 2000;
 
-// Mean and error of a quantity that is met again and again.
+// The mean and the error of a quantity that is met again and again.
 struct Tally {
   std::int64_t count = 0;
   double sum = 0, squares = 0;
@@ -31,13 +32,14 @@ struct Tally {
   }
 };
 
-// How many errors two numbers are apart. Numbers without spread are compared up to rounding.
+// Returns how many errors two numbers are apart. Numbers without spread are compared up to
+// rounding.
 double errors_apart(double a, double b, double error) {
   const double apart = std::abs(a - b);
   return apart < 1e-9 ? 0 : error > 0 ? apart / error : std::numeric_limits<double>::infinity();
 }
 
-// What was committed in one decode.
+// The tokens that were committed in one decode.
 struct Decoded {
   struct Token {
     Commit commit;
@@ -46,7 +48,7 @@ struct Decoded {
   std::vector<Token> tokens;
 };
 
-// Decodes with random numbers of their own.
+// Decodes with random numbers of its own.
 class Sampler {
  public:
   Sampler(const Composition& composition, const Prompt& prompt, Loaded& loaded)
@@ -56,7 +58,7 @@ class Sampler {
 
   const Models& models() const { return models_; }
 
-  // Calls seen(decoder) behind every step, at most `steps` of them.
+  // Calls seen(decoder) after every step, at most `steps` of them.
   template <class Seen>
   void decode(std::int64_t sample, int steps, Seen seen) const {
     SampledChance chance(static_cast<std::uint64_t>(composition_.run.seed));
@@ -79,7 +81,7 @@ Answer ask(Model& model, Sequence& sequence, const Question& question) {
   return answer;
 }
 
-// The target, asked anew about what was committed.
+// Asks the target anew about what was committed.
 class Referee {
  public:
   Referee(const Composition& composition, const Prompt& prompt, Model& target)
@@ -89,8 +91,8 @@ class Referee {
         facts_(target.facts()),
         by_step_(composition.section<CertifyOptions>().given == Given::step) {}
 
-  // The standard normals of each token of a decode, token after token, y_K first; fewer where a
-  // token's states are not known.
+  // Appends the standard normals of each token of a decode, token after token, y_K first; there are
+  // fewer where a token's states are not known.
   void innovations(const Decoded& decoded, std::vector<double>& normals) {
     Canvas canvas(prompt_.length, prompt_.given);
     const std::unique_ptr<Sequence> sequence =
@@ -137,7 +139,8 @@ class Referee {
   bool by_step_;
 };
 
-// The largest distance between the distribution function of a sample and that of a standard normal.
+// Returns the largest distance between the distribution function of a sample and that of a standard
+// normal.
 double kolmogorov_smirnov(std::vector<double> sample) {
   std::sort(sample.begin(), sample.end());
   const auto n = static_cast<double>(sample.size());
@@ -149,8 +152,8 @@ double kolmogorov_smirnov(std::vector<double> sample) {
   return most;
 }
 
-// The largest |correlation| of two different columns, in errors: rows have mean 0 and variance 1 if
-// all is right.
+// Returns the largest |correlation| of two different columns, in errors. Rows have mean 0 and
+// variance 1 if all is right.
 double largest_correlation(const Eigen::MatrixXd& rows) {
   const Eigen::MatrixXd products =
       rows.transpose() * rows / std::sqrt(static_cast<double>(rows.rows()));
@@ -190,7 +193,7 @@ void check_innovations(const std::vector<std::vector<double>>& decodes,
                     .statistic = largest_correlation(squares)});
 }
 
-// Of the tokens against the law that the model knows.
+// Checks the moments of the tokens against the law that the model knows.
 void check_moments(const std::vector<Eigen::VectorXd>& decodes, const JointMoments& joint,
                    std::vector<Check>& checks) {
   const Eigen::Index size = joint.mean.size();
@@ -224,12 +227,12 @@ void check_moments(const std::vector<Eigen::VectorXd>& decodes, const JointMomen
   checks.push_back(covariances);
 }
 
-// Of a draft that was tested, and reached.
+// Says whether a draft was tested, and reached.
 bool tested(const Judged& judged) {
   return judged.reached && !std::isnan(judged.vector.log_target);
 }
 
-// The probability that the first draft of a decode is accepted.
+// Estimates the probability that the first draft of a decode is accepted.
 Tally first_acceptance(const Sampler& sampler, std::int64_t samples) {
   Tally tally;
   for (std::int64_t i = 0; i < samples; ++i) {
@@ -252,7 +255,8 @@ void check_overlap(const Composition& composition, const Prompt& prompt, Loaded&
   if (!composition.models.contains("draft")) return;
   Composition exchanged = composition;
   std::swap(exchanged.models.at(""), exchanged.models.at("draft"));
-  exchanged.decode.draft_length = 1;  // the others are not looked at
+  // Only the first draft is looked at.
+  exchanged.decode.draft_length = 1;
   const Tally other = first_acceptance(Sampler(exchanged, prompt, loaded),
                                        composition.section<CertifyOptions>().samples);
   checks.push_back({.name = "overlap E_q min(1, p/q) = E_p min(1, q/p), in errors",
@@ -268,8 +272,8 @@ std::string option_of(const std::vector<std::pair<std::string, std::string>>& va
   return {};
 }
 
-// Drafts of one token, so that draft and target see the same. Where their noise is not shared, two
-// draws of one law differ.
+// Checks drafts of one token, so that draft and target see the same. Where their noise is not
+// shared, two draws of one law differ.
 void check_self(const Composition& composition, const Prompt& prompt, Loaded& loaded,
                 std::vector<Check>& checks) {
   if (!composition.models.contains("draft") ||
@@ -290,13 +294,15 @@ void check_self(const Composition& composition, const Prompt& prompt, Loaded& lo
   checks.push_back(check);
 }
 
-// What each check exceeds with probability alpha / (number of statistics) a statistic.
+// Sets the bound that each check exceeds with probability alpha / (number of statistics) a
+// statistic.
 void correct(std::vector<Check>& checks, double alpha) {
   int statistics = 0;
   for (const Check& check : checks) statistics += check.statistics;
   const double each = alpha / statistics;
   for (Check& check : checks) {
-    if (check.name.starts_with("drafts of the target itself")) continue;  // none may be
+    // No such draft may be rejected.
+    if (check.name.starts_with("drafts of the target itself")) continue;
     const bool distance = check.name.find("distance") != std::string::npos;
     check.critical =
         distance ? std::sqrt(std::log(2 / each) / 2 / static_cast<double>(check.samples))
@@ -373,8 +379,8 @@ VectorCertificate certify_vectors(const Composition& composition, const Prompt& 
                                composition.decode.sampling.temperature),
                   checks);
   check_overlap(composition, prompt, loaded, first_probability, first_accepted, checks);
-  if (accepted.count > 0 && option_of(composition.verifier.values, "mode") !=
-                                "reflection")  // which mirrors more than it draws
+  // This mode mirrors more than it draws.
+  if (accepted.count > 0 && option_of(composition.verifier.values, "mode") != "reflection")
     checks.push_back({.name = "proposals a tested draft, against 1, in errors",
                       .samples = proposals.count,
                       .statistic = errors_apart(proposals.mean(), 1, proposals.error())});

@@ -1,4 +1,5 @@
-// Losslessness of a decoder of vectors, by sampling: its outcomes cannot be enumerated.
+// Checks by sampling that a decoder of vectors is lossless, because its outcomes cannot be
+// enumerated.
 #pragma once
 
 #include <cstdint>
@@ -10,43 +11,52 @@
 
 namespace draftlab {
 
-// One statistic, or the largest of several of one kind, against what it exceeds with a probability
-// that Bonferroni's correction makes small enough.
+// One statistic, or the largest of several of one kind, and a bound that it exceeds with a
+// probability that Bonferroni's correction makes small enough.
 struct Check {
   std::string name;
   std::int64_t samples = 0;
-  int statistics = 1;  // of which `statistic` is the largest
+  // `statistic` is the largest of so many.
+  int statistics = 1;
   double statistic = 0, critical = 0;
-  bool of_law =
-      true;  // whether a lossy decoder may fail it; false: a claim that must hold for either
+  // Whether a lossy decoder may fail the check; false marks a claim that must hold for either.
+  bool of_law = true;
   bool passes() const { return statistic <= critical; }
 };
 
 struct VectorCertificate {
   std::vector<Check> checks;
-  double acceptance = 0, proposals = 0;  // shares and means a tested draft
+  // The share of tested drafts that are accepted, and the mean proposals a tested draft.
+  double acceptance = 0, proposals = 0;
   double tokens_per_step = 0, nfe = 0;
-  std::vector<double> means;  // of the coordinates that certify.mean names
+  // The means of the coordinates that certify.mean names.
+  std::vector<double> means;
   std::int64_t tested = 0, capped = 0;
-  bool lossless() const;     // every check of the law passes
-  bool claims_hold() const;  // every other one does
+  // Says whether every check of the law passes.
+  bool lossless() const;
+  // Says whether every other check passes.
+  bool claims_hold() const;
 };
 
-// Decodes certify.samples times on the config's first prompt and holds what was committed against
+// Decodes certify.samples times on the config's first prompt and compares what was committed with
 // the target, which is asked anew:
-//   innovations  what each state of each committed token is under the target's law, mapped back to
-//   standard normals: their
-//                distribution (Kolmogorov-Smirnov), and correlations of them and of their squares
-//   moments      mean and covariance of the tokens, where the model knows their joint law
-//   overlap      E_q min(1, p/q) = E_p min(1, q/p): the first draft's acceptance with draft and
-//   target exchanged, and as measured proposals    a rejected draft's replacement takes 1 /
-//   P(rejection) draws, so a tested draft 1 in the mean self         a draft model that is the
-//   target is always accepted, where it shares its noise
-// and the claims certify.mean and certify.acceptance.
+//   - innovations: what each state of each committed token is under the target's law, mapped back
+//   to
+//     standard normals; checked are their distribution (Kolmogorov-Smirnov), and correlations of
+//     them and of their squares.
+//   - moments: mean and covariance of the tokens, where the model knows their joint law.
+//   - overlap: E_q min(1, p/q) = E_p min(1, q/p), the first draft's acceptance with draft and
+//   target
+//     exchanged, and as measured.
+//   - proposals: a rejected draft's replacement takes 1 / P(rejection) draws, so a tested draft
+//   takes
+//     1 in the mean.
+//   - self: a draft model that is the target is always accepted, where it shares its noise.
+// It also checks the claims certify.mean and certify.acceptance.
 VectorCertificate certify_vectors(const Composition& composition, const Prompt& prompt,
                                   Loaded& loaded);
 
-// The text below a certificate's first line.
+// Returns the text below a certificate's first line.
 std::string to_text(const VectorCertificate& certificate);
 
 }  // namespace draftlab

@@ -1,5 +1,5 @@
-// Who decodes which cell: processes on any number of machines agree through a shared folder,
-// without a server or a database.
+// Decides which process decodes which cell: processes on any number of machines agree through a
+// shared folder, without a server or a database.
 //
 // Every attempt at a cell is a file of its own, CELL.N. It is created exclusively, which only one
 // process can do: that is the claim. Its time of change, renewed by the file server while the
@@ -22,22 +22,29 @@ namespace draftlab {
 
 enum class AttemptState { running, done, failed, interrupted, forgiven };
 
-// What an attempt's file says.
+// The contents of an attempt's file.
 struct Attempt {
   int number = 0;
   AttemptState state = AttemptState::running;
-  std::string owner;               // process_identity() of who claimed it
-  std::string host, started, job;  // Slurm's name of the job, where there is one
-  std::string round;  // of whom: a failed cell is not tried again in the round that it failed in
+  // The process_identity() of the process that claimed it.
+  std::string owner;
+  // Where and when it began, and Slurm's name of the job, where there is one.
+  std::string host, started, job;
+  // The round of that process: a failed cell is not tried again in the round in which it failed.
+  std::string round;
   double seconds = 0;
   int exit_status = 0, signal = 0;
-  std::string reason, last_line;  // why it failed, and the last line of the cell's log
-  std::int64_t first = 0, prompts = 0, samples = 0;  // what was decoded when it is done
+  // Why it failed, and the last line of the cell's log.
+  std::string reason, last_line;
+  // What was decoded when the attempt is done.
+  std::int64_t first = 0, prompts = 0, samples = 0;
 };
 
-using Attempts = std::vector<Attempt>;  // of one cell, ascending
+// The attempts of one cell, in ascending order.
+using Attempts = std::vector<Attempt>;
 
-constexpr int kQuarantine = 3;  // failures after which a cell is left alone
+// After so many failures a cell is left alone.
+constexpr int kQuarantine = 3;
 
 class Claims {
  public:
@@ -48,32 +55,34 @@ class Claims {
 
   std::map<std::string, Attempts> all() const;
   Attempts of(const std::string& cell) const;
-  // A running attempt whose process is gone or has not renewed its lease: nobody is at work.
+  // Says whether a running attempt's process is gone or has not renewed its lease, so that nobody
+  // is at work.
   bool abandoned(const std::string& cell, const Attempt& attempt) const;
 
-  // Claims attempt `number`, which is then renewed until finish(); false when another process was
-  // faster.
+  // Claims attempt `number`, which is then renewed until finish(). Returns false when another
+  // process was faster.
   bool claim(const std::string& cell, int number, const std::string& round,
              const std::string& job = {});
-  // Whether the attempt in hand is still the newest: a process that slept longer than its lease was
-  // replaced.
+  // Says whether the claimed attempt is still the newest: a process that slept longer than its
+  // lease was replaced.
   bool holds() const;
-  // Writes what became of the attempt in hand.
+  // Writes what became of the claimed attempt.
   void finish(AttemptState state, Attempt outcome);
-  // Lets go of the attempt in hand, which stays claimed for as long as a lease lasts: to be
-  // recorded soon.
+  // Stops renewing the claimed attempt, which stays claimed for as long as a lease lasts. It is to
+  // be recorded soon.
   Attempt release(Attempt outcome);
-  // Writes what became of an attempt that is not in hand: released, or of a process that died.
+  // Writes what became of another attempt: one that was released, or one of a process that died.
   void record(const std::string& cell, Attempt attempt) const;
 
  private:
   std::string file(const std::string& cell, int number) const;
-  double age(const std::string& path)
-      const;  // seconds since it was renewed, by the file server's clock alone
+  // Returns the seconds since it was renewed, by the file server's clock alone.
+  double age(const std::string& path) const;
   void renew();
   std::string folder_, clock_;
   double lease_;
-  std::string cell_;  // in hand; "" when none
+  // The cell of the claimed attempt; "" when there is none.
+  std::string cell_;
   Attempt attempt_;
   std::mutex mutex_;
   std::condition_variable wake_;
@@ -81,10 +90,10 @@ class Claims {
   std::thread renewing_;
 };
 
-// Failures since the cell was last forgiven.
+// Counts the failures since the cell was last forgiven.
 int failures(const Attempts& attempts);
 
-// The last line of a log that is not empty; "" where there is none.
+// Returns the last line of a log that is not empty, and "" where there is none.
 std::string last_line(const std::string& log);
 
 }  // namespace draftlab

@@ -1,4 +1,4 @@
-// Config section `slurm`: what a sweep asks of the cluster it is submitted to
+// The config section `slurm`: what a sweep asks of the cluster it is submitted to
 // (experiments/sweep/slurm.h).
 #pragma once
 

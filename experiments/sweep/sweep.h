@@ -1,5 +1,5 @@
-// `draftlab sweep CONFIG --out DIR`: every cell of a config, in processes of this machine or as an
-// array of Slurm jobs. Whatever is killed, the same command goes on with what is missing.
+// `draftlab sweep CONFIG --out DIR` decodes every cell of a config, in processes of this machine or
+// as an array of Slurm jobs. Whatever is killed, the same command goes on with what is missing.
 #pragma once
 
 #include "core/config/plugin.h"
@@ -9,7 +9,8 @@ namespace draftlab {
 
 int sweep(const CommandLine& line, const Registries& registries);
 
-// The libraries that were frozen into the folder of a sweep; none where `path` is a config.
+// Returns the libraries that were frozen into the folder of a sweep, and none where `path` is a
+// config.
 std::vector<std::string> frozen_plugins(const std::string& path);
 
 }  // namespace draftlab

@@ -1,4 +1,4 @@
-// What a sweep will cost, from a few steps of a few cells.
+// Estimates what a sweep will cost, from a few steps of a few cells.
 #pragma once
 
 #include "core/config/plugin.h"

@@ -1,9 +1,10 @@
 // The folder of a sweep: its frozen config, plugins and digests, and a trace, a log and the
 // attempts of every cell.
 //
-//   DIR/config.ini      the config, includes and overrides resolved; can be run as it stands
+//   DIR/config.ini      the config, includes and overrides resolved; it can be run as it stands
 //   DIR/sweep.json      where and with what it was frozen: folder, program, plugins, digests of
-//   checkpoints and data DIR/plugins/        copies of the libraries that --plugin named
+//                       checkpoints and data
+//   DIR/plugins/        copies of the libraries that --plugin named
 //   DIR/cells/ID.h5     the trace of a finished cell (ID.h5.units/ while it is decoded)
 //   DIR/attempts/ID.N   who began a cell, and what became of it (claims.h)
 //   DIR/logs/ID.log     what decoding it said
@@ -20,19 +21,22 @@
 
 namespace draftlab {
 
-// What a cell reads: known before any model is loaded.
+// What a cell reads. It is known before any model is loaded.
 struct Inputs {
   std::string checkpoint, checkpoint_digest, data_digest;
-  std::int64_t prompts = 0;  // of the task
+  // The number of prompts of the task.
+  std::int64_t prompts = 0;
 };
 
 struct SweepCell {
   Cell cell;
-  std::string id;     // of config, checkpoint and data: names its files
-  std::string model;  // cells of equal models are decoded one after the other
+  // The id of config, checkpoint and data, which names the cell's files.
+  std::string id;
+  // Cells of equal models are decoded one after the other.
+  std::string model;
   Inputs inputs;
-  std::int64_t first = 0, prompts = 0,
-               samples = 0;  // wanted: this many prompts from `first`, so many repeats of each
+  // What is wanted: this many prompts from `first`, and so many repeats of each.
+  std::int64_t first = 0, prompts = 0, samples = 0;
   std::int64_t wanted() const { return prompts * samples; }
 };
 
@@ -41,11 +45,11 @@ enum class Standing { missing, running, failed, quarantined, done };
 
 class SweepFolder {
  public:
-  // Freezes a config into `path`, in place of what was frozen there before; finished cells stay.
+  // Freezes a config into `path`, in place of what was frozen there before. Finished cells stay.
   static SweepFolder freeze(const std::string& path, const Config& config,
                             const std::vector<std::string>& plugins, const Registries& registries);
-  // What was frozen; moves to the folder in which that was done, so that the config's paths lead
-  // where they led. UsageError when `path` is no folder of a sweep.
+  // Opens what was frozen. It moves to the working folder in which the config was frozen, so that
+  // its paths lead where they led. Throws UsageError when `path` is not the folder of a sweep.
   static SweepFolder open(const std::string& path, const Registries& registries);
   static bool is_one(const std::string& path);
   static bool may_begin(const std::string& path);  // a sweep is there already, or nothing but what
@@ -53,7 +57,8 @@ class SweepFolder {
   // The libraries that were frozen. DataError where one is not what it was.
   static std::vector<std::string> plugins(const std::string& path);
 
-  const std::string& path() const { return path_; }  // absolute
+  // The absolute path.
+  const std::string& path() const { return path_; }
   const Config& config() const { return config_; }
   const std::vector<SweepCell>& cells() const { return cells_; }
   std::string trace(const SweepCell& cell) const { return path_ + "/cells/" + cell.id + ".h5"; }
@@ -69,9 +74,10 @@ class SweepFolder {
   bool cancelled() const;
   void cancel(bool cancelled) const;
 
-  // Seconds until a lease expires; in sweep.json, so that all processes agree.
+  // The seconds until a lease expires. They stand in sweep.json, so that all processes agree.
   double lease() const { return lease_; }
-  double estimated_core_hours() const { return estimate_; }  // 0: was not estimated
+  // The estimate; 0 when there is none.
+  double estimated_core_hours() const { return estimate_; }
   void remember_estimate(double core_hours);
 
  private:
@@ -80,14 +86,15 @@ class SweepFolder {
   std::string path_, home_, commit_;
   Config config_;
   std::vector<std::string> plugins_;
-  std::map<std::string, Inputs> inputs_;  // by what names them in a config
+  // The inputs by what names them in a config.
+  std::map<std::string, Inputs> inputs_;
   std::vector<SweepCell> cells_;
   double lease_ = 300, estimate_ = 0;
 };
 
 std::string_view name(Standing);
 
-// The config as text that reads back to the same cells.
+// Writes the config as text that reads back to the same cells.
 std::string to_text(const Config& config);
 
 }  // namespace draftlab

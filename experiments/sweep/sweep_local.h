@@ -1,5 +1,5 @@
-// A sweep on this machine: worker processes, one line of progress for the whole, and what became of
-// it.
+// Runs a sweep on this machine: worker processes, one line of progress for the whole, and what
+// became of it.
 #pragma once
 
 #include "experiments/sweep/sweep_folder.h"
@@ -10,7 +10,7 @@ namespace draftlab {
 // that died over a cell. Returns false when it was interrupted.
 bool run_locally(const SweepFolder& folder, int jobs);
 
-// Counts what died together with whoever started it as interrupted, not failed.
+// Counts attempts that died together with the process that started them as interrupted, not failed.
 void forgive_interrupted(const SweepFolder& folder);
 
 }  // namespace draftlab

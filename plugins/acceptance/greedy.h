@@ -1,4 +1,4 @@
-// What the acceptance rules of blockwise parallel decoding share: they compare a draft with the
+// What the acceptance rules of blockwise parallel decoding share. They compare a draft with the
 // target's most probable token, draw no random number, and replace a rejected draft by the target's
 // draw, which at temperature 0 is that token.
 #pragma once

@@ -1,6 +1,6 @@
-// The ratio test of speculative sampling: accept a draft x ~ q with probability min(1, p(x)/q(x)),
-// else draw from max(p - q, 0) (ASSD, Algorithm 1, lines 19-24). Exact for gamma = 1, epsilon = 0
-// and resample = true.
+// The ratio test of speculative sampling: a draft x ~ q is accepted with probability min(1,
+// p(x)/q(x)), and otherwise replaced by a draw from max(p - q, 0) (ASSD, Algorithm 1, lines 19-24).
+// It is exact for gamma = 1, epsilon = 0 and resample = true.
 #include <algorithm>
 #include <cmath>
 
@@ -58,9 +58,8 @@ class Speculative final : public Acceptance {
   double accepts(double ratio) const {
     const double accept = std::min(
         1.0, (options_.gamma == 1 ? ratio : std::pow(ratio, options_.gamma)) + options_.epsilon);
-    return accept > 1 - 1e-12
-               ? 1
-               : accept;  // rounding may put the drafter's own token a hair above the target's
+    // Rounding may put the drafter's own token a hair above the target's.
+    return accept > 1 - 1e-12 ? 1 : accept;
   }
 
   Options options_;

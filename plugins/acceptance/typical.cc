@@ -1,6 +1,6 @@
 // Typical acceptance (Medusa, Cai et al., 2024): a draft is good enough where its probability under
-// the target exceeds min(epsilon, delta exp(-H)), H the target's entropy in nats: strict where the
-// target is sure, lax where it is not.
+// the target exceeds min(epsilon, delta exp(-H)), with H the target's entropy in nats. So the rule
+// is strict where the target is sure, and lax where it is not.
 #include <algorithm>
 #include <cmath>
 

@@ -1,8 +1,9 @@
-// Self-drafting of a masked-diffusion model (SSD, Sec. 3.2.2): its most probable tokens at masked
-// positions, in the order in which stepwise decoding would commit them if nothing new were learnt
-// on the way. They come at no forward, from what the model answered at the node where the last
-// verification stopped; where there is no such answer (the first step, a cache that is refreshed),
-// the step is one of stepwise decoding, and its answer is the next step's.
+// Self-drafting of a masked-diffusion model (SSD, Sec. 3.2.2). It drafts the model's most probable
+// tokens at masked positions, in the order in which stepwise decoding would commit them if it
+// learnt nothing new on the way. The drafts cost no forward: they come from what the model answered
+// at the node where the last verification stopped. Where there is no such answer (the first step, a
+// cache that is refreshed), the step is one of stepwise decoding, and its answer serves the next
+// step.
 #include <algorithm>
 #include <map>
 
@@ -56,7 +57,7 @@ class ConfidenceDrafts final : public Drafter {
       drafted.lookahead = lookahead(step);
       if (!drafted.nodes.empty()) co_return drafted;
     }
-    // A cache that is refreshed now ends later than is known yet.
+    // A cache that is refreshed in this step ends at a depth that is not known yet.
     const std::int64_t needed = stepwise      ? 1
                                 : pass        ? wanted
                                 : horizon > 0 ? std::min<std::int64_t>(lookahead(step), horizon)
@@ -81,7 +82,7 @@ class ConfidenceDrafts final : public Drafter {
   }
 
  private:
-  // What is asked at a node besides its own choice is drafted from in the next step.
+  // The next step drafts from what is asked at a node beyond the node's own choice.
   static int lookahead(const Step& step) { return 1 + static_cast<int>(step.decode.draft_length); }
 
   static void add(std::int32_t position, Token token, const Distribution& raw, Proposal& proposal) {
@@ -89,8 +90,8 @@ class ConfidenceDrafts final : public Drafter {
     proposal.raw.push_back(raw);
   }
 
-  // At most `count` drafts from the answer at a node: stepwise decoding with that answer, again and
-  // again.
+  // Makes at most `count` drafts from the answer at a node, by repeating stepwise decoding with
+  // that same answer.
   Proposal draft(const Step& step, const Answer& answer, int node, std::int64_t count) const {
     std::map<std::int32_t, Token> tokens;
     const auto token = [&](std::int32_t position) {
@@ -122,7 +123,7 @@ class ConfidenceDrafts final : public Drafter {
                  answer.at(node, b.position).probability(b.token);
         });
       }
-      if (next.empty()) break;  // the unmasker's schedule has nothing for this step
+      if (next.empty()) break;  // The unmasker's schedule has nothing for this step.
       for (const Commit& choice : next) {
         later.commit(choice.position, choice.token);
         if (static_cast<std::int64_t>(proposal.nodes.size()) == count) continue;

@@ -32,7 +32,7 @@ class Denoise final : public Drafter {
   Asking<Proposal> propose(const Step& step) const override {
     const std::vector<std::int32_t>& window = step.window.positions;
     Proposal proposal;
-    // A right-shifted model gave the block's first position along with the forward that cached what
+    // A right-shifted model answered the block's first position in the forward that cached what
     // precedes it, hence causally.
     if (step.carry && step.carry->node == kRoot && !window.empty()) {
       if (const Distribution* const known = step.carry->answer.find(kRoot, window.front())) {
@@ -75,15 +75,16 @@ class Denoise final : public Drafter {
     proposal.raw.push_back(raw);
   }
 
-  // In a block of one position both views are one: the draft is the target's own draw. A greedy one
-  // is not, but claims a distribution that the target shares, so that a test would always pass.
+  // In a block of one position both views are the same, so the draft is the target's own draw. A
+  // greedy draft is not a draw, but it claims a distribution that the target shares, so that a test
+  // would always pass.
   static bool alone(const Step& step) {
     if (step.window.positions.empty()) return false;
     const std::int32_t position = step.window.positions.front();
     return step.blocks.end(position, step.canvas.length()) - step.blocks.first(position) == 1;
   }
 
-  // Positions of the current block whose tokens may be edited: no other block has any.
+  // Returns the positions of the current block whose tokens may be edited; no other block has any.
   static std::vector<std::int32_t> tentative(const Step& step) {
     std::vector<std::int32_t> positions;
     for (std::int32_t i = 0; i < step.canvas.length(); ++i)

@@ -1,8 +1,8 @@
-// Drafts of vector tokens (continuous speculative decoding): model.draft draws them, one after the
-// other or several from the committed state; the target itself where no draft model is named, and
-// for the first part of every sequence (pre-filling, CSpD Sec. 4.3). The noise comes from sites
-// that know neither the model nor, where a position is drafted for the first time, the step: so
-// arms that decode in one order share it.
+// Drafts vector tokens (continuous speculative decoding): model.draft draws them, one after the
+// other or several from the committed state. The target itself draws them where no draft model is
+// named, and for the first part of every sequence (pre-filling, CSpD Sec. 4.3). The sites of the
+// noise depend neither on the model nor, where a position is drafted for the first time, on the
+// step. So arms that decode in one order share the noise.
 #include <algorithm>
 
 #include "core/config/plugin.h"
@@ -97,8 +97,9 @@ class Diffusion final : public Drafter {
            options_.prefill * (canvas.length() - canvas.prompt_size());
   }
 
-  // Of the draft so many places behind the last committed token. A frontier opens positions in an
-  // order, so what lies beyond all that was ever drafted is new: no decision used its noise.
+  // Returns the noise of the draft that lies `ahead` places behind the last committed token. A
+  // frontier opens positions in an order, so what lies beyond all that was ever drafted is new: no
+  // decision used its noise.
   Normals noise_of(const Step& step, std::int32_t position, std::size_t ahead) const {
     const bool fresh = step.canvas.committed() + static_cast<std::int64_t>(ahead) >= reach_;
     return normals_at(step, {position}, Purpose::noise, fresh ? 0 : step.clock + 1);
@@ -106,8 +107,8 @@ class Diffusion final : public Drafter {
 
   Options options_;
   std::int64_t draft_length_ = 1;
-  std::int64_t reach_ =
-      0;  // tokens of the order of commitment that may have been drafted, committed ones included
+  // How many tokens of the order of commitment may have been drafted, committed ones included.
+  std::int64_t reach_ = 0;
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// The target's first layers and its head draft (LayerSkip, Elhoushi et al., 2024): the model says
-// how many layers those are. Such a forward counts as one of the target, of kind draft; what it
-// costs is in its time.
+// The target's first layers and its head draft (LayerSkip, Elhoushi et al., 2024); the model says
+// how many layers those are. Such a forward counts as one of the target, of kind draft, and its
+// cost shows in its time.
 #include "core/config/plugin.h"
 #include "plugins/drafters/one_by_one.h"
 

@@ -1,5 +1,5 @@
 // Prediction heads draft the next k tokens at once, head i the i-th (blockwise parallel decoding,
-// Stern et al., 2018). Combined scoring and proposal (their Sec. 4): the verification asks the
+// Stern et al., 2018). Scoring and proposal are combined (their Sec. 4): the verification asks the
 // heads at every node it might stop at, so its answer there is the next step's proposal, and only
 // the first proposal costs a forward of its own. Head 1 is the target.
 #include <algorithm>
@@ -37,9 +37,8 @@ class Heads final : public Drafter {
         step.carry->answer.find(step.carry->node, window.front())) {
       answer = step.carry->answer;
       node = step.carry->node;
-      unseen_commits =
-          step.carry
-              ->unseen_commits;  // behind a replacement heads 2 to k are left, which did not see it
+      // After a replacement only heads 2 to k are left, which did not see it.
+      unseen_commits = step.carry->unseen_commits;
     } else {
       Question question{.kind = Kind::draft,
                         .view = View::causal,

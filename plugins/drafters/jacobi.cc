@@ -1,5 +1,5 @@
 // Jacobi iteration (Santilli et al., 2023): the window is guessed, predicted again in parallel from
-// the guesses, and so on to its fixed point; what has become right is committed at once. Guesses
+// the guesses, and so on until nothing changes; what has become right is committed at once. Guesses
 // are point masses: the prediction is the verification, and its answers beyond a rejection are the
 // next guesses.
 #include <algorithm>
@@ -22,7 +22,7 @@ class Jacobi final : public Drafter {
     proposal.lookahead = 1;
     for (std::size_t i = 0; i < count; ++i) {
       const int depth = static_cast<int>(i);
-      // The verification asked this position at the guess before it.
+      // The verification asked for this position at the guess before it.
       const Distribution* const again =
           step.carry ? step.carry->answer.find(
                            step.carry->node + step.carry->unseen_commits + depth, window[i])

@@ -1,7 +1,7 @@
-// Drafts from the bigrams of what is visible (ASSD, Appendix E.4): a token's successors, as counted
-// on the canvas. Costs no forward, counted as aux. A token with no visible successor drafts from
-// the visible tokens; a block that begins at position 0 has no left neighbour and is drafted by the
-// target.
+// Drafts from the bigrams of what is visible (ASSD, Appendix E.4): from a token's successors, as
+// counted on the canvas. This costs no forward and counts as aux. After a token with no visible
+// successor the draft comes from all visible tokens; a block that begins at position 0 has no left
+// neighbour, and the target drafts it.
 #include <algorithm>
 
 #include "core/config/plugin.h"
@@ -62,7 +62,8 @@ class Ngram final : public Drafter {
     proposal.drawn_from.push_back(drawn);
   }
 
-  // Visible tokens after `left`, by count; all visible tokens where there is none.
+  // The distribution of visible tokens after `left`, by count, or of all visible tokens where there
+  // is no such token.
   static Distribution successors(const Step& step, Token left) {
     Eigen::ArrayXd after = Eigen::ArrayXd::Zero(step.vocabulary), visible = after;
     bool seen = false;
@@ -77,8 +78,9 @@ class Ngram final : public Drafter {
     return Distribution(seen ? std::move(after) : std::move(visible));
   }
 
-  // c(a|b) of Eq. 23 for a drafted a and its left neighbour b: bigrams "a b" over occurrences of b.
-  // A small share of the drawn distribution keeps every drafted token's claim above zero.
+  // Computes c(a|b) of Eq. 23 for a drafted a and its left neighbour b: the count of bigrams "a b"
+  // over the occurrences of b. A small share of the drawn distribution is added, so that every
+  // drafted token has a probability above zero.
   static Distribution as_printed(const Step& step, Token left, const Distribution& drawn) {
     Eigen::ArrayXd claim = 1e-3 * drawn.probabilities();
     for (std::int32_t i = 0; i + 1 < step.canvas.length(); ++i) {

@@ -26,7 +26,7 @@ Asking<Proposal> draft_one_by_one(const Step& step, const OneByOneOptions& optio
   const auto& window = step.window.positions;
   const auto levels = std::min<std::size_t>(window.size(), step.decode.draft_length);
   Proposal proposal;
-  std::vector<int> front = {kRoot};  // the nodes that are drafted on
+  std::vector<int> front = {kRoot};  // The nodes that are drafted on.
   for (std::size_t level = 0; level < levels && !front.empty(); ++level) {
     const std::int32_t position = window[level];
     Question question{.kind = Kind::draft,

@@ -1,5 +1,5 @@
-// Drafting token after token, each given those before it, with whatever answers: a draft model, or
-// the target's first layers.
+// Drafts token after token, each given those before it. The answers come from a draft model, or
+// from the target's first layers.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ struct OneByOneOptions {
   void declare(OptionSet& set);
 };
 
-// decode.draft_length levels of drafts, fewer where the window ends or every path stopped; each
-// level is one question to `model`. Every draft carries the distribution it was drawn from. Falls
-// back to the target's own draw where nothing is left.
+// Drafts decode.draft_length levels, or fewer where the window ends or every path stopped; each
+// level is one question to `model`. Every draft carries the distribution it was drawn from. Where
+// nothing is left to draft, the target's own draw is proposed.
 Asking<Proposal> draft_one_by_one(const Step& step, const OneByOneOptions& options, int model,
                                   bool shallow);
 

@@ -1,6 +1,6 @@
-// One token drawn from the target itself, for one forward: sequential decoding, and what a drafter
-// without a draft falls back to (then it is the bonus of no drafts, and its random number may not
-// be that of a draft which was dropped).
+// Draws one token from the target itself, for one forward. This is sequential decoding, and what a
+// drafter without a draft falls back to. (In that case the token is the bonus of a step with no
+// drafts, and its random number may not be that of a draft which was dropped.)
 #pragma once
 
 #include "core/parts/drafter.h"

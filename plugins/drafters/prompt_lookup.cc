@@ -1,7 +1,7 @@
-// The text so far drafts: what followed an earlier occurrence of its last tokens (prompt lookup,
-// Saxena, 2023), or what followed several of them, each a path of its own (the context n-grams of
-// N-Grammys, Stewart et al., 2024). Drafts are point masses. A look-up costs no forward and counts
-// as aux; without a match the target draws one token.
+// Drafts from the text so far: what followed an earlier occurrence of its last tokens (prompt
+// lookup, Saxena, 2023), or what followed several of them, each as a path of its own (the context
+// n-grams of N-Grammys, Stewart et al., 2024). Drafts are point masses. A look-up costs no forward
+// and counts as aux; without a match the target draws one token.
 #include <algorithm>
 #include <map>
 
@@ -65,8 +65,8 @@ class PromptLookup final : public Drafter {
   }
 
  private:
-  // What followed earlier occurrences of the longest ending that has any, best first, at most
-  // `rows`, all different.
+  // Returns what followed earlier occurrences of the longest ending that has any, best first: at
+  // most `count` continuations, all different.
   std::vector<Tokens> continuations(const Tokens& text, std::size_t count) const {
     for (std::size_t n = static_cast<std::size_t>(options_.longest);
          n >= static_cast<std::size_t>(options_.shortest); --n) {
@@ -96,7 +96,7 @@ class PromptLookup final : public Drafter {
     return {};
   }
 
-  // Paths share what they begin with.
+  // Adds a path to the proposal. Paths share the nodes that they begin with.
   static void add(const Tokens& path, const std::vector<std::int32_t>& window, Proposal& proposal) {
     int at = kRoot;
     for (std::size_t i = 0; i < path.size(); ++i) {

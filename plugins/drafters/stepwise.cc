@@ -1,5 +1,5 @@
-// The sequential baseline: one token a forward, drawn from the target itself, so there is nothing
-// to verify.
+// The sequential baseline: one token a forward, drawn from the target itself, so that there is
+// nothing to verify.
 #include "core/config/plugin.h"
 #include "plugins/drafters/own_draw.h"
 

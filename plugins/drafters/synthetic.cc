@@ -1,7 +1,7 @@
-// Drafts that are accepted with a given probability: it looks at the target's distribution p, and
-// draws from b p plus the rest on p's least probable token, which overlaps with p by exactly alpha.
-// So the cost of a method is measured apart from the quality of its drafts. The looks are no
-// forwards of the method and count as aux.
+// Makes drafts that are accepted with a given probability alpha. It looks at the target's
+// distribution p, and draws from b p plus the rest on p's least probable token, which overlaps with
+// p by exactly alpha. So the cost of a method is measured apart from the quality of its drafts.
+// Looking at p is no forward of the method and counts as aux.
 #include <algorithm>
 #include <string>
 
@@ -48,7 +48,7 @@ class Synthetic final : public Drafter {
   }
 
  private:
-  // sum min(p, q) = b (1 - p_least) + p_least = alpha.
+  // Finds b such that sum min(p, q) = b (1 - p_least) + p_least = alpha.
   Distribution overlapping(const Eigen::ArrayXd& p) const {
     Eigen::Index least = 0;
     const double smallest = p.minCoeff(&least);

@@ -1,6 +1,6 @@
-// A draft passes with the probability it was given, raised to a power (S2D2, Table 4). This reads
-// the drawn token itself: a router that decides by it is lossy even where both its branches are
-// exact.
+// A draft is accepted with the probability it was given, raised to a power (S2D2, Table 4). This
+// reads the drawn token itself: a router that decides by it is lossy even where both its branches
+// are exact.
 #include "core/config/plugin.h"
 #include "core/parts/estimator.h"
 

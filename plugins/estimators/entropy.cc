@@ -1,4 +1,5 @@
-// A draft passes with probability exp(-beta H~), H~ = H / ln V in [0, 1] (S2D2, Sec. 4.3).
+// A draft is accepted with probability exp(-beta H~), where H~ = H / ln V is in [0, 1] (S2D2, Sec.
+// 4.3).
 #include <cmath>
 
 #include "core/config/plugin.h"

@@ -1,4 +1,4 @@
-// A draft passes if its normalised entropy H / ln V is below a threshold (S2D2, Table 4).
+// A draft is accepted if its normalised entropy H / ln V is below a threshold (S2D2, Table 4).
 #include <cmath>
 
 #include "core/config/plugin.h"

@@ -1,5 +1,6 @@
-// A draft passes if the two most probable tokens of its distribution are far enough apart (S2D2,
-// Sec. 4.3). The paper says at least the threshold, its code above it.
+// A draft is accepted if the two most probable tokens of its distribution are far enough apart
+// (S2D2, Sec. 4.3). The paper says that the margin is at least the threshold, and its code that it
+// is above the threshold.
 #include "core/config/plugin.h"
 #include "core/parts/estimator.h"
 

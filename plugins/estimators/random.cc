@@ -1,6 +1,6 @@
-// A draft passes with a uniform random probability: the baseline of S2D2's Table 4. The numbers are
-// a fixed function of sequence, step and position, so an estimator stays what it is, a function of
-// what it sees, and consumes no chance of the decode.
+// A draft is accepted with a uniform random probability: this is the baseline of S2D2's Table 4.
+// The numbers are a fixed function of sequence, step and position, so the estimator stays a
+// function of what it sees, and uses up no random number of the decode.
 #include "core/config/plugin.h"
 #include "core/parts/estimator.h"
 #include "core/prob/chance.h"

@@ -1,5 +1,5 @@
-// A draft passes with probability sum_v p(v)^2, the exponential of the negative Renyi-2 entropy:
-// what two independent draws from the drafter have of agreeing (S2D2, Table 4).
+// A draft is accepted with probability sum_v p(v)^2, the exponential of the negative Renyi-2
+// entropy. It is the probability that two independent draws from the drafter agree (S2D2, Table 4).
 #include "core/config/plugin.h"
 #include "core/parts/estimator.h"
 

@@ -1,6 +1,6 @@
-// Semi-autoregressive blocks: one is finished before the next begins, inside it any order goes
-// (S2D2, Sec. 3). A chain may judge the first contiguous run of masks, since what lies right of a
-// committed token has been drawn with that token in sight.
+// Semi-autoregressive blocks: one block is finished before the next begins, and within a block any
+// order is possible (S2D2, Sec. 3). A chain may judge the first contiguous run of masks, since what
+// lies right of a committed token has been drawn with that token in sight.
 #include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "core/parts/frontier.h"
@@ -38,8 +38,8 @@ class BlockwiseOrder final : public Frontier {
     return window;
   }
 
-  // A block without masks may still be edited until a step changes nothing or its steps for that
-  // are used up (LLaDA2.1).
+  // A block without masks may still be edited until a step changes nothing or the steps for that
+  // (decode.post_steps) are used up (LLaDA2.1).
   std::vector<std::int32_t> settled(const Canvas& canvas) const override {
     const std::int32_t open = current(canvas);
     std::vector<std::int32_t> positions;
@@ -65,7 +65,8 @@ class BlockwiseOrder final : public Frontier {
   }
 
  private:
-  // The first position that is masked or may still be edited; the canvas's length when none is.
+  // Returns the first position that is masked or may still be edited, and the canvas's length when
+  // none is.
   static std::int32_t current(const Canvas& canvas) {
     std::int32_t position = 0;
     while (position < canvas.length() && !canvas.masked(position) && !canvas.tentative(position))
@@ -82,7 +83,8 @@ class BlockwiseOrder final : public Frontier {
 
   Blocks blocks_;
   std::int64_t post_steps_ = 0, steps_without_masks_ = 0;
-  bool idle_ = false;  // the last step had no mask to fill and edited nothing
+  // Whether the last step had no mask to fill and edited nothing.
+  bool idle_ = false;
 };
 
 }  // namespace

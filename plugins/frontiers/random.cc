@@ -1,5 +1,5 @@
-// A random order of the masked positions, one a sequence (MAR). One position after the other, or as
-// many a step as a cosine schedule over decode.steps leaves.
+// A random order of the masked positions, drawn once a sequence (MAR). A step opens one position,
+// or as many as a cosine schedule over decode.steps leaves.
 #include <cmath>
 #include <numbers>
 
@@ -79,7 +79,7 @@ class RandomOrder final : public Frontier {
 
  private:
   bool cosine_;
-  std::int64_t steps_ = 0, made_ = 0;  // of the schedule
+  std::int64_t steps_ = 0, made_ = 0;  // The steps of the schedule, and how many of them were made.
   std::vector<std::int32_t> order_;
 };
 

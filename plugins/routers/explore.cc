@@ -1,7 +1,7 @@
 // Reverses the decision of another router with a small probability, and logs with which probability
-// each decision was taken. Without that, a logged run says nothing of what another router would
-// have done: the routers of S2D2 are deterministic. Where both branches are exact, so is the
-// reversed one: the coin does not look at what was drafted.
+// each decision was taken. The routers of S2D2 are deterministic, and a run logged with one of them
+// says nothing of what another router would have done. Where both branches are exact, so is the
+// reversed decision, because the coin does not look at what was drafted.
 #include "core/config/plugin.h"
 #include "core/parts/router.h"
 

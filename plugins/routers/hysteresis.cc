@@ -1,9 +1,9 @@
 // Two thresholds, so that decoding does not flicker between verified and unverified steps (S2D2,
-// Algorithm 4): once on, it stays on until the score falls below `off`; once off, until it reaches
-// `on`. One state a sequence, never reset by a block.
+// Algorithm 4). Once on, the router stays on until the score falls below `off`; once off, it stays
+// off until the score reaches `on`. It has one state a sequence, which no new block resets.
 //
-// The paper does not say where it begins; its code begins off, and turns on above `on` where the
-// paper says at `on`.
+// The paper does not say in which state it begins. Its code begins off, and turns on above `on`
+// where the paper says at `on`.
 #include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "core/parts/router.h"
@@ -38,7 +38,8 @@ class Hysteresis final : public Router {
     const double score = options_.score.of(step);
     return {.verify = after(score), .score = score};
   }
-  // What was decided, not what was done: exploration or a shadow may have overridden it.
+  // The state follows what was decided, not what was done: exploration or a shadow may have
+  // overridden the decision.
   void observe(const Canvas&, const Route& route, const Verdict&) override {
     on_ = after(route.score);
   }

@@ -1,5 +1,5 @@
-// Verifies when the span is long enough to pay for one more pass (S2D2, Sec. 4.3). 1 verifies
-// always, B only the first step of a block.
+// Verifies when the span is long enough to pay for one more pass (S2D2, Sec. 4.3). The value 1
+// verifies always, and the block size B only the first step of a block.
 #include "core/config/plugin.h"
 #include "core/parts/router.h"
 #include "core/trace/rows.h"

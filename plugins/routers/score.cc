@@ -21,7 +21,7 @@ class ScoreThreshold final : public Router {
   explicit ScoreThreshold(const Options& options) : options_(options) {}
   bool reads_expected() const override { return true; }
 
-  // A score that is not a number (drafts without a distribution) says nothing against verifying.
+  // A score that is not a number (drafts without a distribution) does not speak against verifying.
   Route decide(const StepView& step) const override {
     const double score = options_.score.of(step);
     return {.verify = !(score < options_.threshold), .score = score};

@@ -1,5 +1,5 @@
-// What a pass of the verifier is worth: the accepted prefix that is expected, less what the step
-// would give without it.
+// Computes what a pass of the verifier is worth: the accepted prefix that is expected, minus what
+// the step would give without it.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace draftlab {
 
-// Eq. 6 of S2D2: s = K-hat - c (static) or K-hat - c N_hi (dynamic), where N_hi counts the drafts
-// so confident that the unmasker would commit them anyway.
+// Eq. 6 of S2D2 is s = K-hat - c (static) or s = K-hat - c N_hi (dynamic), where N_hi counts the
+// drafts so confident that the unmasker would commit them anyway.
 struct VerificationScore {
   std::string kind = "dynamic";
   double cost = 1;

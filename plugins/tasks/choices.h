@@ -1,4 +1,4 @@
-// The choices that make one generated item, in the order in which they are made: the same on any
+// Makes the random choices of one generated item, one after another. They are the same on any
 // machine.
 #pragma once
 
@@ -12,7 +12,8 @@ namespace draftlab {
 
 class Choices {
  public:
-  // `stream` tells apart what is made of one seed (a split); `attempt` the tries at one item.
+  // `stream` distinguishes what is made of one seed (a split), and `attempt` distinguishes the
+  // tries at one item.
   Choices(std::uint64_t seed, std::int64_t index, std::uint32_t stream, std::uint32_t attempt)
       : seed_(seed), site_{static_cast<std::uint64_t>(index), 0, Purpose::train, stream, attempt} {}
   std::size_t below(std::size_t count) {

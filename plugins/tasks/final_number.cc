@@ -6,8 +6,8 @@ namespace draftlab {
 
 namespace {
 
-// The first number of `text`, after spaces and signs of currency; "" when something else comes
-// first.
+// Returns the first number of `text`, after spaces and signs of currency, and "" when something
+// else comes first.
 std::string leading_number(const std::string& text) {
   std::size_t at = text.find_first_not_of(" \t\n$");
   if (at == std::string::npos) return {};

@@ -1,4 +1,4 @@
-// The number that a worked answer to a problem ends in.
+// Finds the number that a worked answer to a problem ends in.
 #pragma once
 
 #include <optional>
@@ -6,9 +6,9 @@
 
 namespace draftlab {
 
-// The number that a worked answer ends in, spelled plainly: what follows the last `####`, else what
-// stands in the last \boxed{}; without thousands separators, currency, trailing zeros of a
-// fraction. Nothing where neither is followed by a number.
+// Returns that number, spelled plainly: what follows the last `####`, or else what stands in the
+// last \boxed{}, without thousands separators, currency and trailing zeros of a fraction. Returns
+// nothing where neither is followed by a number.
 std::optional<std::string> final_number(const std::string& text);
 
 }  // namespace draftlab

@@ -1,5 +1,5 @@
-// One prompt, written down in the config: which positions of a canvas hold which tokens. For toys
-// and certificates.
+// The task `positions` has one prompt, written down in the config: which positions of a canvas hold
+// which tokens. It serves toys and certificates.
 #include <algorithm>
 #include <charconv>
 

@@ -1,4 +1,4 @@
-// Generated problems are divided by a hash of their text into those to train on, to tune on and to
+// Divides generated problems, by a hash of their text, into those to train on, to tune on and to
 // test on.
 #pragma once
 
@@ -9,8 +9,8 @@ namespace draftlab {
 
 enum class ProblemSplit : std::uint32_t { train, tune, test };
 ProblemSplit problem_split_named(const std::string& name);
-// 14, 1 and 1 in 16, by a hash of the question: no question of one split can occur in another,
-// whatever the seed.
+// The splits get 14, 1 and 1 in 16 problems, by a hash of the question: no question of one split
+// can occur in another, whatever the seed.
 ProblemSplit problem_split_of(const std::string& question);
 
 }  // namespace draftlab

@@ -1,4 +1,4 @@
-// Where the sentences of a text end.
+// Finds where the sentences of a text end.
 #pragma once
 
 #include <string>

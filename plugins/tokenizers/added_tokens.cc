@@ -8,7 +8,7 @@
 namespace draftlab {
 namespace {
 
-// The last character before `at`, which begins a character.
+// Returns the last character before `at`, which begins a character.
 Point point_before(std::string_view text, std::size_t at) {
   do --at;
   while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80);
@@ -57,7 +57,8 @@ int AddedTokens::longest(std::string_view text, std::size_t at) const {
 
 std::vector<TextPiece> AddedTokens::cut(std::string_view text) const {
   std::vector<TextPiece> pieces;
-  std::size_t done = 0;  // what lies before it is in `pieces`
+  // What lies before this byte is in `pieces`.
+  std::size_t done = 0;
   const auto add_text = [&](std::size_t end) {
     if (end > done) pieces.push_back({text.substr(done, end - done), kNoToken});
   };

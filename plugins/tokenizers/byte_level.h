@@ -1,4 +1,4 @@
-// Byte-level BPE (GPT-2, Qwen, LLaDA, ...): what Hugging Face's tokenizer.json describes, or
+// Byte-level BPE (GPT-2, Qwen, LLaDA, ...), as Hugging Face's tokenizer.json describes it, or
 // vocab.json and merges.txt.
 #pragma once
 
@@ -14,25 +14,28 @@
 namespace draftlab {
 
 struct ByteLevelParts {
-  std::vector<std::string> forms;  // normal forms, applied in this order
+  // The normal forms, applied in this order.
+  std::vector<std::string> forms;
   std::vector<AddedToken> added;
   PreTokenizer words;
   BytePairs::Vocabulary vocabulary;
   BytePairs::Merges merges;
   bool whole_words = false;
-  Token begin = kNoToken, mask = kNoToken;  // as in Tokenizer
-  std::vector<Token> ends;                  // the first is the separator
+  // The same as in Tokenizer.
+  Token begin = kNoToken, mask = kNoToken;
+  // The first of these is the separator.
+  std::vector<Token> ends;
 };
 
 class ByteLevelTokenizer final : public Tokenizer {
  public:
-  // DataError naming `file` where two texts have one id or one text two.
+  // Throws DataError naming `file` where two texts have one id or one text has two.
   ByteLevelTokenizer(ByteLevelParts parts, const std::string& file);
-  // Added tokens that are written out in the text become those tokens, as in Hugging Face's
-  // library.
+  // Turns added tokens that are written out in the text into those tokens, as Hugging Face's
+  // library does.
   std::vector<Token> encode(const std::string& text) const override;
-  // Bytes that are no UTF-8 become U+FFFD; an id without a text (a padded row of the model's table)
-  // is nothing.
+  // Bytes that are not UTF-8 become U+FFFD. An id without a text (a padded row of the model's
+  // table) adds nothing.
   std::string decode(const std::vector<Token>& tokens) const override;
   std::string piece(Token token) const override;
   int vocabulary() const override { return vocabulary_; }
@@ -47,8 +50,8 @@ class ByteLevelTokenizer final : public Tokenizer {
   };
   ByteLevelParts parts_;
   BytePairs pairs_;
-  AddedTokens raw_,
-      normalized_;  // added tokens that are looked for before and after the text is normalized
+  // The added tokens that are looked for before and after the text is normalized.
+  AddedTokens raw_, normalized_;
   std::map<Token, Spelling> spellings_;
   int vocabulary_ = 0;
 };

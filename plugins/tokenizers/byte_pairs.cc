@@ -15,8 +15,10 @@ constexpr bool printable(int byte) {
 }
 
 struct Alphabet {
-  std::array<std::uint16_t, 256> point{};  // of a byte
-  std::array<std::int16_t, 512> byte{};    // of a point; -1: none
+  // The code point that spells a byte.
+  std::array<std::uint16_t, 256> point{};
+  // The byte that a code point spells; -1 where it spells none.
+  std::array<std::int16_t, 512> byte{};
   constexpr Alphabet() {
     for (auto& one : byte) one = -1;
     for (int b = 0, others = 0; b < 256; ++b) {
@@ -80,8 +82,8 @@ void BytePairs::encode(std::string_view word, std::vector<Token>& tokens) const 
       tokens.push_back(found->second);
       return;
     }
-  // What is left of the word is a list; a merge puts the pair into its first place and takes out
-  // the second.
+  // What is left of the word is a linked list. A merge puts the pair into its first place and takes
+  // out the second.
   struct Symbol {
     Token token;
     std::int32_t before, behind;
@@ -103,7 +105,7 @@ void BytePairs::encode(std::string_view word, std::vector<Token>& tokens) const 
     symbols[static_cast<std::size_t>(i)] = {byte_[byte], i - 1, i + 1};
   }
   std::vector<Pair> heap;
-  // The merge of the symbol at `place` and the next one; nullptr: there is none.
+  // Returns the merge of the symbol at `place` and the next one, and nullptr where there is none.
   const auto merge_at = [&](std::int32_t place) -> const Merge* {
     const Symbol& symbol = symbols[static_cast<std::size_t>(place)];
     if (symbol.token == kNoToken || symbol.behind == end) return nullptr;
@@ -123,7 +125,8 @@ void BytePairs::encode(std::string_view word, std::vector<Token>& tokens) const 
     const Pair pair = heap.back();
     heap.pop_back();
     const Merge* merge = merge_at(pair.place);
-    if (!merge || merge->rank != pair.rank) continue;  // one of the two has been merged meanwhile
+    // One of the two has been merged meanwhile.
+    if (!merge || merge->rank != pair.rank) continue;
     Symbol& symbol = symbols[static_cast<std::size_t>(pair.place)];
     Symbol& gone = symbols[static_cast<std::size_t>(symbol.behind)];
     symbol.token = pair.token;

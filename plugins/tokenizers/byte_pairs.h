@@ -13,22 +13,24 @@
 
 namespace draftlab {
 
-// GPT-2's alphabet, in which files spell bytes: printable characters of Latin-1 stand for
-// themselves, the others for U+0100 on.
+// Spells bytes in GPT-2's alphabet, which files use: printable characters of Latin-1 stand for
+// themselves, and the other bytes for U+0100 on.
 std::string spelled_bytes(std::string_view bytes);
-// False where `spelling` has a character that is none of them; `bytes` is then what it had before
-// that one.
+// Reads such a spelling. Returns false where it has a character outside the alphabet; `bytes` then
+// holds what stands before that character.
 bool read_spelling(std::string_view spelling, std::string* bytes);
 
 class BytePairs {
  public:
-  using Vocabulary = std::unordered_map<std::string, Token>;        // spelled
-  using Merges = std::vector<std::pair<std::string, std::string>>;  // spelled, in their order
-  // `whole_words`: a word that is in the vocabulary is that token, whatever the merges say
-  // (ignore_merges). DataError naming the file and the rule where a merge's parts or their union
-  // are no tokens.
+  // The keys are spelled in that alphabet.
+  using Vocabulary = std::unordered_map<std::string, Token>;
+  // The pairs are spelled in that alphabet, and stand in the order of their rank.
+  using Merges = std::vector<std::pair<std::string, std::string>>;
+  // With `whole_words`, a word that is in the vocabulary is that token, whatever the merges say
+  // (ignore_merges). Throws DataError naming the file and the rule where a merge's parts or their
+  // union are not tokens.
   BytePairs(Vocabulary vocabulary, const Merges& merges, bool whole_words, const std::string& file);
-  // Appends the tokens of a word's bytes. DataError where the vocabulary lacks a byte.
+  // Appends the tokens of a word's bytes. Throws DataError where the vocabulary lacks a byte.
   void encode(std::string_view word, std::vector<Token>& tokens) const;
   const Vocabulary& vocabulary() const { return vocabulary_; }
 

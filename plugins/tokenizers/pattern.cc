@@ -8,18 +8,19 @@
 namespace draftlab {
 namespace {
 
-constexpr std::string_view kWord = R"(\p{L}\p{M}\p{Nd}\p{Pc})";  // what Oniguruma's \w is
+// The characters that Oniguruma's \w matches.
+constexpr std::string_view kWord = R"(\p{L}\p{M}\p{Nd}\p{Pc})";
 
 [[noreturn]] void refuse(const std::string& expression, const std::string& why) {
   throw DataError("the pattern '" + expression + "' " + why);
 }
 
-// The same expression in PCRE2's dialect.
+// Writes the same expression in PCRE2's dialect.
 std::string translated(const std::string& expression) {
   std::string out;
   bool in_class = false;
-  std::size_t interval =
-      0;  // where an interval quantifier {n,m} that has just ended began; 0: none
+  // The place where an interval quantifier {n,m} began that has just ended; 0 where there is none.
+  std::size_t interval = 0;
   for (std::size_t i = 0; i < expression.size(); ++i) {
     const char c = expression[i];
     const std::size_t after_interval = interval;
@@ -44,7 +45,7 @@ std::string translated(const std::string& expression) {
         case 'X': refuse(expression, std::string("has \\") + escaped + ", which is not supported");
         default: out += c, out += escaped;
       }
-      // A class such as \p{L} is passed over whole: its braces are no interval.
+      // A class such as \p{L} is passed over whole, because its braces are no interval.
       if ((escaped == 'p' || escaped == 'P' || escaped == 'x') && i + 1 < expression.size() &&
           expression[i + 1] == '{')
         while (i + 1 < expression.size()) {
@@ -58,7 +59,7 @@ std::string translated(const std::string& expression) {
         refuse(expression, "has brackets within brackets, which is not supported");
       if (c == '&' && i + 1 < expression.size() && expression[i + 1] == '&')
         refuse(expression, "has an intersection (&&), which is not supported");
-      if (c == '[') {  // a class such as [:alpha:]
+      if (c == '[') {  // This begins a class such as [:alpha:].
         const std::size_t end = expression.find(":]", i);
         if (end == std::string::npos) refuse(expression, "has a bracket that is never closed");
         out += expression.substr(i, end + 2 - i);
@@ -133,7 +134,8 @@ Pattern::Pattern(const std::string& expression, bool literal) : expression_(expr
     pcre2_get_error_message(error, why, sizeof why);
     refuse(expression, std::string("is none: ") + reinterpret_cast<const char*>(why));
   }
-  pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);  // where it cannot, matching is slower
+  // Where the pattern cannot be compiled so, matching is slower.
+  pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
   code_ = std::make_shared<Code>(Code{decltype(Code::code)(code)});
 }
 

@@ -1,4 +1,4 @@
-// Regular expressions as tokenizer files write them, over UTF-8.
+// Matches the regular expressions of tokenizer files over UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ struct Range {
 // translated (\s, \S, \w, \W) or refused by name.
 class Pattern {
  public:
-  // DataError when it is no pattern or uses what is refused.
+  // Throws DataError when the expression is not a pattern or uses what is refused.
   explicit Pattern(const std::string& expression);
-  // A text that stands for itself.
+  // Returns a pattern that matches a text as it stands.
   static Pattern literal(const std::string& text);
-  // Its matches from the left, none empty. `text` must be valid UTF-8. DataError where matching
-  // takes too much.
+  // Returns the matches from the left, none of them empty. `text` must be valid UTF-8. Throws
+  // DataError where matching takes too much time or memory.
   std::vector<Range> matches(std::string_view text) const;
 
  private:

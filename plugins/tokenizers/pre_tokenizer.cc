@@ -49,8 +49,8 @@ void PreTokenizer::cut(const Step& step, std::string_view word,
   }
   add(word.size(), false);
 
-  // Neighbouring parts are joined as the step says: each part either begins a word or goes on with
-  // the last one's.
+  // Neighbouring parts are joined as the step says: each part either begins a word or continues the
+  // word of the last part.
   std::vector<Part> joined;
   const auto begins = [&](std::size_t i) {
     if (i == 0) return true;

@@ -1,4 +1,4 @@
-// How a tokenizer file cuts a text into words, within which pairs are merged.
+// Cuts a text into words, as a tokenizer file says; pairs are merged only within a word.
 #pragma once
 
 #include <deque>
@@ -10,8 +10,8 @@
 
 namespace draftlab {
 
-// What becomes of the matches of a step's pattern: words of their own, of their neighbours, or
-// nothing.
+// What becomes of the matches of a step's pattern: they become words of their own, are joined to a
+// neighbour, or are dropped.
 enum class Cut { isolated, removed, merged_with_previous, merged_with_next, contiguous };
 
 class PreTokenizer {
@@ -20,12 +20,14 @@ class PreTokenizer {
   void add_cut(Pattern pattern, Cut cut, bool invert);
   // Puts a space in front of each word that has none.
   void add_space();
-  // Words that had a space put in front live in `made`; all others in `text`. None is empty.
+  // Returns the words, none of them empty. Words that had a space put in front are stored in
+  // `made`; all others lie in `text`.
   std::vector<std::string_view> words(std::string_view text, std::deque<std::string>& made) const;
 
  private:
   struct Step {
-    std::vector<Pattern> pattern;  // none: a space is put in front
+    // The pattern of the step. Without one, a space is put in front.
+    std::vector<Pattern> pattern;
     Cut cut = Cut::isolated;
     bool invert = false;
   };
@@ -33,8 +35,8 @@ class PreTokenizer {
   std::vector<Step> steps_;
 };
 
-// The patterns of the tokenizers that are no more than code elsewhere, where a folder has
-// vocab.json and merges.txt alone.
+// The patterns of tokenizers whose rule stands only in the code of other libraries. They serve
+// folders that hold vocab.json and merges.txt alone.
 extern const char* const kGpt2Pattern;
 extern const char* const kQwen2Pattern;
 

@@ -13,9 +13,11 @@
 namespace draftlab {
 namespace {
 
-constexpr std::string_view kSpace = "\xE2\x96\x81";  // U+2581: how a piece writes a space
+// U+2581, with which a piece writes a space.
+constexpr std::string_view kSpace = "\xE2\x96\x81";
 
-// XLNet splits "1990," into the digits and the comma, so that numbers share their pieces.
+// Says whether a piece is a number followed by a comma. XLNet splits "1990," into the digits and
+// the comma, so that numbers share their pieces.
 bool number_and_comma(const std::string& piece) {
   return piece.size() > 1 && piece.back() == ',' &&
          std::isdigit(static_cast<unsigned char>(piece[piece.size() - 2]));
@@ -58,7 +60,7 @@ std::vector<Token> SentencePieceTokenizer::encode(const std::string& text) const
             &digits);
         !status.ok())
       throw Fault(std::string("sentencepiece: ") + status.error_message());
-    // The library begins a text with a space; inside a word there is none.
+    // The library begins a text with a space, but inside a word there is none.
     if (!leads && !digits.empty() && digits[0].starts_with(kSpace))
       digits[0].erase(0, kSpace.size());
     for (const std::string& digit : digits)
@@ -93,7 +95,7 @@ const std::string& SentencePieceTokenizer::known(Token token) const {
 
 int SentencePieceTokenizer::vocabulary() const { return static_cast<int>(pieces_.size()); }
 
-// What the module exports (tokenizer.h).
+// The functions that the module exports (tokenizer.h).
 extern "C" __attribute__((visibility("default"))) Tokenizer* draftlab_open_tokenizer(
     const std::string& file);
 extern "C" Tokenizer* draftlab_open_tokenizer(const std::string& file) {
@@ -102,7 +104,7 @@ extern "C" Tokenizer* draftlab_open_tokenizer(const std::string& file) {
 
 namespace {
 
-// Hands the library its lines.
+// Gives the library its lines.
 class Lines final : public sentencepiece::SentenceIterator {
  public:
   explicit Lines(const std::vector<std::string>& lines) : lines_(lines) {}

@@ -1,4 +1,4 @@
-// XLNet's tokenizer over the sentencepiece library: unigram pieces, nine special ids.
+// XLNet's tokenizer, built on the sentencepiece library: unigram pieces and nine special ids.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ class SentencePieceProcessor;
 
 namespace draftlab {
 
-// Ids 0 to 8 of every XLNet vocabulary.
+// The pieces of ids 0 to 8 in every XLNet vocabulary.
 inline constexpr const char* kSpecialPieces[] = {"<unk>", "<s>",    "</s>",  "<cls>", "<sep>",
                                                  "<pad>", "<mask>", "<eod>", "<eop>"};
 
@@ -22,7 +22,7 @@ class SentencePieceTokenizer final : public Tokenizer {
   explicit SentencePieceTokenizer(const std::string& file);
   ~SentencePieceTokenizer() override;
   std::vector<Token> encode(const std::string& text) const override;
-  // Pieces joined; specials appear literally, as in the judged text of the ASSD authors.
+  // Joins the pieces. Special pieces appear literally, as in the judged text of the ASSD authors.
   std::string decode(const std::vector<Token>& tokens) const override;
   std::string piece(Token token) const override;
   int vocabulary() const override;
@@ -33,8 +33,9 @@ class SentencePieceTokenizer final : public Tokenizer {
  private:
   const std::string& known(Token token) const;
   std::unique_ptr<sentencepiece::SentencePieceProcessor> processor_;
-  std::vector<std::string>
-      pieces_;  // by id: the library looks after its own state at every question
+  // The pieces by id. They are kept here because the library checks its own state at every
+  // question.
+  std::vector<std::string> pieces_;
 };
 
 }  // namespace draftlab

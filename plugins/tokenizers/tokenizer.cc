@@ -13,10 +13,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 28;  // of a tokenizer's file
+constexpr std::size_t kMostBytes = std::size_t{1}  // The most bytes of a tokenizer's file.
+                                   << 28;
 
-// The files of a folder that make its tokenizer, the one that says what it is first; none where
-// there is no tokenizer.
+// Returns the files of a folder that make its tokenizer; the first of them says which kind it is.
+// Returns nothing where there is no tokenizer.
 std::vector<std::string> files_of(const std::string& folder) {
   const auto there = [&](const char* name) { return fs::is_regular_file(fs::path(folder) / name); };
   std::vector<std::string> files;

@@ -1,6 +1,7 @@
-// A tokenizer is a file or some in the folder of the checkpoint that was trained with it. The
-// sentencepiece library is reached through a module of its own (sentencepiece.cc): its copy of
-// protobuf and the one that torch loads must not see each other.
+// Opens, copies and trains tokenizers. A tokenizer is one or several files in the folder of the
+// checkpoint that was trained with it. The sentencepiece library is reached through a module of its
+// own (sentencepiece.cc), because its copy of protobuf and the one that torch loads must not see
+// each other.
 #pragma once
 
 #include <memory>
@@ -11,21 +12,22 @@
 
 namespace draftlab {
 
-// Reads what `folder` has, the first of: spiece.model, a sentencepiece model with XLNet's special
-// pieces at 0 to 8; tokenizer.json, byte-level BPE; vocab.json and merges.txt, the same
+// Reads the first of these that `folder` has: spiece.model, a sentencepiece model with XLNet's
+// special pieces at 0 to 8; tokenizer.json, byte-level BPE; vocab.json and merges.txt, the same
 // (tokenizer_json.h). tokenizer_config.json, config.json and generation_config.json say what begins
-// and ends a text. DataError when there is none, or one that cannot be read.
+// and ends a text. Throws DataError when there is none, or one that cannot be read.
 std::unique_ptr<Tokenizer> open_tokenizer(const std::string& folder);
 bool has_tokenizer(const std::string& folder);
 inline constexpr const char* kNoTokenizer =
     "there is neither spiece.model, nor tokenizer.json, nor vocab.json and merges.txt in ";
 
-// Copies it; OutputError when it cannot. Nothing to do when both are one folder.
+// Copies the tokenizer's files, and does nothing when both folders are the same. Throws OutputError
+// when it cannot.
 void copy_tokenizer(const std::string& from, const std::string& to);
 
-// A sentencepiece unigram model of `lines`, as the bytes of its file; each of the characters
-// `required` becomes a piece, and with `split_digits` every digit is one, too. DataError when they
-// do not suffice.
+// Trains a sentencepiece unigram model on `lines` and returns the bytes of its file. Each of the
+// characters `required` becomes a piece, and with `split_digits` so does every digit. Throws
+// DataError when the lines do not suffice.
 std::string train_tokenizer(const std::vector<std::string>& lines, std::int64_t vocabulary,
                             double coverage, const std::string& required,
                             bool split_digits = false);

@@ -12,10 +12,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kDeepest = 8;  // sequences within sequences
+// So many levels of sequences within sequences are read.
+constexpr int kDeepest = 8;
 constexpr std::uint64_t kLargestId = 1 << 30;
 
-// A value of a file and the words for where it stands.
+// A value of a file, and the words that say where it stands.
 struct Place {
   const Json& json;
   std::string where;
@@ -65,8 +66,8 @@ Json parsed(const std::string& text, const std::string& name) {
   return json;
 }
 
-// Calls visit(component) for it, or for each of the sequence that it is; `list` names the
-// sequence's key.
+// Calls visit(component) for a component or, where it is a sequence, for each of its elements;
+// `list` names the sequence's key.
 template <class Visit>
 void each(const Place& component, const char* list, Visit visit, int depth = 0) {
   if (depth > kDeepest) component.refuse("is nested too deeply");
@@ -140,7 +141,7 @@ BytePairs::Vocabulary read_vocabulary(const Place& vocabulary) {
   return tokens;
 }
 
-// "a b" as a pair; false where it is none.
+// Reads "a b" as a pair. Returns false where the line is not one.
 bool read_merge(const std::string& line, BytePairs::Merges& merges) {
   const std::size_t space = line.find(' ');
   if (space == 0 || space == std::string::npos || space + 1 == line.size() ||
@@ -182,7 +183,7 @@ AddedToken read_added(const Place& token, Token id) {
   return added;
 }
 
-// The id of a token, by what stands in the files.
+// Returns the id of a token, according to what the files hold.
 Token id_of(const ByteLevelParts& parts, const std::string& content) {
   for (const AddedToken& added : parts.added)
     if (added.content == content) return added.id;
@@ -190,7 +191,7 @@ Token id_of(const ByteLevelParts& parts, const std::string& content) {
   return found == parts.vocabulary.end() ? kNoToken : found->second;
 }
 
-// A token of the vocabulary is found in a text as a whole.
+// Makes a token of the vocabulary one that is found in a text as a whole.
 void mark_added(ByteLevelParts& parts, const std::string& content) {
   const auto found = parts.vocabulary.find(content);
   const bool known = std::any_of(parts.added.begin(), parts.added.end(),
@@ -209,7 +210,8 @@ void read_decoder(const Place& decoder) {
   });
 }
 
-// Of what it puts around a text, only what stands in front concerns us.
+// Reads only what a post-processor puts in front of a text; what it puts behind does not matter
+// here.
 void read_post_processor(const Place& processor, ByteLevelParts& parts) {
   each(processor, "processors", [&](const Place& one) {
     const std::string type = one.at("type").text();
@@ -223,7 +225,8 @@ void read_post_processor(const Place& processor, ByteLevelParts& parts) {
   });
 }
 
-// Of a token that is written as a text or as an object with its content; "" where it is null.
+// Returns the content of a token that is written as a text or as an object with its content, and ""
+// where it is null.
 std::string content_of(const Place& config, const char* key) {
   if (!config.has(key)) return {};
   return config.json[key].is_object() ? config.at(key).at("content").text() : config.at(key).text();

@@ -1,4 +1,5 @@
-// Trainer `as-arm`: an any-subset autoregressive model from text (ASSD, Sec. 6 and Appendix E).
+// The trainer `as-arm` trains an any-subset autoregressive model on text (ASSD, Sec. 6 and Appendix
+// E).
 #include "plugins/models/xlnet/train_as_arm.h"
 
 #include <cmath>
@@ -83,8 +84,8 @@ class AsArmTrainer final : public Trainer {
  public:
   using Options = TrainAsArmOptions;
   explicit AsArmTrainer(const Options& options) : options_(options) {
-    if (options_.start == "none")
-      options_.start.clear();  // a value that a list of an axis can hold
+    // The word `none` is a value that a list of an axis can hold, which the empty text is not.
+    if (options_.start == "none") options_.start.clear();
     const auto require = [](bool holds, const std::string& rule) {
       if (!holds) throw ConfigError(rule);
     };
@@ -126,7 +127,7 @@ class AsArmTrainer final : public Trainer {
   }
 
  private:
-  // What is trained on, and what validates.
+  // Returns the corpus that is trained on and the one that validates.
   std::pair<Corpus, Corpus> corpora(const Tokenizer& tokenizer, std::uint64_t seed) const {
     if (!options_.text.empty())
       return split_corpus(documents(), std::llround(1 / options_.holdout), tokenizer);

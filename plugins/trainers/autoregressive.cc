@@ -1,5 +1,5 @@
-// Trainer `autoregressive`: a causal transformer that continues a task's prompts, alone or with an
-// encoder, and prediction heads for it (Stern et al., 2018).
+// The trainer `autoregressive` trains a causal transformer that continues a task's prompts, alone
+// or with an encoder, and prediction heads for it (Stern et al., 2018).
 #include "plugins/models/autoregressive/train_autoregressive.h"
 
 #include <filesystem>

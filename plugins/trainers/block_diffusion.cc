@@ -1,5 +1,5 @@
-// Trainer `block-diffusion`: a decoder that denoises blocks, and tells one token at a time (S2D2,
-// BD3-LM).
+// The trainer `block-diffusion` trains a decoder that denoises blocks and can also predict one
+// token at a time (S2D2, BD3-LM).
 #include "plugins/models/block_diffusion/train_block_diffusion.h"
 
 #include "core/base/error.h"

@@ -1,6 +1,6 @@
-// Trainer `image-classifier`: the network whose classes and features score images
-// (plugins/tasks/images/image_classifier.h). Plain Eigen, one thread, seconds; equal bytes on equal
-// machines.
+// The trainer `image-classifier` trains the network whose classes and features score images
+// (plugins/tasks/images/image_classifier.h). It is plain Eigen on one thread and takes seconds;
+// equal machines write equal bytes.
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
@@ -23,7 +23,7 @@ using Matrix = Eigen::MatrixXf;
 using Weight = Eigen::Map<Matrix>;
 using Bias = Eigen::Map<Eigen::VectorXf>;
 
-// The parameters, or their gradient, as one array and as what they are.
+// The parameters, or their gradient, as one array and as the matrices within it.
 struct Layers {
   Layers(Eigen::Index inputs, Eigen::Index hidden, Eigen::Index narrow, Eigen::Index classes)
       : values(static_cast<std::size_t>(hidden * (inputs + 1) + narrow * (hidden + 1) +
@@ -39,7 +39,7 @@ struct Layers {
   Bias b1, b2, b3;
 };
 
-// Mean cross-entropy in nats over a batch (images are columns), and its gradient.
+// Computes the mean cross-entropy in nats over a batch (images are columns), and its gradient.
 double loss_of(const Layers& layers, const Matrix& images, const std::vector<int>& labels,
                Layers& gradient) {
   const Matrix hidden = ((layers.w1 * images).colwise() + layers.b1).cwiseMax(0);
@@ -138,8 +138,9 @@ class ImageClassifierTrainer final : public Trainer {
     };
     std::int64_t drawn = 0;
     for (Weight* const weight : {&layers.w1, &layers.w2, &layers.w3}) {
-      const auto bound = static_cast<float>(std::sqrt(
-          6.0 / static_cast<double>(weight->rows() + weight->cols())));  // Glorot and Bengio, 2010
+      // The bound is that of Glorot and Bengio, 2010.
+      const auto bound =
+          static_cast<float>(std::sqrt(6.0 / static_cast<double>(weight->rows() + weight->cols())));
       for (Eigen::Index i = 0; i < weight->size(); ++i)
         weight->data()[i] = bound * static_cast<float>(2 * draw(0, drawn++) - 1);
     }
@@ -152,7 +153,7 @@ class ImageClassifierTrainer final : public Trainer {
     Matrix batch(images_.rows(), options_.batch);
     std::vector<int> labels(static_cast<std::size_t>(options_.batch));
     for (std::int64_t step = 0; step < all; ++step) {
-      if (step % steps == 0) {  // Fisher and Yates
+      if (step % steps == 0) {  // The order is shuffled by the method of Fisher and Yates.
         for (std::size_t i = order.size() - 1; i > 0; --i)
           std::swap(
               order[i],
@@ -178,8 +179,8 @@ class ImageClassifierTrainer final : public Trainer {
     return {layers.w1.cols(), layers.w1.rows(), layers.w2.rows(), layers.w3.rows()};
   }
 
-  // Gives the held-out images' features zero mean and unit covariance; how many times the widest
-  // axis is as wide as the narrowest.
+  // Gives the held-out images' features zero mean and unit covariance. Returns how many times the
+  // widest axis is as wide as the narrowest.
   double whiten(ImageClassifier& classifier, std::int64_t known) const {
     Eigen::MatrixXd values(options_.features, options_.held_out);
     for (std::int64_t i = 0; i < options_.held_out; ++i)
@@ -210,7 +211,8 @@ class ImageClassifierTrainer final : public Trainer {
   }
 
   Options options_;
-  Matrix images_;  // [values, images]
+  // The shape is [values, images].
+  Matrix images_;
   std::vector<int> labels_;
 };
 

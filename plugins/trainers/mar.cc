@@ -1,5 +1,5 @@
-// Trainer `mar`: a masked autoregressive model of images whose tokens are vectors (Li et al.,
-// 2024), or its causal variant.
+// The trainer `mar` trains a masked autoregressive model of images whose tokens are vectors (Li et
+// al., 2024), or its causal variant.
 #include "plugins/models/mar/train_mar.h"
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// Trainer `masked-diffusion`: a decoder that sees its whole canvas and tells the masked tokens of
-// it (LLaDA, Dream).
+// The trainer `masked-diffusion` trains a decoder that sees its whole canvas and predicts the
+// masked tokens (LLaDA, Dream).
 #include "plugins/models/masked_diffusion/train_masked_diffusion.h"
 
 #include "core/config/plugin.h"

@@ -1,6 +1,6 @@
-// Trainer `tokenizer`: a sentencepiece unigram vocabulary with XLNet's nine special ids, from text,
-// from the generated stories, or from arithmetic problems, programs and translations. The same
-// input gives the same file on any machine.
+// The trainer `tokenizer` makes a sentencepiece unigram vocabulary with XLNet's nine special ids,
+// from text, from the generated stories, or from arithmetic problems, programs and translations.
+// The same input gives the same file on any machine.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -24,8 +24,8 @@
 namespace draftlab {
 namespace {
 
-// Every word once more, on a line of its own. The library proposes as pieces only strings that are
-// followed by more than one character somewhere, and in a small corpus many a word is always
+// Adds every word once more, on a line of its own. The library proposes as pieces only strings that
+// are followed by more than one character somewhere, and in a small corpus many a word is always
 // followed by a space.
 void add_words(std::vector<std::string>& lines) {
   std::set<std::string> words;
@@ -41,7 +41,8 @@ void add_words(std::vector<std::string>& lines) {
   lines.insert(lines.end(), words.begin(), words.end());
 }
 
-// So that a text of one's own, with signs that the corpus lacks, is not all <unk>.
+// Returns the printable characters, which all become pieces, so that a text with signs that the
+// corpus lacks is not all <unk>.
 std::string printable() {
   std::string characters;
   for (char c = '!'; c <= '~'; ++c) characters += c;

@@ -1,5 +1,5 @@
-// Commits every draft: parallel sampling under an independence assumption (ASSD, Eq. 5). Not
-// lossless beyond one draft.
+// Commits every draft: this is parallel sampling under an independence assumption (ASSD, Eq. 5). It
+// is not lossless beyond one draft.
 #include "core/config/plugin.h"
 #include "core/parts/unmasker.h"
 

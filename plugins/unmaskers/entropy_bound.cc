@@ -1,6 +1,6 @@
-// Entropy-bounded unmasking (Ben-Hamu et al., 2025): drafts of rising entropy while their summed
-// entropy without the largest, which bounds what drawing them independently can cost, stays within
-// a bound.
+// Entropy-bounded unmasking (Ben-Hamu et al., 2025): it commits drafts of rising entropy as long as
+// the sum of their entropies without the largest stays within a bound. That sum bounds what drawing
+// them independently can cost.
 #include <algorithm>
 
 #include "core/config/plugin.h"
@@ -28,7 +28,8 @@ class EntropyBound final : public QuotaUnmasker {
       return a.entropy != b.entropy ? a.entropy < b.entropy : a.position < b.position;
     });
     int count = 0;
-    double sum = 0;  // of those before the one in question: it has the largest entropy so far
+    // The sum over the drafts before the one in question, which has the largest entropy so far.
+    double sum = 0;
     while (count < static_cast<int>(drafts.size()) && sum <= bound_) sum += drafts[count++].entropy;
     return count;
   }

@@ -21,7 +21,8 @@ class One final : public Unmasker {
   explicit One(const Options& options) : confident_(options.which == "confident") {}
 
   Verdict choose(const Step& step, const Proposal& proposal) const override {
-    std::size_t best = 0;  // in the window, as every drafter's first is
+    // The best draft in the window; the first draft of every drafter is the first of the window.
+    std::size_t best = 0;
     for (std::size_t i = 1; confident_ && i < proposal.nodes.size(); ++i) {
       if (!step.window.holds(proposal.nodes[i].position)) continue;
       const double gain = confidence(proposal, i) - confidence(proposal, best);

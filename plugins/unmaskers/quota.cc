@@ -9,7 +9,7 @@ void QuotaUnmasker::begin(const Blocks& blocks, const DecodeOptions& decode) {
   steps_ = decode.steps;
 }
 
-// Those of the window that are not committed yet.
+// Returns the drafts of the window that are not committed yet.
 std::vector<QuotaUnmasker::Draft> QuotaUnmasker::drafts(const Step& step, const Proposal& proposal,
                                                         const Verdict& committed) const {
   std::vector<Draft> drafts;
@@ -33,7 +33,8 @@ std::vector<QuotaUnmasker::Draft> QuotaUnmasker::drafts(const Step& step, const 
   return drafts;
 }
 
-// B div S tokens, and one more in the first B mod S steps of the block; never none.
+// The quota is B div S tokens, and one more in the first B mod S steps of the block; it is never
+// zero.
 int QuotaUnmasker::quota(const Step& step, std::vector<Draft>&) const {
   if (steps_ == 0) return 1;
   const std::int32_t position = step.window.positions.front();
@@ -51,8 +52,8 @@ Verdict QuotaUnmasker::choose(const Step& step, const Proposal& proposal) const 
   return verdict;
 }
 
-// The step's quota is met by what is left: if it commits anything more at all, then all that is
-// sure.
+// Drafts that are left meet the step's quota. If anything more is committed at all, all drafts that
+// are sure enough are.
 Verdict QuotaUnmasker::top_up(const Step& step, const Proposal& proposal, Verdict verdict) const {
   if (verdict.why == Stop::unverified) return verdict;
   std::vector<Draft> left = drafts(step, proposal, verdict);
@@ -72,8 +73,8 @@ int QuotaUnmasker::preview(const Step& step, const Proposal& proposal) const {
 
 void QuotaUnmasker::observe(const Canvas& canvas, const Route&, const Verdict& verdict) {
   std::int32_t position = verdict.commits.empty() ? 0 : verdict.commits.front().position;
-  if (verdict.commits
-          .empty()) {  // nothing was owed, or the block has no masks and could only be edited
+  // Nothing was owed, or the block has no masks and could only be edited.
+  if (verdict.commits.empty()) {
     while (position < canvas.length() && !canvas.masked(position) && !canvas.tentative(position))
       ++position;
     const std::int32_t end =

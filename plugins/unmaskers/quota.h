@@ -1,6 +1,6 @@
-// What `static`, `threshold` and `entropy-bound` share: decoding a block in S steps makes each step
-// owe a number of tokens, and a verified step that commits fewer is topped up from the drafts that
-// are left.
+// What the unmaskers `static`, `threshold` and `entropy-bound` share. Decoding a block in S steps
+// makes each step owe a number of tokens, its quota, and a verified step that commits fewer is
+// topped up from the drafts that are left.
 #pragma once
 
 #include <string>
@@ -23,30 +23,37 @@ class QuotaUnmasker : public Unmasker {
   // A draft that may be committed.
   struct Draft {
     std::int32_t position = 0;
-    const Node* node = nullptr;  // of the proposal
-    double confidence = 1;  // probability of the token; 1 where the drafter gave no distribution
-    double peak = 1;        // largest probability of the position, whichever token was drafted
-    double margin = 1;      // largest less second largest
-    double entropy = 0;     // nats
+    // The node of the proposal.
+    const Node* node = nullptr;
+    // The probability of the token; 1 where the drafter gave no distribution.
+    double confidence = 1;
+    // The largest probability of the position, whichever token was drafted.
+    double peak = 1;
+    // The largest minus the second largest probability.
+    double margin = 1;
+    // The entropy in nats.
+    double entropy = 0;
   };
   // Puts `drafts`, which come most confident first and by position among equals, in the order in
   // which they would be committed; how many of them are sure enough to be, whatever the quota.
   virtual int sure(const DecodeOptions& decode, std::vector<Draft>& drafts) const = 0;
-  // How many of `drafts` the step must commit, the leading ones; may put them in another order.
+  // Returns how many of `drafts` the step must commit, taken from the front; it may put them in
+  // another order.
   virtual int quota(const Step& step, std::vector<Draft>& drafts) const;
 
   std::int64_t steps() const { return steps_; }
-  std::int64_t made(const Step& step) const {
-    return step.window.block == block_ ? step_ : 0;
-  }  // steps of the block so far
+  // Counts the steps of the block so far.
+  std::int64_t made(const Step& step) const { return step.window.block == block_ ? step_ : 0; }
 
  private:
   std::vector<Draft> drafts(const Step& step, const Proposal& proposal,
                             const Verdict& committed) const;
 
   Blocks blocks_;
-  std::int64_t steps_ = 0;    // S; 0: one token a step
-  int block_ = 0, step_ = 0;  // how many steps were made in which block
+  // The number S of steps of a block; 0 stands for one token a step.
+  std::int64_t steps_ = 0;
+  // How many steps were made in which block.
+  int block_ = 0, step_ = 0;
 };
 
 }  // namespace draftlab

@@ -1,6 +1,6 @@
-// Static decoding: the step's quota of drafts, the surest ones (S2D2, Sec. 3). With one token a
-// step it is the rule of stepwise decoding; with steps and an order it is LLaDA's low-confidence
-// remasking, and with a schedule of timesteps Dream's sampler.
+// Static decoding: each step commits its quota of drafts, the surest ones (S2D2, Sec. 3). With one
+// token a step it is the rule of stepwise decoding; with steps and an order it is LLaDA's
+// low-confidence remasking, and with a schedule of timesteps Dream's sampler.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -10,7 +10,7 @@
 namespace draftlab {
 namespace {
 
-constexpr float kLastTimestep = 1e-3f;  // of Dream
+constexpr float kLastTimestep = 1e-3f;  // Dream's last timestep.
 
 class Static final : public QuotaUnmasker {
  public:
@@ -65,8 +65,8 @@ class Static final : public QuotaUnmasker {
     return static_cast<int>(chosen - drafts.begin());
   }
 
-  // The i-th of steps + 1 timesteps, in single precision and from the nearer end, as torch.linspace
-  // computes them: a share of the masks is cut to a whole number.
+  // Returns the i-th of steps + 1 timesteps. It is computed in single precision and from the nearer
+  // end, as torch.linspace does, because a share of the masks is cut to a whole number.
   float timestep(std::int64_t i) const {
     const float by = (kLastTimestep - 1) / static_cast<float>(steps());
     return i < (steps() + 1) / 2 ? 1 + by * static_cast<float>(i)

@@ -1,5 +1,5 @@
-// Dynamic decoding: every draft of probability above decode.threshold, the most confident ones
-// where these do not meet the step's quota (S2D2, Sec. 3).
+// Dynamic decoding: every draft whose probability exceeds decode.threshold is committed, and the
+// most confident drafts where these do not meet the step's quota (S2D2, Sec. 3).
 #include <algorithm>
 
 #include "core/config/options.h"

@@ -6,7 +6,7 @@
 namespace draftlab {
 namespace {
 
-// The leading drafts, on one path.
+// Puts the leading `count` drafts on one path.
 Branches path(const Proposal& proposal, int count) {
   Branches branches;
   for (int i = 0; i < count; ++i) branches.add(i - 1, proposal.nodes[i], i);

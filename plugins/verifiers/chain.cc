@@ -1,4 +1,4 @@
-// Judges drafted paths in one pass: the density of each draft given those before it (ASSD,
+// Judges drafted paths in one pass, by the density of each draft given those before it (ASSD,
 // Algorithm 1, lines 10-24). Where a node has several drafts they are tried in turn, each against
 // what its rejected siblings left of the target (SpecInfer, Algorithm 2). The first position
 // without an accepted draft is replaced and ends the step.
@@ -53,17 +53,19 @@ class Chain final : public Verifier {
   }
 
  private:
-  // The proposal's tree, what is asked of it, and where the verdict stands.
+  // Holds the proposal's tree, what is asked of it, and where the verdict stands.
   struct Walk {
     const Step& step;
     const Proposal& proposal;
     const Options& options;
-    std::vector<int> depth, sent;          // of each drafted node; its index in the question
-    std::vector<std::vector<int>> drafts;  // of the root, then of each node: those within the span
+    // For each drafted node: its depth, and its index in the question.
+    std::vector<int> depth, sent;
+    // The drafts within the span that follow the root, then those that follow each node.
+    std::vector<std::vector<int>> drafts;
     Question question{.kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {}};
     Verdict verdict;
     int at = kRoot, unseen_commits = 0;
-    bool tests = false;  // whether any draft is tested
+    bool tests = false;  // Whether any draft is tested.
 
     Walk(const Step& its_step, const Proposal& its_proposal, const Options& its_options)
         : step(its_step), proposal(its_proposal), options(its_options) {
@@ -81,14 +83,13 @@ class Chain final : public Verifier {
     }
 
     int exact() const { return std::min(proposal.exact, step.window.span); }
-    int next(int node) const {
-      return node == kRoot ? 0 : depth[node] + 1;
-    }  // index into the window
+    // Returns an index into the window.
+    int next(int node) const { return node == kRoot ? 0 : depth[node] + 1; }
     int sent_as(int node) const { return node == kRoot ? kRoot : sent[node]; }
 
-    // Only what is tested is asked, and only the drafts that something asked sees are sent: exact
-    // drafts cost nothing here. What else is wanted, a bonus or the next step's carry, comes along
-    // with a test.
+    // Asks only for what is tested, and sends only the drafts that an asked position sees: exact
+    // drafts cost nothing here. What else is wanted, a bonus or the next step's carry, is asked for
+    // together with a test.
     void ask() {
       std::vector<int> asked;
       for (int node = kRoot; node < static_cast<int>(proposal.nodes.size()); ++node) {
@@ -129,7 +130,7 @@ class Chain final : public Verifier {
       at = draft;
     }
 
-    // From the committed state down, as long as drafts are accepted.
+    // Walks down from the committed state as long as drafts are accepted.
     void along(const Answer& answer, const Acceptance& acceptance) {
       while (!drafts[at + 1].empty()) {
         const int first = drafts[at + 1].front();
@@ -153,7 +154,8 @@ class Chain final : public Verifier {
       trim();
     }
 
-    // Whether one of the node's drafts is accepted; else what replaces them is committed.
+    // Returns whether one of the node's drafts is accepted. If none is, what replaces them is
+    // committed.
     bool try_drafts(const Answer& answer, const Acceptance& acceptance) {
       const std::int32_t position = step.window.positions[next(at)];
       const Distribution& raw = answer.at(sent_as(at), position);
@@ -183,12 +185,12 @@ class Chain final : public Verifier {
       return false;
     }
 
-    // What the walk did not reach has no entry where nothing behind it has.
+    // Drops the entries behind the last node that the walk reached.
     void trim() {
       while (!verdict.judged.empty() && !verdict.judged.back().reached) verdict.judged.pop_back();
     }
 
-    // What would have become of the drafts that the walk did not reach.
+    // Computes what would have become of the drafts that the walk did not reach.
     void measure_the_rest(const Answer& answer, const Acceptance& acceptance) {
       verdict.judged.resize(proposal.nodes.size(),
                             {kNotMeasured, kNotMeasured, kNotMeasured, false, false});

@@ -1,17 +1,17 @@
 // Judges drafts that are vectors by the ratio of their densities (continuous speculative decoding,
 // CSpD). The target's head either follows the draft's path or has one of its own from the same
-// noise; `k` is the number of last reverse steps that are judged:
-//   k-split      noise is shared down to x_k, and the path from there is judged on the draft's own
-//   states:
-//                log r = log p(y_{k-1} | x_k^p) / q(y_{k-1} | x_k^q) + sum_{t<k} log p(y_{t-1} |
-//                y_t) / q(y_{t-1} | y_t). Exact for every k: given the noise, it is the ratio test
-//                between two laws of one path.
-//   closed-form  the same of a head with one reverse step, whatever its mixture; exact
-//   paper        k = 1, times Sigma = prod_{t>=2} sigma_q / sigma_p (Eq. 4). It divides densities
-//   at two different points, and is exact
-//                only where Sigma is 1
-//   authors-code the published program: the reciprocal of Sigma, and in the test alone deviations
-//   inflated by 42 reflection   a maximal coupling of each reverse step in turn; exact
+// noise; `k` is the number of last reverse steps that are judged. The modes are:
+//   - k-split: noise is shared down to x_k, and the path from there is judged on the draft's own
+//     states: log r = log p(y_{k-1} | x_k^p) / q(y_{k-1} | x_k^q)
+//       + sum_{t<k} log p(y_{t-1} | y_t) / q(y_{t-1} | y_t).
+//     It is exact for every k: given the noise, it is the ratio test between two laws of one path.
+//   - closed-form: the same for a head with one reverse step, whatever its mixture. It is exact.
+//   - paper: k = 1, times Sigma = prod_{t>=2} sigma_q / sigma_p (Eq. 4). It divides densities at
+//   two
+//     different points, and is exact only where Sigma is 1.
+//   - authors-code: the published program, which takes the reciprocal of Sigma and, in the test
+//     alone, deviations inflated by 42.
+//   - reflection: a maximal coupling of each reverse step in turn. It is exact.
 #include <cmath>
 
 #include "core/base/error.h"

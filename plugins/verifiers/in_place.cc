@@ -1,7 +1,7 @@
-// The check that is cheaper than a tree and not lossless: all drafts are put in place in one row,
-// and those before the first that the model would write otherwise are kept. Every position sees its
-// own draft and all the others, those after it included, so it judges another state than stepwise
-// decoding does. The baseline that SSD is taken for.
+// A check that is cheaper than a tree and not lossless: all drafts are put in place in one row, and
+// those before the first that the model would write otherwise are kept. Every position sees its own
+// draft and all the others, those after it included, so it judges another state than stepwise
+// decoding does. This is the baseline that SSD is mistaken for.
 #include <algorithm>
 
 #include "core/config/plugin.h"
@@ -45,9 +45,9 @@ class InPlace final : public Verifier {
           {p, proposal.drawn_from.empty() ? 1.0 : proposal.drawn_from[i].probability(node.token), p,
            right});
       if (!right) verdict.why = Stop::wrong_token;
+      // At least one node is committed.
       if (right || i == 0)
-        verdict.commits.push_back(
-            commit_of(node, right ? Source::accepted : Source::fallback));  // one at least
+        verdict.commits.push_back(commit_of(node, right ? Source::accepted : Source::fallback));
       if (!right) break;
     }
     co_return verdict;

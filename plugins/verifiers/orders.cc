@@ -1,6 +1,6 @@
 // sigma-GPT's rule (Pannatier et al., 2024): the drafted tokens are judged in several random orders
 // in one pass, one batch row an order; the order with the longest accepted prefix is committed, and
-// nothing is resampled. Not lossless: the baseline.
+// nothing is resampled. It is not lossless, and serves as the baseline.
 #include <algorithm>
 #include <numeric>
 
@@ -49,7 +49,8 @@ class Orders final : public Verifier {
     Answer answer;
     if (!asks.empty()) answer = co_await step.ask(std::move(question));
 
-    // The first of an order sees only what is committed: its draft is the target's own draw.
+    // The first position of an order sees only what is committed, so its draft is the target's own
+    // draw.
     std::vector<std::vector<double>> accept(drafted, std::vector<double>(orders.size(), 1.0)),
         target = accept;
     for (std::size_t order = 0; order < orders.size(); ++order) {

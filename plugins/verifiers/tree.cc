@@ -1,8 +1,8 @@
-// Verification trees of a masked-diffusion model (SSD, Sec. 3.2.3): every node is a state with some
+// Verification trees of a masked-diffusion model (SSD, Sec. 3.2.3). Every node is a state with some
 // drafts in place and one row of one forward, and makes its own choice by the rule of stepwise
-// decoding, the arm's frontier and unmasker. The walk goes on while a child holds that choice, and
-// where it stops the choice is committed too. So what is committed is what stepwise decoding
-// commits, at any temperature, whatever was drafted.
+// decoding, that is by the arm's frontier and unmasker. The walk goes on while a child holds that
+// choice, and where it stops the choice is committed too. So what is committed is what stepwise
+// decoding commits, at any temperature, whatever was drafted.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -66,9 +66,8 @@ class Tree final : public Verifier {
                         const Acceptance& acceptance) const override {
     const int horizon = step.target.horizon();
     const Branches branches = grow(proposal, horizon);
-    const int start =
-        proposal.exact -
-        1;  // the node where all exact drafts are in place: what is known already is not asked
+    // The node where all exact drafts are in place. Nodes above it are known already and not asked.
+    const int start = proposal.exact - 1;
     Verdict verdict{.commits = {}, .edits = {}, .why = Stop::complete, .carry = {}, .judged = {}};
     verdict.judged.assign(proposal.nodes.size(),
                           {kNotMeasured, kNotMeasured, kNotMeasured, false, false});
@@ -136,7 +135,7 @@ class Tree final : public Verifier {
   }
 
  private:
-  // The tree over the proposal's drafts, in their order.
+  // Builds the tree over the proposal's drafts, in their order.
   Branches grow(const Proposal& proposal, int horizon) const {
     const int deep = std::min(static_cast<int>(proposal.nodes.size()), horizon);
     if (options_.shape == "mix-order") return mix_order(proposal, deep);
@@ -145,8 +144,8 @@ class Tree final : public Verifier {
     return as_drafted(proposal, deep);
   }
 
-  // What the node's choice depends on; where the next drafts come from its answer, what those need
-  // too, which may go no deeper than the cache allows.
+  // Returns the positions that the node's choice depends on. Where the next drafts come from its
+  // answer, the positions that those need are added; they may go no deeper than the cache allows.
   std::vector<std::int32_t> asked(const Step& step, const Proposal& proposal,
                                   const Branches& branches, int node, int horizon) const {
     const int left = horizon - branches.depth_of(node);
@@ -159,7 +158,7 @@ class Tree final : public Verifier {
     return positions;
   }
 
-  // What a node commits on its own account.
+  // Returns what a node commits by its own choice.
   std::vector<Commit> own(const Step& step, const Proposal& proposal, const Branches& branches,
                           const Acceptance& acceptance, const Canvas& state, const Answer& answer,
                           int node) const {
@@ -191,7 +190,8 @@ class Tree final : public Verifier {
     return choice;
   }
 
-  // What became of the drafts that a node holds out: right where its choice has them.
+  // Judges the drafts that stand below a node: a draft is right where the node's choice contains
+  // it.
   static void judge_children(const Step& step, const Proposal& proposal, const Branches& branches,
                              const Answer& answer, int node, const std::vector<Commit>& choice,
                              Verdict& verdict) {

@@ -8,9 +8,10 @@
 namespace draftlab {
 namespace {
 
-constexpr std::int64_t kMostAtOnce = 64;  // proposals that one reverse question follows
+// One reverse question follows at most so many proposals.
+constexpr std::int64_t kMostAtOnce = 64;
 
-// The exponent of a Gaussian whose deviations are inflated, without its normaliser.
+// Returns the exponent of a Gaussian whose deviations are inflated, without its normaliser.
 double exponent(const Mixture& law, const Eigen::VectorXd& y, double inflation) {
   return -0.5 * ((y.array() - law.mean[0]) / (law.sigma[0] * inflation)).square().sum();
 }
@@ -189,8 +190,9 @@ Asking<Vector> VectorTrial::decide(Judged& judged) const {
   co_return kept;
 }
 
-// Draws of the target from x_k on, until one is taken: those that the draft model would hardly have
-// made. More at once, the longer it takes; which is taken does not depend on it.
+// Draws from the target from x_k on until a draw is taken: the ones taken are those that the draft
+// model would hardly have made. More are drawn at once the longer it takes; which one is taken does
+// not depend on that.
 Asking<Vector> VectorTrial::replace(Judged& judged) const {
   const double factor = log_sigma();
   std::int64_t at_once = 1;
@@ -202,7 +204,7 @@ Asking<Vector> VectorTrial::replace(Judged& judged) const {
     std::vector<double> log_target(paths.size(), factor), log_drawn(paths.size(), 0);
     for (int t = k_; t >= 1; --t) {
       std::vector<Mixture> p, q;
-      if (t == k_) {  // all stand at x_k
+      if (t == k_) {  // All of them stand at x_k.
         p.assign(paths.size(), tail_[0]);
         q.assign(paths.size(), draft_.law(t));
       } else {
@@ -256,9 +258,10 @@ Asking<Vector> VectorTrial::plain(std::uint32_t draw) const {
 }
 
 // Both heads take the reverse steps together as long as they stay in one state: each step is a
-// maximal coupling of the two laws there. From the first parting on the target goes alone.
+// maximal coupling of the two laws there. From the step at which they part, the target goes on
+// alone.
 Asking<Vector> VectorTrial::couple(Judged& judged) const {
-  Trajectory token = own_;  // stands at y_K
+  Trajectory token = own_;  // It stands at y_K.
   judged.accepted = true;
   for (int t = draft_.steps; t >= 1 && judged.accepted; --t) {
     const Mixture &p = tail_[static_cast<std::size_t>(draft_.steps - t)], &q = draft_.law(t);
@@ -279,8 +282,9 @@ Asking<Vector> VectorTrial::couple(Judged& judged) const {
   co_return coupled;
 }
 
-// Where the draft's step is rejected. Equal deviations: the noise mirrored in the plane between the
-// two means, which needs no draw. Else by rejection; no network is asked.
+// Finds what replaces the draft's step where it is rejected. With equal deviations the noise is
+// mirrored in the plane between the two means, which needs no draw; otherwise draws are rejected
+// until one fits. No network is asked.
 Eigen::VectorXd VectorTrial::residual(int t, const Mixture& p, const Mixture& q,
                                       Judged& judged) const {
   if (!p.gaussian() || !q.gaussian())
@@ -292,8 +296,8 @@ Eigen::VectorXd VectorTrial::residual(int t, const Mixture& p, const Mixture& q,
     const Eigen::VectorXd noise = ((draft_.state(t - 1).array() - q.mean[0]) / q.sigma[0]).matrix();
     return p.mean[0] + p.sigma[0] * (noise - 2 * apart.dot(noise) * apart).array();
   }
-  const auto first =
-      static_cast<std::uint32_t>(draft_.steps);  // accepting the steps took those before
+  // Accepting the steps used the attempts before this one.
+  const auto first = static_cast<std::uint32_t>(draft_.steps);
   for (std::uint32_t made = 0;; ++made) {
     const bool last = made == options_.cap;
     const Eigen::VectorXd y = p.at(

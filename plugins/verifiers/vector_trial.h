@@ -1,5 +1,5 @@
-// One drafted vector under judgement: what the target's head says of it, whether it stays, and what
-// replaces it.
+// Judges one drafted vector: what the target's head says of it, whether it stays, and what replaces
+// it.
 #pragma once
 
 #include <cstdint>
@@ -28,17 +28,17 @@ struct Vector {
   std::vector<Eigen::VectorXd> path;
 };
 
-// All states of a token but itself.
+// Returns all states of a token but the token itself.
 std::vector<Eigen::VectorXd> path_of(const Trajectory& token);
 
 class VectorTrial {
  public:
-  // `draft` is how the token was drawn; `condition` the target's at its position. References
-  // outlive the trial. ConfigError where the mode cannot judge such a head.
+  // `draft` is how the token was drawn, and `condition` is the target's at its position. References
+  // outlive the trial. Throws ConfigError where the mode cannot judge such a head.
   VectorTrial(const Step& step, const DensityOptions& options, const Acceptance& acceptance,
               std::int32_t position, const Trajectory& draft, Eigen::VectorXd condition);
 
-  // What is known before anything is drawn. For `measure` first.
+  // Returns what is known before anything is drawn. measure() must have been called.
   Judged judged(bool reached) const;
   // Accepts the draft or finds what replaces it, and completes `judged`.
   Asking<Vector> decide(Judged& judged) const;
@@ -48,10 +48,11 @@ class VectorTrial {
                               std::vector<VectorTrial>& trials);
   bool published() const { return options_.mode == "paper" || options_.mode == "authors-code"; }
   Normals target_noise() const;
-  double log_sigma()
-      const;  // what the published rules multiply the ratio with, in nats; 0 for the others
+  // The factor that the published rules multiply the ratio with, in nats; 0 for the other rules.
+  double log_sigma() const;
   Asking<Vector> replace(Judged& judged) const;
-  Asking<Vector> plain(std::uint32_t draw) const;  // a draw of the target, given what is shared
+  // Draws from the target, given what is shared.
+  Asking<Vector> plain(std::uint32_t draw) const;
   Asking<Vector> couple(Judged& judged) const;
   Eigen::VectorXd residual(int t, const Mixture& p, const Mixture& q, Judged& judged) const;
 
@@ -60,15 +61,17 @@ class VectorTrial {
   const Acceptance& acceptance_;
   std::int32_t position_;
   const Trajectory& draft_;
-  int k_;           // reverse steps that are judged
-  Trajectory own_;  // of the target: down to x_k on noise shared with the draft
-  std::vector<Mixture>
-      tail_;  // the target's laws of steps k, ..., 1: at x_k, then at the draft's states
+  // The number of reverse steps that are judged.
+  int k_;
+  // The target's own trajectory, down to x_k on noise shared with the draft.
+  Trajectory own_;
+  // The target's laws of steps k, ..., 1: at x_k, then at the draft's states.
+  std::vector<Mixture> tail_;
   double log_target_ = 0, log_drawn_ = 0, accept_ = 0;
 };
 
-// Follows the target's head along all trials at once: one reverse question for each step above k,
-// and one for the others together.
+// Follows the target's head along all trials at once: with one reverse question for each step above
+// k, and one for the other steps together.
 Asking<bool> measure(const Step& step, const DensityOptions& options,
                      std::vector<VectorTrial>& trials);
 

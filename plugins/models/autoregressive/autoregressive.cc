@@ -1,4 +1,4 @@
-// The model `autoregressive`: a causal transformer, alone or with an encoder of the prompt, with
+// The model `autoregressive` is a causal transformer, alone or with an encoder of the prompt, with
 // prediction heads or without (Qwen2, Qwen3, GPT-2; Stern et al., 2018). Torch is loaded when one
 // is made.
 #include "plugins/models/autoregressive/autoregressive.h"

@@ -1,4 +1,4 @@
-// Options of the model `autoregressive`, declared without torch.
+// The options of the model `autoregressive`, declared without torch.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,6 @@ struct AutoregressiveOptions {
 
 }  // namespace draftlab
 
-// Exported by the torch module; the caller owns the model.
+// The torch module exports this function; the caller owns the model.
 extern "C" draftlab::Model* draftlab_make_autoregressive(
     const draftlab::AutoregressiveOptions* options);

@@ -1,5 +1,5 @@
-// `autoregressive` on libtorch: the rows of all questions of a batch go through the network
-// together.
+// The model `autoregressive` on libtorch: the rows of all questions of a batch go through the
+// network together.
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 
@@ -83,7 +83,8 @@ class Autoregressive final : public Model {
     return std::make_unique<CausalSequence>(canvas, rules_, config_);
   }
 
-  // All rows of all questions go through one forward, each in sums of its own order.
+  // All rows of all questions go through one forward, and each row's sums run in an order of their
+  // own.
   bool rows_are_independent() const override { return on_cpu_; }
   bool mixes() const override { return true; }
 
@@ -104,7 +105,8 @@ class Autoregressive final : public Model {
     if (rows.empty()) return;
 
     const auto logits = std::make_shared<at::Tensor>(rows_->forward(rows));
-    std::vector<std::int64_t> line(rows.size(), 0);  // where a row's logits begin
+    // For each row: where its logits begin.
+    std::vector<std::int64_t> line(rows.size(), 0);
     for (std::size_t row = 0, next = 0; row < rows.size(); ++row) {
       line[row] = static_cast<std::int64_t>(next);
       if (rows[row].asked) next += 1 + static_cast<std::size_t>(rows[row].ahead);

@@ -7,7 +7,8 @@
 namespace draftlab {
 namespace {
 
-constexpr std::int64_t kGrain = 8;  // rows of a canvas are a multiple of so many
+// The rows of a canvas are a multiple of so many.
+constexpr std::int64_t kGrain = 8;
 
 at::Tensor tensor(const std::vector<std::int64_t>& values) {
   return at::from_blob(const_cast<std::int64_t*>(values.data()),
@@ -15,7 +16,7 @@ at::Tensor tensor(const std::vector<std::int64_t>& values) {
       .clone();
 }
 
-// `tokens[b]` of every canvas, padded with token 0; row i sees rows [0, until(b, i)).
+// Makes rows of `tokens[b]` of every canvas, padded with token 0; row i sees rows [0, until(b, i)).
 template <class Until>
 TrainingRows padded_rows(const std::vector<std::span<const Token>>& tokens, const Until& until) {
   std::int64_t length = 1;
@@ -68,7 +69,8 @@ HeadTargets head_targets(const CausalBatch& batch, int head) {
   std::vector<std::int64_t> rows, tokens;
   for (std::size_t b = 0; b < batch.examples.size(); ++b) {
     const WorkedExample& example = *batch.examples[b];
-    const std::int64_t first = example.prompt - 1;  // the token whose row has seen the prompt
+    // The token whose row has seen the prompt.
+    const std::int64_t first = example.prompt - 1;
     for (std::int64_t i = first; i + 1 + head < static_cast<std::int64_t>(example.tokens.size());
          ++i) {
       rows.push_back(static_cast<std::int64_t>(b) * kept + i -

@@ -1,5 +1,5 @@
-// The training loss of a causal transformer on answers, for the next token and for those that
-// prediction heads tell.
+// The training loss of a causal transformer on answers, for the next token and for the tokens that
+// prediction heads predict.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,13 +13,16 @@
 
 namespace draftlab {
 
-// Examples as rows of one length. Without an encoder a canvas has a row a token; with one the rows
-// begin with the prompt's last token, and the prompt's tokens are the source's rows. No row is
-// there for an example's last token, nothing follows it.
+// Examples as rows of one length. Without an encoder a canvas has a row a token; with an encoder
+// the rows begin with the prompt's last token, and the prompt's tokens are the source's rows. An
+// example's last token has no row, because nothing follows it.
 struct CausalBatch {
-  TrainingRows rows, source;  // [n, R], [n, S]
-  at::Tensor source_seen;     // [n, R, 3]
-  std::int64_t skipped = 0;   // first rows of every canvas that tell nothing of an answer
+  // The shapes are [n, R] and [n, S].
+  TrainingRows rows, source;
+  // The shape is [n, R, 3].
+  at::Tensor source_seen;
+  // How many first rows of every canvas predict nothing of an answer.
+  std::int64_t skipped = 0;
   std::vector<const WorkedExample*> examples;
   bool encoded = false;
 };
@@ -33,14 +36,14 @@ struct HeadTargets {
 };
 HeadTargets head_targets(const CausalBatch& batch, int head);
 
-// Hidden states of the kept rows, [n (R - skipped), d] f32.
+// Returns the hidden states of the kept rows, [n (R - skipped), d] f32.
 at::Tensor causal_hidden(const Transformer& net, const CausalBatch& batch, bool bf16);
 
-// What head `head` says at the rows of its targets, [targets, V] f32. Without prediction heads,
-// `head` is 0.
+// Returns the logits of head `head` at the rows of its targets, [targets, V] f32. Without
+// prediction heads, `head` is 0.
 at::Tensor head_logits(const Transformer& net, const PredictionHeads& heads,
                        const at::Tensor& hidden, const HeadTargets& targets, int head, bool bf16);
-// Their mean -log p in nats; zero where there are none.
+// Returns the mean -log p of the targets in nats, and zero where there are none.
 at::Tensor mean_nll(const at::Tensor& logits, const HeadTargets& targets);
 
 }  // namespace draftlab

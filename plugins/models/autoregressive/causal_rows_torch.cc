@@ -20,7 +20,7 @@ CausalSequence::CausalSequence(const Canvas& canvas, const CausalRules& rules,
   if (source_ == 0)
     throw ConfigError(
         "a model with an encoder needs a prompt that begins at position 0: it is the source");
-  start_ = source_ - 1;  // the decoder begins with the source's last token
+  start_ = source_ - 1;  // The decoder begins with the source's last token.
   encoder_memory_.emplace(config, config.num_encoder_layers, source_);
   source_memory_.emplace(config, source_);
 }
@@ -38,7 +38,7 @@ void CausalSequence::add_source_rows(std::vector<MemoryRow>& rows) {
   }
 }
 
-// Committed tokens from position `next` on, up to the first masked one.
+// Appends the committed tokens from position `next` on, up to the first masked one.
 void CausalSequence::append(std::vector<Token>& tokens, std::int32_t& next) const {
   for (; next < canvas.length() && !canvas.masked(next); ++next)
     tokens.push_back(canvas.token(next));
@@ -74,12 +74,13 @@ void CausalSequence::add_rows(const Question& question, std::vector<MemoryRow>& 
   const std::int64_t depth = question.shallow ? rules_.exit : rules_.layers;
   if (!rules_.cached) line_.clear();
 
-  std::vector<char> needed(nodes.size(), 0);  // a drafted token nobody sees needs no row
+  // A drafted token that nobody sees needs no row.
+  std::vector<char> needed(nodes.size(), 0);
   for (const Ask& ask : question.asks)
     for (int node = ask.node; node != kRoot && !needed[node]; node = nodes[node].parent)
       needed[node] = 1;
 
-  // The line that is wanted: what is committed, then always the first child.
+  // Lays out the line that is wanted: what is committed, then always the first child.
   std::vector<Token> wanted;
   std::vector<Tip> tips(nodes.size());
   Tip root{.next = start_};
@@ -107,7 +108,8 @@ void CausalSequence::add_rows(const Question& question, std::vector<MemoryRow>& 
     end = static_cast<int>(i);
   }
 
-  // What of it is there already. What follows it stays, too, until something else takes its place.
+  // Finds what of the line is there already. What follows it stays, too, until something else takes
+  // its place.
   const auto count = static_cast<std::int64_t>(wanted.size());
   std::int64_t same = 0;
   while (same < std::min<std::int64_t>(count, cached()) && line_[same].token == wanted[same])
@@ -117,7 +119,8 @@ void CausalSequence::add_rows(const Question& question, std::vector<MemoryRow>& 
   std::int64_t slots = cached();
   memory_.reserve(slots);
 
-  std::vector<char> asked(count, 0);  // slots of the line
+  // For each slot of the line: whether it is asked.
+  std::vector<char> asked(count, 0);
   for (const Ask& ask : question.asks)
     if (!ask.positions.empty() && (ask.node == kRoot || on_line[ask.node]))
       asked[tip_at(ask.node).limit - 1] = 1;
@@ -140,7 +143,7 @@ void CausalSequence::add_rows(const Question& question, std::vector<MemoryRow>& 
   for (std::size_t i = 0; i < nodes.size(); ++i)
     if (on_line[i]) tips[i].row = row_of[tips[i].limit - 1];
 
-  // Other paths.
+  // The other paths are computed in slots above the line.
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (!needed[i] || on_line[i]) continue;
     placed(i);

@@ -1,6 +1,6 @@
-// Which rows of a causal transformer a question needs. Keeps one sequence's cache in step with its
-// canvas, and with the drafted path that was computed last: what is committed of it, or asked about
-// again, is not computed twice.
+// Decides which rows of a causal transformer a question needs. It keeps one sequence's cache in
+// step with its canvas, and with the drafted path that was computed last: what is committed of that
+// path, or asked about again, is not computed twice.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,14 @@ namespace draftlab {
 
 struct CausalRules {
   bool cached = true;
-  std::int64_t layers = 0,
-               exit = 0;   // all of them, and those that answer shallow questions; 0: no such
-  std::int32_t heads = 1;  // positions that are answered at a node: the next, and those after it
+  // The number of all layers, and of those that answer shallow questions; 0 means that there are no
+  // shallow questions.
+  std::int64_t layers = 0, exit = 0;
+  // The number of positions that are answered at a node: the next one and those after it.
+  std::int32_t heads = 1;
 };
 
-// Where the answer to an asked position stands: a row, and which of its heads.
+// The place of the answer to an asked position: a row, and which of its heads.
 struct HeadRow {
   int node = kRoot;
   std::int32_t position = 0;
@@ -27,38 +29,43 @@ struct HeadRow {
   std::int32_t head = 0;
 };
 
-// Slot i of the memory holds the token at position `start` + i of the line: the committed prefix,
-// and after it the first path of the last question's drafts. Other paths stand in slots above, and
-// are forgotten with their question.
+// Slot i of the memory holds the token at position `start` + i of the line. The line is the
+// committed prefix, and after it the first path of the last question's drafts. Other paths stand in
+// slots above, and are forgotten with their question.
 class CausalSequence final : public Sequence {
  public:
-  // ConfigError when the canvas does not begin with a prompt.
+  // Throws ConfigError when the canvas does not begin with a prompt.
   CausalSequence(const Canvas& canvas, const CausalRules& rules, const TransformerConfig& config);
 
   // Adds the rows of the source, where there is an encoder that has not seen them yet.
   void add_source_rows(std::vector<MemoryRow>& rows);
-  // Adds those rows of a question that are not cached, and says where its answers will stand.
-  // ConfigError when it asks what the model cannot answer: further ahead than it has heads,
-  // bidirectionally, or shallowly without exit_layers.
+  // Adds the rows of a question that are not cached, and says where its answers will stand. Throws
+  // ConfigError when the question asks what the model cannot answer: further ahead than it has
+  // heads, bidirectionally, or shallowly without exit_layers.
   void add_rows(const Question& question, std::vector<MemoryRow>& rows,
                 std::vector<HeadRow>& answers);
 
-  std::int32_t cached() const {
-    return static_cast<std::int32_t>(line_.size());
-  }  // slots of the line
+  // Returns the number of slots of the line.
+  std::int32_t cached() const { return static_cast<std::int32_t>(line_.size()); }
 
  private:
   struct Slot {
     Token token = kNoToken;
-    std::int64_t depth = 0;         // layers that have its key and value
-    std::vector<float> state = {};  // after the layer of the exit, where it was left there
+    // The number of layers that have the token's key and value.
+    std::int64_t depth = 0;
+    // The state after the layer of the exit, where it was left there.
+    std::vector<float> state = {};
   };
-  // What stands at a node once its token, and given ones that follow it, are placed.
+  // The state at a node once its token, and given tokens that follow it, are placed.
   struct Tip {
-    std::int64_t limit = 0;                 // slots of the line that it sees
-    std::vector<std::int32_t> extras = {};  // and others
-    std::int32_t next = 0;                  // the first masked position after it
-    std::size_t row = kNoRow;               // where it is computed
+    // How many slots of the line it sees.
+    std::int64_t limit = 0;
+    // The other slots that it sees.
+    std::vector<std::int32_t> extras = {};
+    // The first masked position after it.
+    std::int32_t next = 0;
+    // The row where it is computed.
+    std::size_t row = kNoRow;
   };
   static constexpr std::size_t kNoRow = static_cast<std::size_t>(-1);
   MemoryRow row_at(std::int64_t slot, std::int32_t position, Token token, const Tip& tip);
@@ -66,8 +73,8 @@ class CausalSequence final : public Sequence {
 
   CausalRules rules_;
   std::size_t state_size_;
-  std::int32_t start_ = 0;   // position of slot 0
-  std::int32_t source_ = 0;  // tokens of the source
+  std::int32_t start_ = 0;   // The position of slot 0.
+  std::int32_t source_ = 0;  // The number of tokens of the source.
   bool encoded_ = false;
   RowMemory memory_;
   std::optional<RowMemory> encoder_memory_, source_memory_;

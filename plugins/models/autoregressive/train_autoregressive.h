@@ -1,5 +1,5 @@
-// Options of the trainer `autoregressive`. What a step is made of is in
-// train_autoregressive_torch.cc; this side is torch-free.
+// The options of the trainer `autoregressive`, declared without torch.
+// train_autoregressive_torch.cc says what a step does.
 #pragma once
 
 #include <string>
@@ -14,21 +14,21 @@ namespace draftlab {
 
 struct TrainAutoregressiveOptions : TrainingOptions {
   std::string tokenizer, start;
-  // Model.
+  // The shape of the model.
   std::int64_t layers = 3, encoder_layers = 0, width = 128, heads = 4, groups = 4, head = 32,
                inner = 256;
   bool tied = true;
-  // Prediction heads (blockwise parallel decoding).
+  // The prediction heads (blockwise parallel decoding).
   std::int64_t prediction_heads = 0, filter = 64;
   std::string head_loss = "one";
   bool freeze = false;
-  // Validation.
+  // The examples that validate.
   std::int64_t validate_examples = 200;
 
   void declare(OptionSet& set);
 };
 
-// What the torch module is handed: it must not depend on the tokenizer's library.
+// What the torch module gets. The module must not depend on the tokenizer's library.
 struct TrainAutoregressiveJob {
   TrainAutoregressiveOptions options;
   std::vector<WorkedExample> examples, held_out;
@@ -36,7 +36,7 @@ struct TrainAutoregressiveJob {
   Token mask = 0, end = 0;
 };
 
-// Exported by the torch module as `draftlab_train_autoregressive`.
+// The torch module exports a function of this type as `draftlab_train_autoregressive`.
 using TrainAutoregressive = void (*)(const TrainAutoregressiveJob&, const TrainContext&);
 
 }  // namespace draftlab

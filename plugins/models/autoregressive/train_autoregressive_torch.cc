@@ -1,4 +1,4 @@
-// Trainer `autoregressive`: what a step is made of; training_torch.cc runs the loop.
+// The steps of the trainer `autoregressive`; training_torch.cc runs the loop.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -14,7 +14,8 @@ namespace draftlab {
 
 namespace {
 
-constexpr double kSpread = 0.05;  // of random weights; 0.02 is for wider models
+// The standard deviation of random weights; 0.02 is for wider models.
+constexpr double kSpread = 0.05;
 
 struct Network {
   Transformer base;
@@ -96,7 +97,7 @@ class AutoregressiveTraining {
   CausalBatch batch_of(std::vector<const WorkedExample*> examples) const {
     return causal_batch(std::move(examples), !net_.base.encoder.empty());
   }
-  // A frozen base is computed without a graph.
+  // Computes hidden states; a frozen base is computed without a graph.
   at::Tensor hidden(const CausalBatch& batch) const {
     if (!job_.options.freeze) return causal_hidden(net_.base, batch, bf16_);
     const at::NoGradGuard no_grad;
@@ -119,9 +120,9 @@ class AutoregressiveTraining {
         return mean_nll(head_logits(net_.base, net_.heads, states, targets, head, bf16_), targets);
       };
       at::Tensor loss;
+      // The head is drawn evenly, which on average gives the gradient of the mean.
       if (o.head_loss == "one")
-        loss = loss_of(static_cast<int>(
-            chance() * heads()));  // drawn evenly: on average the gradient of the mean
+        loss = loss_of(static_cast<int>(chance() * heads()));
       else
         for (int head = 0; head < heads(); ++head)
           loss = (head == 0 ? loss_of(0) : loss + loss_of(head));
@@ -137,8 +138,9 @@ class AutoregressiveTraining {
     return result;
   }
 
-  // Loss of each head on held-out examples, and how many of them are answered greedily as they
-  // stand: where the most probable token is the right one after every right beginning.
+  // Computes the loss of each head on held-out examples, and how many of them are answered greedily
+  // as they stand: those where the most probable token is the right one after every right
+  // beginning.
   std::string validate(ValidationRow& row) const {
     const at::NoGradGuard no_grad;
     const TrainAutoregressiveOptions& o = job_.options;
@@ -171,7 +173,8 @@ class AutoregressiveTraining {
     return line + ", " + short_number(row.accuracy) + " answered alike";
   }
 
-  // Of the canvases of a batch, whose logits for the next token stand one below the other.
+  // Counts such answers among the canvases of a batch, whose logits for the next token stand one
+  // below the other.
   double answered_alike(const CausalBatch& batch, at::Tensor logits) const {
     logits.narrow(1, job_.mask, 1).fill_(-1e30);
     const at::Tensor right = logits.argmax(-1).eq(head_targets(batch, 0).tokens);

@@ -1,5 +1,5 @@
-// What benchmarks ask of the torch module: the shapes of a checkpoint, and how fast this machine
-// multiplies.
+// The functions of the torch module that benchmarks call: the shapes of a checkpoint, and how fast
+// this machine multiplies.
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>

@@ -24,7 +24,8 @@ std::uint64_t sum(const std::uint64_t* from, std::size_t count) {
 }  // namespace
 
 double read_speed(int threads) {
-  constexpr std::size_t kEach = std::size_t{32} << 20;  // words a thread
+  constexpr std::size_t kEach = std::size_t{32}  // The words that one thread reads.
+                                << 20;
   std::vector<std::vector<std::uint64_t>> arrays(threads, std::vector<std::uint64_t>(kEach, 1));
   double best = 0;
   volatile std::uint64_t kept = 0;

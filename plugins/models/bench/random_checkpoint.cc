@@ -40,7 +40,7 @@ const std::map<std::string, Shape>& transformers() {
   return all;
 }
 
-// XLNet's name: layers, width, heads, inner width.
+// For each name of an XLNet: layers, width, heads and inner width.
 const std::map<std::string, std::array<int, 4>>& xlnets() {
   static const std::map<std::string, std::array<int, 4>> all{{"xlnet-base", {12, 768, 12, 3072}},
                                                              {"xlnet-large", {24, 1024, 16, 4096}}};
@@ -74,7 +74,7 @@ TransformerConfig config_of(const Shape& shape) {
   return config;
 }
 
-// Number `index` of the tensor with this key, in [-1, 1).
+// Returns number `index` of the tensor with this key, in [-1, 1).
 float uniform(std::uint64_t key, std::uint64_t index) {
   std::uint64_t bits = key + index * 0x9e3779b97f4a7c15ull;
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -82,7 +82,7 @@ float uniform(std::uint64_t key, std::uint64_t index) {
   return static_cast<float>(static_cast<std::int32_t>(bits >> 32)) * 0x1p-31f;
 }
 
-// The numbers of one tensor, some at a time.
+// Gives the numbers of one tensor, some at a time.
 class Numbers {
  public:
   explicit Numbers(ElementType type) : type_(type), buffer_(std::size_t{4} << 20) {}
@@ -101,11 +101,10 @@ class Numbers {
                            : norm ? 1
                                   : 0.02f * std::sqrt(3.0f) * uniform(key, at / size + i);
       const auto bits = std::bit_cast<std::uint32_t>(number);
-      if (type_ == ElementType::f32)
-        std::memcpy(buffer_.data() + i * 4, &bits, 4);
+      if (type_ == ElementType::f32) std::memcpy(buffer_.data() + i * 4, &bits, 4);
+      // The number is cut, not rounded; it is random either way.
       else
-        std::memcpy(buffer_.data() + i * 2, reinterpret_cast<const char*>(&bits) + 2,
-                    2);  // cut, not rounded: random either way
+        std::memcpy(buffer_.data() + i * 2, reinterpret_cast<const char*>(&bits) + 2, 2);
     }
     return std::span(buffer_).first(bytes);
   }

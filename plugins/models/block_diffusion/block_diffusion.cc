@@ -1,4 +1,4 @@
-// The model `block-diffusion`: a transformer that denoises one block at a time over the cached
+// The model `block-diffusion` is a transformer that denoises one block at a time over the cached
 // blocks before it, and is an autoregressive model at block size 1 (SDAR, Fast-dLLM v2, LLaDA2).
 // Torch is loaded when one is made.
 #include "plugins/models/block_diffusion/block_diffusion.h"

@@ -1,4 +1,4 @@
-// Options of the model `block-diffusion`, declared without torch.
+// The options of the model `block-diffusion`, declared without torch.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,6 @@ struct BlockDiffusionOptions {
 
 }  // namespace draftlab
 
-// Exported by the torch module; the caller owns the model.
+// The torch module exports this function; the caller owns the model.
 extern "C" draftlab::Model* draftlab_make_block_diffusion(
     const draftlab::BlockDiffusionOptions* options);

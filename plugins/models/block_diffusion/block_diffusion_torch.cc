@@ -1,5 +1,5 @@
-// `block-diffusion` on libtorch: the rows of all questions of a batch go through the network
-// together.
+// The model `block-diffusion` on libtorch: the rows of all questions of a batch go through the
+// network together.
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 
@@ -16,8 +16,8 @@
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kMostRows =
-    256;  // of prompts and finished blocks that go through one forward of the network
+// So many rows of prompts and finished blocks go through one forward of the network.
+constexpr std::size_t kMostRows = 256;
 
 class BlockDiffusion final : public Model {
  public:
@@ -87,7 +87,8 @@ class BlockDiffusion final : public Model {
     return std::make_unique<BlockSequence>(canvas, blocks, rules_, config_);
   }
 
-  // All rows of all questions go through one forward, each in sums of its own order.
+  // All rows of all questions go through one forward, and each row's sums run in an order of their
+  // own.
   bool rows_are_independent() const override { return on_cpu_; }
   bool mixes() const override { return true; }
 
@@ -143,11 +144,11 @@ class BlockDiffusion final : public Model {
  private:
   struct Gathered {
     std::vector<MemoryRow> rows;
-    std::vector<std::pair<BlockSequence*, std::size_t>>
-        boundaries;  // rows that are the last cached ones of their sequences
+    // The rows that are the last cached ones of their sequences.
+    std::vector<std::pair<BlockSequence*, std::size_t>> boundaries;
   };
 
-  // Computes what was gathered; the asked rows' distributions, by row.
+  // Computes what was gathered. Returns the asked rows' distributions, by row.
   std::vector<Distribution> forward(Gathered& gathered) const {
     std::vector<Distribution> distributions(gathered.rows.size());
     if (gathered.rows.empty()) return distributions;

@@ -8,7 +8,8 @@
 namespace draftlab {
 namespace {
 
-constexpr std::int32_t kPiece = 256;  // causal rows are cached in pieces of so many
+// Causal rows are cached in pieces of so many.
+constexpr std::int32_t kPiece = 256;
 
 }  // namespace
 
@@ -16,21 +17,21 @@ BlockSequence::BlockSequence(const Canvas& canvas, const Blocks& blocks, const B
                              const TransformerConfig& config)
     : Sequence(canvas), blocks_(blocks), rules_(rules), memory_(config, canvas.length() + 64) {}
 
-// How much of the cache the canvas confirms.
+// Returns how much of the cache the canvas confirms.
 std::int32_t BlockSequence::agreed() const {
   std::int32_t same = 0;
   while (same < cached() && cached_[same] == canvas.token(same)) ++same;
   return same == cached() || rules_.causal_cache ? same : blocks_.first(same);
 }
 
-// One past the last position such that it and all before it are final.
+// Returns one past the last position such that it and all before it are final.
 std::int32_t BlockSequence::final_end(bool whole_blocks) const {
   std::int32_t end = 0;
   while (end < canvas.length() && is_final(end)) ++end;
   return end == canvas.length() || !whole_blocks ? end : blocks_.first(end);
 }
 
-// What the prompt's forward caches.
+// Returns one past the last position that the prompt's forward caches.
 std::int32_t BlockSequence::given_end() const {
   std::int32_t end = 0;
   while (end < canvas.length() && canvas.given(end)) ++end;
@@ -46,7 +47,8 @@ std::optional<BlockSequence::Due> BlockSequence::due() const {
 
 std::int32_t BlockSequence::begin(const Question& question) {
   if (const std::int32_t same = agreed(); same < cached()) {
-    boundary = {};  // right-shifted: of a row that is computed once more
+    // In a right-shifted model, it came from a row that is now computed once more.
+    boundary = {};
     kept_block_ = -1, kept_.clear();
     cached_.resize(!rules_.shifted || same == 0 ? same
                    : rules_.causal_cache        ? same - 1
@@ -93,8 +95,8 @@ std::int64_t BlockSequence::take_slot() {
   return slots_++;
 }
 
-// The block's tokens, masks where it is masked, each seeing the whole block and the cached ones
-// before it; of a block whose rows are kept, those of one part.
+// Adds the block's tokens, masks where it is masked, each seeing the whole block and the cached
+// blocks before it. Of a block whose rows are kept, it adds those of one part.
 void BlockSequence::denoise(const Question& question, std::vector<MemoryRow>& rows,
                             std::vector<AnswerRow>& answers) {
   if (!question.nodes.empty())
@@ -118,14 +120,15 @@ void BlockSequence::denoise(const Question& question, std::vector<MemoryRow>& ro
       rightmost = std::max(rightmost, position);
     }
   }
-  std::int32_t from = first, until = end;  // the rows that are computed
+  // The rows [from, until) are computed.
+  std::int32_t from = first, until = end;
   if (const std::int32_t part = blocks_.part_first(leftmost);
       kept_block_ == first && part == blocks_.part_first(rightmost)) {
     if (rules_.part_cache == PartCache::once || (leftmost > part && !canvas.masked(part)))
       from = part, until = blocks_.part_end(part, canvas.length());
   }
 
-  // Right-shifted, the block's first position is answered by the row before the block.
+  // In a right-shifted model, the block's first position is answered by the row before the block.
   const auto begin = static_cast<std::int64_t>(rows.size());
   bool inside = false;
   std::vector<char> asked_rows(until - from, 0);
@@ -135,7 +138,8 @@ void BlockSequence::denoise(const Question& question, std::vector<MemoryRow>& ro
       if (row < first && first != cached())
         throw Fault("position " + std::to_string(position) +
                     " was asked after its block was finished");
-      if (row >= first) row = std::max(row, from);  // as S2D2's port reads a part's first position
+      // S2D2's port reads a part's first position so.
+      if (row >= first) row = std::max(row, from);
       answers.push_back(
           {ask.node, position, row < first ? AnswerRow::kBoundary : begin + row - from});
       if (row < first) continue;
@@ -194,7 +198,8 @@ void BlockSequence::extend(Path& path, std::int32_t position, Token token,
                   .extras = path.extras});
 }
 
-// Committed tokens between a path's end and a position that follows it are part of the path, too.
+// Committed tokens between a path's end and a position that follows it become part of the path,
+// too.
 void BlockSequence::fill(Path& path, std::int32_t until, std::vector<MemoryRow>& rows) {
   if (until < path.next)
     throw Fault("position " + std::to_string(until) +
@@ -210,9 +215,9 @@ void BlockSequence::fill(Path& path, std::int32_t until, std::vector<MemoryRow>&
   path.next = until;
 }
 
-// Block size 1: a token sees what precedes it. Position-aligned models answer in a row that holds
-// the mask token and sees the tokens before it and itself (the 2L trick); right-shifted ones in the
-// row of the token before.
+// Adds the rows of block size 1, where a token sees what precedes it. Position-aligned models
+// answer in a row that holds the mask token and sees the tokens before it and itself (the 2L
+// trick); right-shifted ones answer in the row of the token before.
 void BlockSequence::chain(const Question& question, std::vector<MemoryRow>& rows,
                           std::vector<AnswerRow>& answers) {
   const std::vector<Node>& nodes = question.nodes;
@@ -226,8 +231,8 @@ void BlockSequence::chain(const Question& question, std::vector<MemoryRow>& rows
   fill(root, start, rows);
 
   const bool whole = rules_.whole_block && !nodes.empty();
-  std::vector<char> needed(nodes.size(), whole),
-      parent(nodes.size(), 0);  // a drafted token nobody sees needs no row
+  // A drafted token that nobody sees needs no row.
+  std::vector<char> needed(nodes.size(), whole), parent(nodes.size(), 0);
   for (const Ask& ask : question.asks) {
     for (const std::int32_t position : ask.positions) {
       const bool last = ask.node == kRoot || position > nodes[ask.node].position;
@@ -257,8 +262,8 @@ void BlockSequence::chain(const Question& question, std::vector<MemoryRow>& rows
   }
   if (!whole) return;
 
-  // As the authors compute it: every row of the block, and with position-aligned logits every mask
-  // row, a path.
+  // The authors compute every row of the block and, with position-aligned logits, every mask row,
+  // once a path; so does this.
   const std::int32_t first = std::max(blocks_.first(start), cached()), end = block_end(start);
   for (std::size_t leaf = 0; leaf < nodes.size(); ++leaf) {
     if (parent[leaf]) continue;

@@ -1,5 +1,5 @@
-// Which rows of the transformer a question about a block needs, and what each of them sees. Keeps
-// one sequence's cache in step with its canvas.
+// Decides which rows of the transformer a question about a block needs, and what each of them sees.
+// It keeps one sequence's cache in step with its canvas.
 #pragma once
 
 #include <cstdint>
@@ -13,31 +13,38 @@
 
 namespace draftlab {
 
-// When denoising computes the whole block although it keeps the block's rows: while the first
-// position of the part that is decoded is masked, or only the first time.
+// When denoising computes the whole block although it keeps the block's rows: never kept (`off`),
+// while the first position of the part that is decoded is masked (`masked`), or only the first time
+// (`once`).
 enum class PartCache { off, masked, once };
 
 struct BlockRules {
-  bool causal_cache = false;  // cached rows see the tokens before them, not their whole block
-  bool causal_draft = false;  // so do denoising rows before the block's first mask
-  bool ride = false;          // final positions are cached in the next forward, whatever it is for
-  bool whole_block = false;   // verification computes every row of the block
+  // Cached rows see the tokens before them, not their whole block.
+  bool causal_cache = false;
+  // Denoising rows before the block's first mask also see only the tokens before them.
+  bool causal_draft = false;
+  // Final positions are cached in the next forward, whatever it is for.
+  bool ride = false;
+  // Verification computes every row of the block.
+  bool whole_block = false;
   PartCache part_cache = PartCache::off;
-  bool shifted = false;  // the answer for a position stands in the row before
+  // The answer for a position stands in the row before.
+  bool shifted = false;
   Token mask = kNoToken;
 };
 
-// Where the answer to an asked position stands.
+// The place of the answer to an asked position.
 struct AnswerRow {
   int node = kRoot;
   std::int32_t position = 0;
   std::int64_t row = kBoundary;
-  static constexpr std::int64_t kBoundary = -1;  // the last cached row
+  // This value stands for the last cached row.
+  static constexpr std::int64_t kBoundary = -1;
 };
 
 // Slots [0, cached) of the memory hold final positions, a slot a position; those above belong to
 // the question being answered. A cache of parts keeps the rows that denoising computed of a block
-// in slots of their own, as many as it has positions, from the block's end on.
+// in slots of their own, as many as the block has positions, from the block's end on.
 class BlockSequence final : public Sequence {
  public:
   BlockSequence(const Canvas& canvas, const Blocks& blocks, const BlockRules& rules,
@@ -50,19 +57,20 @@ class BlockSequence final : public Sequence {
   };
   std::optional<Due> due() const;
 
-  // Forgets what the canvas contradicts; one past the last position that a question needs in the
-  // cache.
+  // Forgets what the canvas contradicts. Returns one past the last position that a question needs
+  // in the cache.
   std::int32_t begin(const Question& question);
-  // Adds rows that cache positions before `end`, one block or a few hundred tokens at a time; false
-  // when none is missing.
+  // Adds rows that cache positions before `end`, one block or a few hundred tokens at a time.
+  // Returns false when none is missing.
   bool add_final_rows(std::int32_t end, std::vector<MemoryRow>& rows);
-  // The tokens of the denoising rows that are kept, in the order of their computation.
+  // Returns the tokens of the denoising rows that are kept, in the order of their computation.
   std::string state() const override { return kept_; }
   // Adds the rows of the question itself.
   void add_question_rows(const Question& question, std::vector<MemoryRow>& rows,
                          std::vector<AnswerRow>& answers);
 
-  Distribution boundary;  // right-shifted: of the first position that is not cached
+  // In a right-shifted model: the distribution of the first position that is not cached.
+  Distribution boundary;
   std::int32_t cached() const { return static_cast<std::int32_t>(cached_.size()); }
   const RowMemory& memory() const { return memory_; }
 
@@ -71,8 +79,10 @@ class BlockSequence final : public Sequence {
   struct Path {
     std::int64_t limit;
     std::vector<std::int32_t> extras;
-    std::int32_t next;                        // the position after its last token
-    std::int64_t row = AnswerRow::kBoundary;  // of that token
+    // The position after its last token.
+    std::int32_t next;
+    // The row of that token.
+    std::int64_t row = AnswerRow::kBoundary;
   };
   bool is_final(std::int32_t position) const {
     return !canvas.masked(position) && !canvas.tentative(position);
@@ -96,9 +106,10 @@ class BlockSequence final : public Sequence {
   BlockRules rules_;
   RowMemory memory_;
   std::vector<Token> cached_;
-  std::int64_t slots_ = 0;  // taken so far
-  std::int32_t kept_block_ =
-      -1;  // first position of the block whose denoising rows are kept; -1: none
+  // The slots taken so far.
+  std::int64_t slots_ = 0;
+  // The first position of the block whose denoising rows are kept; -1 where there is none.
+  std::int32_t kept_block_ = -1;
   std::string kept_;
 };
 

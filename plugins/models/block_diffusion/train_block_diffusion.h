@@ -1,5 +1,5 @@
-// Options of the trainer `block-diffusion`. What a step is made of is in
-// train_block_diffusion_torch.cc.
+// The options of the trainer `block-diffusion`. train_block_diffusion_torch.cc says what a step
+// does.
 #pragma once
 
 #include "plugins/models/training/train_decoder.h"
@@ -7,11 +7,11 @@
 namespace draftlab {
 
 struct TrainBlockDiffusionOptions : TrainDecoderOptions {
-  // Objective.
+  // The objective.
   std::int64_t block_size = 4, warm_steps = 0;
   double causal_share = 0.5, mask_min = 0.1;
   bool inverse_weight = true;
-  // Validation.
+  // The answers that validate.
   std::int64_t validate_answers = 50;
 
   void declare(OptionSet& set);
@@ -21,7 +21,7 @@ struct TrainBlockDiffusionJob : DecoderCorpus {
   TrainBlockDiffusionOptions options;
 };
 
-// Exported by the torch module as `draftlab_train_block_diffusion`.
+// The torch module exports a function of this type as `draftlab_train_block_diffusion`.
 using TrainBlockDiffusion = void (*)(const TrainBlockDiffusionJob&, const TrainContext&);
 
 }  // namespace draftlab

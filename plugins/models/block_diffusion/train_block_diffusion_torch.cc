@@ -1,4 +1,4 @@
-// Trainer `block-diffusion`: what a step is made of; training_torch.cc runs the loop.
+// The steps of the trainer `block-diffusion`; training_torch.cc runs the loop.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t kLongestAnswer = 128;
 
-// One mask rate a block, evenly in [mask_min, 1]. Blocks of one token are all masked: the
-// autoregressive mode.
+// Draws one mask rate a block, evenly in [mask_min, 1]. Blocks of one token are all masked, which
+// is the autoregressive mode.
 void add_noise(NoisyCanvas& canvas, int prompt, int block, const TrainBlockDiffusionOptions& o,
                const Uniforms& uniform) {
   canvas.block = block;
@@ -46,7 +46,8 @@ StepResult gradient(const TrainBlockDiffusionJob& job, const Transformer& net, s
     }
     const std::size_t length = common_length(examples);
     std::vector<NoisyCanvas> canvases;
-    double answers = 0;  // tokens, the first end token of each included
+    // Counts answer tokens, with the first end token of each.
+    double answers = 0;
     for (std::int64_t i = 0; i < o.batch; i++) {
       const bool causal = step < o.warm_steps || chances[i]() < o.causal_share;
       canvases.push_back(canvas_of(*examples[i], job.end, length));
@@ -67,8 +68,8 @@ StepResult gradient(const TrainBlockDiffusionJob& job, const Transformer& net, s
   return result;
 }
 
-// Nats a token of the answers, with blocks of `block`; weighted by 1/t, so that it bounds the
-// likelihood.
+// Returns the nats a token of the answers, with blocks of `block`. Tokens are weighted by 1/t, so
+// that the sum bounds the likelihood.
 double held_out_loss(const TrainBlockDiffusionJob& job, const Transformer& net, std::uint64_t seed,
                      int block, bool bf16) {
   TrainBlockDiffusionOptions o = job.options;
@@ -89,7 +90,7 @@ double held_out_loss(const TrainBlockDiffusionJob& job, const Transformer& net, 
         canvases.push_back(canvas_of(*example, job.end, length));
         add_noise(canvases.back(), example->prompt, block, o,
                   uniforms(seed, kValidationStream, 0, number++));
-        // What follows the end is masked like the rest, so that it tells nothing, and does not
+        // What follows the end is masked like the rest, so that it reveals nothing, and does not
         // count.
         std::fill(
             canvases.back().weight.begin() + static_cast<std::ptrdiff_t>(example->tokens.size()),
@@ -102,8 +103,8 @@ double held_out_loss(const TrainBlockDiffusionJob& job, const Transformer& net, 
   return sum / answers;
 }
 
-// Share of held-out examples that are answered rightly, one token at a time, all together, each
-// forward whole: greedily, or from the distribution.
+// Returns the share of held-out examples that are answered rightly, one token at a time, all
+// together, with each forward whole. Tokens are chosen greedily or drawn from the distribution.
 double accuracy(const TrainBlockDiffusionJob& job, const HeldOut& held_out, const Transformer& net,
                 std::uint64_t seed, bool sampled, bool bf16) {
   const at::NoGradGuard guard;
@@ -118,7 +119,7 @@ double accuracy(const TrainBlockDiffusionJob& job, const HeldOut& held_out, cons
     for (std::size_t i : open) length = std::max(length, held_out.examples[i].prompt + step + 1);
     std::vector<NoisyCanvas> canvases;
     for (std::size_t i : open) {
-      // One masked token: the next one. What fills the canvas up is not seen by it.
+      // One token is masked: the next one. It does not see what fills the canvas up.
       const WorkedExample& example = held_out.examples[i];
       NoisyCanvas canvas{{example.tokens.begin(), example.tokens.begin() + example.prompt},
                          std::vector<char>(length, 0),

@@ -1,5 +1,5 @@
-// config.json of a checkpoint: keys by name, with a sentence for each that is missing, mistyped or
-// out of range.
+// Reads config.json of a checkpoint: keys by name, with a sentence for each that is missing,
+// mistyped or out of range.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace draftlab {
 
 using Json = nlohmann::json;
 
-// DataError when the file cannot be read (`hint` says what is expected there) or holds no object.
+// Parses a file. Throws DataError when the file cannot be read (`hint` says what is expected there)
+// or holds no object.
 inline Json parsed(const std::string& path, const std::string& hint) {
   std::ifstream file(path);
   if (!file) throw DataError(path + ": cannot be read; " + hint);
@@ -22,7 +23,7 @@ inline Json parsed(const std::string& path, const std::string& hint) {
   return json;
 }
 
-// One key; `fallback` where it is absent or null.
+// Returns the value of one key, and `fallback` where it is absent or null.
 template <class T>
 T value(const Json& json, const std::string& path, const char* key, const T& fallback) {
   if (!json.contains(key) || json[key].is_null()) return fallback;
@@ -34,7 +35,8 @@ T value(const Json& json, const std::string& path, const char* key, const T& fal
   }
 }
 
-// An integer in [low, high]; `fallback` where it is absent, or DataError when that lies outside.
+// Returns an integer in [low, high], and `fallback` where it is absent. Throws DataError when the
+// value lies outside.
 inline std::int64_t integer(const Json& json, const std::string& path, const char* key,
                             std::int64_t low, std::int64_t high, std::int64_t fallback) {
   const bool given = json.contains(key) && !json[key].is_null();
@@ -48,7 +50,7 @@ inline std::int64_t integer(const Json& json, const std::string& path, const cha
                   std::to_string(low) + ", " + std::to_string(high) + "]");
 }
 
-// DataError when a key is there and says something else.
+// Throws DataError when a key is there and has another value than `wanted`.
 inline void require(const Json& json, const std::string& path, const char* key,
                     const Json& wanted) {
   if (json.contains(key) && !json[key].is_null() && json[key] != wanted) {

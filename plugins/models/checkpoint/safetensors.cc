@@ -21,7 +21,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::uint64_t kLongestHeader = 100'000'000;  // the format's own bound
+// The bound of the format itself.
+constexpr std::uint64_t kLongestHeader = 100'000'000;
 constexpr std::array<std::pair<const char*, ElementType>, 4> kTypes{{{"F32", ElementType::f32},
                                                                      {"F16", ElementType::f16},
                                                                      {"BF16", ElementType::bf16},
@@ -33,7 +34,8 @@ const char* type_name(ElementType type) {
   throw Fault("safetensors: unknown element type");
 }
 
-// The tensor that a header entry describes, checked against `available` bytes of data.
+// Returns the tensor that a header entry describes, checked against the bytes of data that are
+// available.
 TensorBytes described(const Json& entry, const std::string& where,
                       std::span<const std::byte> data) {
   if (!entry.is_object() || !entry.contains("dtype") || !entry.contains("shape") ||
@@ -180,8 +182,8 @@ void SafetensorsFile::release(std::span<const std::byte> bytes) const {
   static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data()), end = begin + bytes.size();
   const std::uintptr_t first = (begin + page - 1) / page * page, last = end / page * page;
-  if (first < last)
-    ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);  // a hint: it may fail
+  // This is a hint, which may fail.
+  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }
 
 std::string SafetensorsFile::digest() const {
@@ -189,15 +191,17 @@ std::string SafetensorsFile::digest() const {
 }
 
 std::string SafetensorsFile::hashed() const {
-  // Four independent multiply-and-rotate lanes over 8-byte words: as fast as the disk, and enough
-  // to tell checkpoints apart.
+  // The hash has four independent multiply-and-rotate lanes over 8-byte words: it is as fast as the
+  // disk, and enough to distinguish checkpoints.
   std::array<std::uint64_t, 4> lanes{1, 2, 3, 4};
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15ull;
   const auto mix = [](std::uint64_t lane, std::uint64_t word) {
     lane = (lane ^ word) * kOdd;
     return (lane << 31) | (lane >> 33);
   };
-  constexpr std::size_t kRead = std::size_t{64} << 20;  // a file larger than memory is read, too
+  constexpr std::size_t kRead = std::size_t{64}  // The file is read in pieces, because it may be
+                                                 // larger than memory.
+                                << 20;
   for (std::size_t at = 0; at < file_.size(); at += 32) {
     if (at > 0 && at % kRead == 0) release(file_.subspan(at - kRead, kRead));
     std::array<std::uint64_t, 4> words{};
@@ -231,7 +235,8 @@ void write_safetensors(const std::string& path,
     size += sizes.back();
   }
   std::string text = header.dump();
-  text.append((8 - text.size() % 8) % 8, ' ');  // data begins at a multiple of 8
+  // The data begins at a multiple of 8.
+  text.append((8 - text.size() % 8) % 8, ' ');
   const std::uint64_t length = text.size();
   text.insert(0, reinterpret_cast<const char*>(&length), sizeof length);
 

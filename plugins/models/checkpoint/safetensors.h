@@ -1,5 +1,5 @@
-// Reads and writes the safetensors format: u64 header length, JSON header, raw little-endian
-// tensors.
+// Reads and writes the safetensors format: a u64 header length, a JSON header, and raw
+// little-endian tensors.
 #pragma once
 
 #include <cstddef>
@@ -17,18 +17,19 @@ enum class ElementType { f32, f16, bf16, i64 };
 std::size_t element_size(ElementType type);
 std::uint64_t byte_count(ElementType type, std::span<const std::int64_t> shape);
 
-// A tensor's bytes, owned by someone else (the mapped file, or what is about to be written). Not
-// necessarily aligned.
+// The bytes of a tensor, owned by someone else (the mapped file, or what is about to be written).
+// They are not necessarily aligned.
 struct TensorBytes {
   ElementType type = ElementType::f32;
   std::vector<std::int64_t> shape;
   std::span<const std::byte> bytes;
 };
-std::string shape_text(std::span<const std::int64_t> shape);  // "[768, 12, 64]"
+// Writes a shape such as "[768, 12, 64]".
+std::string shape_text(std::span<const std::int64_t> shape);
 
 // A mapped file whose header was checked before anything is read through it: every tensor lies
 // inside the file, has as many bytes as its shape says, and together they cover the data without
-// gap or overlap. DataError otherwise.
+// gap or overlap. Anything else is a DataError.
 class SafetensorsFile {
  public:
   explicit SafetensorsFile(const std::string& path);
@@ -38,11 +39,13 @@ class SafetensorsFile {
 
   const std::string& path() const { return path_; }
   const std::map<std::string, TensorBytes>& tensors() const { return tensors_; }
-  const TensorBytes& at(const std::string& name) const;  // DataError when there is none
+  // Throws DataError when there is no such tensor.
+  const TensorBytes& at(const std::string& name) const;
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
-  std::string digest() const;  // of all bytes, 16 hex digits
-  // The pages that hold nothing but these bytes leave this process's memory until they are read
-  // again.
+  // The digest of all bytes, 16 hex digits.
+  std::string digest() const;
+  // Removes the pages that hold nothing but these bytes from this process's memory until they are
+  // read again.
   void release(std::span<const std::byte> bytes) const;
 
  private:
@@ -54,9 +57,9 @@ class SafetensorsFile {
   std::map<std::string, std::string> metadata_;
 };
 
-// Whole or not at all (core/base/files.h); OutputError. With `piece`, tensors have no bytes of
-// their own: piece(i, from) gives some of those of tensor i from byte `from` on, valid until the
-// next call.
+// Writes a file, whole or not at all (core/base/files.h); throws OutputError when it cannot. With
+// `piece`, tensors have no bytes of their own: piece(i, from) gives some of those of tensor i from
+// byte `from` on, valid until the next call.
 void write_safetensors(
     const std::string& path, const std::vector<std::pair<std::string, TensorBytes>>& tensors,
     const std::map<std::string, std::string>& metadata = {},

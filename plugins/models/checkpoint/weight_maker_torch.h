@@ -1,5 +1,5 @@
-// How a network comes by its tensors: each is asked for once, by name and shape, from whoever makes
-// them (zeros, random numbers, a file), and all are listed in that order.
+// How a network gets its tensors: each is asked for once, by name and shape, from a function that
+// makes it (zeros, random numbers, or a file's contents), and all are listed in that order.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,7 +12,7 @@
 
 namespace draftlab {
 
-// What a tensor is before training.
+// The contents of a tensor before training.
 enum class Start { zeros, ones, embedding, xavier };
 
 using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
@@ -21,7 +21,8 @@ using MakeTensor = std::function<at::Tensor(const std::string& name,
 
 struct WeightMaker {
   const MakeTensor& make;
-  NamedTensors& made;  // handles that share storage with the network's
+  // These handles share storage with the network's tensors.
+  NamedTensors& made;
 
   at::Tensor operator()(const std::string& name, const std::vector<std::int64_t>& shape,
                         Start start) const {
@@ -30,21 +31,23 @@ struct WeightMaker {
   }
 };
 
-// y = x W^T + b.
+// Computes y = x W^T + b.
 struct Linear {
-  at::Tensor weight, bias;  // [out, in], [out]
+  // The shapes are [out, in] and [out].
+  at::Tensor weight, bias;
 
   Linear() = default;
   Linear(const WeightMaker& make, const std::string& name, std::int64_t in, std::int64_t out,
          Start start = Start::xavier)
       : weight(make(name + ".weight", {out, in}, start)),
         bias(make(name + ".bias", {out}, Start::zeros)) {}
-  at::Tensor operator()(const at::Tensor& x,
-                        bool bf16 = false) const;  // f32; `bf16`: the product's factors are
+  // The result is f32; with `bf16` the product's factors are bf16.
+  at::Tensor operator()(const at::Tensor& x, bool bf16 = false) const;
 };
 
 struct LayerNorm {
-  at::Tensor weight, bias;  // [d]
+  // The shapes are [d].
+  at::Tensor weight, bias;
 
   LayerNorm() = default;
   LayerNorm(const WeightMaker& make, const std::string& name, std::int64_t d)
@@ -53,8 +56,8 @@ struct LayerNorm {
   at::Tensor operator()(const at::Tensor& x, double epsilon) const;
 };
 
-// Draws what a Start says: N(0, 0.02) for embeddings, uniform in +- sqrt(6 / (in + out)) for
-// matrices.
+// Draws what a Start says: N(0, 0.02) for embeddings, and uniform numbers in +- sqrt(6 / (in +
+// out)) for matrices.
 MakeTensor random_weights(std::uint64_t seed);
 
 }  // namespace draftlab

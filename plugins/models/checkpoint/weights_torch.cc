@@ -41,8 +41,8 @@ void refuse_pickles(const std::string& folder) {
   }
 }
 
-// The bytes of a mapped file, which lives as long as the tensor; an alignment that the type does
-// not allow costs a copy.
+// Makes a tensor of the bytes of a mapped file, which lives as long as the tensor. An alignment
+// that the type does not allow costs a copy.
 at::Tensor in_place(const std::shared_ptr<const SafetensorsFile>& file, const TensorBytes& stored,
                     at::ScalarType type) {
   const auto address = reinterpret_cast<std::uintptr_t>(stored.bytes.data());

@@ -12,10 +12,12 @@ namespace draftlab {
 namespace {
 
 constexpr std::int64_t kTileBytes = 1024;
-constexpr std::int64_t kNearBytes = 1 << 20;  // of rows: no more than a second cache holds
-constexpr std::int64_t kFewestBlocks = 4;  // of 32 rows, for which weights are worth reading again
+// The bytes of rows that are used at a time, no more than a second-level cache holds.
+constexpr std::int64_t kNearBytes = 1 << 20;
+// So many blocks of 32 rows, at least, are worth reading the weights again.
+constexpr std::int64_t kFewestBlocks = 4;
 
-// Round to nearest, ties to even; not-a-number stays what it is.
+// Rounds to nearest, with ties to even; not-a-number stays what it is.
 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16"))) void to_bf16(const float* from,
                                                                              std::int64_t count,
                                                                              std::uint16_t* to) {
@@ -26,15 +28,16 @@ __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16"))) void to_bf16(con
   }
 }
 
-// What a thread's eight tile registers are for up to 32 rows: 0-3 sums, 4-5 rows of x, 6-7 weights.
-// Of the second sixteen rows only tiles 2, 3 and 5 have some.
+// The use of a thread's eight tile registers for up to 32 rows: 0-3 hold sums, 4-5 rows of x, and
+// 6-7 weights. Only tiles 2, 3 and 5 hold rows of the second sixteen.
 struct alignas(64) TileShapes {
   std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
   std::uint16_t bytes[16] = {};
   std::uint8_t rows[16] = {};
 };
 
-// Made once: a processor that is to read what it has just written byte by byte waits.
+// The shapes are made once, because a processor that reads what it has just written byte by byte
+// must wait.
 constexpr auto kShapes = [] {
   std::array<TileShapes, 33> all{};
   for (int count = 1; count <= 32; ++count) {
@@ -48,22 +51,27 @@ constexpr auto kShapes = [] {
   return all;
 }();
 
-// Up to 32 rows of x times neighbouring panels of 16 outputs each.
+// The product of up to 32 rows of x with neighbouring panels of 16 outputs each.
 struct TileJob {
-  const char *upper, *lower;  // tiles of the first sixteen rows, and of the others or nothing
+  // The tiles of the first sixteen rows, and those of the other rows or null.
+  const char *upper, *lower;
   std::int64_t rows, chunks;
-  const char* first;  // panel
+  // The first panel.
+  const char* first;
   std::int64_t panels, panel_bytes;
-  const float* bias;  // of the first panel, or none
-  float* y;           // of the first row and output; rows `stride` numbers apart
+  // The bias of the first panel, or null.
+  const float* bias;
+  // The first row and output of y, whose rows are `stride` numbers apart.
+  float* y;
   std::int64_t stride;
-  const char* next;  // weights that are wanted soon: so many lines of them a chunk
+  // Weights that are wanted soon; some of their cache lines are prefetched at each chunk.
+  const char* next;
   std::int64_t lines;
 };
 
 #pragma GCC push_options
 #pragma GCC target("amx-tile,amx-bf16")
-// The intrinsics do not tell the compiler what memory they read.
+// Tells the compiler that memory is read, which the intrinsics do not.
 void write_down(const void* memory) { __asm__ volatile("" : : "r"(memory) : "memory"); }
 
 void shape_tiles(std::int64_t rows) { _tile_loadconfig(&kShapes[rows]); }
@@ -73,7 +81,7 @@ void multiply_by_tiles(const TileJob& job) {
   const bool two_panels = job.panels == 2;
   const char *first = job.first, *second = first + job.panel_bytes, *next = job.next;
   write_down(job.upper);
-  if (job.bias) {  // every row begins with the same: rows 0 bytes apart
+  if (job.bias) {  // Every row begins with the same numbers, because the rows lie 0 bytes apart.
     _tile_loadd(0, job.bias, 0);
     _tile_loadd(2, job.bias, 0);
     if (two_panels) {
@@ -108,17 +116,19 @@ void multiply_by_tiles(const TileJob& job) {
   _tile_stored(2, job.y + 16 * job.stride, apart);
   if (two_panels) _tile_stored(3, job.y + 16 * job.stride + 16, apart);
 }
+// For so many rows the registers hold the sums of two panels.
 #pragma GCC pop_options
 
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512bf16")
-constexpr int kHeld = 14;  // rows whose sums of two panels the registers hold
-constexpr int kFew = 2;    // rows for which four panels are read at once: else each sum would wait
-                           // for its last addition
-constexpr std::int64_t kAhead =
-    4 * kTileBytes;  // of the weights: how far before their use they are asked for
+constexpr int kHeld = 14;
+// For so many rows four panels are read at once, because otherwise each sum would wait for its last
+// addition.
+constexpr int kFew = 2;
+// Weights are prefetched so many bytes before their use.
+constexpr std::int64_t kAhead = 4 * kTileBytes;
 
-// The same for up to kHeld rows, a pair of inputs at a time.
+// Does the same for up to kHeld rows, a pair of inputs at a time.
 template <int M, int P>
 void multiply_pairs(const TileJob& job, const char* rows, float* y) {
   __m512 sums[M][P];
@@ -172,7 +182,7 @@ void multiply_by_pairs(const TileJob& job) {
 }
 #pragma GCC pop_options
 
-// What 512-bit vectors of bf16 need.
+// Says whether the processor has what 512-bit vectors of bf16 need.
 bool has_pairs() {
   return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vl") &&
          __builtin_cpu_supports("avx512bw");
@@ -209,18 +219,18 @@ void multiply_tiles(const PackedView& linear, const char* tiles, std::int64_t ro
   const std::int64_t chunks = (linear.in + kTileInputs - 1) / kTileInputs,
                      blocks = (rows + 31) / 32, strip = chunks * kTileBytes;
   const std::int64_t panel_bytes = 2 * linear.stride, out = linear.out;
-  // Rows are read once a pair of panels: so many at a time that they stay near.
+  // Rows are read once for each pair of panels, so many at a time that they stay in the cache.
   const std::int64_t near = std::max<std::int64_t>(kFewestBlocks, kNearBytes / (2 * strip)),
                      groups = (blocks + near - 1) / near;
   const bool tiled = has_matrix_tiles();
-  const std::int64_t wide = !tiled && rows <= kFew ? 2 : 1;  // pairs of panels at a time
+  // The number of pairs of panels that are computed at a time.
+  const std::int64_t wide = !tiled && rows <= kFew ? 2 : 1;
   alignas(64) float sums[32 * 32];
   if (tiled) shape_tiles(std::min<std::int64_t>(32, rows));
   for (std::int64_t group = 0; group < groups; ++group) {
     const std::int64_t from = blocks * group / groups, to = blocks * (group + 1) / groups;
-    const std::int64_t lines =
-        to - from < 4 ? 0
-                      : (32 + to - from - 1) / (to - from);  // with few rows memory is busy anyway
+    // With few rows the memory is busy anyway.
+    const std::int64_t lines = to - from < 4 ? 0 : (32 + to - from - 1) / (to - from);
     for (std::int64_t pair = begin; pair < end; pair += wide) {
       const char* const own = static_cast<const char*>(linear.panels) + 2 * pair * panel_bytes;
       const std::int64_t first = 32 * pair,

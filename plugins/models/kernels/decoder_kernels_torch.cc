@@ -21,14 +21,15 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-using Half = std::uint16_t;  // the bits of a bf16
+// The bits of a bf16.
+using Half = std::uint16_t;
 template <class T>
 T* data(const at::Tensor& tensor) {
   return static_cast<T*>(tensor.data_ptr());
 }
 bool is_bf16(const at::Tensor& tensor) { return tensor.scalar_type() == at::kBFloat16; }
 
-// --- RMSNorm. `T` is the type of what comes out, and of its gradient.
+// This part is RMSNorm. `T` is the type of its output and of its gradient.
 
 template <class T>
 DRAFTLAB_INLINE void norm_rows(std::int64_t rows, int d, const float* x, const float* weight,
@@ -115,11 +116,12 @@ struct RmsNorm : torch::autograd::Function<RmsNorm> {
   }
 };
 
-// --- Heads: norm, rotation and layout.
+// This part turns projections into heads: norm, rotation and layout.
 
 struct HeadShape {
   std::int64_t batch, rows, heads;
-  int half;  // of a head
+  // Half the width of a head.
+  int half;
   float epsilon, factor;
   std::int64_t packed(std::int64_t b, std::int64_t r, std::int64_t h) const {
     return ((b * rows + r) * heads + h) * 2 * half;
@@ -223,7 +225,7 @@ HeadShape head_shape(const at::Tensor& x, const at::Tensor& cosine, double epsil
           static_cast<float>(factor)};
 }
 
-// An empty weight: no norm. (An undefined one is nothing that a Function takes.)
+// An empty weight means that there is no norm. (A Function does not take an undefined one.)
 struct TurnedHeads : torch::autograd::Function<TurnedHeads> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& given,
                             const at::Tensor& weight, const at::Tensor& cosine,
@@ -260,7 +262,7 @@ struct TurnedHeads : torch::autograd::Function<TurnedHeads> {
   }
 };
 
-// --- SwiGLU.
+// This part is SwiGLU.
 
 DRAFTLAB_INLINE float sigmoid(float x) { return 1 / (1 + exponential(-x)); }
 template <class T>
@@ -321,8 +323,8 @@ struct Gated : torch::autograd::Function<Gated> {
   }
 };
 
-// --- Attention over intervals of keys. Scores become probabilities in place, and gradients of
-// these gradients of those.
+// This part is attention over intervals of keys. Scores become probabilities in place, and
+// gradients of probabilities become gradients of scores.
 
 struct IntervalShape {
   std::int64_t batch, heads, rows;
@@ -355,7 +357,7 @@ DRAFTLAB_INLINE void soften(const IntervalShape& s, const std::int32_t* seen, T*
     std::fill(line + c, line + s.keys, T{});
   }
 }
-// What a row does not see has probability 0, so its score has gradient 0.
+// A key that a row does not see has probability 0, so its score has gradient 0.
 template <class T>
 DRAFTLAB_INLINE void harden(const IntervalShape& s, const T* probability, T* gradient) {
   for (std::int64_t at = 0; at < s.batch * s.heads * s.rows;
@@ -382,7 +384,7 @@ DRAFTLAB_WIDEST void harden_bf16(const IntervalShape& s, const Half* probability
 }
 
 struct IntervalAttention : torch::autograd::Function<IntervalAttention> {
-  // [n, H, R, dh] -> [n G, H / G R, dh]: the heads of a group stand below one another.
+  // Maps [n, H, R, dh] to [n G, H / G R, dh]: the heads of a group stand below one another.
   static at::Tensor grouped(const at::Tensor& x, std::int64_t groups) {
     return x.reshape({x.size(0) * groups, x.size(1) / groups * x.size(2), x.size(3)});
   }

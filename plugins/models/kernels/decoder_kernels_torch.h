@@ -1,28 +1,29 @@
 // The parts of a decoder layer that are no matrix product, each fused into one pass and
-// differentiable: training on a processor spends most of its time between products. Inputs and
-// outputs of products are f32, or bf16 throughout.
+// differentiable, because training on a processor spends most of its time between products. Inputs
+// and outputs of products are f32, or bf16 throughout.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 namespace draftlab {
 
-// x / sqrt(mean x^2 + epsilon) * weight over the last dimension, as `type`. x and weight are f32.
+// Computes x / sqrt(mean x^2 + epsilon) * weight over the last dimension, as `type`. x and weight
+// are f32.
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double epsilon,
                     at::ScalarType type);
 
-// Projected queries or keys [n, R, H dh] as heads [n, H, R, dh]: normed a head (weight [dh] f32;
-// undefined: not), then rotated by cosine and sine [n, R, dh / 2] f32 (rotate-half: the halves of a
-// head turn into one another), times `factor`.
+// Turns projected queries or keys [n, R, H dh] into heads [n, H, R, dh]: each head is normed
+// (weight [dh] f32; not where it is undefined), then rotated by cosine and sine [n, R, dh / 2] f32
+// (rotate-half: the halves of a head turn into one another), and multiplied by `factor`.
 at::Tensor turned_heads(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& cosine,
                         const at::Tensor& sine, double epsilon, double factor);
 
-// silu(gate) * up.
+// Computes silu(gate) * up.
 at::Tensor gated(const at::Tensor& gate, const at::Tensor& up);
 
-// Softmax attention of queries [n, H, R, dh], which are scaled already, over keys and values [n, G,
-// K, dh] of H / G heads each: [n, R, H dh]. Row r of a canvas sees the keys [0, a) and [b, c),
-// given as `seen` [n, R, 3] int32.
+// Computes softmax attention of queries [n, H, R, dh], which are scaled already, over keys and
+// values [n, G, K, dh] of H / G heads each; the result is [n, R, H dh]. Row r of a canvas sees the
+// keys [0, a) and [b, c), given as `seen` [n, R, 3] int32.
 at::Tensor interval_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                               const at::Tensor& seen);
 

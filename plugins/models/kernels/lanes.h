@@ -1,5 +1,5 @@
-// Arithmetic inside loops that the compiler turns into vector instructions, on f32 and on bf16 that
-// is stored as its bits.
+// Arithmetic for loops that the compiler turns into vector instructions, on f32 and on bf16 that is
+// stored as its bits.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +19,13 @@ DRAFTLAB_INLINE float widen(std::uint16_t bf16) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bf16) << 16);
 }
 DRAFTLAB_INLINE void narrow(float value, float& to) { to = value; }
-DRAFTLAB_INLINE void narrow(float value, std::uint16_t& to) {  // to nearest even
+DRAFTLAB_INLINE void narrow(float value, std::uint16_t& to) {  // This rounds to nearest even.
   const auto bits = std::bit_cast<std::uint32_t>(value);
   to = static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
-// e^x to 2e-7 relative, in a form that vectorises: 2^n times a polynomial of the remainder. n stays
-// where f32 is normal.
+// Computes e^x to 2e-7 relative, in a form that vectorises: 2^n times a polynomial of the
+// remainder. n stays where f32 is normal.
 DRAFTLAB_INLINE float exponential(float x) {
   const float scaled = x * 1.44269504f;
   const float whole = (scaled + 12582912.0f) - 12582912.0f;
@@ -41,7 +41,7 @@ DRAFTLAB_INLINE float exponential(float x) {
                                   << 23);
 }
 
-// erf(x) to 2e-7 (Abramowitz and Stegun, 7.1.26).
+// Computes erf(x) to 2e-7 (Abramowitz and Stegun, 7.1.26).
 DRAFTLAB_INLINE float error_function(float x) {
   const float size = std::min(std::abs(x), 10.0f), t = 1 / (1 + 0.3275911f * size);
   const float tail =
@@ -53,7 +53,7 @@ DRAFTLAB_INLINE float error_function(float x) {
 
 DRAFTLAB_INLINE float silu(float x) { return x / (1 + exponential(-x)); }
 
-// The sum of value(i) runs in sixteen lanes, whatever the machine has.
+// Sums value(i) in sixteen lanes, whatever the machine has.
 template <class Value>
 float lane_sum(std::int64_t d, const Value& value) {
   float lanes[16] = {};
@@ -66,7 +66,7 @@ float lane_sum(std::int64_t d, const Value& value) {
   return lanes[0];
 }
 
-// weight (x - mean) / deviation + bias; without a weight there is neither.
+// Computes weight (x - mean) / deviation + bias; without a weight there is neither weight nor bias.
 inline void layer_norm(const float* x, std::int64_t d, const float* weight, const float* bias,
                        double epsilon, float* out) {
   const float mean = lane_sum(d, [&](std::int64_t i) { return x[i]; }) / static_cast<float>(d);

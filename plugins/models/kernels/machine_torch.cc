@@ -21,7 +21,7 @@ at::Device device_of(const Machine& machine) {
 void use_threads(int threads) {
   const int count = threads > 0 ? threads : usable_threads();
   at::set_num_threads(count);
-  // OpenBLAS counts threads of its own, which torch does not tell; another BLAS has no such
+  // OpenBLAS counts threads of its own, which torch does not set; another BLAS has no such
   // function.
   if (void* const set = ::dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))
     reinterpret_cast<void (*)(int)>(set)(count);

@@ -7,9 +7,10 @@
 
 namespace draftlab {
 
-// ConfigError where this libtorch sees no such device.
+// Throws ConfigError where this libtorch sees no such device.
 at::Device device_of(const Machine& machine);
-// Threads of torch, of its BLAS and of our own kernels; 0: as many as this process may use.
+// Sets the threads of torch, of its BLAS and of our own kernels; 0 takes as many as this process
+// may use.
 void use_threads(int threads);
 
 }  // namespace draftlab

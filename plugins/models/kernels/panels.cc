@@ -9,7 +9,8 @@
 namespace draftlab {
 namespace {
 
-constexpr std::int64_t kSome = 64;  // numbers that are narrowed at once
+// So many numbers are narrowed at once.
+constexpr std::int64_t kSome = 64;
 
 DRAFTLAB_WIDEST void narrow_some(const float* from, std::int64_t count, std::uint16_t* to) {
   for (std::int64_t i = 0; i < count; ++i) narrow(from[i], to[i]);
@@ -47,8 +48,8 @@ void Panels::set_output(std::int64_t matrix, std::int64_t output, const float* i
     const std::int64_t many = std::min(kSome, count - first);
     std::uint16_t* const to = halves() + place(matrix, output, first);
     narrow_some(inputs + first, many, some);
-    for (std::int64_t i = 0; i + 1 < many; i += 2)
-      std::memcpy(to + i * 16, some + i, 4);  // inputs lie in pairs
+    // Inputs lie in pairs.
+    for (std::int64_t i = 0; i + 1 < many; i += 2) std::memcpy(to + i * 16, some + i, 4);
     if (many % 2 == 1) to[(many - 1) * 16] = some[many - 1];
   }
 }

@@ -71,7 +71,8 @@ void product(const PackedView& linear, const float* x, std::int64_t rows, float*
 }
 
 void fetch(const PackedView& linear) {
-  constexpr std::int64_t kMost = 16 << 10, kLine = 64;  // bytes
+  // Both are counted in bytes.
+  constexpr std::int64_t kMost = 16 << 10, kLine = 64;
   const std::int64_t size = linear.layout == Layout::f32 ? 4 : 2, panel = 16 * linear.in * size;
   for (std::int64_t p = 0; p < linear.count() && p * panel < kMost; ++p) {
     const char* const from = static_cast<const char*>(linear.panels) + p * linear.stride * size;

@@ -8,35 +8,39 @@ namespace draftlab {
 
 // How weights stand in panels of 16 outputs:
 //   f32, bf16  [panel][input][16 outputs]
-//   tiles      [panel][pair of inputs][16 outputs][2], bf16, inputs padded to 32: what
-//   bf16_products.h multiplies.
+//   tiles      [panel][pair of inputs][16 outputs][2], bf16, with inputs padded to 32, which is
+//   what
+//              bf16_products.h multiplies.
 enum class Layout : std::uint8_t { f32, bf16, tiles };
 
 struct PackedView {
   Layout layout = Layout::f32;
   std::int64_t in = 0, out = 0;
   const void* panels = nullptr;
-  const float* bias = nullptr;  // padded to whole panels, or none
-  std::int64_t stride =
-      0;  // numbers from one panel to the next: 16 times as many inputs as there is room for
-  std::int64_t count() const { return (out + 15) / 16; }  // of panels
+  // The bias is padded to whole panels, or null.
+  const float* bias = nullptr;
+  // How many numbers lie from one panel to the next: 16 times as many as there is room for inputs.
+  std::int64_t stride = 0;
+  // The number of panels.
+  std::int64_t count() const { return (out + 15) / 16; }
 };
 
-// Outputs of panels [begin, end) of y [rows, out] = x [rows, in] times f32 or bf16 panels. Sums are
-// f32 and run over the inputs in their order, whatever rows and outputs are computed beside them.
+// Computes the outputs of panels [begin, end) of y [rows, out] = x [rows, in] times f32 or bf16
+// panels. Sums are f32 and run over the inputs in their order, whatever rows and outputs are
+// computed beside them.
 void multiply_panels(const PackedView& linear, const float* x, std::int64_t rows, float* y,
                      std::int64_t begin, std::int64_t end);
 
-// All of y, of any layout, on the calling thread.
+// Computes all of y, from any layout, on the calling thread.
 void product(const PackedView& linear, const float* x, std::int64_t rows, float* y);
 
-// Asks the processor for what a product will read soon: as much of it as is worth while.
+// Prefetches what a product will read soon, as much of it as is worth while.
 void fetch(const PackedView& linear);
 
-// GELU by the error function, in place.
+// Applies GELU by the error function, in place.
 void exact_gelu(float* x, std::int64_t count);
 
-// out [count] = silu(gate) * up.
+// Computes out [count] = silu(gate) * up.
 void gated(const float* gate, const float* up, std::int64_t count, float* out);
 
 }  // namespace draftlab

@@ -15,8 +15,10 @@
 namespace draftlab {
 namespace {
 
-constexpr std::int64_t kMany = 128;  // rows
-constexpr std::int64_t kPieces = 8;  // of their product: each reads all rows
+// A product of more rows is divided into pieces.
+constexpr std::int64_t kMany = 128;
+// The number of these pieces; each reads all rows.
+constexpr std::int64_t kPieces = 8;
 
 }  // namespace
 
@@ -32,8 +34,8 @@ RowLinear::RowLinear(const at::Tensor& weight, const at::Tensor& bias, bool bf16
   panels_ = at::empty({panels, room, 16}, bf16 ? at::kBFloat16 : at::kFloat);
   at::parallel_for(0, panels, 8, [&](std::int64_t begin, std::int64_t end) {
     const at::NoGradGuard no_grad;
-    at::Tensor
-        rows_of_panel;  // tiles: [16 outputs, inputs], to be turned a pair of inputs at a time
+    // In tiles: [16 outputs, inputs], which is transposed a pair of inputs at a time.
+    at::Tensor rows_of_panel;
     if (layout == Layout::tiles) rows_of_panel = at::zeros({16, room}, at::kBFloat16);
     for (std::int64_t p = begin; p < end; ++p) {
       const std::int64_t rows = std::min<std::int64_t>(16, out - 16 * p), pairs = room / 2;

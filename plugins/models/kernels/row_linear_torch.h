@@ -1,5 +1,5 @@
-// y = x W^T + b for a handful of rows or a few hundred, on whatever the machine multiplies fastest
-// with.
+// Computes y = x W^T + b for a handful of rows or a few hundred, on whatever the machine multiplies
+// fastest with.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,17 +10,17 @@
 
 namespace draftlab {
 
-// Weights packed once. Where the processor multiplies bf16 (bf16_products.h) it means that both
-// factors are bf16 and sums f32; elsewhere x stays f32. A row's result is, bit for bit, what it is
-// without the other rows.
+// Weights that are packed once. Where the processor multiplies bf16 (bf16_products.h), `bf16` means
+// that both factors are bf16 and sums f32; elsewhere x stays f32. A row's result is, bit for bit,
+// what it is without the other rows.
 class RowLinear {
  public:
   RowLinear() = default;
-  RowLinear(const at::Tensor& weight, const at::Tensor& bias,
-            bool bf16);  // [out, in]; bias [out] or undefined
-  // x [rows, in] to y [rows, out], in parallel over outputs.
+  // The weight is [out, in]; the bias is [out] or undefined.
+  RowLinear(const at::Tensor& weight, const at::Tensor& bias, bool bf16);
+  // Multiplies x [rows, in] into y [rows, out], in parallel over outputs.
   void apply(const float* x, std::int64_t rows, float* y) const;
-  // The weights of one output, [in], as they are kept: a tied embedding is read from here.
+  // Copies the weights of one output, [in], as they are kept; a tied embedding is read from here.
   void weights_of(std::int64_t output, float* weights) const;
 
  private:
@@ -28,7 +28,8 @@ class RowLinear {
   PackedView view_;
 };
 
-// What attention keeps where weights are bf16: tiles where the processor has them, f32 elsewhere.
+// The layout of what attention keeps where weights are bf16: tiles where the processor has them,
+// f32 elsewhere.
 Layout memory_layout(bool bf16);
 
 }  // namespace draftlab

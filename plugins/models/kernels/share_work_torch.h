@@ -1,4 +1,4 @@
-// Work for all threads, a piece at a time to whoever is free.
+// Shares work among all threads, a piece at a time to whichever is free.
 #pragma once
 
 #include <ATen/Parallel.h>
@@ -9,9 +9,10 @@
 
 namespace draftlab {
 
-// work(begin, end) for pieces of [0, count), `step` long. at::parallel_for gives each thread its
-// part beforehand and waits for the slowest: right for short work, whose data then stay with their
-// thread; of long work a tenth of the time went into waiting where neighbours share a processor.
+// Calls work(begin, end) for pieces of [0, count), `step` long. at::parallel_for gives each thread
+// its part beforehand and waits for the slowest. That is right for short work, whose data then stay
+// with their thread; of long work a tenth of the time went into waiting where neighbours share a
+// processor.
 template <class Work>
 void share_work(std::int64_t count, std::int64_t step, const Work& work) {
   std::atomic<std::int64_t> next = 0;

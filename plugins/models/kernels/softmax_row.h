@@ -5,10 +5,10 @@
 
 namespace draftlab {
 
-// e^(row - most) in place, and its sum: a softmax that is yet to be divided. `most` is the largest
-// of the row.
+// Computes e^(row - most) in place and returns its sum: a softmax that is yet to be divided. `most`
+// is the largest of the row.
 float soften_row(float* row, std::int64_t length, float most);
-// The softmax of one row of scores, in place.
+// Computes the softmax of one row of scores, in place.
 void normalise_row(float* row, std::int64_t length);
 
 }  // namespace draftlab

@@ -12,15 +12,16 @@
 namespace draftlab {
 
 DRAFTLAB_VECTOR float soften_row(float* row, std::int64_t length, float most) {
-  // exp(x), x <= 0, as 2^n * e^r with |r| <= ln(2)/2 and e^r by its Taylor polynomial: relative
-  // error below 2e-7.
+  // Computes exp(x), x <= 0, as 2^n * e^r with |r| <= ln(2)/2 and e^r by its Taylor polynomial. The
+  // relative error is below 2e-7.
   float sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (std::int64_t j = 0; j < length; ++j) {
     float x = row[j] - most;
     const bool nothing = x < -87.f;
     x = nothing ? -87.f : x;
-    constexpr float kRound = 12582912.f;  // 1.5 * 2^23: adding it rounds to an integer
+    // The constant is 1.5 * 2^23: adding it rounds to an integer.
+    constexpr float kRound = 12582912.f;
     const float n = (x * 1.44269504f + kRound) - kRound;
     const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
     const float e =

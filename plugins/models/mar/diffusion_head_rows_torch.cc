@@ -48,7 +48,7 @@ std::vector<float> DiffusionHeadRows::forward(const std::vector<float>& x,
     const float* const time = time_.data() + steps[i] * w;
     for (std::int64_t j = 0; j < w; ++j) y[i * w + j] = silu(y[i * w + j] + time[j]);
   }
-  // inside = norm(h) (1 + scale) + shift, of rows of modulation `parts` w long.
+  // Computes inside = norm(h) (1 + scale) + shift, from rows of modulation that are `parts` w long.
   const auto modulated = [&](std::int64_t parts, const float* weight, const float* bias) {
     for (std::int64_t i = 0; i < rows; ++i) {
       float* const to = inside.data() + i * w;

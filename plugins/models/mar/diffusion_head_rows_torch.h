@@ -1,5 +1,5 @@
-// MAR's diffusion head for decoding: any number of tokens, each at a reverse step of its own, in
-// one forward.
+// MAR's diffusion head for decoding: it computes any number of tokens, each at a reverse step of
+// its own, in one forward.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace draftlab {
 
 class DiffusionHeadRows {
  public:
-  // `timesteps`: what the network is told at each reverse step.
+  // `timesteps` is what the network is told at each reverse step.
   DiffusionHeadRows(const DiffusionHead& head, std::span<const int> timesteps, bool bf16);
-  // States x [rows, D], conditions z [rows, d], the reverse step of each row: [rows, outputs]. What
-  // a row gets is, bit for bit, what it gets alone.
+  // Takes states x [rows, D], conditions z [rows, d] and the reverse step of each row, and returns
+  // [rows, outputs]. What a row gets is, bit for bit, what it gets alone.
   std::vector<float> forward(const std::vector<float>& x, const std::vector<float>& z,
                              std::span<const int> steps) const;
 
@@ -26,7 +26,8 @@ class DiffusionHeadRows {
     RowLinear up, down, modulation;
   };
   std::int64_t width_, outputs_;
-  std::vector<float> time_;  // [steps, W]
+  // The shape is [steps, W].
+  std::vector<float> time_;
   RowLinear condition_, input_, output_, output_modulation_;
   std::vector<Block> blocks_;
 };

@@ -52,8 +52,8 @@ at::Tensor DiffusionHead::forward(const at::Tensor& x, const at::Tensor& y, bool
   const at::Tensor modulating = at::silu(y);
   at::Tensor h = input(x, bf16);
   for (const DiffusionHeadBlock& block : blocks) {
-    const std::vector<at::Tensor> parts =
-        block.modulation(modulating, bf16).chunk(3, -1);  // shift, scale, gate
+    // The parts are shift, scale and gate.
+    const std::vector<at::Tensor> parts = block.modulation(modulating, bf16).chunk(3, -1);
     const at::Tensor inside = block.norm(h, kHeadNormEpsilon) * (1 + parts[1]) + parts[0];
     h = h + parts[2] * block.down(at::silu(block.up(inside, bf16)), bf16);
   }

@@ -1,7 +1,7 @@
 // MAR's diffusion head (Li et al., 2024; models/diffloss.py's SimpleMLPAdaLN): a small residual
-// network over one vector token, its layers modulated by the time step and by the condition z that
-// the backbone gives the token's position. Weights, and the forward in plain operations,
-// differentiable; diffusion_head_rows_torch.h computes it row by row.
+// network over one vector token, whose layers are modulated by the time step and by the condition z
+// that the backbone gives the token's position. This file has its weights and the forward in plain
+// operations, differentiable; diffusion_head_rows_torch.h computes it row by row.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -18,30 +18,38 @@ inline constexpr double kHeadNormEpsilon = 1e-6;
 
 struct DiffusionHeadBlock {
   LayerNorm norm;
-  Linear up, down;    // [W, W]
-  Linear modulation;  // [3 W, W]: shift, scale, gate
+  // The shapes are [W, W].
+  Linear up, down;
+  // The shape is [3 W, W]: shift, scale and gate.
+  Linear modulation;
 };
 
 struct DiffusionHead {
-  std::int64_t width = 0;    // W
-  Linear time_in, time_out;  // [W, 256], [W, W]
-  Linear condition, input;   // [W, d], [W, D]
+  // The width W.
+  std::int64_t width = 0;
+  // The shapes are [W, 256] and [W, W].
+  Linear time_in, time_out;
+  // The shapes are [W, d] and [W, D].
+  Linear condition, input;
   std::vector<DiffusionHeadBlock> blocks;
-  Linear output;  // [D or 2 D, W]: what is predicted, and with a learned variance its share
-  Linear output_modulation;  // [2 W, W]: shift, scale
+  // The shape is [D or 2 D, W]: what is predicted and, with a learned variance, its share.
+  Linear output;
+  // The shape is [2 W, W]: shift and scale.
+  Linear output_modulation;
 
   DiffusionHead() = default;
   DiffusionHead(const WeightMaker& make, const std::string& prefix, std::int64_t dimension,
                 std::int64_t outputs, std::int64_t condition_width, std::int64_t width,
                 std::int64_t depth);
 
-  // Original timesteps [n], int64: [n, W].
+  // Maps original timesteps [n], int64, to [n, W].
   at::Tensor time(const at::Tensor& timesteps, bool bf16 = false) const;
-  // States x [n, D], with `time` and condition(z) added up in y [n, W]: [n, outputs].
+  // Maps states x [n, D], with `time` and condition(z) added up in y [n, W], to [n, outputs].
   at::Tensor forward(const at::Tensor& x, const at::Tensor& y, bool bf16 = false) const;
 };
 
-// [cosines, sines] of timesteps [n] at 128 frequencies from 1 down to 1e-4: [n, 256] f32.
+// Returns [cosines, sines] of timesteps [n] at 128 frequencies from 1 down to 1e-4, as [n, 256]
+// f32.
 at::Tensor timestep_features(const at::Tensor& timesteps);
 
 }  // namespace draftlab

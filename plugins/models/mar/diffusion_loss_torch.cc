@@ -19,12 +19,12 @@ at::Tensor tensor_of(const Eigen::ArrayXd& values) {
   return tensor;
 }
 
-// The standard normal's distribution function, as DiT approximates it.
+// Computes the standard normal's distribution function, as DiT approximates it.
 at::Tensor normal_cdf(const at::Tensor& x) {
   return 0.5 * (1 + (std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x.pow(3))).tanh());
 }
 
-// Nats of an 8-bit value x in [-1, 1] under a Gaussian.
+// Returns the nats of an 8-bit value x in [-1, 1] under a Gaussian.
 at::Tensor pixel_nll(const at::Tensor& x, const at::Tensor& mean, const at::Tensor& log_sigma) {
   constexpr double kHalfStep = 1.0 / 255, kLeast = 1e-12;
   const at::Tensor off = x - mean, inverse = (-log_sigma).exp();

@@ -1,5 +1,5 @@
-// What MAR's diffusion head is trained on (Li et al., 2024, Eq. 1; Nichol and Dhariwal, 2021):
-// telling what was done to a token.
+// The loss that MAR's diffusion head is trained on (Li et al., 2024, Eq. 1; Nichol and Dhariwal,
+// 2021): the head predicts what was done to a token.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,13 +11,15 @@ namespace draftlab {
 
 struct DiffusionLoss {
   const DiffusionHead& head;
-  const DiffusionSchedule& schedule;  // of training: all steps
+  // The schedule of training, with all steps.
+  const DiffusionSchedule& schedule;
   Prediction prediction = Prediction::v;
   Variance variance = Variance::beta;
 
-  // Tokens x0 [n, D] at conditions z [n, d], each noised `times` times: timesteps [n, times] int64,
-  // noise [n, times, D]. The mean square error of what is predicted, [n, times]; with a learned
-  // variance also the variational bound in bits a dimension, to which the mean is a constant.
+  // Takes tokens x0 [n, D] at conditions z [n, d], each noised `times` times: timesteps are [n,
+  // times] int64, and noise is [n, times, D]. Returns the mean square error of what is predicted,
+  // [n, times]; with a learned variance it also has the variational bound in bits a dimension, to
+  // which the mean is a constant.
   at::Tensor operator()(const at::Tensor& x0, const at::Tensor& z, const at::Tensor& timesteps,
                         const at::Tensor& noise, bool bf16 = false) const;
 };

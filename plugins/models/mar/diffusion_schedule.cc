@@ -9,7 +9,7 @@
 namespace draftlab {
 namespace {
 
-// Nichol and Dhariwal's Eq. 17 at time t of [0, 1].
+// Computes Nichol and Dhariwal's Eq. 17 at time t of [0, 1].
 double cosine_alpha_bar(double t) {
   const double cosine = std::cos((t + 0.008) / 1.008 * std::numbers::pi / 2);
   return cosine * cosine;

@@ -1,6 +1,6 @@
-// The model `mar`: masked autoregressive images whose tokens are vectors, drawn by a diffusion head
-// (Li et al., 2024), or its causal variant, as the checkpoint says. Torch is loaded when one is
-// made.
+// The model `mar` makes masked autoregressive images whose tokens are vectors, drawn by a diffusion
+// head (Li et al., 2024), or is its causal variant, as the checkpoint says. Torch is loaded when
+// one is made.
 #include "plugins/models/mar/mar.h"
 
 #include "core/config/plugin.h"

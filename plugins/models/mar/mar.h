@@ -1,4 +1,4 @@
-// Options of the model `mar`, declared without torch.
+// The options of the model `mar`, declared without torch.
 #pragma once
 
 #include <string>
@@ -16,5 +16,5 @@ struct MarOptions {
 
 }  // namespace draftlab
 
-// Exported by the torch module; the caller owns the model.
+// The torch module exports this function; the caller owns the model.
 extern "C" draftlab::Model* draftlab_make_mar(const draftlab::MarOptions* options);

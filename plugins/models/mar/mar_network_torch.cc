@@ -36,7 +36,8 @@ std::vector<MarBlock> make_blocks(const WeightMaker& make, const std::string& na
   return blocks;
 }
 
-// x [B, R, d]; `blocked` [R, R] boolean, true where row i does not see row j, or undefined.
+// Sends x [B, R, d] through blocks. `blocked` [R, R] is boolean, true where row i does not see row
+// j, or undefined.
 at::Tensor through(const std::vector<MarBlock>& blocks, std::int64_t heads, double epsilon,
                    at::Tensor x, const at::Tensor& blocked, bool bf16) {
   const std::int64_t batch = x.size(0), rows = x.size(1), d = x.size(2);

@@ -151,12 +151,13 @@ std::vector<float> MarRows::conditions(std::span<const MarState> states,
   std::vector<float> grid(static_cast<std::int64_t>(states.size()) * all * wide_);
   rows.clear();
   decoder_memories_->begin();
-  std::int64_t from = 0;  // the state's first encoded row
+  // The state's first encoded row.
+  std::int64_t from = 0;
   for (std::size_t s = 0; s < states.size(); ++s) {
     const MarState& state = states[s];
     RowMemory& memory = decoder_memories_->take(all);
-    std::vector<std::int64_t> source(all,
-                                     -1);  // the encoded row that stands in a slot; -1: the mask
+    // The encoded row that stands in a slot; -1 stands for the mask.
+    std::vector<std::int64_t> source(all, -1);
     for (std::int64_t slot = 0; slot < buffers; ++slot) source[slot] = from + slot;
     for (std::size_t i = 0; i < state.visible.size(); ++i)
       source[buffers + state.visible[i].place] = from + buffers + static_cast<std::int64_t>(i);
@@ -173,7 +174,8 @@ std::vector<float> MarRows::conditions(std::span<const MarState> states,
     }
     *positions[s] += buffers + static_cast<std::int64_t>(state.visible.size()) + all;
   }
-  const at::Tensor decoded = decoder_->forward(rows);  // of the asked places of a state, ascending
+  // The outputs of the asked places of each state, in ascending order.
+  const at::Tensor decoded = decoder_->forward(rows);
 
   std::vector<float> out;
   const float* line = decoded.data_ptr<float>();
@@ -201,8 +203,8 @@ std::vector<float> MarRows::conditions(std::span<const MarCausalRow> wanted) {
   std::int64_t token = 0;
   for (const MarCausalRow& row : wanted) {
     float* const input = x.data() + static_cast<std::int64_t>(rows.size()) * wide_;
-    const std::int64_t slot = row.value ? config_.buffer_size + row.place
-                                        : row.slot;  // where it would stand in raster order
+    // The slot is where the token would stand in raster order.
+    const std::int64_t slot = row.value ? config_.buffer_size + row.place : row.slot;
     embed(row.label, row.value ? tokens.data() + token++ * d_ : nullptr, slot, decoder_positions_,
           input);
     rows.push_back({.memory = row.memory,

@@ -1,6 +1,6 @@
-// MAR's backbone for decoding: the conditions z of asked positions, of many states in one forward
-// without padding. A state's answer is, to the last bit, the same whatever else the forward
-// computes.
+// MAR's backbone for decoding: it computes the conditions z of asked positions, of many states in
+// one forward without padding. A state's answer is, to the last bit, the same whatever else the
+// forward computes.
 #pragma once
 
 #include <Eigen/Core>
@@ -23,39 +23,48 @@ struct MarState {
     std::int32_t place;
     const Eigen::VectorXd* value;
   };
-  int label = 0;                    // class_num: none
-  std::vector<Visible> visible;     // places ascend
-  std::vector<std::int32_t> asked;  // places that are not visible
+  // The class; class_num stands for none.
+  int label = 0;
+  // Their places ascend.
+  std::vector<Visible> visible;
+  // The places that are asked for, which are not visible.
+  std::vector<std::int32_t> asked;
 };
 
-// One row of the causal variant. Its slot is what it stands for: the buffers come first, then the
-// tokens of the line, then others.
+// One row of the causal variant. Its slot depends on what it stands for: the buffers come first,
+// then the tokens of the line, then others.
 struct MarCausalRow {
   RowMemory* memory = nullptr;
   int label = 0;
-  std::int32_t place = -1;                 // of the token; -1: a buffer
-  const Eigen::VectorXd* value = nullptr;  // nullptr: a buffer
-  std::int64_t slot = 0, limit = 0;        // sees slots [0, limit)
-  std::vector<std::int32_t> extras =
-      {};              // and these, its own among them where it is not below limit
-  bool asked = false;  // the condition of the next place is wanted
+  // The place of the token; -1 for a buffer.
+  std::int32_t place = -1;
+  // The token's value; nullptr for a buffer.
+  const Eigen::VectorXd* value = nullptr;
+  // The row sees slots [0, limit).
+  std::int64_t slot = 0, limit = 0;
+  // It also sees these slots, its own among them where that is not below limit.
+  std::vector<std::int32_t> extras = {};
+  // Whether the condition of the next place is wanted.
+  bool asked = false;
 };
 
 class MarRows {
  public:
   MarRows(const Mar& net, bool bf16);
-  std::int64_t width() const { return wide_; }  // of a condition
+  // The width of a condition.
+  std::int64_t width() const { return wide_; }
   TransformerConfig memory_config() const { return decoder_config_; }
 
-  // Conditions of the states' asked places in their order, [asked, width]. `positions`: adds the
-  // rows computed, of each state.
+  // Returns the conditions of the states' asked places in their order, [asked, width]. It adds the
+  // number of rows computed of each state to `positions`.
   std::vector<float> conditions(std::span<const MarState> states,
                                 std::span<std::int64_t* const> positions);
-  // Conditions of the places that follow the asked rows, [asked, width].
+  // Returns the conditions of the places that follow the asked rows, [asked, width].
   std::vector<float> conditions(std::span<const MarCausalRow> rows);
 
  private:
-  // A row of input: the class, or a token's projection, and the learned position; normalised.
+  // Writes a row of input: the class, or a token's projection, plus the learned position; then it
+  // is normalised.
   void embed(int label, const float* projected, std::int64_t slot,
              const std::vector<float>& positions, float* to) const;
   std::vector<float> projected(const std::vector<const Eigen::VectorXd*>& values) const;
@@ -64,7 +73,8 @@ class MarRows {
   MarConfig config_;
   std::int64_t d_, wide_;
   TransformerConfig encoder_config_, decoder_config_;
-  std::vector<float> classes_;  // [classes + 1, d], the last of none
+  // The shape is [classes + 1, d]; the last row stands for no class.
+  std::vector<float> classes_;
   RowLinear z_proj_, decoder_embed_;
   std::vector<float> norm_, norm_bias_, mask_, encoder_positions_, decoder_positions_,
       diffusion_positions_;

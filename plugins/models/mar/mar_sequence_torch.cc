@@ -59,14 +59,14 @@ MarCausalSequence::MarCausalSequence(const Canvas& canvas, const TransformerConf
 void MarCausalSequence::add_rows(const Question& question, const std::vector<MarAsk>& asks,
                                  std::vector<MarCausalRow>& rows, std::vector<std::size_t>& tips) {
   const std::vector<Node>& nodes = question.nodes;
-  // What stands at a node: the slots that are seen there, and the place that comes next.
+  // The state at a node: the slots that are seen there, and the place that comes next.
   struct Tip {
     std::int64_t limit = 0;
     std::vector<std::int32_t> extras = {};
     std::int32_t next = 0;
   };
-  std::vector<const Eigen::VectorXd*>
-      wanted;  // the line: what is committed, then always the first child
+  // The line: what is committed, then always the first child.
+  std::vector<const Eigen::VectorXd*> wanted;
   while (static_cast<std::int32_t>(wanted.size()) + 1 < canvas.length() &&
          !canvas.masked(static_cast<std::int32_t>(wanted.size()) + 1)) {
     wanted.push_back(&canvas.value(static_cast<std::int32_t>(wanted.size()) + 1));
@@ -106,8 +106,8 @@ void MarCausalSequence::add_rows(const Question& question, const std::vector<Mar
     }
   }
 
-  // What of the line is there already. What follows it stays, too, until something else takes its
-  // place.
+  // Finds what of the line is there already. What follows it stays, too, until something else takes
+  // its place.
   const std::size_t first = rows.size(), count = wanted.size();
   std::size_t same = 0;
   while (same < std::min(count, line_.size()) && line_[same] == *wanted[same]) ++same;
@@ -115,7 +115,8 @@ void MarCausalSequence::add_rows(const Question& question, const std::vector<Mar
   for (std::size_t place = same; place < count; ++place) line_.push_back(*wanted[place]);
   std::int64_t slots = buffers_ + static_cast<std::int64_t>(line_.size());
 
-  const auto asked_at = [&](std::int64_t slot) {  // the ask that a slot of the line answers
+  // Returns the ask that a slot of the line answers.
+  const auto asked_at = [&](std::int64_t slot) {
     for (std::size_t a = 0; a < asks.size(); ++a) {
       if ((asks[a].node == kRoot || on_line[asks[a].node]) &&
           tip_at(asks[a].node).limit == slot + 1)
@@ -145,7 +146,7 @@ void MarCausalSequence::add_rows(const Question& question, const std::vector<Mar
   }
   filled_ = buffers_;
 
-  // Other paths.
+  // The other paths are computed in slots above the line.
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (!needed[i] || on_line[i]) continue;
     const Tip& parent = tip_at(nodes[i].parent);

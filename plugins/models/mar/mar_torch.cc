@@ -1,5 +1,5 @@
-// `mar` on libtorch: the states of all questions of a batch go through the backbone together, and
-// all reverse steps through the head.
+// The model `mar` on libtorch: the states of all questions of a batch go through the backbone
+// together, and all reverse steps through the head.
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
@@ -16,7 +16,8 @@
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kManyStates = 64, kManySteps = 4096;  // that go through the network together
+// The most states and reverse steps that go through the network together.
+constexpr std::size_t kManyStates = 64, kManySteps = 4096;
 
 class BidirectionalSequence final : public Sequence {
  public:
@@ -106,8 +107,8 @@ class MarModel final : public Model {
  private:
   bool guided() const { return options_.guidance != 1; }
 
-  // What a part gets for an asked position, and hands back with the reverse questions: z, or z of
-  // the class, z of none and the scale.
+  // Returns what a part gets for an asked position, and hands back with the reverse questions: z,
+  // or z of the class, z of no class and the scale.
   Eigen::VectorXd condition(const float* own, const float* none, double known) const {
     const std::int64_t width = rows_->width();
     Eigen::VectorXd out(none ? 2 * width + 1 : width);

@@ -1,5 +1,5 @@
-// Options of the trainer `mar`. What a step is made of is in train_mar_torch.cc; this side is
-// torch-free, so that `list`, `describe` and `check` know the trainer without loading torch.
+// The options of the trainer `mar`. train_mar_torch.cc says what a step does. This file needs no
+// torch, so that `list`, `describe` and `check` know the trainer without loading torch.
 #pragma once
 
 #include <string>
@@ -15,13 +15,13 @@ namespace draftlab {
 struct TrainMarOptions : TrainingOptions {
   ImageSetOptions images;
   std::int64_t held_out = 256;
-  // Model.
+  // The model that is trained.
   std::string start;
   bool causal = false;
   std::int64_t width = 96, encoder_layers = 2, decoder_layers = 2, heads = 4, head_width = 128,
                head_layers = 3, buffers = 4;
   std::string prediction = "v", variance = "beta", sampling_steps = "10";
-  // Objective.
+  // The objective.
   double mask_mean = 1, mask_spread = 0.25, mask_least = 0.7, drop_class = 0.1;
   std::int64_t times = 4;
 
@@ -35,7 +35,8 @@ struct TrainMarOptions : TrainingOptions {
 // Images as a trainer sees them.
 struct TokenImages {
   std::int64_t positions = 0, dimension = 0, classes = 0;
-  std::vector<float> values;  // [image, position, dimension]
+  // The shape is [image, position, dimension].
+  std::vector<float> values;
   std::vector<int> labels;
   std::int64_t size() const { return static_cast<std::int64_t>(labels.size()); }
 };
@@ -45,7 +46,7 @@ struct TrainMarJob {
   TokenImages images, held_out;
 };
 
-// Exported by the torch module as `draftlab_train_mar`.
+// The torch module exports a function of this type as `draftlab_train_mar`.
 using TrainMar = void (*)(const TrainMarJob&, const TrainContext&);
 
 }  // namespace draftlab

@@ -1,4 +1,4 @@
-// Trainer `mar`: what a step is made of; training_torch.cc runs the loop.
+// The steps of the trainer `mar`; training_torch.cc runs the loop.
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
@@ -18,7 +18,7 @@
 namespace draftlab {
 namespace {
 
-// Two independent standard normals (Box and Muller, 1958).
+// Draws two independent standard normals (Box and Muller, 1958).
 std::array<double, 2> normals(const Uniforms& uniform) {
   const double radius = std::sqrt(-2 * std::log(1 - uniform())),
                angle = 2 * std::numbers::pi * uniform();
@@ -70,7 +70,7 @@ Mar network(const TrainMarJob& job, std::uint64_t seed) {
   return Mar(config, random_weights(seed));
 }
 
-// How many tokens of an image are masked: the share is normal, cut to [mask_least, 1].
+// Draws how many tokens of an image are masked: the share is normal, cut to [mask_least, 1].
 std::int64_t masked_tokens(const TrainMarOptions& o, std::int64_t length, const Uniforms& uniform) {
   if (o.mask_spread == 0)
     return std::max<std::int64_t>(
@@ -83,14 +83,17 @@ std::int64_t masked_tokens(const TrainMarOptions& o, std::int64_t length, const 
   }
 }
 
-// Images of one forward, what is masked of them, and what is done to that.
+// The images of one forward, what is masked of them, and which noise is added to the masked tokens.
 struct MarBatch {
-  at::Tensor tokens, labels;    // [B, L, D], [B]
-  at::Tensor visible, masked;   // places [B, V], [B, M]
-  at::Tensor timesteps, noise;  // [B M, times], [B M, times, D]
+  // The shapes are [B, L, D] and [B].
+  at::Tensor tokens, labels;
+  // Places, of shapes [B, V] and [B, M].
+  at::Tensor visible, masked;
+  // The shapes are [B M, times] and [B M, times, D].
+  at::Tensor timesteps, noise;
 };
 
-// `indices` of `images`; image i's numbers are those of canvas first + i.
+// Draws a batch of `indices` of `images`; image i's random numbers are those of canvas first + i.
 MarBatch draw(const TrainMarOptions& o, const TokenImages& images, bool causal,
               const std::vector<std::int64_t>& indices,
               const std::function<Uniforms(std::int64_t)>& numbers) {
@@ -157,7 +160,7 @@ StepResult gradient(const TrainMarJob& job, const Mar& net, const DiffusionSched
     const auto numbers = [&](std::int64_t i) {
       return uniforms(seed, kTrainingStream, step, i < 0 ? i : part * o.batch + i);
     };
-    // The first number of an image's stream chooses it.
+    // The first number of an image's stream chooses the image.
     std::vector<Uniforms> streams;
     std::vector<std::int64_t> indices;
     for (std::int64_t i = 0; i < o.batch; ++i) {

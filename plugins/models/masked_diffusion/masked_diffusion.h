@@ -1,4 +1,4 @@
-// Options of the model `masked-diffusion`, declared without torch.
+// The options of the model `masked-diffusion`, declared without torch.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,6 @@ struct MaskedDiffusionOptions {
 
 }  // namespace draftlab
 
-// Exported by the torch module; the caller owns the model.
+// The torch module exports this function; the caller owns the model.
 extern "C" draftlab::Model* draftlab_make_masked_diffusion(
     const draftlab::MaskedDiffusionOptions* options);

@@ -1,5 +1,5 @@
-// `masked-diffusion` on libtorch: the rows of all questions of a batch go through the network
-// together.
+// The model `masked-diffusion` on libtorch: the rows of all questions of a batch go through the
+// network together.
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 
@@ -16,8 +16,8 @@
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kManyRows =
-    2048;  // whole questions go through the network together until there are so many rows
+// Whole questions go through the network together until there are so many rows.
+constexpr std::size_t kManyRows = 2048;
 
 CacheRules rules_of(const MaskedDiffusionOptions& options, const TransformerConfig& config) {
   CacheRules rules;
@@ -88,8 +88,8 @@ class MaskedDiffusion final : public Model {
     return std::make_unique<MaskedSequence>(canvas, blocks, rules_, config_);
   }
 
-  // All rows of all questions go through one forward, each in sums of its own order: a drafted
-  // state's answer is, to the last bit, what the committed state's will be.
+  // All rows of all questions go through one forward, and each row's sums run in an order of their
+  // own: a drafted state's answer is, to the last bit, what the committed state's will be.
   bool rows_are_independent() const override { return on_cpu_; }
   bool mixes() const override { return true; }
 
@@ -121,7 +121,8 @@ class MaskedDiffusion final : public Model {
     if (gathered.rows.empty()) return;
     const auto logits = std::make_shared<at::Tensor>(rows_->forward(gathered.rows));
     const auto size = static_cast<std::size_t>(facts_.vocabulary);
-    std::vector<std::size_t> line(gathered.rows.size());  // of an asked row, among the logits
+    // For each asked row: its place among the logits.
+    std::vector<std::size_t> line(gathered.rows.size());
     for (std::size_t row = 0, next = 0; row < line.size(); ++row)
       line[row] = gathered.rows[row].asked ? next++ : 0;
     for (const auto& [answer, asked] : gathered.asked) {

@@ -15,7 +15,7 @@ MaskedSequence::MaskedSequence(const Canvas& canvas, const Blocks& blocks, const
       rules_(rules),
       cache_(config, rules.cache == CanvasCache::none ? 0 : canvas.length()) {}
 
-// The first position that is masked or may still be edited; the last one when none is.
+// Returns the first position that is masked or may still be edited, and the last one when none is.
 std::int32_t MaskedSequence::open() const {
   std::int32_t position = 0;
   while (position + 1 < canvas.length() && !canvas.masked(position) && !canvas.tentative(position))
@@ -54,7 +54,7 @@ std::string MaskedSequence::state() const {
   return key.empty() ? key : key + std::to_string(committed_);
 }
 
-// The states at which something is asked, in the order of the asks, each once.
+// Returns the states at which something is asked, in the order of the asks, each once.
 std::vector<MaskedSequence::State> MaskedSequence::states(std::span<const Node> nodes,
                                                           const std::vector<Ask>& asks) const {
   const int deepest = horizon();
@@ -104,7 +104,7 @@ void MaskedSequence::add(const State& state, Region region, RowMemory& memory,
                     .limit = size,
                     .outside = outside});
   }
-  // A row outside of the region is asked over what the region's rows see; nobody sees it.
+  // A row outside of the region is asked over what the region's rows see; no other row sees it.
   for (const std::int32_t position : state.positions) {
     const std::int32_t from = rules_.shifted ? position - 1 : position;
     if (from < 0)

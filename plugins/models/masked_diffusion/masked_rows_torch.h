@@ -1,7 +1,7 @@
-// Which rows of the transformer a question to a masked-diffusion model needs, and what each of them
-// sees. Keeps one sequence's cache, which is what the last forward of the whole canvas left: a
-// forward in between reads it and leaves it alone, so that an answer depends on the canvas then and
-// now, and on nothing else.
+// Decides which rows of the transformer a question to a masked-diffusion model needs, and what each
+// of them sees. It keeps one sequence's cache, which is what the last forward of the whole canvas
+// left. A forward in between reads the cache and does not change it, so an answer depends on the
+// canvas then and now, and on nothing else.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,18 @@ enum class Riding { none, own, root };
 
 struct CacheRules {
   CanvasCache cache = CanvasCache::none;
-  Riding ride = Riding::none;  // drafted tokens in the forward that refreshes
-  std::int64_t refresh =
-      0;                 // committed tokens from one refresh to the next; 0: where a block begins
-  bool cross = false;    // drafted tokens past a refresh are answered from the old cache
-  bool shifted = false;  // the answer for a position stands in the row before
+  // Whether drafted tokens are computed in the forward that refreshes.
+  Riding ride = Riding::none;
+  // The number of committed tokens from one refresh to the next; 0 refreshes where a block begins.
+  std::int64_t refresh = 0;
+  // Whether drafted tokens past a refresh are answered from the old cache.
+  bool cross = false;
+  // Whether the answer for a position stands in the row before.
+  bool shifted = false;
   Token mask = kNoToken;
 };
 
-// Where the answer to an asked position stands.
+// The place of the answer to an asked position.
 struct AskedRow {
   int node = kRoot;
   std::int32_t position = 0;
@@ -43,9 +46,10 @@ class MaskedSequence final : public Sequence {
                  const TransformerConfig& config);
 
   int horizon() const override;
-  std::string state() const override;  // what the cache was computed from
-  // Adds the rows of a question, and tells how many states it computes: batch rows. Fault when a
-  // node lies past the horizon.
+  // Returns what the cache was computed from.
+  std::string state() const override;
+  // Adds the rows of a question. Returns how many states, that is batch rows, it computes. Throws a
+  // Fault when a node lies past the horizon.
   std::int64_t add_rows(const Question& question, ScratchMemories& scratch,
                         std::vector<MemoryRow>& rows, std::vector<AskedRow>& answers);
 
@@ -53,18 +57,22 @@ class MaskedSequence final : public Sequence {
   // The canvas with the tokens of a path on it.
   struct State {
     int node = kRoot;
-    std::vector<Token> tokens;            // the mask where masked
-    std::int32_t open = 0;                // its first position that is not final
-    std::vector<std::int32_t> positions;  // asked
+    // The tokens; the mask token where masked.
+    std::vector<Token> tokens;
+    // Its first position that is not final.
+    std::int32_t open = 0;
+    // The positions that are asked.
+    std::vector<std::int32_t> positions;
   };
-  // The positions [begin, end) that are computed afresh; what lies around them comes from the
+  // The positions [begin, end) that are computed afresh. What lies around them comes from the
   // cache.
   struct Region {
     std::int32_t begin, end;
   };
 
   bool cached() const { return rules_.cache != CanvasCache::none; }
-  bool stale() const;  // the next forward is a refresh
+  // Says whether the next forward is a refresh.
+  bool stale() const;
   std::int32_t open() const;
   std::vector<State> states(std::span<const Node> nodes, const std::vector<Ask>& asks) const;
   Region region(std::int32_t open) const;
@@ -73,10 +81,14 @@ class MaskedSequence final : public Sequence {
 
   Blocks blocks_;
   CacheRules rules_;
-  RowMemory cache_;          // slot = position
-  std::vector<Token> seen_;  // the tokens that it was computed from; empty: there is none
-  std::int32_t anchor_ = 0;  // where the current block began then
-  int committed_ = 0;        // tokens that had been committed then
+  // A slot stands for the position of the same number.
+  RowMemory cache_;
+  // The tokens that the cache was computed from; empty when there is no cache.
+  std::vector<Token> seen_;
+  // Where the current block began then.
+  std::int32_t anchor_ = 0;
+  // How many tokens had been committed then.
+  int committed_ = 0;
 };
 
 }  // namespace draftlab

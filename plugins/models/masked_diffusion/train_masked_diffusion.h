@@ -1,5 +1,5 @@
-// Options of the trainer `masked-diffusion`. What a step is made of is in
-// train_masked_diffusion_torch.cc.
+// The options of the trainer `masked-diffusion`. train_masked_diffusion_torch.cc says what a step
+// does.
 #pragma once
 
 #include "plugins/models/training/train_decoder.h"
@@ -7,10 +7,10 @@
 namespace draftlab {
 
 struct TrainMaskedDiffusionOptions : TrainDecoderOptions {
-  // Canvases.
+  // The canvases that are shown.
   std::int64_t answer_tokens = 96;
   bool vary_length = false;
-  // Objective.
+  // The objective.
   double mask_min = 0, semi_share = 0;
   std::int64_t block_size = 8;
   bool inverse_weight = true;
@@ -22,7 +22,7 @@ struct TrainMaskedDiffusionJob : DecoderCorpus {
   TrainMaskedDiffusionOptions options;
 };
 
-// Exported by the torch module as `draftlab_train_masked_diffusion`.
+// The torch module exports a function of this type as `draftlab_train_masked_diffusion`.
 using TrainMaskedDiffusion = void (*)(const TrainMaskedDiffusionJob&, const TrainContext&);
 
 }  // namespace draftlab

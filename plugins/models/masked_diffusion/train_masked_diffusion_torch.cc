@@ -1,4 +1,4 @@
-// Trainer `masked-diffusion`: what a step is made of; training_torch.cc runs the loop.
+// The steps of the trainer `masked-diffusion`; training_torch.cc runs the loop.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace draftlab {
 namespace {
 
 // Masks an answer, or a block of it, at one rate t, evenly drawn from (mask_min, 1]. The weights of
-// what is told are 1/t over its positions, so that a canvas's loss is an estimate of the bound in
-// nats a position (LLaDA, Eq. 3).
+// the masked tokens are 1/t over its positions, so that a canvas's loss is an estimate of the bound
+// in nats a position (LLaDA, Eq. 3).
 NoisyCanvas masked_canvas(const WorkedExample& example, const TrainMaskedDiffusionOptions& o,
                           Token end_token, const Uniforms& uniform) {
   const auto own = static_cast<std::int64_t>(example.tokens.size()),
@@ -65,7 +65,7 @@ StepResult gradient(const TrainMaskedDiffusionJob& job, const Transformer& net, 
   return result;
 }
 
-// Nats a position of held-out answers, which are masked as `o` says.
+// Returns the nats a position of held-out answers, which are masked as `o` says.
 double held_out_loss(const TrainMaskedDiffusionJob& job, const TrainMaskedDiffusionOptions& o,
                      const Transformer& net, std::uint64_t seed, bool bf16) {
   const at::NoGradGuard guard;
@@ -92,7 +92,8 @@ void train_masked_diffusion(const TrainMaskedDiffusionJob& job, const TrainConte
   const TrainMaskedDiffusionOptions& o = job.options;
   const bool bf16 = context.machine.dtype == "bf16";
   Transformer net = decoder_network(o, job, 0, context.seed);
-  // Type sdar is of block diffusion: one block, as long as any canvas, is the same as none.
+  // The type sdar is one of block diffusion; a block as long as any canvas is the same as no
+  // blocks.
   if (net.config.model_type == "sdar") net.config.block_size = net.config.max_position_embeddings;
   TrainMaskedDiffusionOptions bound = o, sequential = o;
   bound.inverse_weight = sequential.inverse_weight = true;

@@ -1,5 +1,5 @@
-// A model of vector tokens that knows the joint law of what it generates: an oracle for
-// certificates.
+// The interface of a model of vector tokens that knows the joint law of what it generates. It
+// serves as an oracle for certificates.
 #pragma once
 
 #include <Eigen/Core>
@@ -9,14 +9,16 @@
 namespace draftlab {
 
 struct JointMoments {
-  Eigen::VectorXd mean;  // of all generated tokens in the order of commitment, laid end to end
+  // The mean of all generated tokens in the order of commitment, laid end to end.
+  Eigen::VectorXd mean;
   Eigen::MatrixXd covariance;
 };
 
 class KnownJoint {
  public:
   virtual ~KnownJoint() = default;
-  // Of so many tokens, each generated given those before it, of a class, at a temperature.
+  // Returns the moments of `tokens` tokens of a class at a temperature, each generated given those
+  // before it.
   virtual JointMoments joint(Token of_class, int tokens, double temperature) const = 0;
 };
 

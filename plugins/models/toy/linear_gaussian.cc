@@ -1,11 +1,12 @@
 // An exact toy of vector tokens: an autoregressive chain whose joint mean and covariance are known.
 // The mean of a token is linear in the one committed before it, wherever that lies,
-//   m = mu_class + shift + coupling P (y_before - mu_class),   P turns the coordinates round by
-//   one,
-// and K linear reverse steps draw it from a standard normal y_K: y_{t-1} = gain_t y_t + m / W +
-// sigma_t e_t, with W such that the mean of y_0 is m. The last step may have two components,
-// `apart` on both sides of it. Another shift makes a draft that differs, other sigmas one with
-// variances of its own.
+//   m = mu_class + shift + coupling P (y_before - mu_class),
+// where P rotates the coordinates by one place. K linear reverse steps draw it from a standard
+// normal y_K:
+//   y_{t-1} = gain_t y_t + m / W + sigma_t e_t,
+// with W such that the mean of y_0 is m. The last step may have two components, `apart` on both
+// sides of it. Another shift makes a draft that differs, and other sigmas make one with variances
+// of its own.
 #include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "core/parts/model.h"
@@ -88,7 +89,7 @@ class LinearGaussian final : public Model, public KnownJoint {
 
   bool rows_are_independent() const override { return true; }
 
-  // Mean and covariance of y_0 given its mean m are m and v I + apart^2 1 1'.
+  // The mean and the covariance of y_0 given its mean m are m and v I + apart^2 1 1'.
   JointMoments joint(Token of_class, int tokens, double temperature) const override {
     const auto d = static_cast<Eigen::Index>(options_.dimension);
     double variance = 0, passed = 1;
@@ -128,7 +129,8 @@ class LinearGaussian final : public Model, public KnownJoint {
            of_class;
   }
 
-  // The mean of a token behind `before`; behind none where that is empty.
+  // Returns the mean of a token that follows `before`, or of the first token where `before` is
+  // empty.
   Eigen::VectorXd expected(Token of_class, const Eigen::VectorXd& before) const {
     const Eigen::VectorXd mu = center(of_class);
     Eigen::VectorXd mean = mu.array() + options_.shift;

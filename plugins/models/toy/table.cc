@@ -1,16 +1,19 @@
 // An exact toy: a joint distribution small enough to be written down, and four ways in which a
 // model's conditionals depend on what it sees. Each hides faults of a decoder that another shows,
 // so negative controls name the kind that catches them:
-//   joint    conditionals of one joint: consistent, and blind to order, view and prompt
-//   ordered  they depend on the prompt set and on the order of what was generated, as an AS-ARM's
-//   do views    bidirectional answers see the whole block and differ from causal ones, as a
-//   block-diffusion model's do sets     they depend on the visible set and on no joint, as a
-//   masked-diffusion model's do
-// Several positions asked in the causal view are what prediction heads answer: each knows what is
-// committed, none the others. A shallow question (early exit) is answered from a second joint. The
-// last three perturb the joint's conditionals: log p = log p_joint + noise * normal(key), where the
-// key is what the conditional depends on. `cache` and `commit` say what a block-diffusion model's
-// cache of finished blocks does to both answers and costs.
+//   - joint: the conditionals are those of one joint; they are consistent, and blind to order, view
+//     and prompt.
+//   - ordered: they depend on the prompt set and on the order of what was generated, as an AS-ARM's
+//     do.
+//   - views: bidirectional answers see the whole block and differ from causal ones, as a
+//     block-diffusion model's do.
+//   - sets: they depend on the visible set and on no joint, as a masked-diffusion model's do.
+// Several positions asked in the causal view are answered as prediction heads answer them: each
+// knows what is committed, and none knows the others. A shallow question (early exit) is answered
+// from a second joint. The last three kinds perturb the joint's conditionals:
+//   log p = log p_joint + noise * normal(key),
+// where the key is what the conditional depends on. `cache` and `commit` say what a block-diffusion
+// model's cache of finished blocks does to both answers and costs.
 #include <cmath>
 #include <map>
 #include <unordered_map>
@@ -22,7 +25,8 @@
 namespace draftlab {
 namespace {
 
-using Known = std::vector<std::pair<std::int32_t, Token>>;  // (position, token)
+// Pairs (position, token).
+using Known = std::vector<std::pair<std::int32_t, Token>>;
 
 class Table final : public Model {
  public:
@@ -135,8 +139,8 @@ class Table final : public Model {
   }
   static bool of_prompt(const Cached& cached) { return cached.until == 0 && all_given(cached, 0); }
 
-  // How far the next forward for the cache would take it: over the blocks that are all prompt in
-  // one, then block by block.
+  // Returns how far the next forward for the cache would take it: over all blocks that are only
+  // prompt in one forward, then block by block.
   std::int32_t cacheable(const Cached& cached) const {
     const int length = cached.canvas.length();
     std::int32_t until = cached.until;
@@ -186,8 +190,8 @@ class Table final : public Model {
       generated.emplace(generated.begin() + static_cast<std::ptrdiff_t>(drafted),
                         question.nodes[at].position, question.nodes[at].token);
 
-    // A position that holds a token, tentative or drafted, sees it in the key and is answered as if
-    // it were masked.
+    // The key of a position that holds a token, tentative or drafted, contains that token; it is
+    // answered as if it were masked.
     const bool open = canvas.tentative(position) || canvas.masked(position);
     if (options_.kind == "ordered" && !(options_.promote && question.kind == Kind::draft)) {
       std::string key = "ordered";
@@ -198,15 +202,15 @@ class Table final : public Model {
         std::erase_if(generated, [&](const auto& known) { return known.first == position; });
       return answer(std::move(key), position, given, generated, question.shallow);
     }
-    // What follows sees a set: the prompt and what was generated, in the order of positions, up to
-    // a horizon.
+    // The other kinds see a set: the prompt and what was generated, in the order of positions, up
+    // to a horizon.
     std::map<std::int32_t, Token> seen(given.begin(), given.end());
     seen.insert(generated.begin(), generated.end());
     std::string key = "set";
     if (options_.kind == "views") {
       const std::int32_t first = cached.blocks.first(position), end = cached.end(position);
-      const bool causal =
-          question.view == View::causal || end - first == 1;  // one position sees no other
+      // A block of one position has no other position to see.
+      const bool causal = question.view == View::causal || end - first == 1;
       seen.erase(seen.lower_bound(causal ? position : end), seen.end());
       key = causal ? "causal" : "set";
       if (first > 0 && cached.blocks.size > 1 &&
@@ -249,8 +253,8 @@ class Table final : public Model {
     return answer = Distribution(std::move(weights));
   }
 
-  // Mass of all texts that agree with `fixed` where it holds a token; `cell` is the text up to
-  // `position` in base vocabulary.
+  // Returns the mass of all texts that agree with `fixed` where it holds a token; `cell` is the
+  // text up to `position` in base vocabulary.
   double sum(const std::vector<double>& joint, const std::vector<Token>& fixed,
              std::size_t position, std::size_t cell) const {
     if (position == fixed.size()) return joint[cell];
@@ -263,8 +267,8 @@ class Table final : public Model {
     return mass;
   }
 
-  // A gamma variate of shape `concentration` (Marsaglia and Tsang, 2000, with their boost for
-  // shapes below one): normalised, the cells are a draw from the symmetric Dirichlet.
+  // Draws a gamma variate of shape `concentration` (Marsaglia and Tsang, 2000, with their boost for
+  // shapes below one). When normalised, the cells are a draw from the symmetric Dirichlet.
   double gamma(std::int32_t cell, std::uint64_t table) const {
     const auto seed = static_cast<std::uint64_t>(options_.seed);
     const double d = options_.concentration + 1 - 1.0 / 3, c = 1 / std::sqrt(9 * d);
@@ -282,8 +286,9 @@ class Table final : public Model {
   }
 
   Options options_;
-  std::vector<double> joint_, shallow_;  // unnormalised; index: the text as a number in base
-                                         // vocabulary, first position first
+  // The values are not normalised. The index is the text as a number in base vocabulary, first
+  // position first.
+  std::vector<double> joint_, shallow_;
   std::unordered_map<std::string, Distribution> answers_;
 };
 

@@ -9,13 +9,14 @@ namespace draftlab {
 
 struct AdamW {
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0.01;
-  std::vector<float> first, second;  // moments
+  // The first and second moments.
+  std::vector<float> first, second;
   std::int64_t steps = 0;
 
   void step(std::span<float> parameters, std::span<const float> gradient, double rate);
 };
 
-// Scales the gradient down to the norm `most`; its norm before.
+// Scales the gradient down to the norm `most`. Returns its norm before.
 double clip(std::span<float> gradient, double most);
 
 }  // namespace draftlab

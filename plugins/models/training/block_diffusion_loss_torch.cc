@@ -25,7 +25,8 @@ NoisyBatch noisy_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t ma
                        bool shifted) {
   const auto n = static_cast<std::int64_t>(canvases.size()),
              length = static_cast<std::int64_t>(canvases[0].tokens.size());
-  std::vector<std::int64_t> first(n);  // of the noisy rows
+  // The first of the noisy rows.
+  std::vector<std::int64_t> first(n);
   std::int64_t rows = 1;
   for (std::int64_t b = 0; b < n; b++) {
     const NoisyCanvas& canvas = canvases[b];
@@ -60,7 +61,8 @@ NoisyBatch noisy_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t ma
     }
     for (std::int64_t r = 0; r < rows; r++) {
       const std::int64_t i = first[b] + r, row = length + r;
-      if (i >= length) {  // beyond the canvas: it sees itself alone
+      // A row beyond the canvas sees itself alone.
+      if (i >= length) {
         see(row, 0, row, row + 1);
         continue;
       }
@@ -79,7 +81,7 @@ NoisyBatch noisy_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t ma
       weight.push_back(canvas.weight[i]);
     }
   }
-  // Rows were counted from each canvas's beginning.
+  // Until here rows were counted from each canvas's beginning.
   batch.skipped = length;
   for (const std::int64_t row : scored)
     batch.skipped = std::min(batch.skipped, row % (length + rows));
@@ -104,7 +106,8 @@ NoisyBatch whole_batch(const std::vector<NoisyCanvas>& canvases, std::int64_t ma
   for (std::int64_t b = 0; b < n; b++) {
     const NoisyCanvas& canvas = canvases[b];
     const auto length = static_cast<std::int64_t>(canvas.tokens.size());
-    batch.seen.select(0, b).select(1, 2).fill_(length);  // rows beyond the canvas are seen by none
+    // Rows beyond the canvas are seen by none.
+    batch.seen.select(0, b).select(1, 2).fill_(length);
     for (std::int64_t i = 0; i < length; i++) {
       if (!canvas.masked[i]) {
         batch.noisy.data_ptr<std::int64_t>()[b * rows + i] = canvas.tokens[i];

@@ -18,9 +18,9 @@ class Corpus {
 
   std::int64_t tokens() const { return static_cast<std::int64_t>(stream_.size()); }
   std::int64_t documents() const { return static_cast<std::int64_t>(starts_.size()); }
-  // A canvas of `length` tokens: the begin token, then the stream from a place that `u` in [0, 1)
-  // chooses: any place, or the beginning of any document. Near the end the stream goes on with its
-  // beginning.
+  // Returns a canvas of `length` tokens: the begin token, then the stream from a place that `u` in
+  // [0, 1) chooses, which is any place, or the beginning of any document. Near the end the stream
+  // goes on with its beginning.
   std::vector<Token> canvas(int length, double u, bool at_document) const;
 
  private:
@@ -29,8 +29,8 @@ class Corpus {
   Token begin_ = 0;
 };
 
-// Every `stride`-th document goes to the second corpus, so that both have the same sources. At
-// least one goes to each.
+// Sends every `stride`-th document to the second corpus, so that both have the same sources. At
+// least one document goes to each.
 std::pair<Corpus, Corpus> split_corpus(const std::vector<std::string>& documents,
                                        std::int64_t stride, const Tokenizer& tokenizer);
 

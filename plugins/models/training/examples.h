@@ -1,4 +1,4 @@
-// What a model of answers is trained on: a prompt, and the answer to it.
+// The examples that a model of answers is trained on: a prompt, and the answer to it.
 #pragma once
 
 #include <vector>
@@ -13,8 +13,9 @@ struct WorkedExample {
   int prompt = 0;
 };
 
-// The prompts of a loaded task with their references, each up to its first end token. ConfigError
-// when one has no reference, or its prompt is not what the canvas begins with.
+// Returns the prompts of a loaded task with their references, each up to its first end token.
+// Throws ConfigError when one has no reference, or when its prompt does not stand at the beginning
+// of the canvas.
 std::vector<WorkedExample> worked_examples(const Task& task, Token end);
 
 }  // namespace draftlab

@@ -12,7 +12,8 @@
 namespace draftlab {
 namespace {
 
-constexpr int kTests = 40;  // of a held-out program, as many as task `programs` makes
+// A held-out program has as many tests as the task `programs` makes.
+constexpr int kTests = 40;
 
 WorkedExample example(const std::string& question, const std::string& worked,
                       const Tokenizer& tokenizer) {

@@ -1,6 +1,6 @@
 // What the trainers `block-diffusion` and `masked-diffusion` share: a decoder-only transformer that
-// learns to answer problems and to write programs. Torch-free, so that `list`, `describe` and
-// `check` know the trainers without loading torch.
+// learns to answer problems and to write programs. This file needs no torch, so that `list`,
+// `describe` and `check` know the trainers without loading torch.
 #pragma once
 
 #include <functional>
@@ -15,18 +15,18 @@
 namespace draftlab {
 
 struct TrainDecoderOptions : TrainingOptions {
-  // Corpus.
+  // The corpus.
   std::string tokenizer;
   std::int64_t problems = 100000, programs = 0;
-  // Model.
+  // The shape of the model.
   std::string start, model_type = "sdar";
   std::int64_t layers = 5, width = 160, heads = 5, groups = 5, head = 32, inner = 448;
   bool tied = true;
-  // Validation.
+  // The canvases that validate.
   std::int64_t validate_canvases = 64;
 
   void declare(OptionSet& set);
-  // ConfigError names the rule that an option of `trainer` breaks.
+  // Throws ConfigError naming the rule that an option of `trainer` breaks.
   void check(const std::string& trainer) const;
 };
 
@@ -34,12 +34,12 @@ struct TrainDecoderOptions : TrainingOptions {
 struct HeldOut {
   std::string task;
   std::vector<WorkedExample> examples;
-  // Whether an answer, up to its end token, to an example's prompt is right.
+  // Says whether an answer, up to its end token, to an example's prompt is right.
   std::function<bool(std::size_t example, const std::vector<Token>& answer)> right;
 };
 
-// What the torch module is handed besides options: it must not depend on the tokenizer's library,
-// whose copy of protobuf would clash with the one that torch loads.
+// What the torch module gets besides options. The module must not depend on the tokenizer's
+// library, whose copy of protobuf would clash with the one that torch loads.
 struct DecoderCorpus {
   std::vector<WorkedExample> examples;
   std::vector<HeldOut> held_out;
@@ -47,9 +47,9 @@ struct DecoderCorpus {
   Token mask = 0, end = 0;
 };
 
-// Makes the corpus, and the folder `context.out` with its tokenizer, then calls `train`.
-// OutputError when the folder holds a training that is not to be resumed; ConfigError when the
-// machine is no cpu.
+// Makes the corpus, and the folder `context.out` with its tokenizer, then calls `train`. Throws
+// OutputError when the folder holds a training that is not to be resumed, and ConfigError when the
+// machine is not a cpu.
 void train_decoder(const std::string& trainer, const TrainDecoderOptions& options,
                    const TrainContext& context,
                    const std::function<void(const DecoderCorpus&)>& train);

@@ -8,7 +8,8 @@ namespace draftlab {
 namespace {
 
 constexpr std::size_t kGrain = 16;
-constexpr double kSpread = 0.05;  // of random weights; 0.02 is for wider models
+// The standard deviation of random weights; 0.02 is for wider models.
+constexpr double kSpread = 0.05;
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// What the trainers of decoder-only transformers start from, and the canvases that they are shown.
+// The network that the trainers of decoder-only transformers start from, and the canvases that it
+// is shown.
 #pragma once
 
 #include <vector>
@@ -9,16 +10,16 @@
 
 namespace draftlab {
 
-// That of `start`, or random weights of `model_type` with blocks of `block_size`. DataError when
-// the vocabularies differ.
+// Returns the network of `start`, or random weights of `model_type` with blocks of `block_size`.
+// Throws DataError when the vocabularies differ.
 Transformer decoder_network(const TrainDecoderOptions& options, const DecoderCorpus& corpus,
                             std::int64_t block_size, std::uint64_t seed);
 
-// The example, filled up to `length` with end tokens: what follows the end of an answer is its end
-// again.
+// Returns the example, filled up to `length` with end tokens: what follows the end of an answer is
+// that end again.
 NoisyCanvas canvas_of(const WorkedExample& example, Token end, std::size_t length);
 
-// That of the longest example, up to a multiple of 16.
+// Returns the length of the longest example, rounded up to a multiple of 16.
 std::size_t common_length(const std::vector<const WorkedExample*>& examples);
 
 }  // namespace draftlab

@@ -1,5 +1,5 @@
-// What every trainer's loop asks for, whatever it trains: optimisation, and what is kept.
-// Torch-free; training_torch.h runs it.
+// The options of every trainer's loop, whatever it trains: optimisation, and what is kept. This
+// file needs no torch; training_torch.h runs the loop.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 namespace draftlab {
 
 struct TrainingOptions {
-  // Optimisation.
+  // The options of optimisation.
   std::int64_t batch = 32, accumulate = 1, steps = 10000, warmup = 500;
   double rate = 1e-3, floor = 0, weight_decay = 0.01, clip = 1, minutes = 0;
-  // What is kept.
+  // How often curves, validations and checkpoints are kept.
   std::int64_t log_every = 20, validate_every = 500, save_every = 0;
   double save_minutes = 5;
   std::string dtype = "f32";

@@ -31,7 +31,8 @@ volatile std::sig_atomic_t signal_caught = 0;
 void note(int signal) { signal_caught = signal; }
 
 struct Stopwatch {
-  double before = 0;  // seconds of the runs that this one resumes
+  // The seconds of the runs that this one resumes.
+  double before = 0;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
   double seconds() const {
     return before + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -42,8 +43,8 @@ void say(const std::string& line) { std::cout << line << std::endl; }
 
 constexpr const char* kStateFile = "training.safetensors";
 
-// What a resumed run needs. The network's parameters and gradients become views of two flat arrays,
-// which the optimizer and the checkpoint see.
+// The state that a resumed run needs. The network's parameters and gradients become views of two
+// flat arrays, which the optimizer and the checkpoint see.
 struct State {
   std::vector<float> values, gradient;
   AdamW optimizer;
@@ -129,7 +130,7 @@ std::string short_number(double value) {
 }
 
 void run_training(const Training& training, const TrainingOptions& o, const TrainContext& context) {
-  // Activations are large and short-lived: keep their pages instead of giving them back to the
+  // Activations are large and short-lived, so their pages are kept instead of given back to the
   // kernel after each step.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 2000000000);
@@ -150,7 +151,8 @@ void run_training(const Training& training, const TrainingOptions& o, const Trai
     state.seconds = clock.seconds();
     curves.flush();
     training.save(context.out);
-    state.write(state_file);  // last: what resumes is never newer than what it goes with
+    // It is written last, so that the state is never newer than the network it belongs to.
+    state.write(state_file);
   };
   const auto validate = [&](Progress& progress) {
     ValidationRow row;
@@ -167,7 +169,8 @@ void run_training(const Training& training, const TrainingOptions& o, const Trai
   const RateSchedule rates{o.rate, o.floor, o.warmup, o.steps};
   const double begun = clock.seconds();
   double saved = begun, logged = begun, loss = 0, masked = 0, tokens = 0;
-  std::int64_t since = 0;  // steps since the last row
+  // The steps since the last row.
+  std::int64_t since = 0;
   {
     Progress progress("training", "steps", o.steps, state.step());
     while (state.step() < o.steps && !signal_caught &&

@@ -110,7 +110,7 @@ std::vector<DeviceRows::Group> DeviceRows::groups(std::span<const MemoryRow> row
   return all;
 }
 
-// Attention of a group's queries [rows, heads, dh]; [rows, heads dh].
+// Computes attention of a group's queries [rows, heads, dh]; the result is [rows, heads dh].
 at::Tensor DeviceRows::attended(const Group& group, std::int64_t layer, const at::Tensor& q) const {
   at::Tensor keys = group.memory->key_tensor(layer).narrow(0, 0, group.own),
              values = group.memory->value_tensor(layer).narrow(0, 0, group.own);

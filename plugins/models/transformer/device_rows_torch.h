@@ -1,5 +1,5 @@
-// The same rows in tensor operations, on whatever device libtorch computes: what
-// transformer_rows_torch.h does on a GPU.
+// Computes the rows of transformer_rows_torch.h in tensor operations, on any device that libtorch
+// supports, such as a GPU.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,16 +13,16 @@ namespace draftlab {
 
 class DeviceRows {
  public:
-  // Weights, keys and values in the type and place of `options`; softmax, norms and sums of layers
-  // stay f32. ConfigError for a network with an encoder.
+  // Weights, keys and values have the type and device of `options`; softmax, norms and sums of
+  // layers stay f32. Throws ConfigError for a network with an encoder.
   DeviceRows(Transformer net, const at::TensorOptions& options);
-  // As TransformerRows::forward; the logits are f32, on the CPU. ConfigError for rows that go
-  // through some layers only.
+  // Does what TransformerRows::forward does; the logits are f32, on the CPU. Throws ConfigError for
+  // rows that go through some layers only.
   at::Tensor forward(std::span<const MemoryRow> rows) const;
 
  private:
-  // Consecutive rows of one memory, and what each sees: `blocked` [rows, outside + own slots], true
-  // where it does not.
+  // Consecutive rows of one memory, and what each sees: `blocked` [rows, outside + own slots] is
+  // true where a row does not see a slot.
   struct Group {
     std::int64_t first = 0, count = 0, own = 0, outside = 0;
     RowMemory* memory = nullptr;

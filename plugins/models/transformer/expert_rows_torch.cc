@@ -11,7 +11,7 @@
 namespace draftlab {
 namespace {
 
-// The `count` largest of `values`, by index; ties go to the lower one.
+// Returns the indices of the `count` largest of `values`; ties go to the lower index.
 std::vector<std::int32_t> largest(const std::vector<float>& values, std::int64_t count) {
   std::vector<std::int32_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);

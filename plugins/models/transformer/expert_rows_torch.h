@@ -15,19 +15,20 @@ struct ExpertChoice {
   float weight = 0;
 };
 
-// The experts of a row, by number, from its router's `logits` [E]. Scores are sigmoids; the bias
-// [E] decides who is chosen, not with what weight: the groups whose two best experts are best
-// together, and of theirs the best experts.
+// Chooses the experts of a row, by number, from its router's `logits` [E]. Scores are sigmoids; the
+// bias [E] decides which experts are chosen, but not with what weight. Chosen are the groups whose
+// two best experts are best together, and of these groups the best experts.
 std::vector<ExpertChoice> choose_experts(const Experts& experts, const float* logits,
                                          const float* bias);
 
 class ExpertRows {
  public:
   ExpertRows() = default;
-  ExpertRows(const Experts& experts, TransformerLayer& from, bool bf16);  // takes its experts apart
+  // Takes the layer's experts apart.
+  ExpertRows(const Experts& experts, TransformerLayer& from, bool bf16);
   bool empty() const { return networks_.empty(); }
-  // Adds to y [rows, d] what the experts make of x [rows, d]. A row's sum runs over its experts by
-  // number.
+  // Adds to y [rows, d] what the experts compute from x [rows, d]. A row's sum runs over its
+  // experts by number.
   void add(const float* x, std::int64_t rows, float* y) const;
 
  private:
@@ -35,8 +36,10 @@ class ExpertRows {
     RowLinear gate_up, down;
   };
   Experts experts_;
-  std::int64_t width_ = 0;  // d
-  RowLinear router_;        // f32 whatever the rest is
+  // The width d.
+  std::int64_t width_ = 0;
+  // The router is f32 whatever the rest is.
+  RowLinear router_;
   std::vector<float> bias_;
   std::vector<Network> networks_;
 };

@@ -5,11 +5,12 @@
 namespace draftlab {
 namespace {
 
-// What one stored tensor of a layer holds: fields of ours, one below the other.
+// One stored tensor of a layer, which holds some of our fields one below the other.
 struct Stored {
   const char* name;
   std::vector<at::Tensor TransformerLayer::*> parts;
-  std::int64_t in, out;  // in = 0: a vector
+  // With in = 0 it is a vector.
+  std::int64_t in, out;
 };
 
 std::vector<Stored> layer_tensors(const TransformerConfig& config) {
@@ -40,11 +41,13 @@ void take_gpt2(Transformer& net, Weights& weights, std::optional<at::ScalarType>
                                      {config.max_position_embeddings, config.hidden_size}, type);
   net.norm = weights.take(prefix + "ln_f.weight", {config.hidden_size}, type);
   net.norm_bias = weights.take(prefix + "ln_f.bias", {config.hidden_size}, type);
-  weights.ignore("lm_head.weight");  // tied
+  // The head is tied.
+  weights.ignore("lm_head.weight");
   for (std::size_t i = 0; i < net.layers.size(); ++i) {
     const std::string layer = prefix + "h." + std::to_string(i) + ".";
+    // These buffers hold the causal mask.
     for (const char* const buffer : {"attn.bias", "attn.masked_bias"})
-      weights.ignore(layer + buffer);  // the causal mask
+      weights.ignore(layer + buffer);
     for (const Stored& stored : layer_tensors(config)) {
       const bool matrix = stored.in > 0;
       at::Tensor tensor =

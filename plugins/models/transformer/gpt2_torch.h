@@ -1,5 +1,5 @@
-// GPT-2's checkpoints: Hugging Face's names, Conv1D weights [in, out], queries, keys and values in
-// one tensor.
+// Reads and writes GPT-2's checkpoints: Hugging Face's names, Conv1D weights [in, out], and
+// queries, keys and values in one tensor.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,10 +14,10 @@
 
 namespace draftlab {
 
-// Fills the network, whose tensors are yet to be made. DataError as Weights.
+// Fills the network, whose tensors are yet to be made. It throws DataError where Weights does.
 void take_gpt2(Transformer& net, Weights& weights, std::optional<at::ScalarType> type);
 
-// The tensors of a checkpoint file, in the names of the hub's `gpt2`.
+// Returns the tensors of a checkpoint file, in the names of the hub's `gpt2`.
 std::vector<std::pair<std::string, at::Tensor>> gpt2_weights(const Transformer& net);
 
 }  // namespace draftlab

@@ -1,4 +1,4 @@
-// Memories that live for one forward, kept for the next one.
+// Memories that live for one forward and are reused for the next one.
 #pragma once
 
 #include <cstddef>

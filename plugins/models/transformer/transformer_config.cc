@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kWidest = 1 << 20;
 
-// `eos_token_id`: one, several or none.
+// Reads `eos_token_id`, which holds one id, several or none.
 std::vector<std::int64_t> stops(const Json& json, const std::string& path,
                                 std::int64_t vocabulary) {
   if (!json.contains("eos_token_id") || !json["eos_token_id"].is_array()) {
@@ -27,7 +27,7 @@ std::vector<std::int64_t> stops(const Json& json, const std::string& path,
   return several;
 }
 
-// Families by the classes that `architectures` names, for a config without a model_type.
+// The families by the classes that `architectures` names, for a config without a model_type.
 const std::map<std::string, std::string>& architectures() {
   static const std::map<std::string, std::string> all{
       {"SDARForCausalLM", "sdar"},   {"Fast_dLLM_QwenForCausalLM", "Fast_dLLM_Qwen"},
@@ -37,7 +37,7 @@ const std::map<std::string, std::string>& architectures() {
   return all;
 }
 
-// The family, or DataError that says what the file is instead.
+// Returns the family. Throws DataError that says what the file is instead.
 std::string family_of(const Json& json, const std::string& path) {
   const auto type = value<std::string>(json, path, "model_type", "");
   std::string known, own;
@@ -57,7 +57,7 @@ std::string family_of(const Json& json, const std::string& path) {
                   " instead of " + known);
 }
 
-// LLaDA2's keys that the others do not have.
+// Reads LLaDA2's keys that the other families do not have.
 void read_experts(const Json& json, const std::string& path, TransformerConfig& config) {
   for (const char* off : {"use_bias", "use_qkv_bias"}) require(json, path, off, false);
   for (const char* on : {"use_qk_norm", "norm_topk_prob", "moe_router_enable_expert_bias"})
@@ -89,7 +89,7 @@ void read_experts(const Json& json, const std::string& path, TransformerConfig& 
                     ", it must be even");
 }
 
-// GPT-2 has keys of its own.
+// Reads GPT-2's config, which has keys of its own.
 TransformerConfig read_gpt2(const Json& json, const std::string& path) {
   require(json, path, "activation_function", "gelu_new");
   require(json, path, "scale_attn_weights", true);

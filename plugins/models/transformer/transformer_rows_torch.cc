@@ -18,7 +18,7 @@
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kTile = 16;  // rows that are attended together
+constexpr std::size_t kTile = 16;  // So many rows are attended together.
 constexpr float kUnseen = -3e38f;
 
 std::int64_t padded(std::int64_t count) { return (count + 15) / 16 * 16; }
@@ -29,24 +29,24 @@ std::vector<float> floats(const at::Tensor& tensor) {
   return {copy.data_ptr<float>(), copy.data_ptr<float>() + copy.numel()};
 }
 
-// Uninitialised: a forward writes before it reads.
+// Returns memory that is not initialised, because a forward writes before it reads.
 std::unique_ptr<float[]> room(std::int64_t count) {
   return std::unique_ptr<float[]>(new float[count]);
 }
 
-// out = x / rms(x) * weight.
+// Computes out = x / rms(x) * weight.
 void rms_norm(const float* x, std::int64_t d, const float* weight, double epsilon, float* out) {
   const float square = lane_sum(d, [&](std::int64_t i) { return x[i] * x[i]; });
   const auto inverse = static_cast<float>(1 / std::sqrt(square / static_cast<double>(d) + epsilon));
   for (std::int64_t j = 0; j < d; ++j) out[j] = x[j] * inverse * weight[j];
 }
 
-// One past the last slot that a row sees outside of its memory.
+// Returns one past the last slot that a row sees outside of its memory.
 std::int64_t outside_end(const MemoryRow& row) {
   return std::max(row.outside.limit, row.outside.end);
 }
 
-// GPT-2's GELU, by its tanh.
+// Computes GPT-2's GELU, by its tanh.
 float gelu(float x) {
   return 0.5f * x * (1 + std::tanh(0.7978845608f * (x + 0.044715f * x * x * x)));
 }
@@ -78,8 +78,8 @@ TransformerRows::TransformerRows(Transformer net, bool bf16, const PredictionHea
         std::move(net), at::TensorOptions(bf16 ? at::kBFloat16 : at::kFloat).device(device));
     return;
   }
-  if (net.embed_tokens.defined() &&
-      !net.lm_head.is_same(net.embed_tokens)) {  // else the head holds it, too
+  // Where the two are the same tensor, the head holds the embedding, too.
+  if (net.embed_tokens.defined() && !net.lm_head.is_same(net.embed_tokens)) {
     const bool narrow = bf16 || net.embed_tokens.scalar_type() == at::kBFloat16;
     embedding_ = net.embed_tokens.detach().to(narrow ? at::kBFloat16 : at::kFloat).contiguous();
   }
@@ -192,7 +192,8 @@ void TransformerRows::attend_tile(std::int64_t layer, std::int64_t group, const 
   scratch.resize(lines * (3 * head + tile.seen + tile.outside));
   float *queries = scratch.data(), *out = queries + lines * head, *more = out + lines * head,
         *scores = more + lines * head;
-  float* const others = scores + lines * tile.seen;  // scores of what is outside
+  // The scores of what is outside.
+  float* const others = scores + lines * tile.seen;
   for (std::int64_t r = 0; r < count; ++r)
     std::copy_n(q + (first + r) * all + group * each * head, each * head,
                 queries + r * each * head);
@@ -281,8 +282,8 @@ void TransformerRows::run(const std::vector<Layer>& layers, std::span<const Memo
 
   for (const MemoryRow& row : rows) row.memory->settle(layout_);
 
-  // Of the rows that are in a layer: their places among all. Their x stand together in `y`, which
-  // is x itself where all are in.
+  // The rows that are in a layer, as places among all rows. Their x stand together in `y`, which is
+  // x itself where all are in.
   std::vector<std::int64_t> in(count);
   std::vector<const MemoryRow*> above;
   const auto choose = [&](const auto& wanted) {
@@ -304,8 +305,8 @@ void TransformerRows::run(const std::vector<Layer>& layers, std::span<const Memo
       for (std::int64_t i = 0; i < active; ++i) std::copy_n(x + in[i] * d, d, y + i * d);
 
     normed(layer.input, y, active, inside.get());
-    if (above.front()->memory !=
-        above[active - 1]->memory) {  // several sequences are not near at once
+    // The memories of several sequences are not in the cache at once.
+    if (above.front()->memory != above[active - 1]->memory) {
       for (const MemoryRow* row : above) row->memory->fetch_slot(l, row->slot);
     }
     layer.kv.apply(inside.get(), active, kv.get());
@@ -316,8 +317,8 @@ void TransformerRows::run(const std::vector<Layer>& layers, std::span<const Memo
         above[i]->memory->put(l, g, above[i]->slot, key, key + shared);
       }
     });
-    if (&layers == &layers_ &&
-        l + 1 == depth) {  // of the rest only the asked rows' outputs are wanted
+    // From here on only the asked rows' outputs are wanted.
+    if (&layers == &layers_ && l + 1 == depth) {
       std::int64_t to = 0;
       for (std::int64_t i = 0; i < active; ++i) {
         if (!above[i]->asked) continue;
@@ -385,14 +386,16 @@ at::Tensor TransformerRows::forward(std::span<const MemoryRow> rows) const {
   embed(rows, x.get());
   run(layers_, rows, x.get());
 
-  std::vector<std::int32_t> ahead;  // of the asked rows
+  // For each asked row: how many further heads are wanted.
+  std::vector<std::int32_t> ahead;
   for (std::int64_t i = 0; i < count; ++i) {
     if (!rows[i].asked) continue;
     std::copy_n(x.get() + i * d, d, x.get() + static_cast<std::int64_t>(ahead.size()) * d);
     ahead.push_back(rows[i].ahead);
   }
   const auto asked = static_cast<std::int64_t>(ahead.size());
-  std::vector<std::int64_t> line{0};  // where a row's logits begin
+  // For each row: where its logits begin.
+  std::vector<std::int64_t> line{0};
   for (const std::int32_t further : ahead) line.push_back(line.back() + 1 + further);
   const std::int64_t lines = line.back();
   at::Tensor kept = at::empty({lines, d});

@@ -1,6 +1,6 @@
-// The same transformer, computed for a few rows at a time: every row leaves its key and value in a
-// sequence's cache and attends the rows that it names there. Rows of many sequences go through one
-// forward together, without padding.
+// The transformer of transformer_torch.h, computed for a few rows at a time: every row leaves its
+// key and value in a sequence's cache and attends the rows that it names there. Rows of many
+// sequences go through one forward together, without padding.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -27,8 +27,8 @@ struct Outside {
   std::int64_t limit = 0, from = 0, end = 0;
 };
 
-// A row goes through all layers, or through some of them now and through the rest later: `state`
-// [d] is what is handed over, read where `from` is above 0 or the row has no token, and written
+// The layers that a row goes through: all, or some of them now and the rest later. `state` [d] is
+// what is handed over; it is read where `from` is above 0 or the row has no token, and written
 // where layers are left.
 struct Layers {
   std::int64_t from = 0, until = std::numeric_limits<std::int64_t>::max();
@@ -36,22 +36,26 @@ struct Layers {
 };
 
 // One row of a forward. It sees what is outside, then the first `limit` slots of its own memory,
-// then `extras`; its own slot only where one of them covers it. Consecutive rows of one memory have
-// one outside.
+// then `extras`; it sees its own slot only where one of them covers it. Consecutive rows of one
+// memory have one outside.
 struct MemoryRow {
   RowMemory* memory = nullptr;
   std::int32_t position = 0;
   Token token = kNoToken;
-  std::int64_t slot = 0;  // where its key and value go
+  // The slot where its key and value go.
+  std::int64_t slot = 0;
   std::int64_t limit = 0;
   std::vector<std::int32_t> extras = {};
-  bool asked = false;      // its logits are wanted,
-  std::int32_t ahead = 0;  // and those of so many further prediction heads
+  // Whether its logits are wanted.
+  bool asked = false;
+  // The number of further prediction heads whose logits are wanted too.
+  std::int32_t ahead = 0;
   Outside outside = {};
   Layers layers = {};
-  RowMemory* source =
-      nullptr;  // with an encoder: keys and values of the source, of each layer of the decoder,
-  std::int64_t source_rows = 0;  // and how many
+  // With an encoder: the keys and values of the source, for each layer of the decoder.
+  RowMemory* source = nullptr;
+  // With an encoder: the number of rows of the source.
+  std::int64_t source_rows = 0;
 };
 
 class DeviceRows;
@@ -59,30 +63,33 @@ class DeviceRows;
 class TransformerRows {
  public:
   // Takes the weights apart, layer by layer. With prediction heads, the first of them answers for
-  // the next position. Elsewhere than on the CPU, tensor operations do the work: no encoder, no
-  // prediction heads, no early exit there (ConfigError), and a row's bits may depend on the rows
-  // beside it.
+  // the next position. On other devices than the CPU, tensor operations do the work: there an
+  // encoder, prediction heads or an early exit are refused (ConfigError), and a row's bits may
+  // depend on the rows beside it.
   TransformerRows(Transformer net, bool bf16, const PredictionHeads& heads = {},
                   at::Device device = at::kCPU);
   TransformerRows(TransformerRows&&) noexcept;
   ~TransformerRows();
-  void prepare(std::int64_t positions);  // rotations of positions below
-  // Logits of the asked rows in their order, [asked + their further heads, V]; of a network without
-  // a vocabulary their states after the last norm, [asked, d]. What a row gets is, bit for bit,
-  // what it gets without the rows of other sequences, and whether it goes through the layers at
-  // once or not.
+  // Computes the rotations of positions below `positions`.
+  void prepare(std::int64_t positions);
+  // Returns the logits of the asked rows in their order, [asked + their further heads, V], and for
+  // a network without a vocabulary their states after the last norm, [asked, d]. What a row gets
+  // is, bit for bit, what it gets without the rows of other sequences, and whether it goes through
+  // the layers at once or not.
   at::Tensor forward(std::span<const MemoryRow> rows) const;
-  // The encoder, whose rows are all tokens of their sources: each leaves the keys and values that
-  // the decoder's layers will attend in slot `slot` of its `source`; its `memory` serves the
-  // encoder alone.
+  // Runs the encoder, whose rows are all tokens of their sources. Each row leaves the keys and
+  // values that the decoder's layers will attend in slot `slot` of its `source`; its `memory`
+  // serves the encoder alone.
   void encode(std::span<const MemoryRow> rows) const;
 
  private:
   struct Norm {
-    std::vector<float> weight, bias;  // RMSNorm without a bias, else LayerNorm
+    // Without a bias it is an RMSNorm, else a LayerNorm.
+    std::vector<float> weight, bias;
   };
   struct Layer {
-    RowLinear q, kv, o, cross_q, cross_kv, cross_o, gate_up, down;  // GPT-2: `gate_up` is up
+    // In GPT-2, `gate_up` is up alone.
+    RowLinear q, kv, o, cross_q, cross_kv, cross_o, gate_up, down;
     Norm input, cross, post;
     std::vector<float> q_norm, k_norm;
     ExpertRows experts;
@@ -91,15 +98,15 @@ class TransformerRows {
   };
   Layer packed(TransformerLayer& from, bool bf16) const;
   void normed(const Norm& norm, const float* x, std::int64_t rows, float* out) const;
-  // All rows through their layers, in place: x [rows, d].
+  // Sends all rows x [rows, d] through their layers, in place.
   void run(const std::vector<Layer>& layers, std::span<const MemoryRow> rows, float* x) const;
   void embed(std::span<const MemoryRow> rows, float* x) const;
-  // The prediction heads' states: of asked row i, whose head 1 stands in line[i], and of `ahead[i]`
-  // further ones below.
+  // Computes the prediction heads' states: of asked row i, whose head 1 stands in line[i], and of
+  // `ahead[i]` further heads below it.
   void predict(const float* hidden, std::span<const std::int32_t> ahead,
                std::span<const std::int64_t> line, float* states) const;
-  // Consecutive rows of one memory that are attended together; `seen` slots of it (or of the
-  // source) and `outside` of the other, multiples of 16.
+  // Consecutive rows of one memory that are attended together. They see `seen` slots of it (or of
+  // the source) and `outside` slots of the other, both multiples of 16.
   struct Tile {
     std::size_t first, count;
     std::int64_t seen, outside;
@@ -110,21 +117,26 @@ class TransformerRows {
   void attend_tile(std::int64_t layer, std::int64_t group, const Tile& tile,
                    std::span<const MemoryRow* const> rows, bool to_source, const float* q,
                    float* joined) const;
-  // A head's norm, where the family has one, and its rotation; times `scale`.
+  // Applies a head's norm, where the family has one, and its rotation, and multiplies by `scale`.
   void turn(float* head, const std::vector<float>& norm, std::int32_t position, float scale) const;
 
   TransformerConfig config_;
-  Layout layout_;                 // of memories
-  at::Tensor embedding_;          // undefined: the head's weights
-  std::vector<float> positions_;  // GPT-2's learned ones, [max_position_embeddings, d]
+  // The layout of memories.
+  Layout layout_;
+  // Where it is undefined, the head's weights serve.
+  at::Tensor embedding_;
+  // GPT-2's learned positions, [max_position_embeddings, d].
+  std::vector<float> positions_;
   std::vector<Layer> layers_, encoder_;
   Norm norm_, encoder_norm_;
   std::vector<float> cosines_, sines_;
   std::unique_ptr<DeviceRows> elsewhere_;
   bool has_head_ = true;
   RowLinear head_, ahead_hidden_;
-  std::vector<RowLinear> ahead_;  // a projection a prediction head
-  std::int64_t ahead_width_ = 0;  // of all their filters
+  // One projection for each prediction head.
+  std::vector<RowLinear> ahead_;
+  // The width of all their filters.
+  std::int64_t ahead_width_ = 0;
 };
 
 }  // namespace draftlab

@@ -31,11 +31,12 @@
 namespace draftlab {
 namespace {
 
-// What a family calls its tensors.
+// The names that a family gives its tensors.
 struct TensorNames {
   std::string embedding = "model.embed_tokens.weight", norm = "model.norm.weight",
               head = "lm_head.weight", layers = "model.layers.";
-  std::string attention = "self_attn.", mlp = "mlp.";  // before the names of what is in them
+  // The prefixes of the tensors of attention and of the feed-forward network.
+  std::string attention = "self_attn.", mlp = "mlp.";
   std::string input_norm = "input_layernorm", post_norm = "post_attention_layernorm", o = "o_proj",
               gate = "gate_proj", down = "down_proj";
   std::string q_norm = "q_norm", k_norm = "k_norm";
@@ -149,7 +150,7 @@ bool is_norm(const std::string& name) {
   return name.find("norm") != std::string::npos || name.find("ln_f") != std::string::npos;
 }
 
-// The layers of a network whose tensors are yet to be made.
+// Makes the layers of a network whose tensors are yet to be made.
 void lay_out(Transformer& net) {
   net.layers.resize(net.config.num_hidden_layers);
   net.encoder.resize(net.config.num_encoder_layers);
@@ -157,7 +158,7 @@ void lay_out(Transformer& net) {
     if (net.config.has_experts(i)) net.layers[i].experts.resize(net.config.experts.count);
 }
 
-// A network whose tensors are yet to be made.
+// Returns a network whose tensors are yet to be made.
 Transformer bare(const TransformerConfig& config) {
   TransformerConfig none = config;
   none.num_hidden_layers = none.num_encoder_layers = none.vocab_size =
@@ -173,9 +174,9 @@ at::Tensor gated_network(const at::Tensor& x, const at::Tensor& gate, const at::
   return at::linear(at::silu(at::linear(x, gate)) * at::linear(x, up), down);
 }
 
-// What the experts chosen for x [n, d] make of it. Scores are sigmoids; the bias decides who is
-// chosen, not with what weight: the groups whose two best experts are best together, and of theirs
-// the best experts.
+// Computes what the experts chosen for x [n, d] answer. Scores are sigmoids; the bias decides which
+// experts are chosen, but not with what weight. Chosen are the groups whose two best experts are
+// best together, and of these groups the best experts.
 at::Tensor experts_output(const TransformerLayer& layer, const Experts& experts,
                           const at::Tensor& x) {
   const std::int64_t rows = x.size(0), size = experts.count / experts.groups;
@@ -232,8 +233,8 @@ at::Tensor feed_forward(const TransformerLayer& layer, const TransformerConfig& 
 
 namespace {
 
-// Softmax attention of queries [B, H, L, dh] over keys and values [B, G, K, dh]; [B, L, H dh].
-// `blocked`: boolean, or undefined.
+// Computes softmax attention of queries [B, H, L, dh] over keys and values [B, G, K, dh]; the
+// result is [B, L, H dh]. `blocked` is boolean, or undefined.
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                      const at::Tensor& blocked) {
   const std::int64_t each = q.size(1) / k.size(1);
@@ -244,12 +245,12 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
   return at::matmul(scores.softmax(-1), v.repeat_interleave(each, 1)).transpose(1, 2).flatten(2, 3);
 }
 
-// One layer over x [B, L, d]; `encoded` [B, S, d] where it attends a source.
+// Computes one layer over x [B, L, d]; `encoded` [B, S, d] is given where it attends a source.
 at::Tensor layer_output(const TransformerLayer& layer, const TransformerConfig& config,
                         const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine,
                         const at::Tensor& blocked, const at::Tensor& encoded) {
   const double epsilon = config.rms_norm_eps;
-  // [B, L, n dh] -> [B, n, L, dh]
+  // Maps [B, L, n dh] to [B, n, L, dh].
   const auto split = [&](const at::Tensor& all) {
     return all.view({all.size(0), all.size(1), -1, config.head_dim}).transpose(1, 2);
   };

@@ -10,13 +10,16 @@
 namespace draftlab {
 namespace {
 
-// What the rows of a decoder attend besides one another.
+// The source that the rows of a decoder attend besides one another.
 struct Source {
-  at::Tensor encoded;  // [n, S, d]
-  at::Tensor seen;     // [n, R, 3]
+  // The shape is [n, S, d].
+  at::Tensor encoded;
+  // The shape is [n, R, 3].
+  at::Tensor seen;
 };
 
-// All layers over x [n, R, d]; of the last one's output, only rows from `skipped` on.
+// Sends x [n, R, d] through all layers. Of the last layer's output, only rows from `skipped` on are
+// computed.
 at::Tensor through(const std::vector<TransformerLayer>& layers, const TransformerConfig& config,
                    const TrainingRows& rows, at::Tensor x, std::int64_t skipped, bool bf16,
                    const Source& source) {

@@ -1,4 +1,4 @@
-// The model `as-arm`: XLNet's two streams as an any-subset autoregressive model. Torch is loaded
+// The model `as-arm` is XLNet's two streams as an any-subset autoregressive model. Torch is loaded
 // when one is made, so that commands which decode nothing never pay for it.
 #include "plugins/models/xlnet/as_arm.h"
 

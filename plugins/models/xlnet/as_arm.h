@@ -1,4 +1,4 @@
-// Options of the model `as-arm`, declared without torch.
+// The options of the model `as-arm`, declared without torch.
 #pragma once
 
 #include <cstdint>
@@ -18,5 +18,5 @@ struct AsArmOptions {
 
 }  // namespace draftlab
 
-// Exported by the torch module; the caller owns the model.
+// The torch module exports this function; the caller owns the model.
 extern "C" draftlab::Model* draftlab_make_as_arm(const draftlab::AsArmOptions* options);

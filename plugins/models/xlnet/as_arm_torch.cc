@@ -1,5 +1,5 @@
-// `as-arm` on libtorch: turns questions into rows of the network, keeps each sequence's cache in
-// step with its canvas.
+// The model `as-arm` on libtorch: it turns questions into rows of the network, and keeps each
+// sequence's cache in step with its canvas.
 //
 // Prompt rows see one another; generated rows see the prompt and what was committed before them,
 // themselves included; a query row sees what is committed, and the drafted tokens above the node it
@@ -24,8 +24,8 @@
 namespace draftlab {
 namespace {
 
-constexpr int kLongest =
-    16384;  // the relative-position table of a longer canvas would outgrow the network
+// The relative-position table of a longer canvas would outgrow the network.
+constexpr int kLongest = 16384;
 
 struct Placed {
   std::int32_t position;
@@ -33,7 +33,7 @@ struct Placed {
   bool operator==(const Placed&) const = default;
 };
 
-// The canvas as the network sees it: prompt rows, then generated rows in the order of their
+// Returns the canvas as the network sees it: prompt rows, then generated rows in the order of their
 // commitment.
 std::vector<Placed> rows_of(const Canvas& canvas) {
   std::vector<Placed> rows;
@@ -64,14 +64,15 @@ class AsArmSequence final : public Sequence {
       content.push_back({&cache_, row.position, row.token, index, std::max(index + 1, prompt), {}});
     }
 
-    // A drafted token gets a content row only where someone attends it: it, or a token drafted
-    // after it, is asked at.
+    // A drafted token gets a content row only where some row attends it, that is where it, or a
+    // token drafted after it, is asked at.
     std::vector<char> needed(question.nodes.size(), 0);
     for (const Ask& ask : question.asks)
       for (int node = ask.node; node != kRoot; node = question.nodes[node].parent) needed[node] = 1;
-    std::vector<std::vector<std::int32_t>> above(
-        question.nodes.size());  // cache rows of a node and of those above it
-    std::vector<int> drafted(question.nodes.size(), kRoot);  // index into drafted_
+    // The cache rows of each node and of those above it.
+    std::vector<std::vector<std::int32_t>> above(question.nodes.size());
+    // An index into drafted_ for each node.
+    std::vector<int> drafted(question.nodes.size(), kRoot);
     for (std::size_t i = 0; i < question.nodes.size(); ++i) {
       if (!needed[i]) continue;
       const Node& node = question.nodes[i];
@@ -92,7 +93,7 @@ class AsArmSequence final : public Sequence {
   }
 
  private:
-  // Keeps of the cache what the canvas confirms: rows that were committed, and drafts that were
+  // Keeps what the canvas confirms of the cache: rows that were committed, and drafts that were
   // accepted since, which are moved to where the order of commitment puts them. The rest is
   // truncated.
   void keep(const std::vector<Placed>& rows) {
@@ -119,8 +120,10 @@ class AsArmSequence final : public Sequence {
   }
 
   RowCache cache_;
-  std::vector<Placed> cached_;  // committed rows in the cache
-  std::vector<Node> drafted_;   // of the last question; their rows follow
+  // The committed rows in the cache.
+  std::vector<Placed> cached_;
+  // The drafts of the last question, whose rows follow.
+  std::vector<Node> drafted_;
 };
 
 class AsArm final : public Model {
@@ -208,7 +211,8 @@ class AsArm final : public Model {
   }
 
  private:
-  // LAYERSxWIDTHxVOCABULARY, heads of 64 and a feed-forward of four widths, as XLNet-base.
+  // Reads LAYERSxWIDTHxVOCABULARY, with heads of 64 and a feed-forward of four widths, as in
+  // XLNet-base.
   XlnetConfig random_shape() const {
     long layers = 0, width = 0, vocabulary = 0;
     char rest = 0;
@@ -237,8 +241,8 @@ class AsArm final : public Model {
         facts_.mask);
   }
 
-  // The whole canvas through both streams, one batch row a path, as the authors' code does: masked
-  // positions are content rows too, which nobody sees.
+  // Sends the whole canvas through both streams, one batch row a path, as the authors' code does:
+  // masked positions are content rows too, which no other row sees.
   void recompute(Pending& pending) const {
     const Question& question = *pending.question;
     const Canvas& canvas = pending.sequence->canvas;
@@ -255,8 +259,8 @@ class AsArm final : public Model {
     pending.rows = static_cast<std::int64_t>(leaves.size());
     pending.positions = 0;
     for (const int leaf : leaves) {
-      // Ranks: 0 for the prompt, then the order of commitment, then the path; the rest comes after
-      // all of them.
+      // The ranks are 0 for the prompt, then the order of commitment, then the path; the rest comes
+      // after all of them.
       std::vector<std::int64_t> rank(length, length + 1), ids(length, std::max(facts_.mask, 0));
       std::int64_t next = 0;
       for (const Placed& row : rows_of(canvas)) {
@@ -317,8 +321,10 @@ class AsArm final : public Model {
   ModelFacts facts_;
   bool bf16_ = false;
   XlnetConfig config_;
-  std::optional<Xlnet> net_;       // where both streams are recomputed whole
-  std::optional<XlnetRows> rows_;  // where they are not
+  // Used where both streams are recomputed whole.
+  std::optional<Xlnet> net_;
+  // Used where they are not.
+  std::optional<XlnetRows> rows_;
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace draftlab {
 
 namespace {
 
-// A uniformly random index below n.
+// Draws a uniformly random index below n.
 int below(int n, const Uniforms& uniform) {
   return std::min(n - 1, static_cast<int>(uniform() * n));
 }
@@ -22,7 +22,7 @@ void shuffle(std::vector<std::int32_t>& items, const Uniforms& uniform) {
     std::swap(items[i], items[below(i + 1, uniform)]);
 }
 
-// `total` as `parts` positive summands: cut points are a random subset.
+// Divides `total` into `parts` positive summands; the cut points are a random subset.
 std::vector<int> composition(int total, int parts, const Uniforms& uniform) {
   std::vector<std::int32_t> cuts(total - 1);
   std::iota(cuts.begin(), cuts.end(), 1);
@@ -52,8 +52,8 @@ std::vector<char> draw_prompt(int length, int prompt, PromptShape shape, const U
     for (int i = 0; i < prompt - 1; i++) given[others[i]] = 1;
   } else {
     const int spans = 1 + below(std::min({3, prompt, length - prompt}), uniform);
-    // One visible part before each span, and one after the last that may be empty: hence the extra
-    // token that is taken back.
+    // One visible part stands before each span, and one after the last that may be empty: hence the
+    // extra token that is taken back.
     const std::vector<int> seen = composition(prompt + 1, spans + 1, uniform);
     const std::vector<int> hidden = composition(length - prompt, spans, uniform);
     int at = 0;

@@ -12,7 +12,7 @@ at::Tensor norm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor&
   return at::layer_norm(x, {x.size(-1)}, weight, bias, eps);
 }
 
-// [B, R, H dh] -> [H, B, R, dh] and back.
+// Maps [B, R, H dh] to [H, B, R, dh], and back.
 at::Tensor to_heads(const at::Tensor& x, std::int64_t heads) {
   return x.view({x.size(0), x.size(1), heads, -1}).permute({2, 0, 1, 3}).contiguous();
 }
@@ -47,11 +47,10 @@ at::Tensor lattice_nll(const Xlnet& net, const LatticeBatch& batch, bool bf16) {
     }
   }
   const auto compute = [bf16](const at::Tensor& x) { return bf16 ? x.to(at::kBFloat16) : x; };
-  const auto matrix = [&](const at::Tensor& weight) {
-    return compute(weight).flatten(1);
-  };  // [d, H, dh] -> [d, H dh]
+  // Maps [d, H, dh] to [d, H dh].
+  const auto matrix = [&](const at::Tensor& weight) { return compute(weight).flatten(1); };
 
-  // Rows of one canvas: content of every position, then the query of every position.
+  // The rows of one canvas are the content of every position, then the query of every position.
   at::Tensor x = at::cat(
       {at::embedding(net.word_embedding, ids), net.mask_emb.expand({n, length, config.d_model})},
       1);
@@ -62,7 +61,8 @@ at::Tensor lattice_nll(const Xlnet& net, const LatticeBatch& batch, bool bf16) {
     at::Tensor narrow = compute(x);
     const at::Tensor content = narrow.narrow(1, 0, length);
     at::Tensor limits = limit;
-    if (l + 1 == net.layers.size()) {  // the last layer's content is nobody's key
+    // The last layer's content is nobody's key.
+    if (l + 1 == net.layers.size()) {
       x = x.narrow(1, length, length);
       narrow = narrow.narrow(1, length, length);
       limits = limit.narrow(1, length, length).contiguous();

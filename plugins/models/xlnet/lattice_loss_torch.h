@@ -1,5 +1,6 @@
 // The training loss of an AS-ARM: the joint conditional log-probability of what is not prompt (Eq.
-// 7), both streams in one forward. Differentiable; see xlnet_torch.h for the general forward.
+// 7), with both streams in one forward. It is differentiable; xlnet_torch.h has the general
+// forward.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,12 +17,13 @@ namespace draftlab {
 struct LatticeBatch {
   std::vector<std::vector<Token>> tokens;
   std::vector<Arrangement> arrangements;
-  std::int64_t scored() const;  // tokens of rank >= prompt
+  // Counts the tokens of rank >= prompt.
+  std::int64_t scored() const;
 };
 
-// -log p(token | prompt and earlier ranks) in nats of every scored token, f32 [scored], sample by
-// sample, positions ascending. `bf16`: matrix products in bf16; norms, residuals, softmax and the
-// loss stay f32.
+// Returns -log p(token | prompt and earlier ranks) in nats of every scored token, f32 [scored],
+// sample by sample, with positions ascending. With `bf16`, matrix products are in bf16; norms,
+// residuals, softmax and the loss stay f32.
 at::Tensor lattice_nll(const Xlnet& net, const LatticeBatch& batch, bool bf16);
 
 }  // namespace draftlab

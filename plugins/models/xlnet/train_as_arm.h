@@ -1,5 +1,5 @@
-// Options of the trainer `as-arm`. The loop is in train_as_arm_torch.cc; this side is torch-free,
-// so that `list`, `describe` and `check` know the trainer without loading torch.
+// The options of the trainer `as-arm`. The loop is in train_as_arm_torch.cc; this file needs no
+// torch, so that `list`, `describe` and `check` know the trainer without loading torch.
 #pragma once
 
 #include <string>
@@ -12,26 +12,26 @@
 namespace draftlab {
 
 struct TrainAsArmOptions : TrainingOptions {
-  // Corpus.
+  // The corpus.
   std::string text, documents = "lines", field = "text", tokenizer;
   std::int64_t stories = 0;
   double holdout = 0.01;
   bool align = false;
-  // Model.
+  // The shape of the model.
   std::string start;
   std::int64_t layers = 6, width = 160, heads = 5, inner = 640;
-  // What is masked.
+  // The order of generation, and what is masked.
   std::string order = "lattice";
   double mask_start = 0.15, mask_min = 0.15, mask_max = 0.99, share_prefix = 0, share_spans = 0,
          share_ahead = 0;
   std::int64_t mask_warmup = 5000, most_ahead = 4;
-  // Sizes.
+  // The sizes of canvases and of validation.
   std::int64_t length = 128, validate_canvases = 64;
 
   void declare(OptionSet& set);
 };
 
-// What the torch module is handed: it must not depend on the tokenizer's library, whose copy of
+// What the torch module gets. The module must not depend on the tokenizer's library, whose copy of
 // protobuf would clash with the one that torch loads.
 struct TrainAsArmJob {
   TrainAsArmOptions options;
@@ -39,7 +39,7 @@ struct TrainAsArmJob {
   int vocabulary = 0;
 };
 
-// Exported by the torch module as `draftlab_train_as_arm`.
+// The torch module exports a function of this type as `draftlab_train_as_arm`.
 using TrainAsArm = void (*)(const TrainAsArmJob&, const TrainContext&);
 
 }  // namespace draftlab

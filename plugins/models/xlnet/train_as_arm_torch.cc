@@ -1,4 +1,4 @@
-// Trainer `as-arm`: what a step is made of; training_torch.cc runs the loop.
+// The steps of the trainer `as-arm`; training_torch.cc runs the loop.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -35,8 +35,8 @@ Xlnet network(const TrainAsArmJob& job, std::uint64_t seed) {
   return Xlnet::random(config, seed);
 }
 
-// Mask rates are stratified over the canvases of the step; shape, prompt and order are each
-// canvas's own.
+// Mask rates are stratified over the canvases of the step; each canvas has a shape, a prompt and an
+// order of its own.
 LatticeBatch draw(const TrainAsArmOptions& o, const Corpus& corpus, std::uint64_t seed,
                   std::uint64_t stream, std::int64_t step, std::int64_t count) {
   const int length = static_cast<int>(o.length);
@@ -62,7 +62,7 @@ LatticeBatch draw(const TrainAsArmOptions& o, const Corpus& corpus, std::uint64_
   return batch;
 }
 
-// Parts of a step's batch, one forward each.
+// Returns a part of a step's batch, which takes one forward.
 LatticeBatch part(const LatticeBatch& batch, std::int64_t first, std::int64_t count) {
   return {{batch.tokens.begin() + first, batch.tokens.begin() + first + count},
           {batch.arrangements.begin() + first, batch.arrangements.begin() + first + count}};

@@ -17,8 +17,8 @@ namespace draftlab {
 
 namespace {
 
-// One row of scores becomes one row of probabilities. `content` and `relative` are the two products
-// of the row.
+// Turns one row of scores into one row of probabilities. `content` and `relative` are the two
+// products of the row.
 template <class T>
 DRAFTLAB_INLINE void soften(const T* content, const T* relative, const std::int32_t* rank,
                             std::int32_t limit, float scale, int n, float* row, T* out) {
@@ -40,7 +40,7 @@ DRAFTLAB_INLINE void soften(const T* content, const T* relative, const std::int3
   for (int j = 0; j < n; j++) narrow(row[j] * share, out[j]);
 }
 
-// The gradient of the scores, from that of the probabilities; it goes to both products.
+// Computes the gradient of the scores from that of the probabilities. It goes to both products.
 template <class T>
 DRAFTLAB_INLINE void harden(const T* probability, const T* gradient, float scale, int n, T* content,
                             T* relative) {
@@ -114,15 +114,15 @@ bool is_bf16(const at::Tensor& tensor) { return tensor.scalar_type() == at::kBFl
 std::uint16_t* bits(const at::Tensor& tensor) {
   return static_cast<std::uint16_t*>(tensor.data_ptr());
 }
-at::Tensor flat(const at::Tensor& tensor) {
-  return tensor.flatten(0, 1);
-}  // [H, B, ...] -> [H B, ...]
+// Maps [H, B, ...] to [H B, ...].
+at::Tensor flat(const at::Tensor& tensor) { return tensor.flatten(0, 1); }
 
 Shape shape_of(const at::Tensor& q, const at::Tensor& k) {
   return {static_cast<int>(q.size(1)), static_cast<int>(q.size(2)), static_cast<int>(k.size(2)),
           1 / std::sqrt(static_cast<float>(q.size(3)))};
 }
-constexpr std::int64_t kGrain = 64;  // rows a thread takes at a time
+// A thread takes so many rows at a time.
+constexpr std::int64_t kGrain = 64;
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;

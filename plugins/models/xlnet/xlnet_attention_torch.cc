@@ -26,15 +26,15 @@ DRAFTLAB_VECTOR void widen(const std::uint16_t* from, float* to, std::int64_t le
     to[j] = std::bit_cast<float>(static_cast<std::uint32_t>(from[j]) << 16);
 }
 
-DRAFTLAB_VECTOR void narrow(const float* from, std::uint16_t* to,
-                            std::int64_t length) {  // to nearest even
+// This rounds to nearest even.
+DRAFTLAB_VECTOR void narrow(const float* from, std::uint16_t* to, std::int64_t length) {
   for (std::int64_t j = 0; j < length; ++j) {
     const std::uint32_t bits = std::bit_cast<std::uint32_t>(from[j]);
     to[j] = static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
   }
 }
 
-// The row as floats: itself, or widened into `buffer`.
+// Returns the row as floats: itself, or widened into `buffer`.
 const float* floats(const float* row, float*, std::int64_t) { return row; }
 const float* floats(const BFloat16* row, float* buffer, std::int64_t length) {
   widen(reinterpret_cast<const std::uint16_t*>(row), buffer, length);
@@ -47,7 +47,7 @@ void store(const float* from, BFloat16* to, std::int64_t length) {
   narrow(from, reinterpret_cast<std::uint16_t*>(to), length);
 }
 
-// scale * p * (dp - sum(p * dp)): the gradient of the scaled scores.
+// Computes scale * p * (dp - sum(p * dp)), the gradient of the scaled scores.
 DRAFTLAB_VECTOR void softmax_backward_row(const float* p, const float* dp, float scale, float* out,
                                           std::int64_t length) {
   float dot = 0;
@@ -56,7 +56,7 @@ DRAFTLAB_VECTOR void softmax_backward_row(const float* p, const float* dp, float
   for (std::int64_t j = 0; j < length; ++j) out[j] = scale * p[j] * (dp[j] - dot);
 }
 
-// scale * (content + relative), minus 1e30 where blocked.
+// Computes scale * (content + relative), minus 1e30 where blocked.
 DRAFTLAB_VECTOR void score_row(const float* content, const float* relative, const bool* blocked,
                                float scale, float* out, std::int64_t length) {
   for (std::int64_t j = 0; j < length; ++j)
@@ -71,7 +71,7 @@ struct Shape {
         rows(content.size(2)),
         length(content.size(3)) {}
   std::int64_t all() const { return batch * heads * rows; }
-  // Of a flat [B, H, R] index: where its relative row lies in [H, B, R], and which [B, R] it is.
+  // For a flat [B, H, R] index: where its relative row lies in [H, B, R], and which [B, R] it is.
   std::int64_t relative(std::int64_t flat) const {
     const std::int64_t b = flat / (heads * rows), h = flat / rows % heads;
     return (h * batch + b) * rows + flat % rows;

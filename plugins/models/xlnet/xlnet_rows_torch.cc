@@ -21,14 +21,14 @@
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kTile = 32;  // rows that are attended together
+constexpr std::size_t kTile = 32;  // So many rows are attended together.
 constexpr float kUnseen = -3e38f;
 constexpr std::int64_t kOffsets = 64;  // relative offsets that one product computes
 
 std::int64_t padded(std::int64_t count) { return (count + 15) / 16 * 16; }
 
-// scores[j] += origin[positions[j]], where the first `ordered` positions are neighbours in order.
-// The largest of them.
+// Computes scores[j] += origin[positions[j]], where the first `ordered` positions are neighbours in
+// order. Returns the largest score.
 DRAFTLAB_WIDEST float add_relative(float* scores, const float* origin,
                                    const std::int32_t* positions, std::int64_t ordered,
                                    std::int64_t count) {
@@ -51,18 +51,18 @@ DRAFTLAB_WIDEST void scale_row(const float* from, float scale, std::int64_t coun
   for (std::int64_t i = 0; i < count; ++i) to[i] = scale * from[i];
 }
 
-// Uninitialised: a forward writes before it reads.
+// Returns memory that is not initialised, because a forward writes before it reads.
 std::unique_ptr<float[]> room(std::int64_t count) {
   return std::unique_ptr<float[]>(new float[count]);
 }
 
-// out = scale * (x + bias).
+// Computes out = scale * (x + bias).
 DRAFTLAB_WIDEST void biased(const float* x, const float* bias, float scale, std::int64_t count,
                             float* out) {
   for (std::int64_t i = 0; i < count; ++i) out[i] = scale * (x[i] + bias[i]);
 }
 
-// x = norm(x + y), row by row.
+// Computes x = norm(x + y), row by row.
 void add_and_norm(float* x, const float* y, std::int64_t rows, std::int64_t d,
                   const at::Tensor& weight, const at::Tensor& bias, double epsilon) {
   const float *scale = weight.data_ptr<float>(), *shift = bias.data_ptr<float>();
@@ -83,9 +83,8 @@ void RowCache::move(std::int64_t from, std::int64_t to) {
 }
 
 std::int64_t RowCache::append(std::int32_t position) {
-  if (size() == memory_.slots())
-    memory_.reserve(
-        2 * size());  // only many paths at once need more rows than the canvas has positions
+  // Only many paths at once need more rows than the canvas has positions.
+  if (size() == memory_.slots()) memory_.reserve(2 * size());
   positions_.push_back(position);
   return size() - 1;
 }
@@ -96,7 +95,8 @@ XlnetRows::XlnetRows(Xlnet net, bool bf16) : config_(net.config), layout_(memory
   const auto floats = [](const at::Tensor& tensor) {
     return tensor.detach().to(at::kFloat).contiguous();
   };
-  if (!net.lm_weight.is_same(net.word_embedding)) {  // else the head holds it, too
+  // Where the two are the same tensor, the head holds the embedding, too.
+  if (!net.lm_weight.is_same(net.word_embedding)) {
     const bool narrow = bf16 || net.word_embedding.scalar_type() == at::kBFloat16;
     embedding_ = net.word_embedding.detach().to(narrow ? at::kBFloat16 : at::kFloat).contiguous();
   }
@@ -166,8 +166,8 @@ std::vector<XlnetRows::Tile> XlnetRows::tiles(std::span<const Row* const> rows) 
     tiles.back().rows.push_back(order[i]);
   }
   for (Tile& tile : tiles) {
-    std::int64_t end = 0, first = length_,
-                 last = 0;  // of the slots that are seen, and of the rows' positions
+    // `end` bounds the slots that are seen; `first` and `last` bound the rows' positions.
+    std::int64_t end = 0, first = length_, last = 0;
     for (const std::int64_t i : tile.rows) {
       const Row& row = *rows[i];
       end = std::max(end, row.limit);
@@ -214,8 +214,8 @@ void XlnetRows::attend_tile(const Layer& layer, std::size_t l, std::int64_t head
   for (std::int64_t r = 0; r < count; ++r) {
     const Row& row = *rows[tile.rows[r]];
     float* own = scores + r * tile.seen;
-    const float* origin =
-        others + r * tile.offsets + (length_ - 1 - row.position - tile.lowest);  // of position 0
+    // The relative score of position 0.
+    const float* origin = others + r * tile.offsets + (length_ - 1 - row.position - tile.lowest);
     kept.clear();
     for (const std::int32_t extra : row.extras)
       kept.push_back(own[extra] + origin[positions[extra]]);
@@ -240,8 +240,8 @@ at::Tensor XlnetRows::forward(std::span<const Row> content, std::span<const Row>
                      asked = static_cast<std::int64_t>(queries.size());
   for (const Row& row : content) row.cache->memory_.settle(layout_);
 
-  // Content rows first, so that the last layer, which needs nothing of them but keys and values,
-  // can leave them out.
+  // Content rows come first, so that the last layer, which needs only their keys and values, can
+  // leave them out.
   const std::int64_t most = contents + asked;
   const auto x = room(most * d), q = room(most * all), kv = room(contents * 2 * all),
              joined = room(most * all), added = room(most * d),
@@ -255,7 +255,8 @@ at::Tensor XlnetRows::forward(std::span<const Row> content, std::span<const Row>
   for (std::int64_t i = contents; i < most; ++i)
     std::copy_n(mask_.data_ptr<float>(), d, x.get() + i * d);
 
-  std::vector<const Row*> above;  // the rows that the layer at hand computes
+  // The rows that the current layer computes.
+  std::vector<const Row*> above;
   std::vector<Tile> together;
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     const Layer& layer = layers_[l];
@@ -267,15 +268,14 @@ at::Tensor XlnetRows::forward(std::span<const Row> content, std::span<const Row>
       together = tiles(above);
     }
     float* at = x.get() + first * d;
-    if (contents > 0 &&
-        content.front().cache !=
-            content[contents - 1].cache) {  // several sequences are not near at once
+    // The memories of several sequences are not in the cache at once.
+    if (contents > 0 && content.front().cache != content[contents - 1].cache) {
       for (const Row& row : content) row.cache->memory_.fetch_slot(l, row.index);
     }
     layer.kv.apply(x.get(), contents, kv.get());
     at::parallel_for(0, contents, 16, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t near = begin; near < end;
-           near += 16) {  // neighbours share the lines of a head
+      // Neighbours share the cache lines of a head.
+      for (std::int64_t near = begin; near < end; near += 16) {
         for (std::int64_t h = 0; h < heads; ++h) {
           for (std::int64_t i = near; i < std::min(near + 16, end); ++i) {
             const float* own = kv.get() + i * 2 * all + h * head;

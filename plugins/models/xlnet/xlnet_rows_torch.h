@@ -1,5 +1,5 @@
-// The same network, computed for a few rows at a time: content rows leave their keys and values in
-// a cache, query rows read it.
+// The network of xlnet_torch.h, computed for a few rows at a time: content rows leave their keys
+// and values in a cache, and query rows read it.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -23,8 +23,10 @@ class RowCache {
       : memory_(config.n_layer, config.n_head, config.d_head, capacity) {}
   std::int64_t size() const { return static_cast<std::int64_t>(positions_.size()); }
   void truncate(std::int64_t size) { positions_.resize(size); }
-  void move(std::int64_t from, std::int64_t to);  // row `from` takes the place of row `to`
-  std::int64_t append(std::int32_t position);     // room for one more row: its index
+  // Moves row `from` to the place of row `to`.
+  void move(std::int64_t from, std::int64_t to);
+  // Makes room for one more row and returns its index.
+  std::int64_t append(std::int32_t position);
 
  private:
   friend class XlnetRows;
@@ -36,32 +38,38 @@ class RowCache {
 struct Row {
   RowCache* cache = nullptr;
   std::int32_t position = 0;
-  Token token = kNoToken;  // content rows
-  std::int64_t index = 0;  // content rows: where their keys and values go
+  // The token of a content row.
+  Token token = kNoToken;
+  // The place where a content row's keys and values go.
+  std::int64_t index = 0;
   std::int64_t limit = 0;
   std::vector<std::int32_t> extras;
 };
 
 class XlnetRows {
  public:
-  XlnetRows(Xlnet net, bool bf16);  // takes the weights apart, layer by layer
-  // Makes room for canvases of `length`: relative-position terms depend on weights and offsets
+  // Takes the weights apart, layer by layer.
+  XlnetRows(Xlnet net, bool bf16);
+  // Makes room for canvases of `length`. Relative-position terms depend on weights and offsets
   // alone, so they are computed once.
   void prepare(std::int64_t length);
-  // One forward; content rows may attend one another as their limits say. Logits of the query rows,
-  // [queries, V].
+  // Runs one forward, in which content rows may attend one another as their limits say. Returns the
+  // logits of the query rows, [queries, V].
   at::Tensor forward(std::span<const Row> content, std::span<const Row> queries) const;
 
  private:
   struct Layer {
     RowLinear q, kv, o, inner, outer;
-    at::Tensor content_bias, relative_bias;  // r_w_bias, r_r_bias
+    // These are r_w_bias and r_r_bias.
+    at::Tensor content_bias, relative_bias;
     at::Tensor attention_norm, attention_norm_bias, ff_norm, ff_norm_bias;
-    at::Tensor r;     // W_r, [d, H dh]
-    Panels relative;  // of each head: output N-1-r+p is W_r PE(r-p), of a row at r and a key at p
+    // The weight W_r, [d, H dh].
+    at::Tensor r;
+    // For each head: output N-1-r+p is W_r PE(r-p), of a row at r and a key at p.
+    Panels relative;
   };
   // Rows of one cache that are attended together, by their places in the forward, and what one head
-  // of them needs: `seen` slots of the cache, and relative outputs [lowest, lowest + offsets);
+  // of them needs: `seen` slots of the cache, and relative outputs [lowest, lowest + offsets), both
   // multiples of 16. The first `ordered` slots hold neighbours in order.
   struct Tile {
     std::vector<std::int64_t> rows;
@@ -72,9 +80,11 @@ class XlnetRows {
                    std::span<const Row* const> rows, const float* q, float* joined) const;
 
   XlnetConfig config_;
-  Layout layout_;  // of memories
+  // The layout of memories.
+  Layout layout_;
   std::int64_t length_ = 0;
-  at::Tensor embedding_, mask_;  // no embedding: the head's weights
+  // Where the embedding is undefined, the head's weights serve.
+  at::Tensor embedding_, mask_;
   std::vector<Layer> layers_;
   RowLinear head_;
 };

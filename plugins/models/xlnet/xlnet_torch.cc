@@ -34,7 +34,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// One key of config.json; `fallback` when it is absent (required when null).
+// Reads one key of config.json; `fallback` serves when it is absent (without one, the key is
+// required).
 template <class T>
 T value(const Json& json, const std::string& path, const char* key,
         const Json& fallback = nullptr) {
@@ -95,7 +96,7 @@ void each_weight(Net& net, Visit visit) {
   visit("lm_loss.bias", net.lm_bias, Shape{config.vocab_size});
 }
 
-// Matrix products in the chosen precision.
+// Computes matrix products in the chosen precision.
 struct Products {
   bool bf16;
   at::Tensor cast(const at::Tensor& x) const { return bf16 ? x.to(at::kBFloat16) : x; }
@@ -195,7 +196,7 @@ std::vector<std::pair<std::string, at::Tensor>> Xlnet::named_parameters() const 
   return all;
 }
 
-// A network whose tensors are yet to be made.
+// Returns a network whose tensors are yet to be made.
 static Xlnet bare(const XlnetConfig& config) {
   XlnetConfig none = config;
   none.n_layer = none.vocab_size = 0;
@@ -284,7 +285,8 @@ Hidden two_stream(const Xlnet& net, const at::Tensor& ids, const at::Tensor& blo
       at::cat({at::embedding(net.word_embedding, ids), net.mask_emb.expand({batch, asked, d})}, 1);
   const at::Tensor offsets = positional_rows(length - 1, -length, d);
 
-  std::int64_t dropped = 0;  // content rows that the last layer need not compute
+  // The content rows that the last layer need not compute.
+  std::int64_t dropped = 0;
   for (std::size_t i = 0; i < net.layers.size(); ++i) {
     const XlnetLayer& layer = net.layers[i];
     if (i + 1 == net.layers.size() && !options.content) dropped = length;
@@ -316,8 +318,8 @@ Hidden two_stream(const Xlnet& net, const at::Tensor& ids, const at::Tensor& blo
     if (options.segments.defined()) {
       const at::Tensor own = at::cat({options.segments, options.segments.gather(1, targets)}, 1)
                                  .narrow(1, dropped, rows);
-      const at::Tensor differs =
-          own.unsqueeze(2).ne(options.segments.unsqueeze(1)).unsqueeze(1);  // [B, 1, R, L]
+      // The shape is [B, 1, R, L].
+      const at::Tensor differs = own.unsqueeze(2).ne(options.segments.unsqueeze(1)).unsqueeze(1);
       const at::Tensor both = at::matmul((q + layer.r_s_bias).permute({0, 2, 1, 3}),
                                          layer.seg_embed.permute({1, 2, 0}));
       scores = scores + at::where(differs, both.narrow(3, 1, 1), both.narrow(3, 0, 1));

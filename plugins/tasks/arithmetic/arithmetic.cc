@@ -1,6 +1,6 @@
-// Task `arithmetic`: worded problems with checkable answers (S2D2's GSM8K, made small). The
-// question is given; the answer has a fixed number of positions and ends, in the text, at the first
-// end token.
+// The task `arithmetic` asks worded problems with checkable answers (S2D2's GSM8K, made small). The
+// question is given; the answer has a fixed number of positions, and its text ends at the first end
+// token.
 #include <map>
 
 #include "core/base/error.h"
@@ -71,7 +71,8 @@ class Arithmetic final : public Task {
  private:
   Options options_;
   std::vector<Prompt> prompts_;
-  std::map<std::string, std::string> wanted_;  // by prompt
+  // The wanted answers by prompt id.
+  std::map<std::string, std::string> wanted_;
   std::string digest_;
   const Tokenizer* tokenizer_ = nullptr;
 };

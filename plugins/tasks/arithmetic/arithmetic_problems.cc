@@ -14,7 +14,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr int kMost = 40;  // no number of a problem is larger
+// No number of a problem is larger than this.
+constexpr int kMost = 40;
 
 struct Thing {
   std::string many, holder;
@@ -27,7 +28,7 @@ const std::vector<Thing> kThings = {
 const Words kWomen = {"Anna", "Clara", "Emma", "Ida", "Lena", "Nora", "Rosa", "Vera"};
 const Words kMen = {"Ben", "Carl", "Felix", "Hugo", "Leo", "Max", "Paul", "Tom"};
 
-// {slot} is replaced by its value; the first letter becomes a capital.
+// Replaces each {slot} by its value and makes the first letter a capital.
 std::string fill(const std::string& text, const std::map<std::string, std::string>& slots) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -46,7 +47,7 @@ std::string fill(const std::string& text, const std::map<std::string, std::strin
   return out;
 }
 
-// What happens to the number {x}: it becomes {y}. {b} is the other number, {c} a third.
+// Says what happens to the number {x}: it becomes {y}. {b} is the other number, and {c} a third.
 struct Move {
   enum Kind { more, less, again, half, packs } kind;
   Words told, worked;
@@ -108,8 +109,8 @@ class Telling {
     slots_["name"] = choices_.of(woman ? kWomen : kMen);
     slots_["he"] = woman ? "she" : "he";
     slots_["him"] = woman ? "her" : "him";
-    slots_["friend"] =
-        choices_.of(woman ? kMen : kWomen);  // of the other list, so that nobody is both
+    // The friend's name comes from the other list, so that nobody is both.
+    slots_["friend"] = choices_.of(woman ? kMen : kWomen);
     const Thing& thing = choices_.of(kThings);
     slots_["things"] = thing.many;
     slots_["holders"] = thing.holder;

@@ -1,5 +1,5 @@
-// Worded grade-school problems of one to three small steps, worked as GSM8K works its own: the
-// steps, then `#### n`.
+// Makes worded grade-school problems of one to three small steps, worked as GSM8K works its own:
+// the steps, then `#### n`.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@ namespace draftlab {
 
 struct Problem {
   std::string question;
-  std::string worked;  // sentences with one equation each, then "#### n"
+  // Sentences with one equation each, then "#### n".
+  std::string worked;
   int answer = 0;
 };
 

@@ -1,4 +1,4 @@
-// Task `code-infill`: a line of a Python function is written again between what precedes and what
+// The task `code-infill` asks for a line of a Python function between what precedes and what
 // follows it, in as many tokens as it had (HumanEval's single-line infilling; ASSD, Table 2). The
 // program that is run has the file's own text around what was decoded.
 #include <algorithm>

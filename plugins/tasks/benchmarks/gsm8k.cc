@@ -1,5 +1,5 @@
-// Task `gsm8k`: grade-school problems of a JSONL file, scored by the number that the answer ends
-// in.
+// The task `gsm8k` asks the grade-school problems of a JSONL file and scores the number that the
+// answer ends in.
 #include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "plugins/tasks/benchmarks/question_task.h"

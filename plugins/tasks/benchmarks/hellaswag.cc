@@ -1,6 +1,6 @@
-// Task `hellaswag`: of four endings the one that the model gives the highest probability is chosen
-// (ASSD, Table 10): the sum of its tokens' log probabilities after the context, not normalised by
-// its length.
+// The task `hellaswag` chooses, of four endings, the one to which the model gives the highest
+// probability (ASSD, Table 10): the sum of its tokens' log probabilities after the context, not
+// normalised by its length.
 #include <algorithm>
 #include <map>
 
@@ -85,7 +85,8 @@ class Hellaswag final : public Task {
  private:
   Options options_;
   std::vector<Prompt> prompts_;
-  std::map<std::string, std::size_t> labels_;  // by prompt: which choice is right
+  // The index of the right choice, by prompt id.
+  std::map<std::string, std::size_t> labels_;
   std::string digest_;
   const Tokenizer* tokenizer_ = nullptr;
 };

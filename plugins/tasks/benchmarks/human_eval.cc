@@ -1,5 +1,5 @@
-// Task `human-eval`: Python functions of HumanEval's JSONL, completed from their heads, or written
-// in answer to a request.
+// The task `human-eval` asks for the Python functions of HumanEval's JSONL, completed from their
+// heads, or written in answer to a request.
 #include "core/config/plugin.h"
 #include "plugins/tasks/benchmarks/python_runs.h"
 #include "plugins/tasks/benchmarks/question_task.h"
@@ -33,8 +33,8 @@ class HumanEval final : public QuestionTask {
     const FileQuestion& asked = question(prompt);
     const std::string answer = text(prompt, canvas), code = extracted_code(answer),
                       head = "def " + asked.setup + "(";
-    // An answer that begins the function anew stands below what the head had above it (imports),
-    // any other one below the head.
+    // An answer that begins the function anew is put below what the head had above the function
+    // (imports), and any other answer is put below the head.
     const bool anew = code.find(head) != std::string::npos;
     std::vector<Score> scores{{"extracted", anew || !chat_ ? 1.0 : 0.0}};
     if (limits_.python.empty()) return scores;
@@ -54,7 +54,7 @@ class HumanEval final : public QuestionTask {
     return {request_ + "\n" + question.text,
             "```python\n" + question.text + question.answer + "```"};
   }
-  // Where Codex's authors cut completions.
+  // Codex's authors cut completions at these texts.
   std::vector<std::string> until() const override {
     return {"\nclass", "\ndef", "\n#", "\nif", "\nprint"};
   }

@@ -1,6 +1,6 @@
-// Task `ifeval`: instructions whose following can be checked (IFEval's JSONL). Scores are shares of
-// the instructions of a prompt, and whether all were followed; a prompt that has one which cannot
-// be checked here is scored by the others.
+// The task `ifeval` gives instructions whose following can be checked (IFEval's JSONL). Its scores
+// are the share of a prompt's instructions that were followed, and whether all were; a prompt with
+// an instruction that cannot be checked here is scored by the others.
 #include "core/config/plugin.h"
 #include "plugins/tasks/benchmarks/instructions.h"
 #include "plugins/tasks/benchmarks/question_task.h"

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// An instruction's arguments.
+// The arguments of an instruction.
 struct Wanted {
   const Json& json;
   const Json& at(const char* key) const {
@@ -43,7 +43,7 @@ struct Wanted {
       if (one.is_string()) all.push_back(one.get<std::string>());
     return all;
   }
-  // "less than" or "at least" so many.
+  // Says whether `count` is "less than" or "at least" the number under `key`.
   bool relates(std::int64_t count, const char* relation, const char* key) const {
     const std::string how = text(relation);
     if (how != "less than" && how != "at least")
@@ -108,8 +108,8 @@ std::int64_t sentences(const std::string& text) {
   return number;
 }
 
-// Paragraphs between `***`; the empty ones at either end do not count, and -1 says that there is
-// one in the middle.
+// Counts the paragraphs between `***`. Empty ones at either end do not count, and -1 says that
+// there is an empty one in the middle.
 std::int64_t starred_paragraphs(const std::string& text) {
   const std::vector<std::string> parts = split(text, "***");
   auto number = static_cast<std::int64_t>(parts.size());

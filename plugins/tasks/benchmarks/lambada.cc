@@ -1,5 +1,5 @@
-// Task `lambada`: the last word of a passage is to be written, in as many tokens as it has (ASSD,
-// Table 10).
+// The task `lambada` asks for the last word of a passage, in as many tokens as it has (ASSD, Table
+// 10).
 #include "core/base/documents.h"
 #include "core/base/error.h"
 #include "core/config/plugin.h"
@@ -60,7 +60,7 @@ class Lambada final : public Task {
       throw DataError("'" + options_.path + "' passage " + std::to_string(size()) +
                       " has fewer than two words");
     const std::string word = passage.substr(gap + 1, end - gap);
-    std::string before;  // words joined by one space
+    std::string before;  // The words before it, joined by one space.
     for (const char c : passage.substr(0, gap)) {
       const bool space = c == ' ' || c == '\t' || c == '\n';
       if (!space)

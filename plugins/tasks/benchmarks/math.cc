@@ -1,4 +1,5 @@
-// Task `math`: competition problems of MATH's JSONL, scored by the answer that the solution names.
+// The task `math` asks the competition problems of MATH's JSONL and scores the answer that the
+// solution names.
 #include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "plugins/tasks/benchmarks/math_answers.h"

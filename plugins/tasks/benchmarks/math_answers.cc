@@ -11,7 +11,8 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
     text.replace(at, what.size(), by);
 }
 
-// What the braces hold whose opening one is at `open`; nothing where they are never closed.
+// Returns what the braces hold whose opening one is at `open`, and nothing where they are never
+// closed.
 std::optional<std::string> braced(const std::string& text, std::size_t open) {
   int depth = 0;
   for (std::size_t i = open; i < text.size(); ++i) {
@@ -29,7 +30,7 @@ bool digits(const std::string& text) {
                      [](unsigned char c) { return std::isdigit(c); });
 }
 
-// \frac12 and \frac1{2} as \frac{1}{2}; \sqrt3 as \sqrt{3}.
+// Writes \frac12 and \frac1{2} as \frac{1}{2}, and \sqrt3 as \sqrt{3}.
 std::string with_braces(const std::string& text) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
@@ -69,7 +70,8 @@ std::optional<std::string> math_answer(const std::string& text) {
     const std::size_t open = text.find_first_of("{ ", box);
     if (open == std::string::npos) return std::nullopt;
     if (text[open] == '{') return braced(text, open);
-    return text.substr(open + 1, text.find('$', open) - open - 1);  // \boxed 3
+    // The text is of the form \boxed 3.
+    return text.substr(open + 1, text.find('$', open) - open - 1);
   }
   const std::string says = "final answer is";
   const std::size_t at = text.rfind(says);

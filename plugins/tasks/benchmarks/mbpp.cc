@@ -1,5 +1,5 @@
-// Task `mbpp`: short Python programs of MBPP's JSONL. What is decoded runs only where `python`
-// names an interpreter, in a sandbox.
+// The task `mbpp` asks for the short Python programs of MBPP's JSONL. What is decoded runs only
+// where `python` names an interpreter, in a sandbox.
 #include "core/config/plugin.h"
 #include "plugins/tasks/benchmarks/python_runs.h"
 #include "plugins/tasks/benchmarks/question_task.h"
@@ -38,7 +38,7 @@ class Mbpp final : public QuestionTask {
   std::vector<FileQuestion> parse(const std::string& text, const std::string& name) const override {
     return parse_mbpp(text, name);
   }
-  // As MBPP's authors ask.
+  // The question is put as MBPP's authors put it.
   Turn turn(const FileQuestion& question) const override {
     std::string asked =
         "You are an expert Python programmer, and here is your task: " + question.text +

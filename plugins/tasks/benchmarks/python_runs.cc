@@ -11,9 +11,9 @@
 namespace draftlab {
 namespace {
 
-// Reads a secret and the program from the standard input, which it then empties, and runs the
-// program; whoever reaches its end writes the secret. A program that leaves early, whatever its
-// status, does not know it, and cannot read its own tests.
+// This Python program reads a secret and the program from the standard input, which it then
+// empties, and runs the program; whoever reaches its end writes the secret. A program that leaves
+// early, whatever its status, does not know the secret, and cannot read its own tests.
 constexpr const char* kRunner = R"(
 def run():
     import os, sys
@@ -39,7 +39,8 @@ std::string between(const std::string& text, std::size_t from, const std::string
 }
 
 struct Run {
-  bool succeeded;  // the program reached its end
+  // Whether the program reached its end.
+  bool succeeded;
   SandboxResult result;
 };
 
@@ -59,8 +60,8 @@ std::string extracted_code(const std::string& answer) {
   if (const std::size_t at = answer.find(begin); at != std::string::npos)
     return between(answer, at + begin.size(), "[DONE]");
   if (const std::size_t at = answer.find(fence); at != std::string::npos) {
-    const std::size_t line =
-        answer.find('\n', at);  // what follows the fence on its line names the language
+    // What follows the fence on its line names the language.
+    const std::size_t line = answer.find('\n', at);
     return line == std::string::npos ? "" : between(answer, line + 1, fence);
   }
   return answer;

@@ -8,8 +8,8 @@ namespace draftlab {
 namespace {
 
 // The 32-bit words of Python's random.Random(seed): the Mersenne twister of Matsumoto and Nishimura
-// (1998), begun by their init_by_array with one word. It draws nothing in an experiment: it names a
-// subset that others chose.
+// (1998), seeded by their init_by_array with one word. It draws nothing in an experiment; it only
+// names a subset that others chose.
 class PythonWords {
  public:
   explicit PythonWords(std::uint32_t seed) {
@@ -57,7 +57,8 @@ std::vector<int> python_shuffle(int total, std::uint32_t seed) {
   std::vector<int> order(static_cast<std::size_t>(std::max(total, 0)));
   std::iota(order.begin(), order.end(), 0);
   for (std::uint32_t i = static_cast<std::uint32_t>(order.size()); i-- > 1;) {
-    // An even number below i + 1: as many high bits as it needs, drawn again while too large.
+    // Draws a uniform number below i + 1: as many high bits as it needs, drawn again while it is
+    // too large.
     int bits = 0;
     for (std::uint32_t n = i + 1; n; n >>= 1) ++bits;
     std::uint32_t j;

@@ -1,4 +1,4 @@
-// The order in which others chose their questions.
+// Repeats the order in which the authors of papers chose their questions.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace draftlab {
 
-// 0 to total - 1 as Python's random.Random(seed).shuffle leaves them.
+// Returns 0 to total - 1 as Python's random.Random(seed).shuffle leaves them.
 std::vector<int> python_shuffle(int total, std::uint32_t seed);
 
 }  // namespace draftlab

@@ -21,7 +21,7 @@ std::string without_annotations(std::string text) {
   return text;
 }
 
-// A text of a config, in which \\n is a line end.
+// Reads a text of a config, in which \\n is a line end.
 std::string with_lines(std::string text) {
   for (std::size_t at = 0; (at = text.find("\\n", at)) != std::string::npos; ++at)
     text.replace(at, 2, "\n");
@@ -45,7 +45,7 @@ std::string markup_of(const Tokenizer& tokenizer) {
                                                       : "plain";
 }
 
-// How one speaker's turn is marked; `what` null: only its beginning.
+// Writes how one speaker's turn is marked. With a null `what` only its beginning is written.
 std::string marked(const std::string& markup, const std::string& who, const std::string* what) {
   if (markup == "chatml") return "<|im_start|>" + who + "\n" + (what ? *what + "<|im_end|>\n" : "");
   if (markup == "headers")
@@ -215,8 +215,8 @@ std::string prompt_text(const QuestionFileOptions& options, const Tokenizer& tok
   };
   std::string text;
   if (markup != "plain") {
-    if (markup == "headers" && is_token(tokenizer, "<|startoftext|>"))
-      text = "<|startoftext|>";  // LLaDA's template begins with it
+    // LLaDA's template begins with this token.
+    if (markup == "headers" && is_token(tokenizer, "<|startoftext|>")) text = "<|startoftext|>";
     if (!system.empty()) text += marked(markup, "system", &system);
     for (const Turn& example : examples) {
       const std::string one = asked(example.question);
@@ -232,8 +232,8 @@ std::string prompt_text(const QuestionFileOptions& options, const Tokenizer& tok
                      asked(example.question)) +
             "\n\n";
   std::string open = turn.substr(0, turn.find("{answer}"));
-  while (!open.empty() && open.back() == ' ')
-    open.pop_back();  // the answer's first word brings its own
+  // The answer's first word brings its own space.
+  while (!open.empty() && open.back() == ' ') open.pop_back();
   return text + replaced(open, "{question}", asked(question));
 }
 

@@ -1,5 +1,5 @@
-// Questions of a public benchmark, one JSON object a line: which of them are asked, and how a
-// question becomes a prompt.
+// Reads the questions of a public benchmark, one JSON object a line, chooses which of them are
+// asked, and makes a prompt of a question.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,21 @@ struct FileQuestion {
   std::string subject = {};        // MATH: the part of the benchmark that it belongs to
 };
 
-// Each reads its benchmark's JSON lines, or one array of the same objects. DataError naming the
-// line. GSM8K: `question`, `answer`. Annotations such as <<3+4=7>> are left out.
+// Each of these functions reads its benchmark's JSON lines, or one array of the same objects. They
+// throw DataError naming the line.
+//
+// GSM8K has `question` and `answer`. Annotations such as <<3+4=7>> are left out.
 std::vector<FileQuestion> parse_gsm8k(const std::string& text, const std::string& name);
 // MATH: `problem`, `solution`; the subject, where one is said, under `type` or `subject`.
 std::vector<FileQuestion> parse_math(const std::string& text, const std::string& name);
-// MBPP: `task_id`, `text` (sanitized: `prompt`), `code`, `test_list`, `test_setup_code` (sanitized:
-// `test_imports`).
+// MBPP has `task_id`, `text` (sanitized: `prompt`), `code`, `test_list` and `test_setup_code`
+// (sanitized: `test_imports`).
 std::vector<FileQuestion> parse_mbpp(const std::string& text, const std::string& name);
-// HumanEval: `task_id`, `prompt`, `canonical_solution`, `test`, `entry_point`; infilling: `suffix`,
-// too.
+// HumanEval has `task_id`, `prompt`, `canonical_solution`, `test` and `entry_point`; infilling has
+// `suffix`, too.
 std::vector<FileQuestion> parse_human_eval(const std::string& text, const std::string& name);
-// IFEval: `key`, `prompt`, `instruction_id_list`, `kwargs`. Instructions carry their kind under
-// `instruction`.
+// IFEval has `key`, `prompt`, `instruction_id_list` and `kwargs`. The instructions that are
+// returned carry their kind under `instruction`.
 std::vector<FileQuestion> parse_ifeval(const std::string& text, const std::string& name);
 
 struct QuestionFileOptions {
@@ -45,9 +47,9 @@ struct QuestionFileOptions {
   void declare(OptionSet& set);
 };
 
-// Indices of `total` questions, ascending, the first `skip` left out: the first `count` (0: all),
-// or the first `count` of a shuffle, sorted again. The shuffle is that of Python's
-// random.Random(seed).shuffle, by which S2D2's authors chose theirs.
+// Returns indices of `total` questions in ascending order, with the first `skip` left out: the
+// first `count` (0: all), or the first `count` of a shuffle, sorted again. The shuffle is that of
+// Python's random.Random(seed).shuffle, by which S2D2's authors chose theirs.
 std::vector<int> chosen_questions(int total, const QuestionFileOptions& options);
 
 // Of the chosen questions, the first of each subject that make up `share` of it, rounded up: what
@@ -59,12 +61,12 @@ std::vector<int> share_of_subjects(const std::vector<int>& chosen,
 struct Turn {
   std::string question, answer;
 };
-// System text, examples and question up to where the answer begins. Plain: turns as `options.turn`
-// writes them, two line ends between.
+// Writes system text, examples and question up to where the answer begins. Plain prompts have turns
+// as `options.turn` writes them, with two line ends between.
 std::string prompt_text(const QuestionFileOptions& options, const Tokenizer& tokenizer,
                         const std::vector<Turn>& examples, const std::string& question);
-// How a plain answer goes on when it begins another turn instead of ending; "" where turns begin
-// with nothing of their own.
+// Returns how a plain answer goes on when it begins another turn instead of ending, and "" where
+// turns begin with no text of their own.
 std::string next_turn(const QuestionFileOptions& options);
 
 }  // namespace draftlab

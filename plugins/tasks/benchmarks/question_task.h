@@ -1,4 +1,4 @@
-// What the tasks have in common that ask the questions of a file.
+// The base of the tasks that ask the questions of a file.
 #pragma once
 
 #include <map>
@@ -18,17 +18,18 @@ class QuestionTask : public Task {
   int size() const override { return static_cast<int>(prompts_.size()); }
   Prompt prompt(int index) const override { return prompts_.at(static_cast<std::size_t>(index)); }
   std::string digest() const override { return digest_; }
-  // The answer up to its end token, and to where it begins something else.
+  // Returns the answer up to its end token, or up to where it begins something else.
   std::string text(const Prompt& prompt, const Canvas& canvas) const override;
 
  protected:
   virtual std::vector<FileQuestion> parse(const std::string& text,
                                           const std::string& name) const = 0;
-  // How a question is put, and what its asker would like to hear.
+  // Says how a question is put, and what its asker would like to hear.
   virtual Turn turn(const FileQuestion& question) const { return {question.text, question.answer}; }
-  // What ends a plain answer.
+  // Returns the texts that end a plain answer.
   virtual std::vector<std::string> until() const { return {next_turn(options_)}; }
-  // The canvas of a question; by default the prompt's text, then `answer_tokens` positions.
+  // Makes the canvas of a question; by default it has the prompt's text, then `answer_tokens`
+  // positions.
   virtual Prompt canvas_of(const FileQuestion& question, const std::vector<Turn>& examples) const;
 
   const FileQuestion& question(const Prompt& prompt) const { return questions_.at(prompt.id); }
@@ -39,7 +40,8 @@ class QuestionTask : public Task {
   std::string name_;
   QuestionFileOptions options_;
   std::vector<Prompt> prompts_;
-  std::map<std::string, FileQuestion> questions_;  // by prompt
+  // The questions by prompt id.
+  std::map<std::string, FileQuestion> questions_;
   std::string digest_;
   const Tokenizer* tokenizer_ = nullptr;
 };

@@ -3,7 +3,7 @@
 namespace draftlab {
 namespace {
 
-// Ids of XLNet's vocabulary.
+// A text and the id of XLNet's vocabulary that stands for it.
 struct Mapped {
   std::string text;
   Token token;

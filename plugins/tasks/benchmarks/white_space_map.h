@@ -1,5 +1,5 @@
-// XLNet's vocabulary has no white space but between words. ASSD's authors write code with special
-// tokens for it.
+// Encodes code for XLNet, whose vocabulary has no white space but between words. ASSD's authors
+// write code with special tokens for it.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace draftlab {
 
-// Tokens of a text in which a line end is <cls>, a tab <sep>, and two spaces are <unk>, replaced in
-// this order from the left. (The authors have <pad> for three spaces, too, which their order never
-// leaves any.) What lies between is encoded by itself, so that a single space beside one of them is
-// lost.
+// Encodes a text in which a line end is <cls>, a tab <sep>, and two spaces are <unk>, replaced in
+// this order from the left. (The authors have <pad> for three spaces, too, of which their order
+// never leaves any.) What lies between is encoded by itself, so that a single space beside one of
+// these tokens is lost.
 std::vector<Token> encode_code(const Tokenizer& tokenizer, const std::string& text);
 std::string decode_code(const Tokenizer& tokenizer, const std::vector<Token>& tokens);
 

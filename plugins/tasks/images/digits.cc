@@ -18,8 +18,8 @@ struct Stroke {
   Point from, to;
 };
 
-// On a board of 1 x 1, y down: a (top), b (upper right), c (lower right), d (bottom), e (lower
-// left), f (upper left), g (middle).
+// The segments lie on a board of 1 x 1 with y down: a (top), b (upper right), c (lower right), d
+// (bottom), e (lower left), f (upper left), g (middle).
 constexpr std::array<Stroke, 7> kSegments{{{{0, 0}, {1, 0}},
                                            {{1, 0}, {1, .5}},
                                            {{1, .5}, {1, 1}},
@@ -27,11 +27,12 @@ constexpr std::array<Stroke, 7> kSegments{{{{0, 0}, {1, 0}},
                                            {{0, .5}, {0, 1}},
                                            {{0, 0}, {0, .5}},
                                            {{0, .5}, {1, .5}}}};
-// Bit i: segment i is lit.
+// Bit i says whether segment i is lit.
 constexpr std::array<unsigned, 10> kLit{0b0111111, 0b0000110, 0b1011011, 0b1001111, 0b1100110,
                                         0b1101101, 0b1111101, 0b0000111, 0b1111111, 0b1101111};
 
-constexpr double kNoise = 0.1;  // deviation, in intensity
+// The standard deviation of the noise, in intensity.
+constexpr double kNoise = 0.1;
 
 double distance(const Point& point, const Stroke& stroke) {
   const double dx = stroke.to.x - stroke.from.x, dy = stroke.to.y - stroke.from.y;
@@ -42,7 +43,7 @@ double distance(const Point& point, const Stroke& stroke) {
   return std::sqrt(x * x + y * y);
 }
 
-// The lit segments of a digit at a random size, slant and place, whole on the canvas.
+// Returns the lit segments of a digit at a random size, slant and place, whole on the canvas.
 std::vector<Stroke> strokes_of(int digit, double thickness, Choices& choices) {
   const double width = choices.real(5.5, 7.5), height = choices.real(9.5, 11.5),
                slant = choices.real(-0.05, 0.2);
@@ -56,7 +57,8 @@ std::vector<Stroke> strokes_of(int digit, double thickness, Choices& choices) {
   for (std::size_t s = 0; s < kSegments.size(); ++s)
     if (kLit[static_cast<std::size_t>(digit)] >> s & 1)
       strokes.push_back({placed(kSegments[s].from), placed(kSegments[s].to)});
-  const double edge = (thickness + 1) / 2;  // what is drawn around a stroke's line
+  // The distance from a stroke's line within which pixels are drawn.
+  const double edge = (thickness + 1) / 2;
   const double x = choices.real(edge - 0.5 - low, kDigitSide - 0.5 - edge - high);
   const double y = choices.real(edge - 0.5, kDigitSide - 0.5 - edge - height);
   for (Stroke& stroke : strokes)
@@ -75,7 +77,7 @@ LabelledImage make_digit(std::uint64_t seed, std::int64_t index, ProblemSplit sp
   SampledChance noise(seed);
   for (int r = 0; r < kDigitSide; ++r) {
     for (int c = 0; c < kDigitSide; ++c) {
-      double covered = 0;  // a stroke's border is one pixel wide
+      double covered = 0;  // A stroke's border is one pixel wide.
       for (const Stroke& stroke : strokes)
         covered = std::max(
             covered,

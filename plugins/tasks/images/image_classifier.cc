@@ -12,7 +12,7 @@ namespace {
 
 using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// Calls visit(name, matrix) for every member, a vector being a matrix of one column.
+// Calls visit(name, matrix) for every member; a vector counts as a matrix of one column.
 template <class Classifier, class Visit>
 void each_member(Classifier& classifier, Visit visit) {
   visit("hidden_weight", classifier.hidden_weight);

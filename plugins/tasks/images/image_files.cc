@@ -14,11 +14,11 @@ namespace draftlab {
 namespace {
 
 constexpr int kOptdigitsSide = 8, kOptdigitsMost = 16;
-constexpr std::uint32_t kImagesMagic = 0x803,
-                        kLabelsMagic = 0x801;  // unsigned bytes in three dimensions, in one
+// The magic numbers stand for unsigned bytes in three dimensions (images) and in one (labels).
+constexpr std::uint32_t kImagesMagic = 0x803, kLabelsMagic = 0x801;
 constexpr std::uint32_t kLongestSide = 4096;
 
-// Bytes of a file, which zlib unpacks where it is gzipped.
+// The bytes of a file, which zlib unpacks where it is gzipped.
 class IdxFile {
  public:
   IdxFile(const std::string& path, std::uint32_t magic, const char* what)

@@ -119,7 +119,7 @@ void ImageSet::read_tokens() {
     values_ = std::move(array.values);
     return;
   }
-  // A token holds, for each channel, its square in raster order, as MAR's patchify has it.
+  // A token holds, for each channel, its square in raster order, as in MAR's patchify.
   const std::int64_t channels = shape[1], height = shape[2], width = shape[3],
                      patch = options_.patch;
   if (height % patch != 0 || width % patch != 0)

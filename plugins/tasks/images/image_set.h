@@ -20,24 +20,29 @@ struct ImageSetOptions {
 
 class ImageSet {
  public:
-  // Reads what there is to read. ConfigError: an option that the source needs is missing.
-  // DataError: a file is damaged, a patch does not divide its images, a class is out of range, a
-  // value is not finite.
+  // Reads what the source holds. Throws ConfigError when an option that the source needs is
+  // missing, and DataError when a file is damaged, a patch does not divide its images, a class is
+  // out of range, or a value is not finite.
   explicit ImageSet(const ImageSetOptions& options);
 
   std::int64_t size() const {
     return options_.source == "digits" ? options_.count : static_cast<std::int64_t>(labels_.size());
   }
-  int positions() const { return positions_; }  // tokens of an image
-  int dimension() const { return dimension_; }  // of a token
+  // The number of tokens of an image.
+  int positions() const { return positions_; }
+  // The dimension of a token.
+  int dimension() const { return dimension_; }
   int classes() const { return static_cast<int>(options_.classes); }
   struct Item {
-    Eigen::MatrixXd tokens;  // [positions, dimension]
+    // The shape is [positions, dimension].
+    Eigen::MatrixXd tokens;
     int label = 0;
   };
-  Item item(std::int64_t index) const;  // generated, or of the file
+  // The item is generated or read from the file.
+  Item item(std::int64_t index) const;
   std::string id(std::int64_t index) const;
-  std::string digest() const { return digest_; }  // of what was read; "" for generated images
+  // The digest of what was read; "" for generated images.
+  std::string digest() const { return digest_; }
 
  private:
   void keep(const std::vector<LabelledImage>& images);
@@ -45,7 +50,8 @@ class ImageSet {
   ImageSetOptions options_;
   int positions_ = 0, dimension_ = 0;
   std::vector<int> labels_;
-  std::vector<float> values_;  // [image, position, dimension]
+  // The shape is [image, position, dimension].
+  std::vector<float> values_;
   std::string digest_;
 };
 

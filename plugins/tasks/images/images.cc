@@ -1,6 +1,7 @@
-// Task `images`: a class is given, at position 0, and an image is decoded, whose tokens are
-// vectors. Scored by a classifier that the project trains, and by distances to images that the
-// model never saw; `report` makes set statistics of what is recorded of each.
+// The task `images` gives a class, at position 0, and has an image decoded whose tokens are
+// vectors. Images are scored by a classifier that the project trains, and by distances to images
+// that the model never saw; `report` computes statistics of the set from what is recorded of each
+// image.
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -95,7 +96,8 @@ class Images final : public Task {
 
   Options options_;
   std::unique_ptr<ImageSet> set_;
-  Eigen::MatrixXd held_out_;  // an image a column
+  // Each column is an image.
+  Eigen::MatrixXd held_out_;
   double held_out_distance_ = 0;
   std::optional<ImageClassifier> classifier_;
 };

@@ -7,22 +7,25 @@
 namespace draftlab {
 
 struct LabelledImage {
-  Eigen::MatrixXd pixels;  // [rows, columns], the values that models see
-  int label = 0;           // class, from 0
+  // The values that models see, of shape [rows, columns].
+  Eigen::MatrixXd pixels;
+  // The class, counted from 0.
+  int label = 0;
 };
 
-// What an intensity in [0, 1] (0 black, 1 white) is as a value that models see: (intensity - mean)
-// / deviation.
+// The map between an intensity in [0, 1] (0 is black, 1 white) and a value that models see: value =
+// (intensity - mean) / deviation.
 struct PixelScale {
   double mean = 0, deviation = 1;
   double value(double intensity) const { return (intensity - mean) / deviation; }
-  double intensity(double value) const { return mean + deviation * value; }  // not clamped
+  // The result is not clamped.
+  double intensity(double value) const { return mean + deviation * value; }
 };
 
-// Patches in raster order, a row each; the values within a patch are in raster order, too. Fault
-// unless `patch` divides both sides.
+// Returns the patches in raster order, one a row; the values within a patch are in raster order,
+// too. Throws a Fault unless `patch` divides both sides.
 Eigen::MatrixXd tokens_of(const Eigen::MatrixXd& pixels, int patch);
-// The inverse: [rows / patch * columns / patch, patch * patch] to [rows, columns].
+// Computes the inverse: it maps [rows / patch * columns / patch, patch * patch] to [rows, columns].
 Eigen::MatrixXd pixels_of(const Eigen::MatrixXd& tokens, int rows, int columns, int patch);
 
 }  // namespace draftlab

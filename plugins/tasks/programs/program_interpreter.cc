@@ -1,4 +1,4 @@
-// Runs programs of the small language: a walk over the syntax tree that counts its steps, the
+// Runs programs of the small language by a walk over the syntax tree, which counts its steps, the
 // elements it makes and its depth.
 #include <algorithm>
 #include <limits>
@@ -13,7 +13,7 @@ namespace {
 using Form = ProgramForm;
 using Value = ProgramValue;
 
-// Ends a run; it never leaves Program::run.
+// An exception that ends a run; it never leaves Program::run.
 struct Stop {
   ProgramFailure why;
 };
@@ -79,8 +79,8 @@ class Run {
   }
 
  private:
-  using Frame =
-      std::vector<std::optional<Value>>;  // a function's variables; empty before they are set
+  // The variables of a function; each is empty before it is set.
+  using Frame = std::vector<std::optional<Value>>;
 
   class Level {
    public:
@@ -97,14 +97,14 @@ class Run {
     steps_ = added(steps_, count);
     if (steps_ > limits_.steps) stop(ProgramFailure::steps);
   }
-  // Asked before a list is made.
+  // Counts the elements of a list before it is made.
   void make(std::size_t elements) {
     elements_ += static_cast<std::int64_t>(elements);
     if (elements_ > limits_.elements) stop(ProgramFailure::memory);
     step(static_cast<std::int64_t>(elements));
   }
 
-  // What the block returns; nothing where it runs to its end.
+  // Returns what the block returns, and nothing where it runs to its end.
   std::optional<Value> block(const ProgramNode& node, Frame& frame) {
     const Level level(*this);
     for (const ProgramNode& statement : node.children)
@@ -126,7 +126,7 @@ class Run {
         while (truth(evaluate(node.children[0], frame)))
           if (std::optional<Value> returned = block(node.children[1], frame)) return returned;
         return std::nullopt;
-      default: {  // each
+      default: {  // The form is `each`.
         const Value items = evaluate(node.children[0], frame);
         for (const std::int64_t item : list(items)) {
           step();
@@ -200,7 +200,9 @@ class Run {
       case Form::minus: return Value::of(subtracted(integer(a), integer(b)));
       case Form::times: return Value::of(multiplied(integer(a), integer(b)));
       case Form::divided: return Value::of(divided(integer(a), integer(b)));
-      default: return Value::of(remainder(integer(a), integer(b)));  // modulo
+      default:
+        // The form is `modulo`.
+        return Value::of(remainder(integer(a), integer(b)));
     }
   }
   bool equal(const Value& a, const Value& b) {

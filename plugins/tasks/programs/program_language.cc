@@ -13,7 +13,7 @@ namespace {
 
 using Form = ProgramForm;
 
-// A fault in the text; it never leaves Program::parse.
+// A fault in the text, thrown as an exception; it never leaves Program::parse.
 struct Unread {
   std::size_t at;
   std::string rule;
@@ -98,7 +98,7 @@ class Parser {
   }
 
  private:
-  // One level of nesting, in the text as it is read.
+  // Counts one level of nesting in the text while it is read.
   class Level {
    public:
     explicit Level(Parser& parser) : parser_(parser) {
@@ -116,7 +116,8 @@ class Parser {
     made.number = number;
     return made;
   }
-  // Operators of one level nest to the left without nesting in the text, so trees are measured too.
+  // Operators of one level nest to the left without nesting in the text, so the depth of the tree
+  // is checked too.
   void add(ProgramNode& parent, ProgramNode child) {
     parent.adopt(std::move(child));
     if (parent.nesting > Program::kMostNesting) refuse("less nesting");
@@ -207,7 +208,7 @@ class Parser {
     return nullptr;
   }
 
-  // A value whose operators bind at least as tightly as `loosest`.
+  // Reads a value whose operators bind at least as tightly as `loosest`.
   ProgramNode value(int loosest = 1) {
     const Level level(*this);
     ProgramNode left = prefixed(loosest);
@@ -278,7 +279,8 @@ class Parser {
 
   std::string_view text_;
   Lexeme next_;
-  std::map<std::string, std::int64_t> slots_;  // of the function that is read
+  // The slots of the function that is being read.
+  std::map<std::string, std::int64_t> slots_;
   int levels_ = 0;
 };
 

@@ -12,7 +12,8 @@
 namespace draftlab {
 namespace {
 
-constexpr int kMostTokens = 63;  // of a solution, so that with the end of text it fits 64 positions
+// The most tokens of a solution, so that with the end of text it fits 64 positions.
+constexpr int kMostTokens = 63;
 
 // A value as the language writes it, and how tightly its outermost operator binds.
 struct Code {
@@ -68,11 +69,12 @@ struct Step {
 
 // A condition on a number: "greater than 3" after "is" or "are".
 struct Condition {
-  std::string text, code;  // the code goes on after the number
+  // The code goes on after the number.
+  std::string text, code;
   std::string on(const std::string& name) const { return name + code; }
 };
 
-// "add 3, square it and halve it"
+// Joins items as in "add 3, square it and halve it".
 std::string enumerated(const std::vector<std::string>& items) {
   std::string text = items[0];
   for (std::size_t i = 1; i < items.size(); ++i)
@@ -80,7 +82,7 @@ std::string enumerated(const std::vector<std::string>& items) {
   return text;
 }
 
-// One problem while it is made.
+// Makes one problem.
 class Maker {
  public:
   explicit Maker(const Choices& choices) : choices_(choices) {}
@@ -101,12 +103,12 @@ class Maker {
   }
 
  private:
-  // Parts that sentences are made of.
+  // The next functions make parts of sentences.
 
   bool one_in(std::size_t count) { return choices_.below(count) == 0; }
   std::string one_of(const std::vector<std::string>& items) { return choices_.of(items); }
 
-  // a or b; b only beside a.
+  // Returns a or b; b only occurs beside a.
   std::string parameter() {
     const int at = choices_.between(0, std::min(integers_, 1));
     integers_ = std::max(integers_, at + 1);
@@ -124,7 +126,7 @@ class Maker {
     if (made.kind == Step::modulo) made.operand = std::to_string(choices_.between(3, 9));
     return made;
   }
-  // So many steps, no two neighbours of one kind; a square only of what is short.
+  // Makes `count` steps of which no two neighbours are of one kind. Only short values are squared.
   std::vector<Step> steps(int count) {
     std::vector<Step> made;
     while (static_cast<int>(made.size()) < count) {
@@ -140,7 +142,8 @@ class Maker {
     const std::string by = std::to_string(choices_.between(3, 9));
     return {"divisible by " + by, " % " + by + " == 0"};
   }
-  // Of a number that is `name` and, unless `any`, cannot be negative.
+  // Makes a condition on a number that is called `name`. Unless `any`, the number cannot be
+  // negative.
   Condition compares(const std::string& name, bool any = true) {
     if (any && one_in(4))
       return one_in(2) ? Condition{"positive", " > 0"} : Condition{"negative", " < 0"};
@@ -157,7 +160,8 @@ class Maker {
   Condition condition(const std::string& name, bool any = true) {
     return one_in(2) ? divides() : compares(name, any);
   }
-  // Of what a loop walks: perhaps that it is in another list, perhaps two things.
+  // Makes a condition on what a loop walks: it may be that it is in another list, or two things at
+  // once.
   std::pair<std::string, std::string> condition_of_x(bool from_list) {
     if (from_list && one_in(8)) {
       second_list_ = true;
@@ -170,7 +174,7 @@ class Maker {
     return {one.text + joint + other.text, one.on("x") + joint + other.on("x")};
   }
 
-  // "each squared and halved", for 0 to 2 steps; and the code of it.
+  // Makes "each squared and halved" and its code, from 0 to 2 steps.
   std::pair<std::string, Code> each(int most, const std::string& name) {
     const int count = choices_.between(0, most);
     Code code = variable(name);
@@ -182,7 +186,7 @@ class Maker {
     }
     return {", each " + enumerated(said), code};
   }
-  // ", then add 3", for 0 to 2 steps of what is returned; and the code of it.
+  // Makes ", then add 3" and its code, from 0 to 2 steps on what is returned.
   std::pair<std::string, Code> finally(int least, int most, const std::string& name) {
     const int count = choices_.between(least, most);
     Code code = variable(name);
@@ -229,9 +233,9 @@ class Maker {
     return {"the numbers in xs", "for x in xs : ", " end", true};
   }
 
-  // Families of problems.
+  // The next functions make the families of problems, each with an example.
 
-  // Take a, add 3, multiply by b and square it.
+  // "Take a, add 3, multiply by b and square it."
   ProgramProblem chain() {
     integers_ = 1;
     std::vector<std::string> said;
@@ -254,8 +258,8 @@ class Maker {
                 body + "return " + value.text);
   }
 
-  // A value of the integer parameters, perhaps with a step: "the larger of a and b", "a multiplied
-  // by 3".
+  // Makes a value of the integer parameters, perhaps with a step: "the larger of a and b", "a
+  // multiplied by 3".
   std::pair<std::string, std::string> expression() {
     Code code = variable("a");
     std::string said;
@@ -286,7 +290,7 @@ class Maker {
             first.on("a") + joint + second.on("b")};
   }
 
-  // If a is even, return a increased by 3, otherwise the product of a and b.
+  // "If a is even, return a increased by 3, otherwise the product of a and b."
   ProgramProblem choice() {
     integers_ = 1;
     const auto [when, test] = condition_of_integers();
@@ -296,11 +300,12 @@ class Maker {
                 "if " + test + " : return " + one_code + " end return " + other_code);
   }
 
-  // If a is even, return 3, else if b is negative, a squared, otherwise b.
+  // "If a is even, return 3, else if b is negative, a squared, otherwise b."
   ProgramProblem ladder() {
     integers_ = 2;
     const std::string name = one_of({"a", "b"});
-    const bool same = name == "a";  // then of two sorts, so that neither decides the other
+    // The two conditions are then of two kinds, so that neither decides the other.
+    const bool same = name == "a";
     const Condition first = same ? divides() : condition("a"),
                     second = same ? compares("a") : condition(name);
     const auto [one, one_code] = expression();
@@ -312,7 +317,7 @@ class Maker {
                     " : return " + two_code + " end return " + three_code);
   }
 
-  // Collect the numbers in xs that are odd, each squared, then sort them.
+  // "Collect the numbers in xs that are odd, each squared, then sort them."
   ProgramProblem collect() {
     const Source from = source();
     const bool filtered = !one_in(4);
@@ -328,7 +333,7 @@ class Maker {
                     " return " + (order.empty() ? "t" : order + " ( t )"));
   }
 
-  // Add up the numbers in xs that are odd, each squared, then halve it.
+  // "Add up the numbers in xs that are odd, each squared, then halve it."
   ProgramProblem fold() {
     const Source from = source();
     enum { sum, product, number, largest, smallest };
@@ -337,7 +342,8 @@ class Maker {
     const auto [that, test] =
         filtered ? condition_of_x(from.list) : std::pair<std::string, std::string>();
     const auto [changed, value] = each(how == number ? 0 : 2, "x");
-    const bool named = how >= largest || one_in(4);  // where it starts
+    // Whether the sentence names the value at which the fold starts.
+    const bool named = how >= largest || one_in(4);
     const int first =
         how == smallest ? choices_.between(3, 12) : choices_.between(0, how == largest ? 4 : 12);
     const std::string start = named ? std::to_string(first) : how == product ? "1" : "0";
@@ -356,7 +362,7 @@ class Maker {
                     result.text);
   }
 
-  // Return the first number in xs that is odd, squared, or 7 if there is none.
+  // "Return the first number in xs that is odd, squared, or 7 if there is none."
   ProgramProblem find() {
     first_list_ = true;
     const auto [that, test] = condition_of_x(true);
@@ -381,7 +387,7 @@ class Maker {
               : "for x in xs : if " + test + " : return " + value.text + " end end return " + none);
   }
 
-  // Return 5 if all numbers in xs are positive, otherwise a.
+  // "Return 5 if all numbers in xs are positive, otherwise a."
   ProgramProblem decide() {
     first_list_ = true;
     const bool all = one_in(2);
@@ -396,7 +402,7 @@ class Maker {
                     (all ? no : yes) + " end end return " + (all ? yes : no));
   }
 
-  // Take the larger of the numbers in xs and ys at each position, squared, and add them up.
+  // "Take the larger of the numbers in xs and ys at each position, squared, and add them up."
   ProgramProblem pairs() {
     first_list_ = true;
     const bool two = second_list_ = one_in(2);
@@ -430,7 +436,7 @@ class Maker {
             (list ? "[ " + value.text + " ]" : value.text) + " end return " + result.text);
   }
 
-  // While a is less than 20, add 3. Return how often, then double it.
+  // "While a is less than 20, add 3. Return how often, then double it."
   ProgramProblem until() {
     integers_ = 1;
     const int how = choices_.between(0, 2);
@@ -450,7 +456,7 @@ class Maker {
                     change + (often ? " n = n + 1" : "") + " end return " + result.text);
   }
 
-  // Take the largest number in xs, subtract the length of ys, then multiply by 3.
+  // "Take the largest number in xs, subtract the length of ys, then multiply by 3."
   ProgramProblem summary() {
     first_list_ = true;
     const auto aggregate = [&](const std::string& of) -> std::pair<std::string, std::string> {
@@ -480,10 +486,12 @@ class Maker {
 
   Choices choices_;
   bool first_list_ = false, second_list_ = false;
-  int integers_ = 0;  // parameters a and b in use
+  // How many of the parameters a and b are in use.
+  int integers_ = 0;
 };
 
-// A token a word and one a digit: what a vocabulary that writes digits one by one takes at most.
+// Counts a token a word and one a digit, which is the most that a vocabulary takes that writes
+// digits one by one.
 int most_tokens(const std::string& text) {
   return 1 + static_cast<int>(std::count_if(text.begin(), text.end(), [](unsigned char c) {
            return c == ' ' || std::isdigit(c);

@@ -1,5 +1,5 @@
-// Problems made from a seed: a sentence that describes a function, and a reference solution in the
-// small language (program_language.h). data/README.md describes the families.
+// Makes problems from a seed: each is a sentence that describes a function, and a reference
+// solution in the small language (program_language.h). data/README.md describes the families.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,24 @@
 namespace draftlab {
 
 // A problem belongs to one split by a hash of its solution, so neither a function nor a sentence
-// that asks for it is in two.
+// that asks for it is in two splits.
 enum class ProgramSplit { train, tune, test };
-ProgramSplit program_split_named(const std::string& name);  // Fault for any other name
+// Throws a Fault for any other name.
+ProgramSplit program_split_named(const std::string& name);
 
 struct ProgramProblem {
-  std::string question;  // "Add up the numbers in xs that are odd, each squared, then halve it."
-  std::string answer;    // "def f ( xs ) : t = 0 for x in xs : ... end return t // 2 end"
-  std::string family;    // which part of the generator made it
-  std::string text() const {
-    return question + " " + answer;
-  }  // a training document; its first part ends where the answer begins
+  // A question such as "Add up the numbers in xs that are odd, each squared, then halve it."
+  std::string question;
+  // An answer such as "def f ( xs ) : t = 0 for x in xs : ... end return t // 2 end".
+  std::string answer;
+  // The part of the generator that made the problem.
+  std::string family;
+  // Returns a training document; its first part ends where the answer begins.
+  std::string text() const { return question + " " + answer; }
 };
 
-// Problem `index` of a split. Depends on nothing but its arguments. Two indices may give one
-// problem.
+// Makes problem `index` of a split. It depends on nothing but its arguments. Two indices may give
+// one problem.
 ProgramProblem make_program_problem(std::uint64_t seed, std::int64_t index,
                                     ProgramSplit split = ProgramSplit::train);
 std::vector<ProgramProblem> make_program_problems(std::uint64_t seed, std::int64_t count,

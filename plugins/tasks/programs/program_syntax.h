@@ -12,22 +12,24 @@ namespace draftlab {
 enum class ProgramForm {
   program,
   function,
-  block,  // children: functions; one block; statements
+  // The children of `program` are functions, that of `function` is one block, and those of `block`
+  // are statements.
+  block,
   set,
   give_back,
   test,
   repeat,
-  each,  // =, return, if, while, for
+  each,  // These are =, return, if, while and for.
   either,
   both,
-  negation,  // or, and, not
+  negation,  // These are `or`, `and` and `not`.
   equal,
   unequal,
   less,
   at_most,
   greater,
   at_least,
-  within,  // within: `in`
+  within,  // The last is `in`.
   plus,
   minus,
   times,
@@ -43,12 +45,16 @@ enum class ProgramForm {
 
 struct ProgramNode {
   ProgramForm form = ProgramForm::program;
-  std::int64_t number =
-      0;  // number: its value; variable, set, each: the variable's slot; function: how many slots
-  std::string name;                     // function, call
-  std::vector<std::string> parameters;  // function: slots 0, 1, ...
+  // The value of a number; the slot of the variable in variable, set and each; the number of slots
+  // in function.
+  std::int64_t number = 0;
+  // The name in function and call.
+  std::string name;
+  // The parameters of a function have slots 0, 1, ...
+  std::vector<std::string> parameters;
   std::vector<ProgramNode> children;
-  int nesting = 1;  // levels of the tree from here down
+  // The levels of the tree from here down.
+  int nesting = 1;
 
   void adopt(ProgramNode child) {
     nesting = std::max(nesting, child.nesting + 1);

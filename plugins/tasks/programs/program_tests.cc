@@ -25,7 +25,8 @@ class Arguments {
   }
   std::vector<ProgramValue> next() {
     near_ = constants_;
-    const int length = choices_.between(0, choices_.below(3) == 0 ? 2 : 6);  // of all lists
+    // All lists of a call have this length.
+    const int length = choices_.between(0, choices_.below(3) == 0 ? 2 : 6);
     std::vector<ProgramValue> values;
     for (const std::string& name : names_) {
       if (name.size() == 1) {
@@ -41,7 +42,8 @@ class Arguments {
   }
 
  private:
-  // Often a constant of the solution or another argument of the call, or one beside it.
+  // Often returns a constant of the solution or another argument of the call, or a neighbour of
+  // one.
   int integer() {
     const bool free = near_.empty() || choices_.below(2) == 0;
     near_.push_back(free ? choices_.between(-9, 20) : choices_.of(near_) + choices_.between(-1, 1));
@@ -49,7 +51,8 @@ class Arguments {
   }
   Choices choices_;
   std::vector<std::string> names_;
-  bool digits_;  // the solution takes a number apart
+  // Whether the solution takes a number apart into its digits.
+  bool digits_;
   std::vector<int> constants_, near_;
 };
 

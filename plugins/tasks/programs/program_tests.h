@@ -1,4 +1,4 @@
-// Tests of a problem, made from what its reference solution returns.
+// Makes tests of a problem from what its reference solution returns.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,14 @@ struct ProgramTest {
   ProgramValue expected;
 };
 
-// `count` calls of the reference solution that return something; the same for the same solution.
-// Arguments are often the solution's own constants or beside them, where `>` and `>=` differ.
+// Makes `count` calls of the reference solution that return something; the same solution gets the
+// same calls. Arguments are often the solution's own constants or their neighbours, where `>` and
+// `>=` differ.
 std::vector<ProgramTest> make_program_tests(const std::string& answer, int count);
 
-// `count` problems that all differ, in the order of their indices, with `tests` tests each. Those
-// whose tests all expect one value are passed over. Fault when there are not so many.
+// `count` problems that all differ, in the order of their indices, with `tests` tests each.
+// Problems whose tests all expect one value are passed over. It is a Fault when there are not so
+// many.
 struct TestedProgram {
   ProgramProblem problem;
   std::vector<ProgramTest> tests;
@@ -28,7 +30,7 @@ struct TestedProgram {
 std::vector<TestedProgram> make_tested_programs(std::uint64_t seed, std::int64_t count, int tests,
                                                 ProgramSplit split);
 
-// Whether the program's `f` returns what every test expects, each run within the limits.
+// Says whether the program's `f` returns what every test expects, each run within the limits.
 bool passes(const Program& program, const std::vector<ProgramTest>& tests,
             const ProgramLimits& limits = {});
 

@@ -1,6 +1,6 @@
-// Task `programs`: a sentence describes a function, and the function is to be written in a small
-// language of the project's own (program_language.h). What is written counts by what it does: it
-// must pass tests, in an interpreter with limits.
+// The task `programs` describes a function in a sentence, and asks for the function in a small
+// language of the project's own (program_language.h). An answer is scored by what it does: it must
+// pass tests, in an interpreter with limits.
 #include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "plugins/tasks/answers.h"
@@ -85,8 +85,9 @@ class Programs final : public Task {
     Prompt prompt = question_prompt("programs-" + options_.split + "-" + std::to_string(number),
                                     problem.question, problem.answer, *tokenizer_,
                                     options_.answer_tokens, options_.begin);
-    prompt.text = problem.answer;  // as it was written, whatever the vocabulary makes of it: the
-                                   // tests come from it
+    // The text stays as it was written, whatever the vocabulary makes of it, because the tests are
+    // made from it.
+    prompt.text = problem.answer;
     return prompt;
   }
 

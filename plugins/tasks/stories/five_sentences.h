@@ -1,4 +1,4 @@
-// Stories of five sentences, wherever they come from.
+// Reads stories of five sentences from several kinds of files.
 #pragma once
 
 #include <array>
@@ -8,19 +8,21 @@
 namespace draftlab {
 
 struct FiveSentences {
-  std::string id;  // "stories-test-7", "kari-woodencoat-0", or what the file says under storyid or
-                   // InputStoryid
+  // A name such as "stories-test-7" or "kari-woodencoat-0", or what the file says under storyid or
+  // InputStoryid.
+  std::string id;
   std::array<std::string, 5> sentences;
 };
 
-// Recognised by its columns:
-//   sentence1 ... sentence5                                                      ROCStories
-//   InputSentence1 ... 4, RandomFifthSentenceQuiz1, ...2, AnswerRightEnding      its cloze test:
-//   the right ending is taken document_id, text sentences of documents: windows of five, in turn
-// DataError naming the file otherwise, or when none is left.
+// Reads a file of comma-separated values, whose kind is recognised by its columns:
+//   - sentence1 ... sentence5: ROCStories.
+//   - InputSentence1 ... 4, RandomFifthSentenceQuiz1, ...2, AnswerRightEnding: its cloze test, of
+//     which the right ending is taken.
+//   - document_id, text: sentences of documents, in windows of five, in turn.
+// Throws DataError naming the file for other columns, or when no story is left.
 std::vector<FiveSentences> read_story_csv(const std::string& path);
 
-// The sentences of each paragraph, in windows of five.
+// Takes the sentences of each paragraph in windows of five.
 std::vector<FiveSentences> read_story_text(const std::string& path);
 
 }  // namespace draftlab

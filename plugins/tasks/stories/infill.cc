@@ -1,5 +1,5 @@
-// Task `infill`: a passage of which scattered tokens are given and all others are masked (95 % of
-// them in Table 1 of ASSD).
+// The task `infill` gives scattered tokens of a passage and masks all others (95 % of them in Table
+// 1 of ASSD).
 #include <algorithm>
 #include <numeric>
 
@@ -53,8 +53,8 @@ class Infill final : public Task {
   }
 
  private:
-  // The first of a random permutation of the text's positions, ascending. Their number is the one
-  // of the authors' code.
+  // Returns the first positions of a random permutation of the text's positions, in ascending
+  // order. How many there are follows the authors' code.
   std::vector<std::int32_t> visible(const Passage& passage) const {
     const int length = static_cast<int>(passage.tokens.size()) - first_;
     const int count =
@@ -76,7 +76,7 @@ class Infill final : public Task {
   Options options_;
   Passages passages_;
   const Tokenizer* tokenizer_ = nullptr;
-  int first_ = 0;  // position of the text's first token
+  int first_ = 0;  // The position of the text's first token.
 };
 
 }  // namespace

@@ -10,7 +10,8 @@
 namespace draftlab {
 namespace {
 
-// The documents' texts, one at a time, so that a generator is asked only for what is used.
+// Returns the texts of the documents one at a time, so that a generator is asked only for what is
+// used.
 class Documents {
  public:
   explicit Documents(const PassageOptions& options) : options_(options) {
@@ -88,7 +89,8 @@ Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer
   const std::size_t most =
       options.count ? static_cast<std::size_t>(options.count) : std::string::npos;
   const bool begin = begins(*tokenizer, options.begin);
-  const std::size_t length = static_cast<std::size_t>(options.length - (begin ? 1 : 0));  // of text
+  // The number of text tokens of a canvas.
+  const std::size_t length = static_cast<std::size_t>(options.length - (begin ? 1 : 0));
   Passages passages;
   const auto add = [&](std::vector<Token> tokens, std::size_t number) {
     if (begin) tokens.insert(tokens.begin(), tokenizer->begin());
@@ -110,8 +112,8 @@ Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer
     }
     packed.insert(packed.end(), tokens.begin(), tokens.end());
     packed.push_back(tokenizer->separator());
-    if (options.packing == "chunks-xlnet")
-      packed.insert(packed.end(), {3, 2});  // <cls></s>: XLNet's ids
+    // These are XLNet's ids of <cls></s>.
+    if (options.packing == "chunks-xlnet") packed.insert(packed.end(), {3, 2});
     std::size_t at = 0;
     for (; packed.size() - at >= length && passages.items.size() < most; at += length)
       add({packed.begin() + static_cast<std::ptrdiff_t>(at),

@@ -1,4 +1,4 @@
-// Texts cut into canvases: what `infill` and `prefix` decode.
+// Texts cut into canvases, which the tasks `infill` and `prefix` decode.
 #pragma once
 
 #include <string>
@@ -19,16 +19,18 @@ struct PassageOptions {
 
 struct Passage {
   std::string id;
-  std::vector<Token> tokens;  // with <s> in front where the canvas begins with it
+  // The tokens, with <s> in front where the canvas begins with it.
+  std::vector<Token> tokens;
 };
 
 struct Passages {
   std::vector<Passage> items;
-  std::string digest;  // of their tokens
+  // The digest of all tokens.
+  std::string digest;
 };
 
-// ConfigError when there is no tokenizer or no path where one is needed; DataError when the data
-// yields no passage.
+// Reads the passages. Throws ConfigError when there is no tokenizer, or no path where one is
+// needed, and DataError when the data yields no passage.
 Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer,
                        const std::string& task);
 

@@ -1,4 +1,4 @@
-// Task `prefix`: the beginning of a passage is given, the rest is to be completed (ASSD, Table 9).
+// The task `prefix` gives the beginning of a passage and asks for the rest (ASSD, Table 9).
 #include <algorithm>
 
 #include "core/base/error.h"

@@ -61,7 +61,7 @@ void draw_row(Slots& slots, const PlotTable& table, Choices& choices) {
   for (std::size_t i = 0; i < columns.size(); ++i) slots[columns[i]] = values[i];
 }
 
-// {slot} and (one|other), left to right; what a slot brings in is expanded too.
+// Expands {slot} and (one|other) from left to right; what a slot brings in is expanded too.
 std::string expand(const std::string& text, const Slots& slots, Choices& choices) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -83,7 +83,7 @@ std::string expand(const std::string& text, const Slots& slots, Choices& choices
   return out;
 }
 
-// "a" before a vowel becomes "an"; the first letter becomes a capital.
+// Turns "a" before a vowel into "an" and makes the first letter a capital.
 std::string spell(std::string sentence) {
   for (std::size_t at = sentence.find("a "); at != std::string::npos;
        at = sentence.find("a ", at + 1)) {

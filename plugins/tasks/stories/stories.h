@@ -1,4 +1,4 @@
-// The project's own corpus: five-sentence stories from a stochastic grammar, made from a seed
+// Makes the project's own corpus: five-sentence stories from a stochastic grammar and a seed
 // (data/README.md describes it).
 #pragma once
 
@@ -12,15 +12,18 @@ namespace draftlab {
 // A story belongs to one split by a hash of its own text, so no story of one split can occur in
 // another.
 enum class Split { train, validation, test };
-Split split_named(const std::string& name);  // Fault for any other name
+// Throws a Fault for any other name.
+Split split_named(const std::string& name);
 
 struct Story {
   std::array<std::string, 5> sentences;
-  std::string plot;          // "lost", "broken", ...: which part of the grammar made it
-  std::string text() const;  // joined by one space
+  // The part of the grammar that made the story: "lost", "broken", ...
+  std::string plot;
+  // Joins the sentences by one space.
+  std::string text() const;
 };
 
-// Story `index` of a split. Depends on nothing but its arguments.
+// Makes story `index` of a split. It depends on nothing but its arguments.
 Story make_story(std::uint64_t seed, std::int64_t index, Split split = Split::train);
 std::vector<Story> make_stories(std::uint64_t seed, std::int64_t count, Split split = Split::train);
 

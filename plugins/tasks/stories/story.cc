@@ -1,6 +1,6 @@
-// Task `story`: of five sentences the middle one, or the three in the middle, are to be written
-// again (ASSD, Table 3). Sentences are encoded one by one, and a hidden sentence has as many
-// positions as the one that stood there.
+// The task `story` asks, of five sentences, for the middle one or the three in the middle (ASSD,
+// Table 3). Sentences are encoded one by one, and a hidden sentence has as many positions as the
+// reference.
 #include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "core/metrics/text_metrics.h"

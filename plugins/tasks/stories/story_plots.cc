@@ -14,8 +14,8 @@ const std::vector<PlotTable>& common_tables() {
   return tables;
 }
 
-// Every plot lets its opening, a cause in the middle and its ending share slots: a hidden sentence
-// can be told from both sides.
+// Every plot lets its opening, a cause in the middle and its ending share slots, so a hidden
+// sentence can be inferred from both sides.
 const std::vector<Plot>& story_plots() {
   static const std::vector<Plot> plots = {
       {"lost",

@@ -1,4 +1,4 @@
-// The grammar's tables: what can happen in a story.
+// The grammar's tables, which say what can happen in a story.
 #pragma once
 
 #include <array>
@@ -7,21 +7,24 @@
 
 namespace draftlab {
 
-// Values that go together. One row is drawn a story, so what the row says early on decides what it
-// says later.
+// Values that go together. One row is drawn for a story, so what the row says early on decides what
+// it says later.
 struct PlotTable {
-  std::string columns;            // "thing | place": the names of the slots
-  std::vector<std::string> rows;  // "kite | hill"
+  // The names of the slots, such as "thing | place".
+  std::string columns;
+  // The values of the slots, such as "kite | hill".
+  std::vector<std::string> rows;
 };
 
-// Templates: {slot} is replaced, (one|other) is a choice.
+// The templates of a story: {slot} is replaced, and (one|other) is a choice.
 struct Plot {
   std::string name;
   std::vector<PlotTable> tables;
   std::array<std::vector<std::string>, 5> sentences;
 };
 
-const std::vector<PlotTable>& common_tables();  // drawn for every story: day, time, colour, feeling
+// These tables are drawn for every story: day, time, colour, feeling.
+const std::vector<PlotTable>& common_tables();
 const std::vector<Plot>& story_plots();
 
 }  // namespace draftlab

@@ -1,6 +1,6 @@
-// Task `transduce`: a sentence is given, its translation is decoded: into the project's invented
-// language, or of a parallel text of one's own. Scored by corpus BLEU, whose sums are columns of
-// the trace; `report` makes the quotient (metric bleu).
+// The task `transduce` gives a sentence and has its translation decoded: into the project's
+// invented language, or from a parallel text that the user names. It is scored by corpus BLEU,
+// whose sums are columns of the trace; `report` computes the quotient (metric bleu).
 #include <filesystem>
 
 #include "core/base/error.h"
@@ -80,7 +80,7 @@ class Transduce final : public Task {
   void add(const std::string& name, const std::string& source, const std::string& target) {
     Prompt prompt =
         question_prompt(name, source, target, *tokenizer_, options_.answer_tokens, options_.begin);
-    prompt.text = target;  // whole, though its tokens may be cut
+    prompt.text = target;  // The whole target is kept, though its tokens may be cut.
     digest_ = digest_of(prompt.reference, digest_);
     prompts_.push_back(std::move(prompt));
   }

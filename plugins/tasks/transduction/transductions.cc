@@ -8,13 +8,14 @@
 namespace draftlab {
 namespace {
 
-// A gender is the vowel with which everything agrees that belongs to a noun.
+// A noun. Its gender is the vowel with which everything agrees that belongs to the noun.
 struct NounWord {
   std::string stem, gender;
 };
 struct Noun {
   std::string one, many;
-  std::vector<NounWord> words;  // the first is chosen most often
+  // The first word is chosen most often.
+  std::vector<NounWord> words;
   bool animate = false;
 };
 const std::vector<Noun> kNouns = {
@@ -113,7 +114,7 @@ std::string joined(const std::vector<std::string>& parts) {
   return text;
 }
 
-// Makes one sentence from its top to its words, both languages at once.
+// Makes one sentence from its top to its words, in both languages at once.
 class Translating {
  public:
   explicit Translating(Choices choices) : choices_(choices) {}
@@ -122,7 +123,8 @@ class Translating {
     const std::size_t kind = choices_.below(8);
     if (kind < 4) return ended(clause(true));
     const Pair first = clause(false), second = clause(false);
-    if (kind < 6) {  // what depends comes first, and its word behind it
+    // In the target the dependent clause comes first, with its conjunction behind it.
+    if (kind < 6) {
       const Word& word = choices_.of(kSubordinators);
       return ended({joined({first.source, word.source, second.source}),
                     joined({second.target, chosen(word.targets), ",", first.target})});
@@ -133,7 +135,7 @@ class Translating {
   }
 
  private:
-  // A phrase with what agrees with it.
+  // A phrase and the features that other words agree with.
   struct NounPhrase : Pair {
     std::string gender;
     bool plural = false;
@@ -141,7 +143,7 @@ class Translating {
 
   static Transduction ended(const Pair& pair) { return {pair.source + " .", pair.target + " ."}; }
 
-  // The first of several words two times in three.
+  // Returns the first of several words two times in three.
   template <class T>
   const T& chosen(const std::vector<T>& words) {
     if (words.size() == 1 || choices_.below(3) > 0) return words.front();
@@ -155,15 +157,16 @@ class Translating {
     }
   }
 
-  // Source: determiner, numeral, adjectives, noun. Target: noun with its case, adjectives, numeral,
-  // determiner; adjectives and determiner agree in gender and number. Two adjectives stand in
-  // either order.
+  // The source has determiner, numeral, adjectives, noun. The target has noun with its case,
+  // adjectives, numeral, determiner; adjectives and determiner agree in gender and number. Two
+  // adjectives stand in either order.
   NounPhrase noun_phrase(bool animate, const std::string& case_ending) {
     NounPhrase phrase;
     const Noun& noun = this->noun(animate);
     const NounWord& word = chosen(noun.words);
     phrase.gender = word.gender;
-    const std::size_t determined = choices_.below(5);  // the, the, this, a or none, a numeral
+    // The five cases are: the, the, this, a or none, a numeral.
+    const std::size_t determined = choices_.below(5);
     phrase.plural = determined == 4 || choices_.below(3) == 0;
     const std::string agreement = word.gender + (phrase.plural ? "s" : "");
 
@@ -195,7 +198,7 @@ class Translating {
     return phrase;
   }
 
-  // The verb agrees with its subject: stem, tense, gender, number.
+  // Makes the verb, which agrees with its subject: stem, tense, gender, number.
   Pair verb(const std::vector<Verb>& verbs, Tense tense, const NounPhrase& subject) {
     const Verb& verb = choices_.of(verbs);
     const std::string source = tense == Tense::past     ? verb.past
@@ -206,8 +209,8 @@ class Translating {
                         (subject.plural ? "s" : "")};
   }
 
-  // Target: [adverb] subject [preposition's phrase] [adverb] [object] verb. An adverb stands in one
-  // of two places.
+  // The target has [adverb] subject [preposition's phrase] [adverb] [object] verb. An adverb stands
+  // in one of two places.
   Pair clause(bool rich) {
     const auto tense = static_cast<Tense>(choices_.below(3));
     NounPhrase subject = noun_phrase(true, "");

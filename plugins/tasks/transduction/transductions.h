@@ -1,6 +1,6 @@
-// Sentences and their translations into an invented language, made from a seed: small enough for a
-// small model, and in what makes blockwise parallel decoding hard like a translation.
-// data/README.md describes the language.
+// Makes sentences and their translations into an invented language, from a seed. The language is
+// small enough for a small model, and resembles a translation in what makes blockwise parallel
+// decoding hard. data/README.md describes the language.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,10 @@
 namespace draftlab {
 
 struct Transduction {
-  std::string source;  // "four old dogs saw a red house yesterday ."
-  std::string target;  // "vceram sobaki staros cet domarm roda vidatos ."
+  // A sentence such as "four old dogs saw a red house yesterday ."
+  std::string source;
+  // Its translation, such as "vceram sobaki staros cet domarm roda vidatos ."
+  std::string target;
 };
 
 // The sentence of an index depends on nothing but seed, index and split. Splits are those of
