@@ -1,10 +1,10 @@
 """What is walked or sampled: drafts are drawn, the sampler is called, its tokens come out."""
 
 import math
-import threading
 import signal
+import threading
 import traceback
-from typing import Callable, List, Tuple
+from typing import Callable, List, Optional, Tuple
 
 import numpy as np
 
@@ -165,15 +165,19 @@ def _tensor(values):
 
 def guarded(function, arguments, extra):
     """Calls the sampler; what it throws is a fault of its own, with the line that threw it."""
-    Heart.beats += 1
+    Heart.silent = 0
     try:
         return function(*arguments, **extra)
+    except _Ended as ended:
+        raise SamplerFault("hang", str(ended)) from None
     except (SamplerFault, Unavailable):
         raise
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno}"
         raise SamplerFault("exception", f"{type(error).__name__}: {error} ({where})") from error
+    finally:
+        Heart.silent = None
 
 
 def _token(value, vocabulary: int, verb: str) -> int:
@@ -202,10 +206,18 @@ def _checked(tokens, most: int, vocabulary: int) -> Tuple[int, ...]:
     return tuple(_token(value, vocabulary, "returned") for value in values)
 
 
-class Heart:
-    """Ends a call that does not return. It works in the main thread, where signals arrive."""
+class _Ended(BaseException):
+    """Thrown into a call that does not return; no `except Exception` of a sampler holds it."""
 
-    beats = 0
+
+class Heart:
+    """Ends a call that does not return. It works in the main thread, where signals arrive.
+
+    A call is ended after ten ticks within it: a process that was stopped or starved sees few.
+    """
+
+    silent: Optional[int] = None  # ticks in the present call; None between calls
+    _TICKS = 10
 
     def __init__(self, seconds: float):
         self.seconds = seconds
@@ -213,15 +225,17 @@ class Heart:
     def __enter__(self):
         self.works = threading.current_thread() is threading.main_thread()
         if self.works:
-            self.last = -1
+            every = self.seconds / Heart._TICKS
             self.before = signal.signal(signal.SIGALRM, self._tick)
-            signal.setitimer(signal.ITIMER_REAL, self.seconds, self.seconds)
+            signal.setitimer(signal.ITIMER_REAL, every, every)
         return self
 
     def _tick(self, *_):
-        if self.last == Heart.beats:
-            raise SamplerFault("hang", f"a call did not return within {self.seconds:g} s")
-        self.last = Heart.beats
+        if Heart.silent is None:
+            return
+        Heart.silent += 1
+        if Heart.silent >= Heart._TICKS:
+            raise _Ended(f"a call did not return within {self.seconds:g} s")
 
     def __exit__(self, *_):
         if self.works:

@@ -65,6 +65,8 @@ def toys_of(sampler: Sampler, battery: str) -> List[Toy]:
     if len(sampler.rows) == 1:
         return toys
     toys = [toy for toy in toys if toy.steps == 1 or toy.drafts == 1]
+    if battery == "quick":  # a batch takes several times as long
+        toys = [toy for toy in toys if toy.vocabulary ** (toy.drafts + 1) <= 27]
     some = [toy for toy in toys if toy.name in ("two residual tokens", "by context")
             and toy.vocabulary ** (toy.drafts + 1) <= 9 and toy.steps == 1]
     return toys + [replace(toy, row=row, cache={}) for row in sampler.rows[1:] for toy in some]

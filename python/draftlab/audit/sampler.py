@@ -11,6 +11,7 @@ from draftlab.audit.faults import UsageError
 _EXTRAS = ("random", "parents", "sampling")
 SIBLINGS = ("iid", "without", "top", "greedy")
 MARK = "_draftlab_sampler"
+_LARGEST = 1 << 26  # bytes of an array that is put back between calls
 
 
 @dataclass
@@ -163,6 +164,8 @@ def _plain_data(names) -> dict:
             continue
         if isinstance(value, (types.ModuleType, types.FunctionType, type, property, classmethod,
                               staticmethod, Sampler)) or callable(value):
+            continue
+        if getattr(value, "nbytes", 0) > _LARGEST:  # weights, not state
             continue
         try:
             kept[name] = copy.deepcopy(value)

@@ -89,6 +89,17 @@ def test_a_call_that_does_not_return():
     assert broken(verify, hang=0.2).fault == "hang"
 
 
+def test_a_call_that_holds_on_to_every_exception():
+    def verify(target, drawn_from, drafts, random):
+        while True:
+            try:
+                time.sleep(0.01)
+            except Exception:
+                pass
+
+    assert broken(verify, hang=0.2).fault == "hang"
+
+
 def test_a_call_that_asks_for_ever():
     def verify(target, drawn_from, drafts, random):
         while random.below(1.0):
