@@ -14,7 +14,7 @@ namespace {
 int python(const TraceFolder& folder, const std::string& program) {
   std::ofstream(folder / "program.py") << program;
   const std::string command = "PYTHONPATH='" DRAFTLAB_SOURCE_DIR
-                              "/analysis/python' PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 '" +
+                              "/python' PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 '" +
                               folder / "program.py" + "'";
   return std::system(command.c_str());
 }
@@ -37,7 +37,7 @@ TEST_CASE("h5py reads a trace") {
   write_made(folder / "empty.h5", 0);
   const SampleRow sample = made_sample(1, 2, 0);
   const std::string program =
-      "from draftlab_trace import Trace\n"
+      "from draftlab.trace import Trace\n"
       "trace = Trace('" +
       folder / "a.h5" +
       "')\n"
@@ -68,7 +68,7 @@ TEST_CASE("pandas frames and an xarray dataset of a trace") {
   write_made(folder / "a.h5", 6);
   const SampleRow sample = made_sample(1, 0, 0);
   const std::string program =
-      "from draftlab_trace import Trace\n"
+      "from draftlab.trace import Trace\n"
       "trace = Trace('" +
       folder / "a.h5" +
       "')\n"

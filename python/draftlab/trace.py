@@ -1,4 +1,4 @@
-"""Reads draftlab traces (docs/TRACE_FORMAT.md) with h5py and numpy; pandas and xarray are imported when they are asked for.
+"""Traces (docs/TRACE_FORMAT.md) with h5py and numpy; pandas and xarray are imported when asked for.
 
     trace = Trace("out/quickstart.h5")
     trace["sample_nfe_verify"]        # a column, as an array; texts as str

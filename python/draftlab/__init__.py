@@ -1,0 +1,37 @@
+"""Parts, models and audits for draftlab, written in Python.
+
+    import draftlab as dl
+
+    @dl.router("long-spans")
+    class LongSpans:
+        span: int = dl.option(2, low=1, high=4096, help="Shortest span worth verifying, in tokens.")
+        def decide(self, step):
+            return step.span.length >= self.span
+
+Names are imported when they are first used: `import draftlab` needs the standard library alone,
+and numpy, msgpack, h5py, pandas, torch or transformers are loaded by whoever needs them.
+"""
+
+import importlib
+from typing import Any, List
+
+__version__ = "0.1.0"
+
+# The module that defines each public name.
+_HOMES = {
+    "Trace": "trace",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'draftlab' has no attribute '{name}'")
+    module = importlib.import_module(f"draftlab.{home}")
+    value = module if home == name else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> List[str]:
+    return sorted(set(globals()) | set(_HOMES))
