@@ -449,6 +449,7 @@ int main_of(std::vector<std::string> words) {
   if (line.has("help")) return print_help(command), 0;
   Registries registries;
   register_builtin_plugins(registries);
+  register_server_model(registries);
   register_sections(registries);
   plugins.insert(plugins.end(), more.begin(), more.end());
   line.plugins = plugins;

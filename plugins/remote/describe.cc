@@ -4,9 +4,7 @@
 namespace draftlab::remote {
 namespace {
 
-using Numbers = Eigen::Map<const Eigen::ArrayXd>;
-
-void add(Message& message, const char* name, const Numbers& column) {
+void add(Message& message, const char* name, const NumbersView& column) {
   message.add(name, std::span(column.data(), static_cast<std::size_t>(column.size())));
 }
 
@@ -41,7 +39,7 @@ void describe(const Step& step, Message& message, Scope& scope) {
   message.add("window", std::span<const std::int32_t>(step.window.positions));
   if (step.carry)
     message.header["carry"] = {scope.keep(step.carry->answer), step.carry->node,
-                               step.carry->behind};
+                               step.carry->unseen_commits};
 }
 
 void describe(const Proposal& proposal, Message& message, Scope& scope) {
@@ -60,7 +58,7 @@ void describe(const Proposal& proposal, Message& message, Scope& scope) {
   message.header["drawn_from"] = keep(proposal.drawn_from);
   message.header["raw"] = keep(proposal.raw);
   message.header["exact"] = proposal.exact;
-  message.header["lookahead"] = proposal.foresight;
+  message.header["lookahead"] = proposal.lookahead;
 }
 
 void describe(const Verdict& verdict, Message& message) {

@@ -132,10 +132,10 @@ Proposal read_proposal(const Remote& remote, const Step& step, const Message& an
     if (proposal.exact < 0 || proposal.exact > static_cast<int>(proposal.nodes.size()))
       remote.refuse("calls " + text(proposal.exact) + " of " +
                     std::to_string(proposal.nodes.size()) + " drafts exact");
-    proposal.foresight = from.at("lookahead");
-    if (proposal.foresight < 0) remote.refuse("looks ahead by a negative number of positions");
+    proposal.lookahead = from.at("lookahead");
+    if (proposal.lookahead < 0) remote.refuse("looks ahead by a negative number of positions");
     proposal.edits = read_commits(remote, step, from.at("edits"), true);
-    if (!from.at("root_answer").is_null()) proposal.pass = scope.answer(from.at("root_answer"));
+    if (!from.at("root_answer").is_null()) proposal.root_answer = scope.answer(from.at("root_answer"));
     return proposal;
   });
 }

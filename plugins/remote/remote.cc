@@ -79,7 +79,7 @@ void Remote::begin(const Blocks& blocks, const DecodeOptions& decode) const {
                       {"threshold", decode.threshold},
                       {"steps", decode.steps},
                       {"edit_threshold", decode.edit_threshold},
-                      {"shadow", decode.shadow}}}};
+                      {"shadow", words(Shadow{})[static_cast<std::size_t>(decode.shadow)]}}}};
   peer_->tell(generation_, std::move(message));
 }
 

@@ -4,7 +4,10 @@
 #include <memory>
 #include <string>
 
-#include "core/parts/parts.h"
+#include "core/parts/part.h"
+#include "core/parts/proposal.h"
+#include "core/parts/step.h"
+#include "core/parts/step_view.h"
 #include "plugins/remote/part_spec.h"
 #include "plugins/remote/peer.h"
 #include "plugins/remote/scope.h"

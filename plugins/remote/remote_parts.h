@@ -3,7 +3,14 @@
 
 #include <memory>
 
+#include "core/parts/acceptance.h"
+#include "core/parts/drafter.h"
+#include "core/parts/estimator.h"
+#include "core/parts/frontier.h"
+#include "core/parts/router.h"
 #include "core/parts/task.h"
+#include "core/parts/unmasker.h"
+#include "core/parts/verifier.h"
 #include "plugins/remote/remote.h"
 
 namespace draftlab::remote {

@@ -4,7 +4,9 @@
 
 #include <vector>
 
-#include "core/parts/parts.h"
+#include "core/parts/acceptance.h"
+#include "core/parts/decode_options.h"
+#include "core/parts/question.h"
 #include "plugins/remote/message.h"
 #include "plugins/remote/peer.h"
 

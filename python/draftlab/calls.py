@@ -1,5 +1,6 @@
 """The calls of one connection, answered by the parts that this process has."""
 
+import contextlib
 import os
 import sys
 import traceback
@@ -27,8 +28,9 @@ class Faulty(Exception):
 class Worker:
     """Answers the calls of one connection."""
 
-    def __init__(self, wire: wires.Wire, twice: bool) -> None:
+    def __init__(self, wire: wires.Wire, twice: bool, lock: Any = None) -> None:
         self.wire, self.twice = wire, twice
+        self._lock = lock or contextlib.nullcontext()  # of several connections
         self.parts: Dict[int, Any] = {}
         self.dialogues: Dict[int, Dialogue] = {}
 
@@ -38,7 +40,8 @@ class Worker:
                 header, arrays = self.wire.receive()
             except wires.Closed:
                 return
-            self.dispatch(header, arrays)
+            with self._lock:
+                self.dispatch(header, arrays)
 
     # One message, and its reply where it has one.
 
@@ -83,7 +86,7 @@ class Worker:
             return {"r": tasks.CALLS[method](part, header, arrays)}, None
         vocabulary = header["step"][2] if "call" in header else 0
         scope = laws.Scope(self.ask, header.get("scope", 0), vocabulary)
-        laws.Scope.current = scope
+        laws.active.scope = scope
         before = instances.state_of(part) if self.twice and method not in CHANGES else ""
         given = instances.CALLS[method](part, header, arrays, scope)
         if hasattr(given, "send") and hasattr(given, "throw"):
@@ -109,7 +112,7 @@ class Worker:
         self, dialogue: Dialogue, call: int, value: Any, told: bool
     ) -> Tuple[Any, Any]:
         """Runs a generator to its next effect, or its end."""
-        laws.Scope.current = dialogue.scope
+        laws.active.scope = dialogue.scope
         if told:
             effect, _ = dialogue.said[-1]
             dialogue.said[-1] = (effect, value)
@@ -157,9 +160,9 @@ class Worker:
                 if "e" in header:
                     raise Faulty(header["e"])
                 return header, arrays
-            current = laws.Scope.current
+            current = laws.active.scope
             self.dispatch(header, arrays)
-            laws.Scope.current = current
+            laws.active.scope = current
 
 
 # Methods that may change a part, or look at what it is.

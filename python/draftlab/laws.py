@@ -1,14 +1,23 @@
 """Handles of distributions: they stay in draftlab, and Python asks for what it wants to know."""
 
+import threading
 from typing import Any, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 
+class _Active(threading.local):
+    """Of each thread: the scope of the call that it answers."""
+
+    scope: Optional["Scope"] = None
+
+
+active = _Active()
+
+
 class Scope:
     """What the handles of one call refer to. It ends with the call."""
 
-    current: Optional["Scope"] = None  # of the call that is being answered
 
     def __init__(self, ask: Any, number: int, vocabulary: int = 0) -> None:
         self._ask, self.number, self.vocabulary = ask, number, vocabulary
@@ -137,7 +146,7 @@ Law = Union[Distribution, np.ndarray]
 def reference(law: Any) -> Any:
     """How a distribution is named on the wire: a handle, or weights that Python computed."""
     if isinstance(law, Distribution):
-        if law._scope is not Scope.current:
+        if law._scope is not active.scope:
             raise ValueError("a distribution of another step was used; it holds for one call only")
         return law.ref
     weights = np.asarray(law, dtype=np.float64)
