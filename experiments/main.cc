@@ -28,6 +28,7 @@
 #include "experiments/sweep/sweep.h"
 #include "experiments/train.h"
 #include "plugins/builtin.h"
+#include "plugins/remote/python_plugin.h"
 
 namespace draftlab {
 namespace {
@@ -330,7 +331,9 @@ void print_help(const Command& command) {
   }
   if (command.name == "sweep")
     row("slurm [SBATCH OPTION]...", "submit to Slurm; comes last, what follows goes to sbatch");
-  row("plugin FILE", "load a shared library of plugins; repeatable");
+  row("plugin FILE", "load plugins from a shared library or a Python file; repeatable");
+  row("python PATH", "interpreter for Python files (default: DRAFTLAB_PYTHON, or python3)");
+  row("python-timeout SECONDS", "how long a call of one may take (default 60)");
   std::cout << "\ndraftlab list shows the parts, draftlab describe KIND.NAME their options.\n";
 }
 
@@ -379,7 +382,7 @@ std::vector<std::pair<std::string, std::string>> take_overrides(std::vector<std:
 }
 
 CommandLine parse(const Command& command, std::vector<std::string> words,
-                  std::vector<std::string>& plugins) {
+                  std::vector<std::string>& plugins, PythonOptions& python) {
   CommandLine line;
   line.command = command.name;
   const auto slurm = std::find(words.begin(), words.end(), "--slurm");
@@ -396,6 +399,8 @@ CommandLine parse(const Command& command, std::vector<std::string> words,
   po::options_description flags;
   flags.add_options()("help,h", "")("plugin",
                                     po::value<std::vector<std::string>>(&plugins)->composing())(
+      "python", po::value<std::string>(&python.interpreter))("python-timeout",
+                                                             po::value<double>(&python.timeout))(
       "paths", po::value<std::vector<std::string>>(&line.paths));
   for (const Flag& flag : command.flags) {
     if (flag.is_switch)
@@ -413,7 +418,7 @@ CommandLine parse(const Command& command, std::vector<std::string> words,
         po::command_line_parser(words).options(flags).positional(positional).style(style).run(),
         values);
   } catch (const po::unknown_option& unknown) {
-    std::vector<std::string> known = {"help", "plugin"};
+    std::vector<std::string> known = {"help", "plugin", "python", "python-timeout"};
     for (const Flag& flag : command.flags) known.push_back(flag.name);
     for (const Alias& alias : kAliases)
       if (command.takes_config) known.push_back(alias.flag);
@@ -442,6 +447,18 @@ CommandLine parse(const Command& command, std::vector<std::string> words,
   return line;
 }
 
+// Libraries and Python files, in the order in which they were named.
+void load_plugins(const std::vector<std::string>& plugins, PythonOptions options,
+                  Registries& registries) {
+  complete(options);
+  for (const std::string& plugin : plugins) {
+    if (is_remote_plugin(plugin))
+      load_remote_plugin(plugin, options, registries);
+    else
+      load_plugin(plugin, registries);
+  }
+}
+
 int main_of(std::vector<std::string> words) {
   // --plugin may stand before the command.
   std::vector<std::string> plugins;
@@ -463,15 +480,19 @@ int main_of(std::vector<std::string> words) {
   const Command& command = find_command(words[0]);
   words.erase(words.begin());
   std::vector<std::string> more;
-  CommandLine line = parse(command, std::move(words), more);
+  PythonOptions python;
+  CommandLine line = parse(command, std::move(words), more, python);
   if (line.has("help")) return print_help(command), 0;
   Registries registries;
   register_builtin_plugins(registries);
+  register_server_model(registries);
   register_sections(registries);
   plugins.insert(plugins.end(), more.begin(), more.end());
   line.plugins = plugins;
   if (command.name == "sweep" && plugins.empty()) plugins = frozen_plugins(line.paths[0]);
-  for (const std::string& plugin : plugins) load_plugin(plugin, registries);
+  python.twice = command.name == "certify";
+  python.from_files = command.name == "sweep";
+  load_plugins(plugins, python, registries);
   return command.function(line, registries);
 }
 

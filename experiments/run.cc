@@ -12,6 +12,7 @@
 #include "core/trace/trace_file.h"
 #include "experiments/arm/loaded_arm.h"
 #include "experiments/doctor.h"
+#include "plugins/remote/python_plugin.h"
 
 namespace draftlab {
 namespace {
@@ -58,6 +59,8 @@ int run(const CommandLine& line, const Registries& registries) {
   remove_leftovers(folder_of(path));
   Provenance made = provenance(first.run.machine, first.run.seed);
   made.title = config.title();
+  if (const std::string python = remote_provenance(); !python.empty())
+    made.libraries += ", " + python;
   made.config = first.resolved;
   TraceWriter writer(path, made, runs, first.trace, resume);
   writer.spell_with([&](int run, Token token) {

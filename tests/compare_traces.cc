@@ -1,6 +1,6 @@
-// compare_traces A B: exit 0 when two traces hold the same columns, times apart; else 1 and the
-// first column that differs. compare_traces --samples FILE...: reads all of each file and prints
-// how many samples there are in all.
+// compare_traces A B [COLUMN...]: exit 0 when two traces hold the same columns, times and those
+// named apart; else 1 and the first column that differs. compare_traces --samples FILE...: reads
+// all of each file and prints how many samples there are in all.
 #include <cstring>
 #include <iostream>
 
@@ -15,8 +15,9 @@ int main(int argc, char** argv) {
       std::cout << samples << "\n";
       return 0;
     }
-    if (argc != 3) return 64;
-    const std::string found = draftlab::difference(argv[1], argv[2]);
+    if (argc < 3) return 64;
+    const std::string found =
+        draftlab::difference(argv[1], argv[2], std::set<std::string>(argv + 3, argv + argc));
     if (found.empty()) return 0;
     std::cout << argv[1] << " and " << argv[2] << " differ in " << found << "\n";
     return 1;

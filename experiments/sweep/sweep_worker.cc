@@ -23,6 +23,7 @@
 #include "core/trace/provenance.h"
 #include "core/trace/trace_file.h"
 #include "experiments/arm/loaded_arm.h"
+#include "plugins/remote/python_plugin.h"
 
 namespace draftlab {
 namespace {
@@ -254,6 +255,8 @@ Worker::Result Worker::decode(std::size_t index) {
           arm.task->digest() + " and was " + cell.inputs.data_digest);
     }
     Provenance made = provenance(arm.composition.run.machine, arm.composition.run.seed);
+    if (const std::string python = remote_provenance(); !python.empty())
+      made.libraries += ", " + python;
     made.title = folder_.config().title();
     made.config = arm.composition.resolved;
     {

@@ -13,6 +13,7 @@
 import h5py
 import numpy as np
 
+PARTS = ("model", "frontier", "drafter", "verifier", "acceptance", "router", "estimator", "unmasker")
 TABLES = ("run", "sample", "step", "token", "draft", "piece")
 
 
@@ -47,6 +48,36 @@ class Trace:
         attributes = self.file[column].attrs
         return dict(zip(attributes["flag_values"].tolist(), attributes["flag_meanings"].split()))
 
+    # notebooks
+
+    def report(self, *words):
+        """What `draftlab report` prints of this trace."""
+        from draftlab import program
+
+        return program.call(["report", str(self.path), *words], show=False)
+
+    def __repr__(self):
+        return f"<Trace {self.path}: {self.rows['sample']} samples of {self.rows['run']} arms>"
+
+    def _repr_html_(self):
+        """The table of `draftlab report`."""
+        import csv
+        import html
+        import io
+
+        rows = list(csv.reader(io.StringIO(self.report("--format", "csv"))))
+        cells = [
+            "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row)
+            for tag, row in zip(["th"] + ["td"] * len(rows), rows)
+        ]
+        return "<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>"
+
+    def plot(self, figure, **flags):
+        """A figure of `draftlab plot` ("ar", "pareto", ...), which a notebook shows."""
+        from draftlab import program
+
+        return program.plot(self.path, figure, **flags)
+
     # pandas
 
     def frame(self, table, words=False):
@@ -58,6 +89,15 @@ class Trace:
         for name in frame.columns if words else ():
             if "flag_values" in self.file[f"{table}_{name}"].attrs:
                 frame[name] = frame[name].map(self.meanings(f"{table}_{name}")).astype("category")
+        return frame
+
+    def steps(self):
+        """The step table, with the config key or the arm that distinguishes each step's run."""
+        frame, samples = self.frame("step", words=True), self.samples()
+        rows = frame["sample_index"].to_numpy()
+        keys = [name for name in samples.columns if "." in name or name in PARTS or name == "arm"]
+        for key in keys:
+            frame[key] = samples[key].to_numpy()[rows]
         return frame
 
     def configs(self):

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <string>
 
 #include "core/base/files.h"
@@ -173,8 +174,9 @@ inline bool equal(const Values& a, const Values& b) {
   return a == b;
 }
 
-// The first column in which two traces differ, times apart; "" when there is none.
-inline std::string difference(const std::string& left, const std::string& right) {
+// The first column in which two traces differ, times apart, and those named; "" when there is none.
+inline std::string difference(const std::string& left, const std::string& right,
+                              const std::set<std::string>& apart = {}) {
   const Trace a(left), b(right);
   for (Table table : trace_tables()) {
     if (a.rows(table) != b.rows(table)) return std::string(name(table));
@@ -182,7 +184,7 @@ inline std::string difference(const std::string& left, const std::string& right)
     if (as.infos().size() != bs.infos().size()) return "scores";
     for (std::size_t i = 0; i < as.infos().size(); ++i) {
       const ColumnInfo& column = as.infos()[i];
-      if (column.unit == "s" || column.unit == "ns") continue;
+      if (column.unit == "s" || column.unit == "ns" || apart.contains(column.name)) continue;
       if (column.name != bs.infos()[i].name || !equal(as.values(i), bs.values(i)))
         return column.name;
     }

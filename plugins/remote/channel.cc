@@ -1,0 +1,129 @@
+#include "plugins/remote/channel.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace draftlab::remote {
+namespace {
+
+constexpr std::size_t kBuffer = 64 << 10;
+constexpr std::size_t kPrefix = 12;  // u32 bytes of the header, u64 bytes of the arrays
+
+std::string reason() { return std::strerror(errno); }
+
+}  // namespace
+
+Channel::Channel(int descriptor) : descriptor_(descriptor), buffer_(kBuffer) {}
+
+Channel::~Channel() { ::close(descriptor_); }
+
+bool Channel::ended() const {
+  if (begin_ < end_) return false;
+  std::byte one;
+  const ssize_t got = ::recv(descriptor_, &one, 1, MSG_PEEK | MSG_DONTWAIT);
+  return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+void Channel::wait(short events, Clock::time_point deadline) const {
+  while (true) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    pollfd waiting{descriptor_, events, 0};
+    const int ready = ::poll(&waiting, 1, static_cast<int>(std::clamp<long>(left + 1, 0, 1 << 30)));
+    if (ready > 0) return;
+    if (ready == 0) throw TimedOut("no answer in time");
+    if (errno != EINTR) throw Lost(reason());
+  }
+}
+
+void Channel::send(const Message& message, double seconds) {
+  const std::vector<std::uint8_t> header = packed(message.header);
+  if (header.size() > most_header_ || message.payload.size() > most_payload_)
+    throw Nonsense("a message of " + std::to_string(header.size() + message.payload.size()) +
+                   " bytes, more than the other side accepts");
+  std::array<std::byte, kPrefix> prefix;
+  const auto header_size = static_cast<std::uint32_t>(header.size());
+  const auto payload_size = static_cast<std::uint64_t>(message.payload.size());
+  std::memcpy(prefix.data(), &header_size, sizeof header_size);
+  std::memcpy(prefix.data() + sizeof header_size, &payload_size, sizeof payload_size);
+
+  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                           std::chrono::duration<double>(seconds));
+  std::array<iovec, 3> pieces = {
+      iovec{prefix.data(), prefix.size()},
+      iovec{const_cast<std::uint8_t*>(header.data()), header.size()},
+      iovec{const_cast<std::byte*>(message.payload.data()), message.payload.size()}};
+  for (std::size_t first = 0; first < pieces.size();) {
+    msghdr out{};
+    out.msg_iov = pieces.data() + first;
+    out.msg_iovlen = pieces.size() - first;
+    ssize_t sent = ::sendmsg(descriptor_, &out, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0) {
+      if (errno == EAGAIN)
+        wait(POLLOUT, deadline);
+      else if (errno != EINTR)
+        throw Lost(reason());
+      continue;
+    }
+    while (first < pieces.size() && static_cast<std::size_t>(sent) >= pieces[first].iov_len)
+      sent -= static_cast<ssize_t>(pieces[first++].iov_len);
+    if (first == pieces.size()) break;
+    pieces[first].iov_base = static_cast<char*>(pieces[first].iov_base) + sent;
+    pieces[first].iov_len -= static_cast<std::size_t>(sent);
+  }
+}
+
+void Channel::fill(std::byte* to, std::size_t count, Clock::time_point deadline) {
+  while (count > 0) {
+    if (begin_ < end_) {
+      const std::size_t taken = std::min(count, end_ - begin_);
+      std::memcpy(to, buffer_.data() + begin_, taken);
+      begin_ += taken, to += taken, count -= taken;
+      continue;
+    }
+    const bool direct = count >= kBuffer;  // what is large is not copied twice
+    std::byte* const into = direct ? to : buffer_.data();
+    const ssize_t got = ::recv(descriptor_, into, direct ? count : kBuffer, MSG_DONTWAIT);
+    if (got == 0) throw Lost("the other end closed the connection");
+    if (got < 0) {
+      if (errno == EAGAIN)
+        wait(POLLIN, deadline);
+      else if (errno != EINTR)
+        throw Lost(reason());
+      continue;
+    }
+    if (direct)
+      to += got, count -= static_cast<std::size_t>(got);
+    else
+      begin_ = 0, end_ = static_cast<std::size_t>(got);
+  }
+}
+
+Message Channel::receive(double seconds) {
+  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                           std::chrono::duration<double>(seconds));
+  std::array<std::byte, kPrefix> prefix;
+  fill(prefix.data(), prefix.size(), deadline);
+  std::uint32_t header_size;
+  std::uint64_t payload_size;
+  std::memcpy(&header_size, prefix.data(), sizeof header_size);
+  std::memcpy(&payload_size, prefix.data() + sizeof header_size, sizeof payload_size);
+  if (header_size > kMostHeader || payload_size > kMostPayload)
+    throw Nonsense("a message of " + std::to_string(header_size + payload_size) +
+                   " bytes, more than this side accepts");
+  std::vector<std::uint8_t> header(header_size);
+  fill(reinterpret_cast<std::byte*>(header.data()), header_size, deadline);
+  Message message;
+  message.header = unpacked(header);
+  message.payload.resize(payload_size);
+  fill(message.payload.data(), payload_size, deadline);
+  return message;
+}
+
+}  // namespace draftlab::remote

@@ -1,0 +1,106 @@
+#include "plugins/remote/dialogue.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace draftlab::remote {
+namespace {
+
+std::uint64_t next_call() {
+  static std::uint64_t last = 0;
+  return ++last;
+}
+
+Purpose purpose_of(const Remote& remote, const Json& word) {
+  for (const Purpose purpose :
+       {Purpose::draft, Purpose::accept, Purpose::residual, Purpose::bonus, Purpose::choice,
+        Purpose::order, Purpose::noise, Purpose::own_noise})
+    if (word == name(purpose)) return purpose;
+  remote.refuse("draws for the unknown purpose " + word.dump());
+}
+
+}  // namespace
+
+Dialogue::~Dialogue() {
+  if (open_) remote_.drop(call_);
+}
+
+bool Dialogue::start(const char* method, Message arguments) {
+  call_ = next_call();
+  arguments.header["call"] = call_;
+  open_ = true;
+  return follow(remote_.call(method, std::move(arguments), &scope_));
+}
+
+bool Dialogue::resume(Answer answer) {
+  const int first = scope_.keep_rows(answer, question);
+  Message message;
+  message.header = {{"call", call_}, {"value", {scope_.keep(std::move(answer)), first}}};
+  return follow(remote_.call("resume", std::move(message), &scope_));
+}
+
+const Message& Dialogue::finish(const char* method, Message arguments) {
+  if (start(method, std::move(arguments)))
+    remote_.refuse(std::string("asks the model in ") + method + ", which may not");
+  return result;
+}
+
+bool Dialogue::follow(Message said) {
+  while (true) {
+    const auto effect = said.header.find("y");
+    if (effect == said.header.end()) {
+      open_ = false;
+      result = std::move(said);
+      return false;
+    }
+    Message next;
+    const bool asks = understood(remote_, said, [&](const Message&) {
+      if (effect->at("do") == "ask") {
+        question = read_question(remote_, step_, *effect, model);
+        return true;
+      }
+      next.header = {{"call", call_}, {"value", done(*effect)}};
+      return false;
+    });
+    if (asks) return true;
+    said = remote_.call("resume", std::move(next), &scope_);
+  }
+}
+
+// The result of an effect that needs no model.
+Json Dialogue::done(const Json& effect) {
+  const std::string what = effect.at("do");
+  const auto positions = effect.at("at").get<std::vector<std::int32_t>>();
+  const Purpose purpose = purpose_of(remote_, effect.at("purpose"));
+  const std::uint32_t attempt = effect.at("attempt");
+  const auto site = [&](std::size_t i) {
+    return effect.at("by_state") == true ? step_.choice(step_.canvas, positions[i])
+                                         : step_.site(positions[i], purpose, attempt);
+  };
+  Json results = Json::array();
+  if (what == "draw") {
+    const std::vector<Distribution> laws = scope_.resolve_all(effect.at("of"));
+    if (laws.size() != positions.size())
+      remote_.refuse("draws at " + std::to_string(positions.size()) + " positions from " +
+                     std::to_string(laws.size()) + " distributions");
+    for (std::size_t i = 0; i < laws.size(); ++i)
+      results.push_back(step_.chance.draw(laws[i], site(i)));
+  } else if (what == "below") {
+    const auto chances = effect.at("p").get<std::vector<double>>();
+    if (chances.size() != positions.size())
+      remote_.refuse("compares at " + std::to_string(positions.size()) + " positions with " +
+                     std::to_string(chances.size()) + " probabilities");
+    for (std::size_t i = 0; i < chances.size(); ++i) {
+      if (std::isnan(chances[i])) remote_.refuse("gives a probability that is not a number");
+      results.push_back(step_.chance.below(chances[i], site(i)));
+    }
+  } else if (what == "normal") {
+    for (std::size_t i = 0; i < positions.size(); ++i)
+      results.push_back(step_.chance.normal(site(i)));
+  } else {
+    remote_.refuse("yields the unknown effect '" + what + "'");
+  }
+  return results;
+}
+
+}  // namespace draftlab::remote

@@ -1,0 +1,37 @@
+// A generator in the other process: it yields what it wants done, and goes on with the result.
+// Draws are made here; a question to the model is handed to the caller, who awaits the answer.
+#pragma once
+
+#include "plugins/remote/remote.h"
+
+namespace draftlab::remote {
+
+class Dialogue {
+ public:
+  Dialogue(const Remote& remote, const Step& step, Scope& scope)
+      : remote_(remote), step_(step), scope_(scope) {}
+  ~Dialogue();
+  Dialogue(const Dialogue&) = delete;
+
+  // Each goes on until the method has returned (false), or waits for the answer to `question`.
+  bool start(const char* method, Message arguments);
+  bool resume(Answer answer);
+  // For methods that may not ask the model.
+  const Message& finish(const char* method, Message arguments);
+
+  Question question;
+  int model = 0;
+  Message result;
+
+ private:
+  bool follow(Message said);
+  Json done(const Json& effect);
+
+  const Remote& remote_;
+  const Step& step_;
+  Scope& scope_;
+  std::uint64_t call_ = 0;
+  bool open_ = false;
+};
+
+}  // namespace draftlab::remote

@@ -1,0 +1,62 @@
+// Drafters and verifiers of another process: their generators yield questions, which are awaited
+// here, so that those of a batch share a forward.
+#include "plugins/remote/dialogue.h"
+#include "plugins/remote/remote_parts.h"
+
+namespace draftlab::remote {
+namespace {
+
+class RemoteDrafter final : public RemotePart<Drafter> {
+ public:
+  using RemotePart::RemotePart;
+  bool reads_draft_length() const override { return remote_->spec().reads_draft_length; }
+  std::vector<Form> asks_draft_model() const override { return remote_->spec().asks_draft_model; }
+
+  Asking<Proposal> propose(const Step& step) const override {
+    Scope scope(&step.decode);
+    Dialogue dialogue(*remote_, step, scope);
+    Message message;
+    describe(step, message, scope);
+    bool waits = dialogue.start("propose", std::move(message));
+    while (waits) {
+      Question question = dialogue.question;
+      Answer answer = co_await step.ask(std::move(question), dialogue.model);
+      waits = dialogue.resume(std::move(answer));
+    }
+    co_return read_proposal(*remote_, step, dialogue.result, scope);
+  }
+};
+
+class RemoteVerifier final : public RemotePart<Verifier> {
+ public:
+  using RemotePart::RemotePart;
+
+  Asking<Verdict> judge(const Step& step, const Proposal& proposal,
+                        const Acceptance& acceptance) const override {
+    Scope scope(&step.decode);
+    scope.judge_with(&acceptance);
+    Dialogue dialogue(*remote_, step, scope);
+    Message message;
+    describe(step, message, scope);
+    describe(proposal, message, scope);
+    bool waits = dialogue.start("judge", std::move(message));
+    while (waits) {
+      Question question = dialogue.question;
+      Answer answer = co_await step.ask(std::move(question), dialogue.model);
+      waits = dialogue.resume(std::move(answer));
+    }
+    co_return read_verdict(*remote_, step, proposal, dialogue.result, scope);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Drafter> make_drafter(Instance remote) {
+  return std::make_unique<RemoteDrafter>(std::move(remote));
+}
+
+std::unique_ptr<Verifier> make_verifier(Instance remote) {
+  return std::make_unique<RemoteVerifier>(std::move(remote));
+}
+
+}  // namespace draftlab::remote

@@ -1,0 +1,100 @@
+#include "plugins/remote/message.h"
+
+#include <algorithm>
+
+namespace draftlab::remote {
+namespace {
+
+constexpr std::size_t kAlignment = 8;
+constexpr int kDeepest = 32;  // the parser descends by recursion
+
+std::size_t aligned(std::size_t at) { return (at + kAlignment - 1) / kAlignment * kAlignment; }
+
+// Bytes of a number of that type; 0 for a type that the wire does not know.
+std::size_t width(const std::string& type) {
+  if (type == "|u1" || type == "|b1") return 1;
+  if (type == "<i4" || type == "<f4") return 4;
+  return type == "<i8" || type == "<f8" ? 8 : 0;
+}
+
+// Builds the header, and stops before the stack does.
+struct Builder : nlohmann::detail::json_sax_dom_parser<Json> {
+  using Base = nlohmann::detail::json_sax_dom_parser<Json>;
+  explicit Builder(Json& header) : Base(header, false) {}
+  int depth = 0;
+  bool start_object(std::size_t size) { return ++depth <= kDeepest && Base::start_object(size); }
+  bool start_array(std::size_t size) { return ++depth <= kDeepest && Base::start_array(size); }
+  bool end_object() {
+    --depth;
+    return Base::end_object();
+  }
+  bool end_array() {
+    --depth;
+    return Base::end_array();
+  }
+};
+
+}  // namespace
+
+std::vector<std::uint8_t> packed(const Json& header) { return Json::to_msgpack(header); }
+
+Json unpacked(std::span<const std::uint8_t> bytes) {
+  Json header;
+  Builder builder(header);
+  const bool whole = Json::sax_parse(bytes.data(), bytes.data() + bytes.size(), &builder,
+                                     nlohmann::detail::input_format_t::msgpack);
+  if (!whole || builder.is_errored() || !header.is_object())
+    throw Nonsense("a header that is no MessagePack map");
+  return header;
+}
+
+void Message::append(const char* name, const char* type, Json shape,
+                     std::span<const std::byte> bytes) {
+  payload.resize(aligned(payload.size()));
+  payload.insert(payload.end(), bytes.begin(), bytes.end());
+  header["arrays"].push_back({name, type, std::move(shape)});
+}
+
+bool Message::has(const std::string& name) const {
+  const auto arrays = header.find("arrays");
+  return arrays != header.end() && std::any_of(arrays->begin(), arrays->end(), [&](const Json& it) {
+           return it.is_array() && it.size() == 3 && it[0] == name;
+         });
+}
+
+std::vector<std::int64_t> Message::shape(const std::string& name) const {
+  for (const Json& array : header.value("arrays", Json::array()))
+    if (array.is_array() && array.size() == 3 && array[0] == name)
+      return array[2].get<std::vector<std::int64_t>>();
+  throw Nonsense("no array '" + name + "'");
+}
+
+std::span<const std::byte> Message::find(const std::string& name, const char* type) const {
+  std::size_t at = 0;
+  for (const Json& array : header.value("arrays", Json::array())) {
+    if (!array.is_array() || array.size() != 3 || !array[1].is_string() || !array[2].is_array())
+      throw Nonsense("a list of arrays that is none");
+    const std::size_t each = width(array[1]);
+    if (each == 0) throw Nonsense("an array of type " + array[1].dump());
+    std::uint64_t count = 1;
+    for (const Json& size : array[2]) {
+      if (!size.is_number_unsigned()) throw Nonsense("an array of shape " + array[2].dump());
+      if (__builtin_mul_overflow(count, size.get<std::uint64_t>(), &count) ||
+          count > payload.size())
+        throw Nonsense("an array of shape " + array[2].dump() + " that is longer than its message");
+    }
+    at = aligned(at);
+    if (at > payload.size() || count * each > payload.size() - at)
+      throw Nonsense("an array of shape " + array[2].dump() + " that is longer than its message");
+    if (array[0] == name) {
+      if (array[1] != type)
+        throw Nonsense("array '" + name + "' of type " + array[1].get<std::string>() +
+                       " where the wire has " + type);
+      return std::span(payload).subspan(at, count * each);
+    }
+    at += count * each;
+  }
+  throw Nonsense("no array '" + name + "'");
+}
+
+}  // namespace draftlab::remote

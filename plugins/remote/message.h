@@ -1,0 +1,78 @@
+// What crosses the wire between draftlab and another process (docs/WIRE.md): a MessagePack header,
+// and raw arrays behind it that the header names.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace draftlab::remote {
+
+using Json = nlohmann::json;
+
+inline constexpr int kVersion = 1;
+// What this side accepts; the handshake announces it.
+inline constexpr std::uint64_t kMostHeader = 16 << 20, kMostPayload = std::uint64_t{1} << 30;
+
+// A message that breaks the rules of the wire; what() says which one it breaks.
+struct Nonsense : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The name of a number's type as numpy spells it.
+template <class Number>
+constexpr const char* dtype();
+template <>
+constexpr const char* dtype<std::int32_t>() {
+  return "<i4";
+}
+template <>
+constexpr const char* dtype<std::int64_t>() {
+  return "<i8";
+}
+template <>
+constexpr const char* dtype<float>() {
+  return "<f4";
+}
+template <>
+constexpr const char* dtype<double>() {
+  return "<f8";
+}
+template <>
+constexpr const char* dtype<std::uint8_t>() {
+  return "|u1";
+}
+
+struct Message {
+  Json header = Json::object();
+  std::vector<std::byte> payload;
+
+  // Appends an array of one dimension, or of several whose sizes multiply to its length.
+  template <class Number>
+  void add(const char* name, std::span<const Number> values, Json shape = Json::array()) {
+    if (shape.empty()) shape = {values.size()};
+    append(name, dtype<Number>(), std::move(shape), std::as_bytes(values));
+  }
+  bool has(const std::string& name) const;
+  // The array of that name; Nonsense where there is none, or it is of another type.
+  template <class Number>
+  std::span<const Number> array(const std::string& name) const {
+    const std::span<const std::byte> bytes = find(name, dtype<Number>());
+    return {reinterpret_cast<const Number*>(bytes.data()), bytes.size() / sizeof(Number)};
+  }
+  std::vector<std::int64_t> shape(const std::string& name) const;
+
+ private:
+  void append(const char* name, const char* type, Json shape, std::span<const std::byte> bytes);
+  std::span<const std::byte> find(const std::string& name, const char* type) const;
+};
+
+// The header's bytes, and back. Nonsense for what is no MessagePack map, or is nested too deep.
+std::vector<std::uint8_t> packed(const Json& header);
+Json unpacked(std::span<const std::uint8_t> bytes);
+
+}  // namespace draftlab::remote

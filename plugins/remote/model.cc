@@ -1,0 +1,193 @@
+// A model of another process: a batch of questions is one message, and its logits come back in
+// shared memory on one machine, as raw frames otherwise.
+#include <algorithm>
+#include <limits>
+
+#include "plugins/remote/remote_model.h"
+#include "plugins/remote/remote_parts.h"
+#include "plugins/remote/shared_memory.h"
+
+namespace draftlab::remote {
+namespace {
+
+std::uint64_t next_sequence() {
+  static std::uint64_t last = 0;
+  return ++last;
+}
+
+// What the other process remembers of a sequence ends with it.
+struct RemoteSequence final : Sequence {
+  RemoteSequence(const Canvas& its, const Blocks& cut, std::shared_ptr<Remote> the_model)
+      : Sequence(its), blocks(cut), model(std::move(the_model)), number(next_sequence()) {}
+  ~RemoteSequence() override { model->forget(number); }
+  const Blocks blocks;
+  const std::shared_ptr<Remote> model;
+  const std::uint64_t number;
+};
+
+Json machine_json(const Machine& machine) {
+  return {{"device", machine.device}, {"dtype", machine.dtype}, {"threads", machine.threads}};
+}
+
+// A row of logits that is no distribution.
+bool broken(std::span<const float> row) {
+  bool finite = false, wrong = false;
+  for (const float x : row) {
+    wrong |= !(x <= std::numeric_limits<float>::max());
+    finite |= x >= std::numeric_limits<float>::lowest();
+  }
+  return wrong || !finite;
+}
+
+}  // namespace
+
+void RemoteModel::load(const Machine& machine) {
+  machine_ = machine;
+  connect();
+}
+
+void RemoteModel::connect() {
+  remote_ = renew_();
+  Message message;
+  message.header["machine"] = machine_json(machine_);
+  const ModelFacts facts =
+      understood(*remote_, remote_->call("load", std::move(message)), [](const Message& said) {
+        const Json& from = said.header.at("r");
+        ModelFacts its;
+        its.vocabulary = from.at("vocabulary");
+        its.longest = from.at("longest");
+        its.mask = from.at("mask");
+        its.stops = from.at("stops").get<std::vector<Token>>();
+        its.family = from.at("family");
+        its.checkpoint = from.at("checkpoint");
+        its.digest = from.at("digest");
+        its.parameters = from.at("parameters");
+        return its;
+      });
+  if (facts.vocabulary < 2) remote_->refuse("has a vocabulary of fewer than two tokens");
+  if (facts.mask < kNoToken || facts.mask >= facts.vocabulary)
+    remote_->refuse("has the mask token " + std::to_string(facts.mask));
+  if (facts_.vocabulary != 0 &&
+      (facts.vocabulary != facts_.vocabulary || facts.digest != facts_.digest))
+    remote_->refuse("is another model than before it was connected to again");
+  facts_ = facts;
+}
+
+std::unique_ptr<Sequence> RemoteModel::open(const Canvas& canvas, const Blocks& blocks) {
+  remote_->peer().ensure();
+  if (!remote_->current()) connect();  // it was started again meanwhile
+  if (facts_.longest > 0 && canvas.length() > facts_.longest)
+    throw ConfigError(remote_->who() + " holds " + std::to_string(facts_.longest) +
+                      " positions, and the prompt's canvas has " + std::to_string(canvas.length()));
+  return std::make_unique<RemoteSequence>(canvas, blocks, remote_);
+}
+
+Json RemoteModel::described(const Pending& pending, Message& message) const {
+  const auto& sequence = static_cast<const RemoteSequence&>(*pending.sequence);
+  const Question& question = *pending.question;
+  const std::vector<Form>& forms = remote_->spec().forms;
+  if (std::find(forms.begin(), forms.end(), question.form()) == forms.end())
+    remote_->refuse("does not answer questions of the form '" + std::string(name(question.form())) +
+                    "'");
+  Message canvas;  // its arrays stand behind those of the questions before it
+  describe(sequence.canvas, canvas);
+  const std::string at = std::to_string(sequence.number);
+  message.add(("tokens " + at).c_str(), canvas.array<std::int32_t>("tokens"));
+  message.add(("order " + at).c_str(), canvas.array<std::int32_t>("order"));
+  std::vector<std::int32_t> tentative;
+  if (canvas.has("tentative")) {
+    const auto those = canvas.array<std::int32_t>("tentative");
+    tentative.assign(those.begin(), those.end());
+  }
+  Json nodes = Json::array(), asks = Json::array();
+  for (const Node& node : question.nodes) nodes.push_back({node.parent, node.position, node.token});
+  for (const Ask& ask : question.asks) asks.push_back({ask.node, ask.positions});
+  return {{"sequence", sequence.number},
+          {"kind", name(question.kind)},
+          {"view", name(question.view)},
+          {"shallow", question.shallow},
+          {"nodes", std::move(nodes)},
+          {"asks", std::move(asks)},
+          {"tentative", std::move(tentative)},
+          {"blocks", {sequence.blocks.size, sequence.blocks.origin, sequence.blocks.part}}};
+}
+
+void RemoteModel::evaluate(std::span<Pending> batch) {
+  Message message;
+  message.header["batch"] = Json::array();
+  std::size_t asked = 0;
+  for (const Pending& pending : batch) {
+    message.header["batch"].push_back(described(pending, message));
+    for (const Ask& ask : pending.question->asks) asked += ask.positions.size();
+  }
+  const auto width = static_cast<std::size_t>(facts_.vocabulary);
+  std::shared_ptr<SharedMemory> memory;
+  if (remote_->peer().shares_memory()) {
+    memory = pool_.take(std::max<std::size_t>(1, asked * width * sizeof(float)));
+    message.header["into"] = {memory->path(), memory->bytes()};
+  }
+  auto answer = std::make_shared<Message>(remote_->call("answer", std::move(message)));
+  understood(*remote_, *answer, [&](const Message& said) {
+    const Json& costs = said.header.at("r");
+    if (costs.size() != batch.size()) remote_->refuse("answers another number of questions");
+    for (std::size_t i = 0; i < batch.size(); ++i)
+      batch[i].rows = costs[i].at(0), batch[i].positions = costs[i].at(1);
+    const std::string kind = said.header.at("gives");
+    if (kind == "weights") return weights(said, batch, asked);
+    std::shared_ptr<const void> owner = answer;
+    std::span<const float> rows;
+    if (kind == "shared" && memory) {
+      owner = memory;
+      rows = {reinterpret_cast<const float*>(memory->at()), asked * width};
+    } else {
+      check_shape(said, "logits", asked);
+      rows = said.array<float>("logits");
+    }
+    for (const Pending& pending : batch)
+      for (const Ask& ask : pending.question->asks)
+        for (const std::int32_t position : ask.positions) {
+          const std::span<const float> row = rows.first(width);
+          if (broken(row))
+            remote_->refuse("answers position " + std::to_string(position) +
+                            " with logits that are not numbers");
+          pending.answer->add(ask.node, position,
+                              Distribution::from_logits(owner, row, facts_.mask));
+          rows = rows.subspan(width);
+        }
+  });
+}
+
+void RemoteModel::check_shape(const Message& said, const char* array, std::size_t asked) const {
+  const std::vector<std::int64_t> shape = said.shape(array);
+  if (shape == std::vector<std::int64_t>{static_cast<std::int64_t>(asked), facts_.vocabulary})
+    return;
+  remote_->refuse("answers " + std::to_string(asked) + " positions of " +
+                  std::to_string(facts_.vocabulary) + " tokens with an array of shape " +
+                  Json(shape).dump());
+}
+
+// Probabilities in double precision, up to a factor: toys are exact.
+void RemoteModel::weights(const Message& said, std::span<Pending> batch, std::size_t asked) {
+  check_shape(said, "weights", asked);
+  std::span<const double> rows = said.array<double>("weights");
+  const auto width = static_cast<std::size_t>(facts_.vocabulary);
+  for (const Pending& pending : batch)
+    for (const Ask& ask : pending.question->asks)
+      for (const std::int32_t position : ask.positions) {
+        const Eigen::Map<const Eigen::ArrayXd> row(rows.data(), facts_.vocabulary);
+        if (!(row >= 0).all() || !row.isFinite().all())
+          remote_->refuse("answers position " + std::to_string(position) +
+                          " with weights that are not numbers from 0 on");
+        pending.answer->add(ask.node, position, Distribution(row));
+        rows = rows.subspan(width);
+      }
+}
+
+std::unique_ptr<Model> make_model(Instance remote) {
+  const std::shared_ptr<Remote> first(std::move(remote));
+  return std::make_unique<RemoteModel>(first->spec(), [first]() -> std::shared_ptr<Remote> {
+    return first->current() ? first : std::make_shared<Remote>(*first, Remote::Again());
+  });
+}
+
+}  // namespace draftlab::remote

@@ -1,0 +1,159 @@
+#include "plugins/remote/peer.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "plugins/remote/shared_memory.h"
+
+namespace draftlab::remote {
+namespace {
+
+constexpr std::size_t kProbe = 64;  // bytes that show whether memory can be shared
+
+// "1.5", "60".
+std::string seconds_text(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", seconds);
+  return text;
+}
+
+std::string text_of(const Json& error, const char* key) {
+  const auto found = error.is_object() ? error.find(key) : error.end();
+  return found != error.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+}  // namespace
+
+Peer::Peer(std::string name, std::function<Connected()> connect, PeerOptions options)
+    : name_(std::move(name)), connect_(std::move(connect)), options_(std::move(options)) {
+  open();
+}
+
+Peer::~Peer() { close(); }
+
+std::string Peer::close() {
+  connected_.channel.reset();  // its end is what a process waits for
+  const pid_t process = std::exchange(connected_.process, -1);
+  if (process < 0) return "";
+  int status = 0;
+  constexpr int kPatience = 200;  // of 5 ms
+  for (int waited = 0; waited < kPatience; ++waited) {
+    if (::waitpid(process, &status, WNOHANG) == process) {
+      if (WIFSIGNALED(status))
+        return " (killed by signal " + std::to_string(WTERMSIG(status)) + ")";
+      constexpr int kNotFound = 127;
+      return WEXITSTATUS(status) == kNotFound
+                 ? "; that interpreter cannot be started, name one with --python"
+                 : " (status " + std::to_string(WEXITSTATUS(status)) + ")";
+    }
+    ::usleep(5000);
+  }
+  ::kill(process, SIGKILL);
+  ::waitpid(process, &status, 0);
+  return "";
+}
+
+void Peer::ensure() {
+  if (connected_.channel && connected_.channel->ended()) close();
+  if (!connected_.channel) open();
+}
+
+void Peer::open() {
+  try {
+    connected_ = connect_();
+    ++generation_;
+    const SharedMemory probe(kProbe);
+    std::memcpy(probe.at(), name_.data(), std::min(kProbe, name_.size()));
+    Message hello;
+    hello.header = {{"draftlab", "wire"},
+                    {"version", kVersion},
+                    {"limits", {{"header", kMostHeader}, {"payload", kMostPayload}}},
+                    {"twice", options_.twice},
+                    {"secret", options_.secret},
+                    {"memory", probe.path()},
+                    {"holds", name_.substr(0, kProbe)}};
+    connected_.channel->send(hello, options_.starting);
+    const Message said = connected_.channel->receive(options_.starting);
+    if (const auto error = said.header.find("e"); error != said.header.end()) {
+      close();
+      throw ConfigError(name_ + ": " + text_of(*error, "text"));
+    }
+    if (said.header.value("draftlab", "") != "wire" || said.header.value("version", 0) != kVersion)
+      throw Nonsense("version " + said.header.value("version", Json()).dump() +
+                     " of the wire, and this program speaks version " + std::to_string(kVersion));
+    const Json& limits = said.header.at("limits");
+    connected_.channel->limit(limits.at("header"), limits.at("payload"));
+    shares_memory_ = said.header.value("shares_memory", false);
+    runtime_ = said.header.at("runtime").get<std::string>();
+    parts_.clear();
+    for (const Json& part : said.header.at("parts")) parts_.push_back(part_spec(part));
+  } catch (const Json::exception& error) {
+    close();
+    throw ConfigError(name_ + " announced something damaged: " + error.what());
+  } catch (const Nonsense& error) {
+    close();
+    throw ConfigError(name_ + " announced " + error.what());
+  } catch (const Lost&) {
+    throw ConfigError(name_ + ": its process ended before it said what it has" + close());
+  } catch (const TimedOut&) {
+    if (connected_.process > 0) ::kill(connected_.process, SIGKILL);
+    close();
+    throw ConfigError(name_ + ": its process did not say within " +
+                      seconds_text(options_.starting) + " s what it has");
+  }
+}
+
+Message Peer::request(const std::string& who, Message message, const Serve& serve) {
+  const std::string place = who + " (" + name_ + ")";
+  if (!connected_.channel) throw Fault(place + ": its process has ended");
+  try {
+    Channel& channel = *connected_.channel;
+    channel.send(message, options_.timeout);
+    while (true) {
+      Message said = channel.receive(options_.timeout);
+      if (said.header.contains("q")) {
+        Message reply;
+        try {
+          if (!serve) throw Fault("nothing can be asked here");
+          reply = serve(said);
+        } catch (const Error& error) {
+          reply.header = {{"a", nullptr}, {"e", error.what()}};
+        } catch (const Json::exception& error) {
+          reply.header = {{"a", nullptr}, {"e", error.what()}};
+        }
+        // A call within the query may have found the process gone.
+        if (!connected_.channel) throw Lost("gone");
+        connected_.channel->send(reply, options_.timeout);
+        continue;
+      }
+      const auto error = said.header.find("e");
+      if (error == said.header.end()) return said;
+      const std::string text = place + ": " + text_of(*error, "text");
+      if (text_of(*error, "kind") == "config") throw ConfigError(text);
+      throw Fault(text);
+    }
+  } catch (const Nonsense& error) {
+    if (connected_.process > 0) ::kill(connected_.process, SIGKILL);
+    close();
+    throw Fault(place + " sent " + error.what());
+  } catch (const Lost&) {
+    throw Fault(place + ": its process ended while it was asked something" + close());
+  } catch (const TimedOut&) {
+    if (connected_.process > 0) ::kill(connected_.process, SIGKILL);
+    close();
+    throw Fault(place + " did not answer within " + seconds_text(options_.timeout) + " s");
+  }
+}
+
+void Peer::tell(int generation, Message message) noexcept {
+  if (!connected_.channel || generation != generation_) return;
+  try {
+    connected_.channel->send(message, options_.timeout);
+  } catch (const std::exception&) {  // whoever asks next is told
+  }
+}
+
+}  // namespace draftlab::remote

@@ -1,0 +1,35 @@
+// `--plugin FILE.py` and `--plugin unix:PATH`: parts of another process, registered like any other.
+#pragma once
+
+#include <string>
+
+#include "core/config/plugin.h"
+
+namespace draftlab {
+
+struct PythonOptions {
+  std::string interpreter;  // "": DRAFTLAB_PYTHON, or python3
+  double timeout = 0;       // seconds that a call may take; 0: DRAFTLAB_PYTHON_TIMEOUT, or 60
+  bool twice = false;       // every decision is made twice, and must come out the same
+  bool from_files = false;  // refuses parts that live in a process: others could not find them
+};
+
+// Fills in what the environment says, and hands it on to the processes that a sweep starts.
+// UsageError for a timeout that is none.
+void complete(PythonOptions& options);
+
+// Whether `--plugin` names a Python file or the address of a process, and not a library.
+bool is_remote_plugin(const std::string& plugin);
+
+// Starts or reaches the process and registers every class that it announces. ConfigError when it
+// cannot; Fault when a name is taken.
+void load_remote_plugin(const std::string& plugin, const PythonOptions& options,
+                        Registries& registries);
+
+// Registers `model = remote`.
+void register_server_model(Registries& registries);
+
+// Interpreter, packages, files and digests of all that were loaded, for the trace. "" without any.
+std::string remote_provenance();
+
+}  // namespace draftlab

@@ -1,0 +1,102 @@
+#include "plugins/remote/remote.h"
+
+namespace draftlab::remote {
+namespace {
+
+int next_instance() {
+  static int last = 0;
+  return ++last;
+}
+
+}  // namespace
+
+Remote::Remote(std::shared_ptr<Peer> peer, std::shared_ptr<const PartSpec> spec,
+               const Json& options)
+    : peer_(std::move(peer)), spec_(std::move(spec)), options_(options), id_(next_instance()) {
+  peer_->ensure();
+  generation_ = peer_->generation();
+  Message message;
+  message.header = {{"c", "new"},
+                    {"id", id_},
+                    {"kind", spec_->kind},
+                    {"name", spec_->name},
+                    {"options", options}};
+  request(std::move(message), nullptr);
+}
+
+Remote::~Remote() {
+  Message message;
+  message.header = {{"c", "del"}, {"id", id_}};
+  peer_->tell(generation_, std::move(message));
+}
+
+std::string Remote::who() const { return spec_->kind + " '" + spec_->name + "'"; }
+
+void Remote::refuse(const std::string& sentence) const {
+  throw Fault(who() + " (" + peer_->name() + ") " + sentence);
+}
+
+Message Remote::request(Message message, Scope* scope) const {
+  if (!current()) refuse("was lost with its process");
+  const Serve serve = [scope](const Message& query) {
+    if (!scope) throw Fault("nothing can be asked here");
+    return scope->serve(query);
+  };
+  return peer_->request(who(), std::move(message), serve);
+}
+
+Message Remote::call(const char* method, Message arguments, Scope* scope) const {
+  arguments.header["c"] = "call";
+  arguments.header["id"] = id_;
+  arguments.header["m"] = method;
+  if (scope) arguments.header["scope"] = scope->id();
+  return request(std::move(arguments), scope);
+}
+
+void Remote::drop(std::uint64_t call) const noexcept {
+  Message message;
+  message.header = {{"c", "drop"}, {"call", call}};
+  peer_->tell(generation_, std::move(message));
+}
+
+void Remote::forget(std::uint64_t sequence) const noexcept {
+  Message message;
+  message.header = {{"c", "forget"}, {"id", id_}, {"sequence", sequence}};
+  peer_->tell(generation_, std::move(message));
+}
+
+void Remote::begin(const Blocks& blocks, const DecodeOptions& decode) const {
+  Message message;
+  message.header = {{"c", "begin"},
+                    {"id", id_},
+                    {"blocks", {blocks.size, blocks.origin, blocks.part}},
+                    {"decode",
+                     {{"temperature", decode.sampling.temperature},
+                      {"top_k", decode.sampling.top_k},
+                      {"top_p", decode.sampling.top_p},
+                      {"draft_length", decode.draft_length},
+                      {"block_size", decode.block_size},
+                      {"threshold", decode.threshold},
+                      {"steps", decode.steps},
+                      {"edit_threshold", decode.edit_threshold},
+                      {"shadow", words(Shadow{})[static_cast<std::size_t>(decode.shadow)]}}}};
+  peer_->tell(generation_, std::move(message));
+}
+
+std::string Remote::state() const {
+  if (!has("observe") && !has("state")) return {};
+  return understood(*this, call("state"),
+                    [](const Message& answer) { return answer.header.at("r").get<std::string>(); });
+}
+
+void Remote::observe(const Canvas& canvas, const Route& route, const Verdict& verdict) const {
+  if (!has("observe")) return;
+  Message message;
+  message.header["route"] = {route.verify, route.score, route.propensity, route.flip,
+                             route.context};
+  describe(canvas, message);
+  describe(verdict, message);
+  call("observe", std::move(message));
+}
+
+}  // namespace draftlab::remote

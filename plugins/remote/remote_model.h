@@ -1,0 +1,41 @@
+// A model that another process computes: of a plugin, or of a server (`model = remote`).
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "core/parts/model.h"
+#include "plugins/remote/remote.h"
+#include "plugins/remote/shared_memory.h"
+
+namespace draftlab::remote {
+
+class RemoteModel final : public Model {
+ public:
+  // `renew` gives the instance, a new one where its process was started again.
+  RemoteModel(const PartSpec& spec, std::function<std::shared_ptr<Remote>()> renew)
+      : independent_(spec.has("rows_are_independent")), renew_(std::move(renew)) {}
+  void load(const Machine& machine) override;
+  ModelFacts facts() const override { return facts_; }
+  std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks& blocks) override;
+  bool rows_are_independent() const override { return independent_; }
+  bool mixes() const override { return true; }
+
+  // For whoever wraps it, and counts himself.
+  void evaluate(std::span<Pending> batch) override;
+
+ private:
+  void connect();
+  Json described(const Pending& pending, Message& message) const;
+  void check_shape(const Message& said, const char* array, std::size_t asked) const;
+  void weights(const Message& said, std::span<Pending> batch, std::size_t asked);
+
+  bool independent_;
+  std::function<std::shared_ptr<Remote>()> renew_;
+  std::shared_ptr<Remote> remote_;
+  ModelFacts facts_;
+  Machine machine_;
+  SharedPool pool_;
+};
+
+}  // namespace draftlab::remote

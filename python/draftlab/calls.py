@@ -1,0 +1,212 @@
+"""The calls of one connection, answered by the parts that this process has."""
+
+import contextlib
+import os
+import sys
+import traceback
+from typing import Any, Dict, List, Tuple
+
+import numpy as np
+
+from draftlab import instances, laws, models, parts, steps, tasks
+from draftlab import wire as wires
+
+
+class Dialogue:
+    """A generator that waits: what it yielded so far and what it was told, to be told again."""
+
+    def __init__(self, part: Any, method: str, call: Tuple[Any, Any], scope: Any) -> None:
+        self.part, self.method, self.call, self.scope = part, method, call, scope
+        self.generator: Any = None
+        self.said: List[Tuple[Any, Any]] = []  # (effect, raw value)
+
+
+class Faulty(Exception):
+    """A part broke a rule that is checked here; the sentence says which."""
+
+
+class Worker:
+    """Answers the calls of one connection."""
+
+    def __init__(self, wire: wires.Wire, twice: bool, lock: Any = None) -> None:
+        self.wire, self.twice = wire, twice
+        self._lock = lock or contextlib.nullcontext()  # of several connections
+        self.parts: Dict[int, Any] = {}
+        self.dialogues: Dict[int, Dialogue] = {}
+
+    def run(self) -> None:
+        while True:
+            try:
+                header, arrays = self.wire.receive()
+            except wires.Closed:
+                return
+            with self._lock:
+                self.dispatch(header, arrays)
+
+    # One message, and its reply where it has one.
+
+    def dispatch(self, header: Dict[str, Any], arrays: Dict[str, Any]) -> None:
+        what = header["c"]
+        try:
+            if what == "call":
+                reply, more = self.call(header, arrays)
+                self.wire.send(reply, more)
+            elif what == "new":
+                self.parts[header["id"]] = instances.create(header)
+                self.wire.send({"r": True})
+            elif what == "begin":
+                instances.begin(self.parts[header["id"]], header)
+            elif what == "del":
+                self.parts.pop(header["id"], None)
+            elif what == "drop":
+                self.dialogues.pop(header["call"], None)
+            elif what == "forget":
+                models.forget(self.parts[header["id"]], header["sequence"])
+        except wires.Closed:
+            raise
+        except Exception as error:
+            if what in ("call", "new"):
+                kind = "config" if isinstance(error, parts.ConfigError) or what == "new" else ""
+                self.wire.send({"e": {"text": described(error), "kind": kind}})
+            else:
+                print(described(error), file=sys.stderr)
+
+    def call(self, header: Dict[str, Any], arrays: Dict[str, Any]) -> Tuple[Any, Any]:
+        method, part = header["m"], self.parts[header["id"]]
+        if method == "resume":
+            dialogue = self.dialogues.pop(header["call"])
+            return self.advance(dialogue, header["call"], header["value"], True)
+        if method == "load":
+            if part.draftlab_kind == "model":
+                return models.load(part, header["machine"])
+            return {"r": tasks.load(part)}, None
+        if method == "answer":
+            return models.answer(part, header, arrays)
+        if method in tasks.CALLS:
+            return {"r": tasks.CALLS[method](part, header, arrays)}, None
+        vocabulary = header["step"][2] if "call" in header else 0
+        scope = laws.Scope(self.ask, header.get("scope", 0), vocabulary)
+        laws.active.scope = scope
+        before = instances.state_of(part) if self.twice and method not in CHANGES else ""
+        given = instances.CALLS[method](part, header, arrays, scope)
+        if hasattr(given, "send") and hasattr(given, "throw"):
+            dialogue = Dialogue(part, method, (header, arrays), scope)
+            dialogue.generator = given
+            return self.advance(dialogue, header["call"], None, False)
+        reply = self.reply(method, given)
+        if self.twice and method not in CHANGES:
+            again = instances.CALLS[method](part, header, arrays, scope)
+            same(method, part, reply, self.reply(method, again), before)
+        return reply
+
+    @staticmethod
+    def reply(method: str, given: Any) -> Tuple[Any, Any]:
+        if method == "alpha":
+            column = np.asarray(given, dtype=np.float64)
+            if column.ndim != 1:
+                raise instances.wrong("alpha", given, "it returns one probability a draft")
+            return {}, [("r", column)]
+        return {"r": instances.SENDS[method](given)}, None
+
+    def advance(
+        self, dialogue: Dialogue, call: int, value: Any, told: bool
+    ) -> Tuple[Any, Any]:
+        """Runs a generator to its next effect, or its end."""
+        laws.active.scope = dialogue.scope
+        if told:
+            effect, _ = dialogue.said[-1]
+            dialogue.said[-1] = (effect, value)
+            value = effect.result(dialogue.scope, value)
+        try:
+            effect = dialogue.generator.send(value)
+        except StopIteration as stop:
+            reply = self.reply(dialogue.method, stop.value)
+            if self.twice:
+                self.replay(dialogue, reply)
+            return reply
+        if not isinstance(effect, (steps.Ask, steps.Draw)):
+            raise instances.wrong(dialogue.method, effect, "it may yield what step.ask, step.draw, "
+                                  "step.below and step.normal make")
+        dialogue.said.append((effect, None))
+        self.dialogues[call] = dialogue
+        return {"y": effect.effect}, None
+
+    def replay(self, dialogue: Dialogue, reply: Tuple[Any, Any]) -> None:
+        """The same call once more, told the same: it must say and return the same."""
+        part, method = dialogue.part, dialogue.method
+        before = instances.state_of(part)
+        again = instances.CALLS[method](part, *dialogue.call, dialogue.scope)
+        value = None
+        for effect, told in dialogue.said:
+            try:
+                second = again.send(value)
+            except StopIteration:
+                raise Faulty(differs(method)) from None
+            same(method, part, effect.effect, getattr(second, "effect", None), before)
+            value = second.result(dialogue.scope, told)
+        try:
+            again.send(value)
+        except StopIteration as stop:
+            same(method, part, reply, self.reply(method, stop.value), before)
+            return
+        raise Faulty(differs(method))
+
+    def ask(self, query: Dict[str, Any]) -> Tuple[Any, Any]:
+        """A question to draftlab within a call; meanwhile it may call another part."""
+        self.wire.send(query)
+        while True:
+            header, arrays = self.wire.receive()
+            if "a" in header:
+                if "e" in header:
+                    raise Faulty(header["e"])
+                return header, arrays
+            current = laws.active.scope
+            self.dispatch(header, arrays)
+            laws.active.scope = current
+
+
+# Methods that may change a part, or look at what it is.
+CHANGES = ("observe", "state", "check")
+
+
+def differs(method: str) -> str:
+    return (
+        f"{method} was called twice with the same step and gave two results; a part draws with "
+        "step.draw, step.below and step.normal, never by itself"
+    )
+
+
+def same(method: str, part: Any, first: Any, second: Any, before: str) -> None:
+    if instances.state_of(part) != before:
+        raise Faulty(f"{method} changed what the part keeps; a part changes in observe only")
+    if not equal(first, second):
+        raise Faulty(differs(method))
+
+
+def equal(first: Any, second: Any) -> bool:
+    """Equal as they are sent; NaN equals NaN."""
+    if isinstance(first, (list, tuple)) and isinstance(second, (list, tuple)):
+        return len(first) == len(second) and all(map(equal, first, second))
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(equal(first[k], second[k]) for k in first)
+    if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
+        return np.array_equal(first, second, equal_nan=True)
+    return first == second or (first != first and second != second)
+
+
+def described(error: BaseException) -> str:
+    """The exception, the line of the user's file, and the traceback without this package."""
+    if isinstance(error, (Faulty, wires.Nonsense)):
+        return str(error)
+    here = os.path.dirname(os.path.abspath(__file__)) + os.sep
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not os.path.abspath(frame.filename).startswith(here)
+    ]
+    words = "".join(traceback.format_exception_only(type(error), error)).strip()
+    if not frames:
+        return words
+    where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}"
+    lines = "".join(traceback.format_list(frames)).rstrip()
+    return f"{words}{where}\n{lines}"

@@ -1,0 +1,65 @@
+"""Loading a file of parts, and what is said of it when a connection begins."""
+
+import hashlib
+import importlib.util
+import os
+import platform
+import sys
+from typing import Any, Dict, Optional
+
+from draftlab import parts
+from draftlab import wire as wires
+
+
+def load(file: str) -> Any:
+    """Imports the file as a module of its own name; its folder is on the path, as of a script."""
+    folder = os.path.dirname(os.path.abspath(file))
+    if folder not in sys.path:
+        sys.path.insert(1, folder)
+    name = os.path.splitext(os.path.basename(file))[0].replace("-", "_")
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{file} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def runtime(file: Optional[str]) -> str:
+    """Interpreter, packages that are loaded, file and digest."""
+    text = f"python {platform.python_version()}"
+    for name in ("numpy", "msgpack", "torch", "transformers"):
+        version = getattr(sys.modules.get(name), "__version__", None) if name in sys.modules else None
+        if name == "msgpack":
+            version = ".".join(map(str, sys.modules[name].version))
+        if version:
+            text += f", {name} {version}"
+    if file is None:
+        return text
+    with open(file, "rb") as opened:
+        digest = hashlib.sha256(opened.read()).hexdigest()
+    return f"{text}; {os.path.basename(file)} sha256 {digest[:16]}"
+
+
+def shares_memory(hello: Dict[str, Any]) -> bool:
+    """Whether this process can read what the other one wrote into memory."""
+    try:
+        with open(hello["memory"], "rb") as memory:
+            held = hello["holds"].encode()
+            return memory.read(len(held)) == held
+    except (OSError, KeyError, TypeError):
+        return False
+
+
+def greet(wire: wires.Wire, hello: Dict[str, Any], file: Optional[str]) -> None:
+    wire.send(
+        {
+            "draftlab": "wire",
+            "version": wires.VERSION,
+            "limits": {"header": wires.MOST_HEADER, "payload": wires.MOST_PAYLOAD},
+            "shares_memory": shares_memory(hello),
+            "runtime": runtime(file),
+            "parts": parts.all_announced(),
+        }
+    )

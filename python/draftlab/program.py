@@ -1,0 +1,280 @@
+"""draftlab's commands from Python: run, sweep, certify, check, describe."""
+
+import inspect
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Sequence, Union
+
+from draftlab import options, parts
+
+KINDS = (
+    "model frontier drafter verifier acceptance router estimator unmasker task".split()
+)  # keywords of run, sweep and certify that take a part
+
+
+class DraftlabError(RuntimeError):
+    """A command failed: its message, and `status`, its exit status (sysexits)."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def program() -> str:
+    """The program: $DRAFTLAB_PROGRAM, the launcher of the source tree that holds this package or
+    the current folder, or `draftlab` on the path."""
+    named = os.environ.get("DRAFTLAB_PROGRAM")
+    if named:
+        return named
+    here = [Path(__file__).resolve(), Path.cwd() / "x"]
+    for place in here:
+        for folder in place.parents:
+            if (folder / "draftlab").is_file() and (folder / "CMakePresets.json").is_file():
+                return str(folder / "draftlab")
+    found = shutil.which("draftlab")
+    if found:
+        return found
+    raise DraftlabError(
+        "the program draftlab is not found; name it in DRAFTLAB_PROGRAM, or run in its source tree",
+        69,
+    )
+
+
+class _Words:
+    """The words of a command line, and what must live while it runs."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self.words: List[str] = []
+        self._stack, self._serving = stack, False
+
+    def plugins(self, plugin: Union[str, Sequence[str]]) -> None:
+        for file in [plugin] if isinstance(plugin, (str, os.PathLike)) else plugin:
+            self.words += ["--plugin", str(file)]
+
+    def part(self, kind: str, given: Any) -> None:
+        """A name, a decorated class, or an instance of one with its options."""
+        if isinstance(given, str):
+            self.words += [f"--{kind}", given]
+            return
+        cls = given if isinstance(given, type) else type(given)
+        if getattr(cls, "draftlab_kind", None) != kind:
+            raise TypeError(f"{kind} = {given!r} is no class that @draftlab.{kind} decorates")
+        name = cls.draftlab_name
+        self._reach(cls)
+        self.words += [f"--{kind}", name]
+        if given is cls:
+            return
+        for each in options.options_of(cls):
+            self.words += [f"--{kind}.{name}.{each.name}", _text(getattr(given, each.name))]
+
+    def _reach(self, cls: type) -> None:
+        """A class of a file is loaded from there; one of a notebook is served by this process."""
+        file = _file_of(cls)
+        if file and parts.REGISTERED.get((cls.draftlab_kind, cls.draftlab_name)) is cls:
+            if file not in self.words:
+                self.words += ["--plugin", file]
+        elif not self._serving:
+            from draftlab import serving
+
+            self._serving = True
+            served = self._stack.enter_context(serving.Temporary())
+            self.words += ["--plugin", served.address]
+
+    def settings(self, more: Dict[str, Any]) -> None:
+        for key, value in more.items():
+            self.words += [f"--{key}", _text(value)]
+
+
+def _file_of(cls: type) -> Optional[str]:
+    if cls.__module__ == "__main__":
+        return None
+    try:
+        file = inspect.getsourcefile(cls)
+    except TypeError:
+        return None
+    return file if file and file.endswith(".py") and os.path.exists(file) else None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_text, value))
+    return str(value)
+
+
+def call(words: Sequence[str], show: bool = True, holds: Sequence[int] = (0,)) -> str:
+    """Runs the program; what it printed. Its progress goes to this process's standard error; an
+    interrupt ends it as Ctrl-C would, and what was finished is kept."""
+    process = subprocess.Popen(
+        [program(), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    errors: List[str] = []
+    try:
+        reader = threading.Thread(target=_relay, args=(process.stderr, errors, show), daemon=True)
+        reader.start()
+        output = process.stdout.read()  # type: ignore[union-attr]
+        status = process.wait()
+        reader.join()
+    except KeyboardInterrupt:
+        process.send_signal(signal.SIGINT)
+        process.wait()
+        raise
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+    if status not in holds:
+        message = "".join(errors).strip().split("\r")[-1] or output.strip()
+        raise DraftlabError(message, status)
+    return output
+
+
+def _relay(stream: Any, kept: List[str], show: bool) -> None:
+    for line in stream:
+        kept.append(line)
+        if show:
+            sys.stderr.write(line)
+            sys.stderr.flush()
+
+
+def _command(name: str, config: Any, plugin: Any, chosen: Dict[str, Any], stack: ExitStack) -> _Words:
+    words = _Words(stack)
+    words.words = [name, *([str(config)] if isinstance(config, (str, os.PathLike)) else map(str, config))]
+    words.plugins(plugin)
+    for kind in KINDS:
+        if kind in chosen:
+            words.part(kind, chosen.pop(kind))
+    for key in chosen:
+        if key not in ("limit", "seed", "batch", "threads", "device", "dtype"):
+            raise TypeError(f"{name} takes no '{key}'; config keys stand in options={{...}}")
+    words.settings(chosen)
+    return words
+
+
+def run(
+    config: Union[str, "os.PathLike[str]"],
+    *,
+    out: Optional[str] = None,
+    plugin: Union[str, Sequence[str]] = (),
+    options: Optional[Dict[str, Any]] = None,
+    show: bool = True,
+    **chosen: Any,
+) -> Any:
+    """Decodes every cell of a config and returns its Trace.
+
+        trace = dl.run("configs/quickstart.ini", router=LongSpans(span=3), limit=50)
+
+    Keywords are kinds of parts (a name, a class or an instance), or limit, seed, batch, threads,
+    device, dtype; `options` sets config keys: {"decode.draft_length": 3}. `out`: the trace's file.
+    """
+    from draftlab.trace import Trace
+
+    with ExitStack() as stack:
+        words = _command("run", config, plugin, chosen, stack)
+        words.settings(options or {})
+        if out is not None:
+            words.words += ["--out", str(out)]
+        printed = call(words.words, show)
+    return Trace(re.findall(r"^trace: (.*)$", printed, re.M)[-1])
+
+
+def sweep(
+    config: Union[str, "os.PathLike[str]"],
+    *,
+    jobs: int = 1,
+    out: Optional[str] = None,
+    plugin: Union[str, Sequence[str]] = (),
+    options: Optional[Dict[str, Any]] = None,
+    show: bool = True,
+    **chosen: Any,
+) -> Any:
+    """The same, each cell on its own, `jobs` of them at a time; parts must come from files."""
+    from draftlab.trace import Trace
+
+    with ExitStack() as stack:
+        words = _command("sweep", config, plugin, chosen, stack)
+        words.settings(options or {})
+        words.words += ["--jobs", str(jobs)] + (["--out", str(out)] if out else [])
+        printed = call(words.words, show)
+    return Trace(re.findall(r"^trace: (.*)$", printed, re.M)[-1])
+
+
+@dataclass
+class Certificate:
+    """Whether every claim holds; `tv` is the largest total variation among the cells."""
+
+    text: str
+    holds: bool
+    cells: List[float]
+
+    @property
+    def tv(self) -> float:
+        return max(self.cells)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def certify(
+    config: Any,
+    *,
+    plugin: Union[str, Sequence[str]] = (),
+    options: Optional[Dict[str, Any]] = None,
+    show: bool = False,
+    **chosen: Any,
+) -> Certificate:
+    """The exact output distribution against the reference of the config."""
+    with ExitStack() as stack:
+        words = _command("certify", config, plugin, chosen, stack)
+        words.settings(options or {})
+        text = call(words.words, show, holds=(0, 1))
+    cells = [float(number) for number in re.findall(r"total variation +(\S+)", text)]
+    return Certificate(text, "DOES NOT HOLD" not in text, cells)
+
+
+def check(config: Any, *, plugin: Union[str, Sequence[str]] = (), **chosen: Any) -> str:
+    """Validates a config; what `draftlab check` prints. DraftlabError names every fault."""
+    with ExitStack() as stack:
+        return call(_command("check", config, plugin, chosen, stack).words, show=False)
+
+
+def describe(name: str, *, plugin: Union[str, Sequence[str]] = ()) -> str:
+    """Options, defaults, ranges and source of what `name` names ("router.min-span")."""
+    with ExitStack() as stack:
+        words = _Words(stack)
+        words.words = ["describe", name]
+        words.plugins(plugin)
+        return call(words.words, show=False)
+
+
+class Figure:
+    """A picture that a notebook shows; `svg` is its text."""
+
+    def __init__(self, svg: str) -> None:
+        self.svg = svg
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def plot(path: Any, figure: str, **flags: Any) -> Figure:
+    """One figure of a trace, drawn by gnuplot (`draftlab plot --help` lists them)."""
+    with tempfile.TemporaryDirectory(prefix="draftlab-") as folder:
+        words = ["plot", str(path), "--figure", figure, "--format", "svg", "--out", folder]
+        for name, value in flags.items():
+            words += [f"--{name}", _text(value)]
+        printed = call(words, show=False)
+        drawn = sorted(Path(folder).rglob("*.svg"))
+        if not drawn:
+            raise DraftlabError(f"draftlab plot drew no '{figure}': {printed.strip()}", 65)
+        return Figure(drawn[0].read_text())

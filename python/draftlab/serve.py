@@ -1,0 +1,47 @@
+"""Holds parts or models of a file for many processes.
+
+    python -m draftlab.serve my_model.py --listen unix:PATH
+    python -m draftlab.serve my_model.py --listen tcp:HOST:PORT --secret FILE
+"""
+
+import argparse
+import signal
+import sys
+from typing import List, Optional
+
+
+def main(words: Optional[List[str]] = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m draftlab.serve", description=__doc__)
+    parser.add_argument("file", help="Python file with the classes to serve")
+    parser.add_argument("--listen", required=True, help="unix:PATH or tcp:HOST:PORT")
+    parser.add_argument("--secret", help="file whose first line clients must name")
+    arguments = parser.parse_args(words)
+    from draftlab import calls, loading, serving
+
+    try:
+        secret = ""
+        if arguments.secret:
+            with open(arguments.secret) as opened:
+                secret = opened.readline().strip()
+            if not secret:
+                raise ValueError(f"{arguments.secret} holds no secret in its first line")
+        loading.load(arguments.file)
+        listener = serving.Listener(arguments.listen, secret, arguments.file)
+    except Exception as error:
+        print(calls.described(error), file=sys.stderr)
+        return 78
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    print(f"serving {arguments.file} at {listener.address}", flush=True)
+    try:
+        listener.run()
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        listener.close()
+    return 0
+
+
+if __name__ == "__main__":
+    from draftlab.serve import main as entry
+
+    sys.exit(entry())

@@ -1,0 +1,140 @@
+"""Answering connections at an address: for `dl.run` in a notebook, and `python -m draftlab.serve`."""
+
+import hmac
+import os
+import socket
+import sys
+import tempfile
+import threading
+import traceback
+from typing import Any, Optional
+
+from draftlab import calls, loading, wire
+
+_MOST_BEFORE_SECRET = 64 << 10  # bytes that a stranger may send
+
+
+class Listener:
+    """Accepts connections at `unix:PATH` or `tcp:HOST:PORT`, each in a thread of its own; calls of
+    several are answered one at a time."""
+
+    def __init__(self, address: str, secret: str = "", file: Optional[str] = None) -> None:
+        self.secret, self.file = secret, file
+        self._lock = threading.Lock()
+        kind, _, place = address.partition(":")
+        if kind == "unix":
+            self._path: Optional[str] = place
+            self._socket = _listen_unix(place)
+            self.address = address
+        elif kind == "tcp":
+            self._path = None
+            self._socket = _listen_tcp(place, secret)
+            host, port = self._socket.getsockname()[:2]
+            self.address = f"tcp:{host}:{port}"
+        else:
+            raise ValueError(f"'{address}' is no address; write unix:PATH or tcp:HOST:PORT")
+
+    def run(self) -> None:
+        """Serves until the process ends or `close` is called."""
+        while True:
+            try:
+                connection, _ = self._socket.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def start(self) -> None:
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def close(self) -> None:
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)  # wakes who accepts
+        except OSError:
+            pass
+        self._socket.close()
+        if self._path and os.path.exists(self._path):
+            os.unlink(self._path)
+
+    def _serve(self, connection: socket.socket) -> None:
+        if self._path is None:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        wired = wire.Wire(connection)
+        try:
+            wired.limit(_MOST_BEFORE_SECRET, 0)
+            hello, _ = wired.receive()
+            if hello.get("version") != wire.VERSION:
+                wired.send({"e": {"text": f"speaks version {wire.VERSION} of the wire"}})
+                return
+            given = str(hello.get("secret", "")).encode()
+            if self.secret and not hmac.compare_digest(given, self.secret.encode()):
+                wired.send({"e": {"text": "the secret is another one"}})
+                return
+            wired.limit(wire.MOST_HEADER, wire.MOST_PAYLOAD)
+            loading.greet(wired, hello, self.file)
+            calls.Worker(wired, bool(hello.get("twice")), self._lock).run()
+        except wire.Nonsense as error:
+            try:
+                wired.send({"e": {"text": f"refused {error}"}})
+            except OSError:
+                pass
+        except (wire.Closed, OSError):
+            pass
+        except Exception:
+            traceback.print_exc(file=sys.stderr)
+        finally:
+            connection.close()
+
+
+def _listen_unix(path: str) -> socket.socket:
+    """A socket that this user alone may connect to, from its first moment on."""
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    if os.path.exists(path):
+        probe = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            probe.connect(path)
+        except OSError:
+            os.unlink(path)  # of a server that was killed
+        else:
+            raise OSError(f"unix:{path} is served already")
+        finally:
+            probe.close()
+    before = os.umask(0o177)
+    try:
+        made.bind(path)
+    finally:
+        os.umask(before)
+    made.listen()
+    return made
+
+
+def _listen_tcp(place: str, secret: str) -> socket.socket:
+    host, _, port = place.rpartition(":")
+    if not host or not port.isdigit():
+        raise ValueError(f"'tcp:{place}' is no address; write tcp:HOST:PORT")
+    host = host.strip("[]")
+    family, kind, number, _, where = socket.getaddrinfo(host, int(port), type=socket.SOCK_STREAM)[0]
+    loopback = where[0].startswith("127.") or where[0] == "::1"
+    if not secret and not loopback:
+        raise PermissionError(
+            f"tcp:{place} can be reached from other machines; give a secret with --secret FILE"
+        )
+    made = socket.socket(family, kind, number)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    made.bind(where)
+    made.listen()
+    return made
+
+
+class Temporary:
+    """A listener at a socket in a folder of its own, for as long as a program runs."""
+
+    def __enter__(self) -> "Temporary":
+        self._folder = tempfile.TemporaryDirectory(prefix="draftlab-")
+        self._listener = Listener(f"unix:{self._folder.name}/socket")
+        self.address = self._listener.address
+        self._listener.start()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._listener.close()
+        self._folder.cleanup()

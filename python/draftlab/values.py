@@ -1,0 +1,207 @@
+"""What parts return: routes, proposals, verdicts, windows, prompts."""
+
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from draftlab import laws
+
+NAN = float("nan")
+ROOT = -1  # the committed state itself
+
+
+@dataclass
+class Route:
+    """A router's decision. `score` is recorded; with probability `flip` the loop reverses the
+    decision and records with which propensity; `context` comes back in `observe`."""
+
+    verify: bool
+    score: float = NAN
+    flip: float = 0.0
+    context: int = 0
+    propensity: float = 1.0
+
+    def packed(self) -> List[Any]:
+        return [bool(self.verify), float(self.score), float(self.flip), int(self.context)]
+
+
+class Node(NamedTuple):
+    """A drafted token on top of its parent's state; parent -1 is the committed state."""
+
+    parent: int
+    position: int
+    token: int
+
+
+class Drafts(List[int]):
+    """Tokens that were drawn, with their positions and what they were drawn from."""
+
+    def __init__(self, tokens: Sequence[int], positions: Sequence[int], drawn_from: Any) -> None:
+        super().__init__(tokens)
+        self.positions, self.drawn_from = list(positions), drawn_from
+
+
+class Commit(NamedTuple):
+    """A token for a position; source is accepted, resampled, bonus, threshold or fallback."""
+
+    position: int
+    token: int
+    source: str = "threshold"
+
+
+@dataclass
+class Proposal:
+    """Drafted tokens as a tree over the committed state, usually one path.
+
+    `drawn_from`: what each was really drawn from (an answer means its distributions as
+    `[decode]` shapes them; None: point masses); `raw`: the model's own, at temperature 1, which
+    estimators read; `exact`: how many leading drafts are the target's own draws.
+    """
+
+    nodes: List[Node] = field(default_factory=list)
+    drawn_from: Any = None
+    raw: Any = None
+    exact: int = 0
+    lookahead: int = 0
+    edits: List[Commit] = field(default_factory=list)
+    root_answer: Any = None
+
+    @staticmethod
+    def path(
+        tokens: Sequence[int],
+        drawn_from: Any = None,
+        *,
+        raw: Any = None,
+        positions: Optional[Sequence[int]] = None,
+        exact: int = 0,
+        lookahead: int = 0,
+    ) -> "Proposal":
+        """One token after another; positions are where the tokens were drawn."""
+        if positions is None:
+            positions = getattr(tokens, "positions", None)
+        if positions is None:
+            raise TypeError("Proposal.path needs positions for tokens that step.draw did not draw")
+        if len(positions) < len(tokens):
+            raise ValueError(f"{len(tokens)} tokens for {len(positions)} positions")
+        if raw is None and isinstance(drawn_from, laws.Answer):
+            raw = drawn_from
+        nodes = [Node(i - 1, int(positions[i]), int(t)) for i, t in enumerate(tokens)]
+        return Proposal(nodes, drawn_from, raw, exact, lookahead)
+
+    def packed(self) -> Dict[str, Any]:
+        raw = self.raw
+        if raw is not None:
+            raw = [laws.reference(law) for law in raw]
+        return {
+            "nodes": [[int(number) for number in node] for node in self.nodes],
+            "drawn_from": laws.references(self.drawn_from),
+            "raw": raw,
+            "exact": int(self.exact),
+            "lookahead": int(self.lookahead),
+            "edits": [[int(p), int(t), s] for p, t, s in self.edits],
+            "root_answer": None if self.root_answer is None else self.root_answer.number,
+        }
+
+
+class Judged(NamedTuple):
+    """What became of a draft: probabilities under the target and the drafter, of acceptance."""
+
+    target: float = NAN
+    drawn: float = NAN
+    accept: float = NAN
+    accepted: bool = False
+    reached: bool = False
+
+
+@dataclass
+class Verdict:
+    """Commits in order, why the step stopped, what was judged; `carry` is (answer, node, tokens
+    committed behind it that it did not see)."""
+
+    commits: List[Commit] = field(default_factory=list)
+    why: str = "complete"
+    judged: List[Judged] = field(default_factory=list)
+    carry: Optional[Tuple[Any, int, int]] = None
+
+    def packed(self) -> Dict[str, Any]:
+        carry = self.carry
+        return {
+            "commits": [[int(p), int(t), s] for p, t, s in self.commits],
+            "why": self.why,
+            "judged": [
+                [float(a), float(b), float(c), bool(d), bool(e)] for a, b, c, d, e in self.judged
+            ],
+            "carry": None if carry is None else [carry[0].number, int(carry[1]), int(carry[2])],
+        }
+
+
+@dataclass
+class Window:
+    """Positions a step may fill, in the order of commitment; the first `span` may be judged."""
+
+    positions: Sequence[int]
+    span: Optional[int] = None
+    block: int = 0
+    boundary: str = "complete"
+
+    def packed(self) -> Dict[str, Any]:
+        span = len(self.positions) if self.span is None else int(self.span)
+        positions = [int(position) for position in self.positions]
+        return {
+            "positions": positions,
+            "span": span,
+            "block": int(self.block),
+            "boundary": self.boundary,
+        }
+
+
+@dataclass
+class Prompt:
+    """One thing to decode: `given` are (position, token) pairs on a canvas of `length`."""
+
+    id: str
+    length: int
+    given: Sequence[Tuple[int, int]] = ()
+    reference: Sequence[int] = ()
+    text: str = ""
+    offset: int = 0
+    ends: Sequence[int] = ()
+
+    def packed(self) -> Dict[str, Any]:
+        return {
+            "id": self.id,
+            "length": int(self.length),
+            "given": sorted([int(p), int(t)] for p, t in self.given),
+            "reference": [int(t) for t in self.reference],
+            "text": self.text,
+            "offset": int(self.offset),
+            "ends": [int(t) for t in self.ends],
+        }
+
+
+SOURCES = ("prompt", "accepted", "resampled", "bonus", "threshold", "fallback", "edited")
+
+
+class Canvas:
+    """The sequence being decoded. `tokens`: [length] int32, -1 where masked; `order`: positions
+    generated so far, in the order of their commitment."""
+
+    def __init__(self, tokens: np.ndarray, order: np.ndarray, tentative: Any = ()) -> None:
+        self.tokens, self.order, self.tentative = tokens, order, tentative
+
+    @property
+    def length(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def masked(self) -> np.ndarray:
+        """Positions without a token, ascending."""
+        return np.flatnonzero(self.tokens < 0)
+
+    @property
+    def given(self) -> np.ndarray:
+        """Positions of the prompt, ascending."""
+        held = self.tokens >= 0
+        held[self.order] = False
+        return np.flatnonzero(held)

@@ -1,0 +1,122 @@
+"""The wire (docs/WIRE.md): length, MessagePack header, raw arrays.
+
+A message is `u32 bytes of the header, u64 bytes of the arrays, header, arrays`, little-endian. The
+header's `arrays` lists [name, numpy type, shape] of each array, which begin at multiples of 8.
+"""
+
+import socket
+import struct
+from typing import Any, Dict, Optional, Sequence, Tuple
+
+import msgpack
+import numpy as np
+
+VERSION = 1
+MOST_HEADER, MOST_PAYLOAD = 16 << 20, 1 << 30  # what this side accepts, in bytes
+_PREFIX = struct.Struct("<IQ")
+_TYPES = {"<i4": 4, "<i8": 8, "<f4": 4, "<f8": 8, "|u1": 1, "|b1": 1}
+_BUFFER = 64 << 10
+
+
+class Closed(Exception):
+    """The other side has closed the connection."""
+
+
+class Nonsense(Exception):
+    """A message that breaks the rules of the wire."""
+
+
+Message = Tuple[Dict[str, Any], Dict[str, np.ndarray]]
+
+
+class Wire:
+    """One end of a connection: whole messages, one after another."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection = connection
+        self.most_header, self.most_payload = MOST_HEADER, MOST_PAYLOAD
+        self._buffer = bytearray(_BUFFER)
+        self._view = memoryview(self._buffer)
+        self._begin = self._end = 0
+
+    def limit(self, header: int, payload: int) -> None:
+        """What this side accepts from now on, in bytes."""
+        self.most_header, self.most_payload = header, payload
+
+    def _fill(self, into: memoryview) -> None:
+        while len(into):
+            if self._begin < self._end:
+                count = min(len(into), self._end - self._begin)
+                into[:count] = self._view[self._begin : self._begin + count]
+                self._begin += count
+                into = into[count:]
+                continue
+            if len(into) >= _BUFFER:  # what is large is not copied twice
+                count = self.connection.recv_into(into)
+                into = into[count:]
+            else:
+                count = self.connection.recv_into(self._view)
+                self._begin, self._end = 0, count
+            if count == 0:
+                raise Closed()
+
+    def _bytes(self, count: int) -> memoryview:
+        """The next bytes; those of the buffer are valid until the next message."""
+        if self._end - self._begin >= count:
+            self._begin += count
+            return self._view[self._begin - count : self._begin]
+        whole = memoryview(bytearray(count))
+        self._fill(whole)
+        return whole
+
+    def receive(self) -> Message:
+        """The header and its arrays, which may be kept."""
+        header_size, payload_size = _PREFIX.unpack(self._bytes(_PREFIX.size))
+        if header_size > self.most_header or payload_size > self.most_payload:
+            raise Nonsense(
+                f"a message of {header_size + payload_size} bytes, more than is accepted"
+            )
+        try:
+            header = msgpack.unpackb(self._bytes(header_size), strict_map_key=False)
+        except Exception as error:
+            raise Nonsense(f"a header that is no MessagePack: {error}") from None
+        if not isinstance(header, dict):
+            raise Nonsense("a header that is no map")
+        payload = bytes(self._bytes(payload_size)) if payload_size else b""
+        arrays: Dict[str, np.ndarray] = {}
+        at = 0
+        for name, kind, shape in header.get("arrays", ()):
+            count = 1
+            for size in shape:
+                count *= size
+            at = (at + 7) // 8 * 8
+            if kind not in _TYPES or count < 0 or at + count * _TYPES[kind] > payload_size:
+                raise Nonsense(f"array '{name}' of type {kind} and shape {shape}")
+            array = np.frombuffer(payload, kind, count, at)
+            arrays[name] = array if len(shape) == 1 else array.reshape(shape)
+            at += count * _TYPES[kind]
+        return header, arrays
+
+    def send(
+        self, header: Dict[str, Any], arrays: Optional[Sequence[Tuple[str, np.ndarray]]] = None
+    ) -> None:
+        """Sends one message; arrays are (name, array) pairs of the wire's types."""
+        if not arrays:
+            packed = msgpack.packb(header)
+            self.connection.sendall(_PREFIX.pack(len(packed), 0) + packed)
+            return
+        pieces, listed, at = [], [], 0
+        for name, array in arrays:
+            array = np.ascontiguousarray(array)
+            if array.dtype.str not in _TYPES:
+                raise Nonsense(f"array '{name}' of type {array.dtype}, which the wire lacks")
+            pad = -at % 8
+            if pad:
+                pieces.append(b"\0" * pad)
+            pieces.append(memoryview(array).cast("B") if array.size else b"")
+            listed.append([name, array.dtype.str, list(array.shape)])
+            at += pad + array.nbytes
+        packed = msgpack.packb({**header, "arrays": listed})
+        self.connection.sendall(_PREFIX.pack(len(packed), at) + packed)
+        for piece in pieces:
+            self.connection.sendall(piece)
