@@ -1,5 +1,6 @@
 #!/bin/sh
-# What a user sees of the program: exit statuses, one sentence, and that commands which decode nothing load no torch.
+# What a user sees of the program: exit statuses, one sentence, and that commands which decode
+# nothing load no torch.
 program=$1 modules=$2 configs=$3
 folder=$(mktemp -d) || exit 2
 trap 'rm -rf "$folder"' EXIT
@@ -11,7 +12,8 @@ expect() {
   said=$("$program" "$@" 2>&1)
   got=$?
   if [ $got -ne "$status" ] || ! printf '%s' "$said" | grep -qF -- "$text"; then
-    printf 'draftlab %s: exit %s, wanted %s and "%s"; it said:\n%s\n' "$*" $got "$status" "$text" "$said"
+    printf 'draftlab %s: exit %s, wanted %s and "%s"; it said:\n%s\n' "$*" $got "$status" "$text" \
+      "$said"
     failed=1
   fi
 }
@@ -50,28 +52,35 @@ expect 64 "did you mean 'drafter.self'" describe drafter.slef
 expect 0 "3 cells" check "$folder/good.ini"
 expect 0 "drafter=stepwise  (baseline)" check "$folder/good.ini"
 expect 0 "1 cell" check "$folder/good.ini" --sweep.drafter self --sweep.baseline "drafter=self"
-expect 0 "drafter=self decode.draft_length=2" check "$folder/good.ini" --sweep.decode.draft_length=2,3
-expect 0 "warning: --drafter.ngram.literal" check "$folder/good.ini" --drafter self --drafter.ngram.literal true
+expect 0 "drafter=self decode.draft_length=2" check "$folder/good.ini" \
+  --sweep.decode.draft_length=2,3
+expect 0 "warning: --drafter.ngram.literal" check "$folder/good.ini" --drafter self \
+  --drafter.ngram.literal true
 expect 78 "unknown model 'tabel'; did you mean 'table'?" check "$folder/bad.ini"
-expect 78 "bad.ini:4: [drafter.self] unknown option 'shortcot'; did you mean 'shortcut'?" check "$folder/bad.ini"
+expect 78 "bad.ini:4: [drafter.self] unknown option 'shortcot'; did you mean 'shortcut'?" check \
+  "$folder/bad.ini"
 expect 78 "bad.ini:6: [decode] draft_length = 0 must be in [1, 4096]" check "$folder/bad.ini"
-expect 78 "--run.threads: [run] threads = -1 must be in [0, 4096]" check "$folder/good.ini" --threads -1
+expect 78 "--run.threads: [run] threads = -1 must be in [0, 4096]" check "$folder/good.ini" \
+  --threads -1
 expect 64 "did you mean --resume" run "$folder/good.ini" --resum
 expect 64 "needs a value" check "$folder/good.ini" --decode.top_k
 expect 65 "does not exist" check "$folder/none.ini"
 expect 78 "does not exist" list --plugin "$folder/none.so"
 expect 0 "even-steps" --plugin "$modules/libtest_verifies_even_steps.so" list
-expect 0 "Verify one step in so many." describe even-steps --plugin "$modules/libtest_verifies_even_steps.so"
+expect 0 "Verify one step in so many." describe even-steps --plugin \
+  "$modules/libtest_verifies_even_steps.so"
 expect 78 "draftlab-plugin-0/old" list --plugin "$modules/libtest_old_interface.so"
 # What standard output does not take is an error.
 for words in "list" "describe drafter.self" "check $folder/good.ini" "--version"; do
   "$program" $words > /dev/full 2> "$folder/said"
   got=$?
-  [ $got -eq 74 ] && grep -q "standard output" "$folder/said" || { echo "draftlab $words > /dev/full: exit $got, wanted 74"; failed=1; }
+  [ $got -eq 74 ] && grep -q "standard output" "$folder/said" ||
+    { echo "draftlab $words > /dev/full: exit $got, wanted 74"; failed=1; }
 done
 # Every config that is shipped is valid; those under base/ and models/ are there to be included.
 # What check may want of one is a checkpoint or a file that is not shipped (configs.sh says which).
-for config in $(cd "$configs/.." && find configs -name '*.ini' ! -path '*/base/*' ! -path '*/models/*'); do
+for config in $(cd "$configs/.." &&
+  find configs -name '*.ini' ! -path '*/base/*' ! -path '*/models/*'); do
   said=$(cd "$configs/.." && "$program" check "$config" 2>&1)
   case $?:$said in
   0:*cell* | 78:*" cell"*) ;;
@@ -82,10 +91,16 @@ for config in $(cd "$configs/.." && find configs -name '*.ini' ! -path '*/base/*
 done
 # A checkpoint without a tokenizer decodes what needs no text, and nothing else.
 if [ -e "$modules/libdraftlab_torch.so" ]; then
-  mkdir "$folder/bare" && cp "$configs/../data/checkpoints/stories/config.json" "$configs/../data/checkpoints/stories/model.safetensors" "$folder/bare"
-  expect 0 "bare.h5" run "$configs/base/xlnet-base.ini" --model.as-arm.checkpoint "$folder/bare" --run.samples 1 --out "$folder/bare.h5"
-  expect 78 "the model has no tokenizer: there is neither spiece.model, nor tokenizer.json, nor vocab.json and merges.txt in '$folder/bare'" run "$configs/base/infill.ini" --model.as-arm.checkpoint "$folder/bare" --out "$folder/none.h5"
-  expect 78 "in '$folder/nowhere', which is no folder" sweep "$configs/base/infill.ini" --model.as-arm.checkpoint "$folder/nowhere" --out "$folder/none"
+  mkdir "$folder/bare" &&
+    cp "$configs/../data/checkpoints/stories/config.json" \
+    "$configs/../data/checkpoints/stories/model.safetensors" "$folder/bare"
+  expect 0 "bare.h5" run "$configs/base/xlnet-base.ini" --model.as-arm.checkpoint "$folder/bare" \
+    --run.samples 1 --out "$folder/bare.h5"
+  none="there is neither spiece.model, nor tokenizer.json, nor vocab.json and merges.txt"
+  expect 78 "the model has no tokenizer: $none in '$folder/bare'" run "$configs/base/infill.ini" \
+    --model.as-arm.checkpoint "$folder/bare" --out "$folder/none.h5"
+  expect 78 "in '$folder/nowhere', which is no folder" sweep "$configs/base/infill.ini" \
+    --model.as-arm.checkpoint "$folder/nowhere" --out "$folder/none"
 fi
 if ldd "$program" | grep -qi torch; then
   echo "the program links torch, so list, describe and check pay for it"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# A sweep as its user sees it: what is done is kept, what is missing is computed, what fails is said and tried again.
+# A sweep as its user sees it: what is done is kept, what is missing is computed, what fails is said
+# and tried again.
 #   sweep.sh PROGRAM COMPARE PLUGIN
 program=$1 compare=$2 crashes=$3
 folder=$(mktemp -d) || exit 2
@@ -46,9 +47,11 @@ expect 0 "5 done" sweep "$folder/a" --status
 before=$(ls "$folder/a/attempts" | wc -l)
 expect 0 "5 done" sweep "$folder/a" --jobs 2
 [ "$(ls "$folder/a/attempts" | wc -l)" = "$before" ] || wrong "a finished sweep was decoded again"
-sed -i 's/^drafter = self, ngram/drafter = self, ngram, stepwise/; s/2, 3/2, 3, 4/' "$folder/configs/small.ini"
+sed -i 's/^drafter = self, ngram/drafter = self, ngram, stepwise/; s/2, 3/2, 3, 4/' \
+  "$folder/configs/small.ini"
 expect 0 "7 cells, 7 done" sweep "$folder/configs/small.ini" --out "$folder/a"
-[ "$(ls "$folder/a/attempts" | wc -l)" = $((before + 2)) ] || wrong "of seven cells five were done, the baseline among them: $(ls "$folder/a/attempts")"
+[ "$(ls "$folder/a/attempts" | wc -l)" = $((before + 2)) ] ||
+  wrong "of seven cells five were done, the baseline among them: $(ls "$folder/a/attempts")"
 expect 0 "trace" run "$folder/configs/small.ini" --out "$folder/run2.h5"
 same "$folder/a/sweep.h5" "$folder/run2.h5"
 expect 0 "7 done" sweep "$folder/configs/small.ini" --out "$folder/a" --run.samples 50
@@ -64,7 +67,8 @@ wait $one || wrong "the first of two sweeps: $(cat "$folder/first")"
 wait $two || wrong "the second of two sweeps: $(cat "$folder/second")"
 expect 0 "7 done" sweep "$folder/g"
 same "$folder/g/sweep.h5" "$folder/run2.h5"
-[ -z "$(find "$folder/g" -name '*.partial')" ] || wrong "leftovers: $(find "$folder/g" -name '*.partial')"
+[ -z "$(find "$folder/g" -name '*.partial')" ] ||
+  wrong "leftovers: $(find "$folder/g" -name '*.partial')"
 
 # A trace that is lost, or damaged since it was decoded, is decoded again.
 lost=$(ls "$folder/g/cells" | head -1)
@@ -73,22 +77,27 @@ expect 1 "1 missing" sweep "$folder/g" --status
 damaged=$(ls "$folder/g/cells" | tail -1)
 size=$(wc -c < "$folder/g/cells/$damaged")
 for at in $((size / 3)) $((size / 2)); do
-  printf '\377\000\252\125' | dd of="$folder/g/cells/$damaged" bs=1 seek=$at conv=notrunc 2> /dev/null
+  printf '\377\000\252\125' | dd of="$folder/g/cells/$damaged" bs=1 seek=$at conv=notrunc 2> \
+    /dev/null
 done
 expect 0 "7 done" sweep "$folder/g"
 same "$folder/g/sweep.h5" "$folder/run2.h5"
 [ -e "$folder/g/cells/$damaged.damaged" ] || wrong "what was damaged is not kept"
-[ "$(ls "$folder/g/attempts" | wc -l)" = 9 ] || wrong "of seven cells two were to be decoded again: $(ls "$folder/g/attempts")"
+[ "$(ls "$folder/g/attempts" | wc -l)" = 9 ] ||
+  wrong "of seven cells two were to be decoded again: $(ls "$folder/g/attempts")"
 
 # Another config is another sweep: refused, or what only the old one decoded goes.
 sed 's/2, 3, 4/2, 5/' "$folder/configs/small.ini" > "$folder/configs/other.ini"
 before=$(cat "$folder/g/config.ini")
-expect 73 "sweep.decode.draft_length was '2, 3, 4' and is '2, 5'" sweep "$folder/configs/other.ini" --out "$folder/g"
-expect 73 "decode.temperature was not given and is '0.5'" sweep "$folder/configs/small.ini" --out "$folder/g" --decode.temperature 0.5
+expect 73 "sweep.decode.draft_length was '2, 3, 4' and is '2, 5'" sweep \
+  "$folder/configs/other.ini" --out "$folder/g"
+expect 73 "decode.temperature was not given and is '0.5'" sweep "$folder/configs/small.ini" --out \
+  "$folder/g" --decode.temperature 0.5
 [ "$before" = "$(cat "$folder/g/config.ini")" ] || wrong "a refused config was frozen"
 same "$folder/g/sweep.h5" "$folder/run2.h5"
 expect 0 "5 cells, 5 done" sweep "$folder/configs/other.ini" --out "$folder/g" --replace
-[ "$(ls "$folder"/g/cells/*.h5 | wc -l)" = 5 ] || wrong "cells of the old config stay: $(ls "$folder/g/cells")"
+[ "$(ls "$folder"/g/cells/*.h5 | wc -l)" = 5 ] ||
+  wrong "cells of the old config stay: $(ls "$folder/g/cells")"
 
 # One worker after another, as a job script would start them; a lease keeps two from one cell.
 expect 0 "core-hours" sweep "$folder/configs/small.ini" --out "$folder/b" --estimate
@@ -99,9 +108,11 @@ wait $one $two  # each leaves alone what the other holds, and then exits with 1
 "$program" sweep "$folder/b" --worker || wrong "the last worker failed"
 expect 0 "7 done" sweep "$folder/b" --gather
 same "$folder/b/sweep.h5" "$folder/run2.h5"
-[ "$(ls "$folder/b/attempts" | wc -l)" = 7 ] || wrong "a cell was decoded twice: $(ls "$folder/b/attempts")"
+[ "$(ls "$folder/b/attempts" | wc -l)" = 7 ] ||
+  wrong "a cell was decoded twice: $(ls "$folder/b/attempts")"
 
-# A cell that crashes and one that is refused do not stop the others; each is said, tried again, and after three times left alone.
+# A cell that crashes and one that is refused do not stop the others; each is said, tried again, and
+# after three times left alone.
 cat > "$folder/configs/bad.ini" <<INI
 model = table
 task = positions
@@ -110,7 +121,8 @@ samples = 5
 [sweep]
 router = always, never, crash, refuse
 INI
-expect 1 "2 done, 2 failed" --plugin "$crashes" sweep "$folder/configs/bad.ini" --out "$folder/c" --jobs 2
+expect 1 "2 done, 2 failed" --plugin "$crashes" sweep "$folder/configs/bad.ini" --out "$folder/c" \
+  --jobs 2
 expect 1 "signal 6" sweep "$folder/c" --status
 expect 1 "ends in: the router crashes now" sweep "$folder/c" --status
 expect 1 "exit status 70: the router refuses" sweep "$folder/c" --status
@@ -120,7 +132,8 @@ expect 1 "2 done, 2 quarantined" sweep "$folder/c"
 before=$(ls "$folder/c/attempts" | wc -l)
 expect 1 "2 done, 2 quarantined" sweep "$folder/c"
 [ "$(ls "$folder/c/attempts" | wc -l)" = "$before" ] || wrong "a quarantined cell was tried again"
-DRAFTLAB_TEST_CALM=1 "$program" sweep "$folder/c" --retry > "$folder/retried" 2>&1 || wrong "$(cat "$folder/retried")"
+DRAFTLAB_TEST_CALM=1 "$program" sweep "$folder/c" --retry > "$folder/retried" 2>&1 ||
+  wrong "$(cat "$folder/retried")"
 expect 0 "4 done" sweep "$folder/c" --status
 
 # A library is loaded from the command line, or because it is the one that was frozen.
@@ -135,16 +148,20 @@ expect 65 "is not the library that was frozen" sweep "$folder/c" --status
 # Refusals, in words.
 expect 73 "is no folder of a sweep" sweep "$folder/configs/small.ini" --out "$folder/configs"
 expect 64 "is no folder of a sweep" sweep "$folder/configs"
-expect 73 "is no folder of a sweep" sweep "$folder/configs/small.ini" --out "$folder/configs/small.ini"
-expect 78 "no prompts from run.first" sweep "$folder/configs/small.ini" --out "$folder/f" --run.first 1000000
+expect 73 "is no folder of a sweep" sweep "$folder/configs/small.ini" --out \
+  "$folder/configs/small.ini"
+expect 78 "no prompts from run.first" sweep "$folder/configs/small.ini" --out "$folder/f" \
+  --run.first 1000000
 [ -e "$folder/f" ] && wrong "a sweep that is refused leaves $(ls "$folder/f")"
 mkdir "$folder/f" && echo '{}' > "$folder/f/sweep.json"  # as one that was killed leaves it
 expect 65 "begin it again" sweep "$folder/f" --status
 expect 0 "7 done" sweep "$folder/configs/small.ini" --out "$folder/f"
 expect 64 "holds a frozen config" sweep "$folder/a" --seed 3
 expect 64 "must be a whole number" sweep "$folder/configs/small.ini" --out "$folder/d" --jobs many
-expect 78 "unknown drafter 'slef'" sweep "$folder/configs/small.ini" --out "$folder/d" --sweep.drafter slef
+expect 78 "unknown drafter 'slef'" sweep "$folder/configs/small.ini" --out "$folder/d" \
+  --sweep.drafter slef
 expect 0 "core-hours" sweep "$folder/configs/small.ini" --out "$folder/e" --estimate
-said=$(PATH=$folder "$program" sweep "$folder/e" --slurm 2>&1) && wrong "Slurm took a sweep where there is none"
+said=$(PATH=$folder "$program" sweep "$folder/e" --slurm 2>&1) &&
+  wrong "Slurm took a sweep where there is none"
 case $said in *"sbatch is not here"*) ;; *) wrong "where there is no Slurm it said: $said" ;; esac
 exit $failed

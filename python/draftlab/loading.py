@@ -30,7 +30,9 @@ def runtime(file: Optional[str]) -> str:
     """Interpreter, packages that are loaded, file and digest."""
     text = f"python {platform.python_version()}"
     for name in ("numpy", "msgpack", "torch", "transformers"):
-        version = getattr(sys.modules.get(name), "__version__", None) if name in sys.modules else None
+        version = (
+            getattr(sys.modules.get(name), "__version__", None) if name in sys.modules else None
+        )
         if name == "msgpack":
             version = ".".join(map(str, sys.modules[name].version))
         if version:

@@ -1,4 +1,4 @@
-"""Decorators that make a class a part of a decoder, and what is known of the classes so decorated."""
+"""Decorators that make a class a part of a decoder, and what is known of such classes."""
 
 import inspect
 import os

@@ -147,9 +147,14 @@ def _relay(stream: Any, kept: List[str], show: bool) -> None:
             sys.stderr.flush()
 
 
-def _command(name: str, config: Any, plugin: Any, chosen: Dict[str, Any], stack: ExitStack) -> _Words:
+def _command(
+    name: str, config: Any, plugin: Any, chosen: Dict[str, Any], stack: ExitStack
+) -> _Words:
     words = _Words(stack)
-    words.words = [name, *([str(config)] if isinstance(config, (str, os.PathLike)) else map(str, config))]
+    words.words = [
+        name,
+        *([str(config)] if isinstance(config, (str, os.PathLike)) else map(str, config)),
+    ]
     words.plugins(plugin)
     for kind in KINDS:
         if kind in chosen:

@@ -1,4 +1,4 @@
-"""Answering connections at an address: for `dl.run` in a notebook, and `python -m draftlab.serve`."""
+"""Answers connections at an address, for `dl.run` in a notebook and `python -m draftlab.serve`."""
 
 import hmac
 import os

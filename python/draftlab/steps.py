@@ -87,7 +87,9 @@ class Step:
     `ask`, `draw`, `below`, `normal`.
     """
 
-    def __init__(self, header: Dict[str, Any], arrays: Dict[str, np.ndarray], part: Any, scope: Any):
+    def __init__(
+        self, header: Dict[str, Any], arrays: Dict[str, np.ndarray], part: Any, scope: Any
+    ):
         n = header["step"]
         self.sequence, self.clock, self.vocabulary, self.span, self.block = n[:5]
         self.boundary, self.blocks = n[5], SimpleNamespace(size=n[6], origin=n[7], part=n[8])
@@ -252,7 +254,9 @@ class Judge:
     def __init__(self, scope: laws.Scope) -> None:
         self._scope = scope
 
-    def _ask(self, what: str, token: int, target: Any, drawn_from: Any, depth: int, raw: Any) -> Any:
+    def _ask(
+        self, what: str, token: int, target: Any, drawn_from: Any, depth: int, raw: Any
+    ) -> Any:
         return self._scope.ask(
             what,
             token=int(token),
@@ -286,5 +290,7 @@ def outcome_of(header: Dict[str, Any], arrays: Dict[str, np.ndarray]) -> values.
         values.Commit(position, token, values.SOURCES[source])
         for position, token, source in arrays["commits"].tolist()
     ]
-    judged = [values.Judged(a, b, c, bool(d), bool(e)) for a, b, c, d, e in arrays["judged"].tolist()]
+    judged = [
+        values.Judged(a, b, c, bool(d), bool(e)) for a, b, c, d, e in arrays["judged"].tolist()
+    ]
     return values.Verdict(commits, header["why"], judged)

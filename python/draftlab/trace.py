@@ -2,8 +2,8 @@
 
     trace = Trace("out/quickstart.h5")
     trace["sample_nfe_verify"]        # a column, as an array; texts as str
-    trace.frame("step")               # a table as a pandas DataFrame, its rows numbered as the file numbers them
-    trace.samples()                   # samples with the config of their arm: one column a key that differs
+    trace.frame("step")               # a table as a pandas DataFrame, numbered as in the file
+    trace.samples()                   # samples with the config keys in which arms differ
     trace.dataset()                   # everything as an xarray Dataset
     for sample in trace:              # one dict a sample, its steps, tokens and drafts within
         for step in sample["steps"]:
@@ -13,7 +13,16 @@
 import h5py
 import numpy as np
 
-PARTS = ("model", "frontier", "drafter", "verifier", "acceptance", "router", "estimator", "unmasker")
+PARTS = (
+    "model",
+    "frontier",
+    "drafter",
+    "verifier",
+    "acceptance",
+    "router",
+    "estimator",
+    "unmasker",
+)
 TABLES = ("run", "sample", "step", "token", "draft", "piece")
 
 
@@ -25,23 +34,29 @@ class Trace:
         if self.attributes.get("magic") != "draftlab-trace":
             raise ValueError(f"{path} is no draftlab trace")
         if not str(self.attributes["schema_version"]).startswith("1."):
-            raise ValueError(f"{path} has schema {self.attributes['schema_version']}; this reader knows 1.x")
+            raise ValueError(
+                f"{path} has schema {self.attributes['schema_version']}; this reader knows 1.x"
+            )
         # "piece" came with version 1.1.
         self.rows = {name: self.file[name].shape[0] if name in self.file else 0 for name in TABLES}
         # Columns of a table begin with its name; dimension scales bear a table's name alone.
-        self.columns = {table: [name for name in self.file if name.startswith(table + "_")] for table in TABLES}
+        self.columns = {
+            table: [name for name in self.file if name.startswith(table + "_")] for table in TABLES
+        }
         self._cache = {}
 
     def __getitem__(self, column):
         """A whole column."""
         if column not in self._cache:
             data = self.file[column]
-            self._cache[column] = data.asstr()[:] if h5py.check_string_dtype(data.dtype) else data[:]
+            self._cache[column] = (
+                data.asstr()[:] if h5py.check_string_dtype(data.dtype) else data[:]
+            )
         return self._cache[column]
 
     def table(self, table):
         """{field: array} of a table, names without the table's."""
-        return {name[len(table) + 1:]: self[name] for name in self.columns[table]}
+        return {name[len(table) + 1 :]: self[name] for name in self.columns[table]}
 
     def meanings(self, column):
         """{value: meaning} of an enumeration, e.g. step_stop."""
@@ -104,7 +119,9 @@ class Trace:
         """One row an arm, one column a dotted config key."""
         import pandas
 
-        return pandas.DataFrame([config_keys(text) for text in self["run_config"]]).rename_axis(index="run")
+        return pandas.DataFrame([config_keys(text) for text in self["run_config"]]).rename_axis(
+            index="run"
+        )
 
     def samples(self):
         """The sample table, the arm's name, and each config key in which arms differ."""
@@ -121,11 +138,17 @@ class Trace:
 
         attributes = ("units", "long_name", "instance_dimension", "sample_dimension")
         variables = {
-            name: (table, self[name], {a: self.file[name].attrs[a] for a in attributes if a in self.file[name].attrs})
+            name: (
+                table,
+                self[name],
+                {a: self.file[name].attrs[a] for a in attributes if a in self.file[name].attrs},
+            )
             for table in self.rows
             for name in self.columns[table]
         }
-        return xarray.Dataset(variables, attrs={k: v for k, v in self.attributes.items() if k != "schema"})
+        return xarray.Dataset(
+            variables, attrs={k: v for k, v in self.attributes.items() if k != "schema"}
+        )
 
     # sample by sample
 
@@ -140,7 +163,11 @@ class Trace:
         return {int(row[1]): row[2] for row in self._pieces() if row[0] == first}
 
     def _pieces(self):
-        return zip(self["piece_run_index"], self["piece_id"], self["piece_text"]) if self.rows["piece"] else ()
+        return (
+            zip(self["piece_run_index"], self["piece_id"], self["piece_text"])
+            if self.rows["piece"]
+            else ()
+        )
 
     def __len__(self):
         return self.rows["sample"]
@@ -161,7 +188,7 @@ class Trace:
         return step
 
     def _row(self, table, index):
-        return {name[len(table) + 1:]: self[name][index] for name in self.columns[table]}
+        return {name[len(table) + 1 :]: self[name][index] for name in self.columns[table]}
 
     @staticmethod
     def _children(row, table):
@@ -169,7 +196,7 @@ class Trace:
         return range(first, first + int(row[f"n_{table}s"]))
 
     def per_step(self, column, reduce=np.add):
-        """Sums (or maxima, ...) of a token or draft column over each step; 0 for steps without rows."""
+        """Sums (or maxima, ...) of a token or draft column over each step; 0 without rows."""
         table = column.split("_")[0]
         count, values = self[f"step_n_{table}s"], np.asarray(self[column])
         result = np.zeros(len(count), dtype=np.result_type(values, np.int64))

@@ -1,9 +1,11 @@
-"""Opens a page of `draftlab report --html` in headless Chromium, uses it as a reader would, and fails on any script error.
+"""Opens a page of `draftlab report --html` in headless Chromium, uses it as a reader would, and
+fails on any script error.
 
     /usr/bin/python3 tests/analysis/browser.py PAGE.html [--pictures FOLDER]
     /usr/bin/python3 tests/analysis/browser.py --made-by TEST_PROGRAM
 
-Speaks the DevTools protocol through a pipe; needs nothing but Python and Chromium. Exits with 77 where there is no Chromium.
+It speaks the DevTools protocol through a pipe and needs nothing but Python and Chromium. It exits
+with 77 where there is no Chromium.
 """
 
 import base64
@@ -16,12 +18,17 @@ import tempfile
 import time
 
 SKIPPED = 77
-FRAME_LIMIT = 0.033  # seconds of processor time of the page's thread, a frame in which all panes scroll; drawn without a graphics card
+# Seconds of processor time of the page's thread for a frame in which all panes scroll, drawn
+# without a graphics card.
+FRAME_LIMIT = 0.033
 
 
 class Browser:
     def __init__(self, folder):
-        program = next((p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None)
+        program = next(
+            (p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p),
+            None,
+        )
         if not program:
             print("skipped: there is no Chromium here (Debian: apt-get install chromium)")
             sys.exit(SKIPPED)
@@ -34,17 +41,35 @@ class Browser:
             os.dup2(spare[1], 4)
 
         self.process = subprocess.Popen(
-            [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe", "--no-first-run",
-             "--window-size=1400,1000", f"--user-data-dir={folder}/profile", "about:blank"],
-            preexec_fn=place, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            [
+                program,
+                "--headless=new",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--remote-debugging-pipe",
+                "--no-first-run",
+                "--window-size=1400,1000",
+                f"--user-data-dir={folder}/profile",
+                "about:blank",
+            ],
+            preexec_fn=place,
+            close_fds=False,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         os.close(theirs_in)
         os.close(theirs_out)
         self.number, self.buffer, self.errors, self.requests, self.session = 0, b"", [], [], None
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.session = self.send("Target.attachToTarget", targetId=target, flatten=True)[
+            "sessionId"
+        ]
         for domain in "Page", "Runtime", "Log", "Network":
             self.send(domain + ".enable")
-        self.send("Performance.enable", timeDomain="threadTicks")  # processor time: other work on the machine does not count
+        self.send(
+            "Performance.enable", timeDomain="threadTicks"
+        )  # processor time: other work on the machine does not count
 
     def message(self):
         while b"\0" not in self.buffer:
@@ -83,9 +108,15 @@ class Browser:
             pass
 
     def run(self, script):
-        answer = self.send("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        answer = self.send(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         if "exceptionDetails" in answer:
-            raise AssertionError(answer["exceptionDetails"]["exception"].get("description", "script failed") + "\n" + script)
+            raise AssertionError(
+                answer["exceptionDetails"]["exception"].get("description", "script failed")
+                + "\n"
+                + script
+            )
         return answer["result"].get("value")
 
     def mouse(self, kind, x, y):
@@ -95,7 +126,10 @@ class Browser:
     def hover(self, selector, dx=0.5, dy=0.5):
         """Moves the pointer to a share of an element's box."""
         self.run(f"document.querySelector({selector!r}).scrollIntoView({{block: 'center'}})")
-        x, y, wide, high = self.run(f"(b => [b.x, b.y, b.width, b.height])(document.querySelector({selector!r}).getBoundingClientRect())")
+        x, y, wide, high = self.run(
+            f"(b => [b.x, b.y, b.width, b.height])(document.querySelector({selector!r})."
+            f"getBoundingClientRect())"
+        )
         self.mouse("mouseMoved", x + dx * wide, y + dy * high)
         return x + dx * wide, y + dy * high
 
@@ -106,11 +140,23 @@ class Browser:
 
     def key(self, name):
         for kind in "rawKeyDown", "keyUp":
-            self.send("Input.dispatchKeyEvent", type=kind, key=name, code=name, windowsVirtualKeyCode={"ArrowDown": 40, "ArrowRight": 39, "Tab": 9, "End": 35}[name])
+            self.send(
+                "Input.dispatchKeyEvent",
+                type=kind,
+                key=name,
+                code=name,
+                windowsVirtualKeyCode={"ArrowDown": 40, "ArrowRight": 39, "Tab": 9, "End": 35}[
+                    name
+                ],
+            )
 
     def picture(self, path):
         with open(path, "wb") as file:
-            file.write(base64.b64decode(self.send("Page.captureScreenshot", captureBeyondViewport=True)["data"]))
+            file.write(
+                base64.b64decode(
+                    self.send("Page.captureScreenshot", captureBeyondViewport=True)["data"]
+                )
+            )
 
     def close(self):
         self.process.terminate()
@@ -126,9 +172,15 @@ def settle(browser):
 
 
 def column(browser, name):
-    at = browser.run(f"[...document.querySelectorAll('#table th')].findIndex(h => h.innerText.trim().startsWith({name!r}))")
+    at = browser.run(
+        f"[...document.querySelectorAll('#table th')].findIndex(h => h.innerText.trim()."
+        f"startsWith({name!r}))"
+    )
     assert at > 0, f"no column {name}"
-    return browser.run(f"[...document.querySelectorAll('#table tbody tr')].map(r => parseFloat(r.children[{at}].innerText))")
+    return browser.run(
+        f"[...document.querySelectorAll('#table tbody tr')].map(r => parseFloat(r."
+        f"children[{at}].innerText))"
+    )
 
 
 def check_table(browser):
@@ -153,13 +205,19 @@ def check_table(browser):
 
 
 def type_into(browser, selector, text):
-    browser.run(f"(e => {{ e.focus(); e.value = {text!r}; e.dispatchEvent(new Event('input', {{bubbles: true}})); }})(document.querySelector({selector!r}))")
+    browser.run(
+        f"(e => {{ e.focus(); e.value = {text!r}; "
+        "e.dispatchEvent(new Event('input', {bubbles: true})); })"
+        f"(document.querySelector({selector!r}))"
+    )
 
 
 def check_plot(browser):
     browser.hover("#plot circle")
     arm = browser.run("Number(document.querySelector('#plot circle').dataset.arm)")
-    label = browser.run("document.querySelector('#plot circle').getAttribute('aria-label').split(',')[0]")
+    label = browser.run(
+        "document.querySelector('#plot circle').getAttribute('aria-label').split(',')[0]"
+    )
     assert label in browser.run(TIP), browser.run(TIP)
     assert browser.run("Number(document.querySelector('#table tr.hot').dataset.arm)") == arm
     browser.mouse("mouseMoved", 2, 2)
@@ -173,14 +231,19 @@ def check_viewer(browser):
     panes = browser.run("document.querySelectorAll('.pane').length")
     assert panes == min(8, len(browser.run(ROWS))), panes
     settle(browser)
-    inked = browser.run("[...document.querySelectorAll('.pane canvas')].map(c => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some(v => v))")
+    inked = browser.run(
+        "[...document.querySelectorAll('.pane canvas')].map(c => c.getContext('2d')."
+        "getImageData(0, 0, c.width, c.height).data.some(v => v))"
+    )
     assert all(inked), inked
     said = set()
     for across in 0.3, 0.5, 0.7:
         for down in 0.1, 0.2, 0.3:
             browser.hover(".box", across, down)
             said.add(browser.run(TIP))
-    assert any("position" in text and "router:" in text and "stopped:" in text for text in said), said
+    assert any(
+        "position" in text and "router:" in text and "stopped:" in text for text in said
+    ), said
     # Keys walk over the cells and meet a committed token with its probability.
     browser.run("document.querySelector('.box').focus()")
     lines = set()
@@ -195,13 +258,19 @@ def check_viewer(browser):
     browser.click("#after")
     assert browser.run("document.getElementById('prompt').value") == "1"
     assert browser.run("document.querySelector('.decoded').innerText") != before
-    browser.run("(e => { e.value = '0'; e.dispatchEvent(new Event('change')); })(document.getElementById('prompt'))")
+    browser.run(
+        "(e => { e.value = '0'; e.dispatchEvent(new Event('change')); })(document."
+        "getElementById('prompt'))"
+    )
     assert browser.run("document.querySelector('.decoded').innerText") == before
     browser.run("(e => { e.click(); })(document.querySelector('#table tbody input'))")
     assert browser.run("document.querySelectorAll('.pane').length") == panes - 1
     browser.run("(e => { e.click(); })(document.querySelector('#table tbody input'))")
     for colour in "confidence", "p", "q", "source":
-        browser.run(f"(e => {{ e.value = {colour!r}; e.dispatchEvent(new Event('change')); }})(document.getElementById('colour'))")
+        browser.run(
+            f"(e => {{ e.value = {colour!r}; e.dispatchEvent(new Event('change')); }})("
+            f"document.getElementById('colour'))"
+        )
         settle(browser)
 
 
@@ -219,7 +288,8 @@ SCROLL = """new Promise(done => {
   let frames = 0;
   const step = () => {
     const begun = performance.now();
-    for (const box of boxes) { box.scrollTop = (frames * 17) % 400; box.scrollLeft = (frames * 23) % 300; }
+    for (const box of boxes) { box.scrollTop = (frames * 17) % 400;
+      box.scrollLeft = (frames * 23) % 300; }
     requestAnimationFrame(() => {
       work.push(performance.now() - begun);
       ++frames < 60 ? step() : done(work);
@@ -234,7 +304,8 @@ SWITCH = """new Promise(done => {
     prompt.value = at % prompt.options.length;
     const begun = performance.now();
     prompt.dispatchEvent(new Event('change'));
-    requestAnimationFrame(() => { work.push(performance.now() - begun); ++at < 20 ? step() : done(work); });
+    requestAnimationFrame(() => { work.push(performance.now() - begun);
+      ++at < 20 ? step() : done(work); });
   };
   step();
 })"""
@@ -242,7 +313,10 @@ SWITCH = """new Promise(done => {
 
 def measure(browser):
     browser.run("document.getElementById('panes').scrollIntoView()")
-    zoom = "(e => {{ e.value = {}; e.dispatchEvent(new Event('input')); }})(document.getElementById('zoom'))"
+    zoom = (
+        "(e => {{ e.value = {}; e.dispatchEvent(new Event('input')); }})(document."
+        "getElementById('zoom'))"
+    )
     browser.run(zoom.format(24))  # tokens are spelled out
     settle(browser)
     scroll, clock = busy(browser, SCROLL)
@@ -253,7 +327,11 @@ def measure(browser):
 
 def busy(browser, script):
     """Processor time of the page's thread, and time on the clock, a frame."""
-    used = lambda: next(m["value"] for m in browser.send("Performance.getMetrics")["metrics"] if m["name"] == "TaskDuration")
+    used = lambda: next(
+        m["value"]
+        for m in browser.send("Performance.getMetrics")["metrics"]
+        if m["name"] == "TaskDuration"
+    )
     before = used()
     frames = sorted(browser.run(script))
     return (used() - before) / len(frames), frames[len(frames) // 2] / 1000
@@ -275,17 +353,26 @@ def check(page, pictures=None):
                 browser.run("scrollTo(0, 0)")
                 browser.picture(pictures + "/page-light.png")
                 browser.click("#theme")
-                browser.run("(e => { e.value = 24; e.dispatchEvent(new Event('input')); })(document.getElementById('zoom'))")
+                browser.run(
+                    "(e => { e.value = 24; e.dispatchEvent(new Event('input')); })("
+                    "document.getElementById('zoom'))"
+                )
                 settle(browser)
                 browser.hover(".box", 0.4, 0.3)
                 browser.picture(pictures + "/page-dark.png")
             assert not browser.errors, browser.errors
-            outside = [url for url in browser.requests if not url.startswith(("file:", "about:", "data:"))]
+            outside = [
+                url for url in browser.requests if not url.startswith(("file:", "about:", "data:"))
+            ]
             assert not outside, outside
         finally:
             browser.close()
-    print(f"{size / 1e6:.2f} MB, opened in {opened:.2f} s, a frame of all panes {1000 * frame:.1f} ms "
-          f"of processor time ({1000 * clock:.1f} on the clock), another prompt {1000 * switch:.1f} ms")
+    print(
+        f"{size / 1e6:.2f} MB, opened in {opened:.2f} s, a frame of all panes "
+        f"{1000 * frame:.1f} ms "
+        f"of processor time ({1000 * clock:.1f} on the clock), another prompt "
+        f"{1000 * switch:.1f} ms"
+    )
     assert frame < FRAME_LIMIT, frame
 
 
@@ -294,7 +381,12 @@ def main(words):
         with tempfile.TemporaryDirectory() as folder:
             page = folder + "/page.html"
             Browser(folder).close()  # no Chromium, no work
-            subprocess.run([words[1], "-ts=page"], env={**os.environ, "DRAFTLAB_PAGE": page}, check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(
+                [words[1], "-ts=page"],
+                env={**os.environ, "DRAFTLAB_PAGE": page},
+                check=True,
+                stdout=subprocess.DEVNULL,
+            )
             check(page)
     else:
         check(words[0], words[2] if words[1:2] == ["--pictures"] else None)

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Kills a run, and a sweep of two processes, with SIGKILL at random moments: every file that is there opens, no finished sample is
+# Kills a run, and a sweep of two processes, with SIGKILL at random moments: every file that is
+# there opens, no finished sample is
 # lost, and what is resumed equals what was not interrupted, column for column, times apart.
 #   kill.sh PROGRAM COMPARE [KILLS] [SEED]
 program=$(readlink -f "$1") compare=$(readlink -f "$2") kills=${3:-100} RANDOM=${4:-1}
@@ -23,7 +24,8 @@ drafter = self, stepwise
 decode.draft_length = 2, 3, 4
 INI
 "$program" run a.ini --out whole.h5 >/dev/null 2>&1 || fail "the run that is not interrupted"
-# attempts KIND COMMAND...: begins it again and again, killed each time, until the kills are used up; then lets it end.
+# attempts KIND COMMAND...: begins it again and again, killed each time, until the kills are used
+# up; then lets it end.
 attempts() {
   local kind=$1 killed=0 rounds=0 before=0 now
   shift
@@ -40,7 +42,8 @@ attempts() {
     local status=$?
     [ $status -eq 137 ] || [ $status -eq 0 ] || fail "$kind: exit status $status: $(cat log)"
     now=$("$compare" --samples $(found)) || fail "$kind: a file does not open after kill $killed"
-    [ "$now" -ge "$before" ] || fail "$kind: $before samples were finished, and after kill $killed there are $now"
+    [ "$now" -ge "$before" ] ||
+      fail "$kind: $before samples were finished, and after kill $killed there are $now"
     before=$now
     if [ $status -eq 0 ]; then
       "$compare" "$result" whole.h5 || fail "$kind: what was resumed differs"
@@ -71,7 +74,8 @@ strays() {
 found() {
   local units
   ls sweep/cells/*.h5 2>/dev/null
-  for units in sweep/cells/*.units; do [ -e "${units%.units}" ] || ls "$units"/*.h5 2>/dev/null; done
+  for units in sweep/cells/*.units; do [ -e "${units%.units}" ] ||
+    ls "$units"/*.h5 2>/dev/null; done
 }
 clean() { rm -rf sweep; }
 attempts sweep "$program" sweep a.ini --out sweep --jobs 2

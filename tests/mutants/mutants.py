@@ -2,7 +2,7 @@
 """Breaks one line of the program at a time and looks which test suite notices.
 
   mutants.py --tree COPY --build BUILD [--only NAME,...] [--sample N] [--table FILE]
-  mutants.py --make COPY          a copy of this checkout, built without torch, for --tree and --build
+  mutants.py --make COPY          a copy of this checkout, built without torch, for the others
   mutants.py --check              whether each mutant of the list names one line of the checkout
 
 A mutant is a block of list.txt:
@@ -13,8 +13,8 @@ A mutant is a block of list.txt:
   + the text that replaces it
   = why it may survive            (of the few that no test can see)
 
-The tree is changed in place and put back, so it must be a copy. Exit status: 0 when every mutant was
-caught, 1 when one survived, 2 when the list or the build is wrong.
+The tree is changed in place and put back, so it must be a copy. Exit status: 0 when every mutant
+was caught, 1 when one survived, 2 when the list or the build is wrong.
 """
 import argparse
 import os
@@ -37,10 +37,19 @@ SUITES = {
     "plugins": (["test_plugins"], "{build}/bin/test_plugins {cases}"),
     "experiments": (["test_experiments"], "{build}/bin/test_experiments -tse=page {cases}"),
     "conformance": (["test_conformance"], "{build}/bin/test_conformance {cases}"),
-    "certify": (["draftlab"], "ls {tree}/configs/certify/*.ini | grep -v cspd | xargs {build}/bin/draftlab certify"),
-    "command_line": (["draftlab", "test_core"], "sh {tree}/tests/command_line.sh {build}/bin/draftlab {build}/bin {tree}/configs"),
-    "sweep": (["draftlab", "compare_traces", "test_crashes"],
-              "sh {tree}/tests/sweep.sh {build}/bin/draftlab {build}/bin/compare_traces {build}/bin/libtest_crashes.so"),
+    "certify": (
+        ["draftlab"],
+        "ls {tree}/configs/certify/*.ini | grep -v cspd | xargs {build}/bin/draftlab certify",
+    ),
+    "command_line": (
+        ["draftlab", "test_core"],
+        "sh {tree}/tests/command_line.sh {build}/bin/draftlab {build}/bin {tree}/configs",
+    ),
+    "sweep": (
+        ["draftlab", "compare_traces", "test_crashes"],
+        "sh {tree}/tests/sweep.sh {build}/bin/draftlab {build}/bin/compare_traces "
+        "{build}/bin/libtest_crashes.so",
+    ),
     "kill": (["test_kill"], "{build}/bin/test_kill"),
 }
 
@@ -101,7 +110,9 @@ def faults(mutants, tree):
 
 def make_copy(copy):
     copy.mkdir(parents=True, exist_ok=True)
-    files = subprocess.run(["git", "ls-files", "-z"], cwd=CHECKOUT, check=True, capture_output=True).stdout
+    files = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=CHECKOUT, check=True, capture_output=True
+    ).stdout
     for name in filter(None, files.decode().split("\0")):
         source, target = CHECKOUT / name, copy / name
         if target.exists() and target.read_bytes() == source.read_bytes():
@@ -109,8 +120,21 @@ def make_copy(copy):
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, target)
     build = copy / "build"
-    subprocess.run(["cmake", "-S", copy, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-                    "-DDRAFTLAB_WITH_TORCH=OFF"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [
+            "cmake",
+            "-S",
+            copy,
+            "-B",
+            build,
+            "-G",
+            "Ninja",
+            "-DCMAKE_BUILD_TYPE=Release",
+            "-DDRAFTLAB_WITH_TORCH=OFF",
+        ],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     targets = sorted({target for needed, _ in SUITES.values() for target in needed})
     subprocess.run(["ninja", "-C", build, *targets], check=True, stdout=subprocess.DEVNULL)
     print(f"--tree {copy} --build {build}")
@@ -123,8 +147,16 @@ def built(build, targets):
 
 def passes(command):
     try:
-        return subprocess.run(command, shell=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                              timeout=MOST_SECONDS).returncode == 0
+        return (
+            subprocess.run(
+                command,
+                shell=True,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=MOST_SECONDS,
+            ).returncode
+            == 0
+        )
     except subprocess.TimeoutExpired:
         return False
 
@@ -147,7 +179,9 @@ def run(mutant, tree, build):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--tree", type=pathlib.Path)
     parser.add_argument("--build", type=pathlib.Path)
     parser.add_argument("--make", type=pathlib.Path)
@@ -197,9 +231,15 @@ def main():
             survivors += 1
         suite = f"{mutant.suite} {mutant.cases}".strip()
         note = mutant.survives if result == "survived" and mutant.survives else mutant.why
-        rows.append(f"| {mutant.name} | `{mutant.file}` | {suite} | {result.splitlines()[0]} | {note} |")
-        print(f"{result.splitlines()[0]:10} {mutant.name} ({time.time() - began:.0f} s)", flush=True)
-    table = "\n".join(["| mutant | file | suite | result | why it matters |", "|---|---|---|---|---|", *rows])
+        rows.append(
+            f"| {mutant.name} | `{mutant.file}` | {suite} | {result.splitlines()[0]} | {note} |"
+        )
+        print(
+            f"{result.splitlines()[0]:10} {mutant.name} ({time.time() - began:.0f} s)", flush=True
+        )
+    table = "\n".join(
+        ["| mutant | file | suite | result | why it matters |", "|---|---|---|---|---|", *rows]
+    )
     if arguments.table:
         arguments.table.write_text(table + "\n")
     print(f"{len(mutants)} mutants, {survivors} survived unexplained, {broken} did not build")

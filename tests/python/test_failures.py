@@ -112,7 +112,7 @@ def test_an_exception_carries_its_traceback(program):
     path = program.write("a.ini", BLOCKS)
     fault = program.fails(70, "run", path, "--plugin", "bad.py", "--router", "bad")
     assert "ValueError: too deep at bad.py:3" in fault
-    assert 'line 7, in decide' in fault and 'line 3, in deep' in fault
+    assert "line 7, in decide" in fault and "line 3, in deep" in fault
     assert "draftlab/calls.py" not in fault
 
 
@@ -210,7 +210,9 @@ def test_a_cell_that_fails_leaves_the_sweep_going(program):
         "            os._exit(1)\n        return True\n"
     )
     program.write("bad.py", text)
-    path = program.write("a.ini", "router = bad\n" + BLOCKS + "[sweep]\nrouter.bad.span = 1, 2, 3\n")
+    path = program.write(
+        "a.ini", "router = bad\n" + BLOCKS + "[sweep]\nrouter.bad.span = 1, 2, 3\n"
+    )
     done = program.run("sweep", path, "--plugin", "bad.py", "--out", "s", "--jobs", 1)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "2 done" in done.stdout and "1 failed" in done.stdout

@@ -102,7 +102,9 @@ class Self:
     """The target drafts the next k tokens independently in one forward (ASSD, Algorithm 1)."""
 
     shortcut: bool = dl.option(True, help="Take the first draft as the target's own draw.")
-    temperature: float = dl.option(-1.0, low=-1, high=100, help="Of tested drafts; -1: the config's.")
+    temperature: float = dl.option(
+        -1.0, low=-1, high=100, help="Of tested drafts; -1: the config's."
+    )
     asks = ["committed"]
 
     def propose(self, step):

@@ -1,10 +1,14 @@
 #!/bin/bash
-# A sweep on a real Slurm, started here on the loopback address without systemd, database or cgroups: an array of real cells, one
-# of which is requeued and one killed, gathers to what a local run gathers. Exit 77: skipped, with the reason.
+# A sweep on a real Slurm, started here on the loopback address without systemd, database or
+# cgroups: an array of real cells, one
+# of which is requeued and one killed, gathers to what a local run gathers. Exit 77: skipped, with
+# the reason.
 #   slurm.sh PROGRAM COMPARE
 program=$(readlink -f "$1") compare=$(readlink -f "$2")
 skip() { echo "skipped: $*"; exit 77; }
-for tool in slurmctld slurmd munged sbatch runuser; do command -v $tool >/dev/null || PATH=$PATH:/usr/sbin command -v $tool >/dev/null || skip "$tool is not installed (Debian: slurm-wlm munge)"; done
+for tool in slurmctld slurmd munged sbatch runuser; do command -v $tool >/dev/null ||
+  PATH=$PATH:/usr/sbin command -v $tool >/dev/null ||
+  skip "$tool is not installed (Debian: slurm-wlm munge)"; done
 PATH=$PATH:/usr/sbin
 [ "$(id -u)" = 0 ] || skip "Slurm's daemons need root"
 [ -r /etc/munge/munge.key ] || skip "munge has no key (/etc/munge/munge.key)"
@@ -18,7 +22,8 @@ stop() {
   [ -s "$B/run/slurmd.pid" ] && kill "$(cat "$B/run/slurmd.pid")" 2>/dev/null
   timeout 20 scontrol shutdown slurmctld >/dev/null 2>&1
   for pid in "$B/run/slurmd.pid" "$B/run/slurmctld.pid"; do
-    for _ in $(seq 50); do [ -s "$pid" ] && kill -0 "$(cat "$pid")" 2>/dev/null || break; sleep 0.1; done
+    for _ in $(seq 50); do [ -s "$pid" ] && kill -0 "$(cat "$pid")" 2>/dev/null ||
+      break; sleep 0.1; done
   done
   munged --stop --socket="$B/munge/munge.socket.2" >/dev/null 2>&1
   [ -n "${KEEP-}" ] && echo "kept $B" || rm -rf "$B"
@@ -30,7 +35,8 @@ fail() {
   tail -n 20 "$B"/log/*.log "$B"/sweep/logs/* 2>/dev/null
   exit 1
 }
-install -d -o munge -g munge -m 0755 "$B/munge" && install -d -o munge -g munge -m 0700 "$B/munge/state" || skip "there is no user munge"
+install -d -o munge -g munge -m 0755 "$B/munge" &&
+  install -d -o munge -g munge -m 0700 "$B/munge/state" || skip "there is no user munge"
 mkdir -p "$B/state" "$B/spool" "$B/run" "$B/log"
 cat > "$SLURM_CONF" <<CONF
 ClusterName=mini
@@ -68,12 +74,17 @@ SlurmdParameters=config_overrides
 NodeName=$host NodeAddr=127.0.0.1 CPUs=2 RealMemory=1000 State=UNKNOWN
 PartitionName=main Nodes=$host Default=YES MaxTime=INFINITE State=UP
 CONF
-runuser -u munge -- munged --key-file=/etc/munge/munge.key --socket="$B/munge/munge.socket.2" --pid-file="$B/munge/munged.pid" \
-  --log-file="$B/munge/state/munged.log" --seed-file="$B/munge/state/munged.seed" --num-threads=2 || skip "munged does not start"
-slurmctld >"$B/log/start" 2>&1 || skip "slurmctld does not start: $(tail -n 1 "$B/log/start" "$B/log/slurmctld.log")"
-slurmd -N "$host" >"$B/log/start" 2>&1 || skip "slurmd does not start: $(tail -n 1 "$B/log/start" "$B/log/slurmd.log")"
+runuser -u munge -- munged --key-file=/etc/munge/munge.key --socket="$B/munge/munge.socket.2" \
+  --pid-file="$B/munge/munged.pid" \
+  --log-file="$B/munge/state/munged.log" --seed-file="$B/munge/state/munged.seed" --num-threads=2 ||
+    skip "munged does not start"
+slurmctld >"$B/log/start" 2>&1 ||
+  skip "slurmctld does not start: $(tail -n 1 "$B/log/start" "$B/log/slurmctld.log")"
+slurmd -N "$host" >"$B/log/start" 2>&1 ||
+  skip "slurmd does not start: $(tail -n 1 "$B/log/start" "$B/log/slurmd.log")"
 for _ in $(seq 100); do sinfo -h -o %t 2>/dev/null | grep -q idle && break; sleep 0.2; done
-sinfo -h -o %t 2>/dev/null | grep -q idle || skip "no node of this Slurm becomes idle: $(tail -n 1 "$B/log/slurmd.log")"
+sinfo -h -o %t 2>/dev/null | grep -q idle ||
+  skip "no node of this Slurm becomes idle: $(tail -n 1 "$B/log/slurmd.log")"
 
 # waiting SECONDS COMMAND...: until it succeeds.
 waiting() {
@@ -84,7 +95,8 @@ waiting() {
 }
 # Requeued jobs wait two minutes by default; their owner may begin them now.
 hurry() {
-  for job in $(squeue -h -t PENDING -r -o '%i %r' | awk '$2 == "BeginTime" { print $1 }'); do scontrol update "JobId=$job" StartTime=now; done
+  for job in $(squeue -h -t PENDING -r -o '%i %r' | awk '$2 == "BeginTime" { print $1 }');
+    do scontrol update "JobId=$job" StartTime=now; done
 }
 over() { hurry; [ -z "$(squeue -h -o %i)" ]; }
 cat > "$B/slow.ini" <<INI
@@ -142,9 +154,11 @@ fi
 "$compare" sweep/sweep.h5 local.h5 || fail "the gathered trace is not the local one"
 grep -q "Restarts=[1-9]" <(scontrol show job "$first") || fail "$first was not restarted"
 ls sweep/logs/"${array}"_*.out >/dev/null || fail "the tasks wrote no logs"
-said=$("$program" sweep slow.ini --out refused --slurm --partition=nowhere 2>&1) && fail "a partition that is not there was taken"
+said=$("$program" sweep slow.ini --out refused --slurm --partition=nowhere 2>&1) &&
+  fail "a partition that is not there was taken"
 echo "$said" | grep -q "Slurm refused" || fail "it said: $said"
-"$program" sweep slow.ini --out cancelled --run.samples 100000 --slurm >/dev/null || fail "the third submission"
+"$program" sweep slow.ini --out cancelled --run.samples 100000 --slurm >/dev/null ||
+  fail "the third submission"
 waiting 60 test -n "$(ls cancelled/attempts 2>/dev/null)" 
 "$program" sweep cancelled --cancel || fail "the cancelling"
 waiting 60 over || fail "cancelled jobs go on: $(squeue)"
