@@ -40,6 +40,12 @@ expect 0 "usage: draftlab" --help
 expect 0 "usage: draftlab run" run --help
 expect 0 "--resume" help run
 expect 64 "did you mean 'list'" lsit
+expect 0 "usage: draftlab audit" audit --help
+expect 64 "did you mean --battery" audit --batery quick x.py
+DRAFTLAB_PYTHON=/nonexistent
+export DRAFTLAB_PYTHON
+expect 69 "'/nonexistent' cannot be started" audit x.py
+unset DRAFTLAB_PYTHON
 expect 0 "draftlab " --version
 expect 0 "stepwise" list
 expect 0 "stepwise" list drafter

@@ -1,6 +1,8 @@
 """Prints the table of docs/results/audits.md: what an audit says of every example here.
 
     python3 examples/audits/table.py > docs/results/audits.md
+
+With names of files, only their rows.
 """
 
 import importlib
@@ -60,10 +62,12 @@ def processor() -> str:
 
 
 def main() -> None:
-    print(HEAD.format(machine=processor(), python=platform.python_version(),
-                      numpy=np.__version__))
+    wanted = sys.argv[1:]
+    if not wanted:
+        print(HEAD.format(machine=processor(), python=platform.python_version(),
+                          numpy=np.__version__))
     for path in sorted(HERE.glob("*.py")):
-        if path.name != "table.py":
+        if path.name != "table.py" and (not wanted or path.name in wanted):
             for sampler in samplers_of(importlib.import_module(path.stem)):
                 print(row(path, dl.audit(sampler)), flush=True)
 
