@@ -1,5 +1,6 @@
 #!/bin/sh
-# Every config decodes one prompt an arm on what ships; or check and run name, in one sentence each, what must be given from outside.
+# Every config decodes one prompt an arm on what ships; or check and run name, in one sentence each,
+# what must be given from outside.
 # configs.sh PROGRAM SOURCE_FOLDER [PART_OF_A_PATH]
 program=$1 source=$2 only=$3
 cd "$source" || exit 2
@@ -10,20 +11,25 @@ fail() {
   printf '%s\n' "$*"
   failed=1
 }
-# outside CONFIG: what this config must be given, as the options that check has to name; nothing for one that runs as it is.
+# outside CONFIG: what this config must be given, as the options that check has to name; nothing for
+# one that runs as it is.
 outside() {
   case $1 in
-  configs/assd/table1-wikitext.ini) echo model.as-arm.checkpoint task.infill.path model.judge.checkpoint ;;
+  configs/assd/table1-wikitext.ini)
+    echo model.as-arm.checkpoint task.infill.path model.judge.checkpoint ;;
   configs/assd/table10-hellaswag.ini) echo model.as-arm.checkpoint task.hellaswag.path ;;
   configs/assd/table10-lambada.ini) echo model.as-arm.checkpoint task.lambada.path ;;
   configs/assd/table2-humaneval.ini) echo model.as-arm.checkpoint task.code-infill.path ;;
   configs/assd/table3-rocstories.ini) echo model.as-arm.checkpoint task.story.path ;;
-  configs/s2d2/table1-sdar-*.ini | configs/s2d2/table2-fast-dllm-v2.ini | configs/s2d2/table3-llada2.1.ini | configs/s2d2/figure6-llada2.1.ini)
+  configs/s2d2/table1-sdar-*.ini | configs/s2d2/table2-fast-dllm-v2.ini | \
+    configs/s2d2/table3-llada2.1.ini | configs/s2d2/figure6-llada2.1.ini)
     echo model.block-diffusion.checkpoint task.gsm8k.path ;;
-  configs/ssd/table1-llada.ini | configs/ssd/table1-dream.ini) echo model.masked-diffusion.checkpoint task.gsm8k.path ;;
+  configs/ssd/table1-llada.ini | \
+    configs/ssd/table1-dream.ini) echo model.masked-diffusion.checkpoint task.gsm8k.path ;;
   esac
 }
-for config in $(find configs -name '*.ini' ! -path '*/base/*' ! -path '*/models/*' ! -path '*/train/*' | sort); do
+own='! -path */base/* ! -path */models/* ! -path */train/*'
+for config in $(set -f && find configs -name '*.ini' $own | sort); do
   case $config in *"$only"*) ;; *) continue ;; esac
   needs=$(outside "$config")
   said=$("$program" check "$config" 2>&1)
@@ -31,21 +37,27 @@ for config in $(find configs -name '*.ini' ! -path '*/base/*' ! -path '*/models/
   if [ -n "$needs" ]; then
     [ $status -eq 78 ] || fail "$config: check exits $status, wanted 78; it said: $said"
     for option in $needs; do
-      printf '%s' "$said" | grep -qF "$option" || fail "$config: check does not name $option; it said: $said"
+      printf '%s' "$said" | grep -qF "$option" ||
+        fail "$config: check does not name $option; it said: $said"
     done
-    "$program" run "$config" --run.limit 1 --out "$folder/none.h5" > "$folder/log" 2>&1 && fail "$config: run does not refuse it"
+    "$program" run "$config" --run.limit 1 --out "$folder/none.h5" > "$folder/log" 2>&1 &&
+      fail "$config: run does not refuse it"
     continue
   fi
   [ $status -eq 0 ] || fail "$config: check exits $status; it said: $said"
-  "$program" run "$config" --run.limit 1 --run.samples 1 --out "$folder/trace.h5" > "$folder/log" 2>&1 ||
+  "$program" run "$config" --run.limit 1 --run.samples 1 --out "$folder/trace.h5" > "$folder/log" \
+    2>&1 ||
     fail "$config: run exits $?; it said: $(tail -3 "$folder/log")"
   rm -rf "$folder"/trace.h5*
 done
-# What is there to be included is valid where a task and a checkpoint are named, and nothing else is wanting.
+# What is there to be included is valid where a task and a checkpoint are named, and nothing else is
+# wanting.
 for config in configs/models/*.ini; do
   case $config in *"$only"*) ;; *) continue ;; esac
   said=$("$program" check "$config" --task positions 2>&1)
-  [ $? -eq 78 ] && [ "$(printf '%s\n' "$said" | grep -c "$config: ")" -eq 1 ] || fail "$config: more than a checkpoint is wanting: $said"
-  printf '%s' "$said" | grep -q "model\.[a-z-]*\.checkpoint is not set" || fail "$config: check names no checkpoint: $said"
+  [ $? -eq 78 ] && [ "$(printf '%s\n' "$said" | grep -c "$config: ")" -eq 1 ] ||
+    fail "$config: more than a checkpoint is wanting: $said"
+  printf '%s' "$said" | grep -q "model\.[a-z-]*\.checkpoint is not set" ||
+    fail "$config: check names no checkpoint: $said"
 done
 exit $failed
