@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kWidth = 120, kLongestName = 48;
 
 // "decode.block_size=4 router=ucb run.seed=1" as "block_size=4 router=ucb", where every arm has
-// that seed and no other key ends alike.
+// that seed and no other key ends alike. Words without a key are an arm's label, which stays whole.
 std::vector<std::string> shortened(const std::vector<std::string>& names) {
   std::map<std::string, std::size_t> uses;
   std::map<std::string, std::set<std::string>> ends;
@@ -25,8 +25,13 @@ std::vector<std::string> shortened(const std::vector<std::string>& names) {
     return std::vector<std::string>(std::istream_iterator<std::string>(in), {});
   };
   const auto end_of = [](const std::string& key) { return key.substr(key.rfind('.') + 1); };
+  const auto has_key = [](const std::string& word) {
+    const std::size_t equals = word.find('=');
+    return equals != 0 && equals != std::string::npos;
+  };
   for (const std::string& name : names) {
     for (const std::string& word : words(name)) {
+      if (!has_key(word)) continue;
       const std::string key = word.substr(0, word.find('='));
       ++uses[word];
       ends[end_of(key)].insert(key);
@@ -36,6 +41,10 @@ std::vector<std::string> shortened(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     std::string text;
     for (const std::string& word : words(name)) {
+      if (!has_key(word)) {
+        text += (text.empty() ? "" : " ") + word;
+        continue;
+      }
       if (names.size() > 1 && uses[word] == names.size()) continue;
       const std::string key = word.substr(0, word.find('=')), end = end_of(key);
       text +=
