@@ -160,10 +160,9 @@ void read_all(const std::string& path) {
     try {
       file.read(table, column);
       file.text(column.name, "units");
-    } catch (const DataError&) {  // will be found again by whoever needs this column
+    } catch (const DataError&) {
+      // Whoever needs this column will find the error again.
     }
-    // Whoever needs this column will find the error again.
-    catch (const DataError&) {}
   };
   for (const auto* tables : {&trace_tables(), &sweep_tables(), &curve_tables()}) {
     for (Table table : *tables) {
