@@ -8,6 +8,7 @@
 #include <fstream>
 #include <functional>
 
+#include "experiments/sections.h"
 #include "plugins/builtin.h"
 #include "tests/core/trace/trace_fixture.h"
 
@@ -58,6 +59,7 @@ const Registries& registries() {
   static const Registries all = [] {
     Registries made;
     register_builtin_plugins(made);
+    register_sections(made);
     made.tasks.add<Changing>("changing", "a digest that changes");
     made.routers.add<Meanwhile>("meanwhile", "something happens");
     return made;
