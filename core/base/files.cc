@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -14,9 +15,12 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/process.h"
 
 namespace draftlab {
 namespace {
+
+namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const std::string& path, int cause) {
   throw OutputError("cannot write '" + path + "': " + std::strerror(cause));
@@ -32,9 +36,8 @@ struct Descriptor {
 
 using Pieces = std::function<std::span<const std::byte>()>;
 
-// Writes, and syncs where asked; errno of what failed, or 0.
-int write_all(const std::string& path, const Pieces& next, bool sync) {
-  Descriptor file{::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
+// Writes into an open file, and syncs where asked; errno of what failed, or 0.
+int write_all(Descriptor&& file, const Pieces& next, bool sync) {
   if (file.fd < 0) return errno;
   constexpr std::size_t kMost = std::size_t{1} << 30;
   for (std::span<const std::byte> bytes = next(); !bytes.empty(); bytes = next()) {
@@ -57,17 +60,43 @@ void sync_folder(const std::string& path) {
   if (folder.fd >= 0) ::fsync(folder.fd);
 }
 
-}  // namespace
+// A name that no other writer on any machine has: two that write one file do not meet before one of
+// them renames, and the last to do so wins.
+std::string partial_name(const std::string& path) {
+  static std::atomic<unsigned> count = 0;
+  return path + "." + process_tag() + "-" + std::to_string(count++) + std::string(kPartial);
+}
 
-namespace {
+// What `path` leads to where it is a link: what is written through a link leaves the link.
+std::string followed(std::string path) {
+  constexpr int kMostLinks = 40;
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(path, error); ++i)
+    path = (fs::path(folder_of(path)) / fs::read_symlink(path, error)).string();
+  return path;
+}
 
-void write_and_rename(const std::string& path, const Pieces& next, bool sync) {
-  const std::string partial = path + std::string(kPartial);
-  int cause = write_all(partial, next, sync);
+// A device, a pipe: what can be written to, and not be replaced.
+bool is_special(const std::string& path) {
+  std::error_code error;
+  const fs::file_status found = fs::status(path, error);
+  return fs::exists(found) && !fs::is_regular_file(found) && !fs::is_directory(found);
+}
+
+void write_and_rename(const std::string& named, const Pieces& next, bool sync) {
+  if (is_special(named)) {
+    const int failed = write_all({::open(named.c_str(), O_WRONLY | O_CLOEXEC)}, next, false);
+    if (failed != 0) fail(named, failed);
+    return;
+  }
+  const std::string path = followed(named);
+  const std::string partial = partial_name(path);
+  const int fd = ::open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  int cause = write_all({fd}, next, sync);
   if (cause == 0 && std::rename(partial.c_str(), path.c_str()) != 0) cause = errno;
   if (cause != 0) {
     ::unlink(partial.c_str());
-    fail(path, cause);
+    fail(named, cause);
   }
   if (sync) sync_folder(folder_of(path));
 }
@@ -92,6 +121,17 @@ void write_whole(const std::string& path, std::string_view text) {
 
 void replace_whole(const std::string& path, std::string_view text) {
   write_and_rename(path, once(std::as_bytes(std::span(text.data(), text.size()))), false);
+}
+
+void remove_leftovers(const std::string& folder) {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    std::string name = entry.path().filename().string();
+    if (!name.ends_with(kPartial)) continue;
+    name.erase(name.size() - kPartial.size());
+    const std::string tag = name.substr(name.rfind('.') + 1);
+    if (tag_is_gone(tag.substr(0, tag.rfind('-')))) fs::remove(entry.path(), error);
+  }
 }
 
 void make_folder(const std::string& path) {

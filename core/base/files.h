@@ -11,10 +11,11 @@
 
 namespace draftlab {
 
-// Creates or replaces `path`: written under a temporary name in the same folder, synced, renamed,
-// the folder synced. A kill at any moment leaves the old file, or the new one, and at most a
-// leftover that ends in kPartial. OutputError naming the path and the cause when it cannot be done;
-// then nothing is left behind.
+// Creates or replaces `path`: written under a temporary name of this process alone in the same
+// folder, synced, renamed, the folder synced. A kill at any moment leaves the old file, or the new
+// one, and at most a leftover that ends in kPartial. Where `path` is a link, what it leads to is
+// written; a device or a pipe is written to and not replaced. OutputError naming the path and the
+// cause when it cannot be done; then nothing is left behind.
 void write_whole(const std::string& path, std::span<const std::byte> bytes);
 void write_whole(const std::string& path, std::string_view text);
 // The same for what is larger than memory: each call of `next` gives a piece, which is written
@@ -24,6 +25,10 @@ void write_whole(const std::string& path, const std::function<std::span<const st
 void replace_whole(const std::string& path, std::string_view text);
 
 inline constexpr std::string_view kPartial = ".partial";
+// What is added to the name of a file that cannot be read, so that it is made anew.
+inline constexpr std::string_view kDamaged = ".damaged";
+// Removes the leftovers in a folder whose writer is known to be gone.
+void remove_leftovers(const std::string& folder);
 
 // Creates the folder and its parents. OutputError when that is impossible or something else has the
 // name.

@@ -11,6 +11,7 @@
 
 #include "core/base/documents.h"
 #include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/base/text.h"
 #include "core/config/plugin.h"
 #include "core/config/train.h"
@@ -45,21 +46,6 @@ std::string printable() {
   std::string characters;
   for (char c = '!'; c <= '~'; ++c) characters += c;
   return characters;
-}
-
-void write(const std::string& folder, const std::string& bytes) {
-  const std::filesystem::path file = std::filesystem::path(folder) / "spiece.model",
-                              partial = file.string() + ".partial";
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  std::ofstream out(partial, std::ios::binary);
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  if (out) std::filesystem::rename(partial, file, error);
-  if (!out || error) {
-    std::filesystem::remove(partial, error);
-    throw OutputError("cannot write '" + file.string() + "'");
-  }
 }
 
 class TokenizerTrainer final : public Trainer {
@@ -107,8 +93,10 @@ class TokenizerTrainer final : public Trainer {
             : from_stories(context.seed);
     const std::size_t read = lines.size();
     add_words(lines);
-    write(context.out, train_tokenizer(lines, options_.vocabulary, options_.coverage, printable(),
-                                       options_.split_digits));
+    make_folder(context.out);
+    write_whole(context.out + "/spiece.model",
+                train_tokenizer(lines, options_.vocabulary, options_.coverage, printable(),
+                                options_.split_digits));
     std::cout << "wrote " << context.out
               << "/spiece.model: " << open_tokenizer(context.out)->vocabulary() << " pieces from "
               << read << " lines\n";
