@@ -1,10 +1,10 @@
 #include "analysis/trace/export_csv.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
+#include <span>
 
-#include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/trace/hdf5_columns.h"
 #include "core/trace/trace_file.h"
@@ -43,6 +43,24 @@ void append_cell(std::string& line, const Values& values, std::size_t row, Type 
     append_text(line, std::get<2>(values)[row]);
 }
 
+// The names of the columns, without the table's.
+std::string header(const Columns& columns, const std::string& prefix) {
+  std::string line;
+  for (const ColumnInfo& column : columns.infos())
+    line += (line.empty() ? "" : ",") + column.name.substr(prefix.size());
+  return line + "\n";
+}
+
+void append_rows(std::string& text, const Columns& columns) {
+  for (std::int64_t row = 0; row < columns.rows(); ++row) {
+    for (std::size_t c = 0; c < columns.infos().size(); ++c) {
+      if (c) text += ',';
+      append_cell(text, columns.values(c), static_cast<std::size_t>(row), columns.infos()[c].type);
+    }
+    text += '\n';
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> export_csv(const std::string& path, const std::string& folder) {
@@ -50,38 +68,21 @@ std::vector<std::string> export_csv(const std::string& path, const std::string& 
   make_folder(folder);
   std::vector<std::string> written;
   for (Table table : trace_tables()) {
-    const std::string prefix = std::string(name(table)) + "_",
-                      file = folder + "/" + std::string(name(table)) + ".csv",
-                      partial = file + std::string(kPartial);
-    std::ofstream out(partial, std::ios::binary);
-    const auto check = [&] {
-      if (!out) throw OutputError("cannot write '" + partial + "'");
-    };
-    for (std::int64_t first = 0; first == 0 || first < trace.rows(table); first += kBlock) {
-      const std::int64_t count = std::min(kBlock, trace.rows(table) - first);
-      const Columns columns = trace.columns(table, first, count);
-      std::string text;
-      if (first == 0) {
-        for (std::size_t c = 0; c < columns.infos().size(); ++c)
-          text += (c ? "," : "") + columns.infos()[c].name.substr(prefix.size());
-        text += "\n";
+    const std::string word(name(table));
+    written.push_back(folder + "/" + word + ".csv");
+    std::string text;
+    std::int64_t next = 0;
+    write_whole(written.back(), [&]() -> std::span<const std::byte> {
+      text.clear();
+      if (next < trace.rows(table) || next == 0) {
+        const std::int64_t count = std::min(kBlock, trace.rows(table) - next);
+        const Columns columns = trace.columns(table, next, count);
+        if (next == 0) text = header(columns, word + "_");
+        append_rows(text, columns);
+        next = std::max<std::int64_t>(1, next + count);
       }
-      for (std::int64_t row = 0; row < count; ++row) {
-        for (std::size_t c = 0; c < columns.infos().size(); ++c) {
-          if (c) text += ',';
-          append_cell(text, columns.values(c), static_cast<std::size_t>(row),
-                      columns.infos()[c].type);
-        }
-        text += '\n';
-      }
-      out << text;
-      check();
-    }
-    out.close();
-    check();
-    if (std::rename(partial.c_str(), file.c_str()) != 0)
-      throw OutputError("cannot rename '" + partial + "' to '" + file + "'");
-    written.push_back(file);
+      return std::as_bytes(std::span(text));
+    });
   }
   return written;
 }

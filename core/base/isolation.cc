@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <new>
@@ -45,6 +46,22 @@ std::uint64_t memory_in_use() {
   ::_exit(0);
 }
 
+// All of it, or errno.
+int write_all(int fd, const std::string& text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const ssize_t written = ::write(fd, text.data() + at, text.size() - at);
+    if (written < 0 && errno != EINTR) return errno;
+    at += static_cast<std::size_t>(std::max<ssize_t>(written, 0));
+  }
+  return 0;
+}
+
+bool ended_well(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 }  // namespace
 
 bool survives(const std::function<void()>& act, std::uint64_t bytes, unsigned seconds) {
@@ -52,9 +69,35 @@ bool survives(const std::function<void()>& act, std::uint64_t bytes, unsigned se
   const pid_t child = ::fork();
   if (child < 0) return true;  // no process to be had: go without the trial
   if (child == 0) run(act, most_memory, seconds);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return ended_well(child);
+}
+
+std::optional<std::string> answer_of_child(const std::function<std::string()>& act,
+                                           std::uint64_t bytes, unsigned seconds) {
+  const std::uint64_t most_memory = memory_in_use() + bytes;
+  int ends[2];
+  const pid_t child = ::pipe2(ends, O_CLOEXEC) == 0 ? ::fork() : -1;
+  if (child < 0) return act();  // likewise
+  if (child == 0) {
+    const auto tell = [&] {
+      try {
+        if (write_all(ends[1], act()) != 0) ::_exit(1);
+      } catch (...) {
+        ::_exit(1);
+      }
+    };
+    run(tell, most_memory, seconds);
+  }
+  ::close(ends[1]);
+  std::string answer;
+  char buffer[65536];
+  for (ssize_t got; (got = ::read(ends[0], buffer, sizeof buffer)) != 0;) {
+    if (got < 0 && errno != EINTR) break;
+    answer.append(buffer, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  }
+  ::close(ends[0]);
+  if (!ended_well(child)) return {};
+  return answer;
 }
 
 }  // namespace draftlab

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
 
 namespace draftlab {
 
@@ -11,5 +13,9 @@ namespace draftlab {
 // without end. What `act` throws does not matter. `act` must not take locks that another thread may
 // hold.
 bool survives(const std::function<void()>& act, std::uint64_t bytes, unsigned seconds);
+
+// The same, and what `act` returned; nothing when the child died, or `act` threw.
+std::optional<std::string> answer_of_child(const std::function<std::string()>& act,
+                                           std::uint64_t bytes, unsigned seconds);
 
 }  // namespace draftlab

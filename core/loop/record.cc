@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/trace/schema.h"
+
 namespace draftlab {
 namespace {
 
@@ -10,6 +12,14 @@ const Distribution* seen_by(const Proposal& proposal, std::size_t draft) {
   const std::vector<Distribution>& known =
       proposal.raw.empty() ? proposal.drawn_from : proposal.raw;
   return known.empty() || known[draft].empty() ? nullptr : &known[draft];
+}
+
+// Where scores may lie in a trace, which has no infinities.
+const ColumnInfo& score_column() {
+  const std::vector<ColumnInfo>& columns = info(Table::step).columns;
+  static const ColumnInfo& score = *std::find_if(
+      columns.begin(), columns.end(), [](const ColumnInfo& c) { return c.name == "step_score"; });
+  return score;
 }
 
 }  // namespace
@@ -33,7 +43,7 @@ void record(const Window& window, const Proposal& proposal, const DraftNumbers& 
   row.drafted = static_cast<std::int32_t>(proposal.nodes.size());
   row.exact = proposal.exact;
   row.verified = route.verify;
-  row.score = route.score;
+  row.score = std::clamp(route.score, score_column().low, score_column().high);
   row.propensity = route.propensity;
   row.committed = static_cast<std::int32_t>(verdict.commits.size());
   row.stop = static_cast<std::int32_t>(verdict.why);

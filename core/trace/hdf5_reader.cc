@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/isolation.h"
+#include "core/trace/checksum.h"
 #include "core/trace/hdf5_handle.h"
 
 namespace draftlab {
@@ -19,6 +20,7 @@ constexpr hsize_t kReadWhole =
     1u << 20;                            // bytes: a file of our own up to this size is read at once
 constexpr hsize_t kMostDeflated = 1040;  // deflate never shrinks by more
 constexpr hsize_t kMostAttributeBytes = 16u << 20;
+constexpr hsize_t kMostChecked = 256u << 20;  // of a file of which few columns may be wanted
 
 }  // namespace
 
@@ -122,7 +124,11 @@ std::optional<std::string> ColumnReader::State::text(hid_t object, const std::st
 
 namespace {
 
-constexpr const char* kDamaged = "is damaged: HDF5 breaks down when it reads it";
+constexpr const char* kBreaksDown = "is damaged: HDF5 breaks down when it reads it";
+constexpr const char* kChanged =
+    "is damaged or incomplete: its checksum is not that of its bytes; whoever changes a trace on "
+    "purpose removes "
+    "its attribute 'checksum'";
 
 bool survives_in_child(hsize_t bytes, const std::function<void()>& act) {
   return survives(act, (1u << 28) + 64 * bytes, 2 + static_cast<unsigned>(bytes >> 20));
@@ -149,8 +155,8 @@ void read_all(const std::string& path) {
   read_root(file);
   auto read = [&](Table table, const ColumnInfo& column) {
     try {
-      file.text(column.name, "units");
       file.read(table, column);
+      file.text(column.name, "units");
     } catch (const DataError&) {  // will be found again by whoever needs this column
     }
   };
@@ -181,11 +187,14 @@ ColumnReader::ColumnReader(const std::string& path, Trust trust)
   state_->bytes = std::filesystem::file_size(path, error);
   state_->own = trust == Trust::own;
   state_->lazy = trust == Trust::lazy;
+  const bool checked =
+      trust == Trust::foreign || (trust == Trust::lazy && state_->bytes <= kMostChecked);
+  if (checked && !is_intact(path)) fail(kChanged);
   if (trust == Trust::foreign && !survives_in_child(state_->bytes, [&] { read_all(path); }))
-    fail(kDamaged);
+    fail(kBreaksDown);
   if (trust == Trust::lazy &&
       !survives_in_child(state_->bytes, [&] { read_root(ColumnReader(path, Trust::own)); }))
-    fail(kDamaged);
+    fail(kBreaksDown);
   Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_file_locking(access, false, true);  // files appear whole and never change
   if (state_->own && state_->bytes <= kReadWhole)
@@ -298,7 +307,7 @@ void ColumnReader::probe(Table table, const std::vector<ColumnInfo>& columns) co
       }
     }
   };
-  if (!survives_in_child(state_->bytes, read_through)) fail(kDamaged);
+  if (!survives_in_child(state_->bytes, read_through)) fail(kBreaksDown);
 }
 
 void ColumnReader::append_to(Stored& stored, Table table, const ColumnInfo& info) const {

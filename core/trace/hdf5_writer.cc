@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/trace/checksum.h"
 #include "core/trace/hdf5_handle.h"
 
 namespace draftlab {
@@ -66,7 +67,7 @@ struct ColumnWriter::State {
   void describe(hid_t data, const ColumnInfo& info, Scale& scale);
   void attach_scale(hid_t column, Scale& scale);
   void finish_scales();
-  std::span<const std::byte> bytes();
+  std::span<const std::byte> sealed();
 };
 
 // What H5DSattach_scale and a hundred calls of it write, at one go: it rewrites the scale's list
@@ -140,6 +141,7 @@ void ColumnWriter::root(std::string_view magic, const std::vector<Table>& tables
       attribute(a.name, *std::get<std::int64_t*>(field));
   }
   attribute("complete", std::int64_t{1});
+  attribute("checksum", std::string(kUnsealed));
 }
 
 void ColumnWriter::table(Table table, std::int64_t rows) {
@@ -244,24 +246,26 @@ void ColumnWriter::columns(const Columns& columns) {
 }
 
 // What has been built so far, where the library holds it.
-std::span<const std::byte> ColumnWriter::State::bytes() {
+std::span<const std::byte> ColumnWriter::State::sealed() {
   finish_scales();
   check(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
   const ssize_t size = H5Fget_file_image(file, nullptr, 0);
   void** memory = nullptr;
   check(size > 0 && H5Fget_vfd_handle(file, H5P_DEFAULT, reinterpret_cast<void**>(&memory)) >= 0);
-  return {static_cast<const std::byte*>(*memory), static_cast<std::size_t>(size)};
+  const std::span bytes(static_cast<std::byte*>(*memory), static_cast<std::size_t>(size));
+  seal(bytes);
+  return bytes;
 }
 
 std::vector<std::byte> ColumnWriter::image() {
-  const auto bytes = state_->bytes();
+  const auto bytes = state_->sealed();
   std::vector<std::byte> image(bytes.begin(), bytes.end());
   state_->file = Handle();
   return image;
 }
 
 void ColumnWriter::save(const std::string& path) {
-  write_whole(path, state_->bytes());
+  write_whole(path, state_->sealed());
   state_->file = Handle();
 }
 

@@ -9,12 +9,14 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <iostream>
 #include <map>
 #include <span>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/base/process.h"
 #include "core/base/words.h"
 #include "core/trace/hdf5_columns.h"
 #include "core/trace/provenance.h"
@@ -42,9 +44,7 @@ void write_root(ColumnWriter& file, Provenance provenance, const std::vector<Run
 
 // A name that no other writer on any machine has at this time.
 std::string writer_name() {
-  char host[64] = "host";
-  ::gethostname(host, sizeof host - 1);
-  return std::string(host) + "-" + std::to_string(::getpid()) + "-" +
+  return host_name().substr(0, 63) + "-" + std::to_string(::getpid()) + "-" +
          std::to_string(std::chrono::system_clock::now().time_since_epoch().count() % 1000000007);
 }
 
@@ -78,16 +78,12 @@ TraceWriter::TraceWriter(std::string path, Provenance provenance, std::vector<Ru
     // Some mounts of Lustre and NFS have no locks: then unit names keep writers apart.
     if (::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
       throw OutputError("another process is writing '" + path_ + "'");
+    remove_leftovers(folder_);
     std::vector<std::string> units;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
-      const std::string name = entry.path().filename().string();
-      if (name.ends_with(kPartial))
-        fs::remove(entry.path());
-      else if (is_unit(name))
-        units.push_back(entry.path().string());
+      if (is_unit(entry.path().filename().string())) units.push_back(entry.path().string());
     }
     if (error) throw OutputError("cannot read '" + folder_ + "': " + error.message());
-    fs::remove(path_ + std::string(kPartial), error);
     if (!units.empty() && !resume) {
       throw OutputError("'" + folder_ +
                         "' holds samples of a run that did not end; continue it with --resume or "
@@ -96,7 +92,12 @@ TraceWriter::TraceWriter(std::string path, Provenance provenance, std::vector<Ru
     std::sort(units.begin(), units.end());
     if (written) adopt(path_);
     for (const std::string& unit : units) {
-      adopt(unit);
+      try {
+        adopt(unit);
+      } catch (const DataError& damage) {
+        std::cerr << damage.what() << "; its samples are decoded again\n";
+        fs::rename(unit, unit + std::string(kDamaged), error);
+      }
       next_unit_ =
           std::max(next_unit_, std::atoi(fs::path(unit).filename().string().c_str() + 5) + 1);
     }
@@ -116,13 +117,16 @@ TraceWriter::~TraceWriter() {
   leave_folder();
 }
 
-// The folder goes when nothing but the lock is left in it.
+// The folder goes when nothing is left in it but the lock, leftovers of writers elsewhere, and
+// damaged units whose samples are in others by now.
 void TraceWriter::leave_folder() {
   if (lock_ < 0) return;
   bool empty = true;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error))
-    empty = empty && entry.path().filename() == "lock";
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
+    const std::string name = entry.path().filename().string();
+    empty = empty && (name == "lock" || name.ends_with(kPartial) || name.ends_with(kDamaged));
+  }
   const bool ours = ::flock(lock_, LOCK_EX | LOCK_NB) == 0;
   if (empty && ours) fs::remove_all(folder_, error);
   ::close(lock_);

@@ -3,8 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
+#include <iterator>
+#include <random>
 #include <sstream>
 
+#include "core/trace/checksum.h"
 #include "core/trace/curves.h"
 #include "tests/core/trace/trace_fixture.h"
 
@@ -135,6 +138,25 @@ TEST_CASE("what is no trace is said in one sentence") {
   CHECK(has(out.str(), "cannot be opened as HDF5"));
   CHECK(print(check_trace(folder / "absent.h5"), out) == 65);
   CHECK(has(out.str(), "there is no file"));
+}
+
+TEST_CASE("a damaged trace whose checksum fits breaks no checker") {
+  const TraceFolder folder("check");
+  write_made(folder / "good.h5", 3, 3, "2026-01-01T00:00:00Z");
+  std::ifstream in(folder / "good.h5", std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  std::mt19937 random(11);
+  int wrong = 0;
+  for (int i = 0; i < 40; ++i) {
+    std::string damaged = bytes;
+    for (int b = 0; b < 8; ++b) damaged[random() % damaged.size()] = static_cast<char>(random());
+    seal(std::as_writable_bytes(std::span(damaged)));
+    std::ofstream(folder / "bad.h5", std::ios::binary) << damaged;
+    const TraceCheck check = check_trace(folder / "bad.h5");
+    CHECK_FALSE(check.summary.empty());
+    wrong += !check.valid();
+  }
+  CHECK(wrong > 10);
 }
 
 TEST_CASE("curves are checked too") {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/base/documents.h"
 #include "core/base/error.h"
 #include "tests/core/trace/trace_fixture.h"
 
@@ -45,6 +46,26 @@ TEST_CASE("a trace as text files") {
   write_made(folder / "empty.h5", 0);
   export_csv(folder / "empty.h5", folder / "empty");
   CHECK(lines(folder / "empty/token.csv").size() == 1);
+}
+
+TEST_CASE("texts of every control character go through CSV and back") {
+  const TraceFolder folder("csv");
+  std::vector<std::string> texts = {"a\rb", "a\r", "\n", "a,b", "\"", "\t \x7F", "=1+1"};
+  for (char c = 1; c < 32; ++c) texts.push_back(std::string("x") + c);
+  {
+    TraceWriter writer(folder / "a.h5", {}, made_runs(), TraceOptions{}, false);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      SampleRow row = made_sample(0, static_cast<int>(i), 0);
+      row.text = texts[i];
+      writer.sample(std::move(row));
+    }
+    writer.close();
+  }
+  export_csv(folder / "a.h5", folder / "out");
+  const CsvTable table = read_csv(folder / "out/sample.csv");
+  REQUIRE(table.rows.size() == texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    CHECK(table.rows[i][table.column("text")] == texts[i]);
 }
 
 }  // namespace draftlab

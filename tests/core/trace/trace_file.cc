@@ -250,6 +250,75 @@ TEST_CASE("drafts are recorded as asked") {
   }
 }
 
+TEST_CASE("a sample that two units hold is merged once") {
+  const TraceFolder folder("trace");
+  write(folder / "whole.h5", false, 1000000);
+  const std::string path = folder / "a.h5";
+  {
+    TraceWriter writer(path, made_provenance(), made_runs(), units_of(1), false);
+    for (int i = 0; i < 10; ++i) writer.sample(made_sample(i % 2, i / 2, 0));
+  }
+  // Two workers that a lock could not keep apart finished the same samples.
+  std::vector<std::filesystem::path> units;
+  for (const auto& entry : std::filesystem::directory_iterator(path + ".units"))
+    if (entry.path().extension() == ".h5") units.push_back(entry.path());
+  REQUIRE(units.size() == 10);
+  for (std::size_t i = 0; i < units.size(); i += 3)
+    std::filesystem::copy_file(
+        units[i], path + ".units/unit-00001" + std::to_string(i) + "-elsewhere-1-1.h5");
+  TraceWriter writer(path, made_provenance(), made_runs(), units_of(1), true);
+  CHECK(writer.finished() == 10);
+  writer.close();
+  CHECK(Trace(path).samples() == 10);
+  CHECK(difference(path, folder / "whole.h5") == "");
+}
+
+TEST_CASE("a run of other data or of another checkpoint is not continued") {
+  const TraceFolder folder("trace");
+  const std::string path = folder / "a.h5";
+  {
+    TraceWriter writer(path, made_provenance(), made_runs(), units_of(1), false);
+    writer.sample(made_sample(0, 0, 0));
+  }
+  std::vector<RunRow> other = made_runs();
+  other[1].data_digest = "d2";
+  CHECK(message([&] { TraceWriter(path, made_provenance(), other, units_of(1), true); }, 78)
+            .find("its data's digest is 'd1' and that of this config is 'd2'") !=
+        std::string::npos);
+  other = made_runs();
+  other[0].checkpoint_digest = "c2";
+  CHECK(message([&] { TraceWriter(path, made_provenance(), other, units_of(1), true); }, 78)
+            .find("checkpoint's digest") != std::string::npos);
+}
+
+TEST_CASE("a damaged unit is put aside, and its samples are decoded again") {
+  const TraceFolder folder("trace");
+  write(folder / "whole.h5", false, 1000000);
+  const std::string path = folder / "a.h5";
+  {
+    TraceWriter writer(path, made_provenance(), made_runs(), units_of(1), false);
+    for (int i = 0; i < 4; ++i) writer.sample(made_sample(i % 2, i / 2, 0));
+  }
+  std::filesystem::path unit;
+  for (const auto& entry : std::filesystem::directory_iterator(path + ".units"))
+    if (entry.path().extension() == ".h5") unit = entry.path();
+  {
+    std::fstream file(unit, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(static_cast<std::streamoff>(std::filesystem::file_size(unit) / 2));
+    file << "damage";
+  }
+  {
+    TraceWriter writer(path, made_provenance(), made_runs(), units_of(1), true);
+    CHECK(writer.finished() == 3);
+    CHECK(std::filesystem::exists(unit.string() + ".damaged"));
+    for (int i = 0; i < 10; ++i)
+      if (!writer.finished(i % 2, i / 2, 0)) writer.sample(made_sample(i % 2, i / 2, 0));
+    writer.close();
+  }
+  CHECK(difference(path, folder / "whole.h5") == "");
+  CHECK_FALSE(std::filesystem::exists(path + ".units"));
+}
+
 TEST_CASE("a run that ends early is resumed to the same contents") {
   const TraceFolder folder("trace");
   write(folder / "whole.h5", false, 1000000);
@@ -261,10 +330,12 @@ TEST_CASE("a run that ends early is resumed to the same contents") {
   CHECK_FALSE(std::filesystem::exists(path));
   CHECK(message([&] { TraceWriter(path, made_provenance(), made_runs(), units_of(1), false); }, 73)
             .find("--resume") != std::string::npos);
-  std::ofstream(path + ".units/unit-000009.h5.partial") << "half";
+  const std::string leftover =
+      path + ".units/unit-000009.h5." + tag_of_the_dead() + "-0" + std::string(kPartial);
+  std::ofstream(leftover) << "half";
   {
     TraceWriter writer(path, made_provenance(), made_runs(), units_of(15), true);
-    CHECK_FALSE(std::filesystem::exists(path + ".units/unit-000009.h5.partial"));
+    CHECK_FALSE(std::filesystem::exists(leftover));
     CHECK(writer.finished() == 3);
     CHECK(writer.finished(1, 3, 0));
     for (int i = 0; i < 10; ++i) {

@@ -2,13 +2,17 @@
 // of contents.
 #pragma once
 
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <functional>
 #include <string>
 
+#include "core/base/files.h"
+#include "core/base/process.h"
 #include "core/config/composition.h"
 #include "core/trace/hdf5_columns.h"
 #include "core/trace/trace_file.h"
@@ -31,6 +35,24 @@ struct TraceFolder {
   }
   std::string operator/(const std::string& name) const { return path + "/" + name; }
 };
+
+// What a process that is gone called itself.
+inline std::string tag_of_the_dead() {
+  int ends[2];
+  if (::pipe(ends) != 0) return {};
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::string tag = process_tag();
+    ::_exit(::write(ends[1], tag.data(), tag.size()) < 0);
+  }
+  ::close(ends[1]);
+  char tag[256];
+  const ssize_t got = ::read(ends[0], tag, sizeof tag);
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return {tag, static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+}
 
 inline std::vector<RunRow> made_runs() {
   return {{"aaaaaaaaaaaa", "drafter=stepwise", "drafter = stepwise\n", "table", "", "", "d1"},

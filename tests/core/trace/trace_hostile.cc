@@ -10,6 +10,7 @@
 #include <random>
 
 #include "core/base/error.h"
+#include "core/trace/checksum.h"
 #include "tests/core/trace/trace_fixture.h"
 
 namespace draftlab {
@@ -38,7 +39,8 @@ void put(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-// Up to sixteen bytes are changed; one file in ten is cut off as well.
+// Up to sixteen bytes are changed; one file in ten is cut off as well. The checksum is made to fit,
+// so that HDF5 meets what was damaged.
 std::string damaged(std::string bytes, unsigned seed) {
   std::mt19937 random(seed);
   const unsigned many = 1 + random() % 16;
@@ -52,6 +54,7 @@ std::string damaged(std::string bytes, unsigned seed) {
     }
   }
   if (random() % 10 == 0) bytes.resize(random() % bytes.size());
+  seal(std::as_writable_bytes(std::span(bytes)));
   return bytes;
 }
 
@@ -67,13 +70,33 @@ TEST_CASE("files that are no trace are refused") {
   CHECK(has(refusal(bad), "cannot be opened as HDF5"));
   const std::string bytes = contents(good);
   put(bad, bytes.substr(0, bytes.size() / 2));
-  CHECK(has(refusal(bad), "cannot be opened as HDF5"));
+  CHECK(has(refusal(bad), "is damaged or incomplete"));
   CHECK(has(refusal(folder.path), "is not a file"));
   CHECK(has(refusal(folder / "absent"), "there is no file"));
   ColumnWriter other(1);
   other.attribute("magic", std::string("something else"));
   other.save(bad);
   CHECK(has(refusal(bad), "is no trace"));
+}
+
+TEST_CASE("a bit that flips anywhere in a trace is an error") {
+  const TraceFolder folder("hostile");
+  write_made(folder / "good.h5", 4);
+  const std::string bytes = contents(folder / "good.h5"), bad = folder / "bad.h5";
+  CHECK(refusal(folder / "good.h5") == "");
+  std::mt19937 random(3);
+  for (int i = 0; i < 200; ++i) {
+    std::string flipped = bytes;
+    const std::size_t at = random() % flipped.size();
+    flipped[at] = static_cast<char>(flipped[at] ^ (1 << (random() % 8)));
+    CAPTURE(at);
+    const bool intact = is_intact(std::as_bytes(std::span(flipped)));
+    // Where the word itself is damaged the file says nothing of its checksum.
+    if (flipped.find("draftlab-crc32:") != std::string::npos) CHECK_FALSE(intact);
+    if (i % 10 > 0) continue;
+    put(bad, flipped);
+    CHECK(refusal(bad) != "");
+  }
 }
 
 TEST_CASE("columns that contradict each other are refused") {
