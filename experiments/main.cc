@@ -74,6 +74,8 @@ const std::vector<Command>& commands() {
         {"dry-run", "print the table of cells and do nothing", true},
         {"estimate", "decode a few steps, print core-hours, walltime and memory", true},
         {"resume", "do what is missing, with the config as it is now (the default)", true},
+        {"replace", "another config takes over the folder: remove what only the old one decoded",
+         true},
         {"worker", "decode one cell of DIR after another until none is left", true},
         {"cells", "A:B: only these cells, counted from 0"},
         {"status", "print what became of the cells of DIR", true},
@@ -450,6 +452,7 @@ int main(int argc, char** argv) {
   try {
     const int status = draftlab::main_of({argv + 1, argv + argc});
     std::cout.flush();
+    if (!std::cout) throw draftlab::Error(74, "standard output cannot be written");
     return status;
   } catch (const draftlab::Error& error) {
     std::cout.flush();

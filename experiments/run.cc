@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "analysis/report/summary.h"
+#include "core/base/files.h"
 #include "core/base/progress.h"
 #include "core/config/composition.h"
 #include "core/trace/provenance.h"
@@ -54,6 +55,7 @@ int run(const CommandLine& line, const Registries& registries) {
 
   const bool resume = line.has("resume");
   const std::string path = line.flag("out", trace_path(line.paths[0], resume));
+  remove_leftovers(folder_of(path));
   Provenance made = provenance(first.run.machine, first.run.seed);
   made.title = config.title();
   made.config = first.resolved;

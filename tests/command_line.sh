@@ -63,6 +63,12 @@ expect 78 "does not exist" list --plugin "$folder/none.so"
 expect 0 "even-steps" --plugin "$modules/libtest_verifies_even_steps.so" list
 expect 0 "Verify one step in so many." describe even-steps --plugin "$modules/libtest_verifies_even_steps.so"
 expect 78 "draftlab-plugin-0/old" list --plugin "$modules/libtest_old_interface.so"
+# What standard output does not take is an error.
+for words in "list" "describe drafter.self" "check $folder/good.ini" "--version"; do
+  "$program" $words > /dev/full 2> "$folder/said"
+  got=$?
+  [ $got -eq 74 ] && grep -q "standard output" "$folder/said" || { echo "draftlab $words > /dev/full: exit $got, wanted 74"; failed=1; }
+done
 # Every config that is shipped is valid; those under base/ and models/ are there to be included.
 for config in $(find "$configs" -name '*.ini' ! -path '*/base/*' ! -path '*/models/*'); do expect 0 "cell" check "$config"; done
 # A checkpoint without a tokenizer decodes what needs no text, and nothing else.

@@ -57,6 +57,39 @@ same "$folder/a/sweep.h5" "$folder/run3.h5"
 expect 0 "7 done" sweep "$folder/configs/small.ini" --out "$folder/a" --run.samples 40
 same "$folder/a/sweep.h5" "$folder/run2.h5"
 
+# Two sweeps of one folder at once: both end well, and what they leave is whole.
+"$program" sweep "$folder/configs/small.ini" --out "$folder/g" > "$folder/first" 2>&1 & one=$!
+"$program" sweep "$folder/configs/small.ini" --out "$folder/g" > "$folder/second" 2>&1 & two=$!
+wait $one || wrong "the first of two sweeps: $(cat "$folder/first")"
+wait $two || wrong "the second of two sweeps: $(cat "$folder/second")"
+expect 0 "7 done" sweep "$folder/g"
+same "$folder/g/sweep.h5" "$folder/run2.h5"
+[ -z "$(find "$folder/g" -name '*.partial')" ] || wrong "leftovers: $(find "$folder/g" -name '*.partial')"
+
+# A trace that is lost, or damaged since it was decoded, is decoded again.
+lost=$(ls "$folder/g/cells" | head -1)
+rm "$folder/g/cells/$lost"
+expect 1 "1 missing" sweep "$folder/g" --status
+damaged=$(ls "$folder/g/cells" | tail -1)
+size=$(wc -c < "$folder/g/cells/$damaged")
+for at in $((size / 3)) $((size / 2)); do
+  printf '\377\000\252\125' | dd of="$folder/g/cells/$damaged" bs=1 seek=$at conv=notrunc 2> /dev/null
+done
+expect 0 "7 done" sweep "$folder/g"
+same "$folder/g/sweep.h5" "$folder/run2.h5"
+[ -e "$folder/g/cells/$damaged.damaged" ] || wrong "what was damaged is not kept"
+[ "$(ls "$folder/g/attempts" | wc -l)" = 9 ] || wrong "of seven cells two were to be decoded again: $(ls "$folder/g/attempts")"
+
+# Another config is another sweep: refused, or what only the old one decoded goes.
+sed 's/2, 3, 4/2, 5/' "$folder/configs/small.ini" > "$folder/configs/other.ini"
+before=$(cat "$folder/g/config.ini")
+expect 73 "sweep.decode.draft_length was '2, 3, 4' and is '2, 5'" sweep "$folder/configs/other.ini" --out "$folder/g"
+expect 73 "decode.temperature was not given and is '0.5'" sweep "$folder/configs/small.ini" --out "$folder/g" --decode.temperature 0.5
+[ "$before" = "$(cat "$folder/g/config.ini")" ] || wrong "a refused config was frozen"
+same "$folder/g/sweep.h5" "$folder/run2.h5"
+expect 0 "5 cells, 5 done" sweep "$folder/configs/other.ini" --out "$folder/g" --replace
+[ "$(ls "$folder"/g/cells/*.h5 | wc -l)" = 5 ] || wrong "cells of the old config stay: $(ls "$folder/g/cells")"
+
 # One worker after another, as a job script would start them; a lease keeps two from one cell.
 expect 0 "core-hours" sweep "$folder/configs/small.ini" --out "$folder/b" --estimate
 expect 1 "7 missing" sweep "$folder/b" --status
@@ -89,6 +122,15 @@ expect 1 "2 done, 2 quarantined" sweep "$folder/c"
 [ "$(ls "$folder/c/attempts" | wc -l)" = "$before" ] || wrong "a quarantined cell was tried again"
 DRAFTLAB_TEST_CALM=1 "$program" sweep "$folder/c" --retry > "$folder/retried" 2>&1 || wrong "$(cat "$folder/retried")"
 expect 0 "4 done" sweep "$folder/c" --status
+
+# A library is loaded from the command line, or because it is the one that was frozen.
+library=$(ls "$folder/c/plugins")
+cp "$folder/c/plugins/$library" "$folder/library"
+printf 'x' >> "$folder/c/plugins/$library"
+expect 65 "is not the library that was frozen" sweep "$folder/c" --status
+cp "$folder/library" "$folder/c/plugins/$library"
+sed -i "s|\"$library\"|\"../../library\"|" "$folder/c/sweep.json"
+expect 65 "is not the library that was frozen" sweep "$folder/c" --status
 
 # Refusals, in words.
 expect 73 "is no folder of a sweep" sweep "$folder/configs/small.ini" --out "$folder/configs"

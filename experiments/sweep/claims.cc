@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "core/base/error.h"
 #include "core/base/files.h"
@@ -29,30 +29,6 @@ constexpr const char* kStates[] = {"running", "done", "failed", "interrupted", "
 std::string contents(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
-}
-
-std::string hostname() {
-  char host[256] = "unknown";
-  ::gethostname(host, sizeof host - 1);
-  return host;
-}
-
-// When a process started, in ticks since the boot; "" when there is no such process.
-std::string start_of(const std::string& pid) {
-  const std::string stat = contents("/proc/" + pid + "/stat");
-  std::istringstream words(stat.substr(std::min(stat.size(), stat.rfind(')') + 1)));
-  std::string word;
-  for (int field = 3; field <= 22 && words >> word; ++field) {}
-  return words ? word : "";
-}
-
-// Where process numbers mean the same.
-std::string place() {
-  std::string boot = contents("/proc/sys/kernel/random/boot_id");
-  boot = boot.substr(0, boot.find('\n'));
-  struct stat space {};
-  ::stat("/proc/self/ns/pid", &space);
-  return hostname() + "/" + boot + "/" + std::to_string(space.st_ino);
 }
 
 std::string to_json(const Attempt& a) {
@@ -73,7 +49,7 @@ std::string to_json(const Attempt& a) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-// What cannot be read was claimed and not written yet.
+// What cannot be read was claimed and not written yet: nobody renews it, so it ends with its lease.
 Attempt from_json(const std::string& text, int number) {
   Attempt a;
   a.number = number;
@@ -93,30 +69,18 @@ Attempt from_json(const std::string& text, int number) {
     a.prompts = json.value("prompts", std::int64_t{0}),
     a.samples = json.value("samples", std::int64_t{0});
   } catch (const nlohmann::json::exception&) {
-    throw DataError("the record of an attempt is damaged: " + text.substr(0, 200));
+    Attempt unread;  // one damaged record does not stop the other cells
+    unread.number = number;
+    return unread;
   }
   return a;
 }
 
 }  // namespace
 
-std::string process_identity() {
-  const std::string pid = std::to_string(::getpid());
-  return place() + "/" + pid + "/" + start_of(pid);
-}
-
-bool is_gone(const std::string& identity) {
-  const std::string here = place() + "/";
-  if (identity.compare(0, here.size(), here) != 0) return false;
-  const std::string process = identity.substr(here.size());
-  const std::size_t slash = process.find('/');
-  return slash != std::string::npos &&
-         start_of(process.substr(0, slash)) != process.substr(slash + 1);
-}
-
 Claims::Claims(std::string folder, double lease)
     : folder_(std::move(folder)),
-      clock_(folder_ + "/.clock-" + hostname() + "-" + std::to_string(::getpid())),
+      clock_(folder_ + "/.clock-" + host_name() + "-" + std::to_string(::getpid())),
       lease_(lease) {
   make_folder(folder_);
   renewing_ = std::thread([this] { renew(); });
@@ -178,8 +142,9 @@ double Claims::age(const std::string& path) const {
 }
 
 bool Claims::abandoned(const std::string& cell, const Attempt& attempt) const {
+  // A time far in the future is nobody's either: a clock, or a hand, put it there.
   return attempt.state == AttemptState::running &&
-         (is_gone(attempt.owner) || age(file(cell, attempt.number)) > lease_);
+         (is_gone(attempt.owner) || std::abs(age(file(cell, attempt.number))) > lease_);
 }
 
 bool Claims::claim(const std::string& cell, int number, const std::string& round,
@@ -191,7 +156,7 @@ bool Claims::claim(const std::string& cell, int number, const std::string& round
   Attempt attempt;
   attempt.number = number;
   attempt.owner = process_identity();
-  attempt.host = hostname();
+  attempt.host = host_name();
   attempt.started = utc_now();
   attempt.round = round;
   attempt.job = job;

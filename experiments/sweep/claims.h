@@ -16,6 +16,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/process.h"
+
 namespace draftlab {
 
 enum class AttemptState { running, done, failed, interrupted, forgiven };
@@ -36,12 +38,6 @@ struct Attempt {
 using Attempts = std::vector<Attempt>;  // of one cell, ascending
 
 constexpr int kQuarantine = 3;  // failures after which a cell is left alone
-
-// Host, boot, process namespace, process and its start: no two processes share it, and whoever runs
-// in the same place can tell whether that process lives.
-std::string process_identity();
-// Whether the process is known to be gone; false where it cannot be known from here.
-bool is_gone(const std::string& identity);
 
 class Claims {
  public:

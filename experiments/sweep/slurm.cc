@@ -204,7 +204,7 @@ int submit(const SweepFolder& folder, const SlurmOptions& options,
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const auto found = attempts.find(cells[i].id);
     const Standing where =
-        standing(cells[i], found == attempts.end() ? Attempts{} : found->second, claims);
+        folder.standing(cells[i], found == attempts.end() ? Attempts{} : found->second, claims);
     if (where == Standing::done || where == Standing::quarantined) continue;
     tasks.insert(i / each);
     ++missing;

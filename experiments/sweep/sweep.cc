@@ -1,15 +1,21 @@
 #include "experiments/sweep/sweep.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <iostream>
 
 #include "analysis/report/summary.h"
+#include "core/base/files.h"
 #include "core/config/composition.h"
 #include "core/trace/trace_file.h"
 #include "experiments/sweep/slurm.h"
 #include "experiments/sweep/slurm_options.h"
+#include "experiments/sweep/sweep_change.h"
 #include "experiments/sweep/sweep_estimate.h"
 #include "experiments/sweep/sweep_local.h"
 #include "experiments/sweep/sweep_status.h"
@@ -64,7 +70,25 @@ int dry_run(const Config& config, const Registries& registries) {
   return 0;
 }
 
+// Only one process gathers at a time: the one that begins last knows most, and its result is to
+// stay. Where a file system has no locks, none is had.
+class Gathering {
+ public:
+  explicit Gathering(const SweepFolder& folder)
+      : fd_(::open((folder.path() + "/gathering").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+    if (fd_ >= 0) ::flock(fd_, LOCK_EX);
+  }
+  ~Gathering() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Gathering(const Gathering&) = delete;
+
+ private:
+  int fd_;
+};
+
 int finish(const SweepFolder& folder, const Registries& registries, bool went_through) {
+  const Gathering alone(folder);
   const Manifest cells = manifest(folder);
   const bool gathered = gather(folder, cells);
   const bool whole = print_status(folder, cells, std::cout);
@@ -88,6 +112,16 @@ int finish(const SweepFolder& folder, const Registries& registries, bool went_th
     std::cout << "next:  draftlab sweep " << folder.path()
               << "    tries again what failed, up to three times; --retry begins anew\n";
   return whole ? 0 : 1;
+}
+
+// Whether traces of cells that were done are damaged; they are put aside then.
+bool set_aside(const SweepFolder& folder) {
+  const std::size_t count = folder.set_aside_damaged();
+  if (count == 0) return false;
+  std::cerr << count << (count == 1 ? " trace of a cell was" : " traces of cells were")
+            << " damaged since it was decoded; what is left of it is kept as cells/*" << kDamaged
+            << ", and the cell is decoded again\n";
+  return true;
 }
 
 }  // namespace
@@ -136,7 +170,13 @@ int sweep(const CommandLine& line, const Registries& registries) {
     if (!SweepFolder::may_begin(out))
       throw OutputError("'" + out +
                         "' exists and is no folder of a sweep; name another with --out");
-    return SweepFolder::freeze(out, config, line.plugins, registries);
+    if (!line.has("replace")) {
+      if (const std::string change = config_change(out, config, registries); !change.empty())
+        throw OutputError(change);
+    }
+    SweepFolder frozen = SweepFolder::freeze(out, config, line.plugins, registries);
+    if (line.has("replace")) frozen.remove_other_cells();
+    return frozen;
   };
   SweepFolder folder = begun();
   if (line.has("dry-run")) return dry_run(folder.config(), registries);
@@ -150,8 +190,12 @@ int sweep(const CommandLine& line, const Registries& registries) {
   }
   if (line.has("gather") || line.has("status")) settle_with_slurm(folder);
   if (line.has("status")) return print_status(folder, manifest(folder), std::cout) ? 0 : 1;
-  if (line.has("gather")) return finish(folder, registries, true);
+  if (line.has("gather")) {
+    set_aside(folder);
+    return finish(folder, registries, true);
+  }
   if (line.has("estimate")) return estimate(folder, registries);
+  for (const char* const part : {"", "/cells", "/attempts"}) remove_leftovers(folder.path() + part);
   folder.cancel(false);
   if (line.has("retry")) std::cout << forgive_failures(folder) << " failures forgotten\n";
   forgive_interrupted(folder);
@@ -162,7 +206,9 @@ int sweep(const CommandLine& line, const Registries& registries) {
     settle_with_slurm(folder);
     return submit(folder, options, line.passed);
   }
-  const bool went_through = run_locally(folder, static_cast<int>(number(line, "jobs", 1, 1)));
+  const int jobs = static_cast<int>(number(line, "jobs", 1, 1));
+  bool went_through = run_locally(folder, jobs);
+  if (went_through && set_aside(folder)) went_through = run_locally(folder, jobs);
   return finish(folder, registries, went_through);
 }
 

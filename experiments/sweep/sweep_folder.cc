@@ -9,9 +9,11 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/base/files.h"
 #include "core/prob/chance.h"
+#include "core/trace/checksum.h"
 #include "core/trace/provenance.h"
 #include "experiments/arm/loaded_arm.h"
 #include "plugins/models/checkpoint/safetensors.h"
@@ -99,9 +101,16 @@ bool SweepFolder::may_begin(const std::string& path) {
 std::vector<std::string> SweepFolder::plugins(const std::string& path) {
   const Json json = Json::parse(contents(path + "/sweep.json"), nullptr, false);
   std::vector<std::string> found;
-  if (!json.is_object() || !json.contains("plugins")) return found;
-  for (const Json& plugin : json["plugins"])
-    found.push_back(path + "/plugins/" + plugin.get<std::string>());
+  if (!json.is_object() || !json.contains("plugins") || !json["plugins"].is_array()) return found;
+  for (const Json& plugin : json["plugins"]) {
+    const std::string name = plugin.is_string() ? plugin.get<std::string>() : plugin.dump();
+    const std::string file = path + "/plugins/" + name;
+    const bool own = plugin.is_string() && name.find('/') == std::string::npos;
+    if (!own || !name.starts_with(id_of(contents(file)) + "-"))
+      throw DataError("'" + path + "/sweep.json' names the plugin '" + name +
+                      "', which is not the library that was frozen; name one with --plugin");
+    found.push_back(file);
+  }
   return found;
 }
 
@@ -114,6 +123,8 @@ SweepFolder SweepFolder::freeze(const std::string& path, const Config& config,
   folder.config_ = Config::parse(text, "config.ini", faults);
   faults.raise();
   folder.load(registries);  // whatever is wrong shows before anything is written
+  if (std::any_of(path.begin(), path.end(), [](unsigned char c) { return c < 0x20; }))
+    throw UsageError("a sweep's folder may have no line ends or control characters in its name");
   make_folder(path);
   if (!is_one(path))
     write_whole(path + "/sweep.json",
@@ -260,7 +271,31 @@ void SweepFolder::cancel(bool cancelled) const {
     ::unlink((path_ + "/cancelled").c_str());
 }
 
-Standing standing(const SweepCell& cell, const Attempts& attempts, const Claims& claims) {
+void SweepFolder::remove_other_cells() const {
+  std::set<std::string> ours = {"workers"};  // whose log is nobody's in particular
+  for (const SweepCell& cell : cells_) ours.insert(cell.id);
+  std::error_code error;
+  for (const char* const part : {"/cells", "/attempts", "/logs"}) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(path_ + part, error)) {
+      const std::string name = entry.path().filename().string();
+      if (!ours.count(name.substr(0, name.find('.')))) fs::remove_all(entry.path(), error);
+    }
+  }
+  fs::remove(result(), error);
+}
+
+std::size_t SweepFolder::set_aside_damaged() const {
+  std::size_t count = 0;
+  for (const SweepCell& cell : cells_) {
+    if (is_intact(trace(cell))) continue;
+    fs::rename(trace(cell), trace(cell) + std::string(kDamaged));
+    ++count;
+  }
+  return count;
+}
+
+Standing SweepFolder::standing(const SweepCell& cell, const Attempts& attempts,
+                               const Claims& claims) const {
   if (failures(attempts) >= kQuarantine) return Standing::quarantined;
   if (attempts.empty()) return Standing::missing;
   const Attempt& last = attempts.back();
@@ -275,7 +310,7 @@ Standing standing(const SweepCell& cell, const Attempts& attempts, const Claims&
   const bool covers = last.first <= cell.first &&
                       last.first + last.prompts >= cell.first + cell.prompts &&
                       last.samples >= cell.samples;
-  return covers ? Standing::done : Standing::missing;
+  return covers && fs::exists(trace(cell)) ? Standing::done : Standing::missing;
 }
 
 std::string_view name(Standing standing) {

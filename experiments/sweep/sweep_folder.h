@@ -36,6 +36,9 @@ struct SweepCell {
   std::int64_t wanted() const { return prompts * samples; }
 };
 
+// Where a cell stands.
+enum class Standing { missing, running, failed, quarantined, done };
+
 class SweepFolder {
  public:
   // Freezes a config into `path`, in place of what was frozen there before; finished cells stay.
@@ -47,6 +50,7 @@ class SweepFolder {
   static bool is_one(const std::string& path);
   static bool may_begin(const std::string& path);  // a sweep is there already, or nothing but what
                                                    // an interrupted beginning left
+  // The libraries that were frozen. DataError where one is not what it was.
   static std::vector<std::string> plugins(const std::string& path);
 
   const std::string& path() const { return path_; }  // absolute
@@ -56,6 +60,12 @@ class SweepFolder {
   std::string log(const SweepCell& cell) const { return path_ + "/logs/" + cell.id + ".log"; }
   std::string attempts() const { return path_ + "/attempts"; }
   std::string result() const { return path_ + "/sweep.h5"; }
+  // A cell is done when its last attempt says so and its trace is there.
+  Standing standing(const SweepCell& cell, const Attempts& attempts, const Claims& claims) const;
+  // Renames traces that are not what was written, so that their cells are decoded again; how many.
+  std::size_t set_aside_damaged() const;
+  // Removes what an earlier config decoded and this one does not name.
+  void remove_other_cells() const;
   bool cancelled() const;
   void cancel(bool cancelled) const;
 
@@ -75,9 +85,6 @@ class SweepFolder {
   double lease_ = 300, estimate_ = 0;
 };
 
-// Where a cell stands.
-enum class Standing { missing, running, failed, quarantined, done };
-Standing standing(const SweepCell& cell, const Attempts& attempts, const Claims& claims);
 std::string_view name(Standing);
 
 // The config as text that reads back to the same cells.

@@ -78,7 +78,7 @@ Progress Local::started() {
   for (const SweepCell& cell : folder_.cells()) {
     const auto found = attempts.find(cell.id);
     const Standing where =
-        standing(cell, found == attempts.end() ? Attempts{} : found->second, claims_);
+        folder_.standing(cell, found == attempts.end() ? Attempts{} : found->second, claims_);
     if (where == Standing::quarantined) continue;
     total += cell.wanted();
     if (where == Standing::done) samples_ += cell.wanted(), ++cells_done_;

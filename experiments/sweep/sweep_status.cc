@@ -23,7 +23,7 @@ Manifest manifest(const SweepFolder& folder) {
   for (const SweepCell& cell : folder.cells()) {
     const auto found = all.find(cell.id);
     const Attempts attempts = found == all.end() ? Attempts{} : found->second;
-    const Standing where = standing(cell, attempts, claims);
+    const Standing where = folder.standing(cell, attempts, claims);
     CellRow row;
     row.id = cell.id, row.arm = cell.cell.label, row.status = name(where);
     row.attempts = static_cast<std::int32_t>(

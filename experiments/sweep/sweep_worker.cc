@@ -145,7 +145,7 @@ void Worker::watch() {
 bool Worker::try_claim(std::size_t index) {
   const SweepCell& cell = folder_.cells()[index];
   const Attempts attempts = claims_.of(cell.id);
-  const Standing where = standing(cell, attempts, claims_);
+  const Standing where = folder_.standing(cell, attempts, claims_);
   const bool failed_now = where == Standing::failed && attempts.back().round == options_.round;
   if (where == Standing::done) over_.insert(index);
   if (where == Standing::quarantined || failed_now) over_.insert(index), ++failed_;

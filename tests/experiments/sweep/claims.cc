@@ -97,6 +97,9 @@ TEST_CASE("a lease ends with its process where that can be seen, else when it is
   CHECK(claims.abandoned("cell", dead));
   CHECK(is_gone(dead.owner));
   CHECK_FALSE(is_gone(process_identity()));
+  std::string reused = process_identity();  // our number, of a process that began at another time
+  reused.back() = reused.back() == '1' ? '2' : '1';
+  CHECK(is_gone(reused));
   dead.owner = "elsewhere/1/2/3/4";  // nobody here can tell whether it lives
   CHECK_FALSE(claims.abandoned("cell", dead));
   age(folder / "cell.1", 200);
@@ -134,6 +137,27 @@ TEST_CASE("a claim that was not written yet is a running one") {
   CHECK(claims.of("cell").at(0).state == AttemptState::running);
   CHECK_FALSE(claims.abandoned("cell", claims.of("cell").at(0)));
   CHECK_FALSE(claims.claim("cell", 1, "r"));
+}
+
+TEST_CASE("a lease that is renewed in the future has ended, too") {
+  const TraceFolder folder("claims");
+  std::ofstream(folder / "cell.1");
+  Claims claims(folder.path, 300);
+  age(folder / "cell.1", -200);
+  CHECK_FALSE(claims.abandoned("cell", claims.of("cell").at(0)));
+  age(folder / "cell.1", -20000);
+  CHECK(claims.abandoned("cell", claims.of("cell").at(0)));
+}
+
+TEST_CASE("a damaged record of an attempt stops nothing: it ends with its lease") {
+  const TraceFolder folder("claims");
+  std::ofstream(folder / "cell.1") << R"({"state": 7, "seconds": "long"})";
+  std::ofstream(folder / "other.1") << R"({"state": "done", "seconds": 1})";
+  Claims claims(folder.path, 300);
+  CHECK(claims.all().at("other").at(0).state == AttemptState::done);
+  CHECK(claims.all().at("cell").at(0).state == AttemptState::running);
+  age(folder / "cell.1", 400);
+  CHECK(claims.abandoned("cell", claims.of("cell").at(0)));
 }
 
 TEST_CASE("the last line of a log") {

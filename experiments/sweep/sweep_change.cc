@@ -1,0 +1,54 @@
+#include "experiments/sweep/sweep_change.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "experiments/sweep/sweep_folder.h"
+
+namespace draftlab {
+namespace {
+
+std::string shown(const Config::Entry* entry) {
+  return entry ? "'" + entry->value + "'" : "not given";
+}
+
+// The first key that two configs give different values, parts and options before axes.
+std::string different_key(const Config& before, const Config& now) {
+  std::set<std::string> keys;
+  for (const Config* const config : {&before, &now})
+    for (const Config::Entry* const entry : config->entries()) keys.insert(entry->key);
+  for (const bool axes : {false, true}) {
+    for (const std::string& key : keys) {
+      const Config::Entry *const was = before.find(key), *const is = now.find(key);
+      if (key.starts_with("sweep.") != axes || (was && is && was->value == is->value)) continue;
+      return key + " was " + shown(was) + " and is " + shown(is);
+    }
+  }
+  return "other parts have these names";
+}
+
+}  // namespace
+
+std::string config_change(const std::string& folder, const Config& config,
+                          const Registries& registries) {
+  const std::string frozen = folder + "/config.ini";
+  if (!std::filesystem::exists(frozen)) return {};
+  Faults faults, gone;
+  const Config before = Config::read(frozen, {}, gone),
+               now = Config::parse(to_text(config), "config.ini", faults);
+  faults.raise();
+  const std::vector<Cell> cells = expand(now, registries, faults);
+  faults.raise();
+  std::set<std::string> ids;
+  for (const Cell& cell : cells) ids.insert(cell.id);
+  const std::vector<Cell> old = expand(before, registries, gone);
+  const bool kept = gone.empty() && std::all_of(old.begin(), old.end(), [&](const Cell& cell) {
+                      return ids.count(cell.id) > 0;
+                    });
+  if (kept) return {};
+  return "'" + folder + "' holds a sweep of another config: " + different_key(before, now) +
+         "; name another folder with --out, or give --replace to remove what that one decoded";
+}
+
+}  // namespace draftlab
