@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::size_t kTile = 32;  // rows that are attended together
 constexpr float kUnseen = -3e38f;
+constexpr std::int64_t kOffsets = 64;  // relative offsets that one product computes
 
 std::int64_t padded(std::int64_t count) { return (count + 15) / 16 * 16; }
 
@@ -124,19 +125,29 @@ XlnetRows::XlnetRows(Xlnet net, bool bf16) : config_(net.config), layout_(memory
   }
 }
 
-void XlnetRows::prepare(std::int64_t length) {
-  if (length <= length_) return;
+// Products of one shape, over offsets that begin at multiples of kOffsets, give an offset the same
+// bits whatever other lengths this process has met: a product over the whole table would round them
+// as its size has it. For the same reason the table's length is a multiple of kOffsets, too.
+void XlnetRows::prepare(std::int64_t longest) {
+  if (longest <= length_) return;
   const at::NoGradGuard no_grad;
-  const std::int64_t d = config_.d_model, heads = config_.n_head, head = config_.d_head,
-                     offsets = 2 * length - 1;
-  const at::Tensor positions = positional_rows(length - 1, 1 - length, d);
+  const std::int64_t length = (longest + kOffsets - 1) / kOffsets * kOffsets, d = config_.d_model,
+                     heads = config_.n_head, head = config_.d_head, offsets = 2 * length - 1;
+  std::vector<at::Tensor> blocks;  // of positions, from the highest offset down
+  for (std::int64_t high = length - 1; high > -length; high -= kOffsets)
+    blocks.push_back(positional_rows(high, high - kOffsets + 1, d));
   for (Layer& layer : layers_) {
-    const at::Tensor rows = at::matmul(positions, layer.r.to(at::kFloat));  // [2N-1, H dh]
     layer.relative = Panels(heads);
     layer.relative.settle(layout_, offsets, head);
-    for (std::int64_t h = 0; h < heads; ++h) {
-      for (std::int64_t o = 0; o < offsets; ++o)
-        layer.relative.set_output(h, o, rows.data_ptr<float>() + (o * heads + h) * head, head);
+    const at::Tensor weights = layer.r.to(at::kFloat);
+    std::int64_t output = 0;
+    for (const at::Tensor& positions : blocks) {
+      const at::Tensor rows = at::matmul(positions, weights);  // [kOffsets, H dh]
+      for (std::int64_t o = 0; o < kOffsets && output < offsets; ++o, ++output) {
+        for (std::int64_t h = 0; h < heads; ++h)
+          layer.relative.set_output(h, output, rows.data_ptr<float>() + (o * heads + h) * head,
+                                    head);
+      }
     }
   }
   length_ = length;

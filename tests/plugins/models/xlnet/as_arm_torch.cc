@@ -174,6 +174,21 @@ DOCTEST_TEST_CASE("a batch answers what each sequence alone would be answered") 
   DOCTEST_CHECK(other->counts()[Kind::draft].positions == 2 + 2);
 }
 
+DOCTEST_TEST_CASE("answers do not depend on longer canvases that the process has met") {
+  const Checkpoint checkpoint;
+  const auto fresh = checkpoint.model(true), experienced = checkpoint.model(true);
+  for (const int longer : {70, 301}) {
+    Canvas canvas(longer, {{0, 7}, {longer - 1, 8}});
+    const auto sequence = experienced->open(canvas);
+    ask(*experienced, *sequence, draft(canvas, 4));
+  }
+  Canvas canvas(23, {{2, 9}, {11, 12}});
+  const auto here = fresh->open(canvas), there = experienced->open(canvas);
+  const Question question = draft(canvas, 21);
+  DOCTEST_CHECK(difference(question, ask(*fresh, *here, question),
+                           ask(*experienced, *there, question)) == 0);
+}
+
 DOCTEST_TEST_CASE("each forward computes only the rows that are new") {
   const Checkpoint checkpoint;
   const auto model = checkpoint.model(true);
