@@ -53,6 +53,20 @@ ValidationRow generate(Config config, const Registries& registries, const std::s
   return row;
 }
 
+// A checkpoint is the work of days: it is written over only by the training that made it.
+void check_folder(const std::string& folder, bool resume) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const bool goes_on = resume && fs::exists(folder + "/training.safetensors", error);
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (goes_on || entry.path().extension() != ".safetensors") continue;
+    throw OutputError("'" + folder + "' holds " + entry.path().filename().string() + " already" +
+                      (resume ? ", without the state of its training: --resume has nothing to go "
+                                "on with, and --out names another folder"
+                              : ": --resume goes on with it, or --out names another folder"));
+  }
+}
+
 }  // namespace
 
 int train(const CommandLine& line, const Registries& registries) {
@@ -80,6 +94,7 @@ int train(const CommandLine& line, const Registries& registries) {
                          static_cast<std::uint64_t>(composition.run.seed),
                          cells.size() > 1 ? out + "/" + folder_name(cells[i]) : out,
                          line.has("resume")};
+    check_folder(context.out, context.resume);
     if (cell.find("task")) {
       context.generate = [&cell, &registries](const std::string& checkpoint) {
         return generate(cell, registries, checkpoint);

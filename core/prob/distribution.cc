@@ -164,12 +164,13 @@ struct Distribution::State {
     double largest = -kInfinity;
     if (before > 0) largest = x.head(before).maxCoeff();
     if (after < size) largest = std::max<double>(largest, x.tail(size - after).maxCoeff());
-    if (!std::isfinite(largest)) throw Fault("a model answered with logits that are not finite");
+    if (!std::isfinite(largest))
+      throw DataError("a model answered with logits that are not finite");
     p.resize(size);
     double sum = exponentials(logits.data(), largest, p.data(), before);
     if (before < size) p[before] = 0;
     sum += exponentials(logits.data() + after, largest, p.data() + after, size - after);
-    if (!std::isfinite(sum)) throw Fault("a model answered with logits that are not finite");
+    if (!std::isfinite(sum)) throw DataError("a model answered with logits that are not finite");
     p *= 1 / sum;
     log_normaliser = largest + std::log(sum);
     normalised = true;
@@ -286,10 +287,12 @@ Distribution shaped(const Distribution& raw, const Sampling& sampling) {
   if (sampling.temperature != 1) {
     // p^(1/T), scaled so that the largest weight is one: small temperatures do not underflow as a
     // whole.
-    const double largest = std::log(raw.max());
+    // Rounding must put none above it: near temperature 0 that would be infinitely much.
+    const double largest = raw.log_probability(raw.argmax());
     for (Token token = 0; token < size; ++token) {
-      if (weights[token] > 0)
-        weights[token] = std::exp((raw.log_probability(token) - largest) / sampling.temperature);
+      if (weights[token] <= 0) continue;
+      const double below = std::min(0.0, raw.log_probability(token) - largest);
+      weights[token] = std::exp(below / sampling.temperature);
     }
   }
   if (!cut_k && !cut_p) return Distribution(std::move(weights));

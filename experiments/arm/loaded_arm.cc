@@ -8,6 +8,7 @@
 #include <list>
 #include <optional>
 
+#include "core/base/error.h"
 #include "core/metrics/decode_metrics.h"
 #include "plugins/tokenizers/tokenizer.h"
 
@@ -19,6 +20,29 @@ std::string described(const std::string& name,
   std::string text = name;
   for (const auto& [option, value] : values) text += "\n" + option + "=" + value;
   return text;
+}
+
+// A tokenizer of another model may know more tokens than this one does.
+void check(const Prompt& prompt, const ModelFacts& facts) {
+  const auto known = [&](Token token) {
+    if (token < facts.vocabulary || facts.dimension > 0) return;
+    throw DataError("prompt '" + prompt.id + "' holds token " + std::to_string(token) +
+                    ", and the model in '" + facts.checkpoint + "' knows " +
+                    std::to_string(facts.vocabulary) + ": the tokenizer is another model's");
+  };
+  for (const auto& [position, token] : prompt.given) known(token);
+  for (const std::vector<Token>& choice : prompt.choices)
+    for (const Token token : choice) known(token);
+}
+
+// "'FOLDER', 'FOLDER': ", for a message.
+std::string checkpoints(const Models& models) {
+  std::string text;
+  for (const auto& model : models.models) {
+    const std::string folder = model->facts().checkpoint;
+    if (!folder.empty()) text += (text.empty() ? "'" : ", '") + folder + "'";
+  }
+  return text.empty() ? text : text + ": ";
 }
 
 }  // namespace
@@ -42,10 +66,18 @@ void LoadedArm::decode(std::span<const Job> jobs,
         : job(job),
           prompt(arm.task->prompt(job.prompt)),
           chance(static_cast<std::uint64_t>(arm.composition.run.seed)) {
+      check(prompt, arm.models.target().facts());
       const std::uint64_t sequence = stable_hash(prompt.id + "/" + std::to_string(job.sample));
       decoder.emplace(arm.composition, arm.models, prompt, sequence, chance);
       work.emplace(decoder->decode());
       work->start();
+    }
+  };
+  const auto of_models = [this](const auto& act) {
+    try {
+      return act();
+    } catch (const DataError& error) {
+      throw DataError(checkpoints(models) + error.what());
     }
   };
   const auto batch = static_cast<std::size_t>(composition.run.batch);
@@ -60,13 +92,13 @@ void LoadedArm::decode(std::span<const Job> jobs,
         waiting.push_back(&*slot++->decoder);
         continue;
       }
-      wanted =
-          finished(finish(slot->work->take(), slot->job, slot->prompt, *slot->decoder)) && wanted;
+      SampleRow row = of_models([&] { return slot->work->take(); });
+      wanted = finished(finish(std::move(row), slot->job, slot->prompt, *slot->decoder)) && wanted;
       slot = slots.erase(slot);
     }
     if (slots.size() < batch && next < jobs.size())
       continue;  // a place that became free is filled before the next forward
-    if (wanted && !waiting.empty()) answer_pending(models, waiting);
+    if (wanted && !waiting.empty()) of_models([&] { answer_pending(models, waiting); });
   }
 }
 

@@ -11,6 +11,7 @@
 #include "core/config/train.h"
 #include "experiments/sections.h"
 #include "plugins/builtin.h"
+#include "tests/core/trace/trace_fixture.h"
 
 namespace draftlab {
 namespace {
@@ -39,6 +40,12 @@ class Recorder final : public Trainer {
   Options options_;
 };
 
+void registry_with_recorder(Registries& registries) {
+  register_builtin_plugins(registries);
+  register_sections(registries);
+  registries.trainers.add<Recorder>("recorder", "writes down what it is asked");
+}
+
 struct File {
   std::string path = (std::filesystem::temp_directory_path() /
                       ("draftlab_train_" + std::to_string(getpid()) + ".ini"))
@@ -49,9 +56,7 @@ struct File {
 
 TEST_CASE("a sweep trains each cell in a folder of its own") {
   Registries registries;
-  register_builtin_plugins(registries);
-  register_sections(registries);
-  registries.trainers.add<Recorder>("recorder", "writes down what it is asked");
+  registry_with_recorder(registries);
   const File file("trainer = recorder\n[run]\nseed = 7\n[sweep]\ntrainer.recorder.size = 2, 3\n");
   calls.clear();
   CHECK(train({"train", {file.path}, {}, {}, {}, {{"out", "somewhere"}, {"resume", "true"}}},
@@ -63,6 +68,27 @@ TEST_CASE("a sweep trains each cell in a folder of its own") {
   CHECK(calls[0].seed == 7);
   CHECK(calls[0].resume);
   CHECK_FALSE(calls[0].generates);
+}
+
+TEST_CASE("a checkpoint is written over only by its own training") {
+  Registries registries;
+  registry_with_recorder(registries);
+  const File file("trainer = recorder\n");
+  const TraceFolder folder("train-out");
+  const auto trained = [&](bool resume) {
+    CommandLine line{"train", {file.path}, {}, {}, {}, {{"out", folder.path}}};
+    if (resume) line.flags["resume"] = "true";
+    return train(line, registries);
+  };
+  CHECK(trained(false) == 0);
+  std::ofstream(folder / "spiece.model") << "a tokenizer may be there";
+  CHECK(trained(false) == 0);
+  std::ofstream(folder / "model.safetensors") << "x";
+  CHECK_THROWS_AS(trained(false), OutputError);
+  CHECK_THROWS_AS(trained(true), OutputError);
+  std::ofstream(folder / "training.safetensors") << "x";
+  CHECK_THROWS_AS(trained(false), OutputError);
+  CHECK(trained(true) == 0);
 }
 
 TEST_CASE("a config without a trainer is refused") {

@@ -146,6 +146,7 @@ XlnetConfig XlnetConfig::read(const std::string& folder) {
   config.d_head =
       json.contains("d_head") ? size(json, path, "d_head", 65536) : config.d_model / config.n_head;
   config.layer_norm_eps = value<double>(json, path, "layer_norm_eps", 1e-12);
+  if (!(config.layer_norm_eps > 0)) throw DataError(path + ": 'layer_norm_eps' must be positive");
   config.tie_word_embeddings = value<bool>(json, path, "tie_word_embeddings", true);
   config.mask_token_id = value<std::int64_t>(json, path, "mask_token_id", 6);
   if (config.mask_token_id < -1 || config.mask_token_id >= config.vocab_size) {

@@ -185,6 +185,24 @@ TEST_CASE("shaping") {
   check_equal(shaped(of({0, 1e-300, 1}), {.temperature = .01}), {0, 0, 1});
 }
 
+TEST_CASE("a temperature next to 0 takes the best token") {
+  const std::vector<float> logits = {1.25f, 3.5f, 3.4999998f, -2.0f, 0.1f};
+  const Distribution raw = Distribution::from_logits(nullptr, logits, kNoToken);
+  for (const double temperature : {1e-300, 1e-30, 1e-9}) {
+    Sampling sampling;
+    sampling.temperature = temperature;
+    CHECK(shaped(raw, sampling).probability(1) == 1);
+    CHECK(shaped(Distribution(Eigen::ArrayXd{{0.3, 0.1, 0.6}}), sampling).probability(2) == 1);
+  }
+}
+
+TEST_CASE("logits that are not finite are bad data") {
+  for (const float bad : {NAN, INFINITY}) {
+    const std::vector<float> logits = {1, bad, 2};
+    CHECK_THROWS_AS(Distribution::from_logits(nullptr, logits, kNoToken).probability(0), DataError);
+  }
+}
+
 TEST_CASE("the residual") {
   check_equal(residual(of({.5, .3, .2}), of({.2, .6, .2})), {1, 0, 0});
   check_equal(residual(of({.6, .3, .1}), of({.2, .6, .2})), {1, 0, 0});

@@ -6,6 +6,7 @@
 
 #include <map>
 
+#include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "experiments/sections.h"
 #include "plugins/builtin.h"
@@ -115,6 +116,28 @@ TEST_CASE("a fixed shape refuses a model whose answers may depend on the batch")
   fixed.fixed_shape = true;
   CHECK_THROWS_WITH_AS(load(bound, fixed, loaded),
                        doctest::Contains("may depend on what shares their forward"), ConfigError);
+}
+
+TEST_CASE("a prompt of tokens that the model does not know is bad data, not a fault") {
+  class Foreign final : public Task {
+   public:
+    void load(const Tokenizer*) override {}
+    int size() const override { return 1; }
+    Prompt prompt(int) const override {
+      Prompt prompt;
+      prompt.id = "foreign";
+      prompt.length = 7;
+      prompt.given = {{3, 9}};
+      return prompt;
+    }
+    std::vector<Score> score(const Prompt&, const Canvas&) const override { return {}; }
+    std::string text(const Prompt&, const Canvas&) const override { return {}; }
+  };
+  LoadedArm arm = toy();
+  arm.task = std::make_shared<Foreign>();
+  const Job job{0, 0};
+  CHECK_THROWS_WITH_AS(arm.decode({&job, 1}, [](const SampleRow&) { return true; }),
+                       doctest::Contains("holds token 9"), DataError);
 }
 
 TEST_CASE("when it is told to stop, nothing more is begun") {
