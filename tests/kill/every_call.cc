@@ -1,6 +1,8 @@
 // A process that is killed before each of its calls that change a file, one run a call: whatever
 // was reported as finished is there, every file of the trace opens, and a resume ends with the
-// contents of a run that was not interrupted. Once more with writes of which only half arrives.
+// contents of a run that was not interrupted. Once more with writes of which only half arrives, and
+// once more as if the power were cut: what was not synced is gone, and so are renames in a folder
+// that was not.
 //
 // The functions below stand before those of the C library for this program and the libraries it
 // loads.
@@ -13,6 +15,8 @@
 
 #include <atomic>
 #include <cstdarg>
+#include <map>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/config/plugin.h"
@@ -28,13 +32,47 @@ std::atomic<long> calls = 0, fatal = -1;  // counted only while fatal >= 0
 bool torn = false;
 int result_pipe = -1;  // what is written there is no file
 
-void strike() {
-  if (fatal >= 0 && calls++ == fatal) ::kill(::getpid(), SIGKILL);
-}
-
 template <class Function>
 Function next(const char* name) {
   return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));
+}
+
+// What a disk would not have yet.
+struct Unsynced {
+  bool counts = false;
+  std::map<int, std::string> opened;                         // paths of descriptors
+  std::set<std::string> files;                               // written since their last sync
+  std::vector<std::pair<std::string, std::string>> renames;  // to names that were free
+
+  void written(int fd) {
+    if (counts && opened.count(fd)) files.insert(opened[fd]);
+  }
+  void synced(int fd) {
+    if (!counts || !opened.count(fd)) return;
+    const std::string path = opened[fd];
+    files.erase(path);
+    std::erase_if(renames, [&](const auto& names) {
+      return std::filesystem::path(names.second).parent_path() == path;
+    });
+  }
+  void renamed(const std::string& from, const std::string& to, bool was_free) {
+    if (!counts) return;
+    if (files.erase(from)) files.insert(to);
+    if (was_free) renames.emplace_back(from, to);
+  }
+  void lose() {
+    static const auto rename = next<int (*)(const char*, const char*)>("rename");
+    for (const std::string& path : files) (void)!::truncate(path.c_str(), 0);
+    for (auto names = renames.rbegin(); names != renames.rend(); ++names)
+      rename(names->second.c_str(), names->first.c_str());
+  }
+};
+Unsynced unsynced;
+
+void strike() {
+  if (fatal < 0 || calls++ != fatal) return;
+  unsynced.lose();
+  ::kill(::getpid(), SIGKILL);
 }
 
 }  // namespace
@@ -45,6 +83,7 @@ ssize_t write(int fd, const void* bytes, size_t count) {
   if (fd != result_pipe && fd > 2) {
     if (torn && fatal >= 0 && calls == fatal) real(fd, bytes, count / 2);
     strike();
+    unsynced.written(fd);
   }
   return real(fd, bytes, count);
 }
@@ -55,17 +94,24 @@ int open(const char* path, int flags, ...) {
   const mode_t mode = va_arg(list, mode_t);
   va_end(list);
   if (flags & O_CREAT) strike();
-  return real(path, flags, mode);
+  const int fd = real(path, flags, mode);
+  if (unsynced.counts) unsynced.opened[fd] = path;
+  return fd;
 }
 int rename(const char* from, const char* to) {
   static const auto real = next<int (*)(const char*, const char*)>("rename");
   strike();
-  return real(from, to);
+  const bool was_free = ::access(to, F_OK) != 0;
+  const int result = real(from, to);
+  if (result == 0) unsynced.renamed(from, to, was_free);
+  return result;
 }
 int fsync(int fd) {
   static const auto real = next<int (*)(int)>("fsync");
   strike();
-  return real(fd);
+  const int result = real(fd);
+  if (result == 0) unsynced.synced(fd);
+  return result;
 }
 int unlink(const char* path) {
   static const auto real = next<int (*)(const char*)>("unlink");
@@ -112,12 +158,14 @@ struct Outcome {
 };
 
 Outcome in_child(long fatal_call, bool tear,
-                 const std::function<void(const std::function<void(int)>&)>& act) {
+                 const std::function<void(const std::function<void(int)>&)>& act,
+                 bool cut_power = false) {
   int ends[2];
   REQUIRE(::pipe(ends) == 0);
   const pid_t child = ::fork();
   if (child == 0) {
     int status = 0;
+    unsynced.counts = cut_power;
     result_pipe = ends[1], torn = tear, calls = 0, fatal = fatal_call;
     try {
       act([&](int value) {
@@ -152,7 +200,7 @@ void decode(const std::string& path, const std::function<void(int)>& report) {
   writer.close();
 }
 
-void kill_at_every_call(bool tear) {
+void kill_at_every_call(bool tear, bool cut_power = false) {
   const TraceFolder folder("every-call");
   const std::string whole = folder / "whole.h5", path = folder / "a.h5";
   write_made(whole, kSamples);
@@ -161,7 +209,8 @@ void kill_at_every_call(bool tear) {
     CAPTURE(call);
     std::filesystem::remove_all(path);
     std::filesystem::remove_all(path + ".units");
-    const Outcome outcome = in_child(call, tear, [&](const auto& report) { decode(path, report); });
+    const Outcome outcome = in_child(
+        call, tear, [&](const auto& report) { decode(path, report); }, cut_power);
     killed = outcome.killed;
     if (!killed) CHECK(outcome.status == 0);
     if (std::filesystem::exists(path)) CHECK(difference(path, whole) == "");
@@ -184,6 +233,10 @@ void kill_at_every_call(bool tear) {
 
 TEST_CASE("a run killed before every call loses nothing") { kill_at_every_call(false); }
 TEST_CASE("a run killed after half of every write loses nothing") { kill_at_every_call(true); }
+
+TEST_CASE("a power cut before every call loses nothing that was reported") {
+  kill_at_every_call(false, true);
+}
 
 TEST_CASE("an attempt killed before every call leaves a cell that can be claimed") {
   const TraceFolder folder("every-call-claim");

@@ -152,6 +152,11 @@ TEST_CASE("perplexity sums nats and tokens; entropy is in bits") {
   CHECK(perplexity(std::vector<SampleRow>{one, other, unjudged}) ==
         doctest::Approx(std::exp(7 * std::log(2.0) / 4)));
   CHECK(std::isnan(perplexity(std::vector<SampleRow>{unjudged})));
+  SampleRow empty, unmeasured;  // a text without tokens, and one that no judge could score
+  empty.judge_nll = 7, empty.judge_tokens = 0;
+  unmeasured.judge_nll = kNotMeasured, unmeasured.judge_tokens = 5;
+  CHECK(perplexity(std::vector<SampleRow>{one, empty, other, unmeasured}) ==
+        perplexity(std::vector<SampleRow>{one, other}));
   CHECK(token_entropy_bits(std::vector<Token>{5, 5, 6, 7}) == doctest::Approx(1.5));
   CHECK(token_entropy_bits(std::vector<Token>{5, 5}) == 0);
 }

@@ -35,6 +35,13 @@ class Uniform final : public Model {
 
 }  // namespace
 
+TEST_CASE("function evaluations are prefill, draft, verify and commit, and nothing else") {
+  Counts counts;
+  const Kind kinds[] = {Kind::prefill, Kind::draft, Kind::verify, Kind::commit, Kind::aux};
+  for (int i = 0; i < 5; ++i) counts[kinds[i]].calls = 1 << i;
+  CHECK(counts.nfe() == 1 + 2 + 4 + 8);
+}
+
 TEST_CASE("the form of a question follows from its nodes and view; its leaves are its paths") {
   Question question{
       .kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {{kRoot, {1}}}};

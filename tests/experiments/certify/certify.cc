@@ -154,6 +154,14 @@ TEST_CASE("a false claim is exit status 1, a true one 0") {
   CHECK(run_certify("lossy-epsilon", {{"certify.expect", "lossless"}}, printed) == 1);
 }
 
+TEST_CASE("what is lossless is held to the tolerance, however much a lossy decoder must show") {
+  std::string printed;
+  CHECK(run_certify("assd-self-k3",
+                    {{"acceptance.speculative.epsilon", "0.05"}, {"certify.visible", "0.9"}},
+                    printed) == 1);
+  CHECK(printed.find("DOES NOT HOLD") != std::string::npos);
+}
+
 TEST_CASE("too many outcomes are refused before they are walked, with the estimate and the bound") {
   std::string printed;
   try {

@@ -36,6 +36,25 @@ TEST_CASE("the ratio test accepts with min(1, p/q)") {
   CHECK(rule->probability({0, p, nullptr, 0}) == doctest::Approx(0.2));  // a point mass claims 1
 }
 
+TEST_CASE("ratios a hair below one are tested as they are: the law is the target's") {
+  const auto rule = speculative();
+  const Distribution p = of({0.5 - 2.5e-5, 0.5 + 2.5e-5}), q = of({0.5, 0.5});
+  CHECK(std::abs(rule->probability({0, p, &q, 0}) - (1 - 5e-5)) < 1e-12);
+  CHECK(rule->probability({1, p, &q, 0}) == 1);
+  const Distribution more = rule->replacement({0, p, &q, 0});
+  double accepted = 0, variation = 0;
+  for (Token token = 0; token < 2; ++token)
+    accepted += q.probability(token) * rule->probability({token, p, &q, 0});
+  for (Token token = 0; token < 2; ++token) {
+    const double law = q.probability(token) * rule->probability({token, p, &q, 0}) +
+                       (1 - accepted) * more.probability(token);
+    variation += std::abs(law - p.probability(token)) / 2;
+  }
+  CHECK(variation < 1e-12);
+  // The same of densities, by their logarithms.
+  CHECK(std::abs(rule->probability(-5e-5, 0.0) - std::exp(-5e-5)) < 1e-12);
+}
+
 TEST_CASE("epsilon is added to the ratio, gamma is its exponent") {
   const Distribution p = of({0.2, 0.8}), q = of({0.5, 0.5});
   CHECK(speculative("epsilon = 0.05\n")->probability({0, p, &q, 0}) == doctest::Approx(0.45));

@@ -8,14 +8,15 @@ using namespace draftlab;
 namespace {
 
 // Drafts over a canvas without a model: nothing is asked unless the block begins at position 0.
-Proposal propose(const Canvas& canvas, int draft_length) {
+Proposal propose(const Canvas& canvas, int draft_length, std::vector<std::int32_t> positions = {}) {
   Registries registries;
   register_builtin_plugins(registries);
   Faults faults;
   const auto drafter = registries.drafters.find("ngram")
                            ->bind(Config::parse("", "test.ini", faults), "drafter.ngram", faults)
                            .make();
-  const Window window{.positions = canvas.masked_positions(), .span = 2};
+  if (positions.empty()) positions = canvas.masked_positions();
+  const Window window{.positions = positions, .span = 2};
   DecodeOptions decode;
   decode.draft_length = draft_length;
   const std::optional<Carry> carry;
@@ -58,4 +59,15 @@ TEST_CASE("a token without a visible successor drafts from the visible tokens") 
   CHECK(proposal.drawn_from[0].probability(2) == doctest::Approx(2.0 / 3));
   CHECK(proposal.drawn_from[0].probability(3) == doctest::Approx(1.0 / 3));
   CHECK(proposal.drawn_from[0].probability(0) == 0);
+}
+
+TEST_CASE("the draft of another gap is nobody's left neighbour") {
+  // a b a b _ d _ _, and the last position of each gap is drafted.
+  const std::vector<std::pair<std::int32_t, Token>> prompt{{0, 0}, {1, 1}, {2, 0}, {3, 1}, {5, 3}};
+  const Proposal proposal = propose(Canvas(8, prompt), 2, {4, 7});
+  CHECK(proposal.nodes[0].token == 0);  // b is followed by a alone
+  // What stands left of the second is unknown, so it may be any of the visible tokens.
+  CHECK(proposal.drawn_from[1].probability(0) == doctest::Approx(0.4));
+  CHECK(proposal.drawn_from[1].probability(1) == doctest::Approx(0.4));
+  CHECK(proposal.drawn_from[1].probability(3) == doctest::Approx(0.2));
 }

@@ -64,6 +64,19 @@ TEST_CASE("four decisions in one bucket") {
        1.25 + std::sqrt(std::log(4.0) / 2) - 1 - std::sqrt(std::log(4.0)));
 }
 
+TEST_CASE("the arm that was played is credited, whoever chose it") {
+  const auto router = bandit(one_bucket + "beta = 1");
+  const Numbers step(8, 8, {0});
+  Route route = router->decide(step.view);
+  CHECK(route.verify);   // a tie of two untried arms
+  route.verify = false;  // as exploration, or a shadow, has it
+  Verdict verdict;
+  verdict.commits.resize(3);
+  router->observe(Canvas(1, {}), route, verdict);
+  CHECK(router->state() == "1:0x1.8p+1 0:0x0p+0 ");  // not verified: one play, 3 / 1
+  play(*router, step.view, true, 4, INFINITY);       // and the other is untried still
+}
+
 TEST_CASE("without exploration the better mean wins") {
   const auto router = bandit(one_bucket + "beta = 0");
   const Numbers step(8, 8, {0});

@@ -113,6 +113,27 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("nothing is committed behind the first rejected draft") {
+  const std::string toy = "dimension = 1\nclasses = 1\nlength = 6\n";
+  const Composition composition =
+      vectors("[decode]\ndraft_length = 4\n[model.linear-gaussian]\n" + toy + "[model.draft]\n" +
+                  toy + "shift = 1.5\n[verifier.density]\nbonus = false\n",
+              "length = 6\nprompt = 0:0\n");
+  int walked = 0;
+  for (std::uint64_t sequence = 0; sequence < 40; ++sequence) {
+    decode(composition, sequence, [&](const Decoder& decoder) {
+      const Verdict& verdict = decoder.verdict();
+      std::size_t reached = 0;
+      while (reached < verdict.judged.size() && verdict.judged[reached].accepted) ++reached;
+      if (reached == verdict.judged.size()) return;
+      CHECK(verdict.commits.size() == reached + 1);
+      for (std::size_t i = reached + 1; i < verdict.judged.size(); ++i, ++walked)
+        CHECK_FALSE(verdict.judged[i].reached);
+    });
+  }
+  CHECK(walked > 20);
+}
+
 TEST_CASE("k-split judges the draft's own path, k = 1 the last step on the target's") {
   const std::string target = "gains = 0.5, 0.5\nsigmas = 1, 1\n",
                     draft = "gains = 0.5, 0.5\nsigmas = 1.25, 1.5\nshift = 0.3\n";

@@ -138,3 +138,22 @@ TEST_CASE("a file that is not there") {
 TEST_CASE("a folder that cannot be written") {
   CHECK_THROWS_AS(write_safetensors("/nowhere/model.safetensors", {}), OutputError);
 }
+
+TEST_CASE("the digest is of all bytes, those behind the first 64 megabytes too") {
+  const Folder folder;
+  const std::string path = folder.file("large.safetensors");
+  constexpr std::size_t kBytes = 72u << 20;
+  {
+    const std::string header = "{\"a\":{\"dtype\":\"F32\",\"shape\":[" +
+                               std::to_string(kBytes / 4) + "],\"data_offsets\":[0," +
+                               std::to_string(kBytes) + "]}}";
+    std::ofstream(path, std::ios::binary) << with_header(header, 0);
+    fs::resize_file(path, fs::file_size(path) + kBytes);  // sparse: it takes no room on the disk
+  }
+  const std::string before = SafetensorsFile(path).digest();
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(-1000, std::ios::end);
+  file.put('x');
+  file.close();
+  CHECK(SafetensorsFile(path).digest() != before);
+}

@@ -1,0 +1,136 @@
+// What the loop asks of a router, and when: a router that counts.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/config/composition.h"
+#include "core/loop/decoder.h"
+#include "plugins/builtin.h"
+
+using namespace draftlab;
+
+namespace {
+
+int decided = 0, observed = 0;  // of the decode at hand
+
+class Counting final : public Router {
+ public:
+  struct Options {
+    void declare(OptionSet&) {}
+  };
+  explicit Counting(const Options&) {}
+  Route decide(const StepView&) const override {
+    ++decided;
+    return {.verify = true};
+  }
+  void observe(const Canvas&, const Route&, const Verdict&) override { ++observed; }
+};
+
+// Commits nothing, for ever.
+class Idle final : public Unmasker {
+ public:
+  struct Options {
+    void declare(OptionSet&) {}
+  };
+  explicit Idle(const Options&) {}
+  Verdict choose(const Step&, const Proposal&) const override { return {}; }
+  int preview(const Step&, const Proposal&) const override { return 0; }
+  Verdict top_up(const Step&, const Proposal&, Verdict verdict) const override { return verdict; }
+};
+
+Composition composed(const std::string& lines) {
+  static const Registries registries = [] {
+    Registries made;
+    register_builtin_plugins(made);
+    made.routers.add<Counting>("counting", "counts what it is asked");
+    made.unmaskers.add<Idle>("idle", "commits nothing");
+    return made;
+  }();
+  Faults faults;
+  Composition arm = compose(Config::parse("model = table\ntask = positions\n" + lines +
+                                              "\n[model.table]\nlength = 8\n[task.positions]\n"
+                                              "length = 8\nprompt = 0:1\n",
+                                          "a.ini", faults),
+                            registries, faults);
+  faults.raise();
+  return arm;
+}
+
+SampleRow decode(const Composition& arm, std::uint64_t sequence, int most_steps = 100) {
+  decided = observed = 0;
+  Loaded loaded;
+  const Models models = load_models(arm, arm.run.machine, loaded);
+  const auto task = arm.task.make();
+  task->load(nullptr);
+  SampledChance chance(3);
+  Decoder decoder(arm, models, task->prompt(0), sequence, chance);
+  for (int step = 0; drive(models, decoder, decoder.step()); ++step)
+    if (step > most_steps) FAIL("the decode does not end");
+  return decoder.row();
+}
+
+}  // namespace
+
+TEST_CASE("drafts that are the target's own draws are neither routed nor learnt from") {
+  const SampleRow row = decode(composed("drafter = stepwise\nrouter = counting"), 1);
+  CHECK(row.steps.size() == 7);
+  CHECK(decided == 0);
+  CHECK(observed == 0);
+  for (const StepRow& step : row.steps) CHECK(step.routed == -1);
+}
+
+TEST_CASE("a router learns from the steps that it decided, and from no others between them") {
+  const Composition arm = composed("drafter = self\nrouter = counting\n[decode]\ndraft_length = 3");
+  int undecided = 0, asked = 0;
+  for (std::uint64_t sequence = 0; sequence < 40; ++sequence) {
+    const SampleRow row = decode(arm, sequence);
+    int routed = 0;
+    for (const StepRow& step : row.steps) (step.routed < 0 ? undecided : routed) += 1;
+    CHECK(decided == routed);
+    CHECK(observed == routed);
+    asked += routed;
+  }
+  CHECK(undecided > 0);  // a last draft alone is exact
+  CHECK(asked > undecided);
+}
+
+TEST_CASE("a shadow that only observes costs nothing: the same forwards, and the same text") {
+  const std::string lines = "drafter = self\nrouter = never\n[decode]\ndraft_length = 4\n";
+  const Composition plain = composed(lines), shadowed = composed(lines + "shadow = observe\n");
+  int judged = 0;
+  for (std::uint64_t sequence = 0; sequence < 10; ++sequence) {
+    const SampleRow one = decode(plain, sequence), other = decode(shadowed, sequence);
+    for (const Kind kind : {Kind::prefill, Kind::draft, Kind::verify, Kind::commit, Kind::aux}) {
+      CHECK(one.counts[kind].calls == other.counts[kind].calls);
+      CHECK(one.counts[kind].rows == other.counts[kind].rows);
+    }
+    REQUIRE(one.steps.size() == other.steps.size());
+    for (std::size_t s = 0; s < one.steps.size(); ++s) {
+      REQUIRE(one.steps[s].tokens.size() == other.steps[s].tokens.size());
+      for (std::size_t t = 0; t < one.steps[s].tokens.size(); ++t)
+        CHECK(one.steps[s].tokens[t].token == other.steps[s].tokens[t].token);
+      for (const DraftRow& draft : other.steps[s].drafts) judged += draft.accepted >= 0;
+    }
+  }
+  CHECK(judged > 0);
+}
+
+TEST_CASE("a score that is infinite is recorded as a number that every reader has") {
+  const Composition arm = composed(
+      "drafter = self\nrouter = ucb\n[decode]\ndraft_length = 3\n[router.ucb]\nspan_bins = 1\n"
+      "progress_bins = 1\nentropy_bins = 1\n");
+  int cut = 0;
+  for (std::uint64_t sequence = 0; sequence < 10; ++sequence) {
+    for (const StepRow& step : decode(arm, sequence).steps) {
+      CHECK(std::isfinite(step.score) == (step.routed >= 0));
+      cut += std::abs(step.score) == 1e9;  // one arm was tried there, and the other never
+    }
+  }
+  CHECK(cut > 0);
+}
+
+TEST_CASE("a decode that would not end is a fault") {
+  CHECK_THROWS_WITH_AS(decode(composed("drafter = self\nrouter = never\nunmasker = idle"), 1),
+                       doctest::Contains("commits nothing"), Fault);
+}
