@@ -400,7 +400,9 @@ TEST_CASE("axes of shares go from 0 to 1, powers of two stand on a logarithmic o
   CHECK_FALSE(sizes.within_a_share());
   CHECK(sizes.commands('x', false, 6, {4, 8, 16, 32}).find("set xtics (4, 8, 16, 32)") !=
         std::string::npos);
-  CHECK(sizes.commands('x', false, 3, {4, 8, 16, 32}).find("set xtics 20") != std::string::npos);
+  // What would touch its neighbour is left out.
+  CHECK(sizes.commands('x', false, 3, {4, 8, 16, 32}).find("set xtics (4, 16)") !=
+        std::string::npos);
 }
 
 }  // namespace draftlab
