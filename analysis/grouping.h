@@ -48,33 +48,38 @@ class Pairing {
                                            bool positive) const;
   // Returns the samples of the two groups that belong together, as rows of the frame's samples.
   std::vector<std::pair<std::int64_t, std::int64_t>> pairs(int baseline, int group) const;
-  // Keys besides prompt, seed and repeat on which samples of the two groups are matched: those that
-  // are no keys of the grouping, vary among the arms of both, and have a value that both groups
-  // have. A key of which they share no value is part of what is compared.
+  // Returns the keys besides prompt, seed and repeat on which samples of the two groups are
+  // matched: those that are no keys of the grouping, vary among the arms of both, and have a value
+  // that both groups have. A key of which they share no value is part of what is compared.
   std::vector<std::string> matched_on(int baseline, int group) const;
-  // Keys in which the two groups differ throughout, besides those of the grouping.
+  // Returns the keys in which the two groups differ throughout, besides those of the grouping.
   std::vector<std::string> apart_in(int baseline, int group) const;
-  const std::vector<std::int64_t>& members(int group) const {
-    return members_[group];
-  }                                           // rows of the frame's samples
-  std::vector<char> wanted(int group) const;  // the same, a mark a sample
+  // The rows of the frame's samples.
+  const std::vector<std::int64_t>& members(int group) const { return members_[group]; }
+  // The same as a mark for each sample.
+  std::vector<char> wanted(int group) const;
 
  private:
   struct Mean {
     std::vector<double> sums;
     double count = 0;
   };
-  using Key = std::tuple<int, int, int>;  // prompt, match of the arm, repeat
+  // A key holds prompt, match of the arm, and repeat.
+  using Key = std::tuple<int, int, int>;
   using Cells = std::map<Key, Mean>;
-  enum class Shared { some, none };  // whether the two groups share a value of a key
+  // Whether the two groups share a value of a key.
+  enum class Shared { some, none };
   std::vector<std::string> other_keys(int baseline, int group, Shared shared) const;
-  std::vector<int> matches(const std::vector<std::string>& keys) const;  // a number an arm
+  // Returns a number for each arm.
+  std::vector<int> matches(const std::vector<std::string>& keys) const;
   Key key(std::int64_t sample, const std::vector<int>& matches) const;
   Cells cells(int group, const Measured& measured, const std::vector<std::string>& keys) const;
   const Frame& frame_;
   const Grouping& grouping_;
-  std::vector<std::vector<std::int64_t>> members_;  // of a group: samples that count
-  mutable std::map<std::string, int> known_;        // texts of seeds and matched values
+  // For each group: the samples that count.
+  std::vector<std::vector<std::int64_t>> members_;
+  // The texts of seeds and matched values.
+  mutable std::map<std::string, int> known_;
 };
 
 }  // namespace draftlab

@@ -35,10 +35,13 @@ struct Quantity {
   // The result is NaN where the sums say nothing.
   double (*statistic)(std::span<const double> sums) = ratio;
 
-  bool debiased =
-      false;  // by the jackknife: a statistic that depends on how many samples there are
-  bool of_drafts = false;  // says what became of drafts, which has to be open
-  bool share = false;      // lies between 0 and 1
+  // Whether the jackknife removes the bias of a statistic that depends on how many samples there
+  // are.
+  bool debiased = false;
+  // Whether it says what became of drafts, which has to be open.
+  bool of_drafts = false;
+  // Whether it lies between 0 and 1.
+  bool share = false;
 
   // Returns sums[0] / sums[1], where that is positive.
   static double ratio(std::span<const double> sums);
@@ -71,10 +74,11 @@ class Quantities {
   std::vector<AtDepth> by_depth(const std::vector<char>& wanted) const;
   // Returns the tasks' scores, without those from which another quantity is computed.
   std::vector<std::string> plain_scores() const;
-  // Whether some sample that counts has a number of it, and whether that is above zero somewhere.
+  // Says whether some sample that counts has a number of it, and whether that is above zero
+  // somewhere.
   bool measured(const Quantity& quantity) const;
   bool spent(const std::string& name) const;
-  // The quantities a reader wants to see first, of those that were measured.
+  // Returns the quantities a reader wants to see first, of those that were measured.
   std::vector<std::string> usual() const;
 
  private:

@@ -62,8 +62,8 @@ struct Equivalence {
   Estimate difference;
   double margin = 0;
   int prompts = 0;
-  // Prompts for 80 % power at this spread, if the true difference is what was measured; infinite
-  // where that lies at or beyond the margin.
+  // The prompts for 80 % power at this spread, if the true difference is what was measured;
+  // infinite where that lies at or beyond the margin.
   double needed = 0;
 };
 Equivalence equivalence(std::span<const double> baseline, std::span<const double> arm,
@@ -77,9 +77,11 @@ Equivalence equivalence(const Estimate& difference, int prompts, double margin,
 // better, and -1 where less is.
 struct NonInferiority {
   bool shown = false;
-  double bound =
-      0;  // the arm is worse by at most this, at confidence 1 - alpha; negative: it is better
-  double needed = 0;  // as of Equivalence
+  // The arm is worse by at most this, at confidence 1 - alpha. Where it is negative, the arm is
+  // better.
+  double bound = 0;
+  // The same as in Equivalence.
+  double needed = 0;
 };
 NonInferiority non_inferiority(std::span<const double> baseline, std::span<const double> arm,
                                double margin, int sign = 1, double alpha = 0.05);
@@ -100,8 +102,9 @@ double paired_sd(std::span<const double> baseline, std::span<const double> arm);
 double prompts_for_equivalence(double sd, double margin, double alpha = 0.05, double power = 0.8);
 double prompts_for_non_inferiority(double sd, double margin, double alpha = 0.05,
                                    double power = 0.8);
-// The same where the true difference is `difference`: what is left of the margin has to be shown.
-// Infinite where nothing is left. Of non-inferiority, `worse` is how much worse the arm is.
+// Returns the same where the true difference is `difference`: what is left of the margin has to be
+// shown. It is infinite where nothing is left. For non-inferiority, `worse` is how much worse the
+// arm is.
 double prompts_for_equivalence_at(double difference, double sd, double margin, double alpha = 0.05,
                                   double power = 0.8);
 double prompts_for_non_inferiority_at(double worse, double sd, double margin, double alpha = 0.05,

@@ -1,4 +1,5 @@
-// May times be compared? The one rule that run, sweep, report, plot and the page ask.
+// The rule that says whether times may be compared. The commands run, sweep, report, plot and the
+// page all ask it.
 #pragma once
 
 #include <set>
@@ -8,13 +9,13 @@
 
 namespace draftlab {
 
-// Why times that were measured in these files of the frame say nothing about one another; empty
-// where they may be compared.
+// Returns why times that were measured in these files of the frame say nothing about one another,
+// and "" where they may be compared.
 std::string times_refused(const Frame& frame, const std::set<int>& files);
-// The same of all files whose samples count.
+// Returns the same for all files whose samples count.
 std::string times_refused(const Frame& frame);
 
-// The sentence that stands below a table or a figure whose times are not compared.
+// Returns the sentence that stands below a table or a figure whose times are not compared.
 std::string times_note(const std::string& reason);
 
 }  // namespace draftlab

@@ -1,4 +1,5 @@
-// Names of config keys, values and metrics as words that a reader of a paper understands.
+// Writes the names of config keys, values and metrics as words that a reader of a paper
+// understands.
 #pragma once
 
 #include <string>
@@ -8,16 +9,16 @@
 
 namespace draftlab {
 
-// "decode.block_size" as "block size", "router.min-span.span" as "span"; a key whose last part
-// another of `keys` has, too, keeps the part before: "score threshold".
+// Writes "decode.block_size" as "block size", and "router.min-span.span" as "span". A key whose
+// last part another of `keys` also has keeps the part before it: "score threshold".
 std::string key_words(const std::string& key, const std::vector<std::string>& keys = {});
-// "min-span" of the key "router" as "min-span"; a number or a switch with the key's words before
-// it, "block size 4"; a value that is not there as "no block size".
+// Writes the value "min-span" of the key "router" as "min-span", a number or a switch with the
+// key's words before it, "block size 4", and a value that is not there as "no block size".
 std::string value_words(const std::string& key, const std::string& value,
                         const std::vector<std::string>& keys = {});
-// "exact_match" as "exact match".
+// Writes "exact_match" as "exact match".
 std::string title_words(const Quantity& quantity);
-// "NFE, times fewer": of a factor against a baseline.
+// Names a factor against a baseline, such as "NFE, times fewer".
 std::string factor_words(const Quantity& quantity);
 
 // What run.arm says of an arm: the label that its config gave it, and values of keys behind it.

@@ -164,7 +164,7 @@ void report_blas(Report& report) {
     report.note(wrong);
 }
 
-// Whether this program decodes what it did when the texts of tests/golden were written.
+// Reports whether this program decodes what it did when the texts of tests/golden were written.
 void report_signature(Report& report, const Registries& registries) {
   if (!fs::is_directory(kGoldenFolder))
     return report.row("signature", "unknown: there is no " + kGoldenFolder + " in this folder");
@@ -181,7 +181,8 @@ void report_signature(Report& report, const Registries& registries) {
   }
 }
 
-// A file in the working folder that can be written and locked, as HDF5 does with a trace.
+// Reports whether a file in the working folder can be written and locked, as HDF5 does with a
+// trace.
 void report_folder(Report& report) {
   std::error_code error;
   const fs::path folder = fs::current_path(error);

@@ -62,9 +62,9 @@ int inspect(const CommandLine& line, const Registries&) {
     try {
       if (!trace.runs()[run].checkpoint.empty())
         tokenizers[static_cast<int>(run)] = open_tokenizer(trace.runs()[run].checkpoint);
+    } catch (const Error&) {
+      // The ids are shown instead.
     }
-    // The ids are shown instead.
-    catch (const Error&) {}
   }
   options.piece = [&](int run, Token token) {
     const auto found = tokenizers.find(run);

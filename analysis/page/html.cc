@@ -293,7 +293,8 @@ void table(const Report& report, Json& metrics, std::vector<Json>& cells) {
   }
 }
 
-// "self, draft length 5": the label that a config gave the arm, or what tells it apart, in words.
+// Returns the label that a config gave the arm, or what distinguishes it, in words: "self, draft
+// length 5".
 std::string label_of(const Frame& frame, const Report& report, const Report::Group& group) {
   std::string text;
   const auto add = [&](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
@@ -307,8 +308,8 @@ std::string label_of(const Frame& frame, const Report& report, const Report::Gro
   return text.empty() ? "all" : text;
 }
 
-// Across: the first ratio or rate. Up: the first of a task's scores in which groups differ, else
-// any measure of worth.
+// Chooses the axes. The horizontal one is the first ratio or rate; the vertical one is the last of
+// a task's scores in which groups differ, else any measure of quality.
 std::pair<int, int> axes(const Report& report, const Json& metrics,
                          const std::vector<Json>& cells) {
   const auto count = static_cast<int>(metrics.size());

@@ -364,9 +364,9 @@ void Checker::run() {
     try {
       const std::int64_t rows = file.rows(table);
       summary << ", " << rows << " " << name(table) << (rows == 1 ? "" : "s");
+    } catch (const DataError&) {
+      // The error was found above.
     }
-    // The error was found above.
-    catch (const DataError&) {}
   }
   result_.summary = summary.str();
 }

@@ -36,7 +36,7 @@ struct Descriptor {
 
 using Pieces = std::function<std::span<const std::byte>()>;
 
-// Writes into an open file, and syncs where asked; errno of what failed, or 0.
+// Writes into an open file, and syncs where asked. Returns the errno of what failed, or 0.
 int write_all(Descriptor&& file, const Pieces& next, bool sync) {
   if (file.fd < 0) return errno;
   constexpr std::size_t kMost = std::size_t{1} << 30;
@@ -60,14 +60,15 @@ void sync_folder(const std::string& path) {
   if (folder.fd >= 0) ::fsync(folder.fd);
 }
 
-// A name that no other writer on any machine has: two that write one file do not meet before one of
-// them renames, and the last to do so wins.
+// Returns a name that no other writer on any machine has: two that write one file do not meet
+// before one of them renames, and the last to do so wins.
 std::string partial_name(const std::string& path) {
   static std::atomic<unsigned> count = 0;
   return path + "." + process_tag() + "-" + std::to_string(count++) + std::string(kPartial);
 }
 
-// What `path` leads to where it is a link: what is written through a link leaves the link.
+// Returns what `path` leads to where it is a link, because what is written through a link leaves
+// the link.
 std::string followed(std::string path) {
   constexpr int kMostLinks = 40;
   std::error_code error;
@@ -76,7 +77,7 @@ std::string followed(std::string path) {
   return path;
 }
 
-// A device, a pipe: what can be written to, and not be replaced.
+// Says whether a path is a device or a pipe, which can be written to and not be replaced.
 bool is_special(const std::string& path) {
   std::error_code error;
   const fs::file_status found = fs::status(path, error);

@@ -11,11 +11,12 @@
 
 namespace draftlab {
 
-// Creates or replaces `path`: written under a temporary name of this process alone in the same
-// folder, synced, renamed, the folder synced. A kill at any moment leaves the old file, or the new
-// one, and at most a leftover that ends in kPartial. Where `path` is a link, what it leads to is
-// written; a device or a pipe is written to and not replaced. OutputError naming the path and the
-// cause when it cannot be done; then nothing is left behind.
+// Creates or replaces `path`. The contents are written under a temporary name of this process alone
+// in the same folder and synced; then the file is renamed and the folder synced. A kill at any
+// moment leaves the old file or the new one, and at most a leftover that ends in kPartial. Where
+// `path` is a link, what it leads to is written; a device or a pipe is written to and not replaced.
+// When the file cannot be written, OutputError names the path and the cause, and nothing is left
+// behind.
 void write_whole(const std::string& path, std::span<const std::byte> bytes);
 void write_whole(const std::string& path, std::string_view text);
 // Does the same for contents that are larger than memory: each call of `next` gives a piece, which

@@ -18,7 +18,7 @@ std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// When a process started, in ticks since the boot; "" when there is no such process.
+// Returns when a process started, in ticks since the boot, and "" when there is no such process.
 std::string start_of(const std::string& pid) {
   const std::string stat = contents("/proc/" + pid + "/stat");
   std::istringstream words(stat.substr(std::min(stat.size(), stat.rfind(')') + 1)));
@@ -27,7 +27,7 @@ std::string start_of(const std::string& pid) {
   return words ? word : "";
 }
 
-// Where process numbers mean the same.
+// Names the place within which process numbers mean the same.
 std::string place() {
   std::string boot = contents("/proc/sys/kernel/random/boot_id");
   boot = boot.substr(0, boot.find('\n'));
@@ -36,7 +36,7 @@ std::string place() {
   return host_name() + "/" + boot + "/" + std::to_string(space.st_ino);
 }
 
-// Sixteen digits that stand for place().
+// Returns sixteen digits that stand for place().
 std::string short_place() {
   char digits[17];
   std::snprintf(digits, sizeof digits, "%016zx", std::hash<std::string>()(place()));

@@ -11,19 +11,20 @@ namespace draftlab {
 
 struct ArmSection {
   std::string name, where;
-  std::string label;  // What tables and legends say; the name where the section does not say.
+  // The name that tables and legends show; it is `name` where the section gives none.
+  std::string label;
   std::vector<Config::Entry> keys;
 };
 
-// The arms of a config in the order in which it names them. Every fault is added to `faults`. A key
-// that the command line sets is left out of all of them.
+// Reads the arms of a config in the order in which it names them. Every fault is added to `faults`.
+// A key that the command line sets is left out of all arms.
 std::vector<ArmSection> read_arms(const Config& config, Faults& faults);
 
-// Whether arms of an experiment may differ in this key. They may not in what cannot change a
-// decoded token nor a claim about it.
+// Says whether arms of an experiment may differ in this key. They may not differ in what cannot
+// change a decoded token or a claim about it.
 bool may_vary(const std::string& key);
 
-// Whether the command line sets the key.
+// Says whether the command line sets the key.
 bool is_fixed(const Config& config, const std::string& key);
 
 }  // namespace draftlab

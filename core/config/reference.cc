@@ -1,4 +1,4 @@
-// What [reference] makes of a config, and which sections of a sweep have no effect.
+// Applies [reference] to a config, and finds the sections of a sweep that have no effect.
 #include <algorithm>
 #include <set>
 
@@ -28,7 +28,8 @@ std::vector<std::string> without_effect(const std::vector<Cell>& cells,
                                         const Registries& registries) {
   std::vector<std::string> kinds = {"model.draft", "model.judge"}, common;
   registries.each([&](const auto& registry) { kinds.push_back(registry.kind()); });
-  std::set<std::string> seen;  // choices of plugins: what else a config says has no part in it
+  // The choices of plugins; what else a config says plays no part here.
+  std::set<std::string> seen;
   bool first = true;
   const auto keep = [&](const Config& config) {
     std::string choice;

@@ -289,9 +289,9 @@ Distribution shaped(const Distribution& raw, const Sampling& sampling) {
 
   Eigen::ArrayXd weights = raw.probabilities();
   if (sampling.temperature != 1) {
-    // p^(1/T), scaled so that the largest weight is one: small temperatures do not underflow as a
-    // whole.
-    // Rounding must put none above it: near temperature 0 that would be infinitely much.
+    // The weights are p^(1/T), scaled so that the largest is one; otherwise small temperatures
+    // would make all of them underflow. Rounding must put none above it: near temperature 0 that
+    // would be infinitely much.
     const double largest = raw.log_probability(raw.argmax());
     for (Token token = 0; token < size; ++token) {
       if (weights[token] <= 0) continue;

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kDigits = 8;
 constexpr std::string_view kWord = kUnsealed.substr(0, kUnsealed.size() - kDigits);
 
-// Where the digits begin; nothing where the file has none.
+// Finds where the digits begin, and returns nothing where the file has none.
 std::optional<std::size_t> digits_of(std::span<const std::byte> file) {
   const void* const found = ::memmem(file.data(), file.size(), kWord.data(), kWord.size());
   if (found == nullptr) return {};
@@ -31,7 +31,7 @@ uLong crc32(uLong crc, std::span<const std::byte> bytes) {
   return ::crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
 }
 
-// Eight digits: the checksum of the file with zeros in the place of its digits.
+// Returns eight digits: the checksum of the file with zeros in the place of its digits.
 std::string checksum(std::span<const std::byte> file, std::size_t digits) {
   constexpr std::string_view zeros = kUnsealed.substr(kUnsealed.size() - kDigits);
   uLong crc = crc32(0, file.first(digits));

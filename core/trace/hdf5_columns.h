@@ -46,11 +46,11 @@ class ColumnWriter {
 };
 
 // Reads only what the schema describes. Whatever is wrong with the file is a DataError: sizes are
-// checked against each other and against the size of the file before anything is allocated, and
-// since HDF5 itself crashes on some damaged files, a file that this process did not write must
-// agree with its checksum, and is first read in a child process: all of it when it is opened
-// (`foreign`), or each column when it is first wanted (`lazy`: few columns of many rows; then a
-// large file's checksum is left alone).
+// checked against each other and against the size of the file before anything is allocated. Since
+// HDF5 itself crashes on some damaged files, a file that this process did not write must agree with
+// its checksum, and is first read in a child process: all of it when it is opened (`foreign`), or
+// each column when it is first wanted (`lazy`, for few columns of many rows; then a large file's
+// checksum is not verified).
 class ColumnReader {
  public:
   enum class Trust { foreign, lazy, own };

@@ -21,7 +21,8 @@ constexpr hsize_t kReadWhole = 1u << 20;
 // Deflate never shrinks data by more than this factor.
 constexpr hsize_t kMostDeflated = 1040;
 constexpr hsize_t kMostAttributeBytes = 16u << 20;
-constexpr hsize_t kMostChecked = 256u << 20;  // of a file of which few columns may be wanted
+// A file of which few columns may be wanted is checked whole up to so many bytes.
+constexpr hsize_t kMostChecked = 256u << 20;
 
 }  // namespace
 
@@ -309,9 +310,9 @@ void ColumnReader::probe(Table table, const std::vector<ColumnInfo>& columns) co
         for (std::int64_t first = 0; first < file.rows(table); first += kBlock) {
           file.read(table, column, first, std::min(kBlock, file.rows(table) - first));
         }
+      } catch (const DataError&) {
+        // Whoever needs this column will find the error again.
       }
-      // Whoever needs this column will find the error again.
-      catch (const DataError&) {}
     }
   };
   if (!survives_in_child(state_->bytes, read_through)) fail(kBreaksDown);

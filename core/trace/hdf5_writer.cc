@@ -248,7 +248,7 @@ void ColumnWriter::columns(const Columns& columns) {
   }
 }
 
-// What has been built so far, where the library holds it.
+// Returns what has been built so far, in the library's own memory.
 std::span<const std::byte> ColumnWriter::State::sealed() {
   finish_scales();
   check(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);

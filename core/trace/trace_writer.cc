@@ -111,14 +111,14 @@ TraceWriter::~TraceWriter() {
   if (!closed_) {
     try {
       flush();
+    } catch (const std::exception&) {
+      // The error was reported when it happened first.
     }
-    // The error was reported when it happened first.
-    catch (const std::exception&) {}
   }
   leave_folder();
 }
 
-// The folder goes when nothing is left in it but the lock, leftovers of writers elsewhere, and
+// Removes the folder when nothing is left in it but the lock, leftovers of writers elsewhere, and
 // damaged units whose samples are in others by now.
 void TraceWriter::leave_folder() {
   if (lock_ < 0) return;

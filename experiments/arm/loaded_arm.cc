@@ -22,7 +22,8 @@ std::string described(const std::string& name,
   return text;
 }
 
-// A tokenizer of another model may know more tokens than this one does.
+// Checks the tokens of a prompt, because a tokenizer of another model may know more tokens than
+// this one does.
 void check(const Prompt& prompt, const ModelFacts& facts) {
   const auto known = [&](Token token) {
     if (token < facts.vocabulary || facts.dimension > 0) return;
@@ -35,7 +36,7 @@ void check(const Prompt& prompt, const ModelFacts& facts) {
     for (const Token token : choice) known(token);
 }
 
-// "'FOLDER', 'FOLDER': ", for a message.
+// Returns "'FOLDER', 'FOLDER': ", for a message.
 std::string checkpoints(const Models& models) {
   std::string text;
   for (const auto& model : models.models) {
@@ -96,8 +97,8 @@ void LoadedArm::decode(std::span<const Job> jobs,
       wanted = finished(finish(std::move(row), slot->job, slot->prompt, *slot->decoder)) && wanted;
       slot = slots.erase(slot);
     }
-    if (slots.size() < batch && next < jobs.size())
-      continue;  // a place that became free is filled before the next forward
+    // A place that became free is filled before the next forward.
+    if (slots.size() < batch && next < jobs.size()) continue;
     if (wanted && !waiting.empty()) of_models([&] { answer_pending(models, waiting); });
   }
 }

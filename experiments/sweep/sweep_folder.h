@@ -40,7 +40,7 @@ struct SweepCell {
   std::int64_t wanted() const { return prompts * samples; }
 };
 
-// Where a cell stands.
+// The state of a cell.
 enum class Standing { missing, running, failed, quarantined, done };
 
 class SweepFolder {
@@ -52,9 +52,9 @@ class SweepFolder {
   // its paths lead where they led. Throws UsageError when `path` is not the folder of a sweep.
   static SweepFolder open(const std::string& path, const Registries& registries);
   static bool is_one(const std::string& path);
-  static bool may_begin(const std::string& path);  // a sweep is there already, or nothing but what
-                                                   // an interrupted beginning left
-  // The libraries that were frozen. DataError where one is not what it was.
+  // Says whether a sweep is there already, or nothing but what an interrupted beginning left.
+  static bool may_begin(const std::string& path);
+  // Returns the libraries that were frozen. Throws DataError where one is not what it was.
   static std::vector<std::string> plugins(const std::string& path);
 
   // The absolute path.
@@ -65,9 +65,11 @@ class SweepFolder {
   std::string log(const SweepCell& cell) const { return path_ + "/logs/" + cell.id + ".log"; }
   std::string attempts() const { return path_ + "/attempts"; }
   std::string result() const { return path_ + "/sweep.h5"; }
-  // A cell is done when its last attempt says so and its trace is there.
+  // Returns the state of a cell, which is done when its last attempt says so and its trace is
+  // there.
   Standing standing(const SweepCell& cell, const Attempts& attempts, const Claims& claims) const;
-  // Renames traces that are not what was written, so that their cells are decoded again; how many.
+  // Renames traces that are not what was written, so that their cells are decoded again. Returns
+  // how many there were.
   std::size_t set_aside_damaged() const;
   // Removes what an earlier config decoded and this one does not name.
   void remove_other_cells() const;

@@ -23,7 +23,8 @@ namespace {
 
 constexpr std::size_t kTile = 32;  // So many rows are attended together.
 constexpr float kUnseen = -3e38f;
-constexpr std::int64_t kOffsets = 64;  // relative offsets that one product computes
+// One product computes so many relative offsets.
+constexpr std::int64_t kOffsets = 64;
 
 std::int64_t padded(std::int64_t count) { return (count + 15) / 16 * 16; }
 
@@ -133,7 +134,8 @@ void XlnetRows::prepare(std::int64_t longest) {
   const at::NoGradGuard no_grad;
   const std::int64_t length = (longest + kOffsets - 1) / kOffsets * kOffsets, d = config_.d_model,
                      heads = config_.n_head, head = config_.d_head, offsets = 2 * length - 1;
-  std::vector<at::Tensor> blocks;  // of positions, from the highest offset down
+  // The blocks of positions, from the highest offset down.
+  std::vector<at::Tensor> blocks;
   for (std::int64_t high = length - 1; high > -length; high -= kOffsets)
     blocks.push_back(positional_rows(high, high - kOffsets + 1, d));
   for (Layer& layer : layers_) {
@@ -142,7 +144,8 @@ void XlnetRows::prepare(std::int64_t longest) {
     const at::Tensor weights = layer.r.to(at::kFloat);
     std::int64_t output = 0;
     for (const at::Tensor& positions : blocks) {
-      const at::Tensor rows = at::matmul(positions, weights);  // [kOffsets, H dh]
+      // The shape is [kOffsets, H dh].
+      const at::Tensor rows = at::matmul(positions, weights);
       for (std::int64_t o = 0; o < kOffsets && output < offsets; ++o, ++output) {
         for (std::int64_t h = 0; h < heads; ++h)
           layer.relative.set_output(h, output, rows.data_ptr<float>() + (o * heads + h) * head,
