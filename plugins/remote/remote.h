@@ -65,6 +65,10 @@ auto understood(const Remote& remote, const Message& answer, const Read& read) {
     remote.refuse(std::string("answered nonsense: ") + error.what());
   } catch (const Nonsense& error) {
     remote.refuse(std::string("answered ") + error.what());
+  } catch (const Fault& error) {  // of a reference, which does not know whose it is
+    const std::string sentence = error.what();
+    if (sentence.starts_with(remote.who())) throw;
+    remote.refuse("answered what is none: " + sentence);
   }
 }
 

@@ -26,7 +26,6 @@ class Option:
         wanted = owner.__dict__.get("__annotations__", {}).get(name)
         if wanted in (float, "float") and isinstance(self.default, int):
             self.default = float(self.default)
-        self.check(self.default)
 
     def type(self) -> str:
         if isinstance(self.default, (list, tuple)):

@@ -62,6 +62,8 @@ def _register(kind: str, name: str, cls: Class) -> Class:
     for form in list(getattr(cls, "asks", ())) + list(getattr(cls, "asks_draft_model", ())):
         if form not in FORMS:
             raise ValueError(f"{kind} '{name}' asks '{form}'; there are {', '.join(FORMS)}")
+    for each in options.options_of(cls):
+        each.check(each.default)
     cls.__init__ = _constructor(cls)  # type: ignore[misc]
     cls.draftlab_kind, cls.draftlab_name = kind, name  # type: ignore[attr-defined]
     REGISTERED[kind, name] = cls

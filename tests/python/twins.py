@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 import draftlab as dl
 
 
@@ -94,7 +96,7 @@ class Entropy:
 
     def alpha(self, step):
         scale = -self.beta / math.log(step.vocabulary)
-        return [math.exp(scale * nats) for nats in step.entropy[: step.drafts]]
+        return np.exp(scale * step.entropy[: step.drafts])
 
 
 @dl.drafter("self-twin")
