@@ -254,9 +254,9 @@ class Composer {
     if (!faults_.empty()) return;
     check_part(arm.frontier, "frontier", arm);
     check_part(arm.drafter, "drafter", arm);
-    check_part(arm.verifier, "verifier", arm, verifies(arm));
+    const bool routes = check_part(arm.router, "router", arm);
+    check_part(arm.verifier, "verifier", arm, routes && verifies(arm));
     check_part(arm.acceptance, "acceptance", arm);
-    check_part(arm.router, "router", arm);
     check_estimate(arm);
     check_vectors(arm);
     if (arm.estimator) check_part(*arm.estimator, "estimator", arm);
@@ -267,8 +267,9 @@ class Composer {
     if (arm.trainer) check_part(*arm.trainer, "trainer", arm);
   }
 
+  // Returns whether the part could be made.
   template <class Interface>
-  void check_part(const Bound<Interface>& bound, const std::string& kind, const Composition& arm,
+  bool check_part(const Bound<Interface>& bound, const std::string& kind, const Composition& arm,
                   bool asked = true) {
     const Config::Entry* const entry = config_.find(kind);
     const std::string place = entry ? entry->where : file_of(config_);
@@ -278,8 +279,10 @@ class Composer {
         if (asked) check_asks(part->asks(), kind + " '" + bound.name + "'", place, arm, "");
       if constexpr (std::is_same_v<Drafter, Interface>)
         check_asks(part->asks_draft_model(), kind + " '" + bound.name + "'", place, arm, "draft");
+      return true;
     } catch (const ConfigError& error) {
       faults_.add(place + ": " + kind + " '" + bound.name + "': " + error.what());
+      return false;
     }
   }
 

@@ -135,7 +135,8 @@ Proposal read_proposal(const Remote& remote, const Step& step, const Message& an
     proposal.lookahead = from.at("lookahead");
     if (proposal.lookahead < 0) remote.refuse("looks ahead by a negative number of positions");
     proposal.edits = read_commits(remote, step, from.at("edits"), true);
-    if (!from.at("root_answer").is_null()) proposal.root_answer = scope.answer(from.at("root_answer"));
+    if (!from.at("root_answer").is_null())
+      proposal.root_answer = scope.answer(from.at("root_answer"));
     return proposal;
   });
 }

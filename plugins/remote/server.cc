@@ -44,9 +44,8 @@ class ServerModel final : public Model {
         options_.address, [address = options_.address] { return connect_to(address); }, its);
     const auto spec = std::make_shared<const PartSpec>(chosen(*peer));
     const Json options = RemoteOptions(*spec).values();
-    model_.emplace(*spec, [peer, spec, options] {
-      return std::make_shared<Remote>(peer, spec, options);
-    });
+    model_.emplace(*spec,
+                   [peer, spec, options] { return std::make_shared<Remote>(peer, spec, options); });
     model_->load(machine);
   }
 

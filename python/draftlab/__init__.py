@@ -53,7 +53,6 @@ _HOMES = {
     "describe": "program",
     "DraftlabError": "program",
     "Trace": "trace",
-    "hf": "hf",
     **dict.fromkeys(("audit", "engine", "sampler", "scripted"), "audit"),
 }
 

@@ -114,7 +114,7 @@ TEST_CASE(
 }
 
 TEST_CASE("nothing is committed behind the first rejected draft") {
-  const std::string toy = "dimension = 1\nclasses = 1\nlength = 6\n";
+  const std::string toy = "dimension = 1\nclasses = 1\n";
   const Composition composition =
       vectors("[decode]\ndraft_length = 4\n[model.linear-gaussian]\n" + toy + "[model.draft]\n" +
                   toy + "shift = 1.5\n[verifier.density]\nbonus = false\n",
