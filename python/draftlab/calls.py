@@ -95,6 +95,7 @@ class Worker:
             return self.advance(dialogue, header["call"], None, False)
         reply = self.reply(method, given)
         if self.twice and method not in CHANGES:
+            scope.repeat()
             again = instances.CALLS[method](part, header, arrays, scope)
             same(method, part, reply, self.reply(method, again), before)
         return reply
@@ -135,6 +136,7 @@ class Worker:
         """The same call once more, told the same: it must say and return the same."""
         part, method = dialogue.part, dialogue.method
         before = instances.state_of(part)
+        dialogue.scope.repeat()
         again = instances.CALLS[method](part, *dialogue.call, dialogue.scope)
         value = None
         for effect, told in dialogue.said:

@@ -16,14 +16,29 @@ active = _Active()
 
 
 class Scope:
-    """What the handles of one call refer to. It ends with the call."""
+    """What the handles of one call refer to. It ends with the call.
 
+    A call that is made again, to see whether it decides the same, hears the answers of the first
+    time as long as it asks the same questions: handles of distributions are then the same, too.
+    """
 
     def __init__(self, ask: Any, number: int, vocabulary: int = 0) -> None:
         self._ask, self.number, self.vocabulary = ask, number, vocabulary
+        self._heard: List[Tuple[Any, Any]] = []  # questions and their answers, in order
+        self._again: List[Tuple[Any, Any]] = []  # those that a second call has yet to ask
+
+    def repeat(self) -> None:
+        """From here on the call is made again."""
+        self._again = list(self._heard)
 
     def ask(self, question: str, **about: Any) -> Tuple[Any, Any]:
-        return self._ask({"q": question, "scope": self.number, **about})
+        query = {"q": question, "scope": self.number, **about}
+        if self._again and self._again[0][0] == query:
+            return self._again.pop(0)[1]
+        self._again = []
+        answer = self._ask(query)
+        self._heard.append((query, answer))
+        return answer
 
 
 class Distribution:

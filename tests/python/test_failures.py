@@ -50,7 +50,12 @@ def nothing_is_left_running():
 @pytest.mark.parametrize(
     "text, kind, config, expected",
     [
-        (router("return 1 / 0"), "router", BLOCKS, "ZeroDivisionError: division by zero at bad.py:5"),
+        (
+            router("return 1 / 0"),
+            "router",
+            BLOCKS,
+            "ZeroDivisionError: division by zero at bad.py:5",
+        ),
         (router("return 'yes'"), "router", BLOCKS, "decide returned str 'yes'; it returns True"),
         (router("return dl.Route(True, flip=float('nan'))"), "router", BLOCKS,
          "reverses its decision with probability"),
@@ -59,7 +64,8 @@ def nothing_is_left_running():
         (router("import os, signal; os.kill(os.getpid(), signal.SIGKILL)"), "router", BLOCKS,
          "(killed by signal 9)"),
         (drafter("yield step.ask(step.window[:2], nodes=[(-1, step.window[0], 0)],"
-@@
+                 " asks=None)"), "drafter", ORDERED,
+         "asks a question of the form 'chain', which its `asks` does not declare"),
         (drafter("answer = yield step.ask([99])"), "drafter", ORDERED,
          "asks position 99 of a canvas of 7"),
         (drafter("answer = yield step.ask([2])"), "drafter", ORDERED, "position 2, which is final"),
@@ -79,7 +85,8 @@ def nothing_is_left_running():
                  "return dl.Proposal.path([77], positions=step.window)"), "drafter", ORDERED,
          "names token 77 of a vocabulary of 4"),
         (drafter("answer = yield step.ask(step.window[:1])\n"
-                 "return dl.Proposal.path([0], [[0.5, float('nan'), 0, 0]], positions=step.window)"),
+                 "return dl.Proposal.path([0], [[0.5, float('nan'), 0, 0]], "
+                 "positions=step.window)"),
          "drafter", ORDERED, "weights of a distribution must be finite"),
         (drafter("answer = yield step.ask(step.window[:1])\n"
                  "return dl.Proposal.path([0], [[0.5, 0.5]], positions=step.window)"),
@@ -143,7 +150,10 @@ def test_options_that_do_not_go_together_are_a_fault_of_the_config(program):
 @pytest.mark.parametrize(
     "text, expected",
     [
-        ("import no_such_module\n", "ModuleNotFoundError: No module named 'no_such_module' at bad.py:1"),
+        (
+            "import no_such_module\n",
+            "ModuleNotFoundError: No module named 'no_such_module' at bad.py:1",
+        ),
         ("def f(:\n", "SyntaxError"),
         ("x = 1\n", "has no part"),
         ("import sys\nsys.exit(4)\n", "SystemExit: 4"),

