@@ -67,9 +67,10 @@ room analysis 'core/*'
 for part in replay report trace; do room analysis/$part 'core/*' analysis; done
 room analysis/figures 'core/*' analysis analysis/report
 room analysis/page 'core/*' analysis analysis/report
+room experiments/command 'core/*' plugins/remote
 room experiments/arm 'core/*' 'plugins/*'
 for part in bench certify sweep; do
-  room experiments/$part 'core/*' 'plugins/*' 'analysis/*' experiments/arm
+  room experiments/$part 'core/*' 'plugins/*' 'analysis/*' experiments/arm experiments/command
 done
 room experiments 'core/*' 'plugins/*' 'analysis/*' 'experiments/*'
 

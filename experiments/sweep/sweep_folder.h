@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "core/config/composition.h"
-#include "experiments/arm/command_line.h"
 #include "experiments/sweep/claims.h"
 
 namespace draftlab {

@@ -18,6 +18,10 @@ struct PythonOptions {
 // UsageError for a timeout that is none.
 void complete(PythonOptions& options);
 
+// The folder that holds the Python package `draftlab`: the one installed beside the program, or
+// that of the tree in which it was built. "" when there is neither.
+std::string python_package();
+
 // Whether `--plugin` names a Python file or the address of a process, and not a library.
 bool is_remote_plugin(const std::string& plugin);
 
