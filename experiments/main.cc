@@ -264,10 +264,10 @@ const std::vector<Command>& commands() {
        false,
        doctor},
       {"bench",
-       "[as-arm | batch CONFIG | model FOLDER|SHAPE | checkpoint SHAPE FOLDER | trace]",
+       "[as-arm | batch CONFIG | model FOLDER|SHAPE | checkpoint SHAPE FOLDER | trace | wire]",
        "the benchmarks: cached rows; tokens per second against batch size; a model's passes "
        "against what the machine can do; random weights in a published shape; writing and merging "
-       "a trace",
+       "a trace; what a part or a model in Python costs",
        0,
        kAnyNumber,
        {{"out", "file for the numbers"}},
@@ -485,7 +485,6 @@ int main_of(std::vector<std::string> words) {
   if (line.has("help")) return print_help(command), 0;
   Registries registries;
   register_builtin_plugins(registries);
-  register_server_model(registries);
   register_sections(registries);
   plugins.insert(plugins.end(), more.begin(), more.end());
   line.plugins = plugins;
