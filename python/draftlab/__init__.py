@@ -32,6 +32,7 @@ _HOMES = {
     "task": "parts",
     "ConfigError": "parts",
     "option": "options",
+    "ROOT": "values",
     "Route": "values",
     "Node": "values",
     "Drafts": "values",
