@@ -27,10 +27,10 @@ from draftlab.audit.faults import TooLarge  # noqa: E402
 from draftlab.audit.judge import Plan, draw, examine  # noqa: E402
 from draftlab.audit.report import Report  # noqa: E402
 from draftlab.audit.run import LEVELS, toys_of  # noqa: E402
-from draftlab.audit.sampler import samplers_of  # noqa: E402
+from table import samplers_in  # noqa: E402
 
 DETECTABLE = LEVELS["full"].detectable
-ONLY_DRAWN = ("shared-gumbel-noise", "hidden-generator")
+ONLY_DRAWN = ("shared-gumbel-noise", "hidden-generator", "torch-race")
 TOY = "two residual tokens"
 
 
@@ -94,7 +94,7 @@ def fixed_laws(sampler, seed):
 def everything():
     for path in sorted(HERE.glob("*.py")):
         if path.stem not in ("table", "seeds"):
-            for sampler in samplers_of(importlib.import_module(path.stem)):
+            for sampler in samplers_in(path):
                 yield f"{path.stem}:{sampler.name}", sampler
 
 
