@@ -54,6 +54,7 @@ _HOMES = {
     "describe": "program",
     "DraftlabError": "program",
     "Trace": "trace",
+    "hf": "hf",
     **dict.fromkeys(("audit", "engine", "sampler", "scripted"), "audit"),
 }
 

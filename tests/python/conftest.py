@@ -15,6 +15,9 @@ os.environ["DRAFTLAB_PROGRAM"] = str(BINARIES / "draftlab")
 os.environ.setdefault("DRAFTLAB_PYTHON", sys.executable)
 TWINS = str(Path(__file__).parent / "twins.py")
 
+# Threads of a BLAS that wait for one another cost more than they gain where tests run side by side.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Whatever a test starts has this in its environment.
 MARK = f"DRAFTLAB_TEST_OF={os.getpid()}"
 os.environ.update([MARK.split("=")])
@@ -31,6 +34,10 @@ def running():
         except OSError:
             pass
     return found
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: minutes, under a label of its own")
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ import msgpack
 import pytest
 from conftest import BINARIES, ORDERED, ROOT, TWINS
 
-MODELS = str(Path(__file__).parent / "models.py")
+MODELS = str(Path(__file__).parent / "toys.py")
 TOY = ORDERED.replace("samples = 60", "samples = 20").replace("length = 7", "length = 5")
 VIEWS = """
 model = table
@@ -181,7 +181,7 @@ def test_large_logits_come_through_memory_and_behind_the_header(program):
         "apart.py",
         f"import sys\nsys.path.insert(0, {str(Path(MODELS).parent)!r})\n"
         "from draftlab import loading\nloading.shares_memory = lambda hello: False\n"
-        "from models import Wide\n",
+        "from toys import Wide\n",
     )
     with serving("--listen", f"unix:{program.folder}/socket", file=apart) as (address, _):
         program.ok("run", path, "--out", "b.h5", *at(address, "wide"))
@@ -193,7 +193,7 @@ def test_large_logits_come_through_memory_and_behind_the_header(program):
     ("many", "answers 4 positions of 4 tokens with an array of shape [5,4]"),
     ("nan", "with logits that are not numbers"),
     ("none", "answer returned NoneType None; it returns [asked, vocabulary] logits"),
-    ("raise", "RuntimeError: out of memory at models.py:"),
+    ("raise", "RuntimeError: out of memory at toys.py:"),
     ("end", "its process ended while it was asked something (status 3)"),
     ("hang", "did not answer within 0.5 s"),
 ])  # fmt: skip
@@ -204,7 +204,7 @@ def test_a_model_that_answers_nonsense_is_named(program, how, expected):
     fault = program.fails(70, "run", path, *words)
     assert expected.replace("4 positions", "1 positions").replace("[4,", "[1,").replace(
         "[5,4]", "[2,4]") in fault  # fmt: skip
-    assert "model 'broken' (" in fault and "models.py)" in fault
+    assert "model 'broken' (" in fault and "toys.py)" in fault
     assert not os.path.exists(program.folder / "out/a.h5")
 
 
