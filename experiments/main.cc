@@ -83,7 +83,6 @@ int main_of(std::vector<std::string> words) {
   log(LogLevel::info, "draftlab " + version() + ": " + joined(typed, " "));
   Registries registries;
   register_builtin_plugins(registries);
-  register_server_model(registries);
   register_sections(registries);
   plugins.insert(plugins.end(), parsed.line.plugins.begin(), parsed.line.plugins.end());
   parsed.line.plugins = plugins;

@@ -49,6 +49,7 @@ room plugins/tasks/benchmarks 'core/*' plugins plugins/tokenizers plugins/tasks 
 
 # Models: a family sees what lies below it and no other family.
 models=plugins/models
+room $models 'core/*' plugins plugins/remote
 room $models/toy 'core/*' plugins
 room $models/kernels 'core/*'
 room $models/checkpoint 'core/*' $models/kernels

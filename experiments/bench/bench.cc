@@ -191,6 +191,7 @@ int bench(const BenchFlags& flags, const CommandLine& line, const Registries& re
   if (which == "model") return bench_model(flags, line, registries);
   if (which == "checkpoint") return bench_checkpoint(line);
   if (which == "trace" && line.paths.size() == 1) return bench_trace(line);
+  if (which == "wire" && line.paths.size() == 1) return bench_wire(line);
   if (which == "as-arm" && line.paths.size() <= 1) return bench_as_arm(flags, line, registries);
   throw UsageError("usage: draftlab bench " + bench_command().arguments);
 }
@@ -200,11 +201,11 @@ int bench(const BenchFlags& flags, const CommandLine& line, const Registries& re
 Command bench_command() {
   return {
       .name = "bench",
-      .arguments = "[as-arm | batch CONFIG | model FOLDER|SHAPE | checkpoint SHAPE FOLDER | trace]",
+      .arguments = "[as-arm | batch CONFIG | model FOLDER|SHAPE | checkpoint SHAPE FOLDER | trace | wire]",
       .summary =
           "the benchmarks: cached rows; tokens per second against batch size; a model's passes "
           "against what the machine can do; random weights in a published shape; writing and "
-          "merging a trace",
+          "merging a trace; a part of another process",
       .fewest = 0,
       .most = kAnyNumber,
       .takes_config = true,

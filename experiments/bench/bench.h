@@ -28,6 +28,9 @@ int bench_checkpoint(const CommandLine& line);
 // disk.
 int bench_trace(const CommandLine& line);
 
+// `draftlab bench wire` prints what a part or a model of another process costs beyond its own time.
+int bench_wire(const CommandLine& line);
+
 // Reads a benchmark's own options from --bench.KEY. Throws ConfigError where one is wrong.
 template <class Options>
 Options bench_options(const CommandLine& line) {

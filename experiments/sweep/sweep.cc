@@ -183,12 +183,14 @@ int sweep(const SweepFlags& flags, const CommandLine& line, const Registries& re
     if (!SweepFolder::may_begin(out))
       throw OutputError("'" + out +
                         "' exists and is no folder of a sweep; name another with --out");
+    const std::string parts_changed = plugin_change(out, line.plugins);
     if (!flags.replace) {
       if (const std::string change = config_change(out, config, registries); !change.empty())
         throw OutputError(change);
+      if (!parts_changed.empty()) throw OutputError(parts_changed);
     }
     SweepFolder frozen = SweepFolder::freeze(out, config, line.plugins, registries);
-    if (flags.replace) frozen.remove_other_cells();
+    if (flags.replace) frozen.remove_cells(!parts_changed.empty());
     return frozen;
   };
   SweepFolder folder = begun();

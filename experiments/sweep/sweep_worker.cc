@@ -247,7 +247,8 @@ Worker::Result Worker::decode(std::size_t index) {
     cache_.release_unused();
     const std::string digest = arm.models.target().facts().digest,
                       frozen = cell.inputs.checkpoint_digest;
-    if (!digest.empty() && frozen.find(' ') == std::string::npos && digest != frozen) {
+    const bool comparable = !frozen.empty() && frozen.find(' ') == std::string::npos;
+    if (!digest.empty() && comparable && digest != frozen) {
       throw DataError("the checkpoint '" + cell.inputs.checkpoint +
                       "' has changed since the sweep was frozen: its digest is " + digest +
                       " and was " + frozen);

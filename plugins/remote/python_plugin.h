@@ -30,9 +30,6 @@ bool is_remote_plugin(const std::string& plugin);
 void load_remote_plugin(const std::string& plugin, const PythonOptions& options,
                         Registries& registries);
 
-// Registers `model = remote`.
-void register_server_model(Registries& registries);
-
 // Interpreter, packages, files and digests of all that were loaded, for the trace. "" without any.
 std::string remote_provenance();
 
