@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <iostream>
 
+#include "analysis/trace/export_corpus.h"
 #include "analysis/trace/export_csv.h"
 #include "analysis/trace/export_decisions.h"
 #include "analysis/trace/image_sheet.h"
+#include "analysis/trace/speculation.h"
 #include "core/base/error.h"
 #include "plugins/tasks/images/image_set.h"
 
@@ -45,10 +47,11 @@ void export_held_out(const std::string& folder, const RunRow& run, std::int64_t 
 }  // namespace
 
 int export_trace(const CommandLine& line, const Registries&) {
-  if (!line.has("csv") && !line.has("images") && !line.has("decisions"))
+  const char* const kinds[] = {"csv", "images", "decisions", "profile", "requests", "corpus"};
+  if (std::none_of(std::begin(kinds), std::end(kinds), [&](auto kind) { return line.has(kind); }))
     throw UsageError(
-        "draftlab export FILE --csv DIR, --images DIR or --decisions FILE.jsonl: where to write "
-        "the tables, the images or the decisions");
+        "draftlab export FILE --csv DIR, --images DIR, --decisions FILE.jsonl, --profile DIR, "
+        "--requests FILE.jsonl or --corpus FILE.txt: what to write, and where");
   if (line.has("csv"))
     for (const std::string& path : export_csv(line.paths.at(0), line.flag("csv")))
       std::cout << path << "\n";
@@ -58,6 +61,16 @@ int export_trace(const CommandLine& line, const Registries&) {
     if (done.left_out > 0) std::cout << "; " << done.left_out << " verified steps are no chain";
     std::cout << "\n";
   }
+  if (line.has("profile"))
+    for (const WrittenProfile& profile : export_profiles(line.paths.at(0), line.flag("profile")))
+      std::cout << profile.path << (profile.stub.empty() ? "" : ": a stub, for " + profile.stub)
+                << "\n";
+  if (line.has("requests"))
+    std::cout << line.flag("requests") << ": "
+              << export_requests(line.paths.at(0), line.flag("requests")) << " requests\n";
+  if (line.has("corpus"))
+    std::cout << line.flag("corpus") << ": " << export_corpus(line.paths.at(0), line.flag("corpus"))
+              << " texts\n";
   if (!line.has("images")) return 0;
   const Trace trace(line.paths.at(0));
   for (const std::string& folder : export_images(trace, line.flag("images")))

@@ -8,7 +8,9 @@
 namespace draftlab {
 
 // draftlab export FILE --csv DIR: a trace as text files; --images DIR: its images, as other
-// programs read them; --decisions FILE.jsonl: what its verifier decided, as audits read it.
+// programs read them; --decisions FILE.jsonl: what its verifier decided, as audits read it;
+// --profile DIR and --requests FILE.jsonl: how many drafts were accepted, in the formats of NVIDIA
+// and vLLM; --corpus FILE.txt: its texts as token ids, as drafters look them up.
 int export_trace(const CommandLine& line, const Registries& registries);
 
 }  // namespace draftlab

@@ -163,6 +163,8 @@ const std::vector<Command>& commands() {
         {"choose", "a metric: report of each group the arm that is best in it ..."},
         {"tune", "... on these traces, comma separated, or on the first N prompts"},
         {"dialect", "acceptance in the words of vllm, spec-bench, sglang, or own"},
+        {"aup",
+         "a metric that is an accuracy: of each value of --by's first key, the AUP of d3LLM"},
         {"cost",
          "forwards, rows, positions and times: when does a step pay, and what would it cost "
          "elsewhere",
@@ -196,6 +198,9 @@ const std::vector<Command>& commands() {
        1,
        {{"csv", "folder for run.csv, sample.csv, step.csv, token.csv, draft.csv"},
         {"decisions", "file for what was drafted and decided, a JSON line a step (docs/AUDIT.md)"},
+        {"profile", "folder for a speculation_profile.json of each run (NVIDIA's schema 1.0)"},
+        {"requests", "file for what vLLM says of speculation in a request, a JSON line a sample"},
+        {"corpus", "file for the decoded texts as token ids, a line each, as drafters read them"},
         {"images",
          "folder for PNG files, tokens.npy and labels.npy of each arm, and of as many held-out "
          "images"}},

@@ -5,6 +5,7 @@
 
 #include "analysis/page/html.h"
 #include "analysis/report/acceptance_table.h"
+#include "analysis/report/aup.h"
 #include "analysis/report/cost.h"
 #include "analysis/report/report_print.h"
 #include "core/base/error.h"
@@ -62,11 +63,11 @@ int report(const CommandLine& line, const Registries&) {
   request.baseline = line.flag("baseline");
   request.choose = line.flag("choose");
   request.tune = list(line.flag("tune"));
-  if (line.has("html") &&
-      (line.has("cost") || line.has("dialect") || line.flag("metric") == "help")) {
+  if (line.has("html") && (line.has("cost") || line.has("dialect") || line.has("aup") ||
+                           line.flag("metric") == "help")) {
     throw UsageError(
-        "--html writes the table of arms, and --cost, --dialect and --metric help print others; "
-        "leave one out");
+        "--html writes the table of arms, and --cost, --dialect, --aup and --metric help print "
+        "others; leave one out");
   }
   const ReportFormat format = report_format_of(line.flag("format", "markdown"));
   const Frame frame(line.paths);
@@ -75,6 +76,8 @@ int report(const CommandLine& line, const Registries&) {
     text = metric_help(frame);
   } else if (line.has("cost")) {
     text = cost_tables(frame, cost_request(line, request));
+  } else if (line.has("aup")) {
+    text = aup_table(frame, request, line.flag("aup"));
   } else if (line.has("dialect")) {
     text = acceptance_table(frame, request, dialect_of(line.flag("dialect")));
   } else {

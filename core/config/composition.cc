@@ -258,6 +258,7 @@ class Composer {
     check_part(arm.verifier, "verifier", arm, routes && verifies(arm));
     check_part(arm.acceptance, "acceptance", arm);
     check_estimate(arm);
+    check_draft_rule(arm);
     check_vectors(arm);
     if (arm.estimator) check_part(*arm.estimator, "estimator", arm);
     for (const auto& [name, estimator] : arm.attached)
@@ -292,6 +293,25 @@ class Composer {
     faults_.add((entry ? entry->where : file_of(config_)) + ": router '" + arm.router.name +
                 "' reads the expected accepted prefix; write estimator = NAME, there are: " +
                 join(registries_.estimators.names()));
+  }
+
+  void check_draft_rule(const Composition& arm) {
+    if (!faults_.empty()) return;
+    const DraftRule rule = arm.decode.draft_rule;
+    const Config::Entry* entry = config_.find("decode.draft_adapts");
+    std::string place = entry ? entry->where : file_of(config_);
+    if (arm.decode.draft_adapts && (rule == DraftRule::fixed || rule == DraftRule::matches))
+      faults_.add(
+          place +
+          ": decode.draft_adapts = true moves decode.draft_stop, which decode.draft_rule = " +
+          std::string(words(rule)[static_cast<std::size_t>(rule)]) + " does not read");
+    if (rule == DraftRule::fixed) return;
+    entry = config_.find("decode.draft_rule");
+    place = entry ? entry->where : file_of(config_);
+    if (!arm.drafter.make()->reads_draft_length())
+      faults_.add(place +
+                  ": decode.draft_rule changes how many drafts a step makes, and drafter '" +
+                  arm.drafter.name + "' does not read decode.draft_length; the rule must be fixed");
   }
 
   // A model speaks vectors if it answers the laws of reverse steps, and a drafter or verifier is

@@ -2,19 +2,11 @@
 
 #include <algorithm>
 
-#include "plugins/drafters/own_draw.h"
+#include "core/parts/draft_length.h"
 
 namespace draftlab {
 
 void OneByOneOptions::declare(OptionSet& set) {
-  set.add("theta", &theta)
-      .in(0, 1)
-      .help("Stop drafting at a token less probable than this (Draft & Verify); 0 never does.");
-  set.add("below", &below)
-      .one_of({"keep", "drop"})
-      .help(
-          "What becomes of that token: keep it as the last draft; or drop it, which is not "
-          "lossless (a negative control).");
   set.add("children", &children).in(1, 64).help("Drafts sampled at each node (SpecInfer) ...");
   set.add("wide", &wide)
       .in(0, 4096)
@@ -44,11 +36,12 @@ Asking<Proposal> draft_one_by_one(const Step& step, const OneByOneOptions& optio
     for (const int node : front) {
       const Distribution& raw = answer.at(node, position);
       const Distribution drawn = step.drawn(raw);
+      const Distribution& read = step.decode.reads == Reads::drawn ? drawn : raw;
+      if (step.length && level > 0 && step.length->ends_before(read)) continue;
       for (std::int64_t child = 0; child < children; ++child) {
         const Token token = step.chance.draw(drawn, step.site(position, Purpose::draft, attempt++));
-        const bool unlikely = drawn.probability(token) < options.theta;
-        if (unlikely && options.below == "drop") continue;
-        if (!unlikely) grown.push_back(static_cast<int>(proposal.nodes.size()));
+        if (!step.length || !step.length->ends_after(token, read))
+          grown.push_back(static_cast<int>(proposal.nodes.size()));
         proposal.nodes.push_back({node, position, token});
         proposal.drawn_from.push_back(drawn);
         proposal.raw.push_back(raw);
@@ -56,9 +49,6 @@ Asking<Proposal> draft_one_by_one(const Step& step, const OneByOneOptions& optio
     }
     front = std::move(grown);
   }
-  if (!proposal.nodes.empty()) co_return proposal;
-  Asking<Proposal> fallback = own_draw(step, Purpose::bonus);
-  proposal = co_await fallback;
   co_return proposal;
 }
 

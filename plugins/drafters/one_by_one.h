@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "core/config/options.h"
 #include "core/parts/drafter.h"
@@ -11,15 +10,13 @@
 namespace draftlab {
 
 struct OneByOneOptions {
-  double theta = 0;
-  std::string below = "keep";
   std::int64_t children = 1, wide = 0;
   void declare(OptionSet& set);
 };
 
-// Drafts decode.draft_length levels, or fewer where the window ends or every path stopped; each
-// level is one question to `model`. Every draft carries the distribution it was drawn from. Where
-// nothing is left to draft, the target's own draw is proposed.
+// Drafts decode.draft_length levels, or fewer where the window ends or decode.draft_rule ends every
+// path; each level is one question to `model`. Every draft carries the distribution it was drawn
+// from.
 Asking<Proposal> draft_one_by_one(const Step& step, const OneByOneOptions& options, int model,
                                   bool shallow);
 

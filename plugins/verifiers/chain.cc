@@ -41,6 +41,7 @@ class Chain final : public Verifier {
                         const Acceptance& acceptance) const override {
     Walk walk(step, proposal, options_);
     Answer answer;
+    std::vector<Node> nodes = walk.question.nodes;
     if (!walk.question.asks.empty()) {
       Question question = std::move(walk.question);
       answer = co_await step.ask(std::move(question));
@@ -48,7 +49,8 @@ class Chain final : public Verifier {
     walk.along(answer, acceptance);
     if (step.decode.shadow != Shadow::off) walk.measure_the_rest(answer, acceptance);
     if (proposal.lookahead > 0 && !answer.empty())
-      walk.verdict.carry = Carry{std::move(answer), walk.sent_as(walk.at), walk.unseen_commits};
+      walk.verdict.carry =
+          Carry{std::move(answer), walk.sent_as(walk.at), walk.unseen_commits, std::move(nodes)};
     co_return std::move(walk.verdict);
   }
 
