@@ -298,20 +298,13 @@ class Composer {
   void check_draft_rule(const Composition& arm) {
     if (!faults_.empty()) return;
     const DraftRule rule = arm.decode.draft_rule;
-    const Config::Entry* entry = config_.find("decode.draft_adapts");
-    std::string place = entry ? entry->where : file_of(config_);
+    const Config::Entry* const entry = config_.find("decode.draft_adapts");
+    const std::string place = entry ? entry->where : file_of(config_);
     if (arm.decode.draft_adapts && (rule == DraftRule::fixed || rule == DraftRule::matches))
       faults_.add(
           place +
           ": decode.draft_adapts = true moves decode.draft_stop, which decode.draft_rule = " +
           std::string(words(rule)[static_cast<std::size_t>(rule)]) + " does not read");
-    if (rule == DraftRule::fixed) return;
-    entry = config_.find("decode.draft_rule");
-    place = entry ? entry->where : file_of(config_);
-    if (!arm.drafter.make()->reads_draft_length())
-      faults_.add(place +
-                  ": decode.draft_rule changes how many drafts a step makes, and drafter '" +
-                  arm.drafter.name + "' does not read decode.draft_length; the rule must be fixed");
   }
 
   // A model speaks vectors if it answers the laws of reverse steps, and a drafter or verifier is
@@ -386,7 +379,8 @@ class Composer {
     for (const Section& section : registries_.sections.all()) resolved_.erase(section.name);
     for (const char* const option : kWithoutConsequence) resolved_["run"].erase(option);
     if (faults_.empty() && !arm.drafter.make()->reads_draft_length())
-      resolved_["decode"].erase("draft_length");
+      for (const char* const option : {"draft_length", "draft_rule", "draft_stop", "draft_adapts"})
+        resolved_["decode"].erase(option);
     for (const auto& [name, estimator] : arm.attached)
       resolved_[""].erase("estimator." + name), resolved_.erase("estimator." + name);
     arm.effective = to_ini(resolved_);

@@ -47,7 +47,7 @@ Decoder::Decoder(const Arm& arm, const Models& models, const Prompt& prompt, std
       router_(arm.router.make()),
       estimator_(arm.estimator ? arm.estimator->make() : nullptr),
       unmasker_(arm.unmasker.make()),
-      length_(arm.decode),
+      length_(arm.decode, drafter_->reads_draft_length()),
       choices_(prompt.choices),
       began_(now_ns()) {
   for (const auto& model : models_.models) facts_.push_back(model->facts());

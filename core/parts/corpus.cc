@@ -49,10 +49,10 @@ Corpus::Corpus(const std::string& path) {
 
 std::shared_ptr<const Corpus> Corpus::read(const std::string& path) {
   static std::mutex mutex;
-  static std::map<std::string, std::weak_ptr<const Corpus>> known;
+  static std::map<std::string, std::shared_ptr<const Corpus>> known;
   const std::lock_guard<std::mutex> lock(mutex);
-  std::shared_ptr<const Corpus> corpus = known[path].lock();
-  if (!corpus) known[path] = corpus = std::shared_ptr<const Corpus>(new Corpus(path));
+  std::shared_ptr<const Corpus>& corpus = known[path];
+  if (!corpus) corpus.reset(new Corpus(path));
   return corpus;
 }
 

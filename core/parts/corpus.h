@@ -17,8 +17,8 @@ class Corpus {
   // The longest run of tokens that can be looked up.
   static constexpr std::size_t kLongest = 64;
 
-  // Reads a corpus; parts of one process that name the same file share it. Throws DataError naming
-  // the file and line where a word is no id, and when there is no text.
+  // Reads a corpus, once a process for each file: every sequence has parts of its own. Throws
+  // DataError naming the file and line where a word is no id, and when there is no text.
   static std::shared_ptr<const Corpus> read(const std::string& path);
 
   // All texts, one after the other, each followed by kNoToken.

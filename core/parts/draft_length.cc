@@ -20,9 +20,9 @@ constexpr double kEntropyScale = 0.2;
 
 }  // namespace
 
-DraftLength::DraftLength(const DecodeOptions& options)
-    : rule_(options.draft_rule),
-      adapts_(options.draft_adapts),
+DraftLength::DraftLength(const DecodeOptions& options, bool applies)
+    : rule_(applies ? options.draft_rule : DraftRule::fixed),
+      adapts_(applies && options.draft_adapts),
       longest_(options.draft_length),
       most_(options.draft_length),
       stop_(options.draft_stop) {}

@@ -14,7 +14,9 @@ namespace draftlab {
 
 class DraftLength {
  public:
-  explicit DraftLength(const DecodeOptions& options);
+  // A drafter that does not read decode.draft_length (Drafter::reads_draft_length) is left alone:
+  // for it, whatever the options, the rule is fixed.
+  explicit DraftLength(const DecodeOptions& options, bool applies = true);
 
   // Returns how many drafts the next step makes at most.
   std::int64_t most() const { return most_; }

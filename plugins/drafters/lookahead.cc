@@ -62,20 +62,15 @@ class Lookahead final : public Drafter {
     std::vector<Tokens> next = window_;
     for (std::size_t place = 0; place < window_.size(); ++place) {
       int node = kRoot;
-      for (const Token token : path(window_, place)) {
-        const int child = child_of(carry.nodes, node, token);
-        node = child < static_cast<int>(carry.nodes.size()) ? child : kLost;
-        if (node == kLost) break;
-      }
+      for (const Token token : path(window_, place))
+        if (node != kNoNode) node = child_of(carry.nodes, node, token);
       // Near the end of a text the runs of the last places do not fit.
       const Distribution* const behind =
-          node == kLost ? nullptr : carry.answer.find(node, carry.nodes[node].position + 1);
+          node == kNoNode ? nullptr : carry.answer.find(node, carry.nodes[node].position + 1);
       if (!behind) continue;
-      const Tokens& run = window_[place];
-      Tokens& later = next[place];
-      later.erase(later.begin());
-      later.push_back(behind->argmax());
-      keep(run.front(), later);
+      next[place].erase(next[place].begin());
+      next[place].push_back(behind->argmax());
+      keep(window_[place].front(), next[place]);
     }
     window_ = std::move(next);
   }
@@ -94,8 +89,6 @@ class Lookahead final : public Drafter {
   }
 
  private:
-  static constexpr int kLost = -2;
-
   // The run of a place stands behind the first tokens of the places before it.
   static Tokens path(const std::vector<Tokens>& window, std::size_t place) {
     Tokens tokens;

@@ -9,13 +9,13 @@
 
 namespace draftlab {
 
-// Returns the node behind `parent` that holds the token; where there is none, the index after the
-// last node.
+inline constexpr int kNoNode = -2;
+
+// Returns the node behind `parent` that holds the token; kNoNode where there is none.
 inline int child_of(const std::vector<Node>& nodes, int parent, Token token) {
-  int child = 0;
-  const int count = static_cast<int>(nodes.size());
-  while (child < count && !(nodes[child].parent == parent && nodes[child].token == token)) ++child;
-  return child;
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (nodes[i].parent == parent && nodes[i].token == token) return static_cast<int>(i);
+  return kNoNode;
 }
 
 // Adds a path to the proposal, up to the end of the window. Paths share the nodes that they begin
@@ -24,9 +24,11 @@ inline void add_path(std::span<const Token> path, const std::vector<std::int32_t
                      Proposal& proposal) {
   int at = kRoot;
   for (std::size_t i = 0; i < std::min(path.size(), window.size()); ++i) {
-    const int child = child_of(proposal.nodes, at, path[i]);
-    if (child == static_cast<int>(proposal.nodes.size()))
+    int child = child_of(proposal.nodes, at, path[i]);
+    if (child == kNoNode) {
+      child = static_cast<int>(proposal.nodes.size());
       proposal.nodes.push_back({at, window[i], path[i]});
+    }
     at = child;
   }
 }

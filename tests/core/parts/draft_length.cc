@@ -132,6 +132,7 @@ TEST_CASE("an adapting threshold moves towards nine of ten accepted drafts") {
   length.observe(path({.5, .5}), accepting(2));
   CHECK(length.state() == "0.402/0.96875");
   CHECK(DraftLength(options(DraftRule::likely)).state() == "");
+  CHECK(DraftLength(options(DraftRule::likely, .4, true), false).state() == "");
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ TEST_CASE("suffix: the draft of the largest score, with shares of all occurrence
   CHECK(proposal.drawn_from.empty());
   CHECK(proposal.exact == 0);
   CHECK(tokens_of(LookUp(kText, 6, 1).propose("suffix")) == Tokens{3});
-  CHECK(tokens_of(LookUp(kText, 6, 6).propose("suffix", "factor = 2")) == Tokens{3, 1, 2});
+  CHECK(tokens_of(LookUp(kText, 6, 6).propose("suffix", "factor = 2")) == Tokens{3, 1, 2, 3});
   // With three drafts or more the share of a path falls below .3 where 3 and 4 part.
   CHECK(tokens_of(LookUp(kText, 6, 6).propose("suffix", "factor = 3\nleast_share = 0.3")) ==
         Tokens{3, 1, 2});

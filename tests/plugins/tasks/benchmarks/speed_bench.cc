@@ -31,7 +31,8 @@ TEST_CASE("speed-bench: the first turn is asked, and the id begins with the cate
   CHECK(task->prompt(0).id == "coding/7");
   CHECK(task->prompt(1).id == "math/b-2");
   std::vector<Token> given;
-  for (const auto& [position, token] : task->prompt(0).given) given.push_back(token);
+  const Prompt first = task->prompt(0);
+  for (const auto& [position, token] : first.given) given.push_back(token);
   const std::string text = Bytes().decode(given);
   CHECK(text.find("Sort this.") != std::string::npos);
   CHECK(text.find("Faster!") == std::string::npos);
