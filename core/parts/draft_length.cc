@@ -96,7 +96,7 @@ std::string DraftLength::state() const {
   if (rule_ == DraftRule::matches) return std::to_string(most_);
   if (!adapts_) return "";
   char text[64];
-  std::snprintf(text, sizeof text, "%.12g/%.12g", stop_, share_);
+  std::snprintf(text, sizeof text, "%a/%a", stop_, share_);
   return text;
 }
 
