@@ -264,9 +264,11 @@ const std::vector<Command>& commands() {
        false,
        doctor},
       {"bench",
-       "[as-arm | batch CONFIG | model FOLDER|SHAPE | checkpoint SHAPE FOLDER | trace]",
+       "[as-arm | batch CONFIG | model FOLDER|SHAPE | rows [SHAPE...] | checkpoint SHAPE FOLDER | "
+       "trace]",
        "the benchmarks: cached rows; tokens per second against batch size; a model's passes "
-       "against what the machine can do; random weights in a published shape; writing and merging "
+       "against what the machine can do; one to sixteen rows in every precision; random weights in "
+       "a published shape; writing and merging "
        "a trace",
        0,
        kAnyNumber,

@@ -132,11 +132,12 @@ double rows_each(const Counts& counts) {
 int bench(const CommandLine& line, const Registries& registries) {
   if (line.paths.size() == 2 && line.paths[0] == "batch") return bench_batch(line, registries);
   if (!line.paths.empty() && line.paths[0] == "model") return bench_model(line, registries);
+  if (!line.paths.empty() && line.paths[0] == "rows") return bench_rows(line, registries);
   if (!line.paths.empty() && line.paths[0] == "checkpoint") return bench_checkpoint(line);
   if (!line.paths.empty() && line.paths != std::vector<std::string>{"as-arm"})
     throw UsageError(
-        "draftlab bench takes nothing or 'as-arm', 'batch CONFIG', 'model FOLDER|SHAPE' or "
-        "'checkpoint SHAPE FOLDER', and not '" +
+        "draftlab bench takes nothing or 'as-arm', 'batch CONFIG', 'model FOLDER|SHAPE', 'rows "
+        "[SHAPE...]' or 'checkpoint SHAPE FOLDER', and not '" +
         line.paths[0] + "'");
   const BenchOptions options = bench_options<BenchOptions>(line);
 
