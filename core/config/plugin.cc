@@ -21,10 +21,10 @@ std::string last_error() {
 }
 
 // A thread of OpenMP that waits spins for milliseconds first, which takes the processor from those
-// that it waits for where other programs run beside. So it spins for microseconds and sleeps then,
-// unless the user has said how to wait. OpenMP reads this when the module is loaded.
+// that it waits for where other programs run beside. So it sleeps at once, unless the user has said
+// how to wait. OpenMP reads this when the module is loaded.
 void let_threads_sleep() {
-  if (!std::getenv("OMP_WAIT_POLICY")) ::setenv("GOMP_SPINCOUNT", "2000", /*overwrite=*/0);
+  if (!std::getenv("GOMP_SPINCOUNT")) ::setenv("OMP_WAIT_POLICY", "passive", /*overwrite=*/0);
 }
 
 // Returns the folders of the program and of the core library.
