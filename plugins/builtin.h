@@ -11,6 +11,7 @@
   X(model, autoregressive)          \
   X(model, linear_gaussian)         \
   X(model, mar)                     \
+  X(model, remote)                  \
   X(frontier, lattice)              \
   X(frontier, left_to_right)        \
   X(frontier, blocks)               \
@@ -26,8 +27,11 @@
   X(drafter, jacobi)                \
   X(drafter, synthetic)             \
   X(drafter, confidence)            \
+  X(drafter, dynamic_tree)          \
   X(drafter, diffusion)             \
   X(verifier, chain)                \
+  X(verifier, block)                \
+  X(verifier, k_seq)                \
   X(verifier, orders)               \
   X(verifier, tree)                 \
   X(verifier, in_place)             \

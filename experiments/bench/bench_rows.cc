@@ -152,13 +152,13 @@ Json bench_size(const std::string& size, const RowsBenchOptions& options, const 
 
 }  // namespace
 
-int bench_rows(const CommandLine& line, const Registries& registries) {
+int bench_rows(const BenchFlags& flags, const CommandLine& line, const Registries& registries) {
   const RowsBenchOptions options = bench_options<RowsBenchOptions>(line);
   std::vector<std::string> sizes(line.paths.begin() + 1, line.paths.end());
   if (sizes.empty()) sizes = {"qwen3-3m", "qwen3-24m", "qwen3-110m"};
   Json out = Json::array();
   for (const std::string& size : sizes) out.push_back(bench_size(size, options, line, registries));
-  if (line.has("out")) write_whole(line.flag("out"), out.dump(2) + "\n");
+  if (!flags.out.empty()) write_whole(flags.out, out.dump(2) + "\n");
   return 0;
 }
 
