@@ -3,6 +3,7 @@
 
 #include "analysis/page/html.h"
 #include "analysis/report/acceptance_table.h"
+#include "analysis/report/aup.h"
 #include "analysis/report/cost.h"
 #include "analysis/report/report_print.h"
 #include "core/base/error.h"
@@ -16,7 +17,7 @@ struct ReportFlags {
   ReportRequest request;
   CostRequest cost_request;
   ReportFormat format = ReportFormat::markdown;
-  std::string dialect, out, html;
+  std::string dialect, aup, out, html;
   bool cost = false;
   double bandwidth = 0, flops = 0;
   void declare(OptionSet& set) {
@@ -35,6 +36,8 @@ struct ReportFlags {
     set.add("tune", &request.tune).help("... on these traces, or on the first N prompts.");
     set.add("dialect", &dialect)
         .help("Acceptance in the words of vllm, spec-bench, sglang, or own.");
+    set.add("aup", &aup)
+        .help("A metric that is an accuracy: d3LLM's AUP for each value of the first key of --by.");
     set.add("cost", &cost)
         .help(
             "Forwards, rows, positions and times: when a step pays, and what it costs elsewhere.");
@@ -74,10 +77,11 @@ CostRequest cost_request(const ReportFlags& flags) {
 int report(const ReportFlags& flags, const CommandLine& line, const Registries&) {
   ReportRequest request = flags.request;
   const bool helps = request.metrics == std::vector<std::string>{"help"};
-  if (!flags.html.empty() && (flags.cost || !flags.dialect.empty() || helps)) {
+  if (!flags.html.empty() &&
+      (flags.cost || !flags.dialect.empty() || !flags.aup.empty() || helps)) {
     throw UsageError(
-        "--html writes the table of arms, and --cost, --dialect and --metric help print others; "
-        "leave one out");
+        "--html writes the table of arms, and --cost, --dialect, --aup and --metric help print "
+        "others; leave one out");
   }
   const Frame frame(line.paths);
   std::string text;
@@ -85,6 +89,8 @@ int report(const ReportFlags& flags, const CommandLine& line, const Registries&)
     text = metric_help(frame);
   } else if (flags.cost) {
     text = cost_tables(frame, cost_request(flags));
+  } else if (!flags.aup.empty()) {
+    text = aup_table(frame, request, flags.aup);
   } else if (!flags.dialect.empty()) {
     text = acceptance_table(frame, request, dialect_of(flags.dialect));
   } else {

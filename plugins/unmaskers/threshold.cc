@@ -32,7 +32,7 @@ class Threshold final : public QuotaUnmasker {
   Verdict top_up(const Step& step, const Proposal& proposal, Verdict verdict) const override {
     if (always_ && verdict.why != Stop::unverified) {
       std::vector<Draft> left = drafts(step, proposal, verdict);
-      const int confident = sure(step.decode, left);
+      const int confident = sure(step, left);
       for (int i = 0; i < confident; ++i)
         verdict.commits.push_back(commit_of(*left[i].node, Source::threshold));
     }
@@ -40,9 +40,9 @@ class Threshold final : public QuotaUnmasker {
   }
 
  private:
-  int sure(const DecodeOptions& decode, std::vector<Draft>& drafts) const override {
+  int sure(const Step& step, std::vector<Draft>& drafts) const override {
     const auto confident = std::count_if(drafts.begin(), drafts.end(), [&](const Draft& draft) {
-      return draft.confidence > decode.threshold;
+      return draft.confidence > step.decode.threshold;
     });
     return static_cast<int>(most_ > 0 ? std::min<std::int64_t>(most_, confident) : confident);
   }
