@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/base/error.h"
 #include "core/metrics/image_metrics.h"
@@ -17,6 +18,34 @@ const std::vector<std::string> kKindNames = {"prefill", "draft", "verify", "comm
 // The kind `aux` costs no forward.
 const std::vector<std::string> kForwards = {"prefill", "draft", "verify", "commit"};
 
+// Of sums of the number of texts, their perplexities and the squares of these.
+double standard_error(std::span<const double> sums) {
+  if (sums[2] < 2) return kNotMeasured;
+  const double mean = sums[0] / sums[2],
+               variance = std::max(0.0, sums[1] - sums[0] * mean) / (sums[2] - 1);
+  return std::sqrt(variance / sums[2]);
+}
+
+std::vector<double> scores_of_splits(std::span<const double> sums) {
+  std::vector<double> scores;
+  const std::size_t parts = sums.size() / kSplits;
+  for (std::size_t part = 0; part < kSplits; ++part)
+    scores.push_back(class_score(sums.subspan(part * parts, parts)));
+  return scores;
+}
+
+double mean_of_splits(std::span<const double> sums) {
+  const std::vector<double> scores = scores_of_splits(sums);
+  return std::accumulate(scores.begin(), scores.end(), 0.0) / kSplits;
+}
+
+double deviation_of_splits(std::span<const double> sums) {
+  const double mean = mean_of_splits(sums);
+  double squares = 0;
+  for (const double score : scores_of_splits(sums)) squares += (score - mean) * (score - mean);
+  return std::sqrt(squares / kSplits);
+}
+
 std::vector<Quantity> declared() {
   std::vector<Quantity> list = {
       {"nfe", "NFE", "1", "function evaluations of the target, a sample", Compare::cost, -1, 1},
@@ -26,6 +55,11 @@ std::vector<Quantity> declared() {
       {"drafter_nfe", "draft model NFE", "1", "function evaluations of the draft model, a sample",
        Compare::cost, -1, 1},
       {"rows", "rows", "1", "batch rows of the target, a sample", Compare::cost, -1, 1},
+      {"states", "states", "1",
+       "states of the whole canvas that the target computed, a sample: rows of one evaluation "
+       "count "
+       "each",
+       Compare::cost, -1, 1},
       {"positions", "positions", "1", "token positions that the target computed, a sample",
        Compare::cost, -1, 0},
       {"steps", "steps", "1", "turns of the loop, a sample", Compare::cost, -1, 1},
@@ -79,12 +113,27 @@ std::vector<Quantity> declared() {
        Compare::difference, 0, 3},
       {"perplexity", "judge perplexity", "1", "exp of judge nats a token", Compare::difference, -1,
        2, false, "margin_nll", true},
+      {"perplexity_mean", "perplexity, mean of texts", "1",
+       "mean over texts of exp of a text's judge nats a token, as papers print it",
+       Compare::difference, -1, 2},
+      {"perplexity_error", "its standard error", "1",
+       "standard deviation of the texts' perplexities over the root of their number",
+       Compare::difference, -1, 2, false, "", false, standard_error},
       {"nll", "judge nats/token", "nat", "negative log-likelihood under the judge, a token",
        Compare::difference, -1, 4, false, "margin_nll"},
       {"entropy_bits", "entropy, bits", "bit", "Shannon entropy of the token frequencies of a text",
        Compare::difference, 0, 3, false, "margin_entropy"},
-      {"ar_local", "AR-ness local", "1", "local AR-ness at k = 2, a token", Compare::difference, 0,
-       3},
+      {"residual_energy", "residual energy", "nat",
+       "log of the drafter's probability over the target's, a judged draft (S2D2, Eq. 8); drafts "
+       "that the target cannot draw are left out",
+       Compare::difference, -1, 3},
+      {"residual_energy_step", "residual energy/step", "nat",
+       "the same in sum over the judged drafts of a verified step (S2D2, Eq. 7 up to its constant)",
+       Compare::difference, -1, 3},
+      {"ar_local", "AR-ness local", "1", "local AR-ness at k = 2 (DiffuCoder), a token",
+       Compare::difference, 0, 3},
+      {"ar_local_s2d2", "AR-ness local, S2D2", "1",
+       "local AR-ness at k = 2 (S2D2's code), mean over samples", Compare::difference, 0, 3},
       {"ar_global", "AR-ness global", "1", "global AR-ness at k = 2, a token", Compare::difference,
        0, 3},
   };
@@ -93,8 +142,9 @@ std::vector<Quantity> declared() {
       if (std::count(names.begin(), names.end(), quantity.name) > 0) quantity.*trait = true;
   };
   mark(&Quantity::of_drafts, {"acceptance_rate", "accepted_length"});
-  mark(&Quantity::share, {"same_text", "same_tokens", "acceptance_rate", "drafts_acceptance_rate",
-                          "trial_acceptance", "capped", "verified_share", "ar_local", "ar_global"});
+  mark(&Quantity::share,
+       {"same_text", "same_tokens", "acceptance_rate", "drafts_acceptance_rate", "trial_acceptance",
+        "capped", "verified_share", "ar_local", "ar_local_s2d2", "ar_global"});
   for (const std::string& kind : kKindNames) {
     list.push_back({"nfe_" + kind, kind + " NFE", "1",
                     "function evaluations of the target of kind `" + kind + "`, a sample",
@@ -123,6 +173,11 @@ bool Measured::has(std::size_t sample) const {
                       [&](const auto& column) { return std::isnan(column[sample]); });
 }
 
+Measured Measured::mean_of(std::vector<double> values) {
+  std::vector<double> ones = ones_where_measured(values);
+  return {{std::move(values), std::move(ones)}};
+}
+
 const std::vector<Quantity>& Quantities::all() const {
   if (!all_.empty()) return all_;
   all_ = declared();
@@ -141,13 +196,24 @@ const std::vector<Quantity>& Quantities::all() const {
                     "of the classifier's features of all images from held-out ones', in which "
                     "these have unit covariance; as of infinitely many images, by the jackknife",
                     Compare::difference, -1, 3, false, "margin_frechet", false, frechet_distance,
-                    true});
+                    Quantity::Jackknife::value});
+    all_.push_back({"frechet_plain", "Frechet distance, plain", "1",
+                    "the same with the bias of these many images, so never below zero",
+                    Compare::difference, -1, 3, false, "margin_frechet", false, frechet_distance,
+                    Quantity::Jackknife::error});
   }
   if (!image_parts(kImageClass).empty()) {
     all_.push_back(
         {"class_score", "Inception-style score", "1",
          "exp of the mean divergence of an image's class probabilities from those of all images",
          Compare::difference, 1, 2, false, "margin_class_score", false, class_score});
+    all_.push_back({"class_score_splits", "score, ten splits", "1",
+                    "mean of the score over ten splits of an arm's images, as Inception scores are "
+                    "printed",
+                    Compare::difference, 1, 2, false, "margin_class_score", false, mean_of_splits});
+    all_.push_back({"class_score_deviation", "its deviation", "1",
+                    "standard deviation of the score over the ten splits", Compare::difference, -1,
+                    3, false, "", false, deviation_of_splits});
   }
   if (std::count(scores.begin(), scores.end(), kImageDistance) > 0) {
     all_.push_back(
@@ -212,9 +278,7 @@ std::vector<double> Quantities::counted(const std::string& part,
 }
 
 Measured Quantities::measure(const std::string& name) const {
-  const auto alone = [](std::vector<double> values) {
-    return Measured{{values, ones_where_measured(values)}};
-  };
+  const auto alone = Measured::mean_of;
   const auto over = [](std::vector<double> above, std::vector<double> below) {
     return Measured{{std::move(above), std::move(below)}};
   };
@@ -236,6 +300,7 @@ Measured Quantities::measure(const std::string& name) const {
   if (name == "nfe") return alone(nfe());
   if (name == "nfe_per_valid") return over(nfe(), column("sample_valid"));
   if (name == "drafter_nfe") return alone(counted("nfe", kForwards, "drafter_"));
+  if (name == "states") return alone(counted("rows", kForwards, ""));
   if (name == "rows" || name == "positions") return alone(counted(name, kForwards, ""));
   if (name == "steps") return alone(column("sample_n_steps"));
   if (name == "seconds" || name == "own_seconds" || name == "generated" || name == "valid" ||
@@ -275,6 +340,19 @@ Measured Quantities::measure(const std::string& name) const {
       if (nats.below()[i] == 0) nats.columns[0][i] = nats.columns[1][i] = kNotMeasured;
     return nats;
   }
+  if (name == "perplexity_mean" || name == "perplexity_error") {
+    std::vector<double> each = column("sample_judge_nll"), squares;
+    const std::vector<double>& tokens = column("sample_judge_tokens");
+    for (std::size_t i = 0; i < each.size(); ++i) {
+      each[i] = tokens[i] > 0 ? std::exp(each[i] / tokens[i]) : kNotMeasured;
+      squares.push_back(each[i] * each[i]);
+    }
+    if (name == "perplexity_mean") return alone(each);
+    return Measured{{each, squares, ones_where_measured(each)}};
+  }
+  if (name == "residual_energy") return over(trials().energy, trials().energy_drafts);
+  if (name == "residual_energy_step") return over(trials().energy, trials().energy_steps);
+  if (name == "ar_local_s2d2") return local_ar_of_s2d2();
   if (name == "ar_local" || name == "ar_global") {
     Measured mean = over(column("sample_" + name), column("sample_generated"));
     for (std::size_t i = 0; i < mean.below().size(); ++i) mean.columns[0][i] *= mean.below()[i];
@@ -292,73 +370,33 @@ Measured Quantities::measure(const std::string& name) const {
     return parts;
   }
   if (name == "frechet") return set_addends(kImageFeature, frechet_addends);
+  if (name == "frechet_plain") return set_addends(kImageFeature, frechet_addends);
   if (name == "class_score") return set_addends(kImageClass, class_score_addends);
+  if (name == "class_score_splits" || name == "class_score_deviation") return split_addends();
   if (name == "energy_distance") return energy_distances();
   return alone(column(prefix + name));
 }
 
-std::vector<std::string> Quantities::image_parts(std::string_view prefix) const {
-  const std::vector<std::string> scores = frame_.scores();
-  std::vector<std::string> parts;
-  for (std::string part = std::string(prefix) + "0";
-       std::count(scores.begin(), scores.end(), part) > 0;
-       part = std::string(prefix) + std::to_string(parts.size())) {
-    parts.push_back(part);
-  }
-  return parts;
-}
-
-Measured Quantities::set_addends(std::string_view prefix,
-                                 std::vector<double> (*addends)(std::span<const double>)) const {
-  std::vector<const std::vector<double>*> parts;
-  for (const std::string& part : image_parts(prefix))
-    parts.push_back(&column(std::string(named_prefix(Table::sample)) + part));
-  Measured measured;
-  std::vector<double> values(parts.size());
-  for (std::size_t i = 0; i < frame_.samples().size(); ++i) {
-    for (std::size_t k = 0; k < parts.size(); ++k) values[k] = (*parts[k])[i];
-    const std::vector<double> of_sample = addends(values);
-    measured.columns.resize(of_sample.size());
-    const bool known =
-        std::none_of(values.begin(), values.end(), [](double value) { return std::isnan(value); });
-    for (std::size_t k = 0; k < of_sample.size(); ++k)
-      measured.columns[k].push_back(known ? of_sample[k] : kNotMeasured);
-  }
-  return measured;
-}
-
-// For an arm with images x_i, let a_i and b_i be their mean distances to held-out images and to the
-// arm's others, and c that among held-out ones. A sample's number is 2 a_i - 2 b_i + mean b - c.
-// The mean of these is the energy distance without bias, and they spread as its estimate does to
-// first order (Hoeffding's projection), so it is compared like a mean.
-Measured Quantities::energy_distances() const {
-  const std::string prefix(named_prefix(Table::sample));
-  const std::vector<double>&to_held_out = column(prefix + std::string(kImageDistance)),
-        &among_held_out = column(prefix + std::string(kHeldOutDistance));
+// The mean over samples of S2D2's code, which leaves out those of fewer than two tokens. Edits are
+// no commitments.
+Measured Quantities::local_ar_of_s2d2() const {
   std::vector<double> values(frame_.samples().size(), kNotMeasured);
-  const std::vector<Eigen::VectorXd> images = frame_.vectors();
-  for (std::size_t arm = 0; arm < frame_.arms().size(); ++arm) {
-    std::vector<std::size_t> of_arm;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const Frame::Sample& sample = frame_.samples()[i];
-      const bool same = of_arm.empty() || images[i].size() == images[of_arm.front()].size();
-      if (sample.arm == static_cast<int>(arm) && sample.counts && images[i].size() > 0 && same &&
-          !std::isnan(to_held_out[i]))
-        of_arm.push_back(i);
+  frame_.walk({}, Table::token, {"token_position", "token_source"}, [&](const Frame::Block& block) {
+    for (std::size_t i = 0; i < block.samples.size(); ++i) {
+      SampleRow sample;
+      sample.steps.resize(1);
+      for (auto row = block.row_begin[block.step_begin[i]];
+           row < block.row_begin[block.step_begin[i + 1]]; ++row) {
+        if (block.rows[1][row] == static_cast<double>(Source::edited)) continue;
+        TokenRow token;
+        token.position = static_cast<std::int32_t>(block.rows[0][row]);
+        sample.steps.front().tokens.push_back(token);
+      }
+      const std::vector<std::int32_t> order = ranks(commit_order(sample));
+      if (order.size() > 1) values[block.samples[i]] = local_ar_s2d2(order, kArWindow);
     }
-    if (of_arm.size() < 2) continue;
-    Eigen::MatrixXd columns(images[of_arm.front()].size(),
-                            static_cast<Eigen::Index>(of_arm.size()));
-    for (std::size_t k = 0; k < of_arm.size(); ++k)
-      columns.col(static_cast<Eigen::Index>(k)) = images[of_arm[k]];
-    const Eigen::VectorXd to_others = mean_distances(columns);
-    const double mean = to_others.mean();
-    for (std::size_t k = 0; k < of_arm.size(); ++k) {
-      values[of_arm[k]] = 2 * to_held_out[of_arm[k]] - 2 * to_others[static_cast<Eigen::Index>(k)] +
-                          mean - among_held_out[of_arm[k]];
-    }
-  }
-  return {{values, ones_where_measured(values)}};
+  });
+  return Measured::mean_of(std::move(values));
 }
 
 // Compares each sample with the first arm's sample of the same prompt and repeat, which precedes
@@ -433,21 +471,24 @@ const std::vector<AcceptanceSums>& Quantities::acceptance() const {
 }
 
 // The numbers are NaN where no drafts were recorded; proposals are NaN also where tokens are ids,
-// or where the file is older than that column.
+// or where the file is older than that column. Energies are NaN where tokens are vectors.
 const Quantities::Trials& Quantities::trials() const {
   if (!trials_.judged.empty()) return trials_;
   const std::vector<double> unknown(frame_.samples().size(), kNotMeasured);
-  trials_ = {unknown, unknown, unknown, unknown};
+  trials_ = {unknown, unknown, unknown, unknown, unknown, unknown, unknown};
   frame_.walk({"step_verified", "step_exact"}, Table::draft,
-              {"draft_depth", "draft_accepted", "draft_proposals", "draft_capped", "draft_log_p"},
+              {"draft_depth", "draft_accepted", "draft_proposals", "draft_capped", "draft_log_p",
+               "draft_p", "draft_q"},
               [&](const Frame::Block& block) {
                 for (std::size_t i = 0; i < block.samples.size(); ++i) {
                   const std::size_t sample = static_cast<std::size_t>(block.samples[i]);
                   if (frame_.files()[static_cast<std::size_t>(block.file)].drafts == "none")
                     continue;
                   double judged = 0, accepted = 0, proposals = 0, capped = 0;
+                  double energy = 0, energy_drafts = 0, energy_steps = 0;
                   bool vectors = false;
                   for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
+                    const double before = energy_drafts;
                     for (std::int64_t d = block.row_begin[s];
                          block.steps[0][s] != 0 && d < block.row_begin[s + 1]; ++d) {
                       if (block.rows[1][d] < 0 || block.rows[0][d] < block.steps[1][s]) continue;
@@ -456,11 +497,18 @@ const Quantities::Trials& Quantities::trials() const {
                       proposals += block.rows[2][d];
                       capped += block.rows[3][d] == 1;
                       vectors = vectors || !std::isnan(block.rows[4][d]);
+                      if (const double p = block.rows[5][d], q = block.rows[6][d]; p > 0 && q > 0)
+                        energy += std::log(q / p), ++energy_drafts;
                     }
+                    energy_steps += energy_drafts > before;
                   }
                   trials_.judged[sample] = judged, trials_.accepted[sample] = accepted;
-                  if (vectors)
+                  if (vectors) {
                     trials_.proposals[sample] = proposals, trials_.capped[sample] = capped;
+                    continue;
+                  }
+                  trials_.energy[sample] = energy, trials_.energy_drafts[sample] = energy_drafts;
+                  trials_.energy_steps[sample] = energy_steps;
                 }
               });
   return trials_;
@@ -520,15 +568,16 @@ std::vector<std::string> Quantities::usual() const {
   add("seconds");
   add("acceptance_rate");
   if (frame_.has_vectors()) {
-    for (const char* name : {"trial_acceptance", "proposals_per_trial", "tokens_per_step"})
+    for (const char* name :
+         {"states", "trial_acceptance", "proposals_per_trial", "tokens_per_step"})
       add(name);
   }
   add("perplexity");
   add("entropy_bits", false);
   if (has_bleu()) add("bleu");
   for (const Quantity& quantity : all())
-    if (quantity.name == "frechet" || quantity.name == "class_score" ||
-        quantity.name == "energy_distance")
+    if (quantity.name == "frechet" || quantity.name == "frechet_plain" ||
+        quantity.name == "class_score" || quantity.name == "energy_distance")
       names.push_back(quantity.name);
   for (const std::string& score : plain_scores()) add(score);
   return names;

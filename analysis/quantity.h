@@ -35,9 +35,10 @@ struct Quantity {
   // The result is NaN where the sums say nothing.
   double (*statistic)(std::span<const double> sums) = ratio;
 
-  // Whether the jackknife removes the bias of a statistic that depends on how many samples there
-  // are.
-  bool debiased = false;
+  // What the jackknife is for, in a statistic whose bias depends on how many samples there are:
+  // nothing, its standard error alone, or the value, too, whose bias it removes.
+  enum class Jackknife { none, error, value };
+  Jackknife jackknife = Jackknife::none;
   // Whether it says what became of drafts, which has to be open.
   bool of_drafts = false;
   // Whether it lies between 0 and 1.
@@ -57,7 +58,12 @@ struct Measured {
   const std::vector<double>& below() const { return columns[1]; }
   // Says whether the sample has every number.
   bool has(std::size_t sample) const;
+  // Returns the mean of values, of which those that are NaN do not count.
+  static Measured mean_of(std::vector<double> values);
 };
+
+// Over so many splits of an arm's images a score is averaged.
+inline constexpr std::size_t kSplits = 10;
 
 class Quantities {
  public:
@@ -87,6 +93,8 @@ class Quantities {
   // residual. Each array has one number a sample.
   struct Trials {
     std::vector<double> judged, accepted, proposals, capped;
+    // The residual energies of judged drafts in sum, and how many drafts and steps have one.
+    std::vector<double> energy, energy_drafts, energy_steps;
   };
   const Trials& trials() const;
   bool has_bleu() const;
@@ -94,7 +102,9 @@ class Quantities {
   std::vector<std::string> image_parts(std::string_view prefix) const;
   Measured set_addends(std::string_view prefix,
                        std::vector<double> (*addends)(std::span<const double>)) const;
+  Measured split_addends() const;
   Measured energy_distances() const;
+  Measured local_ar_of_s2d2() const;
   Measured likeness(bool whole) const;
   std::vector<double> counted(const std::string& part, const std::vector<std::string>& kinds,
                               const std::string& whose) const;

@@ -37,17 +37,27 @@ std::string label(const RunRow& run) { return run.arm.empty() ? run.id : run.arm
 
 }  // namespace
 
-std::vector<std::int32_t> generated_order(const SampleRow& sample, const OrderReading& reading) {
-  SampleRow read;
-  for (StepRow step : sample.steps) {
-    if (reading.by_position) {
+SampleRow read_as(SampleRow sample, const OrderReading& reading) {
+  if (reading.ties == Ties::position) {
+    for (StepRow& step : sample.steps)
       std::stable_sort(
           step.tokens.begin(), step.tokens.end(),
           [](const TokenRow& a, const TokenRow& b) { return a.position < b.position; });
-    }
-    read.steps.push_back(std::move(step));
   }
-  std::vector<std::int32_t> order = ranks(commit_order(read));
+  mark_ar(sample);
+  return sample;
+}
+
+std::vector<int> ends_chains(std::span<const std::int32_t> order, int k) {
+  const auto before = static_cast<std::size_t>(k);
+  std::vector<int> ends(order.size(), -1);
+  for (std::size_t t = before; t < order.size(); ++t)
+    ends[t] = local_ar_s2d2(order.subspan(t - before, before + 1), k) == 1;
+  return ends;
+}
+
+std::vector<std::int32_t> generated_order(const SampleRow& sample, const OrderReading& reading) {
+  std::vector<std::int32_t> order = ranks(commit_order(read_as(sample, reading)));
   if (!reading.past_end)
     std::erase_if(order, [&](std::int32_t position) { return position >= sample.valid; });
   return order;
@@ -70,7 +80,7 @@ ArNess ar_ness(std::span<const SampleRow> samples, int k, const OrderReading& re
 }
 
 Course course(std::span<const SampleRow> samples, int parts) {
-  Parts confidence(parts), entropy(parts), tokens(parts), local(parts), global(parts);
+  Parts confidence(parts), entropy(parts), tokens(parts);
   for (const SampleRow& sample : samples) {
     for (std::size_t s = 0; s < sample.steps.size(); ++s) {
       const int part = static_cast<int>((static_cast<double>(s) + 0.5) /
@@ -80,15 +90,14 @@ Course course(std::span<const SampleRow> samples, int parts) {
         if (token.source == static_cast<std::int32_t>(Source::edited)) continue;
         confidence.add(part, token.confidence);
         entropy.add(part, token.entropy);
-        local.add(part, token.ar_local);
-        global.add(part, token.ar_global);
       }
     }
   }
-  return {confidence.means(), entropy.means(), tokens.means(), local.means(), global.means()};
+  return {confidence.means(), entropy.means(), tokens.means()};
 }
 
-std::string trajectories(const std::vector<RunRow>& runs, const std::vector<SampleRow>& samples) {
+std::string trajectories(const std::vector<RunRow>& runs, const std::vector<SampleRow>& samples,
+                         const OrderReading& reading) {
   TextTable ar{{"AR-ness, k = 1 2 3 4", "local, DiffuCoder", "local, S2D2", "global",
                 "Kendall's tau", "samples"},
                {}};
@@ -101,7 +110,7 @@ std::string trajectories(const std::vector<RunRow>& runs, const std::vector<Samp
     if (own.empty()) continue;
     std::vector<std::string> row = {label(runs[run]), "", "", "", "", ""};
     for (int k = 1; k <= kLargestWindow; ++k) {
-      const ArNess at = ar_ness(own, k);
+      const ArNess at = ar_ness(own, k, reading);
       const double values[] = {at.local_diffucoder, at.local_s2d2, at.global};
       for (int i = 0; i < 3; ++i) row[i + 1] += (k > 1 ? " " : "") + fixed(values[i], 3);
       row[4] = fixed(at.tau, 3);

@@ -3,23 +3,36 @@
 // and the last.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/trace/rows.h"
 
 namespace draftlab {
 
+// How the tokens of one step are ordered: as committed, the most confident first (SDAR), or from
+// left to right (S2D2's LLaDA script).
+enum class Ties { committed, position };
+constexpr std::array<std::string_view, 2> words(Ties) { return {"committed", "position"}; }
+
 // The choices that the authors' protocols leave open.
 struct OrderReading {
-  // Whether the tokens of one step count from left to right (their LLaDA script), or as committed,
-  // the most confident first (SDAR).
-  bool by_position = false;
+  Ties ties = Ties::committed;
   // Whether tokens from the first end-of-text token on, to the end of its block, count too.
   bool past_end = true;
 };
+
+// Returns the sample with the tokens of each step in the order that the reading gives them, and
+// with their AR-ness in that order.
+SampleRow read_as(SampleRow sample, const OrderReading& reading);
+
+// Says of each commitment of an order whether it ends k + 1 consecutive positions, which is local
+// AR-ness in S2D2's reading: 1, 0, or -1 for the first k, of which that reading says nothing.
+std::vector<int> ends_chains(std::span<const std::int32_t> order, int k);
 
 // Returns the generated positions in the order of their commitment, counted from the end of the
 // prompt and over generated ones only. Edits are left out.
@@ -45,13 +58,12 @@ struct Course {
   std::vector<double> confidence, entropy;
   // The tokens committed a step.
   std::vector<double> tokens;
-  // The AR-ness at k = 2 of the tokens, in DiffuCoder's reading.
-  std::vector<double> local, global;
 };
 Course course(std::span<const SampleRow> samples, int parts);
 
 // Returns both as plain text, an arm a row: AR-ness at k = 1 to 4, then the course in ten parts.
 // The samples are of one trace.
-std::string trajectories(const std::vector<RunRow>& runs, const std::vector<SampleRow>& samples);
+std::string trajectories(const std::vector<RunRow>& runs, const std::vector<SampleRow>& samples,
+                         const OrderReading& reading = {});
 
 }  // namespace draftlab

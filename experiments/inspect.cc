@@ -18,12 +18,15 @@ struct InspectFlags {
   std::int64_t sample = 0, run = -1, images = 0;
   std::string steps, png;
   bool ar = false, plain = false;
+  OrderReading order;
   void declare(OptionSet& set) {
     set.add("sample", &sample).in(0, 1e15).help("Row of the sample.");
     set.add("run", &run).in(-1, 1e6).help("Only samples of this arm; -1 counts those of all.");
     set.add("steps", &steps).help("The steps A:B, or the first N.");
     set.add("ar", &ar).help(
         "All samples instead: AR-ness, and the course of confidence, entropy and tokens a step.");
+    set.add("ties", &order.ties)
+        .help("With --ar: the tokens of one step in the order committed, or by position.");
     set.add("png", &png)
         .help(
             "File to write instead: a sheet of decoded images, an arm a row, accepted and replaced "
@@ -47,8 +50,10 @@ std::int64_t row_in_run(const Trace& trace, std::int64_t run, std::int64_t wante
 
 int inspect_trace(const InspectFlags& flags, const CommandLine& line, const Registries&) {
   const Trace trace(line.paths[0]);
+  if (flags.order.ties != Ties::committed && !flags.ar)
+    throw UsageError("--ties says how --ar orders the tokens of one step; it goes with --ar");
   if (flags.ar) {
-    std::cout << trajectories(trace.runs(), trace.read());
+    std::cout << trajectories(trace.runs(), trace.read(), flags.order);
     return 0;
   }
   if (flags.run >= static_cast<std::int64_t>(trace.runs().size()))

@@ -26,6 +26,8 @@ struct PlotFlags {
     set.add("score", &request.score).help("Metric upwards in pareto and axis, in heat's cells.");
     set.add("speed", &request.speed).help("Metric across in pareto.");
     set.add("axes", &request.axes).help("KEY,KEY of heat; KEY of axis.");
+    set.add("ties", &request.order.ties)
+        .help("Of ar: the tokens of one step in the order committed, or by position.");
     set.add("by", &request.by).help("Config keys whose values make a series.");
     set.add("baseline", &request.baseline)
         .help("The arm that others are compared with, \"key=value ...\".");

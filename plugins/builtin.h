@@ -59,6 +59,7 @@
   X(estimator, renyi2)              \
   X(estimator, hard_entropy)        \
   X(estimator, hard_margin)         \
+  X(estimator, clipped_margin)      \
   X(estimator, random)              \
   X(unmasker, one)                  \
   X(unmasker, all)                  \

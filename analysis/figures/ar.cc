@@ -1,5 +1,7 @@
 // The course of a decode, over normalised steps: how far it goes from left to right, how sure the
 // drafter is, how much a step commits.
+#include <cmath>
+
 #include "analysis/figures/bins.h"
 #include "analysis/figures/figures.h"
 #include "core/base/error.h"
@@ -9,30 +11,54 @@ namespace {
 
 constexpr std::size_t kParts = 20;  // of a decode
 
+// Returns the tokens of a block's sample, as far as the figure reads them.
+SampleRow tokens_of(const Frame::Block& block, std::size_t sample) {
+  SampleRow row;
+  for (std::int64_t s = block.step_begin[sample]; s < block.step_begin[sample + 1]; ++s) {
+    StepRow step;
+    step.committed = static_cast<std::int32_t>(block.steps[0][s]);
+    for (std::int64_t t = block.row_begin[s]; t < block.row_begin[s + 1]; ++t) {
+      TokenRow token;
+      token.position = static_cast<std::int32_t>(block.rows[0][t]);
+      token.source = static_cast<std::int32_t>(block.rows[1][t]);
+      token.confidence = block.rows[2][t];
+      step.tokens.push_back(token);
+    }
+    row.steps.push_back(std::move(step));
+  }
+  return row;
+}
+
 }  // namespace
 
 Picture ar_figure(const PlotData& data) {
   const std::size_t n = data.series();
-  Bins local(n, kParts), global(n, kParts), confidence(n, kParts), tokens(n, kParts);
+  Bins local(n, kParts), local_s2d2(n, kParts), global(n, kParts), confidence(n, kParts),
+      tokens(n, kParts);
   data.frame.walk(
-      {"step_committed"}, Table::token, {"token_ar_local", "token_ar_global", "token_confidence"},
+      {"step_committed"}, Table::token, {"token_position", "token_source", "token_confidence"},
       [&](const Frame::Block& block) {
         for (std::size_t i = 0; i < block.samples.size(); ++i) {
           const int series = data.series_of(block.samples[i]);
           if (series < 0) continue;
           const int prompt =
               data.frame.samples()[static_cast<std::size_t>(block.samples[i])].prompt;
-          const std::int64_t begin = block.step_begin[i], steps = block.step_begin[i + 1] - begin;
-          for (std::int64_t s = 0; s < steps; ++s) {
-            const auto part = static_cast<std::size_t>((static_cast<double>(s) + 0.5) /
-                                                       static_cast<double>(steps) * kParts);
-            tokens.add(series, part, prompt, block.steps[0][begin + s]);
-            for (std::int64_t t = block.row_begin[begin + s]; t < block.row_begin[begin + s + 1];
-                 ++t) {
-              local.add(series, part, prompt, block.rows[0][t]);
-              global.add(series, part, prompt, block.rows[1][t]);
-              if (const double c = block.rows[2][t]; c == c)
-                confidence.add(series, part, prompt, c);
+          const SampleRow sample = read_as(tokens_of(block, i), data.request.order);
+          const std::vector<int> chains = ends_chains(generated_order(sample), kArWindow);
+          std::size_t t = 0;
+          for (std::size_t s = 0; s < sample.steps.size(); ++s) {
+            const auto part = static_cast<std::size_t>(
+                (static_cast<double>(s) + 0.5) / static_cast<double>(sample.steps.size()) * kParts);
+            tokens.add(series, part, prompt, sample.steps[s].committed);
+            for (const TokenRow& token : sample.steps[s].tokens) {
+              if (token.source == static_cast<std::int32_t>(Source::edited)) continue;
+              local.add(series, part, prompt, token.ar_local);
+              global.add(series, part, prompt, token.ar_global);
+              if (t < chains.size() && chains[t] >= 0)
+                local_s2d2.add(series, part, prompt, chains[t]);
+              ++t;
+              if (!std::isnan(token.confidence))
+                confidence.add(series, part, prompt, token.confidence);
             }
           }
         }
@@ -47,14 +73,19 @@ Picture ar_figure(const PlotData& data) {
   const std::string along = "share of the steps done";
   return curve_figure(
       data, "ar",
-      {{&local, "ar_local.dat", "AR-ness, local (k = 2)", along, "share of tokens", share},
+      {{&local, "ar_local.dat", "AR-ness, local, DiffuCoder (k = 2)", along, "share of tokens",
+        share},
+       {&local_s2d2, "ar_local_s2d2.dat", "AR-ness, local, S2D2 (k = 2)", along, "share of tokens",
+        share},
        {&global, "ar_global.dat", "AR-ness, global (k = 2)", along, "share of tokens", share},
        {&confidence, "ar_confidence.dat", "confidence of committed tokens", along,
         "drafter's probability", share},
        {&tokens, "ar_tokens.dat", "tokens a step", along, "tokens", open}},
       middle,
-      "Steps of each decode in 20 equal parts. AR-ness: DiffuCoder's reading, over ranks of the "
-      "generated positions. ");
+      "Steps of each decode in 20 equal parts. AR-ness over ranks of the generated positions, the "
+      "tokens of one step " +
+          std::string(data.request.order.ties == Ties::position ? "by position. "
+                                                                : "as committed. "));
 }
 
 }  // namespace draftlab

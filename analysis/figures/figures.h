@@ -9,6 +9,7 @@
 #include "analysis/figures/sheet.h"
 #include "analysis/grouping.h"
 #include "analysis/report/report.h"
+#include "analysis/trajectories.h"
 
 namespace draftlab {
 
@@ -24,6 +25,7 @@ struct PlotRequest {
       {};  // the two keys of `heat`, the first that of `axis`; empty: those with most values
   std::vector<std::string> series = {};  // keys whose values are colours; empty: chosen
   std::string along = {};                // key along which the arms of a series are joined
+  OrderReading order = {};               // of the tokens of one step, in `ar`
   PageWidth width = PageWidth::double_column;
 };
 

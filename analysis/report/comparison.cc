@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
 
 #include "analysis/report/report_options.h"
 #include "analysis/table.h"
@@ -53,8 +54,15 @@ void find_factor(const Quantity& quantity, const PromptSums& theirs, const Promp
 
 Estimate estimate(const Quantity& quantity, std::span<const std::vector<double>> columns,
                   const Statistic& statistic, double confidence) {
-  return quantity.debiased ? jackknife(columns, statistic, confidence)
-                           : cluster_bootstrap(columns, statistic, confidence);
+  if (quantity.jackknife == Quantity::Jackknife::none)
+    return cluster_bootstrap(columns, statistic, confidence);
+  const Estimate unbiased = jackknife(columns, statistic, confidence);
+  if (quantity.jackknife == Quantity::Jackknife::value) return unbiased;
+  std::vector<double> totals;
+  for (const std::vector<double>& column : columns)
+    totals.push_back(std::accumulate(column.begin(), column.end(), 0.0));
+  const double value = statistic(totals), bias = value - unbiased.value;
+  return {value, {unbiased.interval.low + bias, unbiased.interval.high + bias}};
 }
 
 void compare(const Quantity& quantity, const PromptSums& theirs, const PromptSums& mine,

@@ -324,9 +324,10 @@ class Maker {
                              "Rows differ from their baseline in " + joined(apart_in_) +
                                  " as well as in the keys of the table.");
     }
-    const bool debiased = std::any_of(report_.quantities.begin(), report_.quantities.end(),
-                                      [](const Quantity& q) { return q.debiased; });
-    if (debiased)
+    const bool unbiased =
+        std::any_of(report_.quantities.begin(), report_.quantities.end(),
+                    [](const Quantity& q) { return q.jackknife == Quantity::Jackknife::value; });
+    if (unbiased)
       report_.notes.push_back(
           "The Frechet distance is of the task's own classifier, without the bias of few images "
           "(jackknife), with Student's interval from its standard error; a distance of zero may "

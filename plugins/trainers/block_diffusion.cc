@@ -10,7 +10,10 @@ namespace draftlab {
 void TrainBlockDiffusionOptions::declare(OptionSet& set) {
   set.add("block_size", &block_size)
       .in(1, 4096)
-      .help("tokens of a block; blocks begin at multiples of it");
+      .help(
+          "tokens of a block, which begins at a multiple; of several sizes a canvas draws one, and "
+          "one "
+          "that is listed twice twice as often");
   set.add("causal_share", &causal_share)
       .in(0, 1)
       .help("share of canvases with blocks of one token, all masked: autoregressive");
@@ -42,6 +45,8 @@ class BlockDiffusionTrainer final : public Trainer {
     if (options_.validate_answers > options_.validate_canvases)
       throw ConfigError(
           "trainer.block-diffusion.validate_answers must not exceed validate_canvases");
+    if (options_.block_size.empty())
+      throw ConfigError("trainer.block-diffusion.block_size must name at least one size");
   }
 
   void run(const TrainContext& context) override {

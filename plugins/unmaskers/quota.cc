@@ -9,7 +9,6 @@ void QuotaUnmasker::begin(const Blocks& blocks, const DecodeOptions& decode) {
   steps_ = decode.steps;
 }
 
-// Returns the drafts of the window that are not committed yet.
 std::vector<QuotaUnmasker::Draft> QuotaUnmasker::drafts(const Step& step, const Proposal& proposal,
                                                         const Verdict& committed) const {
   std::vector<Draft> drafts;

@@ -15,7 +15,7 @@ class QuotaUnmasker : public Unmasker {
  public:
   void begin(const Blocks& blocks, const DecodeOptions& decode) final;
   Verdict choose(const Step& step, const Proposal& proposal) const final;
-  Verdict top_up(const Step& step, const Proposal& proposal, Verdict verdict) const final;
+  Verdict top_up(const Step& step, const Proposal& proposal, Verdict verdict) const override;
   int preview(const Step& step, const Proposal& proposal) const final;
   // One that learns more than the steps of the block calls these two as well.
   void observe(const Canvas& canvas, const Route& route, const Verdict& verdict) override;
@@ -44,6 +44,9 @@ class QuotaUnmasker : public Unmasker {
   // Returns how many of `drafts` the step must commit, taken from the front; it may put them in
   // another order.
   virtual int quota(const Step& step, std::vector<Draft>& drafts) const;
+  // Returns the drafts of the window that are not committed yet, as `sure` wants them.
+  std::vector<Draft> drafts(const Step& step, const Proposal& proposal,
+                            const Verdict& committed) const;
 
   // Puts the drafts with the largest key first, and the leftmost among equals.
   template <class Key>
@@ -60,9 +63,6 @@ class QuotaUnmasker : public Unmasker {
   std::int64_t made(const Step& step) const { return step.window.block == block_ ? step_ : 0; }
 
  private:
-  std::vector<Draft> drafts(const Step& step, const Proposal& proposal,
-                            const Verdict& committed) const;
-
   Blocks blocks_;
   // The number S of steps of a block; 0 stands for one token a step.
   std::int64_t steps_ = 0;

@@ -13,15 +13,31 @@ class Threshold final : public QuotaUnmasker {
  public:
   struct Options {
     std::int64_t most = 0;
+    bool always = false;
     void declare(OptionSet& set) {
       set.add("most", &most)
           .in(0, 1 << 20)
           .help(
               "Confident drafts that one step commits at most; 0: all (Fast-dLLM's loop for Dream "
               "without blocks: tokens divided by steps).");
+      set.add("always", &always)
+          .help(
+              "Confident drafts are committed after a verification, too (S2D2's "
+              "always_check_high_confidence).");
     }
   };
-  explicit Threshold(const Options& options) : most_(options.most) {}
+  explicit Threshold(const Options& options) : most_(options.most), always_(options.always) {}
+
+  // The confident drafts that a verified step left count towards its quota.
+  Verdict top_up(const Step& step, const Proposal& proposal, Verdict verdict) const override {
+    if (always_ && verdict.why != Stop::unverified) {
+      std::vector<Draft> left = drafts(step, proposal, verdict);
+      const int confident = sure(step, left);
+      for (int i = 0; i < confident; ++i)
+        verdict.commits.push_back(commit_of(*left[i].node, Source::threshold));
+    }
+    return QuotaUnmasker::top_up(step, proposal, std::move(verdict));
+  }
 
  private:
   int sure(const Step& step, std::vector<Draft>& drafts) const override {
@@ -32,6 +48,7 @@ class Threshold final : public QuotaUnmasker {
   }
 
   std::int64_t most_;
+  bool always_;
 };
 
 }  // namespace

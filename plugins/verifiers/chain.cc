@@ -2,6 +2,9 @@
 // Algorithm 1, lines 10-24). Where a node has several drafts they are tried in turn, each against
 // what its rejected siblings left of the target (SpecInfer, Algorithm 2). The first position
 // without an accepted draft is replaced and ends the step.
+#include <algorithm>
+
+#include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "core/trace/rows.h"
 #include "plugins/verifiers/paths.h"
@@ -12,8 +15,9 @@ namespace {
 class Chain final : public Verifier {
  public:
   struct Options {
-    bool bonus = false, update_target = true;
+    bool bonus = false, update_target = true, all_spans = false;
     std::int64_t minimum_block = 0;
+    double ratio_threshold = -1;
     void declare(OptionSet& set) {
       set.add("bonus", &bonus)
           .help(
@@ -28,22 +32,35 @@ class Chain final : public Verifier {
           .help(
               "Judge a draft against what its rejected siblings left of the target; false: against "
               "all of it, not lossless (a negative control).");
+      set.add("ratio_threshold", &ratio_threshold)
+          .in(-1, 1)
+          .help(
+              "Commit drafts behind a rejection, too, if at least so probably accepted (S2D2's "
+              "code; not lossless); -1: none.");
+      set.add("all_spans", &all_spans)
+          .help("With ratio_threshold: those behind the span, too, up to the window's end.");
     }
   };
-  explicit Chain(const Options& options) : options_(options) {}
+  explicit Chain(const Options& options) : options_(options) {
+    if (options.all_spans && options.ratio_threshold < 0)
+      throw ConfigError(
+          "verifier.chain.all_spans = true needs a ratio_threshold from 0 on: it says where drafts "
+          "are taken that reach it");
+  }
   std::vector<Form> asks() const override { return {Form::chain}; }
 
   Asking<Verdict> judge(const Step& step, const Proposal& proposal,
                         const Acceptance& acceptance) const override {
-    Paths paths(step, proposal, options_.bonus);
+    Paths paths(step, proposal, options_.bonus, options_.all_spans);
     if (paths.tests()) {
       Question question = std::move(paths.question);
       paths.answer = co_await step.ask(std::move(question));
     }
     Walk walk{paths, options_, acceptance};
     walk.along();
+    const bool took = options_.ratio_threshold >= 0 && walk.take_likely();
     if (step.decode.shadow != Shadow::off) walk.measure_the_rest();
-    paths.carry(walk.at, walk.unseen_commits, walk.verdict);
+    if (!took) paths.carry(walk.at, walk.unseen_commits, walk.verdict);
     co_return std::move(walk.verdict);
   }
 
@@ -60,7 +77,7 @@ class Chain final : public Verifier {
     // Walks down from the committed state as long as drafts are accepted.
     void along() {
       at = paths.accept_exact(verdict);
-      while (!paths.below(at).empty()) {
+      while (!paths.below(at).empty() && paths.room(at)) {
         if (try_drafts()) continue;
         verdict.why = Stop::wrong_token;
         return trim();
@@ -106,6 +123,27 @@ class Chain final : public Verifier {
     // Drops the entries behind the last node that the walk reached.
     void trim() {
       while (!verdict.judged.empty() && !verdict.judged.back().reached) verdict.judged.pop_back();
+    }
+
+    // Commits drafts that the walk did not reach and that would be accepted with at least the
+    // probability `ratio_threshold`, each judged after the drafts before it, rejected ones
+    // included. Returns whether there is any.
+    bool take_likely() {
+      const std::vector<Node>& nodes = paths.proposal.nodes;
+      const std::size_t walked = verdict.commits.size();
+      for (int i = static_cast<int>(verdict.judged.size()); i < static_cast<int>(nodes.size());
+           ++i) {
+        if (paths.depth[i] >= paths.asked_end()) continue;
+        if (std::any_of(verdict.commits.begin(), verdict.commits.end(),
+                        [&](const Commit& commit) { return commit.position == nodes[i].position; }))
+          continue;
+        const Distribution& raw = paths.raw(nodes[i].parent);
+        const Distribution target = step.drawn(raw);
+        const Trial trial{nodes[i].token, target, paths.drawn_from(i), paths.depth[i], raw};
+        if (acceptance.probability(trial) >= options.ratio_threshold)
+          verdict.commits.push_back(commit_of(nodes[i], Source::threshold));
+      }
+      return verdict.commits.size() > walked;
     }
 
     // Computes what would have become of the drafts that the walk did not reach.

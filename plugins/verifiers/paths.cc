@@ -11,8 +11,8 @@ constexpr int kNotSent = -2;
 
 }  // namespace
 
-Paths::Paths(const Step& its_step, const Proposal& its_proposal, bool bonus)
-    : step(its_step), proposal(its_proposal) {
+Paths::Paths(const Step& its_step, const Proposal& its_proposal, bool bonus, bool whole)
+    : step(its_step), proposal(its_proposal), whole_(whole) {
   const std::size_t drafted = proposal.nodes.size();
   depth.assign(drafted, 0);
   sent.assign(drafted, kNotSent);
@@ -20,7 +20,7 @@ Paths::Paths(const Step& its_step, const Proposal& its_proposal, bool bonus)
   for (std::size_t i = 0; i < drafted; ++i) {
     const int parent = proposal.nodes[i].parent;
     if (parent != kRoot) depth[i] = depth[parent] + 1;
-    if (depth[i] < step.window.span) drafts[parent + 1].push_back(static_cast<int>(i));
+    if (depth[i] < asked_end()) drafts[parent + 1].push_back(static_cast<int>(i));
   }
   ask(bonus);
 }
@@ -51,7 +51,7 @@ void Paths::ask(bool bonus) {
   for (const int node : asked) {
     const auto first = step.window.positions.begin() + next(node);
     const auto count =
-        std::min<std::ptrdiff_t>(std::max(1, proposal.lookahead), step.window.span - next(node));
+        std::min<std::ptrdiff_t>(std::max(1, proposal.lookahead), asked_end() - next(node));
     question.asks.push_back({sent_as(node), {first, first + count}});
   }
 }

@@ -13,7 +13,7 @@ struct Paths {
   const Proposal& proposal;
   // For each drafted node: its depth, and its index in the question.
   std::vector<int> depth, sent;
-  // The drafts within the span that follow the root, then those that follow each node.
+  // The drafts that are asked about and follow the root, then those that follow each node.
   std::vector<std::vector<int>> drafts;
   // Only what is tested is asked, and only the drafts are sent that an asked position sees: exact
   // drafts cost nothing here. What else is wanted, a bonus or the next step's carry, is asked
@@ -21,8 +21,9 @@ struct Paths {
   Question question{.kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {}};
   Answer answer;
 
-  // With `bonus`, the position behind each leaf is asked, too.
-  Paths(const Step& step, const Proposal& proposal, bool bonus);
+  // With `bonus`, the position behind each leaf is asked, too; with `whole`, drafts behind the span
+  // are asked about as well, up to the window's end.
+  Paths(const Step& step, const Proposal& proposal, bool bonus, bool whole = false);
 
   bool tests() const { return tests_; }
   // How many leading drafts of the span need no test.
@@ -32,6 +33,10 @@ struct Paths {
   int next(int node) const { return node == kRoot ? 0 : depth[node] + 1; }
   std::int32_t position(int node) const { return step.window.positions[next(node)]; }
   bool room(int node) const { return next(node) < step.window.span; }
+  // Drafts of this depth and deeper are not asked about.
+  int asked_end() const {
+    return whole_ ? static_cast<int>(step.window.positions.size()) : step.window.span;
+  }
   // What the model answered behind a node.
   const Distribution& raw(int node) const { return answer.at(sent_as(node), position(node)); }
 
@@ -59,7 +64,7 @@ struct Paths {
  private:
   void ask(bool bonus);
   int sent_as(int node) const { return node == kRoot ? kRoot : sent[node]; }
-  bool tests_ = false;
+  bool tests_ = false, whole_ = false;
 };
 
 }  // namespace draftlab

@@ -41,9 +41,31 @@ TEST_CASE("positions count from the end of the prompt, a step as committed or fr
   const SampleRow sample = sample_of({{{12, 0.9}, {10, 0.8}}, {{11, 0.7}, {10, 0.7}}, {{13, 0.6}}},
                                      2);  // the second 10 is an edit
   CHECK(generated_order(sample) == Order{2, 0, 1, 3});
-  CHECK(generated_order(sample, {.by_position = true}) == Order{0, 2, 1, 3});
+  CHECK(generated_order(sample, {.ties = Ties::position}) == Order{0, 2, 1, 3});
   CHECK(generated_order(sample, {.past_end = false}) ==
         Order{0, 1});  // the third token is the first end token
+}
+
+TEST_CASE("the tokens of one step count as committed, or from left to right") {
+  const SampleRow sample = sample_of({{{2, 0.9}, {1, 0.8}, {0, 0.7}}, {{3, 0.6}}});
+  const SampleRow committed = read_as(sample, {}),
+                  sorted = read_as(sample, {.ties = Ties::position});
+  CHECK(committed.steps[0].tokens[0].position == 2);
+  CHECK(committed.ar_local == 0);
+  CHECK(sorted.steps[0].tokens[0].position == 0);
+  CHECK(sorted.steps[0].tokens[0].confidence == 0.7);
+  CHECK(sorted.ar_local == 0.5);
+  CHECK(sorted.steps[1].tokens[0].ar_local == 1);
+  RunRow run;
+  const std::string text = trajectories({run}, {sample}, {.ties = Ties::position});
+  CHECK(text.find("1.000 1.000 1.000 0.000") != std::string::npos);  // S2D2, local
+  CHECK(trajectories({run}, {sample}).find("1.000 1.000 1.000 0.000") == std::string::npos);
+}
+
+TEST_CASE("which commitments end a chain, from the first that can") {
+  CHECK(ends_chains(Order{0, 1, 2, 3, 5, 4}, 2) == std::vector<int>{-1, -1, 1, 1, 0, 0});
+  CHECK(ends_chains(Order{2, 1, 0}, 1) == std::vector<int>{-1, 0, 0});
+  CHECK(ends_chains(Order{7}, 2) == std::vector<int>{-1});
 }
 
 TEST_CASE("AR-ness is a mean over samples, whatever their lengths") {

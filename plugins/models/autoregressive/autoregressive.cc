@@ -16,6 +16,11 @@ void AutoregressiveOptions::declare(OptionSet& set) {
       .help(
           "Folder with heads.safetensors: prediction heads made for this checkpoint; empty: its "
           "own, where it has some.");
+  set.add("first_head", &first_head)
+      .one_of({"trained", "base"})
+      .help(
+          "Head 1: with the layer that was trained for it, or the base's own head, whose greedy "
+          "texts exact match then keeps.");
   set.add("cache", &cache)
       .one_of({"on", "off"})
       .help(

@@ -11,7 +11,7 @@
 namespace draftlab {
 
 struct AutoregressiveOptions {
-  std::string checkpoint, heads, cache = "on";
+  std::string checkpoint, heads, first_head = "trained", cache = "on";
   std::int64_t exit_layers = 0, longest = 0;
   ModelDtype dtype = ModelDtype::run;
   void declare(OptionSet& set);

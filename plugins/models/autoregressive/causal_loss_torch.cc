@@ -89,7 +89,8 @@ at::Tensor causal_hidden(const Transformer& net, const CausalBatch& batch, bool 
 at::Tensor head_logits(const Transformer& net, const PredictionHeads& heads,
                        const at::Tensor& hidden, const HeadTargets& targets, int head, bool bf16) {
   at::Tensor states = hidden.index_select(0, targets.rows);
-  if (heads.count > 0) states = heads.states(states, head, 1, bf16).squeeze(-2);
+  if (heads.count > 0 && !(head == 0 && heads.first_is_base))
+    states = heads.states(states, head, 1, bf16).squeeze(-2);
   return bf16 ? at::linear(states.to(at::kBFloat16), net.lm_head.to(at::kBFloat16)).to(at::kFloat)
               : at::linear(states, net.lm_head);
 }

@@ -20,6 +20,7 @@ struct TrainAutoregressiveOptions : TrainingOptions {
   bool tied = true;
   // The prediction heads (blockwise parallel decoding).
   std::int64_t prediction_heads = 0, filter = 64;
+  std::string first_head = "trained";
   std::string head_loss = "one";
   bool freeze = false;
   // The examples that validate.

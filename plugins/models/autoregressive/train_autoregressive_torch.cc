@@ -61,6 +61,7 @@ Network network(const TrainAutoregressiveJob& job, std::uint64_t seed) {
   } else {
     net.heads = PredictionHeads::random(o.prediction_heads, o.filter, width, seed + 1, kSpread);
   }
+  if (o.first_head == "base") net.heads.leave_first_to_base();
   return net;
 }
 
@@ -94,6 +95,8 @@ class AutoregressiveTraining {
 
  private:
   int heads() const { return std::max(1, static_cast<int>(net_.heads.count)); }
+  // Head 1 of a frozen base has nothing to learn where it is the base's own.
+  int first_trained() const { return job_.options.freeze && net_.heads.first_is_base; }
   CausalBatch batch_of(std::vector<const WorkedExample*> examples) const {
     return causal_batch(std::move(examples), !net_.base.encoder.empty());
   }
@@ -122,7 +125,7 @@ class AutoregressiveTraining {
       at::Tensor loss;
       // The head is drawn evenly, which on average gives the gradient of the mean.
       if (o.head_loss == "one")
-        loss = loss_of(static_cast<int>(chance() * heads()));
+        loss = loss_of(first_trained() + static_cast<int>(chance() * (heads() - first_trained())));
       else
         for (int head = 0; head < heads(); ++head)
           loss = (head == 0 ? loss_of(0) : loss + loss_of(head));

@@ -2,13 +2,16 @@
 // does.
 #pragma once
 
+#include <vector>
+
 #include "plugins/models/training/train_decoder.h"
 
 namespace draftlab {
 
 struct TrainBlockDiffusionOptions : TrainDecoderOptions {
   // The objective.
-  std::int64_t block_size = 4, warm_steps = 0;
+  std::vector<std::int64_t> block_size = {4};
+  std::int64_t warm_steps = 0;
   double causal_share = 0.5, mask_min = 0.1;
   bool inverse_weight = true;
   // The answers that validate.

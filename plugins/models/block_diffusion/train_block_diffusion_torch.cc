@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "core/base/error.h"
 #include "plugins/models/block_diffusion/train_block_diffusion.h"
@@ -16,6 +17,14 @@ namespace draftlab {
 namespace {
 
 constexpr std::size_t kLongestAnswer = 128;
+
+// Draws the block size of a canvas, each of the list alike. A single one costs no draw.
+int drawn_block(const TrainBlockDiffusionOptions& o, const Uniforms& uniform) {
+  const std::size_t sizes = o.block_size.size();
+  if (sizes == 1) return static_cast<int>(o.block_size[0]);
+  return static_cast<int>(
+      o.block_size[static_cast<std::size_t>(uniform() * static_cast<double>(sizes))]);
+}
 
 // Draws one mask rate a block, evenly in [mask_min, 1]. Blocks of one token are all masked, which
 // is the autoregressive mode.
@@ -51,8 +60,8 @@ StepResult gradient(const TrainBlockDiffusionJob& job, const Transformer& net, s
     for (std::int64_t i = 0; i < o.batch; i++) {
       const bool causal = step < o.warm_steps || chances[i]() < o.causal_share;
       canvases.push_back(canvas_of(*examples[i], job.end, length));
-      add_noise(canvases.back(), examples[i]->prompt, causal ? 1 : static_cast<int>(o.block_size),
-                o, chances[i]);
+      const int block = causal ? 1 : drawn_block(o, chances[i]);
+      add_noise(canvases.back(), examples[i]->prompt, block, o, chances[i]);
       answers += static_cast<double>(examples[i]->tokens.size()) - examples[i]->prompt;
     }
     const NoisyBatch batch = noisy_batch(canvases, job.mask, net.config.right_shifted());
@@ -165,7 +174,7 @@ double accuracy(const TrainBlockDiffusionJob& job, const HeldOut& held_out, cons
 void train_block_diffusion(const TrainBlockDiffusionJob& job, const TrainContext& context) {
   const TrainBlockDiffusionOptions& o = job.options;
   const bool bf16 = context.machine.dtype == "bf16";
-  const Transformer net = decoder_network(o, job, o.block_size, context.seed);
+  const Transformer net = decoder_network(o, job, o.block_size[0], context.seed);
   if (net.config.model_type != "sdar" && net.config.model_type != "Fast_dLLM_Qwen")
     throw DataError("trainer.block-diffusion trains models of type sdar and Fast_dLLM_Qwen, not " +
                     net.config.model_type + (o.start.empty() ? "" : " ('" + o.start + "')"));
@@ -182,10 +191,18 @@ void train_block_diffusion(const TrainBlockDiffusionJob& job, const TrainContext
       training.save(context.out);
       row = context.generate(context.out);
     }
-    row.loss = held_out_loss(job, net, context.seed, static_cast<int>(o.block_size), bf16);
+    const std::set<std::int64_t> sizes(o.block_size.begin(), o.block_size.end());
+    std::string line = "held-out loss";
+    row.loss = 0;
+    for (const std::int64_t block : sizes) {
+      const double loss = held_out_loss(job, net, context.seed, static_cast<int>(block), bf16);
+      row.loss += loss / static_cast<double>(sizes.size());
+      line += " " + short_number(loss);
+      if (sizes.size() > 1) line += " in blocks of " + std::to_string(block);
+      line += ",";
+    }
     row.loss_sequential = held_out_loss(job, net, context.seed, 1, bf16);
-    std::string line = "held-out loss " + short_number(row.loss) + ", one token at a time " +
-                       short_number(row.loss_sequential);
+    line += " one token at a time " + short_number(row.loss_sequential);
     if (o.validate_answers > 0) {
       row.accuracy = 0;
       for (const HeldOut& held_out : job.held_out) {

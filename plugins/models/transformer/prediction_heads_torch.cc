@@ -81,6 +81,15 @@ void PredictionHeads::save(const std::string& folder, bool bf16, const std::stri
       {{"heads", std::to_string(count)}, {"filter", std::to_string(filter())}, {"base", base}});
 }
 
+void PredictionHeads::leave_first_to_base() {
+  if (count == 0) return;
+  const at::NoGradGuard no_grad;
+  const std::int64_t width = project_bias.size(0) / count;
+  project.narrow(0, 0, width).zero_();
+  project_bias.narrow(0, 0, width).zero_();
+  first_is_base = true;
+}
+
 std::vector<std::pair<std::string, at::Tensor>> PredictionHeads::named_parameters() const {
   if (count == 0) return {};
   return {{"heads.hidden.weight", hidden},

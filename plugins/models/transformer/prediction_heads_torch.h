@@ -20,6 +20,8 @@ struct PredictionHeads {
   at::Tensor hidden, hidden_bias;
   // The shapes are [k d, k filter] and [k d].
   at::Tensor project, project_bias;
+  // Whether head 1 is the base's own, to which nothing is added.
+  bool first_is_base = false;
 
   std::int64_t filter() const { return hidden.size(0) / count; }
   // Draws N(0, spread) and sets the projection to zero, so that every head begins as the base's
@@ -33,6 +35,8 @@ struct PredictionHeads {
   static PredictionHeads load(const std::string& folder, std::int64_t width,
                               const std::string& base);
   void save(const std::string& folder, bool bf16, const std::string& base) const;
+  // Makes head 1 the base's own: what was added to it is zero from now on.
+  void leave_first_to_base();
   // Returns handles, and none without heads.
   std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
   // Maps h [..., d] to the hidden states of heads [first, first + count), [..., count, d].

@@ -96,6 +96,44 @@ TEST_CASE("acceptance by depth is what the metrics say") {
   }
 }
 
+// Steps of three tokens, from right to left as they are committed.
+TEST_CASE(
+    "the figure of AR-ness has both local readings, and orders the tokens of a step as asked") {
+  const TraceFolder folder("plot");
+  const MadeArm arm{.id = "a", .label = "a", .steps = 8};
+  {
+    TraceWriter writer(folder / "a.h5", {}, {made_run(arm)}, TraceOptions{}, false);
+    for (int prompt = 0; prompt < 3; ++prompt) {
+      SampleRow row = made_sample(arm, 0, prompt, 0);
+      for (StepRow& step : row.steps)
+        std::swap(step.tokens.front().position, step.tokens.back().position);
+      writer.sample(row);
+    }
+    writer.close();
+  }
+  const Frame frame({folder / "a.h5"});
+  const Quantities quantities(frame);
+  const Grouping grouping(frame, {});
+  const auto values = [&](const OrderReading& order, const std::string& name) {
+    PlotRequest request;
+    request.order = order;
+    std::vector<double> read_values;
+    for (const auto& [file, text] : ar_figure({frame, quantities, grouping, request}).data) {
+      std::istringstream lines(file == name ? text : "");
+      for (std::string line; std::getline(lines, line);) {
+        double x = 0, value = 0;
+        if (std::istringstream(line) >> x >> value) read_values.push_back(value);
+      }
+    }
+    return read_values;
+  };
+  const std::vector<double> none(8, 0), all(8, 1);
+  CHECK(values({}, "ar_local_s2d2.dat") == none);
+  CHECK(values({.ties = Ties::position}, "ar_local_s2d2.dat") == all);
+  CHECK(values({.ties = Ties::position}, "ar_local.dat")[0] == doctest::Approx(1.0 / 3));
+  CHECK(values({.ties = Ties::position}, "ar_global.dat") == all);
+}
+
 // Of two attached estimators one expects what is accepted, the other twice that.
 TEST_CASE("calibration has a curve for every attached estimator") {
   const TraceFolder folder("plot");

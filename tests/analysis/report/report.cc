@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "analysis/report/report_print.h"
 #include "core/base/error.h"
 #include "tests/analysis/traces.h"
@@ -434,6 +436,61 @@ TEST_CASE("one run in four vocabularies") {
   CHECK(has(acceptance_table(frame, {}, dialect_of("vllm")),
             "mean acceptance length: 1 + accepted / drafts"));
   CHECK_THROWS_AS(dialect_of("other"), UsageError);
+}
+
+TEST_CASE("perplexity as papers print it: the mean of texts, with its standard error") {
+  const TraceFolder folder("report");
+  {
+    TraceWriter writer(folder / "a.h5", {}, {made_run(stepwise())}, TraceOptions{}, false);
+    for (int prompt = 0; prompt < 4; ++prompt) {
+      SampleRow row = made_sample(stepwise(), 0, prompt, 0);
+      // Perplexities of 2, 4 and 9; the last text was not judged.
+      const double perplexities[] = {2, 4, 9, 1};
+      row.judge_tokens = prompt < 3 ? 10 * (prompt + 1) : 0;
+      row.judge_nll = static_cast<double>(row.judge_tokens) * std::log(perplexities[prompt]);
+      writer.sample(row);
+    }
+    writer.close();
+  }
+  const Report report = make_report(
+      Frame({folder / "a.h5"}), {.metrics = {"perplexity", "perplexity_mean", "perplexity_error"}});
+  CHECK(cell(report, 0, "perplexity_mean").value.value == doctest::Approx(5));
+  CHECK(cell(report, 0, "perplexity_error").value.value == doctest::Approx(std::sqrt(13.0 / 3)));
+  CHECK(cell(report, 0, "perplexity").value.value ==
+        doctest::Approx(std::pow(2.0 * 16 * 729, 1.0 / 6)));  // weighed by their tokens
+}
+
+TEST_CASE("residual energy and S2D2's AR-ness") {
+  const TraceFolder folder("report");
+  write_arms(folder / "a.h5", {stepwise(), self()});
+  const Report report =
+      make_report(Frame({folder / "a.h5"}),
+                  {.metrics = {"residual_energy", "residual_energy_step", "ar_local_s2d2"}});
+  // Of the four drafts of a step three are judged; each has 1/2 and the target gives it 1/4.
+  CHECK(cell(report, 1, "residual_energy").value.value == doctest::Approx(std::log(2.0)));
+  CHECK(cell(report, 1, "residual_energy_step").value.value == doctest::Approx(3 * std::log(2.0)));
+  CHECK(std::isnan(cell(report, 0, "residual_energy").value.value));  // nothing was judged
+  CHECK(cell(report, 0, "ar_local_s2d2").value.value == 1);
+}
+
+TEST_CASE("S2D2's AR-ness is of the order of commitment, and edits are none") {
+  const TraceFolder folder("report");
+  {
+    TraceWriter writer(folder / "a.h5", {}, {made_run(stepwise())}, TraceOptions{}, false);
+    SampleRow row = made_sample({.steps = 4, .drafted = 1, .verified = false}, 0, 0, 0);
+    // Positions 1, 2, 3 and 5, after which 4 is committed and 2 is edited: one chain of three.
+    row.steps[3].tokens[0].position = 5;
+    row.steps[3].tokens.push_back(row.steps[3].tokens[0]);
+    row.steps[3].tokens[1].position = 4, row.steps[3].tokens[1].rank = 1;
+    row.steps[3].tokens.push_back(row.steps[3].tokens[1]);
+    row.steps[3].tokens[2].position = 2, row.steps[3].tokens[2].rank = 2;
+    row.steps[3].tokens[2].source = static_cast<std::int32_t>(Source::edited);
+    row.length = 6;
+    writer.sample(row);
+    writer.close();
+  }
+  const Report report = make_report(Frame({folder / "a.h5"}), {.metrics = {"ar_local_s2d2"}});
+  CHECK(cell(report, 0, "ar_local_s2d2").value.value == doctest::Approx(1.0 / 3));
 }
 
 TEST_CASE("every quantity can be asked for") {

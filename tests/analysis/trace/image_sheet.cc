@@ -125,6 +125,30 @@ TEST_CASE("exported images: a folder an arm, with arrays and pictures that other
   CHECK(names.str().starts_with("p0 0\np1 0\n"));
 }
 
+// Pairs of images, of which the first four are of two classes and the others of one.
+TEST_CASE("the score of ten splits is the mean of theirs, with their deviation") {
+  std::filesystem::remove_all(kFolder);
+  std::filesystem::create_directories(kFolder);
+  const MadeArm arm{.id = "a", .label = "a", .config = "task = images\n"};
+  {
+    TraceWriter writer(kFolder + "/splits.h5", {}, {made_run(arm)}, TraceOptions{}, false);
+    for (int prompt = 0; prompt < 20; ++prompt) {
+      SampleRow row = made_sample(arm, 0, prompt, 0);
+      const int image_class = prompt < 8 ? prompt % 2 : prompt / 2 % 2;
+      row.scores = {{"image_class_0", 1 - image_class}, {"image_class_1", image_class}};
+      writer.sample(row);
+    }
+    writer.close();
+  }
+  const Report report =
+      make_report(Frame({kFolder + "/splits.h5"}),
+                  {.metrics = {"class_score", "class_score_splits", "class_score_deviation"}});
+  CHECK(report.groups[0].cell("class_score").value.value == doctest::Approx(2));
+  CHECK(report.groups[0].cell("class_score_splits").value.value == doctest::Approx(1.4));
+  CHECK(report.groups[0].cell("class_score_deviation").value.value ==
+        doctest::Approx(std::sqrt(0.24)));
+}
+
 TEST_CASE(
     "the report of images: Frechet distance and score of all images together, energy distance with "
     "an interval, parts hidden") {
@@ -148,6 +172,13 @@ TEST_CASE(
   }
   CHECK(report.groups[1].cell("frechet").value.value == doctest::Approx(value));
   CHECK(report.groups[1].cell("frechet").versus->difference.value == doctest::Approx(0));
+  const Estimate plain = report.groups[1].cell("frechet_plain").value;
+  CHECK(plain.value == doctest::Approx(frechet_distance(sums)));
+  CHECK(plain.interval.high - plain.interval.low ==
+        doctest::Approx(report.groups[1].cell("frechet").value.interval.high -
+                        report.groups[1].cell("frechet").value.interval.low));
+  CHECK(plain.interval.high - plain.value == doctest::Approx(plain.value - plain.interval.low));
+  CHECK(report.groups[1].cell("states").value.value == 6);  // three drafts, three verifications
 
   // E|X - Y| is the mean of 0..7; images lie on a line, 0.1 apart in each of 36 values: |i - j|
   // 0.6, in the mean over pairs 3 x 0.6.

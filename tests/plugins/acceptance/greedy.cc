@@ -1,6 +1,11 @@
 // Acceptance exact-match, top-k, distance and typical.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
+#include <filesystem>
+
+#include "core/base/error.h"
+#include "core/base/npy.h"
 #include "tests/plugins/scripted_step.h"
 
 namespace draftlab {
@@ -49,6 +54,31 @@ TEST_CASE("distance keeps a draft near the best, as intensities are near") {
   CHECK(
       part(&Registries::acceptance, "distance", "epsilon = 0\n")->probability({2, p, nullptr, 0}) ==
       0);
+}
+
+TEST_CASE("distance of vectors: a draft is kept near the best token, wherever their ids are") {
+  const std::string folder =
+      (std::filesystem::temp_directory_path() / ("draftlab_vectors_" + std::to_string(::getpid())))
+          .string();
+  std::filesystem::create_directories(folder);
+  const auto rule = [&](const std::string& name, const std::string& epsilon) {
+    return part(&Registries::acceptance, "distance",
+                "epsilon = " + epsilon + "\nvectors = " + folder + "/" + name + "\n");
+  };
+  // Token 2 lies 0.5 from token 0, and token 1 lies 5 from it.
+  write_npy(folder + "/plane.npy", {3, 2}, std::vector<float>{0, 0, 3, 4, 0.3F, 0.4F});
+  const Distribution p = of({.6, .2, .2});
+  CHECK(rule("plane.npy", "0.51")->probability({2, p, nullptr, 0}) == 1);
+  CHECK(rule("plane.npy", "0.51")->probability({1, p, nullptr, 0}) == 0);
+  CHECK(rule("plane.npy", "5")->probability({1, p, nullptr, 0}) == 1);
+  CHECK(rule("plane.npy", "0")->probability({0, p, nullptr, 0}) == 1);
+  CHECK_THROWS_WITH_AS(rule("plane.npy", "1")->probability({0, of({1, 0, 0, 0}), nullptr, 0}),
+                       doctest::Contains("has rows for 3 tokens, and the model's vocabulary 4"),
+                       DataError);
+  write_npy(folder + "/line.npy", {3}, std::vector<float>{0, 1, 2});
+  CHECK_THROWS_WITH_AS(rule("line.npy", "1"), doctest::Contains("of shape [vocabulary, width]"),
+                       DataError);
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("typical acceptance: min(epsilon, delta exp(-H))") {

@@ -98,6 +98,13 @@ TEST_CASE("hard margin: at least the threshold, or above it") {
   CHECK(estimator("hard-margin", "threshold = 0.26")->alpha(one().view)[0] == 0);
 }
 
+TEST_CASE("clipped margin: the margin times the slope, at most 1") {
+  CHECK(estimator("clipped-margin")->alpha(one().view)[0] == 0.25);
+  CHECK(estimator("clipped-margin", "slope = 3")->alpha(one().view)[0] == 0.75);
+  CHECK(estimator("clipped-margin", "slope = 5")->alpha(one().view)[0] == 1);
+  CHECK(estimator("clipped-margin", "slope = 3")->expected(one().view) == 0.75);
+}
+
 TEST_CASE("random: a fixed function of sequence, step and position, uniform over them") {
   const auto rule = estimator("random");
   std::vector<double> seen;

@@ -37,6 +37,9 @@ TEST_CASE("a training of blocks that cannot be is refused in a sentence that nam
   CHECK(refusal(fine + "heads = 5\ngroups = 2\n") ==
         "trainer.block-diffusion.heads = 5 must be a multiple of groups = 2");
   CHECK(refusal(fine + "head = 7\n") == "trainer.block-diffusion.head = 7 must be even");
+  CHECK(refusal(fine + "block_size = 1, 4, 8\n") == "");
+  CHECK(refusal(fine + "block_size =\n") ==
+        "trainer.block-diffusion.block_size must name at least one size");
   CHECK(refusal(fine + "validate_answers = 65\n") ==
         "trainer.block-diffusion.validate_answers must not exceed validate_canvases");
 }

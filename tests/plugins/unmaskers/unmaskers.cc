@@ -47,6 +47,27 @@ struct Unmasking {
   int preview() { return unmasker->preview(scripted.step(), proposal); }
 };
 
+TEST_CASE("threshold, always: confident drafts follow a verification, whatever it committed") {
+  // Drafts above 0.6 are, most confident first, those at 2, 0 and 4.
+  const auto left = [](const std::string& options, std::vector<Commit> commits, Stop why,
+                       std::int64_t steps = 0) {
+    Unmasking unmasking("threshold", options, steps);
+    return unmasking.unmasker->top_up(
+        unmasking.scripted.step(), unmasking.proposal,
+        {.commits = std::move(commits), .edits = {}, .why = why, .carry = {}, .judged = {}});
+  };
+  const Verdict added = left("always = true", {{0, 0}}, Stop::wrong_token);
+  CHECK(Unmasking::positions(added) == Positions{0, 2, 4});
+  CHECK(added.commits[1].source == Source::threshold);
+  CHECK(Unmasking::positions(left("", {{0, 0}}, Stop::wrong_token)) == Positions{0});
+  CHECK(Unmasking::positions(left("always = true", {{0, 0}}, Stop::unverified)) == Positions{0});
+  // They count towards the quota: of five tokens in one step, the two that are left top it up.
+  CHECK(Unmasking::positions(left("always = true", {{0, 0}}, Stop::wrong_token, 1)) ==
+        Positions{0, 2, 4, 1, 3});
+  CHECK(Unmasking::positions(left("always = true\nmost = 1", {{0, 0}}, Stop::wrong_token)) ==
+        Positions{0, 2});
+}
+
 TEST_CASE("one: the first, or the most confident and of equals the leftmost") {
   CHECK(Unmasking("one").choose() == Positions{0});
   CHECK(Unmasking("one", "which = confident").choose() == Positions{2});

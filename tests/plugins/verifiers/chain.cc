@@ -57,6 +57,61 @@ TEST_CASE("only the span is asked, each draft at those before it") {
   CHECK(judging.scripted.asked->asks[1].node == 0);
 }
 
+// Drafts at 1, 2 and 3, of which the first is never accepted, and the others with probability .8
+// and .6 (the drafter gave each one half).
+Verdict behind_rejection(int span, const std::string& options, testing::ScriptedStep* seen = {}) {
+  Judging judging(span, Stop::window_end);
+  const auto verifier = testing::part(&Registries::verifiers, "chain", options);
+  const auto rule = testing::part(&Registries::acceptance, "speculative");
+  const Verdict verdict =
+      judging.scripted.run(verifier->judge(judging.scripted.step(), judging.proposal, *rule),
+                           {{1, of({0, 0, 1})}, {2, of({.4, 0, .6})}, {3, of({.3, 0, .7})}});
+  if (seen) seen->asked = judging.scripted.asked;
+  return verdict;
+}
+
+TEST_CASE("a ratio threshold commits drafts behind a rejection") {
+  const auto positions = [](const Verdict& verdict) {
+    std::vector<std::int32_t> committed;
+    for (const Commit& commit : verdict.commits) committed.push_back(commit.position);
+    return committed;
+  };
+  using Positions = std::vector<std::int32_t>;
+  CHECK(positions(behind_rejection(3, "")) == Positions{1});
+  CHECK(positions(behind_rejection(3, "ratio_threshold = 0.81\n")) == Positions{1});
+  CHECK(positions(behind_rejection(3, "ratio_threshold = 0.8\n")) == Positions{1, 2});
+  const Verdict both = behind_rejection(3, "ratio_threshold = 0\n");
+  CHECK(positions(both) == Positions{1, 2, 3});
+  CHECK(both.commits[0].source == Source::resampled);
+  CHECK(both.commits[0].token == 2);
+  CHECK(both.commits[1].source == Source::threshold);
+  CHECK(both.commits[1].token == 0);
+  CHECK(both.why == Stop::wrong_token);
+}
+
+TEST_CASE("all spans: a ratio threshold reaches behind the span, which is judged as ever") {
+  testing::ScriptedStep seen(Judging::canvas());
+  CHECK(behind_rejection(2, "ratio_threshold = 0.5\n", &seen).commits.size() == 2);
+  REQUIRE(seen.asked);
+  CHECK(seen.asked->asks.size() == 2);
+  const std::string all = "ratio_threshold = 0.5\nall_spans = true\n";
+  const Verdict verdict = behind_rejection(2, all, &seen);
+  CHECK(verdict.commits.size() == 3);
+  CHECK(verdict.judged.size() == 1);
+  CHECK(seen.asked->asks.size() == 3);
+  // Where all of the span is accepted, the drafts behind it still need the threshold.
+  Judging judging(2, Stop::window_end);
+  const auto verifier = testing::part(&Registries::verifiers, "chain", all);
+  const auto rule = testing::part(&Registries::acceptance, "speculative");
+  const Verdict accepted =
+      judging.scripted.run(verifier->judge(judging.scripted.step(), judging.proposal, *rule),
+                           {{1, of({1, 0, 0})}, {2, of({1, 0, 0})}, {3, of({.2, 0, .8})}});
+  CHECK(accepted.commits.size() == 2);
+  CHECK(accepted.why == Stop::window_end);
+  CHECK_THROWS_WITH_AS(testing::part(&Registries::verifiers, "chain", "all_spans = true\n"),
+                       doctest::Contains("needs a ratio_threshold from 0 on"), ConfigError);
+}
+
 TEST_CASE("a rejected draft is replaced, left masked, or kept") {
   const Verdict replaced = Judging(3, Stop::block_end).judge(0);
   CHECK(replaced.why == Stop::wrong_token);

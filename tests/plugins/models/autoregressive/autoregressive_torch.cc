@@ -418,6 +418,16 @@ DOCTEST_TEST_CASE("head i answers the position i after the next, at every node o
     const auto fresh = model->open(canvas);
     DOCTEST_CHECK(same_bits(ask(*model, *fresh, path(3, {}, 9)).at(kRoot, 3), answer.at(kRoot, 3)));
 
+    // Left to the base, head 1 tells what the base tells without heads; the others stay.
+    options.first_head = "base";
+    const auto left = make(base, options), plain = make(base);
+    const auto left_open = left->open(canvas), plain_open = plain->open(canvas);
+    const Answer mixed = ask(*left, *left_open, path(3, {}, 9, 3));
+    DOCTEST_CHECK(
+        same_bits(mixed.at(kRoot, 3), ask(*plain, *plain_open, path(3, {}, 9)).at(kRoot, 3)));
+    DOCTEST_CHECK_FALSE(same_bits(mixed.at(kRoot, 3), answer.at(kRoot, 3)));
+    DOCTEST_CHECK(same_bits(mixed.at(kRoot, 4), answer.at(kRoot, 4)));
+
     // In the checkpoint's own folder they need not be named; made for another base they are
     // refused.
     heads.save(base, true, weights_digest(base));

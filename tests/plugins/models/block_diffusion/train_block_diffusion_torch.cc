@@ -50,8 +50,8 @@ TrainBlockDiffusionJob job(std::int64_t steps) {
   };
   job.held_out.push_back(held_out);
   TrainBlockDiffusionOptions& o = job.options;
-  o.layers = 2, o.width = 16, o.heads = 4, o.groups = 2, o.head = 8, o.inner = 32, o.block_size = 4,
-  o.causal_share = 0.5, o.warm_steps = 2;
+  o.layers = 2, o.width = 16, o.heads = 4, o.groups = 2, o.head = 8, o.inner = 32,
+  o.block_size = {4}, o.causal_share = 0.5, o.warm_steps = 2;
   o.batch = 8, o.accumulate = 2, o.steps = steps, o.warmup = 0, o.floor = 1, o.rate = 1e-2,
   o.log_every = 1, o.validate_every = 3;
   o.validate_answers = 5, o.inverse_weight = false;
@@ -152,6 +152,38 @@ DOCTEST_TEST_CASE(
   DOCTEST_CHECK(config.block_size == 4);
   DOCTEST_CHECK(config.mask_token_id == 0);
   DOCTEST_CHECK(config.eos_token_id == std::vector<std::int64_t>{2});
+}
+
+// A list that names one size draws nothing, so it is that size; a mixture is neither of its sizes,
+// and answers in blocks of each.
+DOCTEST_TEST_CASE("canvases draw their block sizes from a list") {
+  const Folder folder;
+  const auto digest = [&](std::vector<std::int64_t> sizes, const std::string& name) {
+    TrainBlockDiffusionJob some = job(4);
+    some.options.block_size = std::move(sizes);
+    some.options.causal_share = 0;
+    some.options.warm_steps = 0;
+    train(some, folder.path / name, false);
+    return SafetensorsFile((folder.path / name / "model.safetensors").string()).digest();
+  };
+  const std::string ones = digest({1}, "ones"), fours = digest({4}, "fours"),
+                    mixed = digest({1, 4}, "mixed");
+  DOCTEST_CHECK(ones != fours);
+  DOCTEST_CHECK(mixed != ones);
+  DOCTEST_CHECK(mixed != fours);
+  // Both draw the size of each canvas, and whichever they draw is 4.
+  DOCTEST_CHECK(digest({4, 4}, "twice") == digest({4, 4, 4}, "thrice"));
+
+  TrainBlockDiffusionJob learning = job(400);
+  learning.options.block_size = {1, 2, 4};
+  learning.options.causal_share = 0;
+  learning.options.validate_every = 400;
+  train(learning, folder.path / "run", false);
+  const Curves curves = read_curves((folder.path / "run/curves.h5").string());
+  DOCTEST_REQUIRE(curves.validations.size() == 1);
+  DOCTEST_CHECK(curves.validations[0].loss < 0.3);
+  DOCTEST_CHECK(curves.validations[0].loss_sequential < 0.3);
+  DOCTEST_CHECK(TransformerConfig::read((folder.path / "run").string()).block_size == 1);
 }
 
 DOCTEST_TEST_CASE("a right-shifted model learns both ways of answering, and decodes") {
