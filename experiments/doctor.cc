@@ -269,6 +269,7 @@ int doctor(const CommandLine&, const Registries& registries) {
 
 Command doctor_command() {
   return {.name = "doctor",
+          .arguments = "",
           .summary = "what on this machine makes experiments slow or wrong",
           .fewest = 0,
           .most = 0,

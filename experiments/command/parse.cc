@@ -46,6 +46,12 @@ std::vector<std::pair<std::string, std::string>> take_overrides(std::vector<std:
   return overrides;
 }
 
+// Says whether a command has a flag of this name, which then takes the place of the common one.
+bool declares(const OptionSet& own, const std::string& name) {
+  return std::any_of(own.options().begin(), own.options().end(),
+                     [&](const Option& option) { return option.name() == name; });
+}
+
 // Says which flag was probably meant.
 [[noreturn]] void refuse_flag(const Command& command, const OptionSet& flags, std::string word) {
   std::vector<std::string> known;
@@ -123,7 +129,7 @@ Parsed parse(const Command& command, std::vector<std::string> words) {
   add("plugin", po::value(&line.plugins)->composing());
   add("python", po::value(&parsed.python.interpreter));
   add("python-timeout", po::value(&parsed.python.timeout));
-  add("log", po::value(&parsed.log));
+  if (!declares(own, "log")) add("log", po::value(&parsed.log));
   std::string level(word(parsed.log_level));
   add("log-level", po::value(&level));
   add("paths", po::value(&line.paths));
@@ -188,7 +194,8 @@ void print_help(const Command& command, std::ostream& out) {
         "Sets any key of the config, and beats the file: --drafter ngram --decode.draft_length 3");
   }
   if (!command.last.empty()) row(command.last + " " + command.last_arguments, command.last_help);
-  for (const CommonFlag& flag : common_flags()) row(with_value(flag.name, flag.value), flag.help);
+  for (const CommonFlag& flag : common_flags())
+    if (!declares(own, flag.name)) row(with_value(flag.name, flag.value), flag.help);
   out << "\ndraftlab list shows the parts, draftlab describe KIND.NAME their options.\n";
 }
 
