@@ -41,6 +41,19 @@ expect 0 "usage: draftlab run" run --help
 expect 0 "--resume" help run
 expect 64 "did you mean 'list'" lsit
 expect 0 "usage: draftlab audit" audit --help
+expect 64 "--jobs many must be a whole number in [1, 4096]" sweep "$folder/good.ini" --jobs many
+expect 64 "did you mean --jobs?" sweep "$folder/good.ini" --jbos 2
+expect 64 "must be one of markdown, csv, latex, json" report --format html x.h5
+expect 64 "--log-level loud must be one of" list --log-level loud
+expect 0 "complete -o filenames -F _draftlab draftlab" completion bash
+expect 0 "bashcompinit" completion zsh
+expect 64 "knows bash and zsh, and not 'fish'" completion fish
+expect 0 "drafter" list --log "$folder/log.txt"
+grep -q 'info [0-9]* draftlab .*: list --log' "$folder/log.txt" &&
+  grep -q 'info [0-9]* ends with status 0' "$folder/log.txt" || {
+  echo "the log says: $(cat "$folder/log.txt")"
+  failed=1
+}
 expect 64 "did you mean --battery" audit --batery quick x.py
 DRAFTLAB_PYTHON=/nonexistent
 export DRAFTLAB_PYTHON
