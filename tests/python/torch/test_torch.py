@@ -14,6 +14,7 @@ from draftlab import Trace
 
 torch = pytest.importorskip("torch")
 PLUGIN = ROOT / "examples/python/gpt2_torch.py"
+PATIENT = ["--python-timeout", 600, "--threads", 1]
 CONFIG = """
 model = autoregressive
 task = positions
@@ -72,7 +73,7 @@ def decoded(program, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", stand_in)
 
     def decode(out, *words):
-        program.ok("run", path, "--out", out, "--batch", 4, *words, timeout=120)
+        program.ok("run", path, "--out", out, "--batch", 4, *PATIENT, *words, timeout=1200)
         return Trace(program.folder / out)
 
     return decode
@@ -111,7 +112,8 @@ def test_a_masked_and_a_block_diffusion_model_of_transformers(program, decoded):
     for model in ("sdar-numpy", "block-diffusion-lm", "masked-lm"):
         more = [f"--model.{model}.checkpoint", checkpoint]
         program.ok(
-            "run", config, *words, "--model", model, *more, "--out", model + ".h5", timeout=200
+            "run", config, *words, "--model", model, *more, "--out", model + ".h5", *PATIENT,
+                   timeout=1200
         )
         traces.append(Trace(program.folder / (model + ".h5")))
     for trace in traces[1:]:
