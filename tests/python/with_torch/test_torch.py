@@ -68,7 +68,7 @@ def decoded(program, monkeypatch):
     """Decodes the config with a model of Python, and without one with the C++ model."""
     write_gpt2(program.folder / "gpt2")
     path = program.write("a.ini", CONFIG)
-    stand_in = os.pathsep.join([str(ROOT / "tests/python/torch/stand_in"), *map(str, [PLUGIN.parent]),
+    stand_in = os.pathsep.join([str(ROOT / "tests/python/with_torch/stand_in"), *map(str, [PLUGIN.parent]),
                                 os.environ.get("PYTHONPATH", "")])  # fmt: skip
     monkeypatch.setenv("PYTHONPATH", stand_in)
 
