@@ -112,8 +112,16 @@ def test_a_masked_and_a_block_diffusion_model_of_transformers(program, decoded):
     for model in ("sdar-numpy", "block-diffusion-lm", "masked-lm"):
         more = [f"--model.{model}.checkpoint", checkpoint]
         program.ok(
-            "run", config, *words, "--model", model, *more, "--out", model + ".h5", *PATIENT,
-                   timeout=1200
+            "run",
+            config,
+            *words,
+            "--model",
+            model,
+            *more,
+            "--out",
+            model + ".h5",
+            *PATIENT,
+            timeout=1200,
         )
         traces.append(Trace(program.folder / (model + ".h5")))
     for trace in traces[1:]:
