@@ -3,13 +3,11 @@ docs/results/audits.md.
 
     python3 examples/audits/seeds.py RESULTS.jsonl [SEEDS]
 
-A seed chooses what is drawn, and the ten random laws of the full battery. A sampler that is walked
-gets the whole full battery once, and those laws for each further seed. One that can only be drawn
-from gets one toy a seed, drawn from until a total variation of 0.005 would have been found with
-probability 0.99. What stands in RESULTS.jsonl already is not done again; two processes may share it.
+A seed chooses what is drawn, and the ten random laws of the full battery, which every sampler that
+can be walked gets with each seed. One that can only be drawn from gets one toy a seed, drawn from
+until a total variation of 0.005 would have been found with probability 0.99. What stands in RESULTS.jsonl already is not done again; two processes may share it.
 """
 
-import contextlib
 import fcntl
 import importlib
 import json
@@ -22,10 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
 
 import draftlab as dl  # noqa: E402
-from draftlab.audit.catch import scripted  # noqa: E402
-from draftlab.audit.faults import TooLarge  # noqa: E402
-from draftlab.audit.judge import Plan, draw, examine  # noqa: E402
-from draftlab.audit.report import Report  # noqa: E402
+from draftlab.audit.judge import Plan, draw  # noqa: E402
 from draftlab.audit.run import LEVELS, toys_of  # noqa: E402
 from table import samplers_in  # noqa: E402
 
@@ -41,25 +36,9 @@ def judged(sampler, seed):
         found = draw(sampler, toy, Plan(DETECTABLE, 3600.0, seed))
         tv = found.variation if found.verdict == "biased" else found.drawn.detectable
         return found.verdict, "sampled", tv, found.seconds
-    if seed == 0:
-        report = dl.audit(sampler, "full")
-    else:
-        toys = [t for t in toys_of(sampler, "full", seed) if t.name.startswith("random")]
-        report = walked(sampler, toys)
+    report = dl.audit(sampler, "full", seed=seed)
     depths = {found.depth for found in report.findings if found.depth}
     return report.verdict, " and ".join(sorted(depths)), report.tv, report.seconds
-
-
-def walked(sampler, toys):
-    """The report on these toys alone."""
-    began = time.thread_time()
-    names = [function.__globals__ for function in sampler.functions()]
-    findings = []
-    with contextlib.nullcontext() if sampler.asks else scripted(*names):
-        for toy in toys:
-            with contextlib.suppress(TooLarge):
-                findings.append(examine(sampler, toy, LEVELS["full"].runs, 600.0))
-    return Report(sampler.name, "full", time.thread_time() - began, findings)
 
 
 def claim(path, name, seed):
@@ -77,18 +56,13 @@ def claim(path, name, seed):
 def work(path, seeds):
     for seed in range(seeds):
         for name, sampler in everything():
-            if name not in fixed_laws(sampler, seed) and claim(path, name, seed):
+            if claim(path, name, seed):
                 verdict, depth, tv, seconds = judged(sampler, seed)
                 with open(path, "a") as results:
                     fcntl.flock(results, fcntl.LOCK_EX)
                     line = {"name": name, "seed": seed, "verdict": verdict, "depth": depth,
                             "tv": tv, "seconds": seconds}
                     results.write(json.dumps(line) + "\n")
-
-
-def fixed_laws(sampler, seed):
-    """Trees have no random laws: their battery is the same for every seed."""
-    return [f"{file}:{sampler.name}" for file in ("k_seq", "trees") if sampler.tree and seed > 0]
 
 
 def everything():

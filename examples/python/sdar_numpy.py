@@ -127,9 +127,7 @@ class Sdar(Checkpoint, dl.Model):
     forms = ("committed", "chain")
 
     def logits(self, ids, allowed, positions, asked):
-        # Nothing sees the blocks after those that are asked.
-        used = 1 + int(np.flatnonzero(allowed[asked].any(axis=0))[-1])
-        hidden, _ = self.net.forward(ids[:, :used], positions[:, :used], allowed[:, :used, :used])
+        hidden, _ = self.net.forward(ids, positions, allowed)
         return self.net.logits(hidden[asked])
 
 

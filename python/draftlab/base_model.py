@@ -40,13 +40,15 @@ class Model:
 
 
 class Layout:
-    """Rows for a stateless forward: every asked node of every question."""
+    """Rows for a stateless forward: every asked node of every question, up to the last position
+    that an asked one sees."""
 
     def __init__(self, view: str, mask: int) -> None:
         if view not in ("bidirectional", "causal"):
             raise ValueError(f"view = {view} is neither bidirectional nor causal")
         self.view, self.mask = view, mask
         self.rows: List[Tuple[np.ndarray, np.ndarray]] = []  # (ids, allowed)
+        self.ends: List[int] = []  # of each row
         self.asked: List[Tuple[int, int]] = []
 
     def add(self, question: Question) -> None:
@@ -58,11 +60,17 @@ class Layout:
         else:
             self._bidirectional(question)
         question.rows = max(1, len(self.rows) - before)
-        question.positions = (len(self.rows) - before) * question.canvas.length
+        question.positions = sum(self.ends[before:])
 
     def _row(self, ids: np.ndarray, allowed: np.ndarray) -> int:
         self.rows.append((ids, allowed))
+        self.ends.append(1)
         return len(self.rows) - 1
+
+    def _ask(self, row: int, position: int) -> None:
+        self.asked.append((row, position))
+        seen = np.flatnonzero(self.rows[row][1][position])
+        self.ends[row] = max(self.ends[row], int(seen[-1]) + 1)
 
     def _bidirectional(self, question: Question) -> None:
         """One row a node: everything up to the end of a position's block is seen."""
@@ -72,7 +80,7 @@ class Layout:
         for node, position in question.asked:
             if node not in rows:
                 rows[node] = self._row(question.tokens(node, self.mask), seen)
-            self.asked.append((rows[node], position))
+            self._ask(rows[node], position)
 
     def _one_by_one(self, question: Question) -> None:
         """The causal view of a bidirectional network, which is that of blocks of one position: the
@@ -89,7 +97,7 @@ class Layout:
                 whole = block[None, :] <= block[:, None]
                 allowed = np.where(finished[:, None], whole, left)
                 rows[node, position] = self._row(ids, allowed)
-            self.asked.append((rows[node, position], position))
+            self._ask(rows[node, position], position)
 
     def _causal(self, question: Question) -> None:
         """One row a node; what is asked is answered by the position before it."""
@@ -106,18 +114,19 @@ class Layout:
                     f"a causal model was asked position {position}, before which something is "
                     "unknown; decode left to right, with a token at position 0"
                 )
-            self.asked.append((rows[node], position - 1))
+            self._ask(rows[node], position - 1)
 
     def arrays(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
         """Rows of one length: shorter ones are padded, and padding sees itself alone."""
-        longest = max(len(ids) for ids, _ in self.rows)
+        longest = max(self.ends, default=1)
         count = len(self.rows)
         ids = np.full((count, longest), self.mask, dtype=np.int64)
         allowed = np.zeros((count, longest, longest), dtype=bool)
         allowed[:, np.arange(longest), np.arange(longest)] = True
         for row, (its, seen) in enumerate(self.rows):
-            ids[row, : len(its)] = its
-            allowed[row, : len(its), : len(its)] = seen
+            end = min(len(its), self.ends[row])
+            ids[row, :end] = its[:end]
+            allowed[row, :end, :end] = seen[:end, :end]
         positions = np.broadcast_to(np.arange(longest), (count, longest))
         asked = np.array(self.asked, dtype=np.int64).reshape(-1, 2)
         return ids, allowed, positions, (asked[:, 0], asked[:, 1])

@@ -33,15 +33,15 @@ class Pretrained:
         kind = getattr(torch, {"f32": "float32", "bf16": "bfloat16"}[machine.dtype])
         if machine.threads > 0:
             torch.set_num_threads(machine.threads)
-        loaded = getattr(transformers, self.auto).from_pretrained(
-            self.checkpoint, torch_dtype=kind
-        )
+        loaded = getattr(transformers, self.auto).from_pretrained(self.checkpoint, torch_dtype=kind)
         self.net = loaded.to(machine.device).eval()
         config = self.net.config
         self.vocabulary = int(config.vocab_size)
         self.longest = int(getattr(config, "max_position_embeddings", 0) or 0)
         ends = getattr(config, "eos_token_id", None)
-        self.stops = [] if ends is None else list(ends) if isinstance(ends, (list, tuple)) else [ends]
+        self.stops = (
+            [] if ends is None else list(ends) if isinstance(ends, (list, tuple)) else [ends]
+        )
         self.family = str(config.model_type)
         self.parameters = sum(each.numel() for each in self.net.parameters())
 
@@ -59,10 +59,9 @@ class _Causal(Pretrained, base_model.Model):
     auto, view = "AutoModelForCausalLM", "causal"
 
     def logits(self, ids: Any, allowed: Any, positions: Any, asked: Any) -> Any:
-        used = 1 + int(asked[1].max())  # nothing before it sees what follows
         rows, places = (self.tensor(each) for each in asked)
         # Rows are padded on the right, where no asked position looks.
-        return self.ask_net(input_ids=self.tensor(ids[:, :used])).logits[rows, places]
+        return self.ask_net(input_ids=self.tensor(ids)).logits[rows, places]
 
 
 class _CachedCausal(Pretrained, base_model.CachedModel):

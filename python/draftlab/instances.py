@@ -1,8 +1,9 @@
 """Instances of parts: their methods, called with what draftlab sent, and what they keep."""
 
+import functools
 import math
 from types import SimpleNamespace
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, FrozenSet, List
 
 import numpy as np
 
@@ -16,9 +17,15 @@ def state_of(part: Any) -> str:
     own = getattr(part, "state", None)
     if callable(own):
         return str(own())
-    known = {each.name for each in options.options_of(type(part))} | {"decode", "blocks"}
+    known = _not_learnt(type(part))
     kept = {name: value for name, value in vars(part).items() if name not in known}
     return _text(kept, type(part).__name__)
+
+
+@functools.lru_cache(maxsize=None)
+def _not_learnt(cls: type) -> FrozenSet[str]:
+    """Attributes that instances of a class are given."""
+    return frozenset(each.name for each in options.options_of(cls)) | {"decode", "blocks"}
 
 
 def _text(value: Any, of: str) -> str:

@@ -13,16 +13,7 @@
 import h5py
 import numpy as np
 
-PARTS = (
-    "model",
-    "frontier",
-    "drafter",
-    "verifier",
-    "acceptance",
-    "router",
-    "estimator",
-    "unmasker",
-)
+COUNTED = ("prefill", "draft", "verify", "commit")  # evaluations that papers count
 TABLES = ("run", "sample", "step", "token", "draft", "piece")
 
 
@@ -96,7 +87,9 @@ class Trace:
     # pandas
 
     def frame(self, table, words=False):
-        """A table as a DataFrame. With words, enumerations are categories of their meanings."""
+        """A table as a DataFrame. Rows of samples and of what belongs to them also have `nfe` (all
+        evaluations that papers count), `arm`, and each config key in which arms differ. With words,
+        enumerations are categories of their meanings."""
         import pandas
 
         frame = pandas.DataFrame(self.table(table))
@@ -104,16 +97,29 @@ class Trace:
         for name in frame.columns if words else ():
             if "flag_values" in self.file[f"{table}_{name}"].attrs:
                 frame[name] = frame[name].map(self.meanings(f"{table}_{name}")).astype("category")
-        return frame
+        more = {}
+        if f"{table}_nfe_verify" in self.columns[table]:
+            more["nfe"] = sum(self[f"{table}_nfe_{kind}"].astype(np.int64) for kind in COUNTED)
+        runs = self.runs_of(table)
+        if runs is not None:
+            configs = self.configs()
+            more["arm"] = self["run_arm"][runs]
+            for key in configs.columns:
+                if configs[key].nunique(dropna=False) > 1:
+                    more[key] = configs[key].to_numpy()[runs]
+        return pandas.concat([frame, pandas.DataFrame(more, index=frame.index)], axis=1)
+
+    def runs_of(self, table):
+        """The row in the run table of each row of samples, steps, tokens or drafts; None for
+        others."""
+        if table == "sample":
+            return self["sample_run_index"]
+        above = {"step": "sample", "token": "step", "draft": "step"}.get(table)
+        return None if above is None else self.runs_of(above)[self[f"{table}_{above}_index"]]
 
     def steps(self):
-        """The step table, with the config key or the arm that distinguishes each step's run."""
-        frame, samples = self.frame("step", words=True), self.samples()
-        rows = frame["sample_index"].to_numpy()
-        keys = [name for name in samples.columns if "." in name or name in PARTS or name == "arm"]
-        for key in keys:
-            frame[key] = samples[key].to_numpy()[rows]
-        return frame
+        """The step table with words, its arms and their configs."""
+        return self.frame("step", words=True)
 
     def configs(self):
         """One row an arm, one column a dotted config key."""
@@ -124,13 +130,8 @@ class Trace:
         )
 
     def samples(self):
-        """The sample table, the arm's name, and each config key in which arms differ."""
-        frame, configs = self.frame("sample"), self.configs()
-        frame.insert(0, "arm", self["run_arm"][frame["run_index"]])
-        for key in configs.columns:
-            if configs[key].nunique(dropna=False) > 1:
-                frame[key] = configs[key].to_numpy()[frame["run_index"]]
-        return frame
+        """The sample table with its arms and their configs."""
+        return self.frame("sample")
 
     def dataset(self):
         """Everything as an xarray Dataset: one dimension a table."""

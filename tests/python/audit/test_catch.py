@@ -87,3 +87,17 @@ def test_a_race_of_exponentials_is_drawn_from():
     assert report.verdict == "not shown"
     drawn = [found for found in report.findings if found.depth == "sampled"]
     assert drawn and all(found.drawn.detectable < 0.5 for found in drawn)
+
+
+def test_hidden_numbers_are_no_leaking_state():
+    """A generator that cannot be caught answers the same case in two ways from the same state."""
+    import draws_by_itself as example
+    from draftlab.audit.probes import draws_by_itself
+    from draftlab.audit.run import toys_of
+    from draftlab.audit.sampler import samplers_of
+
+    hidden = next(made for made in samplers_of(example) if made.name == "hidden-generator")
+    caught = next(made for made in samplers_of(example) if made.name == "numpy-generator")
+    with scripted(*[function.__globals__ for function in caught.functions()]):
+        assert draws_by_itself(hidden, toys_of(hidden, "quick")[0])
+        assert not draws_by_itself(caught, toys_of(caught, "quick")[0])

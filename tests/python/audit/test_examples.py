@@ -18,6 +18,12 @@ FILES = sorted({name.split(":")[0] for name in VERDICTS})
 SAMPLED = ("shared-gumbel-noise", "hidden-generator", "torch-race")
 
 
+def slow(names):
+    """Those in torch take minutes, and are judged under the label of long audits."""
+    mark = pytest.mark.long
+    return [pytest.param(n, marks=mark) if n.startswith("torch") else n for n in names]
+
+
 def samplers_in(file):
     """The samplers of an example; those in torch are skipped where it is not installed."""
     if file.startswith("torch"):
@@ -38,7 +44,8 @@ def test_every_sampler_of_every_example_has_a_verdict(torch):
     assert found == {name for name in VERDICTS if name.startswith("torch") == torch}
 
 
-@pytest.mark.parametrize("name", [n for n in VERDICTS if not n.split(":")[1].startswith(SAMPLED)])
+@pytest.mark.parametrize(
+    "name", slow(n for n in VERDICTS if not n.split(":")[1].startswith(SAMPLED)))
 def test_verdict(name):
     report = dl.audit(sampler_named(name), seconds=600)
     assert report.verdict == VERDICTS[name], str(report)
@@ -48,7 +55,8 @@ def toy_named(sampler, name):
     return next(toy for toy in toys_of(sampler, "quick") if toy.name == name)
 
 
-@pytest.mark.parametrize("name", [n for n in VERDICTS if n.split(":")[1].startswith(SAMPLED)])
+@pytest.mark.parametrize(
+    "name", slow(n for n in VERDICTS if n.split(":")[1].startswith(SAMPLED)))
 def test_verdict_of_what_can_only_be_drawn(name):
     sampler = sampler_named(name)
     found = draw(sampler, toy_named(sampler, "two residual tokens"), Plan(0.02, 600, 1))

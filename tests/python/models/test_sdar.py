@@ -21,7 +21,11 @@ def differences(ours, theirs):
     found = []
     for index, (one, other) in enumerate(zip(ours, theirs)):
         left, right = (
-            [(token["position"], token["id"]) for step in sample["steps"] for token in step["tokens"]]
+            [
+                (token["position"], token["id"])
+                for step in sample["steps"]
+                for token in step["tokens"]
+            ]
             for sample in (one, other)
         )
         if left != right:
