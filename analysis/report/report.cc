@@ -11,6 +11,7 @@
 #include "analysis/report/verdict.h"
 #include "analysis/table.h"
 #include "analysis/timing.h"
+#include "analysis/widened.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 
@@ -423,6 +424,8 @@ Report make_report(const Frame& frame, const ReportRequest& request) {
   const Frame reported = chosen(frame, request, notes);
   Report report = Maker(reported, request).make();
   report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
+  if (const std::string widened = widened_note(reported); !widened.empty())
+    report.notes.insert(report.notes.begin(), "The target was " + widened + " parameters.");
   return report;
 }
 

@@ -115,13 +115,15 @@ inline __attribute__((always_inline)) void rank(const Number& p, Number& largest
   largest = largest < p ? p : largest;
 }
 
-DRAFTLAB_VECTOR Moments moments(const double* p, const float* x, std::int64_t size) {
+// The probabilities are `scale` times p.
+DRAFTLAB_VECTOR Moments moments(const double* p, double scale, const float* x, std::int64_t size) {
   Lanes squares{}, means{}, largest = Lanes{} - 1, second = largest;
   std::int64_t i = 0;
   for (; i + kLanes <= size; i += kLanes) {
     Lanes some, its;
     load(p + i, some);
     load(x + i, its);
+    some *= scale;
     squares += some * some;
     means += some > 0 ? some * its : Lanes{};
     rank(some, largest, second);
@@ -132,11 +134,61 @@ DRAFTLAB_VECTOR Moments moments(const double* p, const float* x, std::int64_t si
     rank<double>(second[j], all.largest, all.second);
   }
   for (; i < size; ++i) {
-    all.squares += p[i] * p[i];
-    if (p[i] > 0) all.mean += p[i] * x[i];
-    rank(p[i], all.largest, all.second);
+    const double mass = p[i] * scale;
+    all.squares += mass * mass;
+    if (mass > 0) all.mean += mass * x[i];
+    rank(mass, all.largest, all.second);
   }
   return all;
+}
+
+// Sums in lanes, so that an addition need not wait for the one before.
+DRAFTLAB_VECTOR double lane_sum(const double* p, double scale, std::int64_t size) {
+  Lanes sums{};
+  std::int64_t i = 0;
+  for (; i + kLanes <= size; i += kLanes) {
+    Lanes some;
+    load(p + i, some);
+    sums += some * scale;
+  }
+  double sum = sum_of(sums);
+  for (; i < size; ++i) sum += p[i] * scale;
+  return sum;
+}
+
+// The first token whose cumulative probability exceeds u, where the probabilities, added in their
+// order, say so. The additions wait for one another, so blocks are added in lanes first: what that
+// says is the same unless u lies within the rounding of a cumulative probability, and only then are
+// all added in their order.
+constexpr std::int64_t kBlock = 256;
+constexpr double kRoundingOfSums = 1e-9;
+
+Token crossing(const double* p, double scale, std::int64_t size, double u) {
+  double below = 0;
+  std::int64_t first = 0;
+  for (; first + kBlock <= size; first += kBlock) {
+    const double block = lane_sum(p + first, scale, kBlock);
+    if (below + block > u - kRoundingOfSums) break;
+    below += block;
+  }
+  for (std::int64_t i = first; i < std::min(first + kBlock, size); ++i) {
+    const double mass = p[i] * scale;
+    if (below + mass > u + kRoundingOfSums && below < u - kRoundingOfSums)
+      return static_cast<Token>(i);
+    below += mass;
+    if (below > u - kRoundingOfSums) break;
+  }
+  double cumulative = 0;
+  // The last token of positive probability, which u takes when rounding left the sum below it.
+  Token last = 0;
+  for (Token token = 0; token < size; ++token) {
+    const double mass = p[token] * scale;
+    if (mass <= 0) continue;
+    cumulative += mass;
+    last = token;
+    if (cumulative > u) break;
+  }
+  return last;
 }
 
 }  // namespace
@@ -148,17 +200,20 @@ struct Distribution::State {
   Token excluded = kNoToken;
   double log_normaliser = 0;  // The logarithm of the sum of exp(logit).
   bool normalised = false;
+  // The probabilities are `scale` times p: most distributions are asked for one of them, or for a
+  // draw, and need not be multiplied out.
   Eigen::ArrayXd p;
+  double scale = 1;
 
   struct Summary {
-    Token argmax;
     double max, second, entropy, renyi2;
   };
   Summary summary;
   bool summarised = false;
 
-  const Eigen::ArrayXd& normalise() {
-    if (normalised) return p;
+  // Computes p and its scale.
+  void normalise() {
+    if (normalised) return;
     const auto size = static_cast<Eigen::Index>(logits.size());
     const Eigen::Map<const Eigen::ArrayXf> x(logits.data(), size);
     // The excluded token is left out of the maximum and of the sum. If it were subtracted from
@@ -175,16 +230,34 @@ struct Distribution::State {
     if (before < size) p[before] = 0;
     sum += exponentials(logits.data() + after, largest, p.data() + after, size - after);
     if (!std::isfinite(sum)) throw DataError("a model answered with logits that are not finite");
-    p *= 1 / sum;
+    scale = 1 / sum;
     log_normaliser = largest + std::log(sum);
     normalised = true;
+  }
+
+  double probability(Token token) {
+    normalise();
+    return p[token] * scale;
+  }
+
+  const Eigen::ArrayXd& probabilities() {
+    normalise();
+    if (scale != 1) p *= scale;
+    scale = 1;
     return p;
   }
 
   double log_probability(Token token) {
-    normalise();
-    if (p[token] == 0) return -kInfinity;
-    return logits.empty() ? std::log(p[token]) : logits[token] - log_normaliser;
+    const double mass = probability(token);
+    if (mass == 0) return -kInfinity;
+    return logits.empty() ? std::log(mass) : logits[token] - log_normaliser;
+  }
+
+  Token argmax() {
+    const double most = summarise().max;
+    Token token = 0;
+    while (p[token] * scale != most) ++token;
+    return token;
   }
 
   const Summary& summarise() {
@@ -192,10 +265,9 @@ struct Distribution::State {
     normalise();
     // Without logits the entropy is summed from the probabilities themselves.
     const std::vector<float> none(logits.empty() ? static_cast<std::size_t>(p.size()) : 0);
-    const Moments all = moments(p.data(), logits.empty() ? none.data() : logits.data(), p.size());
+    const Moments all =
+        moments(p.data(), scale, logits.empty() ? none.data() : logits.data(), p.size());
     summary.max = all.largest;
-    summary.argmax =
-        static_cast<Token>(std::find(p.data(), p.data() + p.size(), summary.max) - p.data());
     summary.second = std::max(all.second, 0.0);
     summary.renyi2 = all.squares;
     summary.entropy = 0;
@@ -246,11 +318,11 @@ int Distribution::size() const {
                                              : state_->logits.size());
 }
 
-double Distribution::probability(Token token) const { return state_->normalise()[token]; }
+double Distribution::probability(Token token) const { return state_->probability(token); }
 double Distribution::log_probability(Token token) const { return state_->log_probability(token); }
-const Eigen::ArrayXd& Distribution::probabilities() const { return state_->normalise(); }
+const Eigen::ArrayXd& Distribution::probabilities() const { return state_->probabilities(); }
 
-Token Distribution::argmax() const { return state_->summarise().argmax; }
+Token Distribution::argmax() const { return state_->argmax(); }
 std::vector<Token> Distribution::best(int count) const {
   const Eigen::ArrayXd& p = probabilities();
   std::vector<Token> tokens(static_cast<std::size_t>(p.size()));
@@ -267,17 +339,8 @@ double Distribution::entropy() const { return state_->summarise().entropy; }
 double Distribution::renyi2() const { return state_->summarise().renyi2; }
 
 Token Distribution::quantile(double u) const {
-  const Eigen::ArrayXd& p = probabilities();
-  double cumulative = 0;
-  // The last token of positive probability, which u takes when rounding left the sum below it.
-  Token last = 0;
-  for (Token token = 0; token < p.size(); ++token) {
-    if (p[token] <= 0) continue;
-    cumulative += p[token];
-    last = token;
-    if (cumulative > u) break;
-  }
-  return last;
+  state_->normalise();
+  return crossing(state_->p.data(), state_->scale, state_->p.size(), u);
 }
 
 Distribution shaped(const Distribution& raw, const Sampling& sampling) {
