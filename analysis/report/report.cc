@@ -310,6 +310,8 @@ class Maker {
         " %";
     first += ". Brackets: " + level +
              " intervals of resampled prompts (BCa), pointwise, conditional on one checkpoint.";
+    if (const std::string widened = widened_note(frame_); !widened.empty())
+      first += " The target was " + widened + " parameters.";
     report_.notes.insert(report_.notes.begin(), first);
     if (pairs > 0) {
       std::string matched = "prompt, seed and repeat";
@@ -424,8 +426,6 @@ Report make_report(const Frame& frame, const ReportRequest& request) {
   const Frame reported = chosen(frame, request, notes);
   Report report = Maker(reported, request).make();
   report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
-  if (const std::string widened = widened_note(reported); !widened.empty())
-    report.notes.insert(report.notes.begin(), "The target was " + widened + " parameters.");
   return report;
 }
 

@@ -243,8 +243,10 @@ TEST_CASE("every figure that a trace and a training can make is drawn") {
     CHECK_FALSE(picture.caption.empty());
   }
   CHECK(names == std::vector<std::string>{"pareto", "acceptance", "progress", "ar", "calibration",
-                                          "router", "cost", "machine", "training"});
-  CHECK(plotted.left_out.size() == 2);  // heat and axis: the arms differ in one key, the drafter
+                                          "router", "cost", "training"});
+  // Heat and axis, because the arms differ in one key, the drafter; and machine, because these
+  // traces do not say how large the model is.
+  CHECK(plotted.left_out.size() == 3);
   CHECK_FALSE(std::filesystem::exists(folder / "out/gnuplot.log"));
 }
 
@@ -498,8 +500,14 @@ TEST_CASE("a machine is told by bandwidth and arithmetic, and so is an arm's spe
   CHECK(measured.find("\"1.50x (") != std::string::npos);
   CHECK(picture.caption.find("The target was widened from 250: same function, cost of 1k") !=
         std::string::npos);
-  CHECK(make_report(frame, {}).notes.front() ==
-        "The target was widened from 250: same function, cost of 1k parameters.");
+  CHECK(make_report(frame, {}).notes.front().ends_with(
+      " The target was widened from 250: same function, cost of 1k parameters."));
+  if (!no_gnuplot()) {
+    plot({.paths = {folder / "a.h5"}, .figures = {"machine"}, .out = folder / "out"}, {});
+    CHECK(read(folder / "out/machine.svg").find("H100 1.50x") != std::string::npos);
+    CHECK(read(folder / "out/machine.png").substr(1, 3) == "PNG");
+    CHECK(read(folder / "out/machine.pdf").substr(0, 5) == "%PDF-");
+  }
   arms.resize(1);
   write_arms(folder / "b.h5", arms);
   CHECK(message<DataError>([&] {
