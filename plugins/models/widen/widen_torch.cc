@@ -30,13 +30,14 @@ Widening widening_of(const std::string& folder) {
   return widen_transformer(folder);
 }
 
-// Doubles width, heads and inner width while that stays within a tenth above what is wanted, then
-// appends layers below it, and then lets the inner width make up the rest.
+// Doubles width, heads and inner width while that stays near what is wanted (an inner width that is
+// free can shrink by a good part of it), then appends layers below it, and then lets the inner
+// width make up the rest.
 Growth growth_for(const Widening& widening, std::int64_t wanted) {
   Growth growth{1, 0, widening.inner};
   const auto wide = [&](std::int64_t copies) { return Growth{copies, 0, copies * widening.inner}; };
-  while (10 * widening.count(wide(2 * growth.copies)) <= 11 * wanted)
-    growth = wide(2 * growth.copies);
+  const std::int64_t most = wanted + wanted / (widening.inner_is_free ? 4 : 10);
+  while (widening.count(wide(2 * growth.copies)) <= most) growth = wide(2 * growth.copies);
   Growth deeper = growth;
   for (++deeper.layers; widening.count(deeper) <= wanted; ++deeper.layers) growth = deeper;
   if (!widening.inner_is_free) return growth;
