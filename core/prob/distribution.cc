@@ -23,41 +23,50 @@ constexpr double kRounding = 1e-13;
 // Below this exponent, exp counts as zero.
 constexpr double kLowestExponent = -700;
 
-// The attribute is not set under the thread sanitizer: clones are chosen before its runtime is
-// loaded, which crashes.
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-#define DRAFTLAB_VECTOR \
-  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define DRAFTLAB_VECTOR
-#endif
-
 // A row of a large vocabulary is normalised and summarised several times a step. These loops make
 // one pass each, eight numbers at a time; the compiler alone would keep a sum over doubles in order
-// and hence scalar.
+// and hence scalar. Eight lanes are one vector where the processor has such, and two elsewhere: the
+// compiler takes a vector apart that is wider than the processor's, at several times the cost.
+#define DRAFTLAB_INLINE inline __attribute__((always_inline))
 constexpr std::int64_t kLanes = 8;
-typedef double Lanes __attribute__((vector_size(64), aligned(8), may_alias));
-typedef float FloatLanes __attribute__((vector_size(32), aligned(4), may_alias));
-typedef std::uint64_t BitLanes __attribute__((vector_size(64)));
+struct Whole {
+  typedef double Numbers __attribute__((vector_size(64), aligned(8), may_alias));
+  typedef float Floats __attribute__((vector_size(32), aligned(4), may_alias));
+  typedef std::uint64_t Bits __attribute__((vector_size(64)));
+};
+struct Half {
+  typedef double Numbers __attribute__((vector_size(32), aligned(8), may_alias));
+  typedef float Floats __attribute__((vector_size(16), aligned(4), may_alias));
+  typedef std::uint64_t Bits __attribute__((vector_size(32)));
+};
+template <class Vector>
+constexpr int kWidth = sizeof(typename Vector::Numbers) / sizeof(double);
+template <class Vector>
+constexpr int kVectors = kLanes / kWidth<Vector>;
 
 // Vectors are passed by reference: by value, their place would depend on the instruction set.
-inline __attribute__((always_inline)) void load(const double* from, Lanes& to) {
-  to = *reinterpret_cast<const Lanes*>(from);
+template <class Vector>
+DRAFTLAB_INLINE void load(const double* from, typename Vector::Numbers& to) {
+  to = *reinterpret_cast<const typename Vector::Numbers*>(from);
 }
-inline __attribute__((always_inline)) void load(const float* from, Lanes& to) {
-  to = __builtin_convertvector(*reinterpret_cast<const FloatLanes*>(from), Lanes);
+template <class Vector>
+DRAFTLAB_INLINE void load(const float* from, typename Vector::Numbers& to) {
+  to = __builtin_convertvector(*reinterpret_cast<const typename Vector::Floats*>(from),
+                               typename Vector::Numbers);
 }
 
-inline __attribute__((always_inline)) double sum_of(const Lanes& lanes) {
+template <class Vector>
+DRAFTLAB_INLINE double sum_of(const typename Vector::Numbers* lanes) {
   double sum = 0;
-  for (int j = 0; j < kLanes; ++j) sum += lanes[j];
+  for (int v = 0; v < kVectors<Vector>; ++v)
+    for (int j = 0; j < kWidth<Vector>; ++j) sum += lanes[v][j];
   return sum;
 }
 
 // Computes exp(x) for x <= 0, to the last bit or two, as 2^n e^r with |r| <= ln(2) / 2, and e^r by
-// its Taylor polynomial. `Number` is one number or eight lanes.
+// its Taylor polynomial. `Number` is one number or a vector.
 template <class Bits, class Number>
-inline __attribute__((always_inline)) void exponential(const Number& x, Number& result) {
+DRAFTLAB_INLINE void exponential(const Number& x, Number& result) {
   // The constant is 1.5 * 2^52: adding it rounds to an integer, which the low bits of the sum then
   // hold.
   constexpr double kRound = 6755399441055744.0;
@@ -82,19 +91,23 @@ inline __attribute__((always_inline)) void exponential(const Number& x, Number& 
   result = nothing ? Number{} : e * power;
 }
 
-// Computes p = exp(x - largest) and returns the sum.
-DRAFTLAB_VECTOR double exponentials(const float* x, double largest, double* p, std::int64_t size) {
-  Lanes sums{};
+template <class Vector>
+DRAFTLAB_INLINE double exponentials_of(const float* x, double largest, double* p,
+                                       std::int64_t size) {
+  typename Vector::Numbers sums[kVectors<Vector>] = {};
   std::int64_t i = 0;
   for (; i + kLanes <= size; i += kLanes) {
-    Lanes some;
-    load(x + i, some);
-    some -= largest;
-    exponential<BitLanes>(some, some);
-    *reinterpret_cast<Lanes*>(p + i) = some;
-    sums += some;
+    for (int v = 0; v < kVectors<Vector>; ++v) {
+      const std::int64_t at = i + v * kWidth<Vector>;
+      typename Vector::Numbers some;
+      load<Vector>(x + at, some);
+      some -= largest;
+      exponential<typename Vector::Bits>(some, some);
+      *reinterpret_cast<typename Vector::Numbers*>(p + at) = some;
+      sums[v] += some;
+    }
   }
-  double sum = sum_of(sums);
+  double sum = sum_of<Vector>(sums);
   for (; i < size; ++i) {
     exponential<std::uint64_t>(x[i] - largest, p[i]);
     sum += p[i];
@@ -109,86 +122,94 @@ struct Moments {
 };
 
 template <class Number>
-inline __attribute__((always_inline)) void rank(const Number& p, Number& largest, Number& second) {
+DRAFTLAB_INLINE void rank(const Number& p, Number& largest, Number& second) {
   const Number lower = p < largest ? p : largest;
   second = second < lower ? lower : second;
   largest = largest < p ? p : largest;
 }
 
-// The probabilities are `scale` times p.
-DRAFTLAB_VECTOR Moments moments(const double* p, double scale, const float* x, std::int64_t size) {
-  Lanes squares{}, means{}, largest = Lanes{} - 1, second = largest;
+template <class Vector>
+DRAFTLAB_INLINE Moments moments_of(const double* p, const float* x, std::int64_t size) {
+  using Numbers = typename Vector::Numbers;
+  Numbers squares[kVectors<Vector>] = {}, means[kVectors<Vector>] = {}, largest[kVectors<Vector>],
+          second[kVectors<Vector>];
+  for (int v = 0; v < kVectors<Vector>; ++v) largest[v] = second[v] = Numbers{} - 1;
   std::int64_t i = 0;
   for (; i + kLanes <= size; i += kLanes) {
-    Lanes some, its;
-    load(p + i, some);
-    load(x + i, its);
-    some *= scale;
-    squares += some * some;
-    means += some > 0 ? some * its : Lanes{};
-    rank(some, largest, second);
+    for (int v = 0; v < kVectors<Vector>; ++v) {
+      Numbers some, its;
+      load<Vector>(p + i + v * kWidth<Vector>, some);
+      load<Vector>(x + i + v * kWidth<Vector>, its);
+      squares[v] += some * some;
+      means[v] += some > 0 ? some * its : Numbers{};
+      rank(some, largest[v], second[v]);
+    }
   }
-  Moments all{-1, -1, sum_of(squares), sum_of(means)};
-  for (int j = 0; j < kLanes; ++j) {
-    rank<double>(largest[j], all.largest, all.second);
-    rank<double>(second[j], all.largest, all.second);
+  Moments all{-1, -1, sum_of<Vector>(squares), sum_of<Vector>(means)};
+  for (int v = 0; v < kVectors<Vector>; ++v) {
+    for (int j = 0; j < kWidth<Vector>; ++j) {
+      rank<double>(largest[v][j], all.largest, all.second);
+      rank<double>(second[v][j], all.largest, all.second);
+    }
   }
   for (; i < size; ++i) {
-    const double mass = p[i] * scale;
-    all.squares += mass * mass;
-    if (mass > 0) all.mean += mass * x[i];
-    rank(mass, all.largest, all.second);
+    all.squares += p[i] * p[i];
+    if (p[i] > 0) all.mean += p[i] * x[i];
+    rank(p[i], all.largest, all.second);
   }
   return all;
 }
 
-// Sums in lanes, so that an addition need not wait for the one before.
-DRAFTLAB_VECTOR double lane_sum(const double* p, double scale, std::int64_t size) {
-  Lanes sums{};
-  std::int64_t i = 0;
-  for (; i + kLanes <= size; i += kLanes) {
-    Lanes some;
-    load(p + i, some);
-    sums += some * scale;
+// The two loops for each instruction set, chosen once. No function is cloned by the linker: under
+// the thread sanitizer clones are chosen before its runtime is loaded, which crashes.
+struct Loops {
+  double (*exponentials)(const float* x, double largest, double* p, std::int64_t size);
+  Moments (*moments)(const double* p, const float* x, std::int64_t size);
+};
+template <class Vector>
+double plain_exponentials(const float* x, double largest, double* p, std::int64_t size) {
+  return exponentials_of<Vector>(x, largest, p, size);
+}
+template <class Vector>
+Moments plain_moments(const double* p, const float* x, std::int64_t size) {
+  return moments_of<Vector>(p, x, size);
+}
+#if defined(__x86_64__)
+#define DRAFTLAB_LOOPS(name, Vector)                                                             \
+  __attribute__((target(name))) double exponentials_for_##Vector(const float* x, double largest, \
+                                                                 double* p, std::int64_t size) { \
+    return exponentials_of<Vector>(x, largest, p, size);                                         \
+  }                                                                                              \
+  __attribute__((target(name)))                                                                  \
+  Moments moments_for_##Vector(const double* p, const float* x, std::int64_t size) {             \
+    return moments_of<Vector>(p, x, size);                                                       \
   }
-  double sum = sum_of(sums);
-  for (; i < size; ++i) sum += p[i] * scale;
-  return sum;
+DRAFTLAB_LOOPS("arch=x86-64-v4", Whole)
+DRAFTLAB_LOOPS("arch=x86-64-v3", Half)
+#undef DRAFTLAB_LOOPS
+#endif
+
+Loops chosen_loops() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("x86-64-v4")) return {exponentials_for_Whole, moments_for_Whole};
+  if (__builtin_cpu_supports("x86-64-v3")) return {exponentials_for_Half, moments_for_Half};
+#endif
+  return {plain_exponentials<Half>, plain_moments<Half>};
 }
 
-// The first token whose cumulative probability exceeds u, where the probabilities, added in their
-// order, say so. The additions wait for one another, so blocks are added in lanes first: what that
-// says is the same unless u lies within the rounding of a cumulative probability, and only then are
-// all added in their order.
-constexpr std::int64_t kBlock = 256;
-constexpr double kRoundingOfSums = 1e-9;
+const Loops& loops() {
+  static const Loops chosen = chosen_loops();
+  return chosen;
+}
 
-Token crossing(const double* p, double scale, std::int64_t size, double u) {
-  double below = 0;
-  std::int64_t first = 0;
-  for (; first + kBlock <= size; first += kBlock) {
-    const double block = lane_sum(p + first, scale, kBlock);
-    if (below + block > u - kRoundingOfSums) break;
-    below += block;
-  }
-  for (std::int64_t i = first; i < std::min(first + kBlock, size); ++i) {
-    const double mass = p[i] * scale;
-    if (below + mass > u + kRoundingOfSums && below < u - kRoundingOfSums)
-      return static_cast<Token>(i);
-    below += mass;
-    if (below > u - kRoundingOfSums) break;
-  }
-  double cumulative = 0;
-  // The last token of positive probability, which u takes when rounding left the sum below it.
-  Token last = 0;
-  for (Token token = 0; token < size; ++token) {
-    const double mass = p[token] * scale;
-    if (mass <= 0) continue;
-    cumulative += mass;
-    last = token;
-    if (cumulative > u) break;
-  }
-  return last;
+// Computes p = exp(x - largest) and returns the sum.
+double exponentials(const float* x, double largest, double* p, std::int64_t size) {
+  return loops().exponentials(x, largest, p, size);
+}
+
+Moments moments(const double* p, const float* x, std::int64_t size) {
+  return loops().moments(p, x, size);
 }
 
 }  // namespace
@@ -200,20 +221,17 @@ struct Distribution::State {
   Token excluded = kNoToken;
   double log_normaliser = 0;  // The logarithm of the sum of exp(logit).
   bool normalised = false;
-  // The probabilities are `scale` times p: most distributions are asked for one of them, or for a
-  // draw, and need not be multiplied out.
   Eigen::ArrayXd p;
-  double scale = 1;
 
   struct Summary {
+    Token argmax;
     double max, second, entropy, renyi2;
   };
   Summary summary;
   bool summarised = false;
 
-  // Computes p and its scale.
-  void normalise() {
-    if (normalised) return;
+  const Eigen::ArrayXd& normalise() {
+    if (normalised) return p;
     const auto size = static_cast<Eigen::Index>(logits.size());
     const Eigen::Map<const Eigen::ArrayXf> x(logits.data(), size);
     // The excluded token is left out of the maximum and of the sum. If it were subtracted from
@@ -230,34 +248,16 @@ struct Distribution::State {
     if (before < size) p[before] = 0;
     sum += exponentials(logits.data() + after, largest, p.data() + after, size - after);
     if (!std::isfinite(sum)) throw DataError("a model answered with logits that are not finite");
-    scale = 1 / sum;
+    p *= 1 / sum;
     log_normaliser = largest + std::log(sum);
     normalised = true;
-  }
-
-  double probability(Token token) {
-    normalise();
-    return p[token] * scale;
-  }
-
-  const Eigen::ArrayXd& probabilities() {
-    normalise();
-    if (scale != 1) p *= scale;
-    scale = 1;
     return p;
   }
 
   double log_probability(Token token) {
-    const double mass = probability(token);
-    if (mass == 0) return -kInfinity;
-    return logits.empty() ? std::log(mass) : logits[token] - log_normaliser;
-  }
-
-  Token argmax() {
-    const double most = summarise().max;
-    Token token = 0;
-    while (p[token] * scale != most) ++token;
-    return token;
+    normalise();
+    if (p[token] == 0) return -kInfinity;
+    return logits.empty() ? std::log(p[token]) : logits[token] - log_normaliser;
   }
 
   const Summary& summarise() {
@@ -265,9 +265,10 @@ struct Distribution::State {
     normalise();
     // Without logits the entropy is summed from the probabilities themselves.
     const std::vector<float> none(logits.empty() ? static_cast<std::size_t>(p.size()) : 0);
-    const Moments all =
-        moments(p.data(), scale, logits.empty() ? none.data() : logits.data(), p.size());
+    const Moments all = moments(p.data(), logits.empty() ? none.data() : logits.data(), p.size());
     summary.max = all.largest;
+    summary.argmax =
+        static_cast<Token>(std::find(p.data(), p.data() + p.size(), summary.max) - p.data());
     summary.second = std::max(all.second, 0.0);
     summary.renyi2 = all.squares;
     summary.entropy = 0;
@@ -318,11 +319,11 @@ int Distribution::size() const {
                                              : state_->logits.size());
 }
 
-double Distribution::probability(Token token) const { return state_->probability(token); }
+double Distribution::probability(Token token) const { return state_->normalise()[token]; }
 double Distribution::log_probability(Token token) const { return state_->log_probability(token); }
-const Eigen::ArrayXd& Distribution::probabilities() const { return state_->probabilities(); }
+const Eigen::ArrayXd& Distribution::probabilities() const { return state_->normalise(); }
 
-Token Distribution::argmax() const { return state_->argmax(); }
+Token Distribution::argmax() const { return state_->summarise().argmax; }
 std::vector<Token> Distribution::best(int count) const {
   const Eigen::ArrayXd& p = probabilities();
   std::vector<Token> tokens(static_cast<std::size_t>(p.size()));
@@ -339,8 +340,17 @@ double Distribution::entropy() const { return state_->summarise().entropy; }
 double Distribution::renyi2() const { return state_->summarise().renyi2; }
 
 Token Distribution::quantile(double u) const {
-  state_->normalise();
-  return crossing(state_->p.data(), state_->scale, state_->p.size(), u);
+  const Eigen::ArrayXd& p = probabilities();
+  double cumulative = 0;
+  // The last token of positive probability, which u takes when rounding left the sum below it.
+  Token last = 0;
+  for (Token token = 0; token < p.size(); ++token) {
+    if (p[token] <= 0) continue;
+    cumulative += p[token];
+    last = token;
+    if (cumulative > u) break;
+  }
+  return last;
 }
 
 Distribution shaped(const Distribution& raw, const Sampling& sampling) {
