@@ -14,6 +14,7 @@ const std::vector<Command>& commands();
 Command run_command();
 Command train_command();
 Command distill_command();
+Command widen_command();
 Command audit_command();
 Command list_command();
 Command describe_command();

@@ -14,7 +14,9 @@ struct PlotFlags {
   PlotRequest request;
   void declare(OptionSet& set) {
     set.add("figure", &files.figures)
-        .help("pareto, acceptance, progress, ar, calibration, router, cost, heat, axis, training.");
+        .help(
+            "pareto, acceptance, progress, ar, calibration, router, cost, heat, axis, machine, "
+            "training.");
     set.add("out", &files.out)
         .help("Folder for pictures, data and scripts; without it PATH-figures.");
     set.add("format", &files.formats).help("Formats of the pictures: svg, png, pdf.");

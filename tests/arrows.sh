@@ -61,6 +61,7 @@ for family in autoregressive block_diffusion masked_diffusion mar xlnet; do
     $models/training plugins/tokenizers 'plugins/tasks/*'
 done
 room $models/bench 'core/*' "$models/*"
+room $models/widen 'core/*' plugins/tokenizers "$models/*"
 room plugins/trainers 'core/*' plugins plugins/tokenizers 'plugins/tasks/*' "$models/*"
 [ -d plugins/remote ] && room plugins/remote 'core/*' plugins
 

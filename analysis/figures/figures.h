@@ -65,10 +65,11 @@ Picture ar_figure(
     const PlotData& data);  // AR-ness, confidence and tokens a step as decoding goes on
 Picture calibration_figure(
     const PlotData& data);  // expected against true prefix; confidence against acceptance
-Picture router_figure(const PlotData& data);  // decisions over a block
-Picture cost_figure(const PlotData& data);    // forwards and seconds by kind
-Picture heat_figure(const PlotData& data);    // two axes of a sweep
-Picture axis_figure(const PlotData& data);    // one axis of a sweep
+Picture router_figure(const PlotData& data);   // decisions over a block
+Picture cost_figure(const PlotData& data);     // forwards and seconds by kind
+Picture heat_figure(const PlotData& data);     // two axes of a sweep
+Picture axis_figure(const PlotData& data);     // one axis of a sweep
+Picture machine_figure(const PlotData& data);  // predicted speedup on other machines
 Picture training_figure(const std::vector<std::string>& paths,
                         PageWidth width);  // curves.h5 of trainings
 

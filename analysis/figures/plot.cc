@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "analysis/timing.h"
+#include "analysis/widened.h"
 #include "analysis/words.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
@@ -44,6 +45,7 @@ const std::vector<Figure>& all_figures() {
       {{"cost", "forwards and seconds by kind"}, cost_figure},
       {{"heat", "one quantity over two axes of a sweep"}, heat_figure},
       {{"axis", "one quantity along one axis of a sweep"}, axis_figure},
+      {{"machine", "predicted speedup by a machine's bandwidth and arithmetic"}, machine_figure},
       {{"training", "curves of trainings (curves.h5)"}, {}},
   };
   return all;
@@ -264,7 +266,9 @@ std::string sampling_note(const PlotData& data, std::size_t prompts, const std::
   std::size_t samples = 0;
   for (std::size_t i = 0; i < data.frame.samples().size(); ++i)
     samples += data.series_of(static_cast<std::int64_t>(i)) >= 0;
-  return std::to_string(prompts) + (prompts == 1 ? " prompt, " : " prompts, ") +
+  const std::string widened = widened_note(data.frame);
+  return (widened.empty() ? "" : "The target was " + widened + " parameters. ") +
+         std::to_string(prompts) + (prompts == 1 ? " prompt, " : " prompts, ") +
          std::to_string(samples) + " samples; " +
          (prompts < 2 ? "a single prompt gives no intervals" : intervals) + ".";
 }

@@ -11,6 +11,7 @@
 #include "analysis/report/verdict.h"
 #include "analysis/table.h"
 #include "analysis/timing.h"
+#include "analysis/widened.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 
@@ -309,6 +310,8 @@ class Maker {
         " %";
     first += ". Brackets: " + level +
              " intervals of resampled prompts (BCa), pointwise, conditional on one checkpoint.";
+    if (const std::string widened = widened_note(frame_); !widened.empty())
+      first += " The target was " + widened + " parameters.";
     report_.notes.insert(report_.notes.begin(), first);
     if (pairs > 0) {
       std::string matched = "prompt, seed and repeat";

@@ -23,41 +23,50 @@ constexpr double kRounding = 1e-13;
 // Below this exponent, exp counts as zero.
 constexpr double kLowestExponent = -700;
 
-// The attribute is not set under the thread sanitizer: clones are chosen before its runtime is
-// loaded, which crashes.
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-#define DRAFTLAB_VECTOR \
-  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define DRAFTLAB_VECTOR
-#endif
-
 // A row of a large vocabulary is normalised and summarised several times a step. These loops make
 // one pass each, eight numbers at a time; the compiler alone would keep a sum over doubles in order
-// and hence scalar.
+// and hence scalar. Eight lanes are one vector where the processor has such, and two elsewhere: the
+// compiler takes a vector apart that is wider than the processor's, at several times the cost.
+#define DRAFTLAB_INLINE inline __attribute__((always_inline))
 constexpr std::int64_t kLanes = 8;
-typedef double Lanes __attribute__((vector_size(64), aligned(8), may_alias));
-typedef float FloatLanes __attribute__((vector_size(32), aligned(4), may_alias));
-typedef std::uint64_t BitLanes __attribute__((vector_size(64)));
+struct Whole {
+  typedef double Numbers __attribute__((vector_size(64), aligned(8), may_alias));
+  typedef float Floats __attribute__((vector_size(32), aligned(4), may_alias));
+  typedef std::uint64_t Bits __attribute__((vector_size(64)));
+};
+struct Half {
+  typedef double Numbers __attribute__((vector_size(32), aligned(8), may_alias));
+  typedef float Floats __attribute__((vector_size(16), aligned(4), may_alias));
+  typedef std::uint64_t Bits __attribute__((vector_size(32)));
+};
+template <class Vector>
+constexpr int kWidth = sizeof(typename Vector::Numbers) / sizeof(double);
+template <class Vector>
+constexpr int kVectors = kLanes / kWidth<Vector>;
 
 // Vectors are passed by reference: by value, their place would depend on the instruction set.
-inline __attribute__((always_inline)) void load(const double* from, Lanes& to) {
-  to = *reinterpret_cast<const Lanes*>(from);
+template <class Vector>
+DRAFTLAB_INLINE void load(const double* from, typename Vector::Numbers& to) {
+  to = *reinterpret_cast<const typename Vector::Numbers*>(from);
 }
-inline __attribute__((always_inline)) void load(const float* from, Lanes& to) {
-  to = __builtin_convertvector(*reinterpret_cast<const FloatLanes*>(from), Lanes);
+template <class Vector>
+DRAFTLAB_INLINE void load(const float* from, typename Vector::Numbers& to) {
+  to = __builtin_convertvector(*reinterpret_cast<const typename Vector::Floats*>(from),
+                               typename Vector::Numbers);
 }
 
-inline __attribute__((always_inline)) double sum_of(const Lanes& lanes) {
+template <class Vector>
+DRAFTLAB_INLINE double sum_of(const typename Vector::Numbers* lanes) {
   double sum = 0;
-  for (int j = 0; j < kLanes; ++j) sum += lanes[j];
+  for (int v = 0; v < kVectors<Vector>; ++v)
+    for (int j = 0; j < kWidth<Vector>; ++j) sum += lanes[v][j];
   return sum;
 }
 
 // Computes exp(x) for x <= 0, to the last bit or two, as 2^n e^r with |r| <= ln(2) / 2, and e^r by
-// its Taylor polynomial. `Number` is one number or eight lanes.
+// its Taylor polynomial. `Number` is one number or a vector.
 template <class Bits, class Number>
-inline __attribute__((always_inline)) void exponential(const Number& x, Number& result) {
+DRAFTLAB_INLINE void exponential(const Number& x, Number& result) {
   // The constant is 1.5 * 2^52: adding it rounds to an integer, which the low bits of the sum then
   // hold.
   constexpr double kRound = 6755399441055744.0;
@@ -82,19 +91,23 @@ inline __attribute__((always_inline)) void exponential(const Number& x, Number& 
   result = nothing ? Number{} : e * power;
 }
 
-// Computes p = exp(x - largest) and returns the sum.
-DRAFTLAB_VECTOR double exponentials(const float* x, double largest, double* p, std::int64_t size) {
-  Lanes sums{};
+template <class Vector>
+DRAFTLAB_INLINE double exponentials_of(const float* x, double largest, double* p,
+                                       std::int64_t size) {
+  typename Vector::Numbers sums[kVectors<Vector>] = {};
   std::int64_t i = 0;
   for (; i + kLanes <= size; i += kLanes) {
-    Lanes some;
-    load(x + i, some);
-    some -= largest;
-    exponential<BitLanes>(some, some);
-    *reinterpret_cast<Lanes*>(p + i) = some;
-    sums += some;
+    for (int v = 0; v < kVectors<Vector>; ++v) {
+      const std::int64_t at = i + v * kWidth<Vector>;
+      typename Vector::Numbers some;
+      load<Vector>(x + at, some);
+      some -= largest;
+      exponential<typename Vector::Bits>(some, some);
+      *reinterpret_cast<typename Vector::Numbers*>(p + at) = some;
+      sums[v] += some;
+    }
   }
-  double sum = sum_of(sums);
+  double sum = sum_of<Vector>(sums);
   for (; i < size; ++i) {
     exponential<std::uint64_t>(x[i] - largest, p[i]);
     sum += p[i];
@@ -109,27 +122,35 @@ struct Moments {
 };
 
 template <class Number>
-inline __attribute__((always_inline)) void rank(const Number& p, Number& largest, Number& second) {
+DRAFTLAB_INLINE void rank(const Number& p, Number& largest, Number& second) {
   const Number lower = p < largest ? p : largest;
   second = second < lower ? lower : second;
   largest = largest < p ? p : largest;
 }
 
-DRAFTLAB_VECTOR Moments moments(const double* p, const float* x, std::int64_t size) {
-  Lanes squares{}, means{}, largest = Lanes{} - 1, second = largest;
+template <class Vector>
+DRAFTLAB_INLINE Moments moments_of(const double* p, const float* x, std::int64_t size) {
+  using Numbers = typename Vector::Numbers;
+  Numbers squares[kVectors<Vector>] = {}, means[kVectors<Vector>] = {}, largest[kVectors<Vector>],
+          second[kVectors<Vector>];
+  for (int v = 0; v < kVectors<Vector>; ++v) largest[v] = second[v] = Numbers{} - 1;
   std::int64_t i = 0;
   for (; i + kLanes <= size; i += kLanes) {
-    Lanes some, its;
-    load(p + i, some);
-    load(x + i, its);
-    squares += some * some;
-    means += some > 0 ? some * its : Lanes{};
-    rank(some, largest, second);
+    for (int v = 0; v < kVectors<Vector>; ++v) {
+      Numbers some, its;
+      load<Vector>(p + i + v * kWidth<Vector>, some);
+      load<Vector>(x + i + v * kWidth<Vector>, its);
+      squares[v] += some * some;
+      means[v] += some > 0 ? some * its : Numbers{};
+      rank(some, largest[v], second[v]);
+    }
   }
-  Moments all{-1, -1, sum_of(squares), sum_of(means)};
-  for (int j = 0; j < kLanes; ++j) {
-    rank<double>(largest[j], all.largest, all.second);
-    rank<double>(second[j], all.largest, all.second);
+  Moments all{-1, -1, sum_of<Vector>(squares), sum_of<Vector>(means)};
+  for (int v = 0; v < kVectors<Vector>; ++v) {
+    for (int j = 0; j < kWidth<Vector>; ++j) {
+      rank<double>(largest[v][j], all.largest, all.second);
+      rank<double>(second[v][j], all.largest, all.second);
+    }
   }
   for (; i < size; ++i) {
     all.squares += p[i] * p[i];
@@ -137,6 +158,58 @@ DRAFTLAB_VECTOR Moments moments(const double* p, const float* x, std::int64_t si
     rank(p[i], all.largest, all.second);
   }
   return all;
+}
+
+// The two loops for each instruction set, chosen once. No function is cloned by the linker: under
+// the thread sanitizer clones are chosen before its runtime is loaded, which crashes.
+struct Loops {
+  double (*exponentials)(const float* x, double largest, double* p, std::int64_t size);
+  Moments (*moments)(const double* p, const float* x, std::int64_t size);
+};
+template <class Vector>
+double plain_exponentials(const float* x, double largest, double* p, std::int64_t size) {
+  return exponentials_of<Vector>(x, largest, p, size);
+}
+template <class Vector>
+Moments plain_moments(const double* p, const float* x, std::int64_t size) {
+  return moments_of<Vector>(p, x, size);
+}
+#if defined(__x86_64__)
+#define DRAFTLAB_LOOPS(name, Vector)                                                             \
+  __attribute__((target(name))) double exponentials_for_##Vector(const float* x, double largest, \
+                                                                 double* p, std::int64_t size) { \
+    return exponentials_of<Vector>(x, largest, p, size);                                         \
+  }                                                                                              \
+  __attribute__((target(name)))                                                                  \
+  Moments moments_for_##Vector(const double* p, const float* x, std::int64_t size) {             \
+    return moments_of<Vector>(p, x, size);                                                       \
+  }
+DRAFTLAB_LOOPS("arch=x86-64-v4", Whole)
+DRAFTLAB_LOOPS("arch=x86-64-v3", Half)
+#undef DRAFTLAB_LOOPS
+#endif
+
+Loops chosen_loops() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("x86-64-v4")) return {exponentials_for_Whole, moments_for_Whole};
+  if (__builtin_cpu_supports("x86-64-v3")) return {exponentials_for_Half, moments_for_Half};
+#endif
+  return {plain_exponentials<Half>, plain_moments<Half>};
+}
+
+const Loops& loops() {
+  static const Loops chosen = chosen_loops();
+  return chosen;
+}
+
+// Computes p = exp(x - largest) and returns the sum.
+double exponentials(const float* x, double largest, double* p, std::int64_t size) {
+  return loops().exponentials(x, largest, p, size);
+}
+
+Moments moments(const double* p, const float* x, std::int64_t size) {
+  return loops().moments(p, x, size);
 }
 
 }  // namespace

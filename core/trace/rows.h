@@ -125,6 +125,10 @@ struct RunRow {
   std::int32_t vocabulary = 0;
   // The parameters of the target; 0 when unknown.
   std::int64_t parameters = 0;
+  // The parameters and the digest of the checkpoint that the target was widened from; 0 and empty
+  // when it was not.
+  std::int64_t original_parameters = 0;
+  std::string original_digest;
 };
 
 // What became of one cell of a sweep. The manifest holds these rows in the order of the sweep.

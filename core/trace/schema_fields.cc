@@ -102,6 +102,13 @@ const std::vector<Column<RunRow>>& fields<RunRow>() {
           column(&R::parameters, "parameters", "1", "parameters of the target; 0 when unknown")
               .in(0, kInfinity)
               .since(1),
+          column(&R::original_parameters, "original_parameters", "1",
+                 "parameters of the checkpoint that the target was widened from; 0 when it was not")
+              .in(0, kInfinity)
+              .since(4),
+          column(&R::original_digest, "original_digest", "",
+                 "digest of the checkpoint that the target was widened from; empty when it was not")
+              .since(4),
       });
   return columns;
 }

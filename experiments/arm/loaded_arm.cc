@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/metrics/decode_metrics.h"
+#include "plugins/models/checkpoint/origin.h"
 #include "plugins/tokenizers/tokenizer.h"
 
 namespace draftlab {
@@ -140,6 +141,11 @@ RunRow LoadedArm::row() const {
   row.data_digest = task->digest();
   row.vocabulary = facts.vocabulary;
   row.parameters = facts.parameters;
+  if (!facts.checkpoint.empty() && std::filesystem::exists(facts.checkpoint + "/config.json")) {
+    const Origin origin = read_origin(facts.checkpoint);
+    row.original_parameters = origin.parameters;
+    row.original_digest = origin.digest;
+  }
   return row;
 }
 

@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -127,27 +128,63 @@ double rows_each(const Counts& counts) {
   return positions / static_cast<double>(std::max<std::int64_t>(1, counts.nfe()));
 }
 
+// Decodes the canvas of a random network, to its end or until `most` evaluations.
+std::pair<SampleRow, Composition> decode(const BenchOptions& options, bool incremental,
+                                         std::int64_t most, const CommandLine& line,
+                                         const Registries& registries) {
+  const Composition composition = compose_bench(options, incremental, line, registries);
+  Loaded loaded;
+  const Models models = load_models(composition, composition.run.machine, loaded);
+  const Prompt prompt = make_prompt(options, models.target().facts().vocabulary);
+  SampledChance chance(1);
+  Decoder decoder(composition, models, prompt, 1, chance);
+  const auto began = std::chrono::steady_clock::now();
+  while (decoder.nfe() < most && drive(models, decoder, decoder.step())) {}
+  SampleRow row = decoder.row();
+  row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  row.generated = row.valid = decoder.canvas().committed();
+  row.counts = decoder.sequence(0).counts();
+  row.status = "done";
+  return {row, composition};
+}
+
+// Prints which share of a decode is spent outside the model, for three sizes of it. The share is
+// the median over steps, because of other work that interrupts some of them.
+int bench_loop(const CommandLine& line, const Registries& registries) {
+  BenchOptions options = bench_options<BenchOptions>(line);
+  std::printf("any-subset speculative decoding of %lld positions: time outside the model\n",
+              static_cast<long long>(options.length));
+  for (const char* shape : {"6x128x1000", "8x512x8000", "12x768x32000"}) {
+    options.shape = shape;
+    const SampleRow row =
+        decode(options, true, std::numeric_limits<std::int64_t>::max(), line, registries).first;
+    std::vector<double> shares, micros;
+    for (const StepRow& step : row.steps) {
+      const double own = static_cast<double>(step.ns - step.counts.ns());
+      shares.push_back(own / static_cast<double>(step.ns));
+      micros.push_back(1e-3 * own);
+    }
+    const auto quarter = [](std::vector<double>& values, std::size_t quarters) {
+      std::sort(values.begin(), values.end());
+      return values[quarters * (values.size() - 1) / 4];
+    };
+    std::printf(
+        "  %-14s %5zu steps, %5lld evaluations: %6.2f %% [%.2f, %.2f], %7.1f us a step [%.1f, "
+        "%.1f]\n",
+        shape, shares.size(), static_cast<long long>(row.counts.nfe()), 100 * quarter(shares, 2),
+        100 * quarter(shares, 1), 100 * quarter(shares, 3), quarter(micros, 2), quarter(micros, 1),
+        quarter(micros, 3));
+  }
+  std::printf("medians and quartiles over steps\n");
+  return 0;
+}
+
 int bench_as_arm(const BenchFlags& flags, const CommandLine& line, const Registries& registries) {
   const BenchOptions options = bench_options<BenchOptions>(line);
 
-  const auto decode = [&](bool incremental, std::int64_t most) {
-    const Composition composition = compose_bench(options, incremental, line, registries);
-    Loaded loaded;
-    const Models models = load_models(composition, composition.run.machine, loaded);
-    const Prompt prompt = make_prompt(options, models.target().facts().vocabulary);
-    SampledChance chance(1);
-    Decoder decoder(composition, models, prompt, 1, chance);
-    const auto began = std::chrono::steady_clock::now();
-    while (decoder.nfe() < most && drive(models, decoder, decoder.step())) {}
-    SampleRow row = decoder.row();
-    row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    row.generated = row.valid = decoder.canvas().committed();
-    row.counts = decoder.sequence(0).counts();
-    row.status = "done";
-    return std::pair(row, composition);
-  };
-  const auto [cached, composition] = decode(true, std::numeric_limits<std::int64_t>::max());
-  const SampleRow whole = decode(false, options.whole).first;
+  const auto [cached, composition] =
+      decode(options, true, std::numeric_limits<std::int64_t>::max(), line, registries);
+  const SampleRow whole = decode(options, false, options.whole, line, registries).first;
 
   const Spread with(seconds(cached.steps)), without(seconds(whole.steps));
   const double ratio = without.mean / with.mean;
@@ -191,6 +228,7 @@ int bench(const BenchFlags& flags, const CommandLine& line, const Registries& re
   if (which == "model") return bench_model(flags, line, registries);
   if (which == "rows") return bench_rows(flags, line, registries);
   if (which == "checkpoint") return bench_checkpoint(line);
+  if (which == "loop" && line.paths.size() == 1) return bench_loop(line, registries);
   if (which == "trace" && line.paths.size() == 1) return bench_trace(line);
   if (which == "wire" && line.paths.size() == 1) return bench_wire(line);
   if (which == "as-arm" && line.paths.size() <= 1) return bench_as_arm(flags, line, registries);
@@ -203,13 +241,12 @@ Command bench_command() {
   return {.name = "bench",
           .arguments =
               "[as-arm | batch CONFIG | model FOLDER|SHAPE | rows [SHAPE...] | checkpoint SHAPE "
-              "FOLDER | "
-              "trace | wire]",
+              "FOLDER | loop | trace | wire]",
           .summary =
               "the benchmarks: cached rows; tokens per second against batch size; a model's passes "
               "against what the machine can do; one to sixteen rows in every precision; random "
-              "weights in a published shape; writing and "
-              "merging a trace; a part of another process",
+              "weights in a published shape; the loop's share; writing and merging a trace; a part "
+              "of another process",
           .fewest = 0,
           .most = kAnyNumber,
           .takes_config = true,

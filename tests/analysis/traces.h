@@ -15,6 +15,7 @@ struct MadeArm {
   int steps = 4, drafted = 4, accepted = 2, exact = 0;
   bool verified = true;
   double seconds = 1, entropy = kNotMeasured, judge_nll = kNotMeasured;
+  std::int64_t original_parameters = 0;  // of the checkpoint that the target was widened from
   std::function<double(int prompt)> score = [](int) { return 0.5; };
   std::function<std::string(int prompt)> text = [](int) { return ""; };
   std::function<BleuSums(int prompt)> bleu_sums = {};  // none: the task is no translation
@@ -25,6 +26,8 @@ inline RunRow made_run(const MadeArm& arm) {
   run.id = arm.id, run.arm = arm.label, run.config = arm.config, run.model_family = "table",
   run.data_digest = "d1";
   run.vocabulary = 8, run.parameters = 1000;
+  run.original_parameters = arm.original_parameters;
+  if (arm.original_parameters > 0) run.original_digest = "0123";
   return run;
 }
 

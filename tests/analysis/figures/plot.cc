@@ -7,6 +7,7 @@
 #include <set>
 
 #include "analysis/figures/bins.h"
+#include "analysis/report/forward_counts.h"
 #include "analysis/words.h"
 #include "core/base/error.h"
 #include "core/metrics/decode_metrics.h"
@@ -243,7 +244,9 @@ TEST_CASE("every figure that a trace and a training can make is drawn") {
   }
   CHECK(names == std::vector<std::string>{"pareto", "acceptance", "progress", "ar", "calibration",
                                           "router", "cost", "training"});
-  CHECK(plotted.left_out.size() == 2);  // heat and axis: the arms differ in one key, the drafter
+  // Heat and axis, because the arms differ in one key, the drafter; and machine, because these
+  // traces do not say how large the model is.
+  CHECK(plotted.left_out.size() == 3);
   CHECK_FALSE(std::filesystem::exists(folder / "out/gnuplot.log"));
 }
 
@@ -441,6 +444,75 @@ TEST_CASE("axes of shares go from 0 to 1, powers of two stand on a logarithmic o
   // What would touch its neighbour is left out.
   CHECK(sizes.commands('x', false, 3, {4, 8, 16, 32}).find("set xtics (4, 16)") !=
         std::string::npos);
+}
+
+// The forwards of the fixture take 1 ms and 0.1 ms a position, of a model of 1000 f32 parameters.
+TEST_CASE("a machine is told by bandwidth and arithmetic, and so is an arm's speedup there") {
+  const TraceFolder folder("machine");
+  std::vector<MadeArm> arms = {{.id = "s",
+                                .label = "drafter=stepwise",
+                                .config = "drafter = stepwise\n",
+                                .steps = 24,
+                                .drafted = 1,
+                                .verified = false,
+                                .seconds = 3,
+                                .original_parameters = 250},
+                               {.id = "f",
+                                .label = "drafter=self",
+                                .config = "drafter = self\n",
+                                .steps = 8,
+                                .seconds = 2,
+                                .original_parameters = 250}};
+  write_arms(folder / "a.h5", arms);
+  const Frame frame({folder / "a.h5"});
+  const Grouping grouping(frame, {});
+  const std::vector<ForwardCounts> groups = forward_counts(frame, grouping);
+  const int self = grouping.group_of[1];
+  const ForwardCounts& wide = groups[self];
+  CHECK(wide.forwards == std::map<double, double>{{4, 48}, {8, 48}});  // of six prompts
+  CHECK(wide.tokens == 6 * 24);
+  CHECK(groups[1 - self].forwards == std::map<double, double>{{1, 6 * 24}});
+  // Reading takes 4 ms, and four and eight positions 8 and 16 ms.
+  CHECK(wide.token_seconds({1e6, 1e6}) == doctest::Approx(0.008));
+  CHECK(groups[1 - self].token_seconds({1e6, 1e6}) == doctest::Approx(0.004));
+  ForwardCounts drafted = wide;
+  drafted.draft_ns = drafted.target_ns / 4;
+  CHECK(drafted.token_seconds({1e6, 1e6}) == doctest::Approx(0.01));
+  const MachineSpeed machine = fitted_machine(frame, groups);
+  CHECK(machine.bandwidth == doctest::Approx(4e6));
+  CHECK(machine.flops == doctest::Approx(2e7));
+
+  const PlotRequest request;
+  const Quantities quantities(frame);
+  const Picture picture = machine_figure({frame, quantities, grouping, request});
+  // Where reading is all that counts, two forwards for three tokens; else 12 positions for three.
+  for (const std::vector<double>& cell : numbers_of(data_of(picture, "machine_1.dat"))) {
+    const double balance = 1000 * cell[1] / cell[0];  // operations a byte
+    CAPTURE(balance);
+    REQUIRE(cell.size() == 7);
+    if (balance > 4) CHECK(cell[6] == doctest::Approx(1.5));
+    if (balance < 0.5) CHECK(cell[6] == doctest::Approx(0.25));
+  }
+  // 12 positions for three tokens cost what reading costs once a token: at 2 operations a byte.
+  const std::vector<double> even = numbers_of(data_of(picture, "machine_1_even.dat"))[0];
+  CHECK(1000 * even[1] / even[0] == doctest::Approx(2).epsilon(0.01));
+  const std::string measured = data_of(picture, "machine_1_measured.dat");
+  CHECK(measured.find("\"1.50x (") != std::string::npos);
+  CHECK(picture.caption.find("The target was widened from 250: same function, cost of 1k") !=
+        std::string::npos);
+  CHECK(make_report(frame, {}).notes.front().ends_with(
+      " The target was widened from 250: same function, cost of 1k parameters."));
+  if (!no_gnuplot()) {
+    plot({.paths = {folder / "a.h5"}, .figures = {"machine"}, .out = folder / "out"}, {});
+    CHECK(read(folder / "out/machine.svg").find("H100 1.50x") != std::string::npos);
+    CHECK(read(folder / "out/machine.png").substr(1, 3) == "PNG");
+    CHECK(read(folder / "out/machine.pdf").substr(0, 5) == "%PDF-");
+  }
+  arms.resize(1);
+  write_arms(folder / "b.h5", arms);
+  CHECK(message<DataError>([&] {
+          plot({.paths = {folder / "b.h5"}, .figures = {"machine"}, .out = folder / "out"}, {});
+        }).find("compares arms") != std::string::npos);
 }
 
 }  // namespace draftlab

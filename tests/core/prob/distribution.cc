@@ -211,4 +211,30 @@ TEST_CASE("the residual") {
   CHECK_THROWS_AS(residual(of({1}), of({1, 1})), Fault);
 }
 
+// Whatever vectors the processor has, all numbers of a row are seen, also those beyond the last
+// whole vector.
+TEST_CASE("a row of many logits has the probabilities and the moments of a plain sum") {
+  for (const int size : {7, 8, 12, 16, 1003}) {
+    CAPTURE(size);
+    std::vector<float> logits(static_cast<std::size_t>(size));
+    for (std::size_t i = 0; i < logits.size(); ++i)
+      logits[i] = static_cast<float>(6 * std::sin(0.7 * static_cast<double>(i * i % 997)));
+    const Distribution row = Distribution::from_logits(nullptr, logits, kNoToken);
+    double sum = 0, squares = 0, entropy = 0;
+    for (const float logit : logits) sum += std::exp(static_cast<double>(logit));
+    std::vector<double> sorted;
+    for (Token token = 0; token < size; ++token) {
+      const double p = std::exp(static_cast<double>(logits[token])) / sum;
+      CHECK(row.probability(token) == doctest::Approx(p).epsilon(1e-13));
+      squares += p * p, entropy -= p * std::log(p);
+      sorted.push_back(p);
+    }
+    std::sort(sorted.rbegin(), sorted.rend());
+    CHECK(row.max() == doctest::Approx(sorted[0]).epsilon(1e-13));
+    CHECK(row.margin() == doctest::Approx(sorted[0] - sorted[1]).epsilon(1e-11));
+    CHECK(row.renyi2() == doctest::Approx(squares).epsilon(1e-12));
+    CHECK(row.entropy() == doctest::Approx(entropy).epsilon(1e-11));
+  }
+}
+
 }  // namespace draftlab
