@@ -310,6 +310,12 @@ const std::vector<Column<DraftRow>>& fields<DraftRow>() {
                  "the last of them was taken because there were too many")
               .flags(kYesNo)
               .since(3),
+          column(&R::limit, "limit", "1",
+                 "at the first draft of each node: the most that any rule can accept of the node's "
+                 "drafts, given their laws and the target's (trace.limits)")
+              .in(0, 1)
+              .single()
+              .since(4),
       });
   return columns;
 }

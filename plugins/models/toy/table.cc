@@ -14,6 +14,7 @@
 //   log p = log p_joint + noise * normal(key),
 // where the key is what the conditional depends on. `cache` and `commit` say what a block-diffusion
 // model's cache of finished blocks does to both answers and costs.
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <unordered_map>
@@ -35,6 +36,7 @@ class Table final : public Model {
     std::int64_t vocabulary = 3, length = 5, seed = 7, end = -1;
     double noise = 0.8, concentration = 0.7;
     bool promote = false, shifted = false;
+    std::vector<double> marginal;
     std::string cache = "causal", commit = "none";
     void declare(OptionSet& set) {
       set.add("kind", &kind)
@@ -49,6 +51,10 @@ class Table final : public Model {
       set.add("concentration", &concentration)
           .in(0.01, 100)
           .help("Of the Dirichlet from which the joint is drawn; small is peaked.");
+      set.add("marginal", &marginal)
+          .help(
+              "The law of every position, a weight a token: the joint is then their product, and "
+              "concentration says nothing; empty: a joint is drawn.");
       set.add("cache", &cache)
           .one_of({"causal", "prompt", "block"})
           .help(
@@ -70,7 +76,16 @@ class Table final : public Model {
               "negative control).");
     }
   };
-  explicit Table(const Options& options) : options_(options) {}
+  explicit Table(const Options& options) : options_(options) {
+    const std::vector<double>& marginal = options_.marginal;
+    if (marginal.empty()) return;
+    if (static_cast<std::int64_t>(marginal.size()) != options_.vocabulary)
+      throw ConfigError("model.table.marginal has " + std::to_string(marginal.size()) +
+                        " weights, but model.table.vocabulary is " +
+                        std::to_string(options_.vocabulary) + "; they must be equal");
+    if (!std::all_of(marginal.begin(), marginal.end(), [](double weight) { return weight > 0; }))
+      throw ConfigError("model.table.marginal must have weights above 0 only");
+  }
 
   void load(const Machine&) override {
     std::size_t cells = 1;
@@ -79,7 +94,8 @@ class Table final : public Model {
     joint_.resize(cells);
     shallow_.resize(cells);
     for (std::size_t cell = 0; cell < cells; ++cell) {
-      joint_[cell] = gamma(static_cast<std::int32_t>(cell), 0);
+      joint_[cell] =
+          options_.marginal.empty() ? gamma(static_cast<std::int32_t>(cell), 0) : product(cell);
       shallow_[cell] = gamma(static_cast<std::int32_t>(cell), 1);
     }
   }
@@ -264,6 +280,15 @@ class Table final : public Model {
     double mass = 0;
     for (std::size_t token = 0; token < static_cast<std::size_t>(options_.vocabulary); ++token)
       mass += sum(joint, fixed, position + 1, base + token);
+    return mass;
+  }
+
+  // Returns the mass of a text whose positions are independent and of one law.
+  double product(std::size_t cell) const {
+    const auto vocabulary = static_cast<std::size_t>(options_.vocabulary);
+    double mass = 1;
+    for (std::int64_t i = 0; i < options_.length; ++i, cell /= vocabulary)
+      mass *= options_.marginal[cell % vocabulary];
     return mass;
   }
 
