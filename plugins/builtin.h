@@ -26,8 +26,11 @@
   X(drafter, jacobi)                \
   X(drafter, synthetic)             \
   X(drafter, confidence)            \
+  X(drafter, dynamic_tree)          \
   X(drafter, diffusion)             \
   X(verifier, chain)                \
+  X(verifier, block)                \
+  X(verifier, k_seq)                \
   X(verifier, orders)               \
   X(verifier, tree)                 \
   X(verifier, in_place)             \

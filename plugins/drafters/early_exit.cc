@@ -12,7 +12,7 @@ constexpr int kTarget = 0;
 class EarlyExit final : public Drafter {
  public:
   using Options = OneByOneOptions;
-  explicit EarlyExit(const Options& options) : options_(options) {}
+  explicit EarlyExit(const Options& options) : options_(options) { options.tree(); }
   std::vector<Form> asks() const override { return {Form::shallow, Form::committed}; }
   Asking<Proposal> propose(const Step& step) const override {
     return draft_one_by_one(step, options_, kTarget, true);

@@ -11,7 +11,7 @@ constexpr int kDraftModel = 1;
 class DraftModel final : public Drafter {
  public:
   using Options = OneByOneOptions;
-  explicit DraftModel(const Options& options) : options_(options) {}
+  explicit DraftModel(const Options& options) : options_(options) { options.tree(); }
   std::vector<Form> asks() const override { return {Form::committed}; }
   std::vector<Form> asks_draft_model() const override { return {Form::committed, Form::chain}; }
   Asking<Proposal> propose(const Step& step) const override {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/error.h"
+
 #include "plugins/drafters/own_draw.h"
 
 namespace draftlab {
@@ -19,38 +21,104 @@ void OneByOneOptions::declare(OptionSet& set) {
   set.add("wide", &wide)
       .in(0, 4096)
       .help("... of so many levels, and one behind them; 0: of all levels.");
+  set.add("siblings", &siblings)
+      .help(
+          "The drafts of a node: each drawn; drawn without replacement (Sequoia); or one draw, and "
+          "the most probable other tokens surely (greedy multi-draft).");
+  set.add("shape", &shape)
+      .help(
+          "Instead of children and wide: the number of drafts behind the root, then behind each "
+          "draft, level by level, such as \"2 1 0 1\"; what is left out is 0.");
 }
+
+TreeShape OneByOneOptions::tree() const {
+  if (shape.empty()) return {children, wide};
+  if (children != 1 || wide != 0)
+    throw ConfigError("shape = " + shape +
+                      " says how many drafts each node has; children and wide "
+                      "must not be set beside it");
+  return TreeShape(shape);
+}
+
+namespace {
+
+struct Draft {
+  Token token;
+  Distribution drawn_from;
+};
+
+// Chooses at most `count` drafts of a node, whose own law is `law`; `attempt` is the first of their
+// random numbers. A token that cannot be drawn again is struck out, until none is left.
+std::vector<Draft> siblings_of(const Step& step, const Distribution& law, std::int64_t count,
+                               Siblings siblings, std::int32_t position, std::uint32_t attempt) {
+  std::vector<Draft> drafts;
+  const auto draw = [&](const Distribution& from) {
+    drafts.push_back(
+        {step.chance.draw(from, step.site(position, Purpose::draft, attempt++)), from});
+  };
+  if (siblings == Siblings::independent || count == 1) {
+    for (std::int64_t i = 0; i < count; ++i) draw(law);
+    return drafts;
+  }
+  Eigen::ArrayXd left = law.probabilities();
+  if (siblings == Siblings::different) {
+    for (std::int64_t i = 0; i < count && left.sum() > 0; ++i) {
+      draw(i == 0 ? law : Distribution(left));
+      left[drafts.back().token] = 0;
+    }
+    return drafts;
+  }
+  // The draw stands first: so tested, the drafts are accepted as often as any rule can accept them.
+  std::vector<Token> sure = law.best(static_cast<int>(count) - 1);
+  std::erase_if(sure, [&](Token token) { return law.probability(token) <= 0; });
+  for (const Token token : sure) left[token] = 0;
+  if (left.sum() > 0) draw(Distribution(left));
+  for (const Token token : sure) drafts.push_back({token, Distribution::point(token, law.size())});
+  return drafts;
+}
+
+}  // namespace
 
 Asking<Proposal> draft_one_by_one(const Step& step, const OneByOneOptions& options, int model,
                                   bool shallow) {
   const auto& window = step.window.positions;
   const auto levels = std::min<std::size_t>(window.size(), step.decode.draft_length);
+  const TreeShape shape = options.tree();
   Proposal proposal;
-  std::vector<int> front = {kRoot};  // The nodes that are drafted on.
-  for (std::size_t level = 0; level < levels && !front.empty(); ++level) {
+  // A node that is drafted on, and its place in the shape.
+  struct Open {
+    int node;
+    TreeShape::Place place;
+  };
+  std::vector<Open> front = {{kRoot, shape.root()}};
+  for (std::size_t level = 0; level < levels; ++level) {
+    std::erase_if(front, [&](const Open& open) { return shape.children(open.place) == 0; });
+    if (front.empty()) break;
     const std::int32_t position = window[level];
     Question question{.kind = Kind::draft,
                       .view = View::causal,
                       .nodes = proposal.nodes,
                       .asks = {},
                       .shallow = shallow};
-    for (const int node : front) question.asks.push_back({node, {position}});
+    for (const Open& open : front) question.asks.push_back({open.node, {position}});
     const Answer answer = co_await step.ask(std::move(question), model);
 
-    const bool wide = options.wide == 0 || static_cast<std::int64_t>(level) < options.wide;
-    const std::int64_t children = wide ? options.children : 1;
-    std::vector<int> grown;
+    std::vector<Open> grown;
     std::uint32_t attempt = 0;
-    for (const int node : front) {
-      const Distribution& raw = answer.at(node, position);
+    for (const Open& open : front) {
+      const Distribution& raw = answer.at(open.node, position);
       const Distribution drawn = step.drawn(raw);
-      for (std::int64_t child = 0; child < children; ++child) {
-        const Token token = step.chance.draw(drawn, step.site(position, Purpose::draft, attempt++));
-        const bool unlikely = drawn.probability(token) < options.theta;
+      const std::int64_t count = shape.children(open.place);
+      const std::vector<Draft> drafts =
+          siblings_of(step, drawn, count, options.siblings, position, attempt);
+      attempt += static_cast<std::uint32_t>(count);
+      for (std::size_t i = 0; i < drafts.size(); ++i) {
+        const bool unlikely = drawn.probability(drafts[i].token) < options.theta;
         if (unlikely && options.below == "drop") continue;
-        if (!unlikely) grown.push_back(static_cast<int>(proposal.nodes.size()));
-        proposal.nodes.push_back({node, position, token});
-        proposal.drawn_from.push_back(drawn);
+        if (!unlikely)
+          grown.push_back({static_cast<int>(proposal.nodes.size()), shape.child(open.place, i)});
+        proposal.nodes.push_back({open.node, position, drafts[i].token});
+        proposal.drawn_from.push_back(drafts[i].drawn_from);
         proposal.raw.push_back(raw);
       }
     }

@@ -2,19 +2,32 @@
 // from the target's first layers.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "core/config/options.h"
 #include "core/parts/drafter.h"
+#include "plugins/drafters/tree_shape.h"
 
 namespace draftlab {
 
+// How the drafts of one node are chosen: each a draw; draws of which no two are alike; or one draw
+// beside the most probable tokens.
+enum class Siblings { independent, different, greedy };
+constexpr std::array<std::string_view, 3> words(Siblings) {
+  return {"independent", "different", "greedy"};
+}
+
 struct OneByOneOptions {
   double theta = 0;
-  std::string below = "keep";
+  std::string below = "keep", shape;
   std::int64_t children = 1, wide = 0;
+  Siblings siblings = Siblings::independent;
   void declare(OptionSet& set);
+  // Throws ConfigError where the options contradict one another.
+  TreeShape tree() const;
 };
 
 // Drafts decode.draft_length levels, or fewer where the window ends or every path stopped; each

@@ -237,4 +237,23 @@ TEST_CASE("200,000 sampled decodes agree with the enumeration, at one thread and
   CHECK(boost::math::gamma_q((cells - 1) / 2.0, statistic / 2) > .001);
 }
 
+// Four unknowns, three drafts a step: 1.9 and 2.2 evaluations token by token on these two laws.
+TEST_CASE("block verification takes the evaluations that its recursion says") {
+  const auto nfe = [](const Overrides& law, const std::string& verifier) {
+    Overrides overrides = {{"sweep.arm", "t3-3"}, {"verifier", verifier}};
+    overrides.insert(overrides.end(), law.begin(), law.end());
+    if (verifier == "chain") overrides.push_back({"verifier.chain.bonus", "true"});
+    const Toy toy(composed("block", overrides));
+    return enumerate(toy.composition, toy.models, toy.prompt, true, 100000).expected_nfe;
+  };
+  const Overrides t1 = {{"model.table.vocabulary", "3"},
+                        {"model.draft.vocabulary", "3"},
+                        {"model.table.marginal", "0.5, 0.3, 0.2"},
+                        {"model.draft.marginal", "0.2, 0.5, 0.3"}};
+  CHECK(nfe({}, "chain") == doctest::Approx(2.2).epsilon(1e-9));
+  CHECK(nfe({}, "block") == doctest::Approx(2.044).epsilon(1e-9));
+  CHECK(nfe(t1, "chain") == doctest::Approx(1.9).epsilon(1e-9));
+  CHECK(nfe(t1, "block") == doctest::Approx(1.737).epsilon(1e-9));
+}
+
 }  // namespace draftlab

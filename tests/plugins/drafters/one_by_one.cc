@@ -85,5 +85,63 @@ TEST_CASE("a drafter that asks a draft model is refused where none is named") {
       ConfigError);
 }
 
+TEST_CASE("siblings without replacement: each carries the law that the others were struck out of") {
+  Drafting drafting;
+  drafting.decode.draft_length = 1;
+  const std::string options = "children = 4\nsiblings = different\n";
+  const Proposal proposal = drafting.propose("model", options, of({.2, .5, .3}));
+  REQUIRE(proposal.nodes.size() == 3);  // there is no fourth token
+  CHECK(proposal.drawn_from[0].probability(1) == doctest::Approx(.5));
+  double left = 1;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Token token = proposal.nodes[i].token;
+    const double q = of({.2, .5, .3}).probability(token);
+    CHECK(proposal.drawn_from[i].probability(token) == doctest::Approx(q / left));
+    for (std::size_t j = 0; j < i; ++j)
+      CHECK(proposal.drawn_from[i].probability(proposal.nodes[j].token) == 0);
+    left -= q;
+  }
+}
+
+TEST_CASE("greedy siblings: one draw beside the likeliest tokens, and it stands first") {
+  Drafting drafting;
+  drafting.decode.draft_length = 1;
+  const std::string options = "children = 2\nsiblings = greedy\n";
+  const Proposal proposal = drafting.propose("model", options, of({.2, .5, .3}));
+  REQUIRE(proposal.nodes.size() == 2);
+  CHECK(proposal.drawn_from[0].probability(0) == doctest::Approx(.4));
+  CHECK(proposal.drawn_from[0].probability(1) == 0);
+  CHECK(proposal.nodes[1].token == 1);
+  CHECK(proposal.drawn_from[1].probability(1) == 1);
+  const Proposal certain = drafting.propose("model", options, of({0, 1, 0}));
+  REQUIRE(certain.nodes.size() == 1);  // no other token can be drawn
+  CHECK(certain.nodes[0].token == 1);
+}
+
+TEST_CASE("a shape says how many drafts each node has, level by level") {
+  Drafting drafting;
+  drafting.decode.draft_length = 3;
+  const Proposal proposal = drafting.propose("model", "shape = 2 0 2 1\n", of({.3, .3, .4}));
+  REQUIRE(proposal.nodes.size() == 5);
+  CHECK(proposal.nodes[0].parent == kRoot);
+  CHECK(proposal.nodes[1].parent == kRoot);
+  CHECK(proposal.nodes[2].parent == 1);
+  CHECK(proposal.nodes[3].parent == 1);
+  CHECK(proposal.nodes[4].parent == 2);
+  CHECK(proposal.nodes[4].position == 3);
+  drafting.decode.draft_length = 2;
+  CHECK(drafting.propose("model", "shape = 2 0 2 1\n", of({.3, .3, .4})).nodes.size() == 4);
+}
+
+TEST_CASE("shapes that are none are refused") {
+  for (const std::string shape : {"2 x", "0", "1 1 0 0", "65", "-1"}) {
+    CAPTURE(shape);
+    CHECK_THROWS_AS(testing::part(&Registries::drafters, "model", "shape = " + shape + "\n"),
+                    ConfigError);
+  }
+  CHECK_THROWS_WITH_AS(testing::part(&Registries::drafters, "model", "shape = 2 1\nchildren = 2\n"),
+                       doctest::Contains("children and wide must not be set"), ConfigError);
+}
+
 }  // namespace
 }  // namespace draftlab

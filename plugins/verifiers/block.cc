@@ -1,0 +1,143 @@
+// Judges drafts as a whole: a late draft that the target likes can rescue an early one that it does
+// not. On one path this is block verification (Sun et al., 2025), which accepts the most of all
+// rules that know only conditionals; on a tree it is traversal verification (Weng et al., 2025):
+// leaves come first, a node is accepted together with the path to it, and one that is not lowers
+// the weight of its parent. Lossless, and never below `chain` in what it accepts; drafts that are
+// point masses gain nothing.
+#include <algorithm>
+
+#include "core/config/plugin.h"
+#include "core/trace/rows.h"
+#include "plugins/verifiers/paths.h"
+#include "plugins/verifiers/ratio_test.h"
+
+namespace draftlab {
+namespace {
+
+class Block final : public Verifier {
+ public:
+  struct Options {
+    bool bonus = false;
+    void declare(OptionSet& set) {
+      set.add("bonus", &bonus)
+          .help(
+              "Ask one position more where drafts are tested, and commit its draw when a whole "
+              "path is accepted.");
+    }
+  };
+  explicit Block(const Options& options) : options_(options) {}
+  std::vector<Form> asks() const override { return {Form::chain}; }
+
+  Asking<Verdict> judge(const Step& step, const Proposal& proposal,
+                        const Acceptance& acceptance) const override {
+    require_ratio_test(acceptance, "block");
+    Paths paths(step, proposal, options_.bonus);
+    if (paths.tests()) {
+      Question question = std::move(paths.question);
+      paths.answer = co_await step.ask(std::move(question));
+    }
+    Walk walk{paths, options_.bonus};
+    walk.start = paths.accept_exact(walk.verdict);
+    walk.accepted(walk.start, 1);
+    walk.tell();
+    paths.carry(walk.at, walk.unseen_commits, walk.verdict);
+    co_return std::move(walk.verdict);
+  }
+
+ private:
+  struct Walk {
+    const Paths& paths;
+    const bool bonus;
+    const Step& step = paths.step;
+    Verdict verdict{.commits = {}, .edits = {}, .carry = {}, .judged = paths.unjudged()};
+    // Where the tests begin, and the last node that was accepted.
+    int start = kRoot, at = kRoot, unseen_commits = 0;
+
+    // Returns whether a node is accepted, or one below it, and commits what then follows the
+    // accepted path. Given the drafts up to the node, this happens with probability `weight`.
+    bool accepted(int node, double weight) {
+      if (paths.below(node).empty()) return takes(node, weight) && finish_leaf(node);
+      Distribution target = step.drawn(paths.raw(node));
+      for (const int draft : paths.below(node)) {
+        const Token token = paths.proposal.nodes[draft].token;
+        const double p = target.probability(token), q = paths.claimed(draft);
+        const double its = weight * p >= q ? 1 : weight * p / q;
+        verdict.judged[draft] = {p, q, its, false, false};
+        if (accepted(draft, its)) return true;
+
+        // What the draft leaves of the target: max(weight p - q, 0).
+        Eigen::ArrayXd left = weight * target.probabilities();
+        if (const Distribution* const drawn_from = paths.drawn_from(draft))
+          left -= drawn_from->probabilities();
+        else
+          left[token] -= 1;
+        left = left.max(0.0);
+        const double mass = left.sum();
+        if (weight < 1 && mass <= 0) return false;
+        if (mass > 0) target = Distribution(left);
+        weight = weight < 1 ? mass / (mass + 1 - weight) : 1;
+      }
+      if (!takes(node, weight)) return false;
+      finish(node);
+      const std::int32_t position = paths.position(node);
+      verdict.commits.push_back({position,
+                                 step.chance.draw(target, step.site(position, Purpose::residual)),
+                                 Source::resampled});
+      unseen_commits = 1;
+      verdict.why = Stop::wrong_token;
+      return true;
+    }
+
+    // The start is accepted whatever becomes of its drafts.
+    bool takes(int node, double weight) const {
+      return node == start ||
+             step.chance.below(weight,
+                               step.site(paths.proposal.nodes[node].position, Purpose::accept,
+                                         static_cast<std::uint32_t>(node)));
+    }
+
+    bool finish_leaf(int node) {
+      finish(node);
+      verdict.why = paths.room(node) ? Stop::complete : step.window.boundary;
+      if (bonus && paths.commit_bonus(node, verdict)) unseen_commits = 1;
+      return true;
+    }
+
+    // Commits the tested path to a node.
+    void finish(int node) {
+      at = node;
+      std::vector<int> path;
+      for (; node != start; node = paths.proposal.nodes[node].parent) path.push_back(node);
+      for (auto draft = path.rbegin(); draft != path.rend(); ++draft) {
+        paths.accept(*draft, verdict);
+        verdict.judged[*draft].accepted = true;
+      }
+    }
+
+    // Drafts count as reached where their parent was accepted and they were looked at; what was
+    // looked at beyond that is told as a shadow tells it.
+    void tell() {
+      for (std::size_t i = 0; i < verdict.judged.size(); ++i) {
+        Judged& judged = verdict.judged[i];
+        const int parent = paths.proposal.nodes[i].parent;
+        const bool follows =
+            parent == start || (parent != kRoot && verdict.judged[parent].accepted);
+        judged.reached = judged.reached || (follows && !std::isnan(judged.accept));
+      }
+      while (!verdict.judged.empty() && std::isnan(verdict.judged.back().accept))
+        verdict.judged.pop_back();
+    }
+  };
+
+  Options options_;
+};
+
+}  // namespace
+}  // namespace draftlab
+
+DRAFTLAB_PLUGIN(verifier, block) {
+  registries.verifiers.add<draftlab::Block>(
+      "block",
+      "a path, or a tree from its leaves, judged as a whole (block and traversal verification); "
+      "lossless");
+}

@@ -1,0 +1,48 @@
+#include <doctest/doctest.h>
+
+#include "tests/plugins/scripted_step.h"
+
+namespace draftlab {
+namespace {
+
+using testing::of;
+
+// Behind the root a has .6 and b .3; aa has .5 and ab .3 of a, ba has .9 and bb .05 of b.
+Proposal grown(const std::string& options, double ba = .9) {
+  testing::ScriptedStep scripted(Canvas(2, {}));
+  scripted.window = {.positions = {0, 1}, .span = 2};
+  scripted.decode.draft_length = 2;
+  const auto drafter = testing::part(&Registries::drafters, "dynamic-tree", options);
+  Proposal proposal = scripted.run(drafter->propose(scripted.step()), [&](int node, std::int32_t) {
+    if (node == kRoot) return of({.6, .3, .1});
+    return scripted.asked->nodes[static_cast<std::size_t>(node)].token == 0
+               ? of({.5, .3, .2})
+               : of({ba, .05, .95 - ba});
+  });
+  CHECK(scripted.mailbox.model == 1);
+  return proposal;
+}
+
+TEST_CASE("dynamic-tree: the best nodes by the product of probabilities, parents first") {
+  const Proposal proposal = grown("width = 2\nnodes = 4\n");
+  REQUIRE(proposal.nodes.size() == 4);
+  CHECK(proposal.drawn_from.empty());
+  const std::vector<std::pair<int, Token>> wanted = {{kRoot, 0}, {kRoot, 1}, {0, 0}, {1, 0}};
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(proposal.nodes[i].parent == wanted[i].first);
+    CHECK(proposal.nodes[i].token == wanted[i].second);
+  }
+  CHECK(proposal.raw[2].probability(0) == doctest::Approx(.5));
+  CHECK(grown("width = 2\nnodes = 3\n").nodes[2].parent == 0);  // aa .3 before ba .27
+}
+
+TEST_CASE("dynamic-tree: a certain child comes after its parent") {
+  const Proposal proposal = grown("width = 3\nnodes = 2\n", 1 - 0.05 + 0);  // ba .95 of .3
+  CHECK(proposal.nodes[0].parent == kRoot);
+  const Proposal one = grown("width = 1\nnodes = 1\n");
+  REQUIRE(one.nodes.size() == 1);
+  CHECK(one.nodes[0].parent == kRoot);
+}
+
+}  // namespace
+}  // namespace draftlab

@@ -1,0 +1,115 @@
+// Block and traversal verification, by hand: two drafts of token 1 on a path, both drawn from (.2,
+// .5, .3) where the target has (.5, .3, .2).
+#include <doctest/doctest.h>
+
+#include "tests/plugins/scripted_step.h"
+
+namespace draftlab {
+namespace {
+
+using testing::of;
+
+struct Judging : testing::ScriptedStep {
+  Proposal proposal;
+  Judging() : testing::ScriptedStep(Canvas(3, {})) {
+    window = {.positions = {0, 1, 2}, .span = 3, .boundary = Stop::block_end, .block = 0};
+    for (int i = 0; i < 2; ++i) {
+      proposal.nodes.push_back({i - 1, i, 1});
+      proposal.drawn_from.push_back(of({.2, .5, .3}));
+    }
+  }
+  Verdict judge(const Distribution& second, const std::string& options = "",
+                const std::string& acceptance = "") {
+    const auto verifier = testing::part(&Registries::verifiers, "block", options);
+    const auto rule = testing::part(&Registries::acceptance, "speculative", acceptance);
+    return run(verifier->judge(step(), proposal, *rule),
+               {{0, of({.5, .3, .2})}, {1, second}, {2, of({1, 0, 0})}});
+  }
+};
+
+TEST_CASE("block: each draft is told the probability that it and all before it are accepted") {
+  Judging judging;
+  const Verdict verdict = judging.judge(of({.4, .2, .4}));
+  REQUIRE(verdict.judged.size() == 2);
+  CHECK(verdict.judged[0].accept == doctest::Approx(.6));
+  CHECK(verdict.judged[1].accept == doctest::Approx(.6 * .4));
+  CHECK(verdict.judged[1].target == doctest::Approx(.2));
+  CHECK(verdict.judged[1].drawn == doctest::Approx(.5));
+}
+
+TEST_CASE("block: a draft that the target likes rescues the one before it") {
+  Judging judging;  // w = .6, then min(1, .6 * .9 / .5) = 1
+  const Verdict verdict = judging.judge(of({.1, .9, 0}));
+  CHECK(verdict.judged[0].accept == doctest::Approx(.6));
+  CHECK(verdict.judged[1].accept == 1);
+  REQUIRE(verdict.commits.size() == 2);
+  CHECK(verdict.judged[0].accepted);
+  CHECK(verdict.judged[1].accepted);
+  CHECK(verdict.why == Stop::complete);
+}
+
+TEST_CASE("block: what replaces a draft is what the weighted target has more than the drafter") {
+  // w = .6, so behind the first draft max(.6 p - q, 0) = max((.12, .06, .42) - q, 0), which is
+  // token 2 alone; the plain residual would have token 0 too if p = (.25, .1, .65) were not
+  // weighted.
+  int resampled = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Judging judging;
+    judging.chance = SampledChance(seed);
+    const Verdict verdict = judging.judge(of({.25, .05, .7}));
+    if (verdict.commits.size() != 2 || verdict.commits[1].source != Source::resampled) continue;
+    ++resampled;
+    CHECK(verdict.commits[1].token == 2);
+  }
+  CHECK(resampled > 20);
+}
+
+TEST_CASE("block: drafts behind a rejection count as not reached, as far as they were measured") {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    Judging judging;
+    judging.chance = SampledChance(seed);
+    const Verdict verdict = judging.judge(of({.9, 0, .1}));  // the second draft is impossible
+    REQUIRE(verdict.judged.size() == 2);
+    CHECK(verdict.judged[0].reached);
+    CHECK_FALSE(verdict.judged[1].accepted);
+    CHECK(verdict.judged[1].reached == verdict.judged[0].accepted);
+    CHECK(verdict.why == Stop::wrong_token);
+    CHECK(verdict.commits.back().source == Source::resampled);
+    CHECK(verdict.commits.size() == (verdict.judged[0].accepted ? 2 : 1));
+  }
+}
+
+TEST_CASE("block: a bonus is asked and drawn where a whole path is accepted") {
+  Judging with, without;
+  const Verdict bonus = with.judge(of({.1, .9, 0}), "bonus = true");
+  REQUIRE(bonus.commits.size() == 3);
+  CHECK(bonus.commits[2].token == 0);
+  CHECK(bonus.commits[2].source == Source::bonus);
+  CHECK(with.asked->asks.size() == 3);
+  without.judge(of({.1, .9, 0}));
+  CHECK(without.asked->asks.size() == 2);
+}
+
+TEST_CASE("block: exact drafts are accepted untested, and nothing is asked where all are") {
+  Judging judging;
+  judging.proposal.exact = 1;
+  const Verdict one = judging.judge(of({.1, .9, 0}));
+  CHECK(judging.asked->asks.size() == 1);
+  CHECK(one.judged[0].accept == 1);
+  CHECK(one.commits.size() == 2);
+  judging.proposal.exact = 2;
+  const Verdict all = judging.judge(of({0, 0, 1}), "bonus = true");
+  CHECK_FALSE(judging.asked);
+  CHECK(all.commits.size() == 2);
+}
+
+TEST_CASE("block: an acceptance rule that would not be asked is refused") {
+  for (const std::string rule : {"gamma = 0.5", "epsilon = 0.1", "resample = false"}) {
+    Judging judging;
+    CHECK_THROWS_WITH_AS(judging.judge(of({.1, .9, 0}), "", rule),
+                         doctest::Contains("must be the exact ratio test"), ConfigError);
+  }
+}
+
+}  // namespace
+}  // namespace draftlab
