@@ -87,6 +87,8 @@ class Quantities {
   // residual. Each array has one number a sample.
   struct Trials {
     std::vector<double> judged, accepted, proposals, capped;
+    // Accepted drafts, and the most that any rule could accept, where that was recorded.
+    std::vector<double> limited, limit;
   };
   const Trials& trials() const;
   bool has_bleu() const;

@@ -162,6 +162,8 @@ const std::vector<Command>& commands() {
         {"baseline", "key=value of the group that others are compared with"},
         {"choose", "a metric: report of each group the arm that is best in it ..."},
         {"tune", "... on these traces, comma separated, or on the first N prompts"},
+        {"tree", "the best tree of so many drafts, from how often each sibling was accepted"},
+        {"levels", "the most levels of that tree; without it as many as drafts"},
         {"dialect", "acceptance in the words of vllm, spec-bench, sglang, or own"},
         {"cost",
          "forwards, rows, positions and times: when does a step pay, and what would it cost "

@@ -1,5 +1,6 @@
 #include "experiments/report.h"
 
+#include <cmath>
 #include <iostream>
 #include <sstream>
 
@@ -7,6 +8,7 @@
 #include "analysis/report/acceptance_table.h"
 #include "analysis/report/cost.h"
 #include "analysis/report/report_print.h"
+#include "analysis/report/tree_table.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
 
@@ -41,6 +43,14 @@ double number(const CommandLine& line, const std::string& flag) {
   return value;
 }
 
+int number_of(const CommandLine& line, const std::string& flag) {
+  const double value = number(line, flag);
+  if (value != std::floor(value) || value > kMostDrafts)
+    throw UsageError("--" + flag + " " + line.flag(flag) + " must be a whole number from 1 to " +
+                     std::to_string(kMostDrafts));
+  return static_cast<int>(value);
+}
+
 CostRequest cost_request(const CommandLine& line, const ReportRequest& request) {
   CostRequest cost{request.by, request.baseline};
   cost.bandwidth = 1e9 * number(line, "bandwidth");
@@ -62,12 +72,14 @@ int report(const CommandLine& line, const Registries&) {
   request.baseline = line.flag("baseline");
   request.choose = line.flag("choose");
   request.tune = list(line.flag("tune"));
-  if (line.has("html") &&
-      (line.has("cost") || line.has("dialect") || line.flag("metric") == "help")) {
+  if (line.has("html") && (line.has("cost") || line.has("tree") || line.has("dialect") ||
+                           line.flag("metric") == "help")) {
     throw UsageError(
-        "--html writes the table of arms, and --cost, --dialect and --metric help print others; "
-        "leave one out");
+        "--html writes the table of arms, and --cost, --tree, --dialect and --metric help print "
+        "others; leave one out");
   }
+  if (line.has("levels") && !line.has("tree"))
+    throw UsageError("--levels bounds the tree of --tree, which is not there");
   const ReportFormat format = report_format_of(line.flag("format", "markdown"));
   const Frame frame(line.paths);
   std::string text;
@@ -75,6 +87,9 @@ int report(const CommandLine& line, const Registries&) {
     text = metric_help(frame);
   } else if (line.has("cost")) {
     text = cost_tables(frame, cost_request(line, request));
+  } else if (line.has("tree")) {
+    text = tree_table(frame, request, number_of(line, "tree"),
+                      line.has("levels") ? number_of(line, "levels") : number_of(line, "tree"));
   } else if (line.has("dialect")) {
     text = acceptance_table(frame, request, dialect_of(line.flag("dialect")));
   } else {

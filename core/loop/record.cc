@@ -24,13 +24,15 @@ const ColumnInfo& score_column() {
   return score;
 }
 
-// Puts the limit of each node that was judged on the first of its drafts.
+// Puts the limit of each node that was judged on the first of its drafts, which is judged first.
 void limit(const Proposal& proposal, const Verdict& verdict, StepRow& row) {
   std::map<int, std::vector<std::size_t>> siblings;
-  for (std::size_t i = 0; i < verdict.judged.size(); ++i)
-    if (!verdict.judged[i].law.empty()) siblings[proposal.nodes[i].parent].push_back(i);
+  for (std::size_t i = 0; i < proposal.nodes.size(); ++i)
+    siblings[proposal.nodes[i].parent].push_back(i);
   for (const auto& [parent, drafts] : siblings) {
+    if (drafts.front() >= verdict.judged.size()) continue;
     const Distribution& law = verdict.judged[drafts.front()].law;
+    if (law.empty()) continue;
     std::vector<Distribution> drawn_from;
     for (const std::size_t i : drafts)
       drawn_from.push_back(proposal.drawn_from.empty()
