@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/config/config.h"
 #include "core/trace/hdf5_columns.h"
 
@@ -91,7 +92,7 @@ std::map<std::string, std::string> config_keys(const std::string& text) {
   Faults ignored;
   std::map<std::string, std::string> keys;
   const Config config = Config::parse(text, "the trace's config", ignored);
-  for (const Config::Entry* const entry : config.entries()) keys[entry->key] = entry->value;
+  for (const Config::Entry* const entry : config.entries()) keys[entry->key] = one_line(entry->value);
   return keys;
 }
 
@@ -136,7 +137,8 @@ void Frame::add(const std::string& path, bool in_folder, std::map<std::string, i
     const auto [found, fresh] = arm_of_.emplace(identity, static_cast<int>(arms_.size()));
     if (fresh) {
       Arm arm{run, config_keys(run.config), index};
-      arm.config["arm"] = run.arm;
+      arm.run.arm = one_line(run.arm);
+      arm.config["arm"] = arm.run.arm;
       arm.config["id"] = run.id;
       arm.config["checkpoint"] = run.checkpoint;
       arm.config["model_family"] = run.model_family;

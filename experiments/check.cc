@@ -1,13 +1,14 @@
-#include "experiments/check.h"
-
+// `draftlab check CONFIG` says what a run would decode, and what it would lack.
 #include <algorithm>
 #include <iostream>
 #include <map>
 
 #include "analysis/table.h"
+#include "core/base/text.h"
 #include "core/config/arms.h"
 #include "core/config/composition.h"
 #include "core/config/sweep_axes.h"
+#include "experiments/commands.h"
 #include "experiments/rehearsal.h"
 
 namespace draftlab {
@@ -60,8 +61,6 @@ void print_arms(const Config& config) {
   std::cout << table.print() << "\n";
 }
 
-}  // namespace
-
 int check(const CommandLine& line, const Registries& registries) {
   Faults all;
   for (const std::string& path : line.paths) {
@@ -71,7 +70,7 @@ int check(const CommandLine& line, const Registries& registries) {
     for (const std::string& sentence : faults.sentences()) all.add(sentence);
     if (!faults.empty()) continue;
     std::cout << path << ": " << cells.size() << (cells.size() == 1 ? " cell\n" : " cells\n");
-    const std::string question = config.title().substr(0, config.title().find('\n'));
+    const std::string question = first_sentence(config.title());
     if (!question.empty()) std::cout << "  " << question << "\n";
     print_arms(config);
     const bool baseline = config.find("sweep.baseline");
@@ -89,6 +88,17 @@ int check(const CommandLine& line, const Registries& registries) {
   }
   all.raise();
   return 0;
+}
+
+}  // namespace
+
+Command check_command() {
+  return {.name = "check",
+          .arguments = "CONFIG...",
+          .summary = "validate a config and show its cells, without running it",
+          .most = kAnyNumber,
+          .takes_config = true,
+          .flags = without_flags(check)};
 }
 
 }  // namespace draftlab

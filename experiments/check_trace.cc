@@ -1,15 +1,24 @@
-#include "experiments/check_trace.h"
-
+// `draftlab check-trace FILE` validates traces against their schema.
 #include <algorithm>
 #include <iostream>
 
 #include "analysis/trace/check_trace.h"
+#include "core/base/error.h"
 #include "core/trace/schema.h"
+#include "experiments/commands.h"
 
 namespace draftlab {
+namespace {
 
-int check_trace(const CommandLine& line, const Registries&) {
-  if (line.has("schema")) {
+struct CheckTraceFlags {
+  bool schema = false;
+  void declare(OptionSet& set) {
+    set.add("schema", &schema).help("Prints the tables of docs/TRACE_FORMAT.md.");
+  }
+};
+
+int check_traces(const CheckTraceFlags& flags, const CommandLine& line, const Registries&) {
+  if (flags.schema) {
     std::cout << schema_markdown();
     return 0;
   }
@@ -19,6 +28,17 @@ int check_trace(const CommandLine& line, const Registries&) {
   for (const std::string& path : line.paths)
     status = std::max(status, print(check_trace(path), std::cout));
   return status;
+}
+
+}  // namespace
+
+Command check_trace_command() {
+  return {.name = "check-trace",
+          .arguments = "FILE...",
+          .summary = "validate traces against their schema",
+          .fewest = 0,
+          .most = kAnyNumber,
+          .flags = with_flags(check_traces)};
 }
 
 }  // namespace draftlab

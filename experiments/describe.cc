@@ -1,8 +1,8 @@
-#include "experiments/describe.h"
-
+// `draftlab describe KIND.NAME` prints the options of a part, or of a section of a config.
 #include <iostream>
 
 #include "core/config/composition.h"
+#include "experiments/commands.h"
 
 namespace draftlab {
 namespace {
@@ -52,8 +52,6 @@ void each_section(const Registries& registries, Visit visit) {
   }
 }
 
-}  // namespace
-
 int describe(const CommandLine& line, const Registries& registries) {
   for (const std::string& wanted : line.paths) {
     if (&wanted != &line.paths[0]) std::cout << "\n";
@@ -86,6 +84,16 @@ int describe(const CommandLine& line, const Registries& registries) {
         (near.empty() ? "draftlab list shows what there is" : "did you mean '" + near + "'?"));
   }
   return 0;
+}
+
+}  // namespace
+
+Command describe_command() {
+  return {.name = "describe",
+          .arguments = "KIND.NAME...",
+          .summary = "options, defaults, ranges, source",
+          .most = kAnyNumber,
+          .flags = without_flags(describe)};
 }
 
 }  // namespace draftlab

@@ -1,5 +1,4 @@
-#include "experiments/distill.h"
-
+// `draftlab distill CONFIG` writes a teacher's answers to a task's prompts as parallel text.
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -8,10 +7,18 @@
 #include "core/base/progress.h"
 #include "experiments/arm/loaded_arm.h"
 #include "experiments/beam_search.h"
+#include "experiments/commands.h"
 #include "experiments/distill_options.h"
 
 namespace draftlab {
 namespace {
+
+struct DistillFlags {
+  std::string out;
+  void declare(OptionSet& set) {
+    set.add("out", &out).help("Folder of source.txt and target.txt; without it out/CONFIG.");
+  }
+};
 
 // Makes one line of a parallel text.
 std::string line_of(std::string text) {
@@ -19,9 +26,7 @@ std::string line_of(std::string text) {
   return text + "\n";
 }
 
-}  // namespace
-
-int distill(const CommandLine& line, const Registries& registries) {
+int distill(const DistillFlags& flags, const CommandLine& line, const Registries& registries) {
   Faults faults;
   const Config config = Config::read(line.paths[0], line.overrides, faults);
   faults.raise();
@@ -36,7 +41,7 @@ int distill(const CommandLine& line, const Registries& registries) {
                       arm.composition.models.at("").name + "' has none");
   const DistillOptions& options = arm.composition.section<DistillOptions>();
   const std::string out =
-      line.flag("out", "out/" + std::filesystem::path(line.paths[0]).stem().string());
+      flags.out.empty() ? "out/" + std::filesystem::path(line.paths[0]).stem().string() : flags.out;
   make_folder(out);
 
   std::string source, target;
@@ -76,6 +81,18 @@ int distill(const CommandLine& line, const Registries& registries) {
   if (empty > 0) std::cout << " (" << empty << " empty ones left out)";
   std::cout << std::endl;
   return 0;
+}
+
+}  // namespace
+
+Command distill_command() {
+  return {
+      .name = "distill",
+      .arguments = "CONFIG",
+      .summary =
+          "a teacher's answers to a task's prompts, by beam search, as parallel text to train on",
+      .takes_config = true,
+      .flags = with_flags(distill)};
 }
 
 }  // namespace draftlab

@@ -239,6 +239,8 @@ std::string blas_warning() {
   return complaint(blas, measure(blas), reference);
 }
 
+namespace {
+
 int doctor(const CommandLine&, const Registries& registries) {
   Report report;
   const Provenance made = provenance({}, 0);
@@ -259,6 +261,16 @@ int doctor(const CommandLine&, const Registries& registries) {
   std::printf("\n%s\n",
               report.failed() == 0 ? "All is well." : "What is marked WRONG needs a hand.");
   return report.failed() == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+Command doctor_command() {
+  return {.name = "doctor",
+          .summary = "what on this machine makes experiments slow or wrong",
+          .fewest = 0,
+          .most = 0,
+          .flags = without_flags(doctor)};
 }
 
 }  // namespace draftlab

@@ -1,5 +1,5 @@
-#include "experiments/export.h"
-
+// `draftlab export FILE` writes a trace in other formats: as text files, as the decisions of its
+// verifier, or its images for other programs.
 #include <algorithm>
 #include <iostream>
 
@@ -7,10 +7,25 @@
 #include "analysis/trace/export_decisions.h"
 #include "analysis/trace/image_sheet.h"
 #include "core/base/error.h"
+#include "core/config/config.h"
+#include "experiments/commands.h"
 #include "plugins/tasks/images/image_set.h"
 
 namespace draftlab {
 namespace {
+
+struct ExportFlags {
+  std::string csv, decisions, images;
+  void declare(OptionSet& set) {
+    set.add("csv", &csv).help("Folder for run.csv, sample.csv, step.csv, token.csv, draft.csv.");
+    set.add("decisions", &decisions)
+        .help("File for what was drafted and decided, a JSON line a step (docs/AUDIT.md).");
+    set.add("images", &images)
+        .help(
+            "Folder for PNG files, tokens.npy and labels.npy of each arm, and of as many "
+            "held-out images.");
+  }
+};
 
 // Exports the images of the task that a run decoded, as its resolved config names them: as many as
 // the run has samples, or as there are.
@@ -42,35 +57,41 @@ void export_held_out(const std::string& folder, const RunRow& run, std::int64_t 
   export_images(folder, run.config, images.positions(), images.dimension(), tokens, labels);
 }
 
-}  // namespace
-
-int export_trace(const CommandLine& line, const Registries&) {
-  if (!line.has("csv") && !line.has("images") && !line.has("decisions"))
+int export_trace(const ExportFlags& flags, const CommandLine& line, const Registries&) {
+  if (flags.csv.empty() && flags.images.empty() && flags.decisions.empty())
     throw UsageError(
         "draftlab export FILE --csv DIR, --images DIR or --decisions FILE.jsonl: where to write "
         "the tables, the images or the decisions");
-  if (line.has("csv"))
-    for (const std::string& path : export_csv(line.paths.at(0), line.flag("csv")))
+  if (!flags.csv.empty())
+    for (const std::string& path : export_csv(line.paths.at(0), flags.csv))
       std::cout << path << "\n";
-  if (line.has("decisions")) {
-    const ExportedDecisions done = export_decisions(line.paths.at(0), line.flag("decisions"));
-    std::cout << line.flag("decisions") << ": " << done.written << " decisions";
+  if (!flags.decisions.empty()) {
+    const ExportedDecisions done = export_decisions(line.paths.at(0), flags.decisions);
+    std::cout << flags.decisions << ": " << done.written << " decisions";
     if (done.left_out > 0) std::cout << "; " << done.left_out << " verified steps are no chain";
     std::cout << "\n";
   }
-  if (!line.has("images")) return 0;
+  if (flags.images.empty()) return 0;
   const Trace trace(line.paths.at(0));
-  for (const std::string& folder : export_images(trace, line.flag("images")))
-    std::cout << folder << "\n";
+  for (const std::string& folder : export_images(trace, flags.images)) std::cout << folder << "\n";
   const auto of_images = [](const RunRow& run) {
     return run.config.find("task = images") != std::string::npos;
   };
   const auto run = std::find_if(trace.runs().begin(), trace.runs().end(), of_images);
   if (run == trace.runs().end()) return 0;
-  const std::string folder = line.flag("images") + "/held-out";
+  const std::string folder = flags.images + "/held-out";
   export_held_out(folder, *run, trace.samples() / static_cast<std::int64_t>(trace.runs().size()));
   std::cout << folder << "\n";
   return 0;
+}
+
+}  // namespace
+
+Command export_command() {
+  return {.name = "export",
+          .arguments = "FILE",
+          .summary = "a trace as text files, or its images for other programs",
+          .flags = with_flags(export_trace)};
 }
 
 }  // namespace draftlab

@@ -8,8 +8,10 @@
 
 #include "analysis/trace/trajectory_text.h"
 #include "core/base/files.h"
+#include "core/base/text.h"
 #include "core/config/composition.h"
 #include "experiments/arm/loaded_arm.h"
+#include "experiments/commands.h"
 #include "plugins/tokenizers/tokenizer.h"
 
 namespace draftlab {
@@ -38,8 +40,8 @@ std::string decode(const std::string& path, const Registries& registries) {
     const bool known = arm.tokenizer && token >= 0 && token < arm.tokenizer->vocabulary();
     return known ? arm.tokenizer->piece(token) : std::to_string(token);
   };
-  std::string text = "# " + config.title().substr(0, config.title().find('\n')) +
-                     "\n# Written by: draftlab golden --write\n\n";
+  std::string text =
+      "# " + first_sentence(config.title()) + "\n# Written by: draftlab golden --write\n\n";
   arm.decode({&job, 1}, [&](const SampleRow& sample) {
     text += trajectory_text(sample, arm.task->prompt(job.prompt), spell);
     return true;
@@ -73,13 +75,20 @@ std::string signature(const std::vector<GoldenDecode>& decodes) {
   return id_of(all);
 }
 
-int golden(const CommandLine& line, const Registries& registries) {
+namespace {
+
+struct GoldenFlags {
+  bool write = false;
+  void declare(OptionSet& set) { set.add("write", &write).help("Stores what is decoded now."); }
+};
+
+int golden(const GoldenFlags& flags, const CommandLine& line, const Registries& registries) {
   const std::string folder = line.paths.empty() ? kGoldenFolder : line.paths[0];
   const std::vector<GoldenDecode> decodes = golden_decodes(folder, registries);
   bool alike = true;
   for (const GoldenDecode& one : decodes) {
     const std::string path = text_path(one.config);
-    if (line.has("write")) {
+    if (flags.write) {
       if (!one.difference.empty()) write_whole(path, one.decoded);
       std::cout << path << (one.difference.empty() ? " is as it was\n" : " is written\n");
       continue;
@@ -91,6 +100,18 @@ int golden(const CommandLine& line, const Registries& registries) {
   std::cout << "signature " << signature(decodes) << "\n";
   if (!alike) std::cout << "next:  draftlab golden --write, then git diff " << folder << "\n";
   return alike ? 0 : 1;
+}
+
+}  // namespace
+
+Command golden_command() {
+  return {
+      .name = "golden",
+      .arguments = "[FOLDER]",
+      .summary =
+          "decode the prompts of tests/golden and compare their trajectories with the stored texts",
+      .fewest = 0,
+      .flags = with_flags(golden)};
 }
 
 }  // namespace draftlab

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/config/plugin.h"
-#include "experiments/arm/command_line.h"
 
 namespace draftlab {
 
@@ -23,8 +22,5 @@ std::vector<GoldenDecode> golden_decodes(const std::string& folder, const Regist
 
 // A digest of what was decoded but for its floating-point numbers: equal on all machines.
 std::string signature(const std::vector<GoldenDecode>& decodes);
-
-// Exit status 0 when every decode is as stored, 1 when one is not. --write stores them.
-int golden(const CommandLine& line, const Registries& registries);
 
 }  // namespace draftlab

@@ -1,5 +1,4 @@
-#include "experiments/inspect.h"
-
+// `draftlab inspect FILE --sample I` shows one trajectory, step by step.
 #include <iostream>
 #include <map>
 #include <memory>
@@ -9,18 +8,30 @@
 #include "analysis/trajectories.h"
 #include "core/base/error.h"
 #include "core/parts/task.h"
+#include "experiments/commands.h"
 #include "plugins/tokenizers/tokenizer.h"
 
 namespace draftlab {
 namespace {
 
-std::int64_t number(const CommandLine& line, const std::string& flag) {
-  const std::string text = line.flag(flag, "0");
-  const bool digits = !text.empty() && text.size() <= 15 &&
-                      text.find_first_not_of("0123456789") == std::string::npos;
-  if (!digits) throw UsageError("--" + flag + " " + text + " is not a number from 0 on");
-  return std::stoll(text);
-}
+struct InspectFlags {
+  std::int64_t sample = 0, run = -1, images = 0;
+  std::string steps, png;
+  bool ar = false, plain = false;
+  void declare(OptionSet& set) {
+    set.add("sample", &sample).in(0, 1e15).help("Row of the sample.");
+    set.add("run", &run).in(-1, 1e6).help("Only samples of this arm; -1 counts those of all.");
+    set.add("steps", &steps).help("The steps A:B, or the first N.");
+    set.add("ar", &ar).help(
+        "All samples instead: AR-ness, and the course of confidence, entropy and tokens a step.");
+    set.add("png", &png)
+        .help(
+            "File to write instead: a sheet of decoded images, an arm a row, accepted and replaced "
+            "tokens outlined; --sample is the first prompt.");
+    set.add("images", &images).in(0, 1e6).help("With --png: images of each arm; 0 for all.");
+    set.add("plain", &plain).help("With --png: no outlines.");
+  }
+};
 
 // Returns the row of the `wanted`-th sample of one run.
 std::int64_t row_in_run(const Trace& trace, std::int64_t run, std::int64_t wanted) {
@@ -34,27 +45,22 @@ std::int64_t row_in_run(const Trace& trace, std::int64_t run, std::int64_t wante
                    " was asked for");
 }
 
-}  // namespace
-
-int inspect(const CommandLine& line, const Registries&) {
-  if (line.paths.size() != 1) throw UsageError("draftlab inspect takes one trace");
+int inspect_trace(const InspectFlags& flags, const CommandLine& line, const Registries&) {
   const Trace trace(line.paths[0]);
-  if (line.has("ar")) {
+  if (flags.ar) {
     std::cout << trajectories(trace.runs(), trace.read());
     return 0;
   }
-  if (line.has("png")) {
-    const std::int64_t run = line.has("run") ? number(line, "run") : -1;
-    if (run >= static_cast<std::int64_t>(trace.runs().size()))
-      throw UsageError("'" + trace.path() + "' has no run " + std::to_string(run));
-    std::cout << write_sheet(trace, line.flag("png"),
-                             {number(line, "sample"), number(line, "images"), static_cast<int>(run),
-                              !line.has("plain")});
+  if (flags.run >= static_cast<std::int64_t>(trace.runs().size()))
+    throw UsageError("'" + trace.path() + "' has no run " + std::to_string(flags.run));
+  if (!flags.png.empty()) {
+    std::cout << write_sheet(
+        trace, flags.png, {flags.sample, flags.images, static_cast<int>(flags.run), !flags.plain});
     return 0;
   }
   InspectOptions options;
   options.ascii = !terminal_shows_utf8();
-  if (line.has("steps")) read_steps(line.flag("steps"), options);
+  if (!flags.steps.empty()) read_steps(flags.steps, options);
 
   // Where a checkpoint is still there, its tokenizer spells the tokens.
   std::map<int, std::unique_ptr<Tokenizer>> tokenizers;
@@ -72,10 +78,18 @@ int inspect(const CommandLine& line, const Registries&) {
                        token < found->second->vocabulary();
     return known ? found->second->piece(token) : std::string();
   };
-  const std::int64_t sample = number(line, "sample");
   std::cout << inspect(
-      trace, line.has("run") ? row_in_run(trace, number(line, "run"), sample) : sample, options);
+      trace, flags.run < 0 ? flags.sample : row_in_run(trace, flags.run, flags.sample), options);
   return 0;
+}
+
+}  // namespace
+
+Command inspect_command() {
+  return {.name = "inspect",
+          .arguments = "FILE",
+          .summary = "one decoded sequence, step by step",
+          .flags = with_flags(inspect_trace)};
 }
 
 }  // namespace draftlab

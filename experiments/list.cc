@@ -1,9 +1,11 @@
-#include "experiments/list.h"
-
+// `draftlab list [KIND]` prints the parts that there are.
 #include <algorithm>
 #include <iostream>
 
+#include "experiments/commands.h"
+
 namespace draftlab {
+namespace {
 
 int list(const CommandLine& line, const Registries& registries) {
   std::size_t width = 0;
@@ -34,6 +36,16 @@ int list(const CommandLine& line, const Registries& registries) {
   if (wanted.empty())
     std::cout << "\ndraftlab describe KIND.NAME shows the options of one of them.\n";
   return 0;
+}
+
+}  // namespace
+
+Command list_command() {
+  return {.name = "list",
+          .arguments = "[KIND]",
+          .summary = "what there is",
+          .fewest = 0,
+          .flags = without_flags(list)};
 }
 
 }  // namespace draftlab

@@ -1,22 +1,36 @@
-#include "experiments/plot.h"
-
+// `draftlab plot PATH...` draws figures of traces, sweeps and trainings.
 #include <filesystem>
 #include <iostream>
-#include <sstream>
 
 #include "analysis/figures/plot.h"
-#include "core/base/error.h"
+#include "experiments/commands.h"
 
 namespace draftlab {
 namespace {
 
-std::vector<std::string> listed(const std::string& text) {
-  std::vector<std::string> parts;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, ',');)
-    if (!part.empty()) parts.push_back(part);
-  return parts;
-}
+// The fields of the two structs that analysis/figures asks for are the flags.
+struct PlotFlags {
+  PlotFiles files;
+  PlotRequest request;
+  void declare(OptionSet& set) {
+    set.add("figure", &files.figures)
+        .help("pareto, acceptance, progress, ar, calibration, router, cost, heat, axis, training.");
+    set.add("out", &files.out)
+        .help("Folder for pictures, data and scripts; without it PATH-figures.");
+    set.add("format", &files.formats).help("Formats of the pictures: svg, png, pdf.");
+    set.add("width", &request.width).help("One column of a page, or both.");
+    set.add("series", &request.series)
+        .help("Config keys whose values are colours; `arm` is an arm's label.");
+    set.add("along", &request.along)
+        .help("Config key whose values are markers, or the axis, of an arm's series.");
+    set.add("score", &request.score).help("Metric upwards in pareto and axis, in heat's cells.");
+    set.add("speed", &request.speed).help("Metric across in pareto.");
+    set.add("axes", &request.axes).help("KEY,KEY of heat; KEY of axis.");
+    set.add("by", &request.by).help("Config keys whose values make a series.");
+    set.add("baseline", &request.baseline)
+        .help("The arm that others are compared with, \"key=value ...\".");
+  }
+};
 
 // Maps out/quickstart.h5 to out/quickstart-figures.
 std::string folder_for(const std::string& path) {
@@ -26,30 +40,11 @@ std::string folder_for(const std::string& path) {
   return (where.parent_path() / where.stem()).string() + "-figures";
 }
 
-PageWidth page_width(const std::string& name) {
-  if (name != "single" && name != "double")
-    throw UsageError("--width " + name + " must be single or double, a column of a page or both");
-  return name == "single" ? PageWidth::single_column : PageWidth::double_column;
-}
-
-}  // namespace
-
-int plot(const CommandLine& line, const Registries&) {
-  PlotFiles files;
+int plot_paths(const PlotFlags& flags, const CommandLine& line, const Registries&) {
+  PlotFiles files = flags.files;
   files.paths = line.paths;
-  if (line.has("figure")) files.figures = listed(line.flag("figure"));
-  if (line.has("format")) files.formats = listed(line.flag("format"));
-  files.out = line.flag("out", folder_for(line.paths.front()));
-  PlotRequest request;
-  request.by = listed(line.flag("by"));
-  request.baseline = line.flag("baseline");
-  request.score = line.flag("score");
-  if (line.has("speed")) request.speed = line.flag("speed");
-  request.axes = listed(line.flag("axes"));
-  request.series = listed(line.flag("series"));
-  request.along = line.flag("along");
-  request.width = page_width(line.flag("width", "double"));
-  const Plotted plotted = plot(files, request);
+  if (files.out.empty()) files.out = folder_for(line.paths.front());
+  const Plotted plotted = plot(files, flags.request);
   for (const Picture& picture : plotted.pictures) {
     std::cout << files.out << "/" << picture.name;
     std::string formats;
@@ -61,6 +56,16 @@ int plot(const CommandLine& line, const Registries&) {
   for (const std::string& sentence : plotted.left_out)
     std::cerr << "left out: " << sentence << "\n";
   return 0;
+}
+
+}  // namespace
+
+Command plot_command() {
+  return {.name = "plot",
+          .arguments = "PATH...",
+          .summary = "figures of traces, sweeps and trainings, drawn by gnuplot",
+          .most = kAnyNumber,
+          .flags = with_flags(plot_paths)};
 }
 
 }  // namespace draftlab

@@ -1,5 +1,4 @@
-#include "experiments/replay.h"
-
+// `draftlab replay FILE...` asks other estimators and routers about stored traces.
 #include <algorithm>
 #include <iostream>
 
@@ -7,18 +6,29 @@
 #include "analysis/replay/replay.h"
 #include "core/base/error.h"
 #include "core/config/config.h"
+#include "experiments/commands.h"
 
 namespace draftlab {
 namespace {
 
-double positive(const CommandLine& line, const std::string& flag, double otherwise) {
-  if (!line.has(flag)) return otherwise;
-  char* end = nullptr;
-  const double value = std::strtod(line.flag(flag).c_str(), &end);
-  if (*end != '\0' || !(value > 0))
-    throw UsageError("--" + flag + " " + line.flag(flag) + " must be a number above 0");
-  return value;
-}
+struct ReplayFlags {
+  bool limits = false, reliability = false;
+  double verify_cost = 2, skip_cost = 1;
+  int vocabulary = 0;
+  void declare(OptionSet& set) {
+    set.add("limits", &limits)
+        .help(
+            "Instead: the step reduction that self-drafting could reach, from a stepwise trace "
+            "(SSD, Table 2).");
+    set.add("reliability", &reliability)
+        .help("What each estimator said of drafts, and what they were.");
+    set.add("verify-cost", &verify_cost).in(1e-9, 1e9).help("Forwards of a verified step.");
+    set.add("skip-cost", &skip_cost).in(1e-9, 1e9).help("Forwards of any other step.");
+    set.add("vocabulary", &vocabulary)
+        .in(0, 1e9)
+        .help("Tokens that the model knows; 0 for what the trace says.");
+  }
+};
 
 // Says whether a key is "estimator" or "estimator.NAME", of which the value is a plugin, and not
 // "estimator.NAME.option".
@@ -40,9 +50,7 @@ Bound<Interface> bind(const Registry<Interface>& registry, const Config::Entry& 
       config, entry.key == registry.kind() ? entry.key + "." + entry.value : entry.key, faults);
 }
 
-}  // namespace
-
-int replay(const CommandLine& line, const Registries& registries) {
+int replay_traces(const ReplayFlags& flags, const CommandLine& line, const Registries& registries) {
   std::vector<std::string> traces, configs;
   for (const std::string& path : line.paths)
     (path.ends_with(".ini") ? configs : traces).push_back(path);
@@ -50,7 +58,7 @@ int replay(const CommandLine& line, const Registries& registries) {
     throw UsageError(
         "draftlab replay takes traces, and configs (*.ini) whose estimators and routers are asked");
   const Frame frame(traces);
-  if (line.has("limits")) {
+  if (flags.limits) {
     std::cout << acceptance_limit_tables(acceptance_limits(frame, {1, 2, 3, 4, 5, 6, 7, 8}));
     return 0;
   }
@@ -75,9 +83,9 @@ int replay(const CommandLine& line, const Registries& registries) {
   faults.raise();
 
   ReplayRequest request;
-  request.verify_cost = positive(line, "verify-cost", 2);
-  request.skip_cost = positive(line, "skip-cost", 1);
-  request.vocabulary = static_cast<int>(positive(line, "vocabulary", 0.5));
+  request.verify_cost = flags.verify_cost;
+  request.skip_cost = flags.skip_cost;
+  request.vocabulary = flags.vocabulary;
   std::optional<Bound<Estimator>> own;
   for (const Config::Entry* const at : config.entries()) {
     const Config::Entry& entry = *at;
@@ -99,8 +107,19 @@ int replay(const CommandLine& line, const Registries& registries) {
          std::move(bound), own});
   }
   faults.raise();
-  std::cout << replay_tables(replay(frame, request), line.has("reliability"));
+  std::cout << replay_tables(replay(frame, request), flags.reliability);
   return 0;
+}
+
+}  // namespace
+
+Command replay_command() {
+  return {.name = "replay",
+          .arguments = "FILE...",
+          .summary = "other estimators and routers on stored traces; configs (*.ini) may name them",
+          .most = kAnyNumber,
+          .takes_config = true,
+          .flags = with_flags(replay_traces)};
 }
 
 }  // namespace draftlab

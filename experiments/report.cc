@@ -1,8 +1,5 @@
-#include "experiments/report.h"
-
-#include <cmath>
+// `draftlab report PATH...` prints tables of traces.
 #include <iostream>
-#include <sstream>
 
 #include "analysis/page/html.h"
 #include "analysis/report/acceptance_table.h"
@@ -11,17 +8,54 @@
 #include "analysis/report/tree_table.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "experiments/commands.h"
 
 namespace draftlab {
 namespace {
 
-std::vector<std::string> list(const std::string& text) {
-  std::vector<std::string> words;
-  std::istringstream stream(text);
-  for (std::string word; std::getline(stream, word, ',');)
-    if (!word.empty()) words.push_back(word);
-  return words;
-}
+struct ReportFlags {
+  ReportRequest request;
+  CostRequest cost_request;
+  ReportFormat format = ReportFormat::markdown;
+  std::string dialect, out, html;
+  bool cost = false;
+  std::int64_t tree = 0, levels = 0;
+  double bandwidth = 0, flops = 0;
+  void declare(OptionSet& set) {
+    constexpr double kMost = 1e18;
+    set.add("by", &request.by)
+        .help("Config keys that group the arms; without it every arm is a row.");
+    set.add("metric", &request.metrics).help("What to show; `help` lists all.");
+    set.add("pivot", &request.pivot).help("A key of --by whose values become columns.");
+    set.add("speedup", &request.speedup)
+        .help("With --pivot: nfe, seconds, ...: its factor, in brackets behind each value.");
+    set.add("format", &format).help("The form of the table.");
+    set.add("baseline", &request.baseline)
+        .help("key=value of the group that others are compared with.");
+    set.add("choose", &request.choose)
+        .help("A metric: report of each group the arm that is best in it ...");
+    set.add("tune", &request.tune).help("... on these traces, or on the first N prompts.");
+    set.add("dialect", &dialect)
+        .help("Acceptance in the words of vllm, spec-bench, sglang, or own.");
+    set.add("tree", &tree)
+        .in(0, kMostDrafts)
+        .help("The best tree of so many drafts, from how often each sibling was accepted.");
+    set.add("levels", &levels)
+        .in(0, kMostDrafts)
+        .help("With --tree: the most levels of that tree; 0 allows as many as drafts.");
+    set.add("cost", &cost)
+        .help(
+            "Forwards, rows, positions and times: when a step pays, and what it costs elsewhere.");
+    set.add("bandwidth", &bandwidth).in(0, kMost).help("With --cost: of a machine, GB/s.");
+    set.add("flops", &flops).in(0, kMost).help("With --cost: of that machine, TFLOP/s.");
+    set.add("parameters", &cost_request.parameters)
+        .in(0, kMost)
+        .help("With --cost: of the model, where the traces do not say; 25e6.");
+    set.add("out", &out).help("File to write instead of standard output.");
+    set.add("html", &html)
+        .help("One self-contained page to write: table, trade-offs and trajectories.");
+  }
+};
 
 // Reads choose and tune_prompts of [report] in the config that the traces were made with; flags
 // override them.
@@ -34,75 +68,60 @@ void read_declared(const Frame& frame, ReportRequest& request) {
     request.tune = {prompts->second};
 }
 
-double number(const CommandLine& line, const std::string& flag) {
-  if (!line.has(flag)) return 0;
-  char* end = nullptr;
-  const double value = std::strtod(line.flag(flag).c_str(), &end);
-  if (*end != '\0' || !(value > 0))
-    throw UsageError("--" + flag + " " + line.flag(flag) + " must be a number above 0");
-  return value;
-}
-
-int number_of(const CommandLine& line, const std::string& flag) {
-  const double value = number(line, flag);
-  if (value != std::floor(value) || value > kMostDrafts)
-    throw UsageError("--" + flag + " " + line.flag(flag) + " must be a whole number from 1 to " +
-                     std::to_string(kMostDrafts));
-  return static_cast<int>(value);
-}
-
-CostRequest cost_request(const CommandLine& line, const ReportRequest& request) {
-  CostRequest cost{request.by, request.baseline};
-  cost.bandwidth = 1e9 * number(line, "bandwidth");
-  cost.flops = 1e12 * number(line, "flops");
-  cost.parameters = number(line, "parameters");
+CostRequest cost_request(const ReportFlags& flags) {
+  CostRequest cost = flags.cost_request;
+  cost.by = flags.request.by;
+  cost.baseline = flags.request.baseline;
+  cost.bandwidth = 1e9 * flags.bandwidth;
+  cost.flops = 1e12 * flags.flops;
   if ((cost.bandwidth > 0) != (cost.flops > 0))
     throw UsageError("a machine is two numbers: --bandwidth GB/s and --flops TFLOP/s");
   return cost;
 }
 
-}  // namespace
-
-int report(const CommandLine& line, const Registries&) {
-  ReportRequest request;
-  request.by = list(line.flag("by"));
-  request.metrics = list(line.flag("metric"));
-  request.pivot = line.flag("pivot");
-  request.speedup = line.flag("speedup");
-  request.baseline = line.flag("baseline");
-  request.choose = line.flag("choose");
-  request.tune = list(line.flag("tune"));
-  if (line.has("html") && (line.has("cost") || line.has("tree") || line.has("dialect") ||
-                           line.flag("metric") == "help")) {
+int report(const ReportFlags& flags, const CommandLine& line, const Registries&) {
+  ReportRequest request = flags.request;
+  const bool helps = request.metrics == std::vector<std::string>{"help"};
+  if (!flags.html.empty() && (flags.cost || flags.tree > 0 || !flags.dialect.empty() || helps)) {
     throw UsageError(
         "--html writes the table of arms, and --cost, --tree, --dialect and --metric help print "
         "others; leave one out");
   }
-  if (line.has("levels") && !line.has("tree"))
+  if (flags.levels > 0 && flags.tree == 0)
     throw UsageError("--levels bounds the tree of --tree, which is not there");
-  const ReportFormat format = report_format_of(line.flag("format", "markdown"));
   const Frame frame(line.paths);
   std::string text;
-  if (line.flag("metric") == "help") {
+  if (helps) {
     text = metric_help(frame);
-  } else if (line.has("cost")) {
-    text = cost_tables(frame, cost_request(line, request));
-  } else if (line.has("tree")) {
-    text = tree_table(frame, request, number_of(line, "tree"),
-                      line.has("levels") ? number_of(line, "levels") : number_of(line, "tree"));
-  } else if (line.has("dialect")) {
-    text = acceptance_table(frame, request, dialect_of(line.flag("dialect")));
+  } else if (flags.cost) {
+    text = cost_tables(frame, cost_request(flags));
+  } else if (flags.tree > 0) {
+    const std::int64_t levels = flags.levels > 0 ? flags.levels : flags.tree;
+    text = tree_table(frame, request, static_cast<int>(flags.tree), static_cast<int>(levels));
+  } else if (!flags.dialect.empty()) {
+    text = acceptance_table(frame, request, dialect_of(flags.dialect));
   } else {
     read_declared(frame, request);
     const Report made = make_report(frame, request);
-    text = print(made, format);
-    if (line.has("html")) write_whole(line.flag("html"), html_page(frame, made));
+    text = print(made, flags.format);
+    if (!flags.html.empty()) write_whole(flags.html, html_page(frame, made));
   }
-  if (line.has("out"))
-    write_whole(line.flag("out"), text);
+  if (!flags.out.empty())
+    write_whole(flags.out, text);
   else
     std::cout << text;
   return 0;
+}
+
+}  // namespace
+
+Command report_command() {
+  return {.name = "report",
+          .arguments = "PATH...",
+          .summary =
+              "tables of traces, or of all traces of a folder: intervals, tests, several formats",
+          .most = kAnyNumber,
+          .flags = with_flags(report)};
 }
 
 }  // namespace draftlab

@@ -1,21 +1,32 @@
-#include "experiments/run.h"
-
+// `draftlab run CONFIG` decodes every cell of a config in this process, writes the trace and prints
+// its table.
 #include <csignal>
 #include <filesystem>
 #include <iostream>
 
 #include "analysis/report/summary.h"
 #include "core/base/files.h"
+#include "core/base/log.h"
 #include "core/base/progress.h"
 #include "core/config/composition.h"
 #include "core/trace/provenance.h"
 #include "core/trace/trace_file.h"
 #include "experiments/arm/loaded_arm.h"
+#include "experiments/commands.h"
 #include "experiments/doctor.h"
 #include "plugins/remote/python_plugin.h"
 
 namespace draftlab {
 namespace {
+
+struct RunFlags {
+  std::string out;
+  bool resume = false;
+  void declare(OptionSet& set) {
+    set.add("out", &out).help("Trace to write; without it out/CONFIG.h5.");
+    set.add("resume", &resume).help("Decodes only what the trace does not hold yet.");
+  }
+};
 
 volatile std::sig_atomic_t interrupted = 0;
 void interrupt(int) { interrupted = 1; }
@@ -32,17 +43,17 @@ std::vector<Job> missing(const LoadedArm& arm, int run, const TraceWriter& write
   return jobs;
 }
 
-}  // namespace
-
-int run(const CommandLine& line, const Registries& registries) {
-  if (line.paths.size() != 1) throw UsageError("draftlab run takes one config file");
+int run(const RunFlags& flags, const CommandLine& line, const Registries& registries) {
   Faults faults;
   const Config config = Config::read(line.paths[0], line.overrides, faults);
   faults.raise();
   std::vector<LoadedArm> arms = load_arms(config, registries);
   const Composition& first = arms.front().composition;
   if (!arms.front().models.target().facts().checkpoint.empty()) {
-    if (const std::string warning = blas_warning(); !warning.empty()) std::cerr << warning << "\n";
+    if (const std::string warning = blas_warning(); !warning.empty()) {
+      std::cerr << warning << "\n";
+      log(LogLevel::warning, warning);
+    }
   }
   std::vector<RunRow> runs;
   std::int64_t total = 0;
@@ -54,15 +65,14 @@ int run(const CommandLine& line, const Registries& registries) {
     throw ConfigError(line.paths[0] + ": the task has no prompts from run.first = " +
                       std::to_string(first.run.first) + " on");
 
-  const bool resume = line.has("resume");
-  const std::string path = line.flag("out", trace_path(line.paths[0], resume));
+  const std::string path = flags.out.empty() ? trace_path(line.paths[0], flags.resume) : flags.out;
   remove_leftovers(folder_of(path));
   Provenance made = provenance(first.run.machine, first.run.seed);
   made.title = config.title();
   if (const std::string python = remote_provenance(); !python.empty())
     made.libraries += ", " + python;
   made.config = first.resolved;
-  TraceWriter writer(path, made, runs, first.trace, resume);
+  TraceWriter writer(path, made, runs, first.trace, flags.resume);
   writer.spell_with([&](int run, Token token) {
     const Tokenizer* tokenizer = arms[run].tokenizer.get();
     return tokenizer && token >= 0 && token < tokenizer->vocabulary() ? tokenizer->piece(token)
@@ -73,6 +83,9 @@ int run(const CommandLine& line, const Registries& registries) {
   std::signal(SIGTERM, interrupt);
   {
     auto done = static_cast<std::int64_t>(writer.finished());
+    log(LogLevel::info, path + ": " + std::to_string(arms.size()) + " arms, " +
+                            std::to_string(total) + " samples, of which " + std::to_string(done) +
+                            " are there");
     Progress progress("decoding", "samples", total, done);
     // At batch 1 arms take turns on the same prompts, forwards and backwards (A B B A), so that a
     // machine that speeds up or slows down does so for all of them. In a batch samples have no
@@ -90,6 +103,9 @@ int run(const CommandLine& line, const Registries& registries) {
                           end = std::min(begin + together, work[arm].size());
         arms[arm].decode(std::span(work[arm]).subspan(begin, end - begin), [&](SampleRow row) {
           row.run = static_cast<std::int32_t>(arm);
+          log(LogLevel::debug, arms[arm].label + ": prompt " + std::to_string(row.prompt_index) +
+                                   ", " + std::to_string(row.generated) + " tokens, NFE " +
+                                   std::to_string(row.counts.nfe()) + ", " + duration(row.seconds));
           writer.sample(std::move(row));
           progress.at(++done, arms[arm].label);
           return !interrupted;
@@ -110,6 +126,16 @@ int run(const CommandLine& line, const Registries& registries) {
             << "        is it whole\n       draftlab certify configs/certify/assd-self-k3.ini    "
                "is the decoder lossless\n";
   return 0;
+}
+
+}  // namespace
+
+Command run_command() {
+  return {.name = "run",
+          .arguments = "CONFIG",
+          .summary = "decode every cell of a config, write the trace, print the table",
+          .takes_config = true,
+          .flags = with_flags(run)};
 }
 
 }  // namespace draftlab

@@ -1,5 +1,4 @@
-#include "experiments/train.h"
-
+// `draftlab train CONFIG` makes a checkpoint or a tokenizer, one for each cell of the config.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -8,9 +7,19 @@
 #include "core/config/composition.h"
 #include "core/config/train.h"
 #include "experiments/arm/loaded_arm.h"
+#include "experiments/commands.h"
 
 namespace draftlab {
 namespace {
+
+struct TrainFlags {
+  std::string out;
+  bool resume = false;
+  void declare(OptionSet& set) {
+    set.add("out", &out).help("Folder of the checkpoint; without it out/CONFIG.");
+    set.add("resume", &resume).help("Goes on with the training that the folder holds.");
+  }
+};
 
 // Returns the folder of a cell: "trainer.as-arm.order=lattice" becomes "order=lattice".
 std::string folder_name(const Cell& cell) {
@@ -67,10 +76,7 @@ void check_folder(const std::string& folder, bool resume) {
   }
 }
 
-}  // namespace
-
-int train(const CommandLine& line, const Registries& registries) {
-  if (line.paths.size() != 1) throw UsageError("draftlab train takes one config file");
+int train(const TrainFlags& flags, const CommandLine& line, const Registries& registries) {
   Faults faults;
   const Config config = Config::read(line.paths[0], line.overrides, faults);
   faults.raise();
@@ -84,7 +90,7 @@ int train(const CommandLine& line, const Registries& registries) {
   faults.raise();
 
   const std::string out =
-      line.flag("out", "out/" + std::filesystem::path(line.paths[0]).stem().string());
+      flags.out.empty() ? "out/" + std::filesystem::path(line.paths[0]).stem().string() : flags.out;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const Config& cell = cells[i].config;
     const Composition& composition = compositions[i];
@@ -93,7 +99,7 @@ int train(const CommandLine& line, const Registries& registries) {
                          composition.run.machine,
                          static_cast<std::uint64_t>(composition.run.seed),
                          cells.size() > 1 ? out + "/" + folder_name(cells[i]) : out,
-                         line.has("resume")};
+                         flags.resume};
     check_folder(context.out, context.resume);
     if (cell.find("task")) {
       context.generate = [&cell, &registries](const std::string& checkpoint) {
@@ -106,6 +112,16 @@ int train(const CommandLine& line, const Registries& registries) {
     composition.trainer->make()->run(context);
   }
   return 0;
+}
+
+}  // namespace
+
+Command train_command() {
+  return {.name = "train",
+          .arguments = "CONFIG",
+          .summary = "make a checkpoint or a tokenizer",
+          .takes_config = true,
+          .flags = with_flags(train)};
 }
 
 }  // namespace draftlab

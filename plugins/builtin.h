@@ -11,6 +11,7 @@
   X(model, autoregressive)          \
   X(model, linear_gaussian)         \
   X(model, mar)                     \
+  X(model, remote)                  \
   X(frontier, lattice)              \
   X(frontier, left_to_right)        \
   X(frontier, blocks)               \

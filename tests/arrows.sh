@@ -49,6 +49,7 @@ room plugins/tasks/benchmarks 'core/*' plugins plugins/tokenizers plugins/tasks 
 
 # Models: a family sees what lies below it and no other family.
 models=plugins/models
+room $models 'core/*' plugins plugins/remote
 room $models/toy 'core/*' plugins
 room $models/kernels 'core/*'
 room $models/checkpoint 'core/*' $models/kernels
@@ -67,9 +68,10 @@ room analysis 'core/*'
 for part in replay report trace; do room analysis/$part 'core/*' analysis; done
 room analysis/figures 'core/*' analysis analysis/report
 room analysis/page 'core/*' analysis analysis/report
+room experiments/command 'core/*' plugins/remote
 room experiments/arm 'core/*' 'plugins/*'
 for part in bench certify sweep; do
-  room experiments/$part 'core/*' 'plugins/*' 'analysis/*' experiments/arm
+  room experiments/$part 'core/*' 'plugins/*' 'analysis/*' experiments/arm experiments/command
 done
 room experiments 'core/*' 'plugins/*' 'analysis/*' 'experiments/*'
 

@@ -16,6 +16,7 @@
 #include "analysis/words.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/base/text.h"
 #include "core/trace/hdf5_columns.h"
 
 namespace draftlab {
@@ -104,10 +105,9 @@ void check_request(const PlotFiles& files) {
   for (const std::string& name : files.figures) {
     if (std::count(known.begin(), known.end(), name) > 0) continue;
     const std::string near = nearest(name, known);
-    std::string list;
-    for (const std::string& k : known) list += (list.empty() ? "" : ", ") + k;
-    throw UsageError("there is no figure '" + name + "'; " +
-                     (near.empty() ? "there are " + list : "did you mean '" + near + "'?"));
+    throw UsageError(
+        "there is no figure '" + name + "'; " +
+        (near.empty() ? "there are " + joined(known) : "did you mean '" + near + "'?"));
   }
   for (const std::string& format : files.formats) {
     if (std::count(kFormats.begin(), kFormats.end(), format) == 0)
@@ -137,8 +137,11 @@ void draw(const std::vector<Picture>& pictures, const std::string& folder,
   for (const Picture& picture : pictures) {
     for (const std::string& format : formats) {
       const std::string log = fs::absolute(folder).string() + "/gnuplot.log";
+      // A picture gets its name when it is whole, so that none is there in part.
+      const std::string whole = picture.name + "." + format, partial = whole + std::string(kPartial);
       const int status =
-          run_gnuplot(gnuplot, folder, "format='" + format + "'", picture.name + ".gp", log);
+          run_gnuplot(gnuplot, folder, "format='" + format + "'; out='" + partial + "'",
+                      picture.name + ".gp", log);
       if (status == 127) {
         std::error_code error;
         fs::remove(log, error);
@@ -151,6 +154,9 @@ void draw(const std::vector<Picture>& pictures, const std::string& folder,
                           ".gp' and says why in '" + log + "'");
       std::error_code error;
       fs::remove(log, error);
+      fs::rename(folder + "/" + partial, folder + "/" + whole, error);
+      if (error)
+        throw OutputError("'" + folder + "/" + whole + "' cannot be written: " + error.message());
     }
   }
 }

@@ -188,7 +188,8 @@ Picture Sheet::picture(const std::string& caption) const {
       << " font 'sans,8' fontscale 1 linewidth 1.2 pointscale 0.5\n  small = ',7'\n"
       << "} else {\n  set terminal svg noenhanced size " << width() << "," << height
       << " font 'sans,8' linewidth 0.9 background 'white'\n  small = ',7'\n} }\n"
-      << "set output '" << name_ << ".'.format\n"
+      << "if (!exists('out')) out = '" << name_ << ".'.format\n"
+      << "set output out\n"
       << "set encoding utf8\nset border 3 lc rgb '#444444'\nset tics nomirror out scale 0.5 font "
          "small\n"
          "set grid lc rgb '#DDDDDD' lt 1 lw 0.5\nunset key\nset style fill solid\n"

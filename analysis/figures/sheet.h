@@ -3,7 +3,9 @@
 // that type has the size that it will have in a paper's column.
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,6 +22,7 @@ struct Picture {
 
 // A column of a paper, or both: how wide a picture is.
 enum class PageWidth { single_column, double_column };
+constexpr std::array<std::string_view, 2> words(PageWidth) { return {"single", "double"}; }
 
 inline constexpr std::size_t kColours = 8, kMarkers = 8;
 // Okabe and Ito's colours, which the colour-blind tell apart, with grey in the place of black,

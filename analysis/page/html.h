@@ -16,14 +16,4 @@ struct PageOptions {
 // Returns the text of the file.
 std::string html_page(const Frame& frame, const Report& report, const PageOptions& options = {});
 
-// A column as the page carries it: base64 of little-endian unsigned integers as narrow as they fit
-// ("u8", "u16", "u32").
-struct PackedColumn {
-  std::string type, data;
-};
-PackedColumn pack(const std::vector<std::int64_t>& values);
-// A probability on the page's scale is round(-3000 ln p), 21.8 nats at most; 65534 stands for zero,
-// and 65535 for not measured.
-std::int64_t probability_code(double p);
-
 }  // namespace draftlab

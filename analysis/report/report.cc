@@ -12,18 +12,13 @@
 #include "analysis/table.h"
 #include "analysis/timing.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace draftlab {
 namespace {
 
 std::string counted(std::size_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
 }
 
 // What is known of a group's samples besides their numbers.

@@ -242,17 +242,6 @@ std::string json(const Report& report) {
 
 }  // namespace
 
-ReportFormat report_format_of(const std::string& name) {
-  const std::map<std::string, ReportFormat> formats = {{"markdown", ReportFormat::markdown},
-                                                       {"csv", ReportFormat::csv},
-                                                       {"latex", ReportFormat::latex},
-                                                       {"json", ReportFormat::json}};
-  const auto found = formats.find(name);
-  if (found == formats.end())
-    throw UsageError("--format " + name + " must be markdown, csv, latex or json");
-  return found->second;
-}
-
 std::string print(const Report& report, ReportFormat format) {
   switch (format) {
     case ReportFormat::markdown: return markdown(report);

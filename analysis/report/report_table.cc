@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <set>
 
 #include "analysis/table.h"
@@ -258,7 +259,13 @@ std::string full_number(double value) {
   return text;
 }
 
-std::string csv_text(const std::string& text) {
+std::string csv_text(const std::string& given) {
+  // A spreadsheet takes what begins with one of these for a formula, unless it is a number.
+  char* rest = nullptr;
+  std::strtod(given.c_str(), &rest);
+  const bool formula =
+      !given.empty() && std::string("=+-@").find(given[0]) != std::string::npos && *rest != '\0';
+  const std::string text = (formula ? "'" : "") + given;
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string result = "\"";
   for (char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);

@@ -163,11 +163,8 @@ bool CsvTable::has(const std::string& column) const {
 }
 
 std::size_t CsvTable::column(const std::string& column) const {
-  if (!has(column)) {
-    std::string there;
-    for (const std::string& one : columns) there += (there.empty() ? "" : ", ") + one;
-    throw DataError("'" + name + "' has no column '" + column + "', only " + there);
-  }
+  if (!has(column))
+    throw DataError("'" + name + "' has no column '" + column + "', only " + joined(columns));
   return static_cast<std::size_t>(std::find(columns.begin(), columns.end(), column) -
                                   columns.begin());
 }

@@ -99,6 +99,34 @@ std::string mended_utf8(std::string_view text) {
   return out;
 }
 
+std::string joined(const std::vector<std::string>& words, std::string_view between) {
+  std::string text;
+  for (const std::string& word : words) text.append(text.empty() ? "" : between).append(word);
+  return text;
+}
+
+std::string first_sentence(std::string_view comment) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '\n'; };
+  std::size_t end = 0;
+  for (; end < comment.size(); ++end) {
+    const bool last = end + 1 == comment.size();
+    const char next = last ? '\n' : comment[end + 1];
+    if ((comment[end] == '.' || comment[end] == '?') && is_blank(next)) {
+      ++end;
+      break;
+    }
+    const bool another = is_blank(next) || (next >= 'A' && next <= 'Z');
+    if (comment[end] == '\n' && another) break;
+  }
+  return one_line(std::string(comment.substr(0, end)));
+}
+
+std::string one_line(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  return text;
+}
+
 std::string clean_text(std::string_view text) {
   std::string out;
   bool gap = false;

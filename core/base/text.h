@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace draftlab {
 
@@ -27,6 +28,17 @@ std::size_t invalid_utf8(std::string_view text);
 // Replaces what is not well-formed by U+FFFD, one for each longest beginning of a character,
 // because a token may end within a character.
 std::string mended_utf8(std::string_view text);
+
+// Puts words into one text: "a, b, c".
+std::string joined(const std::vector<std::string>& words, std::string_view between = ", ");
+
+// Returns the first sentence of a comment: up to a full stop or question mark, or to the end of a
+// line after which another thought begins (in a capital letter, or further to the right).
+std::string first_sentence(std::string_view comment);
+
+// Replaces control characters (line ends, escapes of terminals) by spaces, for texts that are shown
+// in one line and come from a file that anybody may have made.
+std::string one_line(std::string text);
 
 // Does what XLNet does to text before its pieces are looked up. White space is stripped and
 // collapsed to one space, `` and '' become ", accents are dropped (from letters of Latin-1 and

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <set>
 
+#include "core/base/text.h"
 #include "core/config/train.h"
 #include "core/prob/chance.h"
 
@@ -21,16 +22,10 @@ const std::vector<std::string> kSections = {"decode", "run", "trace"};
 constexpr const char* kWithoutConsequence[] = {"limit", "first",       "samples",
                                                "batch", "fixed_shape", "threads"};
 
-std::string join(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 // Returns "; did you mean 'self'?" or "; there are: ngram, self, stepwise".
 std::string hint(const std::string& word, const std::vector<std::string>& candidates) {
   const std::string near = nearest(word, candidates);
-  return near.empty() ? "; there are: " + join(candidates) : "; did you mean '" + near + "'?";
+  return near.empty() ? "; there are: " + joined(candidates) : "; did you mean '" + near + "'?";
 }
 
 // Returns the file that a config was read from: the place of its last entry names it.
@@ -113,7 +108,7 @@ class Composer {
     if (plugin.empty()) {
       const std::string place = entry ? entry->where : file_of(config_);
       faults_.add(place + ": no " + key + " is named; write " + key +
-                  " = NAME, there are: " + join(registry.names()));
+                  " = NAME, there are: " + joined(registry.names()));
       return std::nullopt;
     }
     const auto* const found = registry.find(plugin);
@@ -292,7 +287,7 @@ class Composer {
     const Config::Entry* const entry = config_.find("router");
     faults_.add((entry ? entry->where : file_of(config_)) + ": router '" + arm.router.name +
                 "' reads the expected accepted prefix; write estimator = NAME, there are: " +
-                join(registries_.estimators.names()));
+                joined(registries_.estimators.names()));
   }
 
   void check_own_rule(const Composition& arm) {
@@ -356,7 +351,7 @@ class Composer {
       if (!asks.empty() && role == "draft")
         faults_.add(place + ": " + part +
                     " asks a draft model; write model.draft = NAME, there are: " +
-                    join(registries_.models.names()));
+                    joined(registries_.models.names()));
       return;
     }
     const std::vector<Form>& answered = registries_.models.find(model->second.name)->forms;
@@ -366,7 +361,7 @@ class Composer {
       for (Form other : answered) forms.emplace_back(draftlab::name(other));
       faults_.add(place + ": " + part + " asks '" + std::string(draftlab::name(form)) +
                   "' questions, which model '" + model->second.name +
-                  "' does not answer (it answers " + join(forms) + ")");
+                  "' does not answer (it answers " + joined(forms) + ")");
     }
   }
 

@@ -128,6 +128,10 @@ class Reader {
       std::string line = text.substr(begin, end - begin);
       begin = end + 1;
       const std::string where = name + ":" + std::to_string(++number);
+      // A file that a config includes may be anything, and what it holds is not shown.
+      const auto shown = [&](const std::string& words) {
+        return !open_.empty() ? std::string("the line") : "'" + words + "'";
+      };
       if (!line.empty() && line.back() == '\r') line.pop_back();
       if (!is_text(line)) {
         faults_.add(where + ": the line is not UTF-8 text");
@@ -146,17 +150,19 @@ class Reader {
         section = trimmed(line.substr(1, line.size() - (closed ? 2 : 1)));
         known = is_key(section);
         if (!closed || !known)
-          faults_.add(where + ": '" + line + "' is not a section; write [part.name] in lower case");
+          faults_.add(where + ": " + shown(line) +
+                      " is not a section; write [part.name] in lower case");
         continue;
       }
       const std::size_t equals = line.find('=');
       const std::string key = trimmed(line.substr(0, equals));
       if (equals == std::string::npos) {
-        faults_.add(where + ": '" + line + "' is neither [section], key = value nor # comment");
+        faults_.add(where + ": " + shown(line) +
+                    " is neither [section], key = value nor # comment");
         continue;
       }
       if (!is_key(key)) {
-        faults_.add(where + ": '" + key + "' " + kNoKey);
+        faults_.add(where + ": " + shown(key) + " " + kNoKey);
         continue;
       }
       Config::Entry entry{section.empty() ? key : section + "." + key,

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/config/config.h"
 
 namespace draftlab {
@@ -87,7 +88,9 @@ std::optional<T> parse(const std::string& text) {
 
 template <class T>
 std::vector<double> numbers(const T& value) {
-  if constexpr (IsList<T>::value)
+  if constexpr (std::is_same_v<T, std::vector<std::string>>)
+    return {};
+  else if constexpr (IsList<T>::value)
     return {value.begin(), value.end()};
   else if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>)
     return {static_cast<double>(value)};
@@ -100,12 +103,6 @@ std::string must_be(const std::string& type) {
   if (type == "int") return "must be a whole number";
   if (type == "float") return "must be a number";
   return "must be a comma-separated " + type + "s";
-}
-
-std::string join(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
 }
 
 }  // namespace
@@ -141,7 +138,7 @@ Option& Option::one_of(std::vector<std::string> choices) {
   choices_ = std::move(choices);
   if (std::find(choices_.begin(), choices_.end(), value()) == choices_.end()) {
     throw Fault("option '" + name_ + "' has the default '" + value() + "', which is not one of " +
-                join(choices_));
+                joined(choices_));
   }
   return *this;
 }
@@ -165,7 +162,7 @@ std::string Option::range() const {
 }
 
 std::string Option::rule() const {
-  if (!choices_.empty()) return "one of " + join(choices_);
+  if (!choices_.empty()) return "one of " + joined(choices_);
   return ranged_ ? type_ + ", " + range() : type_;
 }
 
@@ -174,7 +171,7 @@ std::string Option::value() const { return get_(); }
 std::string Option::read(const std::string& text) {
   if (!choices_.empty() && std::find(choices_.begin(), choices_.end(), text) == choices_.end()) {
     const std::string near = nearest(text, choices_);
-    return "must be one of " + join(choices_) +
+    return "must be one of " + joined(choices_) +
            (near.empty() ? "" : "; did you mean '" + near + "'?");
   }
   return set_(text, *this);
@@ -228,6 +225,15 @@ Option& OptionSet::add(std::string name, std::vector<std::int64_t>* field) {
 Option& OptionSet::add(std::string name, std::vector<double>* field) {
   return bind(std::move(name), field);
 }
+Option& OptionSet::add(std::string name, std::vector<std::string>* field) {
+  return bind(std::move(name), field);
+}
+
+std::string OptionSet::read(const std::string& name, const std::string& text) {
+  for (Option& option : options_)
+    if (option.name_ == name) return option.read(text);
+  throw Fault("no option '" + name + "' is declared");
+}
 
 void OptionSet::read(const Config& config, const std::string& section, Faults& faults) {
   std::vector<std::string> names;
@@ -239,7 +245,7 @@ void OptionSet::read(const Config& config, const std::string& section, Faults& f
                                      [&](const Option& o) { return o.name() == name; });
     if (option == options_.end()) {
       const std::string near = nearest(name, names);
-      const std::string all = names.empty() ? "it has no options" : "it has " + join(names);
+      const std::string all = names.empty() ? "it has no options" : "it has " + joined(names);
       const std::string hint = near.empty() ? all : "did you mean '" + near + "'?";
       faults.add(place + "unknown option '" + name + "'; " + hint);
       continue;

@@ -27,6 +27,8 @@ class Option {
 
   const std::string& name() const { return name_; }
   const std::string& help() const { return help_; }
+  // Says whether the option is true or false, so that a flag needs no value.
+  bool is_switch() const { return type_ == "bool"; }
   // The rule that values follow, such as "int, in [1, 8]".
   std::string rule() const;
   // The canonical text of the field. Reading it back gives the same value.
@@ -65,6 +67,8 @@ class OptionSet {
   // Reads numbers separated by commas.
   Option& add(std::string name, std::vector<std::int64_t>* field);
   Option& add(std::string name, std::vector<double>* field);
+  // Reads words separated by commas.
+  Option& add(std::string name, std::vector<std::string>* field);
   // Adds a choice: words(Enum) lists the word of each value, in the order of the values.
   template <class Enum>
   requires std::is_enum_v<Enum> Option& add(std::string name, Enum* field) {
@@ -75,6 +79,8 @@ class OptionSet {
   }
 
   const std::vector<Option>& options() const { return options_; }
+  // Reads the text of one option into its field, or returns the rule that the text breaks.
+  std::string read(const std::string& name, const std::string& text);
   // Reads every key `section.*` of the config into the fields. Unknown keys and bad values become
   // faults with file, line and suggestion.
   void read(const Config& config, const std::string& section, Faults& faults);

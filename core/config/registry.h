@@ -103,15 +103,27 @@ class Registry {
   // first, for instance).
   template <class Options, class Make>
   void add_with(std::string name, std::string summary, std::vector<Form> forms, Make make) {
-    Entry entry{name, std::move(summary), source_, std::move(forms), {}, {}};
-    entry.with_options = [](OptionSet& set, const std::function<void()>& use) {
-      Options options;
+    add_made(
+        std::move(name), std::move(summary), source_, std::move(forms), [] { return Options(); },
+        std::move(make));
+  }
+
+  // Adds a plugin that is made elsewhere, whose options are known at run time only. `defaults()`
+  // returns its options, which `declare` adds to a set, and `make` turns them into an instance.
+  // `source` is the place that is shown.
+  template <class Defaults, class Make>
+  void add_made(std::string name, std::string summary, std::string source, std::vector<Form> forms,
+                Defaults defaults, Make make) {
+    Entry entry{name, std::move(summary), std::move(source), std::move(forms), {}, {}};
+    entry.with_options = [defaults](OptionSet& set, const std::function<void()>& use) {
+      auto options = defaults();
       options.declare(set);
       use();
     };
-    entry.reads = [name, make](const Config& config, const std::string& section, Faults& faults,
-                               const Registry*) {
-      auto options = std::make_shared<Options>();
+    entry.reads = [name, defaults, make](const Config& config, const std::string& section,
+                                         Faults& faults, const Registry*) {
+      using Options = std::invoke_result_t<const Defaults&>;
+      const std::shared_ptr<Options> options(new Options(defaults()));
       OptionSet set;
       options->declare(set);
       set.read(config, section, faults);

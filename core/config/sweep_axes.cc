@@ -4,6 +4,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/base/text.h"
 #include "core/config/arms.h"
 
 namespace draftlab {
@@ -96,12 +97,10 @@ class Reader {
         value.arm_keys.push_back(std::make_shared<const Config::Entry>(key));
       return value;
     }
-    std::string all;
-    for (const std::string& other : names) all += (all.empty() ? "" : ", ") + other;
     const std::string near = nearest(name, names);
     faults_.add(place + " = " + name + ", but no section [arm." + name + "] sets anything" +
                 (!near.empty()    ? "; did you mean '" + near + "'?"
-                 : !names.empty() ? "; there are: " + all
+                 : !names.empty() ? "; there are: " + joined(names)
                                   : ""));
     return {{}, {}, name, name};
   }

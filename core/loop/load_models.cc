@@ -1,6 +1,10 @@
 #include "core/loop/load_models.h"
 
+#include <chrono>
+
 #include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/progress.h"
 
 namespace draftlab {
 
@@ -9,9 +13,15 @@ std::shared_ptr<Model> load(const Bound<Model>& bound, const Machine& machine, L
   for (const auto& [option, value] : bound.values) key += "\n" + option + "=" + value;
   std::shared_ptr<Model>& model = loaded[key];
   if (!model) {
+    const auto began = std::chrono::steady_clock::now();
     std::shared_ptr<Model> fresh = bound.make();
     fresh->load(machine);
     model = std::move(fresh);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+    const std::string checkpoint = model->facts().checkpoint;
+    log(LogLevel::info, "loaded model " + bound.name +
+                            (checkpoint.empty() ? "" : " from " + checkpoint) + " in " +
+                            duration(took.count()));
   }
   if (machine.fixed_shape && !model->rows_are_independent())
     throw ConfigError("run.fixed_shape = true, but answers of model '" + bound.name +

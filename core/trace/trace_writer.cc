@@ -16,6 +16,7 @@
 
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/base/log.h"
 #include "core/base/process.h"
 #include "core/base/words.h"
 #include "core/trace/hdf5_columns.h"
@@ -166,6 +167,16 @@ void TraceWriter::adopt(const std::string& path) {
   const std::string started = file.text("started").value_or("");
   if (!started.empty() && (provenance_.started.empty() || started < provenance_.started))
     provenance_.started = started;
+  // Other processors have other kernels, and other roundings.
+  const std::string cpu = file.text("cpu").value_or("");
+  if (!cpu.empty() && provenance_.cpu.find(cpu) == std::string::npos) {
+    const std::string sentence =
+        "'" + path + "' was begun on another processor, " + cpu + ", and goes on on " +
+        provenance_.cpu + ": tokens of f32 models stay the same, those of bf16 ones may not";
+    std::cerr << sentence << "\n";
+    log(LogLevel::warning, sentence);
+    provenance_.cpu += "; " + cpu;
+  }
   sources_.push_back(path);
 }
 

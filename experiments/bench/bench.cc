@@ -127,17 +127,7 @@ double rows_each(const Counts& counts) {
   return positions / static_cast<double>(std::max<std::int64_t>(1, counts.nfe()));
 }
 
-}  // namespace
-
-int bench(const CommandLine& line, const Registries& registries) {
-  if (line.paths.size() == 2 && line.paths[0] == "batch") return bench_batch(line, registries);
-  if (!line.paths.empty() && line.paths[0] == "model") return bench_model(line, registries);
-  if (!line.paths.empty() && line.paths[0] == "checkpoint") return bench_checkpoint(line);
-  if (!line.paths.empty() && line.paths != std::vector<std::string>{"as-arm"})
-    throw UsageError(
-        "draftlab bench takes nothing or 'as-arm', 'batch CONFIG', 'model FOLDER|SHAPE' or "
-        "'checkpoint SHAPE FOLDER', and not '" +
-        line.paths[0] + "'");
+int bench_as_arm(const BenchFlags& flags, const CommandLine& line, const Registries& registries) {
   const BenchOptions options = bench_options<BenchOptions>(line);
 
   const auto decode = [&](bool incremental, std::int64_t most) {
@@ -173,7 +163,7 @@ int bench(const CommandLine& line, const Registries& registries) {
   std::printf("  ratio %.1f (standard error %.1f)\n", ratio, error);
   std::printf("  the loop outside the model: %.2f %% of the cached decode; its trace: %.2f %%\n",
               100 * cached.own_seconds / cached.seconds, 100 * recording / cached.seconds);
-  if (line.has("out")) {
+  if (!flags.out.empty()) {
     const nlohmann::json numbers{{"shape", options.shape},
                                  {"length", options.length},
                                  {"prompt_tokens", cached.prompt_tokens},
@@ -190,9 +180,36 @@ int bench(const CommandLine& line, const Registries& registries) {
                                  {"ratio_error", error},
                                  {"own_share", cached.own_seconds / cached.seconds},
                                  {"trace_share", recording / cached.seconds}};
-    write_whole(line.flag("out"), numbers.dump(2) + "\n");
+    write_whole(flags.out, numbers.dump(2) + "\n");
   }
   return 0;
+}
+
+int bench(const BenchFlags& flags, const CommandLine& line, const Registries& registries) {
+  const std::string which = line.paths.empty() ? "as-arm" : line.paths[0];
+  if (which == "batch" && line.paths.size() == 2) return bench_batch(flags, line, registries);
+  if (which == "model") return bench_model(flags, line, registries);
+  if (which == "checkpoint") return bench_checkpoint(line);
+  if (which == "trace" && line.paths.size() == 1) return bench_trace(line);
+  if (which == "wire" && line.paths.size() == 1) return bench_wire(line);
+  if (which == "as-arm" && line.paths.size() <= 1) return bench_as_arm(flags, line, registries);
+  throw UsageError("usage: draftlab bench " + bench_command().arguments);
+}
+
+}  // namespace
+
+Command bench_command() {
+  return {
+      .name = "bench",
+      .arguments = "[as-arm | batch CONFIG | model FOLDER|SHAPE | checkpoint SHAPE FOLDER | trace | wire]",
+      .summary =
+          "the benchmarks: cached rows; tokens per second against batch size; a model's passes "
+          "against what the machine can do; random weights in a published shape; writing and "
+          "merging a trace; a part of another process",
+      .fewest = 0,
+      .most = kAnyNumber,
+      .takes_config = true,
+      .flags = with_flags(bench)};
 }
 
 }  // namespace draftlab

@@ -4,16 +4,23 @@
 #include "core/base/error.h"
 #include "core/config/config.h"
 #include "core/config/options.h"
-#include "core/config/plugin.h"
-#include "experiments/arm/command_line.h"
+#include "experiments/command/command.h"
 
 namespace draftlab {
 
+Command bench_command();
+
+struct BenchFlags {
+  std::string out;
+  void declare(OptionSet& set) { set.add("out", &out).help("File for the numbers, as JSON."); }
+};
+
 // `draftlab bench batch CONFIG` prints tokens a second against batch size.
-int bench_batch(const CommandLine& line, const Registries& registries);
+int bench_batch(const BenchFlags& flags, const CommandLine& line, const Registries& registries);
 
 // `draftlab bench model FOLDER|SHAPE` prints seconds, operations and bytes of a model's passes.
-int bench_model(const CommandLine& line, const Registries& registries);
+int bench_model(const BenchFlags& flags, const CommandLine& line, const Registries& registries);
+
 // `draftlab bench checkpoint SHAPE FOLDER` writes a checkpoint of random weights.
 int bench_checkpoint(const CommandLine& line);
 
@@ -21,7 +28,8 @@ int bench_checkpoint(const CommandLine& line);
 // disk.
 int bench_trace(const CommandLine& line);
 
-int bench(const CommandLine& line, const Registries& registries);
+// `draftlab bench wire` prints what a part or a model of another process costs beyond its own time.
+int bench_wire(const CommandLine& line);
 
 // Reads a benchmark's own options from --bench.KEY. Throws ConfigError where one is wrong.
 template <class Options>

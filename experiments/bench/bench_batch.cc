@@ -81,7 +81,7 @@ void measure(const LoadedArm& arm, Measured& measured) {
 
 }  // namespace
 
-int bench_batch(const CommandLine& line, const Registries& registries) {
+int bench_batch(const BenchFlags& flags, const CommandLine& line, const Registries& registries) {
   nlohmann::json out;
   for (const char* dtype : {"f32", "bf16"}) {
     Faults faults;
@@ -132,7 +132,7 @@ int bench_batch(const CommandLine& line, const Registries& registries) {
       std::printf("  larger batches would need more decodes: --limit, --run.samples\n");
     out["fit"][dtype] = {{"a_seconds", time.a}, {"b_seconds_per_row", time.b}};
   }
-  if (line.has("out")) write_whole(line.flag("out"), out.dump(2) + "\n");
+  if (!flags.out.empty()) write_whole(flags.out, out.dump(2) + "\n");
   return 0;
 }
 

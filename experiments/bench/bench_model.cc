@@ -195,7 +195,7 @@ int bench_checkpoint(const CommandLine& line) {
   return 0;
 }
 
-int bench_model(const CommandLine& line, const Registries& registries) {
+int bench_model(const BenchFlags& flags, const CommandLine& line, const Registries& registries) {
   if (line.paths.size() != 2)
     throw UsageError("draftlab bench model takes a checkpoint's folder or a published shape");
   const ModelBenchOptions options = bench_options<ModelBenchOptions>(line);
@@ -346,7 +346,7 @@ int bench_model(const CommandLine& line, const Registries& registries) {
                              {"weight_bytes_per_second", bytes},
                              {"read_share", read_share}});
   }
-  if (line.has("out")) write_whole(line.flag("out"), out.dump(2) + "\n");
+  if (!flags.out.empty()) write_whole(flags.out, out.dump(2) + "\n");
   return 0;
 }
 

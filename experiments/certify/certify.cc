@@ -131,10 +131,7 @@ bool certify_cell(const Cell& cell, const std::string& name, const Registries& r
   return exact && fast && committed;
 }
 
-}  // namespace
-
 int certify(const CommandLine& line, const Registries& registries) {
-  if (line.paths.empty()) throw UsageError("draftlab certify takes config files");
   bool hold = true;
   for (const std::string& path : line.paths) {
     Faults faults;
@@ -146,6 +143,18 @@ int certify(const CommandLine& line, const Registries& registries) {
       hold &= certify_cell(cell, cell.label.empty() ? path : path + " " + cell.label, registries);
   }
   return hold ? 0 : 1;
+}
+
+}  // namespace
+
+Command certify_command() {
+  return {.name = "certify",
+          .arguments = "CONFIG...",
+          .summary =
+              "the exact output distribution against its reference, expected and worst-case cost",
+          .most = kAnyNumber,
+          .takes_config = true,
+          .flags = without_flags(certify)};
 }
 
 }  // namespace draftlab

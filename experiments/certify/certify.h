@@ -2,13 +2,12 @@
 // reference.
 #pragma once
 
-#include "core/config/plugin.h"
-#include "experiments/arm/command_line.h"
+#include "experiments/command/command.h"
 
 namespace draftlab {
 
 // The exit status is 0 when every config's claim holds (certify.expect, certify.worst_nfe), and 1
 // when one does not. Throws ConfigError for a config whose outcomes are too many to walk.
-int certify(const CommandLine& line, const Registries& registries);
+Command certify_command();
 
 }  // namespace draftlab

@@ -1,15 +1,14 @@
 #include "experiments/certify/vector_certificate.h"
 
-#include "core/config/composition.h"
-#include "experiments/certify/certify_options.h"
-
 #include <algorithm>
-#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <cstdio>
 #include <optional>
 
 #include "core/base/progress.h"
+#include "core/config/composition.h"
+#include "experiments/certify/certify_options.h"
+#include "experiments/certify/vector_referee.h"
 #include "plugins/models/toy/known_joint.h"
 
 namespace draftlab {
@@ -17,36 +16,6 @@ namespace {
 
 // So many decodes check that the target accepts its own drafts.
 constexpr std::int64_t kSelfDrafted = 2000;
-
-// The mean and the error of a quantity that is met again and again.
-struct Tally {
-  std::int64_t count = 0;
-  double sum = 0, squares = 0;
-  void add(double x) { ++count, sum += x, squares += x * x; }
-  double mean() const { return count > 0 ? sum / static_cast<double>(count) : 0; }
-  double variance() const {
-    return count > 1 ? std::max(0.0, squares / static_cast<double>(count) - mean() * mean()) : 0;
-  }
-  double error() const {
-    return std::sqrt(variance() / static_cast<double>(std::max<std::int64_t>(1, count)));
-  }
-};
-
-// Returns how many errors two numbers are apart. Numbers without spread are compared up to
-// rounding.
-double errors_apart(double a, double b, double error) {
-  const double apart = std::abs(a - b);
-  return apart < 1e-9 ? 0 : error > 0 ? apart / error : std::numeric_limits<double>::infinity();
-}
-
-// The tokens that were committed in one decode.
-struct Decoded {
-  struct Token {
-    Commit commit;
-    int step;
-  };
-  std::vector<Token> tokens;
-};
 
 // Decodes with random numbers of its own.
 class Sampler {
@@ -73,159 +42,6 @@ class Sampler {
   const Prompt& prompt_;
   Models models_;
 };
-
-Answer ask(Model& model, Sequence& sequence, const Question& question) {
-  Answer answer;
-  Pending pending{&sequence, &question, &answer};
-  model.answer({&pending, 1});
-  return answer;
-}
-
-// Asks the target anew about what was committed.
-class Referee {
- public:
-  Referee(const Composition& composition, const Prompt& prompt, Model& target)
-      : composition_(composition),
-        prompt_(prompt),
-        target_(target),
-        facts_(target.facts()),
-        by_step_(composition.section<CertifyOptions>().given == Given::step) {}
-
-  // Appends the standard normals of each token of a decode, token after token, y_K first; there are
-  // fewer where a token's states are not known.
-  void innovations(const Decoded& decoded, std::vector<double>& normals) {
-    Canvas canvas(prompt_.length, prompt_.given);
-    const std::unique_ptr<Sequence> sequence =
-        target_.open(canvas, composition_.decode.blocks(canvas));
-    for (std::size_t first = 0; first < decoded.tokens.size();) {
-      std::size_t end = first + 1;
-      while (by_step_ && end < decoded.tokens.size() &&
-             decoded.tokens[end].step == decoded.tokens[first].step)
-        ++end;
-      Question about{.kind = Kind::draft, .view = facts_.view, .nodes = {}, .asks = {{kRoot, {}}}};
-      for (std::size_t i = first; i < end; ++i)
-        about.asks.front().positions.push_back(decoded.tokens[i].commit.position);
-      const Answer conditions = ask(target_, *sequence, about);
-      for (; first < end; ++first) {
-        const Commit& token = decoded.tokens[first].commit;
-        of_token(*sequence, conditions.condition(kRoot, token.position), token, normals);
-        canvas.commit(token.position, token.token, false, token.value);
-      }
-    }
-  }
-
- private:
-  void of_token(Sequence& sequence, const Eigen::VectorXd& condition, const Commit& token,
-                std::vector<double>& normals) {
-    if (static_cast<int>(token.path.size()) != facts_.reverse_steps) return;
-    Question steps{.kind = Kind::aux, .view = facts_.view, .nodes = {}, .asks = {}, .reverse = {}};
-    for (int i = 0; i < facts_.reverse_steps; ++i)
-      steps.reverse.push_back({condition, facts_.reverse_steps - i, token.path[i]});
-    const Answer answer = ask(target_, sequence, steps);
-    for (const double x : token.path.front()) normals.push_back(x);
-    for (int i = 0; i < facts_.reverse_steps; ++i) {
-      const Mixture law = shaped(answer.laws[i], composition_.decode.sampling.temperature,
-                                 facts_.dimension, "the target");
-      for (const double x :
-           law.innovation(i + 1 < facts_.reverse_steps ? token.path[i + 1] : token.value))
-        normals.push_back(x);
-    }
-  }
-
-  const Composition& composition_;
-  const Prompt& prompt_;
-  Model& target_;
-  ModelFacts facts_;
-  bool by_step_;
-};
-
-// Returns the largest distance between the distribution function of a sample and that of a standard
-// normal.
-double kolmogorov_smirnov(std::vector<double> sample) {
-  std::sort(sample.begin(), sample.end());
-  const auto n = static_cast<double>(sample.size());
-  double most = 0;
-  for (std::size_t i = 0; i < sample.size(); ++i) {
-    const double below = 0.5 * std::erfc(-sample[i] / std::sqrt(2.0)), at = static_cast<double>(i);
-    most = std::max({most, below - at / n, (at + 1) / n - below});
-  }
-  return most;
-}
-
-// Returns the largest |correlation| of two different columns, in errors. Rows have mean 0 and
-// variance 1 if all is right.
-double largest_correlation(const Eigen::MatrixXd& rows) {
-  const Eigen::MatrixXd products =
-      rows.transpose() * rows / std::sqrt(static_cast<double>(rows.rows()));
-  double most = 0;
-  for (Eigen::Index i = 0; i < products.rows(); ++i)
-    for (Eigen::Index j = 0; j < i; ++j) most = std::max(most, std::abs(products(i, j)));
-  return most;
-}
-
-void check_innovations(const std::vector<std::vector<double>>& decodes,
-                       std::vector<Check>& checks) {
-  std::size_t columns = 0;
-  for (const auto& decode : decodes) columns = std::max(columns, decode.size());
-  std::vector<const std::vector<double>*> whole;
-  for (const auto& decode : decodes)
-    if (decode.size() == columns) whole.push_back(&decode);
-  if (columns == 0) return;
-  Eigen::MatrixXd rows(static_cast<Eigen::Index>(whole.size()), static_cast<Eigen::Index>(columns));
-  for (Eigen::Index i = 0; i < rows.rows(); ++i)
-    for (Eigen::Index j = 0; j < rows.cols(); ++j) rows(i, j) = (*whole[i])[j];
-  const auto count = static_cast<int>(columns), pairs = count * (count - 1) / 2;
-  Check distances{.name = "innovations, largest distance to the normal distribution function",
-                  .samples = rows.rows(),
-                  .statistics = count};
-  for (Eigen::Index j = 0; j < rows.cols(); ++j)
-    distances.statistic =
-        std::max(distances.statistic, kolmogorov_smirnov({rows.col(j).begin(), rows.col(j).end()}));
-  checks.push_back(distances);
-  checks.push_back({.name = "innovations, largest correlation, in errors",
-                    .samples = rows.rows(),
-                    .statistics = pairs,
-                    .statistic = largest_correlation(rows)});
-  const Eigen::MatrixXd squares = (rows.array().square() - 1) / std::sqrt(2.0);
-  checks.push_back({.name = "their squares, largest correlation, in errors",
-                    .samples = rows.rows(),
-                    .statistics = pairs,
-                    .statistic = largest_correlation(squares)});
-}
-
-// Checks the moments of the tokens against the law that the model knows.
-void check_moments(const std::vector<Eigen::VectorXd>& decodes, const JointMoments& joint,
-                   std::vector<Check>& checks) {
-  const Eigen::Index size = joint.mean.size();
-  const auto n = static_cast<double>(decodes.size());
-  Eigen::VectorXd mean = Eigen::VectorXd::Zero(size);
-  Eigen::MatrixXd products = Eigen::MatrixXd::Zero(size, size), squares = products;
-  for (const Eigen::VectorXd& decode : decodes) {
-    const Eigen::VectorXd off = decode - joint.mean;
-    const Eigen::MatrixXd product = off * off.transpose();
-    mean += off / n;
-    products += product / n;
-    squares += product.cwiseAbs2() / n;
-  }
-  Check means{.name = "mean of the tokens, in errors",
-              .samples = static_cast<std::int64_t>(decodes.size()),
-              .statistics = static_cast<int>(size)};
-  Check covariances{.name = "covariance of the tokens, in errors",
-                    .samples = means.samples,
-                    .statistics = static_cast<int>(size * (size + 1) / 2)};
-  for (Eigen::Index i = 0; i < size; ++i) {
-    means.statistic =
-        std::max(means.statistic, errors_apart(mean[i], 0, std::sqrt(joint.covariance(i, i) / n)));
-    for (Eigen::Index j = 0; j <= i; ++j) {
-      const double spread =
-          std::sqrt(std::max(0.0, squares(i, j) - products(i, j) * products(i, j)) / n);
-      covariances.statistic = std::max(
-          covariances.statistic, errors_apart(products(i, j), joint.covariance(i, j), spread));
-    }
-  }
-  checks.push_back(means);
-  checks.push_back(covariances);
-}
 
 // Says whether a draft was tested, and reached.
 bool tested(const Judged& judged) {
@@ -292,22 +108,6 @@ void check_self(const Composition& composition, const Prompt& prompt, Loaded& lo
     });
   }
   checks.push_back(check);
-}
-
-// Sets the bound that each check exceeds with probability alpha / (number of statistics) a
-// statistic.
-void correct(std::vector<Check>& checks, double alpha) {
-  int statistics = 0;
-  for (const Check& check : checks) statistics += check.statistics;
-  const double each = alpha / statistics;
-  for (Check& check : checks) {
-    // No such draft may be rejected.
-    if (check.name.starts_with("drafts of the target itself")) continue;
-    const bool distance = check.name.find("distance") != std::string::npos;
-    check.critical =
-        distance ? std::sqrt(std::log(2 / each) / 2 / static_cast<double>(check.samples))
-                 : boost::math::quantile(boost::math::complement(boost::math::normal(), each / 2));
-  }
 }
 
 }  // namespace

@@ -8,21 +8,9 @@
 
 #include "core/config/composition.h"
 #include "core/loop/decoder.h"
+#include "experiments/certify/vector_statistics.h"
 
 namespace draftlab {
-
-// One statistic, or the largest of several of one kind, and a bound that it exceeds with a
-// probability that Bonferroni's correction makes small enough.
-struct Check {
-  std::string name;
-  std::int64_t samples = 0;
-  // `statistic` is the largest of so many.
-  int statistics = 1;
-  double statistic = 0, critical = 0;
-  // Whether a lossy decoder may fail the check; false marks a claim that must hold for either.
-  bool of_law = true;
-  bool passes() const { return statistic <= critical; }
-};
 
 struct VectorCertificate {
   std::vector<Check> checks;

@@ -27,28 +27,48 @@ namespace {
 
 constexpr std::size_t kMostSummarised = 40;  // cells in the table at the end
 
-std::int64_t number(const CommandLine& line, const std::string& flag, std::int64_t otherwise,
-                    std::int64_t least) {
-  if (!line.has(flag)) return otherwise;
-  const std::string text = line.flag(flag);
-  std::int64_t value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || value < least) {
-    throw UsageError("--" + flag + " = " + text + " must be a whole number, at least " +
-                     std::to_string(least));
+struct SweepFlags {
+  std::string out, cells, round;
+  std::int64_t jobs = 1, report = -1;
+  bool dry_run = false, estimate = false, resume = false, replace = false, worker = false;
+  bool status = false, cancel = false, retry = false, gather = false, requeue = false;
+  void declare(OptionSet& set) {
+    set.add("out", &out).help("Folder of the sweep; without it out/CONFIG.");
+    set.add("jobs", &jobs).in(1, 4096).help("Worker processes.");
+    set.add("dry-run", &dry_run).help("Prints the table of cells and does nothing.");
+    set.add("estimate", &estimate)
+        .help("Decodes a few steps, prints core-hours, walltime and memory.");
+    set.add("resume", &resume)
+        .help("Does what is missing, with the config as it is now. This is what happens anyhow.");
+    set.add("replace", &replace)
+        .help("Another config takes over the folder: removes what only the old one decoded.");
+    set.add("worker", &worker).help("Decodes one cell of DIR after another until none is left.");
+    set.add("cells", &cells).help("A:B: only these cells, counted from 0.");
+    set.add("status", &status).help("Prints what became of the cells of DIR.");
+    set.add("cancel", &cancel).help("Stops workers and jobs of DIR.");
+    set.add("retry", &retry).help("Forgets failures of DIR, then goes on.");
+    set.add("gather", &gather).help("Merges what is done into DIR/sweep.h5.");
+    set.add("requeue", &requeue)
+        .help(
+            "With --worker in a Slurm job: waits for cells that others hold, and requeues the "
+            "job when it is stopped.");
+    set.add("report", &report).in(-1, 1e6).help("A worker's: descriptor to report to.");
+    set.add("round", &round).help("A worker's: name of the run that started it.");
   }
+};
+
+std::size_t cell_number(const std::string& text) {
+  std::size_t value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (read.ec != std::errc{} || read.ptr != text.data() + text.size())
+    throw UsageError("--cells takes two whole numbers A:B, and '" + text + "' is none");
   return value;
 }
 
-void set_cells(const CommandLine& line, WorkerOptions& options) {
-  if (!line.has("cells")) return;
-  const std::string text = line.flag("cells");
+void set_cells(const std::string& text, WorkerOptions& options) {
   const std::size_t colon = text.find(':');
-  CommandLine halves;
-  halves.flags = {{"cells", text.substr(0, colon)},
-                  {"cells to", colon == std::string::npos ? "" : text.substr(colon + 1)}};
-  options.first = static_cast<std::size_t>(number(halves, "cells", 0, 0));
-  options.last = static_cast<std::size_t>(number(halves, "cells to", 0, 0));
+  options.first = cell_number(text.substr(0, colon));
+  options.last = cell_number(colon == std::string::npos ? "" : text.substr(colon + 1));
 }
 
 // What --dry-run prints: every cell, before anything is loaded.
@@ -121,30 +141,23 @@ bool set_aside(const SweepFolder& folder) {
   return true;
 }
 
-}  // namespace
-
-std::vector<std::string> frozen_plugins(const std::string& path) {
-  return SweepFolder::is_one(path) ? SweepFolder::plugins(path) : std::vector<std::string>{};
-}
-
-int sweep(const CommandLine& line, const Registries& registries) {
+int sweep(const SweepFlags& flags, const CommandLine& line, const Registries& registries) {
   const std::string& path = line.paths[0];
   const bool is_folder = std::filesystem::is_directory(path);
-  if (line.has("worker")) {
+  if (flags.worker) {
     WorkerOptions options;
     for (const auto& [key, value] : line.overrides) {
       if (key != "run.threads")
         throw UsageError("a worker decodes what was frozen, so --" + key + " means nothing to it");
       options.threads = std::atoi(value.c_str());
     }
-    options.report = static_cast<int>(number(line, "report", -1, 0));
-    options.round = line.flag("round", process_identity());
-    set_cells(line, options);
+    options.report = static_cast<int>(flags.report);
+    options.round = flags.round.empty() ? process_identity() : flags.round;
+    if (!flags.cells.empty()) set_cells(flags.cells, options);
     const SlurmJob job = slurm_job();
     options.job = job.id, options.requeued = job.requeued, options.seconds_left = job.seconds_left;
-    options.wait =
-        line.has("requeue") || options.report >= 0;  // a whole sweep ends when every cell has
-    if (line.has("requeue") && !job.id.empty())
+    options.wait = flags.requeue || options.report >= 0;  // a whole sweep ends when every cell has
+    if (flags.requeue && !job.id.empty())
       options.at_exit = [&] { std::cout << requeue(job) << std::endl; };
     return work(SweepFolder::open(path, registries), options, registries);
   }
@@ -152,7 +165,7 @@ int sweep(const CommandLine& line, const Registries& registries) {
     throw UsageError("'" + path + "' holds a frozen config; to change --" +
                      line.overrides[0].first + ", give the config itself and --out " + path);
   }
-  if (!is_folder && line.has("dry-run")) {
+  if (!is_folder && flags.dry_run) {
     Faults faults;
     const Config config = Config::read(path, line.overrides, faults);
     faults.raise();
@@ -163,21 +176,26 @@ int sweep(const CommandLine& line, const Registries& registries) {
     Faults faults;
     const Config config = Config::read(path, line.overrides, faults);
     faults.raise();
-    const std::string out = line.flag("out", "out/" + std::filesystem::path(path).stem().string());
+    const std::string out =
+        flags.out.empty() ? "out/" + std::filesystem::path(path).stem().string() : flags.out;
+    if (out.find_first_of("\r\n") != std::string::npos)
+      throw UsageError("--out has an end of line in its name, which no script of a job may hold");
     if (!SweepFolder::may_begin(out))
       throw OutputError("'" + out +
                         "' exists and is no folder of a sweep; name another with --out");
-    if (!line.has("replace")) {
+    const std::string parts_changed = plugin_change(out, line.plugins);
+    if (!flags.replace) {
       if (const std::string change = config_change(out, config, registries); !change.empty())
         throw OutputError(change);
+      if (!parts_changed.empty()) throw OutputError(parts_changed);
     }
     SweepFolder frozen = SweepFolder::freeze(out, config, line.plugins, registries);
-    if (line.has("replace")) frozen.remove_other_cells();
+    if (flags.replace) frozen.remove_cells(!parts_changed.empty());
     return frozen;
   };
   SweepFolder folder = begun();
-  if (line.has("dry-run")) return dry_run(folder.config(), registries);
-  if (line.has("cancel")) {
+  if (flags.dry_run) return dry_run(folder.config(), registries);
+  if (flags.cancel) {
     folder.cancel(true);
     if (const std::string said = cancel_jobs(folder); !said.empty())
       std::cerr << "Slurm did not end the jobs: " << said << "\n";
@@ -185,28 +203,47 @@ int sweep(const CommandLine& line, const Registries& registries) {
               << folder.path() << " continues\n";
     return 0;
   }
-  if (line.has("gather") || line.has("status")) settle_with_slurm(folder);
-  if (line.has("status")) return print_status(folder, manifest(folder), std::cout) ? 0 : 1;
-  if (line.has("gather")) {
+  if (flags.gather || flags.status) settle_with_slurm(folder);
+  if (flags.status) return print_status(folder, manifest(folder), std::cout) ? 0 : 1;
+  if (flags.gather) {
     set_aside(folder);
     return finish(folder, true);
   }
-  if (line.has("estimate")) return estimate(folder, registries);
+  if (flags.estimate) return estimate(folder, registries);
   for (const char* const part : {"", "/cells", "/attempts"}) remove_leftovers(folder.path() + part);
   folder.cancel(false);
-  if (line.has("retry")) std::cout << forgive_failures(folder) << " failures forgotten\n";
+  if (flags.retry) std::cout << forgive_failures(folder) << " failures forgotten\n";
   forgive_interrupted(folder);
-  if (line.has("slurm")) {
+  if (line.passes) {
     Faults faults;
     const SlurmOptions options =
         compose(folder.cells()[0].cell.config, registries, faults).section<SlurmOptions>();
     settle_with_slurm(folder);
     return submit(folder, options, line.passed);
   }
-  const int jobs = static_cast<int>(number(line, "jobs", 1, 1));
+  const int jobs = static_cast<int>(flags.jobs);
   bool went_through = run_locally(folder, jobs);
   if (went_through && set_aside(folder)) went_through = run_locally(folder, jobs);
   return finish(folder, went_through);
+}
+
+}  // namespace
+
+std::vector<std::string> frozen_plugins(const std::string& path) {
+  return SweepFolder::is_one(path) ? SweepFolder::plugins(path) : std::vector<std::string>{};
+}
+
+Command sweep_command() {
+  return {.name = "sweep",
+          .arguments = "CONFIG|DIR",
+          .summary =
+              "decode every cell of a config, each on its own: in several processes, or on a "
+              "cluster",
+          .takes_config = true,
+          .flags = with_flags(sweep),
+          .last = "slurm",
+          .last_arguments = "[SBATCH OPTION]...",
+          .last_help = "Submits to Slurm; it comes last, and what follows goes to sbatch."};
 }
 
 }  // namespace draftlab

@@ -2,12 +2,14 @@
 // as an array of Slurm jobs. Whatever is killed, the same command goes on with what is missing.
 #pragma once
 
-#include "core/config/plugin.h"
-#include "experiments/arm/command_line.h"
+#include <string>
+#include <vector>
+
+#include "experiments/command/command.h"
 
 namespace draftlab {
 
-int sweep(const CommandLine& line, const Registries& registries);
+Command sweep_command();
 
 // Returns the libraries that were frozen into the folder of a sweep, and none where `path` is a
 // config.

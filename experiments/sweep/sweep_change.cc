@@ -51,4 +51,23 @@ std::string config_change(const std::string& folder, const Config& config,
          "; name another folder with --out, or give --replace to remove what that one decoded";
 }
 
+std::string plugin_change(const std::string& folder, const std::vector<std::string>& plugins) {
+  const std::vector<std::string> frozen = SweepFolder::plugin_names(folder);
+  for (const std::string& plugin : plugins) {
+    const std::string file = std::filesystem::path(plugin).filename().string();
+    const std::string now = SweepFolder::frozen_name(plugin);
+    const auto is_same_file = [&](const std::string& name) {
+      return name.substr(name.find('-') + 1) == file;
+    };
+    if (std::find(frozen.begin(), frozen.end(), now) != frozen.end() ||
+        std::none_of(frozen.begin(), frozen.end(), is_same_file))
+      continue;
+    return "'" + plugin + "' has changed since the sweep in '" + folder +
+           "' was frozen; name another folder with --out, or give --replace to decode all of it "
+           "again (draftlab sweep " +
+           folder + " goes on with the file as it was)";
+  }
+  return {};
+}
+
 }  // namespace draftlab

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/config/composition.h"
 
@@ -11,5 +12,9 @@ namespace draftlab {
 // of that one is a cell of this one, too: the same config, perhaps with more axes or prompts.
 std::string config_change(const std::string& folder, const Config& config,
                           const Registries& registries);
+
+// The same of the files of its parts: one of a frozen name must hold what was frozen, because cells
+// that are done were decoded by that.
+std::string plugin_change(const std::string& folder, const std::vector<std::string>& plugins);
 
 }  // namespace draftlab

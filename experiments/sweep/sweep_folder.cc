@@ -103,20 +103,31 @@ bool SweepFolder::may_begin(const std::string& path) {
   });
 }
 
-std::vector<std::string> SweepFolder::plugins(const std::string& path) {
+// What sweep.json says; nothing where there is none.
+std::vector<std::string> SweepFolder::plugin_names(const std::string& path) {
   const Json json = Json::parse(contents(path + "/sweep.json"), nullptr, false);
+  std::vector<std::string> names;
+  if (!json.is_object() || !json.contains("plugins") || !json["plugins"].is_array()) return names;
+  for (const Json& plugin : json["plugins"])
+    names.push_back(plugin.is_string() ? plugin.get<std::string>() : plugin.dump());
+  return names;
+}
+
+std::vector<std::string> SweepFolder::plugins(const std::string& path) {
   std::vector<std::string> found;
-  if (!json.is_object() || !json.contains("plugins") || !json["plugins"].is_array()) return found;
-  for (const Json& plugin : json["plugins"]) {
-    const std::string name = plugin.is_string() ? plugin.get<std::string>() : plugin.dump();
+  for (const std::string& name : plugin_names(path)) {
     const std::string file = path + "/plugins/" + name;
-    const bool own = plugin.is_string() && name.find('/') == std::string::npos;
+    const bool own = name.find('/') == std::string::npos;
     if (!own || !name.starts_with(id_of(contents(file)) + "-"))
       throw DataError("'" + path + "/sweep.json' names the plugin '" + name +
-                      "', which is not the library that was frozen; name one with --plugin");
+                      "', which is not the file that was frozen; name one with --plugin");
     found.push_back(file);
   }
   return found;
+}
+
+std::string SweepFolder::frozen_name(const std::string& plugin) {
+  return id_of(contents(plugin)) + "-" + fs::path(plugin).filename().string();
 }
 
 SweepFolder SweepFolder::freeze(const std::string& path, const Config& config,
@@ -138,11 +149,10 @@ SweepFolder SweepFolder::freeze(const std::string& path, const Config& config,
   folder.path_ = fs::canonical(path).string();
   folder.home_ = fs::current_path().string();
   for (const std::string& plugin : plugins) {
-    const std::string bytes = contents(plugin);
-    const std::string name = id_of(bytes) + "-" + fs::path(plugin).filename().string();
+    const std::string name = frozen_name(plugin);
     make_folder(folder.path_ + "/plugins");
     if (!fs::exists(folder.path_ + "/plugins/" + name))
-      write_whole(folder.path_ + "/plugins/" + name, bytes);
+      write_whole(folder.path_ + "/plugins/" + name, contents(plugin));
     folder.plugins_.push_back(name);
   }
   const Json before = Json::parse(contents(folder.path_ + "/sweep.json"), nullptr, false);
@@ -276,9 +286,10 @@ void SweepFolder::cancel(bool cancelled) const {
     ::unlink((path_ + "/cancelled").c_str());
 }
 
-void SweepFolder::remove_other_cells() const {
+void SweepFolder::remove_cells(bool all) const {
   std::set<std::string> ours = {"workers"};  // whose log is nobody's in particular
-  for (const SweepCell& cell : cells_) ours.insert(cell.id);
+  for (const SweepCell& cell : cells_)
+    if (!all) ours.insert(cell.id);
   std::error_code error;
   for (const char* const part : {"/cells", "/attempts", "/logs"}) {
     for (const fs::directory_entry& entry : fs::directory_iterator(path_ + part, error)) {

@@ -4,7 +4,7 @@
 //   DIR/config.ini      the config, includes and overrides resolved; it can be run as it stands
 //   DIR/sweep.json      where and with what it was frozen: folder, program, plugins, digests of
 //                       checkpoints and data
-//   DIR/plugins/        copies of the libraries that --plugin named
+//   DIR/plugins/        copies of the libraries and Python files that --plugin named
 //   DIR/cells/ID.h5     the trace of a finished cell (ID.h5.units/ while it is decoded)
 //   DIR/attempts/ID.N   who began a cell, and what became of it (claims.h)
 //   DIR/logs/ID.log     what decoding it said
@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "core/config/composition.h"
-#include "experiments/arm/command_line.h"
 #include "experiments/sweep/claims.h"
 
 namespace draftlab {
@@ -54,8 +53,12 @@ class SweepFolder {
   static bool is_one(const std::string& path);
   // Says whether a sweep is there already, or nothing but what an interrupted beginning left.
   static bool may_begin(const std::string& path);
-  // Returns the libraries that were frozen. Throws DataError where one is not what it was.
+  // Returns the plugins that were frozen. Throws DataError where one is not what it was.
   static std::vector<std::string> plugins(const std::string& path);
+  // The names of their copies, which begin with the digest of what is in them.
+  static std::vector<std::string> plugin_names(const std::string& path);
+  // The name under which a file that --plugin names would be frozen now.
+  static std::string frozen_name(const std::string& plugin);
 
   // The absolute path.
   const std::string& path() const { return path_; }
@@ -71,8 +74,8 @@ class SweepFolder {
   // Renames traces that are not what was written, so that their cells are decoded again. Returns
   // how many there were.
   std::size_t set_aside_damaged() const;
-  // Removes what an earlier config decoded and this one does not name.
-  void remove_other_cells() const;
+  // Removes what an earlier config decoded: what this one does not name, or all of it.
+  void remove_cells(bool all) const;
   bool cancelled() const;
   void cancel(bool cancelled) const;
 

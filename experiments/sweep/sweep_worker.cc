@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "core/base/files.h"
+#include "core/base/log.h"
 #include "core/base/progress.h"
 #include "core/config/composition.h"
 #include "core/trace/provenance.h"
@@ -185,12 +186,13 @@ bool Worker::decode_prompts(const LoadedArm& arm, const SweepCell& cell, std::si
   const auto may_go_on = [&] {
     if (stopping || folder_.cancelled()) return false;
     if (options_.seconds_left > 0 && left() < 1.5 * longest + options_.grace) {
-      std::cerr << "no time is left for another sample\n";
+      log(LogLevel::warning, "no time is left for another sample");
       stopping = true;
       return false;
     }
     if (claims_.holds()) return true;
-    std::cerr << "another process has taken over, because this one slept longer than its lease\n";
+    log(LogLevel::warning,
+        "another process has taken over, because this one slept longer than its lease");
     return false;
   };
   // In a batch a sample that ends is replaced at once; else each is decoded on its own.
@@ -219,15 +221,16 @@ bool Worker::decode_prompts(const LoadedArm& arm, const SweepCell& cell, std::si
 
 Worker::Result Worker::decode(std::size_t index) {
   const SweepCell& cell = folder_.cells()[index];
-  const CellLog log(folder_.log(cell));
-  std::cerr << utc_now() << " " << process_identity() << ": "
-            << (cell.cell.label.empty() ? cell.id : cell.cell.label) << std::endl;
+  const CellLog here(folder_.log(cell));
+  log(LogLevel::info,
+      process_identity() + " begins with " + (cell.cell.label.empty() ? cell.id : cell.cell.label));
   const auto began = Clock::now();
   Attempt outcome;
   outcome.first = cell.first, outcome.prompts = cell.prompts, outcome.samples = cell.samples;
   const auto end = [&](AttemptState state, int status, const std::string& reason) {
     outcome.seconds = since(began), outcome.exit_status = status, outcome.reason = reason;
-    std::cerr << utc_now() << " " << reason << " after " << duration(outcome.seconds) << std::endl;
+    log(state == AttemptState::failed ? LogLevel::error : LogLevel::warning,
+        reason + " after " + duration(outcome.seconds));
     if (state == AttemptState::failed) outcome.last_line = last_line(folder_.log(cell));
     const std::lock_guard lock(writing_);
     writer_.reset();
@@ -244,7 +247,8 @@ Worker::Result Worker::decode(std::size_t index) {
     cache_.release_unused();
     const std::string digest = arm.models.target().facts().digest,
                       frozen = cell.inputs.checkpoint_digest;
-    if (!digest.empty() && frozen.find(' ') == std::string::npos && digest != frozen) {
+    const bool comparable = !frozen.empty() && frozen.find(' ') == std::string::npos;
+    if (!digest.empty() && comparable && digest != frozen) {
       throw DataError("the checkpoint '" + cell.inputs.checkpoint +
                       "' has changed since the sweep was frozen: its digest is " + digest +
                       " and was " + frozen);
@@ -275,7 +279,7 @@ Worker::Result Worker::decode(std::size_t index) {
     std::function<void()> rest = writer_->closing();
     settle();
     outcome.state = AttemptState::done, outcome.seconds = since(began);
-    std::cerr << utc_now() << " decoded after " << duration(outcome.seconds) << std::endl;
+    log(LogLevel::info, "decoded after " + duration(outcome.seconds));
     closing_ = Closing{index, claims_.release(outcome), std::move(writer_), {}};
     closing_->written = std::async(
         std::launch::async, rest ? std::move(rest) : [] {});
@@ -346,6 +350,7 @@ int Worker::work() {
 }  // namespace
 
 int work(const SweepFolder& folder, const WorkerOptions& options, const Registries& registries) {
+  if (!logging()) open_log("-");
   struct sigaction action {};
   action.sa_handler = stop;
   ::sigaction(SIGTERM, &action, nullptr);

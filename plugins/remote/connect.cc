@@ -14,13 +14,26 @@
 #include <filesystem>
 
 #include "plugins/remote/peer.h"
+#include "plugins/remote/python_plugin.h"
 
 extern char** environ;
 
-namespace draftlab::remote {
+namespace draftlab {
+
+std::string python_package() {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  const fs::path installed = program.parent_path().parent_path() / "share/draftlab/python";
+  for (const fs::path& folder : {installed, fs::path(DRAFTLAB_PYTHON_PACKAGE)})
+    if (fs::exists(folder / "draftlab", error)) return folder.string();
+  return {};
+}
+
+namespace remote {
 namespace {
 
-// The environment of a Python process: it finds the package of this source tree first.
+// The environment of a Python process: it finds the package of this program first.
 std::vector<std::string> environment() {
   const std::string key = "PYTHONPATH=";
   std::string path;
@@ -31,8 +44,8 @@ std::vector<std::string> environment() {
     else
       variables.emplace_back(*variable);
   }
-  const std::string package = DRAFTLAB_PYTHON_PACKAGE;
-  if (std::filesystem::exists(package)) path = package + (path.empty() ? "" : ":" + path);
+  if (const std::string package = python_package(); !package.empty())
+    path = package + (path.empty() ? "" : ":" + path);
   if (!path.empty()) variables.push_back(key + path);
   return variables;
 }
@@ -130,4 +143,5 @@ Connected start_python(const std::string& python, const std::string& file) {
   return made;
 }
 
-}  // namespace draftlab::remote
+}  // namespace remote
+}  // namespace draftlab

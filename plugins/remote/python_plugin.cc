@@ -15,41 +15,12 @@ std::string& provenance_so_far() {
   return text;
 }
 
-// What Registry::add_made will do.
-template <class Interface, class Fresh, class Make>
-void add_made(Registry<Interface>& registry, const std::string& name, const std::string& summary,
-              std::vector<Form> forms, const std::string& source, Fresh fresh, Make make) {
-  typename Registry<Interface>::Entry entry{name, summary, source, std::move(forms), {}, {}};
-  entry.with_options = [fresh](OptionSet& set, const std::function<void()>& use) {
-    auto options = fresh();
-    options.declare(set);
-    use();
-  };
-  entry.reads = [name, fresh, make](const Config& config, const std::string& section,
-                                    Faults& faults, const Registry<Interface>*) {
-    const auto options = std::make_shared<decltype(fresh())>(fresh());
-    OptionSet set;
-    options->declare(set);
-    set.read(config, section, faults);
-    Bound<Interface> bound{name, {}, [options, make] { return make(*options); }};
-    for (const Option& option : set.options())
-      bound.values.emplace_back(option.name(), option.value());
-    return bound;
-  };
-  if (registry.find(name))
-    throw Fault(registry.kind() + " '" + name + "' is registered twice, the second time by " +
-                source);
-  const_cast<std::vector<typename Registry<Interface>::Entry>&>(registry.entries())
-      .push_back(std::move(entry));
-}
-
 template <class Interface>
 void add(Registry<Interface>& registry, const std::shared_ptr<Peer>& peer, const PartSpec& spec,
          std::unique_ptr<Interface> (*make)(Instance)) {
   const auto shared = std::make_shared<const PartSpec>(spec);
-  add_made(
-      registry, spec.name, spec.summary, spec.forms, spec.place,
-      [shared] { return RemoteOptions(*shared); },
+  registry.add_made(
+      spec.name, spec.summary, spec.place, spec.forms, [shared] { return RemoteOptions(*shared); },
       [shared, peer, make](const RemoteOptions& options) {
         return make(std::make_unique<Remote>(peer, shared, options.values()));
       });

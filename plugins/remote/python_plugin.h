@@ -18,6 +18,10 @@ struct PythonOptions {
 // UsageError for a timeout that is none.
 void complete(PythonOptions& options);
 
+// The folder that holds the Python package `draftlab`: the one installed beside the program, or
+// that of the tree in which it was built. "" when there is neither.
+std::string python_package();
+
 // Whether `--plugin` names a Python file or the address of a process, and not a library.
 bool is_remote_plugin(const std::string& plugin);
 
@@ -25,9 +29,6 @@ bool is_remote_plugin(const std::string& plugin);
 // cannot; Fault when a name is taken.
 void load_remote_plugin(const std::string& plugin, const PythonOptions& options,
                         Registries& registries);
-
-// Registers `model = remote`.
-void register_server_model(Registries& registries);
 
 // Interpreter, packages, files and digests of all that were loaded, for the trace. "" without any.
 std::string remote_provenance();

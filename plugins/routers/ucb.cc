@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 #include "core/config/plugin.h"
@@ -17,6 +18,13 @@
 namespace draftlab {
 namespace {
 
+// Where span and progress are measured.
+enum class MeasuredIn { block, sub_block };
+constexpr std::array<std::string_view, 2> words(MeasuredIn) { return {"block", "sub-block"}; }
+// Which drafts' entropy is averaged.
+enum class EntropyOver { span, masks };
+constexpr std::array<std::string_view, 2> words(EntropyOver) { return {"span", "masks"}; }
+
 class Ucb final : public Router {
  public:
   struct Options {
@@ -24,7 +32,8 @@ class Ucb final : public Router {
     std::int64_t span_bins = 2, progress_bins = 2, entropy_bins = 2;
     double verify_cost = 2, skip_cost = 1;
     bool ties_verify = true, count_prompt = true;
-    std::string entropy_over = "span", window = "block";
+    EntropyOver entropy_over = EntropyOver::span;
+    MeasuredIn window = MeasuredIn::block;
     std::int64_t width = 0;
     void declare(OptionSet& set) {
       set.add("beta", &beta).in(0, 1e6).help("Weight of exploration (Eq. 16).");
@@ -45,12 +54,10 @@ class Ucb final : public Router {
               "Whether prompt tokens in the block count as progress; the authors' code counts them "
               "in one port of two.");
       set.add("window", &window)
-          .one_of({"block", "sub-block"})
           .help(
               "Where span and progress are measured: in the block, or in its current sub-block, as "
               "in the authors' port for Fast-dLLM v2.");
       set.add("entropy_over", &entropy_over)
-          .one_of({"span", "masks"})
           .help("Drafts whose entropy is averaged: of the span, or of every mask of the window.");
       set.add("width", &width)
           .in(0, 1e9)
@@ -114,11 +121,13 @@ class Ucb final : public Router {
   }
 
   int bucket(const StepView& step) const {
-    const StepView::Block& window = options_.window == "block" ? step.block : step.sub_block;
+    const StepView::Block& window =
+        options_.window == MeasuredIn::block ? step.block : step.sub_block;
     const int size = window.size, known = options_.count_prompt ? 0 : window.given;
     const double span = size > 1 ? static_cast<double>(step.span.length - 1) / (size - 1) : 0;
     const double progress = size > 0 ? static_cast<double>(size - window.masked - known) / size : 0;
-    const Eigen::Index seen = options_.entropy_over == "span" ? step.drafts() : step.entropy.size();
+    const Eigen::Index seen =
+        options_.entropy_over == EntropyOver::span ? step.drafts() : step.entropy.size();
     const double nats = seen > 0 ? step.entropy.head(seen).mean() : 0;
     const double entropy =
         nats / std::log(static_cast<double>(options_.width > 0 ? options_.width : step.vocabulary));

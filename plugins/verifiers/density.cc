@@ -25,7 +25,7 @@ class Density final : public Verifier {
  public:
   using Options = DensityOptions;
   explicit Density(const Options& options) : options_(options) {
-    if (options.context == "parallel" && options.bonus)
+    if (options.context == DensityContext::parallel && options.bonus)
       throw ConfigError(
           "bonus = true asks the position behind all drafts, which context = parallel does not "
           "see; one of them must change");
@@ -53,7 +53,7 @@ class Density final : public Verifier {
     if (drafted == step.window.span) verdict.why = step.window.boundary;
     if (proposal.exact >= drafted) co_return verdict;
 
-    const bool parallel = options_.context == "parallel";
+    const bool parallel = options_.context == DensityContext::parallel;
     const bool bonus = options_.bonus && drafted < step.window.span;
     Question question{.kind = Kind::verify, .view = step.models[0].view, .nodes = {}, .asks = {}};
     if (!parallel)

@@ -4,6 +4,8 @@
 // choice, and where it stops the choice is committed too. So what is committed is what stepwise
 // decoding commits, at any temperature, whatever was drafted.
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "core/base/error.h"
 #include "core/config/plugin.h"
@@ -14,14 +16,25 @@
 namespace draftlab {
 namespace {
 
+// Which of the drafts' paths are nodes.
+enum class Shape { chain, mix_order, top_k };
+constexpr std::array<std::string_view, 3> words(Shape) { return {"chain", "mix-order", "top-k"}; }
+// When a child holds its node's choice.
+enum class Match { position_and_token, token };
+constexpr std::array<std::string_view, 2> words(Match) { return {"position-and-token", "token"}; }
+// Who draws the token of a node's choice.
+enum class Draws { own, ratio };
+constexpr std::array<std::string_view, 2> words(Draws) { return {"own", "ratio"}; }
+
 class Tree final : public Verifier {
  public:
   struct Options {
-    std::string shape = "chain", match = "position-and-token", draws = "own";
+    Shape shape = Shape::chain;
+    Match match = Match::position_and_token;
+    Draws draws = Draws::own;
     std::int64_t top_k = 2, budget = 64;
     void declare(OptionSet& set) {
       set.add("shape", &shape)
-          .one_of({"chain", "mix-order", "top-k"})
           .help(
               "The drafts as they were drafted, on a path N + 1 nodes with the root (the paper's "
               "greedy tree); the path, and at each of them the draft after next, 2N nodes; or the "
@@ -33,13 +46,11 @@ class Tree final : public Verifier {
               "Most nodes of a top-k tree, its root included: the most probable paths by the "
               "drafter's distributions.");
       set.add("match", &match)
-          .one_of({"position-and-token", "token"})
           .help(
               "A child is right if the node's own choice is its position and its token; or if the "
               "token drawn at its position is, whatever position the node would choose (not "
               "lossless).");
       set.add("draws", &draws)
-          .one_of({"own", "ratio"})
           .help(
               "A node draws its choice's token itself; or the acceptance rule tests the draft at "
               "the position that it chose. That is lossless only where positions are chosen before "
@@ -138,8 +149,8 @@ class Tree final : public Verifier {
   // Builds the tree over the proposal's drafts, in their order.
   Branches grow(const Proposal& proposal, int horizon) const {
     const int deep = std::min(static_cast<int>(proposal.nodes.size()), horizon);
-    if (options_.shape == "mix-order") return mix_order(proposal, deep);
-    if (options_.shape == "top-k")
+    if (options_.shape == Shape::mix_order) return mix_order(proposal, deep);
+    if (options_.shape == Shape::top_k)
       return most_probable(proposal, deep, options_.top_k, options_.budget);
     return as_drafted(proposal, deep);
   }
@@ -151,7 +162,7 @@ class Tree final : public Verifier {
     const int left = horizon - branches.depth_of(node);
     std::vector<std::int32_t> positions = step.ahead(
         branches.state_at(step.canvas, node), std::max(1, std::min(proposal.lookahead, left)));
-    if (options_.match == "token" && !branches.children(node).empty()) {
+    if (options_.match == Match::token && !branches.children(node).empty()) {
       const std::int32_t position = branches.nodes[branches.children(node).front()].position;
       if (!std::count(positions.begin(), positions.end(), position)) positions.push_back(position);
     }
@@ -163,13 +174,13 @@ class Tree final : public Verifier {
                           const Acceptance& acceptance, const Canvas& state, const Answer& answer,
                           int node) const {
     const std::vector<int>& children = branches.children(node);
-    if (options_.match == "token" && !children.empty()) {
+    if (options_.match == Match::token && !children.empty()) {
       const std::int32_t position = branches.nodes[children.front()].position;
       return {{position, step.chance.draw(step.drawn(answer.at(node, position)),
                                           step.choice(state, position))}};
     }
     std::vector<Commit> choice = step.stepwise(state, answer, node);
-    if (options_.draws == "own") return choice;
+    if (options_.draws == Draws::own) return choice;
     for (Commit& commit : choice) {
       const auto child = std::find_if(children.begin(), children.end(), [&](int c) {
         return branches.nodes[c].position == commit.position;

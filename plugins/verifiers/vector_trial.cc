@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/words.h"
 
 namespace draftlab {
 namespace {
@@ -20,7 +21,6 @@ double exponent(const Mixture& law, const Eigen::VectorXd& y, double inflation) 
 
 void DensityOptions::declare(OptionSet& set) {
   set.add("mode", &mode)
-      .one_of({"k-split", "reflection", "closed-form", "paper", "authors-code"})
       .help(
           "The rule: three exact ones, and the published one as printed and as programmed (not "
           "lossless).");
@@ -28,7 +28,6 @@ void DensityOptions::declare(OptionSet& set) {
       "k-split: so many last reverse steps are judged on the draft's path, and those before them "
       "share its noise; 0: all are judged.");
   set.add("context", &context)
-      .one_of({"sequential", "parallel"})
       .help(
           "A draft is judged given those before it, and the first rejection ends the step; or each "
           "given the committed state alone, whatever became of the others (the authors' program: "
@@ -45,7 +44,6 @@ void DensityOptions::declare(OptionSet& set) {
           "Proposals of the residual, after which a plain draw of the target is taken, and counted "
           "(the authors' program: 100).");
   set.add("unresolved", &unresolved)
-      .one_of({"target", "zeros"})
       .help(
           "What is taken then: a plain draw, or a vector of zeros, as the authors' program leaves "
           "there.");
@@ -64,9 +62,9 @@ VectorTrial::VectorTrial(const Step& step, const DensityOptions& options,
     : step_(step), options_(options), acceptance_(acceptance), position_(position), draft_(draft) {
   const int steps = draft.steps;
   const auto refuse = [&](const std::string& why) {
-    throw ConfigError("verifier.density.mode = " + options.mode + " " + why);
+    throw ConfigError("verifier.density.mode = " + std::string(word(options.mode)) + " " + why);
   };
-  if (options.mode == "closed-form" && steps != 1)
+  if (options.mode == DensityMode::closed_form && steps != 1)
     refuse("judges heads with one reverse step, and this model's has " + std::to_string(steps) +
            "; use k-split");
   if (options.k > steps)
@@ -78,9 +76,9 @@ VectorTrial::VectorTrial(const Step& step, const DensityOptions& options,
       4294967296.0)
     refuse("with cap = " + std::to_string(options.cap) + " proposals of " + std::to_string(steps) +
            " steps needs more random numbers than a token has; lower the cap");
-  k_ = published()                                  ? 1
-       : options.mode == "k-split" && options.k > 0 ? static_cast<int>(options.k)
-                                                    : steps;
+  k_ = published()                                             ? 1
+       : options.mode == DensityMode::k_split && options.k > 0 ? static_cast<int>(options.k)
+                                                               : steps;
   const bool shares = options.aligned || k_ == steps;
   own_ = begin_token(
       step, std::move(condition), 0,
@@ -133,12 +131,13 @@ Asking<bool> measure(const Step& step, const DensityOptions& options,
                    log_q = q.log_density(trial.draft_.state(t - 1));
       trial.log_target_ += log_p;
       trial.log_drawn_ += log_q;
-      if (options.mode == "reflection") coupled *= trial.acceptance_.probability(log_p, log_q);
+      if (options.mode == DensityMode::reflection)
+        coupled *= trial.acceptance_.probability(log_p, log_q);
     }
     const double factor = trial.log_sigma();
-    if (options.mode == "reflection") {
+    if (options.mode == DensityMode::reflection) {
       trial.accept_ = coupled;
-    } else if (options.mode == "authors-code") {
+    } else if (options.mode == DensityMode::authors_code) {
       const Mixture &p = trial.tail_[0], &q = trial.draft_.law(1);
       const Eigen::VectorXd& y = trial.draft_.state(0);
       trial.accept_ = trial.acceptance_.probability(
@@ -157,11 +156,11 @@ double VectorTrial::log_sigma() const {
   for (int t = draft_.steps; t >= 1; --t) {
     const Mixture &p = t > 1 ? own_.law(t) : tail_[0], &q = draft_.law(t);
     if (!p.gaussian() || !q.gaussian())
-      throw ConfigError("verifier.density.mode = " + options_.mode +
+      throw ConfigError("verifier.density.mode = " + std::string(word(options_.mode)) +
                         " judges heads of one component, and a reverse step has several");
     if (t > 1) log += q.sigma[0].log().sum() - p.sigma[0].log().sum();
   }
-  return options_.mode == "paper" ? log : -log;
+  return options_.mode == DensityMode::paper ? log : -log;
 }
 
 Judged VectorTrial::judged(bool reached) const {
@@ -174,7 +173,7 @@ Judged VectorTrial::judged(bool reached) const {
 }
 
 Asking<Vector> VectorTrial::decide(Judged& judged) const {
-  if (options_.mode == "reflection") {
+  if (options_.mode == DensityMode::reflection) {
     Asking<Vector> coupling = couple(judged);
     Vector coupled = co_await coupling;
     co_return coupled;
@@ -239,7 +238,7 @@ Asking<Vector> VectorTrial::replace(Judged& judged) const {
     }
   }
   judged.vector.capped = true;
-  if (options_.unresolved == "zeros") {
+  if (options_.unresolved == Unresolved::zeros) {
     Vector zeros{Eigen::VectorXd::Zero(own_.states.back().size()), {}};
     co_return zeros;
   }

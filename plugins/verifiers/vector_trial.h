@@ -2,8 +2,9 @@
 // it.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/config/options.h"
@@ -14,8 +15,24 @@
 
 namespace draftlab {
 
+// The rule by which a drafted vector is judged; the last two are not lossless.
+enum class DensityMode { k_split, reflection, closed_form, paper, authors_code };
+constexpr std::array<std::string_view, 5> words(DensityMode) {
+  return {"k-split", "reflection", "closed-form", "paper", "authors-code"};
+}
+// What a draft is judged given: the drafts before it, or the committed state alone.
+enum class DensityContext { sequential, parallel };
+constexpr std::array<std::string_view, 2> words(DensityContext) {
+  return {"sequential", "parallel"};
+}
+// What is taken where no proposal of the residual was accepted.
+enum class Unresolved { target, zeros };
+constexpr std::array<std::string_view, 2> words(Unresolved) { return {"target", "zeros"}; }
+
 struct DensityOptions {
-  std::string mode = "k-split", context = "sequential", unresolved = "target";
+  DensityMode mode = DensityMode::k_split;
+  DensityContext context = DensityContext::sequential;
+  Unresolved unresolved = Unresolved::target;
   std::int64_t k = 0, cap = 1000;
   double inflation = 42;
   bool aligned = true, bonus = false;
@@ -46,7 +63,9 @@ class VectorTrial {
  private:
   friend Asking<bool> measure(const Step& step, const DensityOptions& options,
                               std::vector<VectorTrial>& trials);
-  bool published() const { return options_.mode == "paper" || options_.mode == "authors-code"; }
+  bool published() const {
+    return options_.mode == DensityMode::paper || options_.mode == DensityMode::authors_code;
+  }
   Normals target_noise() const;
   // The factor that the published rules multiply the ratio with, in nats; 0 for the other rules.
   double log_sigma() const;

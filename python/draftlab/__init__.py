@@ -32,6 +32,7 @@ _HOMES = {
     "task": "parts",
     "ConfigError": "parts",
     "option": "options",
+    "ROOT": "values",
     "Route": "values",
     "Node": "values",
     "Drafts": "values",
@@ -53,6 +54,7 @@ _HOMES = {
     "describe": "program",
     "DraftlabError": "program",
     "Trace": "trace",
+    "hf": "hf",
     **dict.fromkeys(("audit", "engine", "sampler", "scripted"), "audit"),
 }
 

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Tuple
 
 import numpy as np
 
-from draftlab import instances, laws, models, parts, steps, tasks
+from draftlab import instances, laws, models, parts, sharing, steps, tasks
 from draftlab import wire as wires
 
 
@@ -28,9 +28,10 @@ class Faulty(Exception):
 class Worker:
     """Answers the calls of one connection."""
 
-    def __init__(self, wire: wires.Wire, twice: bool, lock: Any = None) -> None:
+    def __init__(self, wire: wires.Wire, twice: bool, lock: Any = None, shelf: Any = None) -> None:
         self.wire, self.twice = wire, twice
         self._lock = lock or contextlib.nullcontext()  # of several connections
+        self._shelf = shelf  # of models that connections share
         self.parts: Dict[int, Any] = {}
         self.dialogues: Dict[int, Dialogue] = {}
 
@@ -40,8 +41,19 @@ class Worker:
                 header, arrays = self.wire.receive()
             except wires.Closed:
                 return
-            with self._lock:
+            with self._turn(header):
                 self.dispatch(header, arrays)
+
+    def _turn(self, header: Dict[str, Any]) -> Any:
+        """Calls of several connections take turns; a shared model sees to that by itself."""
+        shared = isinstance(self.parts.get(header.get("id", 0)), sharing.Handle)
+        return contextlib.nullcontext() if shared else self._lock
+
+    def close(self) -> None:
+        """The connection has ended: shared models forget its sequences."""
+        for part in self.parts.values():
+            if isinstance(part, sharing.Handle):
+                part.close()
 
     # One message, and its reply where it has one.
 
@@ -52,12 +64,17 @@ class Worker:
                 reply, more = self.call(header, arrays)
                 self.wire.send(reply, more)
             elif what == "new":
-                self.parts[header["id"]] = instances.create(header)
+                shared = self._shelf is not None and header["kind"] == "model"
+                self.parts[header["id"]] = (self._shelf.take if shared else instances.create)(
+                    header
+                )
                 self.wire.send({"r": True})
             elif what == "begin":
                 instances.begin(self.parts[header["id"]], header)
             elif what == "del":
-                self.parts.pop(header["id"], None)
+                part = self.parts.pop(header["id"], None)
+                if isinstance(part, sharing.Handle):
+                    part.close()
             elif what == "drop":
                 self.dialogues.pop(header["call"], None)
             elif what == "forget":
@@ -109,9 +126,7 @@ class Worker:
             return {}, [("r", column)]
         return {"r": instances.SENDS[method](given)}, None
 
-    def advance(
-        self, dialogue: Dialogue, call: int, value: Any, told: bool
-    ) -> Tuple[Any, Any]:
+    def advance(self, dialogue: Dialogue, call: int, value: Any, told: bool) -> Tuple[Any, Any]:
         """Runs a generator to its next effect, or its end."""
         laws.active.scope = dialogue.scope
         if told:
@@ -126,8 +141,11 @@ class Worker:
                 self.replay(dialogue, reply)
             return reply
         if not isinstance(effect, (steps.Ask, steps.Draw)):
-            raise instances.wrong(dialogue.method, effect, "it may yield what step.ask, step.draw, "
-                                  "step.below and step.normal make")
+            raise instances.wrong(
+                dialogue.method,
+                effect,
+                "it may yield what step.ask, step.draw, " "step.below and step.normal make",
+            )
         dialogue.said.append((effect, None))
         self.dialogues[call] = dialogue
         return {"y": effect.effect}, None

@@ -55,6 +55,8 @@ def shares_memory(hello: Dict[str, Any]) -> bool:
 
 
 def greet(wire: wires.Wire, hello: Dict[str, Any], file: Optional[str]) -> None:
+    if "limits" in hello:
+        wire.heed(hello["limits"])
     wire.send(
         {
             "draftlab": "wire",

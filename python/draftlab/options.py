@@ -105,3 +105,28 @@ def assign(instance: Any, values: Dict[str, Any]) -> None:
         value = values.get(each.name, each.default)
         each.check(value)
         setattr(instance, each.name, value)
+
+
+def preset(cls: type, name: str, text: str) -> None:
+    """Gives an option of a class another default, written as on a command line."""
+    found = next((each for each in options_of(cls) if each.name == name), None)
+    if found is None:
+        known = ", ".join(each.name for each in options_of(cls)) or "none"
+        raise ValueError(f"{cls.__name__} has no option '{name}'; it has {known}")
+    made = Option(_read(found, text), found.low, found.high, found.choices, found.help)
+    made.name = name
+    made.check(made.default)
+    setattr(cls, name, made)
+
+
+def _read(option: Option, text: str) -> Any:
+    kind = option.type()
+    try:
+        if kind == "bool":
+            return {"true": True, "false": False}[text]
+        if kind.startswith("list of "):
+            number = int if kind == "list of int" else float
+            return [number(word) for word in text.split(",") if word.strip()]
+        return {"int": int, "float": float, "text": str}[kind](text)
+    except (KeyError, ValueError):
+        raise ValueError(f"option {option.name} = {text} is no {kind}") from None

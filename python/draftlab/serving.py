@@ -9,18 +9,20 @@ import threading
 import traceback
 from typing import Any, Optional
 
-from draftlab import calls, loading, wire
+from draftlab import calls, loading, sharing, wire
 
 _MOST_BEFORE_SECRET = 64 << 10  # bytes that a stranger may send
 
 
 class Listener:
-    """Accepts connections at `unix:PATH` or `tcp:HOST:PORT`, each in a thread of its own; calls of
-    several are answered one at a time."""
+    """Accepts connections at `unix:PATH` or `tcp:HOST:PORT`, each in a thread of its own. Calls of
+    several are answered one at a time, but for the models: each is there once, and what several
+    clients ask it at the same time is one forward."""
 
     def __init__(self, address: str, secret: str = "", file: Optional[str] = None) -> None:
         self.secret, self.file = secret, file
         self._lock = threading.Lock()
+        self.shelf = sharing.Shelf()
         kind, _, place = address.partition(":")
         if kind == "unix":
             self._path: Optional[str] = place
@@ -71,7 +73,11 @@ class Listener:
                 return
             wired.limit(wire.MOST_HEADER, wire.MOST_PAYLOAD)
             loading.greet(wired, hello, self.file)
-            calls.Worker(wired, bool(hello.get("twice")), self._lock).run()
+            worker = calls.Worker(wired, bool(hello.get("twice")), self._lock, self.shelf)
+            try:
+                worker.run()
+            finally:
+                worker.close()
         except wire.Nonsense as error:
             try:
                 wired.send({"e": {"text": f"refused {error}"}})

@@ -35,6 +35,7 @@ class Wire:
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
         self.most_header, self.most_payload = MOST_HEADER, MOST_PAYLOAD
+        self.their_header, self.their_payload = MOST_HEADER, MOST_PAYLOAD
         self._buffer = bytearray(_BUFFER)
         self._view = memoryview(self._buffer)
         self._begin = self._end = 0
@@ -42,6 +43,14 @@ class Wire:
     def limit(self, header: int, payload: int) -> None:
         """What this side accepts from now on, in bytes."""
         self.most_header, self.most_payload = header, payload
+
+    def heed(self, limits: Dict[str, int]) -> None:
+        """What the other side announced that it accepts, in bytes."""
+        self.their_header, self.their_payload = limits["header"], limits["payload"]
+
+    def _check(self, header: int, payload: int) -> None:
+        if header > self.their_header or payload > self.their_payload:
+            raise Nonsense(f"a message of {header + payload} bytes, more than draftlab accepts")
 
     def _fill(self, into: memoryview) -> None:
         while len(into):
@@ -103,8 +112,10 @@ class Wire:
         """Sends one message; arrays are (name, array) pairs of the wire's types."""
         if not arrays:
             packed = msgpack.packb(header)
+            self._check(len(packed), 0)
             self.connection.sendall(_PREFIX.pack(len(packed), 0) + packed)
             return
+        self._check(0, sum(array.nbytes for _, array in arrays))
         pieces, listed, at = [], [], 0
         for name, array in arrays:
             array = np.ascontiguousarray(array)
@@ -117,6 +128,7 @@ class Wire:
             listed.append([name, array.dtype.str, list(array.shape)])
             at += pad + array.nbytes
         packed = msgpack.packb({**header, "arrays": listed})
+        self._check(len(packed), at)
         self.connection.sendall(_PREFIX.pack(len(packed), at) + packed)
         for piece in pieces:
             self.connection.sendall(piece)

@@ -1,4 +1,5 @@
-#include "experiments/train.h"
+#include "experiments/command/parse.h"
+#include "experiments/commands.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -40,6 +41,12 @@ class Recorder final : public Trainer {
   Options options_;
 };
 
+// What `draftlab train WORDS...` does.
+int train(const std::vector<std::string>& words, const Registries& registries) {
+  const Parsed parsed = parse(train_command(), words);
+  return parsed.run(parsed.line, registries);
+}
+
 void registry_with_recorder(Registries& registries) {
   register_builtin_plugins(registries);
   register_sections(registries);
@@ -59,8 +66,7 @@ TEST_CASE("a sweep trains each cell in a folder of its own") {
   registry_with_recorder(registries);
   const File file("trainer = recorder\n[run]\nseed = 7\n[sweep]\ntrainer.recorder.size = 2, 3\n");
   calls.clear();
-  CHECK(train({"train", {file.path}, {}, {}, {}, {{"out", "somewhere"}, {"resume", "true"}}},
-              registries) == 0);
+  CHECK(train({file.path, "--out", "somewhere", "--resume"}, registries) == 0);
   REQUIRE(calls.size() == 2);
   CHECK(calls[0].out == "somewhere/size=2");
   CHECK(calls[1].out == "somewhere/size=3");
@@ -76,9 +82,9 @@ TEST_CASE("a checkpoint is written over only by its own training") {
   const File file("trainer = recorder\n");
   const TraceFolder folder("train-out");
   const auto trained = [&](bool resume) {
-    CommandLine line{"train", {file.path}, {}, {}, {}, {{"out", folder.path}}};
-    if (resume) line.flags["resume"] = "true";
-    return train(line, registries);
+    std::vector<std::string> words = {file.path, "--out", folder.path};
+    if (resume) words.emplace_back("--resume");
+    return train(words, registries);
   };
   CHECK(trained(false) == 0);
   std::ofstream(folder / "spiece.model") << "a tokenizer may be there";
@@ -94,8 +100,8 @@ TEST_CASE("a checkpoint is written over only by its own training") {
 TEST_CASE("a config without a trainer is refused") {
   const Registries registries;
   const File file("[run]\nseed = 7\n");
-  CHECK_THROWS_AS(train({"train", {file.path}, {}, {}, {}, {}}, registries), ConfigError);
-  CHECK_THROWS_AS(train({"train", {}, {}, {}, {}, {}}, registries), UsageError);
+  CHECK_THROWS_AS(train({file.path}, registries), ConfigError);
+  CHECK_THROWS_AS(train({}, registries), UsageError);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,41 @@ sys.path.insert(0, str(ROOT / "python"))
 os.environ["DRAFTLAB_PROGRAM"] = str(BINARIES / "draftlab")
 os.environ.setdefault("DRAFTLAB_PYTHON", sys.executable)
 TWINS = str(Path(__file__).parent / "twins.py")
+
+# Threads of a BLAS that wait for one another cost more than they gain where tests run side by side.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# Whatever a test starts has this in its environment.
+MARK = f"DRAFTLAB_TEST_OF={os.getpid()}"
+os.environ.update([MARK.split("=")])
+
+
+def running():
+    """Processes that this test's program started, or a process of theirs, and that run now."""
+    found = set()
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{process}/environ", "rb") as opened:
+                if MARK.encode() in opened.read().split(b"\0"):
+                    found.add(int(process))
+        except OSError:
+            pass
+    return found
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: minutes, under a label of its own")
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_running():
+    yield
+    for _ in range(100):
+        if not running():
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"left running: {running()}")
+
 
 # What the names of parts are recorded in.
 NAMES = ["run_id", "run_arm", "run_config"]

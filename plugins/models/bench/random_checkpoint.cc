@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/base/text.h"
 #include "core/config/plugin.h"
 #include "plugins/models/transformer/transformer_config.h"
 
@@ -129,11 +130,9 @@ void write_published_config(const std::string& name, const std::string& folder) 
     return config_of(found->second).write(folder);
   }
   const auto found = xlnets().find(name);
-  if (found == xlnets().end()) {
-    std::string known;
-    for (const std::string& one : published_shapes()) known += (known.empty() ? "" : ", ") + one;
-    throw UsageError("'" + name + "' is neither a folder with a config.json nor one of " + known);
-  }
+  if (found == xlnets().end())
+    throw UsageError("'" + name + "' is neither a folder with a config.json nor one of " +
+                     joined(published_shapes()));
   make_folder(folder);
   const auto [layers, width, heads, inner] = found->second;
   const nlohmann::json json{{"architectures", {"XLNetLMHeadModel"}},

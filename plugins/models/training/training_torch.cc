@@ -11,6 +11,8 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <sstream>
 
@@ -43,6 +45,37 @@ void say(const std::string& line) { std::cout << line << std::endl; }
 
 constexpr const char* kStateFile = "training.safetensors";
 
+// What a training may not change while it goes on: the seed, and the options of its trainer but for
+// how long it goes and how often it looks at itself.
+std::map<std::string, std::string> begun_with(const Training& training,
+                                              const TrainContext& context) {
+  std::map<std::string, std::string> keys = {{"run.seed", std::to_string(context.seed)}};
+  for (const Config::Entry* const entry : context.config.section("trainer." + training.name)) {
+    const std::string option = entry->key.substr(entry->key.rfind('.') + 1);
+    if (option != "steps" && option != "save_minutes" && !option.starts_with("validate_"))
+      keys[entry->key] = entry->value;
+  }
+  return keys;
+}
+
+// Throws ConfigError where the state was made with other options than those of the config.
+void check_same(const std::string& state, const std::string& begun,
+                const std::map<std::string, std::string>& now) {
+  const nlohmann::json then = nlohmann::json::parse(begun, nullptr, false);
+  if (!then.is_object()) return;  // The state is older than this check.
+  const auto differs = [&](const std::string& key, const std::string& was, const std::string& is) {
+    throw ConfigError("'" + state + "' was begun with " + key + " " + was +
+                      ", and the config has it " + is +
+                      ": --resume goes on with what was begun, and --out names another folder");
+  };
+  for (const auto& [key, value] : now) {
+    const std::string was = then.value(key, "unset");
+    if (was != value) differs(key, was, value);
+  }
+  for (const auto& [key, value] : then.items())
+    if (now.count(key) == 0) differs(key, value.get<std::string>(), "unset");
+}
+
 // The state that a resumed run needs. The network's parameters and gradients become views of two
 // flat arrays, which the optimizer and the checkpoint see.
 struct State {
@@ -72,7 +105,8 @@ struct State {
   }
   std::int64_t step() const { return optimizer.steps; }
 
-  void write(const std::string& path) const {
+  // `begun` is what begun_with() says.
+  void write(const std::string& path, const std::map<std::string, std::string>& begun) const {
     const auto bytes = [](const std::vector<float>& flat) {
       return TensorBytes{ElementType::f32,
                          {static_cast<std::int64_t>(flat.size())},
@@ -82,10 +116,14 @@ struct State {
                       {{"first_moment", bytes(optimizer.first)},
                        {"parameters", bytes(values)},
                        {"second_moment", bytes(optimizer.second)}},
-                      {{"step", std::to_string(step())}, {"seconds", std::to_string(seconds)}});
+                      {{"step", std::to_string(step())},
+                       {"seconds", std::to_string(seconds)},
+                       {"begun_with", nlohmann::json(begun).dump()}});
   }
-  void read(const std::string& path) {
+  void read(const std::string& path, const std::map<std::string, std::string>& begun) {
     const SafetensorsFile file(path);
+    if (const auto found = file.metadata().find("begun_with"); found != file.metadata().end())
+      check_same(path, found->second, begun);
     const auto take = [&](const std::string& name, std::vector<float>& flat) {
       const TensorBytes& stored = file.at(name);
       if (stored.type != ElementType::f32 || stored.bytes.size() != flat.size() * sizeof(float))
@@ -137,8 +175,9 @@ void run_training(const Training& training, const TrainingOptions& o, const Trai
   use_threads(context.machine.threads);
 
   State state(training.parameters, o.weight_decay);
+  const std::map<std::string, std::string> begun = begun_with(training, context);
   const std::string state_file = context.out + "/" + kStateFile;
-  if (context.resume && std::filesystem::exists(state_file)) state.read(state_file);
+  if (context.resume && std::filesystem::exists(state_file)) state.read(state_file, begun);
   Provenance made = provenance(context.machine, static_cast<std::int64_t>(context.seed));
   made.title = context.config.title();
   CurveWriter curves(context.out + "/curves.h5", made, context.resume);
@@ -152,7 +191,7 @@ void run_training(const Training& training, const TrainingOptions& o, const Trai
     curves.flush();
     training.save(context.out);
     // It is written last, so that the state is never newer than the network it belongs to.
-    state.write(state_file);
+    state.write(state_file, begun);
   };
   const auto validate = [&](Progress& progress) {
     ValidationRow row;

@@ -3,6 +3,9 @@
 import numpy as np
 import torch
 
+# The random bits of torch.rand in types that are narrower than float64.
+_BITS = {torch.float32: 24, torch.float16: 11, torch.bfloat16: 8}
+
 
 def put_all(put, asked) -> None:
     """Replaces them by `put(owner, name, value)`; `asked[-1]` answers while there is one."""
@@ -13,12 +16,19 @@ def put_all(put, asked) -> None:
             return made.to(dtype=dtype or like.dtype, device=like.device)
         return made.to(dtype=dtype or torch.get_default_dtype())
 
+    def uniforms(shape, dtype):
+        """Numbers in [0, 1) as torch makes them: multiples of 2^-24 for float32, never 1."""
+        values = asked[-1].uniform(tuple(shape))
+        bits = _BITS.get(dtype)
+        return values if bits is None else np.floor(values * 2.0**bits) / 2.0**bits
+
     def rand(real):
         def function(*size, dtype=None, **named):
             if not asked:
                 return real(*size, dtype=dtype, **named)
             shape = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
-            return tensor(asked[-1].uniform(tuple(shape)), dtype=dtype)
+            dtype = dtype or torch.get_default_dtype()
+            return tensor(uniforms(shape, dtype), dtype=dtype)
 
         return function
 
@@ -26,7 +36,7 @@ def put_all(put, asked) -> None:
         def function(like, dtype=None, **named):
             if not asked:
                 return real(like, dtype=dtype, **named)
-            return tensor(asked[-1].uniform(tuple(like.shape)), like, dtype)
+            return tensor(uniforms(like.shape, dtype or like.dtype), like, dtype)
 
         return function
 
@@ -60,15 +70,16 @@ def put_all(put, asked) -> None:
             if not asked:
                 return real(self, *arguments, **named)
             named.pop("generator", None)
-            return self.copy_(tensor(answer(tuple(self.shape), *arguments, **named), self))
+            made = answer(tuple(self.shape), self.dtype, *arguments, **named)
+            return self.copy_(tensor(made, self))
 
         return function
 
-    def exponential(shape, lambd=1.0):
+    def exponential(shape, dtype, lambd=1.0):
         return asked[-1].exponential(shape) / lambd
 
-    def uniform(shape, low=0.0, high=1.0):
-        return low + (high - low) * asked[-1].uniform(shape)
+    def uniform(shape, dtype, low=0.0, high=1.0):
+        return low + (high - low) * uniforms(shape, dtype)
 
     for name, wrap in (("rand", rand), ("rand_like", rand_like), ("multinomial", multinomial),
                        ("bernoulli", bernoulli)):

@@ -57,8 +57,11 @@ class Numbers:
         if n is None:
             return self.number()
         shape = (n,) if isinstance(n, (int, np.integer)) else tuple(n)
-        values = np.array([self.number() for _ in range(int(np.prod(shape)))], dtype=np.float64)
-        return values.reshape(shape)
+        return self.numbers(math.prod(shape)).reshape(shape)
+
+    def numbers(self, count: int) -> np.ndarray:
+        """So many numbers as an array: [count] float64."""
+        return np.array([self.number() for _ in range(count)], dtype=np.float64)
 
     def exponential(self, n=None):
         """An exponential number of mean 1, or an array of them."""
@@ -112,11 +115,18 @@ class Drawn(Numbers):
     def __init__(self, seed: int):
         self.generator = np.random.Generator(np.random.PCG64(seed))
         self.block: List[float] = []
+        self.row, self.at = np.empty(0), 0
 
     def number(self):
         if not self.block:
             self.block = self.generator.random(4096).tolist()
         return self.block.pop()
+
+    def numbers(self, count):
+        if self.at + count > len(self.row):
+            self.row, self.at = self.generator.random(max(4096, count)), 0
+        self.at += count
+        return self.row[self.at - count : self.at].copy()
 
     def choose(self, law):
         return _quantile(law, self.number())

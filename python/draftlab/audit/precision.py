@@ -19,9 +19,12 @@ def float64():
 
     for name in _NARROW:
         put(np, name, np.float64)
+    default = None
     if "torch" in sys.modules:
         import torch
 
+        default = torch.get_default_dtype()
+        torch.set_default_dtype(torch.float64)
         for name in ("float32", "float", "float16", "half", "bfloat16"):
             put(torch, name, torch.float64)
         for name in ("float", "half", "bfloat16"):
@@ -29,5 +32,7 @@ def float64():
     try:
         yield
     finally:
+        if default is not None:
+            torch.set_default_dtype(default)
         for owner, name, value in reversed(undo):
             setattr(owner, name, value)

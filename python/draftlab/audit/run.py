@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Dict, List, Optional
 
 from draftlab.audit.catch import scripted
-from draftlab.audit.episodes import Heart
+from draftlab.audit.episodes import Heart, length_of
 from draftlab.audit.faults import SamplerFault, TooLarge, UsageError
 from draftlab.audit.judge import Finding, Plan, draw, examine
+from draftlab.audit.laws import joint
 from draftlab.audit.probes import draws_by_itself
 from draftlab.audit.report import Report
+from draftlab.audit.sampled import draws_for
 from draftlab.audit.sampler import Sampler, sampler_of
 from draftlab.audit.toys import Toy, chains, trees
 
@@ -25,16 +27,27 @@ class Level:
     sampled: int  # toys to draw from
 
 
-LEVELS = {"quick": Level(8.0, 60_000, 0.02, 4), "full": Level(240.0, 600_000, 0.005, 5)}
+LEVELS = {"quick": Level(8.0, 60_000, 0.02, 4), "full": Level(270.0, 600_000, 0.005, 5)}
+_FEWEST = 2  # toys that are drawn from, however slow the sampler is
 _MOST_DRAWN = ("two residual tokens", "reversed", "by context", "whole sequence",
                "zeros of the draft", "temperature 0")
+
+
+def affordable(sampler: Sampler, toy: Toy, detectable: float, seconds: float) -> int:
+    """How many toys such as this one can be drawn from so often that `detectable` is found."""
+    probe = Plan(0.15, 60.0, seed=7)  # some thousand draws
+    drawn = draw(sampler, toy, probe)
+    if not drawn.runs:
+        return 0
+    wanted = draws_for(joint(toy, (), length_of(sampler, toy)), detectable)
+    return int(seconds / (wanted * drawn.seconds / drawn.runs))
 
 
 def audit(subject, battery: str = "quick", *, seed: int = 0, hang: float = 5.0,
           seconds: Optional[float] = None) -> Report:
     """Judges a sampler: a function or class, marked by `dl.sampler` or not.
 
-    hang: seconds after which a call that has not returned is ended. seconds: instead of the
+    seed: of what is drawn, and of the random laws of the full battery. hang: seconds after which a call that has not returned is ended. seconds: instead of the
     battery's own limit, for samplers that are slow.
     """
     if battery not in LEVELS:
@@ -52,8 +65,9 @@ def audit(subject, battery: str = "quick", *, seed: int = 0, hang: float = 5.0,
                   sampler.published)
 
 
-def toys_of(sampler: Sampler, battery: str) -> List[Toy]:
-    """The toys that the sampler is judged on, smallest first."""
+def toys_of(sampler: Sampler, battery: str, seed: int = 0) -> List[Toy]:
+    """The toys that the sampler is judged on, smallest first; `seed` chooses the random laws of the
+    full battery."""
     if sampler.tree:
         nodes, width = 0, 1
         for children in sampler.tree:
@@ -61,7 +75,7 @@ def toys_of(sampler: Sampler, battery: str) -> List[Toy]:
             nodes += width
         most = 2 if nodes > 6 else 3 if nodes > 2 or battery == "quick" else 4
         return trees(tuple(range(2, most + 1)))
-    toys = chains(sampler.drafts, battery)
+    toys = chains(sampler.drafts, battery, seed)
     if len(sampler.rows) == 1:
         return toys
     toys = [toy for toy in toys if toy.steps == 1 or toy.drafts == 1]
@@ -73,7 +87,7 @@ def toys_of(sampler: Sampler, battery: str) -> List[Toy]:
 
 
 def _findings(sampler, battery, level, seed, began) -> List[Finding]:
-    toys = toys_of(sampler, battery)
+    toys = toys_of(sampler, battery, seed)
     try:
         own = draws_by_itself(sampler, toys[0])
     except SamplerFault as fault:
@@ -93,6 +107,8 @@ def _findings(sampler, battery, level, seed, began) -> List[Finding]:
                 waiting += toys[done + 1 :]
                 break  # nothing can be walked: all is drawn
     chosen = _few(waiting, level.sampled)
+    if len(chosen) > _FEWEST:
+        chosen = chosen[: max(_FEWEST, affordable(sampler, chosen[0], level.detectable, left()))]
     for done, toy in enumerate(chosen):
         plan = Plan(level.detectable, left() / (len(chosen) - done), seed * 1000 + done)
         findings.append(draw(sampler, toy, plan))

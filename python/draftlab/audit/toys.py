@@ -113,7 +113,7 @@ def _named() -> List[Tuple[str, List[float], List[float]]]:
     ]
 
 
-def chains(most: Optional[int], level: str) -> List[Toy]:
+def chains(most: Optional[int], level: str, seed: int = 0) -> List[Toy]:
     """The toys for chains of up to `most` drafts, the smallest first."""
     most = 5 if most is None else most
     toys = [Toy(name, len(p), 1, _fixed(p), _fixed(q)) for name, p, q in _named()]
@@ -128,7 +128,7 @@ def chains(most: Optional[int], level: str) -> List[Toy]:
         toys.append(Toy("by context, zeros", 4, 2, _hashed(4, 13, 1), _hashed(4, 14, 1)))
     toys += special(min(most, 2) if level == "full" else 1)
     if level == "full":
-        toys += thorough(most)
+        toys += thorough(most, seed)
     longest = 3 if level == "full" else 2
     for drafts in range(1, min(most, 2) + 1):
         toys.append(Toy("whole sequence", 2, drafts, _hashed(2, 21), _hashed(2, 22),
@@ -152,12 +152,13 @@ def special(drafts: int) -> List[Toy]:
     return toys + [replace(plain, name="bf16", precision="bf16", cache={})]
 
 
-def thorough(most: int) -> List[Toy]:
+def thorough(most: int, seed: int) -> List[Toy]:
     """What only the full battery has: wider, deeper and many random laws."""
     toys = [Toy("wide", 16, 1, _hashed(16, 41), _hashed(16, 42)),
             Toy("wide, no zeros", 32, 1, _hashed(32, 43), _hashed(32, 44))]
-    for salt in range(50, 60):
-        toys.append(Toy(f"random {salt - 49}", 3, min(most, 2), _hashed(3, salt),
+    for number in range(10):
+        salt = 50 + number + 1000 * seed
+        toys.append(Toy(f"random {number + 1}", 3, min(most, 2), _hashed(3, salt),
                         _hashed(3, 100 + salt, salt % 2)))
     if most >= 2:
         toys.append(Toy("wide", 8, 2, _hashed(8, 61), _hashed(8, 62)))

@@ -1,5 +1,7 @@
 #include "analysis/page/html.h"
 
+#include "analysis/page/packed_column.h"
+
 #include <doctest/doctest.h>
 
 #include <cstdlib>

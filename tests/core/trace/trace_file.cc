@@ -291,6 +291,21 @@ TEST_CASE("a run of other data or of another checkpoint is not continued") {
             .find("checkpoint's digest") != std::string::npos);
 }
 
+TEST_CASE("a run that goes on on another processor names both") {
+  const TraceFolder folder("trace");
+  const std::string path = folder / "a.h5";
+  Provenance here = made_provenance(), elsewhere = made_provenance();
+  here.cpu = "processor A", elsewhere.cpu = "processor B";
+  {
+    TraceWriter writer(path, here, made_runs(), units_of(1), false);
+    writer.sample(made_sample(0, 0, 0));
+  }
+  TraceWriter(path, here, made_runs(), units_of(1), true).close();
+  CHECK(Trace(path).provenance().cpu == "processor A");
+  TraceWriter(path, elsewhere, made_runs(), units_of(1), true).close();
+  CHECK(Trace(path).provenance().cpu == "processor B; processor A");
+}
+
 TEST_CASE("a damaged unit is put aside, and its samples are decoded again") {
   const TraceFolder folder("trace");
   write(folder / "whole.h5", false, 1000000);

@@ -72,7 +72,8 @@ int run_certify(const std::string& name, const Overrides& overrides, std::string
   line.overrides = overrides;
   int status = -1;
   try {
-    status = certify(line, registries());
+    OptionSet none;
+    status = certify_command().flags(none)(line, registries());
   } catch (...) {
     std::cout.rdbuf(before);
     throw;

@@ -58,10 +58,11 @@ TrainBlockDiffusionJob job(std::int64_t steps) {
   return job;
 }
 
-void train(const TrainBlockDiffusionJob& job, const std::filesystem::path& out, bool resume) {
+void train(const TrainBlockDiffusionJob& job, const std::filesystem::path& out, bool resume,
+           const std::string& text = "") {
   const Registries registries;
   Faults faults;
-  const Config config = Config::parse("", "test.ini", faults);
+  const Config config = Config::parse(text, "test.ini", faults);
   Machine machine;
   machine.threads = 1;
   std::filesystem::create_directories(out);
@@ -111,6 +112,27 @@ DOCTEST_TEST_CASE("a resumed training of blocks is the uninterrupted one") {
   const Curves curves = read_curves((folder.path / "parts/curves.h5").string());
   DOCTEST_REQUIRE(curves.steps.size() == 6);
   DOCTEST_CHECK(curves.validations.size() == 2);
+}
+
+DOCTEST_TEST_CASE("a training goes on with the options that it was begun with") {
+  const Folder folder;
+  const std::string begun = "[trainer.block-diffusion]\nrate = 0.002\nsteps = 2\n";
+  const auto goes_on = [&](const std::string& text) { train(job(3), folder.path, true, text); };
+  train(job(2), folder.path, false, begun);
+  const auto refused = [&](const std::string& text) -> std::string {
+    try {
+      goes_on(text);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "nothing";
+  };
+  DOCTEST_CHECK(refused("[trainer.block-diffusion]\nrate = 0.1\n")
+                    .find("begun with trainer.block-diffusion.rate 0.002, and the config has it "
+                          "0.1") != std::string::npos);
+  DOCTEST_CHECK(refused("").find("rate 0.002, and the config has it unset") != std::string::npos);
+  // How long it goes on may change.
+  goes_on("[trainer.block-diffusion]\nrate = 0.002\nsteps = 3\nvalidate_every = 1\n");
 }
 
 DOCTEST_TEST_CASE(

@@ -1,7 +1,7 @@
 // `model = remote`: a model that a server holds (`python -m draftlab.serve`), for many workers.
 #include <fstream>
 
-#include "plugins/remote/python_plugin.h"
+#include "core/config/plugin.h"
 #include "plugins/remote/remote_model.h"
 
 namespace draftlab::remote {
@@ -81,17 +81,12 @@ class ServerModel final : public Model {
 }  // namespace
 }  // namespace draftlab::remote
 
-namespace draftlab {
-
-void register_server_model(Registries& registries) {
-  registries.models.set_source("plugins/remote/server.cc");
+DRAFTLAB_PLUGIN(model, remote) {
+  using namespace draftlab;
   registries.models.add_with<remote::ServerOptions>(
       "remote", "a model that a server holds (python -m draftlab.serve)",
       {Form::committed, Form::chain, Form::branches, Form::shallow},
       [](const remote::ServerOptions& options) -> std::unique_ptr<Model> {
         return std::make_unique<remote::ServerModel>(options);
       });
-  registries.models.set_source("");
 }
-
-}  // namespace draftlab

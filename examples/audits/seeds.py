@@ -1,0 +1,124 @@
+"""Judges every sampler here with ten seeds at full power, and prints the second table of
+docs/results/audits.md.
+
+    python3 examples/audits/seeds.py RESULTS.jsonl [SEEDS]
+
+A seed chooses what is drawn, and the ten random laws of the full battery. A sampler that is walked
+gets the whole full battery once, and those laws for each further seed. One that can only be drawn
+from gets one toy a seed, drawn from until a total variation of 0.005 would have been found with
+probability 0.99. What stands in RESULTS.jsonl already is not done again; two processes may share it.
+"""
+
+import contextlib
+import fcntl
+import importlib
+import json
+import pathlib
+import sys
+import time
+from collections import Counter
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
+
+import draftlab as dl  # noqa: E402
+from draftlab.audit.catch import scripted  # noqa: E402
+from draftlab.audit.faults import TooLarge  # noqa: E402
+from draftlab.audit.judge import Plan, draw, examine  # noqa: E402
+from draftlab.audit.report import Report  # noqa: E402
+from draftlab.audit.run import LEVELS, toys_of  # noqa: E402
+from table import samplers_in  # noqa: E402
+
+DETECTABLE = LEVELS["full"].detectable
+ONLY_DRAWN = ("shared-gumbel-noise", "hidden-generator", "torch-race")
+TOY = "two residual tokens"
+
+
+def judged(sampler, seed):
+    """(verdict, depth, largest TV or the one that would have been found, seconds)."""
+    if sampler.name.startswith(ONLY_DRAWN):
+        toy = next(toy for toy in toys_of(sampler, "full") if toy.name == TOY)
+        found = draw(sampler, toy, Plan(DETECTABLE, 3600.0, seed))
+        tv = found.variation if found.verdict == "biased" else found.drawn.detectable
+        return found.verdict, "sampled", tv, found.seconds
+    if seed == 0:
+        report = dl.audit(sampler, "full")
+    else:
+        toys = [t for t in toys_of(sampler, "full", seed) if t.name.startswith("random")]
+        report = walked(sampler, toys)
+    depths = {found.depth for found in report.findings if found.depth}
+    return report.verdict, " and ".join(sorted(depths)), report.tv, report.seconds
+
+
+def walked(sampler, toys):
+    """The report on these toys alone."""
+    began = time.thread_time()
+    names = [function.__globals__ for function in sampler.functions()]
+    findings = []
+    with contextlib.nullcontext() if sampler.asks else scripted(*names):
+        for toy in toys:
+            with contextlib.suppress(TooLarge):
+                findings.append(examine(sampler, toy, LEVELS["full"].runs, 600.0))
+    return Report(sampler.name, "full", time.thread_time() - began, findings)
+
+
+def claim(path, name, seed):
+    """Whether nobody has this one yet; it is this process's then."""
+    with open(path, "a+") as results:
+        fcntl.flock(results, fcntl.LOCK_EX)
+        results.seek(0)
+        lines = [json.loads(line) for line in results]
+        if any(line["name"] == name and line["seed"] == seed for line in lines):
+            return False
+        results.write(json.dumps({"name": name, "seed": seed, "began": time.time()}) + "\n")
+        return True
+
+
+def work(path, seeds):
+    for seed in range(seeds):
+        for name, sampler in everything():
+            if name not in fixed_laws(sampler, seed) and claim(path, name, seed):
+                verdict, depth, tv, seconds = judged(sampler, seed)
+                with open(path, "a") as results:
+                    fcntl.flock(results, fcntl.LOCK_EX)
+                    line = {"name": name, "seed": seed, "verdict": verdict, "depth": depth,
+                            "tv": tv, "seconds": seconds}
+                    results.write(json.dumps(line) + "\n")
+
+
+def fixed_laws(sampler, seed):
+    """Trees have no random laws: their battery is the same for every seed."""
+    return [f"{file}:{sampler.name}" for file in ("k_seq", "trees") if sampler.tree and seed > 0]
+
+
+def everything():
+    for path in sorted(HERE.glob("*.py")):
+        if path.stem not in ("table", "seeds"):
+            for sampler in samplers_in(path):
+                yield f"{path.stem}:{sampler.name}", sampler
+
+
+def table(path):
+    wanted = json.loads((HERE / "verdicts.json").read_text())
+    done = [json.loads(line) for line in open(path) if "verdict" in line]
+    print("| sampler | should be | seeds | found | depth | largest TV, or TV found at 0.99 | s |")
+    print("|---|---|---|---|---|---|---|")
+    wrong = 0
+    for name, _ in everything():
+        mine = [line for line in done if line["name"] == name]
+        if not mine:
+            continue
+        found = Counter(line["verdict"] for line in mine)
+        wrong += sum(count for verdict, count in found.items() if verdict != wanted[name])
+        cells = [name.split(":")[1], wanted[name], str(len(mine)),
+                 ", ".join(f"{verdict} {count}" for verdict, count in found.items()),
+                 " or ".join(sorted({line["depth"] for line in mine})),
+                 f"{max(line['tv'] or 0 for line in mine):.3g}",
+                 f"{sum(line['seconds'] for line in mine):.0f}"]
+        print("| " + " | ".join(cells) + " |")
+    print(f"\n{len(done)} audits, {wrong} of them with another verdict than verdicts.json has.")
+
+
+if __name__ == "__main__":
+    work(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 10)
+    table(sys.argv[1])

@@ -1,0 +1,149 @@
+// Measures what a part or a model of another process costs beyond its own time: a router's
+// decision, an effect of a drafter, and an answer of logits. The process is a Python worker whose
+// parts do next to nothing (python/draftlab/bench_parts.py).
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+
+#include "core/parts/step.h"
+#include "core/parts/step_view.h"
+#include "experiments/bench/bench.h"
+#include "plugins/remote/python_plugin.h"
+
+namespace draftlab {
+namespace {
+
+constexpr std::array<std::pair<std::int32_t, Token>, 1> kPrompt = {{{0, 1}}};
+
+struct WireBenchOptions {
+  std::int64_t calls = 20000, answers = 200, rows = 8, vocabulary = 152000;
+  void declare(OptionSet& set) {
+    set.add("calls", &calls).in(10, 1e7).help("Decisions of the router, and effects.");
+    set.add("answers", &answers).in(3, 1e6).help("Answers of the model.");
+    set.add("rows", &rows).in(1, 4096).help("Positions that one answer is about.");
+    set.add("vocabulary", &vocabulary).in(2, 1e7).help("Tokens of a row.");
+  }
+};
+
+// The seconds of each of so many calls, ascending. What is measured first is not counted.
+std::vector<double> timed(std::int64_t count, const std::function<void()>& call) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> seconds;
+  for (std::int64_t i = -count / 10; i < count; ++i) {
+    const auto began = Clock::now();
+    call();
+    const double took = std::chrono::duration<double>(Clock::now() - began).count();
+    if (i >= 0) seconds.push_back(took);
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return seconds;
+}
+
+// Prints a line in microseconds; `share` is the part of each call that counts.
+void print(const char* what, const std::vector<double>& seconds, double share = 1) {
+  const auto at = [&](double quantile) {
+    return 1e6 * share *
+           seconds[static_cast<std::size_t>(quantile * static_cast<double>(seconds.size() - 1))];
+  };
+  std::printf("%-34s %9.1f %9.1f %9.1f %9.1f  %zu\n", what, at(0), at(0.5), at(0.95), at(0.99),
+              seconds.size());
+}
+
+template <class Interface>
+std::unique_ptr<Interface> made(const Registry<Interface>& registry,
+                                const std::vector<std::pair<std::string, std::int64_t>>& options) {
+  const std::string section = registry.kind() + ".wire-bench";
+  std::string text = "[" + section + "]\n";
+  for (const auto& [name, value] : options) text += name + " = " + std::to_string(value) + "\n";
+  Faults faults;
+  auto bound =
+      registry.find("wire-bench")->bind(Config::parse(text, "bench", faults), section, faults);
+  faults.raise();
+  return bound.make();
+}
+
+void time_decisions(const WireBenchOptions& options, const Registries& registries) {
+  const auto router = made(registries.routers, {});
+  const Eigen::ArrayXd numbers = Eigen::ArrayXd::Constant(8, 0.5);
+  const NumbersView column(numbers.data(), numbers.size());
+  StepView view;
+  view.span = {.first = 0, .length = 8}, view.vocabulary = 96;
+  view.confidence = view.margin = view.entropy = view.renyi2 = column;
+  print("a router's decision", timed(options.calls, [&] { router->decide(view); }));
+}
+
+// A drafter's call is timed with no effect and with 64, and an effect is what is between them.
+void time_effects(const WireBenchOptions& options, const Registries& registries) {
+  constexpr int kEffects = 64;
+  const Canvas canvas(8, kPrompt);
+  const Window window{.positions = {1, 2, 3, 4}, .span = 4};
+  const Blocks blocks;
+  const DecodeOptions decode;
+  const std::optional<Carry> carry;
+  Mailbox mailbox;
+  Sequence sequence(canvas);
+  std::uint32_t clock = 0;
+  const auto propose = [&](const Drafter& drafter) {
+    SampledChance chance(1);
+    const Step step{.canvas = canvas,
+                    .window = window,
+                    .blocks = blocks,
+                    .decode = decode,
+                    .carry = carry,
+                    .chance = chance,
+                    .mailbox = mailbox,
+                    .clock = ++clock,
+                    .vocabulary = 4,
+                    .target = sequence};
+    Asking<Proposal> asking = drafter.propose(step);
+    asking.start();
+    asking.take();
+  };
+  const auto none = made(registries.drafters, {{"effects", 0}}),
+             many = made(registries.drafters, {{"effects", kEffects}});
+  const std::int64_t calls = std::max<std::int64_t>(10, options.calls / kEffects);
+  const std::vector<double> without = timed(calls, [&] { propose(*none); });
+  std::vector<double> with = timed(calls, [&] { propose(*many); });
+  const double median = without[without.size() / 2];
+  for (double& seconds : with) seconds -= median;
+  print("a drafter's call without effects", without);
+  print("an effect of a drafter", with, 1.0 / kEffects);
+}
+
+void time_answers(const WireBenchOptions& options, const Registries& registries) {
+  const auto model =
+      made(registries.models, {{"rows", options.rows}, {"vocabulary", options.vocabulary}});
+  model->load({});
+  const Canvas canvas(static_cast<int>(options.rows) + 1, kPrompt);
+  const auto sequence = model->open(canvas);
+  Question question;
+  question.asks = {{kRoot, {}}};
+  for (std::int32_t i = 1; i <= options.rows; ++i) question.asks[0].positions.push_back(i);
+  const std::string what = "an answer of " + std::to_string(options.rows) + " x " +
+                           std::to_string(options.vocabulary) + " logits";
+  print(what.c_str(), timed(options.answers, [&] {
+          Answer answer;
+          Pending pending{.sequence = sequence.get(), .question = &question, .answer = &answer};
+          model->answer({&pending, 1});
+        }));
+}
+
+}  // namespace
+
+int bench_wire(const CommandLine& line) {
+  const auto options = bench_options<WireBenchOptions>(line);
+  PythonOptions python;
+  complete(python);
+  Registries registries;
+  load_remote_plugin(python_package() + "/draftlab/bench_parts.py", python,
+                     registries);
+  std::printf("%-34s %9s %9s %9s %9s  calls\n", "microseconds", "least", "median", "95 %", "99 %");
+  time_decisions(options, registries);
+  time_effects(options, registries);
+  time_answers(options, registries);
+  return 0;
+}
+
+}  // namespace draftlab

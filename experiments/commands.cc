@@ -1,0 +1,20 @@
+#include "experiments/commands.h"
+
+#include "experiments/bench/bench.h"
+#include "experiments/certify/certify.h"
+#include "experiments/sweep/sweep.h"
+
+namespace draftlab {
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> all = {
+      run_command(),     sweep_command(),   certify_command(),     audit_command(),
+      train_command(),   distill_command(), list_command(),        describe_command(),
+      check_command(),   report_command(),  replay_command(),      export_command(),
+      inspect_command(), plot_command(),    check_trace_command(), golden_command(),
+      doctor_command(),  bench_command(),   completion_command(),
+  };
+  return all;
+}
+
+}  // namespace draftlab

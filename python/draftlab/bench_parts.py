@@ -1,0 +1,42 @@
+"""The parts that `draftlab bench wire` asks: they do next to nothing, so that the wire is timed."""
+
+import numpy as np
+
+import draftlab as dl
+from draftlab.models import Question
+
+
+@dl.router("wire-bench")
+class Router:
+    """A comparison, as min-span makes it."""
+
+    def decide(self, step):
+        return step.span.length >= 2
+
+
+@dl.drafter("wire-bench")
+class Drafter:
+    """Yields so many effects, and proposes nothing."""
+
+    effects: int = dl.option(1, low=0, high=1000, help="Effects that are yielded.")
+
+    def propose(self, step):
+        for attempt in range(self.effects):
+            yield step.below(0.5, step.window[0], attempt=attempt)
+        return dl.Proposal()
+
+
+@dl.model("wire-bench")
+class Model:
+    """Logits that are there already."""
+
+    rows: int = dl.option(8, low=1, high=4096, help="Rows of logits.")
+    vocabulary: int = dl.option(152000, low=2, high=10000000, help="Tokens.")
+    forms = ["committed"]
+
+    def load(self, machine):
+        generator = np.random.default_rng(0)
+        self.ready = generator.standard_normal((self.rows, self.vocabulary), np.float32)
+
+    def answer(self, questions: "list[Question]"):
+        return self.ready

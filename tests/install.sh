@@ -1,0 +1,77 @@
+#!/bin/sh
+# Installs draftlab to a prefix and uses it from there, as somebody who has only the package: the
+# program runs, certifies and finds its Python package; a plugin is built against the installed
+# headers by CMake's package and by pkg-config, and decodes.
+build=$1
+source=$2
+folder=$(mktemp -d) || exit 2
+trap 'rm -rf "$folder"' EXIT
+prefix=$folder/usr
+failed=0
+
+fail() {
+  printf 'FAILED: %s\n' "$1"
+  failed=1
+}
+
+cmake --install "$build" --prefix "$prefix" >"$folder/install.log" 2>&1 || {
+  tail -n 20 "$folder/install.log"
+  exit 1
+}
+program=$prefix/bin/draftlab
+share=$prefix/share/draftlab
+cd "$share" || exit 2
+"$program" --version | grep -q '^draftlab [0-9]' || fail "draftlab --version"
+readelf -d "$program" | grep RUNPATH | grep -q ORIGIN || fail "the program finds its libraries"
+"$program" certify configs/certify/assd-self-k3.ini >"$folder/certify.log" ||
+  fail "a certificate: $(tail -n 3 "$folder/certify.log")"
+if [ -e "$prefix"/lib*/draftlab/libdraftlab_torch.so ] ||
+  ls "$prefix"/lib/*/draftlab/libdraftlab_torch.so >/dev/null 2>&1; then
+  "$program" run configs/quickstart.ini --limit 1 --out "$folder/run.h5" >"$folder/run.log" 2>&1 ||
+    fail "quickstart from the installed folder: $(tail -n 3 "$folder/run.log")"
+fi
+
+# A plugin, by CMake.
+mkdir "$folder/plugin"
+cp examples/plugins/router.cc "$folder/plugin"
+cat >"$folder/plugin/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.22)
+project(mine CXX)
+find_package(draftlab REQUIRED)
+draftlab_add_plugin(mine router.cc)
+CMAKE
+cmake -S "$folder/plugin" -B "$folder/plugin/build" -DCMAKE_BUILD_TYPE=Release \
+  -DCMAKE_PREFIX_PATH="$prefix" >"$folder/cmake.log" 2>&1 &&
+  cmake --build "$folder/plugin/build" >>"$folder/cmake.log" 2>&1 ||
+  fail "a plugin by CMake: $(tail -n 20 "$folder/cmake.log")"
+"$program" --plugin "$folder/plugin/build/libmine.so" list router | grep -q long-spans ||
+  fail "the plugin that CMake built is listed"
+
+# The same by pkg-config.
+pc=$(dirname "$(find "$prefix" -name draftlab.pc)")
+flags=$(PKG_CONFIG_PATH=$pc pkg-config --define-variable=prefix="$prefix" --cflags draftlab) &&
+  c++ $flags -O3 -shared -fPIC examples/plugins/router.cc -o "$folder/libmine.so" ||
+  fail "a plugin by pkg-config"
+"$program" --plugin "$folder/libmine.so" list router | grep -q long-spans ||
+  fail "the plugin that pkg-config built is listed"
+
+# The Python package that lies beside the program, with no trace of the source tree in sight.
+"$program" audit --help >/dev/null || fail "audit --help"
+[ -d "$share/python/draftlab" ] || fail "the Python package is installed"
+find "$prefix" -name '*.so' -o -name draftlab -type f | while read -r file; do
+  if readelf -d "$file" 2>/dev/null | grep -E 'RPATH|RUNPATH' | grep -qF "$source"; then
+    printf 'FAILED: %s looks for libraries in the source tree\n' "$file"
+  fi
+done | grep . && failed=1
+
+# The completion of bash.
+if command -v bash >/dev/null; then
+  said=$(bash -c 'eval "$("$1" completion bash)"
+    COMP_WORDS=(draftlab run --draf) COMP_CWORD=2; _draftlab; echo "${COMPREPLY[*]}"
+    COMP_WORDS=(draftlab describe router.hys) COMP_CWORD=2; _draftlab; echo "${COMPREPLY[*]}"
+    COMP_WORDS=(draftlab swe) COMP_CWORD=1; _draftlab; echo "${COMPREPLY[*]}"' x "$program")
+  [ "$said" = "--drafter
+router.hysteresis
+sweep" ] || fail "the completion of bash says: $said"
+fi
+exit $failed
