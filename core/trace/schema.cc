@@ -276,8 +276,9 @@ const std::vector<Column<DraftRow>>& fields<DraftRow>() {
               .in(0, 1)
               .single(),
           column(&R::accept, "accept", "1",
-                 "acceptance probability, given the drafts before it; NaN: not measured. A shadow "
-                 "measures it past the first rejection too")
+                 "acceptance probability, given the drafts before it (verifier block: of it and "
+                 "all before "
+                 "it); NaN: not measured. A shadow measures it past the first rejection too")
               .in(0, 1)
               .single(),
           column(&R::accepted, "accepted", "1", "what became of it")
