@@ -1,5 +1,7 @@
 #include "experiments/doctor.h"
 
+#include "experiments/commands.h"
+
 #include <dlfcn.h>
 #include <sched.h>
 #include <spdlog/version.h>

@@ -1,11 +1,14 @@
 // `draftlab export FILE` writes a trace in other formats: as text files, as the decisions of its
-// verifier, or its images for other programs.
+// verifier, what was accepted in the formats of NVIDIA and vLLM, its texts as token ids, or its
+// images for other programs.
 #include <algorithm>
 #include <iostream>
 
+#include "analysis/trace/export_corpus.h"
 #include "analysis/trace/export_csv.h"
 #include "analysis/trace/export_decisions.h"
 #include "analysis/trace/image_sheet.h"
+#include "analysis/trace/speculation.h"
 #include "core/base/error.h"
 #include "core/config/config.h"
 #include "experiments/commands.h"
@@ -15,11 +18,17 @@ namespace draftlab {
 namespace {
 
 struct ExportFlags {
-  std::string csv, decisions, images;
+  std::string csv, decisions, profile, requests, corpus, images;
   void declare(OptionSet& set) {
     set.add("csv", &csv).help("Folder for run.csv, sample.csv, step.csv, token.csv, draft.csv.");
     set.add("decisions", &decisions)
         .help("File for what was drafted and decided, a JSON line a step (docs/AUDIT.md).");
+    set.add("profile", &profile)
+        .help("Folder for a speculation_profile.json of each run (NVIDIA's schema 1.0).");
+    set.add("requests", &requests)
+        .help("File for what vLLM says of speculation in a request, a JSON line a sample.");
+    set.add("corpus", &corpus)
+        .help("File for the decoded texts as token ids, a line each, as drafters read them.");
     set.add("images", &images)
         .help(
             "Folder for PNG files, tokens.npy and labels.npy of each arm, and of as many "
@@ -58,21 +67,31 @@ void export_held_out(const std::string& folder, const RunRow& run, std::int64_t 
 }
 
 int export_trace(const ExportFlags& flags, const CommandLine& line, const Registries&) {
-  if (flags.csv.empty() && flags.images.empty() && flags.decisions.empty())
+  const std::string& file = line.paths.at(0);
+  const std::string* const asked[] = {&flags.csv,     &flags.images,   &flags.decisions,
+                                      &flags.profile, &flags.requests, &flags.corpus};
+  if (std::all_of(std::begin(asked), std::end(asked), [](auto where) { return where->empty(); }))
     throw UsageError(
-        "draftlab export FILE --csv DIR, --images DIR or --decisions FILE.jsonl: where to write "
-        "the tables, the images or the decisions");
+        "draftlab export FILE --csv DIR, --images DIR, --decisions FILE.jsonl, --profile DIR, "
+        "--requests FILE.jsonl or --corpus FILE.txt: what to write, and where");
   if (!flags.csv.empty())
-    for (const std::string& path : export_csv(line.paths.at(0), flags.csv))
-      std::cout << path << "\n";
+    for (const std::string& path : export_csv(file, flags.csv)) std::cout << path << "\n";
   if (!flags.decisions.empty()) {
-    const ExportedDecisions done = export_decisions(line.paths.at(0), flags.decisions);
+    const ExportedDecisions done = export_decisions(file, flags.decisions);
     std::cout << flags.decisions << ": " << done.written << " decisions";
     if (done.left_out > 0) std::cout << "; " << done.left_out << " verified steps are no chain";
     std::cout << "\n";
   }
+  if (!flags.profile.empty())
+    for (const WrittenProfile& profile : export_profiles(file, flags.profile))
+      std::cout << profile.path << (profile.stub.empty() ? "" : ": a stub, for " + profile.stub)
+                << "\n";
+  if (!flags.requests.empty())
+    std::cout << flags.requests << ": " << export_requests(file, flags.requests) << " requests\n";
+  if (!flags.corpus.empty())
+    std::cout << flags.corpus << ": " << export_corpus(file, flags.corpus) << " texts\n";
   if (flags.images.empty()) return 0;
-  const Trace trace(line.paths.at(0));
+  const Trace trace(file);
   for (const std::string& folder : export_images(trace, flags.images)) std::cout << folder << "\n";
   const auto of_images = [](const RunRow& run) {
     return run.config.find("task = images") != std::string::npos;
@@ -90,7 +109,7 @@ int export_trace(const ExportFlags& flags, const CommandLine& line, const Regist
 Command export_command() {
   return {.name = "export",
           .arguments = "FILE",
-          .summary = "a trace as text files, or its images for other programs",
+          .summary = "a trace in other formats: as text files, acceptance, token ids, images",
           .flags = with_flags(export_trace)};
 }
 

@@ -3,6 +3,7 @@
 
 #include "analysis/page/html.h"
 #include "analysis/report/acceptance_table.h"
+#include "analysis/report/aup.h"
 #include "analysis/report/cost.h"
 #include "analysis/report/report_print.h"
 #include "analysis/report/tree_table.h"
@@ -17,7 +18,7 @@ struct ReportFlags {
   ReportRequest request;
   CostRequest cost_request;
   ReportFormat format = ReportFormat::markdown;
-  std::string dialect, out, html;
+  std::string dialect, aup, out, html;
   bool cost = false;
   std::int64_t tree = 0, levels = 0;
   double bandwidth = 0, flops = 0;
@@ -43,6 +44,8 @@ struct ReportFlags {
     set.add("levels", &levels)
         .in(0, kMostDrafts)
         .help("With --tree: the most levels of that tree; 0 allows as many as drafts.");
+    set.add("aup", &aup)
+        .help("A metric that is an accuracy: d3LLM's AUP for each value of the first key of --by.");
     set.add("cost", &cost)
         .help(
             "Forwards, rows, positions and times: when a step pays, and what it costs elsewhere.");
@@ -82,9 +85,11 @@ CostRequest cost_request(const ReportFlags& flags) {
 int report(const ReportFlags& flags, const CommandLine& line, const Registries&) {
   ReportRequest request = flags.request;
   const bool helps = request.metrics == std::vector<std::string>{"help"};
-  if (!flags.html.empty() && (flags.cost || flags.tree > 0 || !flags.dialect.empty() || helps)) {
+  if (!flags.html.empty() &&
+      (flags.cost || flags.tree > 0 || !flags.dialect.empty() || !flags.aup.empty() || helps)) {
     throw UsageError(
-        "--html writes the table of arms, and --cost, --tree, --dialect and --metric help print "
+        "--html writes the table of arms, and --cost, --tree, --dialect, --aup and --metric help "
+        "print others; "
         "others; leave one out");
   }
   if (flags.levels > 0 && flags.tree == 0)
@@ -98,6 +103,8 @@ int report(const ReportFlags& flags, const CommandLine& line, const Registries&)
   } else if (flags.tree > 0) {
     const std::int64_t levels = flags.levels > 0 ? flags.levels : flags.tree;
     text = tree_table(frame, request, static_cast<int>(flags.tree), static_cast<int>(levels));
+  } else if (!flags.aup.empty()) {
+    text = aup_table(frame, request, flags.aup);
   } else if (!flags.dialect.empty()) {
     text = acceptance_table(frame, request, dialect_of(flags.dialect));
   } else {

@@ -88,6 +88,12 @@ int train(const TrainFlags& flags, const CommandLine& line, const Registries& re
   std::vector<Composition> compositions;
   for (const Cell& cell : cells) compositions.push_back(compose(cell.config, registries, faults));
   faults.raise();
+  for (const Composition& composition : compositions) {
+    const std::string& dtype = composition.run.machine.dtype;
+    if (dtype == "q8" || dtype == "q4")
+      throw ConfigError("run.dtype = " + dtype +
+                        " rounds weights that are read; training is done in f32 or bf16");
+  }
 
   const std::string out =
       flags.out.empty() ? "out/" + std::filesystem::path(line.paths[0]).stem().string() : flags.out;

@@ -24,6 +24,11 @@
   X(drafter, model)                 \
   X(drafter, early_exit)            \
   X(drafter, prompt_lookup)         \
+  X(drafter, suffix)                \
+  X(drafter, suffix_automaton)      \
+  X(drafter, rest)                  \
+  X(drafter, token_recycling)       \
+  X(drafter, lookahead)             \
   X(drafter, jacobi)                \
   X(drafter, synthetic)             \
   X(drafter, confidence)            \
@@ -42,6 +47,7 @@
   X(acceptance, top_k)              \
   X(acceptance, distance)           \
   X(acceptance, typical)            \
+  X(acceptance, cascade)            \
   X(router, always)                 \
   X(router, never)                  \
   X(router, min_span)               \
@@ -60,6 +66,12 @@
   X(unmasker, static)               \
   X(unmasker, threshold)            \
   X(unmasker, entropy_bound)        \
+  X(unmasker, factor)               \
+  X(unmasker, klass)                \
+  X(unmasker, credit)               \
+  X(unmasker, hierarchical)         \
+  X(unmasker, local_leap)           \
+  X(unmasker, pc_sampler)           \
   X(task, positions)                \
   X(task, infill)                   \
   X(task, prefix)                   \
@@ -74,6 +86,7 @@
   X(task, lambada)                  \
   X(task, hellaswag)                \
   X(task, ifeval)                   \
+  X(task, speed_bench)              \
   X(task, transduce)                \
   X(task, images)                   \
   X(trainer, as_arm)                \

@@ -75,10 +75,14 @@ std::vector<Cost> costs(const Frame& frame, const CostRequest& request) {
           "the traces do not say how many parameters the model has; --parameters must");
   }
   std::vector<Sums> sums(grouping.groups.size());
+  // In q8 and q4 a block of 32 weights has a scale of two bytes.
   const auto bytes_of = [&](int file) {
-    return request.bytes > 0                                ? request.bytes
-           : frame.files()[file].provenance.dtype == "bf16" ? 2.0
-                                                            : 4.0;
+    const std::string& dtype = frame.files()[file].provenance.dtype;
+    return request.bytes > 0 ? request.bytes
+           : dtype == "bf16" ? 2.0
+           : dtype == "q8"   ? 34.0 / 32
+           : dtype == "q4"   ? 18.0 / 32
+                             : 4.0;
   };
 
   std::vector<std::string> columns = {"step_committed", "step_drafted", "step_span",

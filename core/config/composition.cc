@@ -253,6 +253,7 @@ class Composer {
     check_part(arm.verifier, "verifier", arm, routes && verifies(arm));
     check_part(arm.acceptance, "acceptance", arm);
     check_estimate(arm);
+    check_draft_rule(arm);
     check_vectors(arm);
     check_own_rule(arm);
     if (arm.estimator) check_part(*arm.estimator, "estimator", arm);
@@ -299,6 +300,18 @@ class Composer {
                 "' judges by a rule of its own, so acceptance '" + arm.acceptance.name +
                 "' as configured would not be asked; it must be the exact ratio test (acceptance = "
                 "speculative, gamma = 1, epsilon = 0, resample = true)");
+  }
+
+  void check_draft_rule(const Composition& arm) {
+    if (!faults_.empty()) return;
+    const DraftRule rule = arm.decode.draft_rule;
+    const Config::Entry* const entry = config_.find("decode.draft_adapts");
+    const std::string place = entry ? entry->where : file_of(config_);
+    if (arm.decode.draft_adapts && (rule == DraftRule::fixed || rule == DraftRule::matches))
+      faults_.add(
+          place +
+          ": decode.draft_adapts = true moves decode.draft_stop, which decode.draft_rule = " +
+          std::string(words(rule)[static_cast<std::size_t>(rule)]) + " does not read");
   }
 
   // A model speaks vectors if it answers the laws of reverse steps, and a drafter or verifier is
@@ -373,7 +386,8 @@ class Composer {
     for (const Section& section : registries_.sections.all()) resolved_.erase(section.name);
     for (const char* const option : kWithoutConsequence) resolved_["run"].erase(option);
     if (faults_.empty() && !arm.drafter.make()->reads_draft_length())
-      resolved_["decode"].erase("draft_length");
+      for (const char* const option : {"draft_length", "draft_rule", "draft_stop", "draft_adapts"})
+        resolved_["decode"].erase(option);
     for (const auto& [name, estimator] : arm.attached)
       resolved_[""].erase("estimator." + name), resolved_.erase("estimator." + name);
     arm.effective = to_ini(resolved_);

@@ -36,6 +36,17 @@ void DecodeOptions::declare(OptionSet& set) {
   set.add("draft_length", &draft_length)
       .in(1, 4096)
       .help("Tokens drafted a step (k of the papers).");
+  set.add("draft_rule", &draft_rule)
+      .help(
+          "How many of these a step makes. fixed: all. matches: 2 more after a step that accepted "
+          "all, else 1 fewer (Hugging Face). likely: none behind a draft less probable than "
+          "draft_stop (Draft & Verify). likely-dropped: nor that draft, which is not lossless (a "
+          "negative control). sure: none where 1 - sqrt(0.2 H) is below draft_stop (AdaEDL).");
+  set.add("draft_stop", &draft_stop).in(0, 1).help("The threshold of draft_rule.");
+  set.add("draft_adapts", &draft_adapts)
+      .help(
+          "Move draft_stop after each verification, by 0.001, towards 90 % accepted drafts (Draft "
+          "& Verify).");
   set.add("block_size", &block_size)
       .in(0, 4096)
       .help(
@@ -94,8 +105,8 @@ void RunOptions::declare(OptionSet& set) {
           "exactly those of batch 1.");
   set.add("device", &machine.device).one_of({"cpu", "cuda"}).help("Where models run.");
   set.add("dtype", &machine.dtype)
-      .one_of({"f32", "bf16"})
-      .help("Precision of a model's weights and products.");
+      .one_of({"f32", "bf16", "q8", "q4"})
+      .help("Precision of a model's weights and products; q8 and q4 round weights when loading.");
   set.add("threads", &machine.threads)
       .in(0, 4096)
       .help("Threads of a model; 0 for as many as this process may use.");

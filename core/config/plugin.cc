@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <vector>
@@ -17,6 +18,13 @@ void* open_library(const std::string& path) { return dlopen(path.c_str(), RTLD_N
 std::string last_error() {
   const char* const message = dlerror();
   return message ? message : "unknown reason";
+}
+
+// A thread of OpenMP that waits spins for milliseconds first, which takes the processor from those
+// that it waits for where other programs run beside. So it sleeps at once, unless the user has said
+// how to wait. OpenMP reads this when the module is loaded.
+void let_threads_sleep() {
+  if (!std::getenv("GOMP_SPINCOUNT")) ::setenv("OMP_WAIT_POLICY", "passive", /*overwrite=*/0);
 }
 
 // Returns the folders of the program and of the core library.
@@ -64,6 +72,7 @@ void* module_function(const std::string& module, const std::string& function) {
     // Debian's torch and sentencepiece each bring a protobuf of their own, so each has a module,
     // and neither is linked into the program: local scopes keep them apart. (RTLD_DEEPBIND would do
     // so too, but then a module's std::cout is not the program's.)
+    let_threads_sleep();
     void* const library = open_library((folder / name).string());
     if (!library)
       throw ConfigError((folder / name).string() + " cannot be loaded: " + last_error());

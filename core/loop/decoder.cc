@@ -47,6 +47,7 @@ Decoder::Decoder(const Arm& arm, const Models& models, const Prompt& prompt, std
       router_(arm.router.make()),
       estimator_(arm.estimator ? arm.estimator->make() : nullptr),
       unmasker_(arm.unmasker.make()),
+      length_(arm.decode, drafter_->reads_draft_length()),
       choices_(prompt.choices),
       began_(now_ns()) {
   for (const auto& model : models_.models) facts_.push_back(model->facts());
@@ -99,6 +100,7 @@ std::string Decoder::state() const {
            " " + carry_->answer.key();
   for (const Part* const part : parts()) key += "|" + part->state();
   for (const auto& sequence : sequences_) key += "|" + sequence->state();
+  key += "|" + length_.state();
   return key;
 }
 
@@ -187,7 +189,8 @@ Asking<bool> Decoder::step() {
   const std::int64_t began = now_ns();
   const Counts target_before = sequences_[0]->counts();
   const Counts drafter_before = sequences_.size() > 1 ? sequences_[1]->counts() : Counts{};
-  const DecodeOptions& decode = arm_.decode;
+  DecodeOptions decode = arm_.decode;
+  decode.draft_length = length_.most();
 
   const Window window = frontier_->next(canvas_);
   const Step step{.canvas = canvas_,
@@ -203,9 +206,11 @@ Asking<bool> Decoder::step() {
                   .target = *sequences_[0],
                   .frontier = frontier_.get(),
                   .unmasker = unmasker_.get(),
+                  .length = &length_,
                   .models = facts_};
   Proposal proposal = co_await drafter_->propose(step);
   step.readings(proposal);
+  length_.cut(proposal);
   for (const Commit& edit : proposal.edits) canvas_.edit(edit.position, edit.token);
 
   StepRow row;
@@ -251,11 +256,14 @@ Asking<bool> Decoder::step() {
       verdict.commits.empty() && !window.positions.empty() ? std::optional(state()) : std::nullopt;
 
   commit(proposal, verdict);
-  carry_ = std::move(verdict.carry);
-  verdict.carry.reset();
+  verdict.proposal = &proposal;
+  if (route.verify) length_.observe(proposal, verdict);
   for (Part* const part : parts()) {
     if (part != router_.get() || undecided) part->observe(canvas_, route, verdict);
   }
+  verdict.proposal = nullptr;
+  carry_ = std::move(verdict.carry);
+  verdict.carry.reset();
   if (idle && state() == *idle)
     throw Fault("step " + std::to_string(clock_) + " commits nothing; decoding would not end");
   for (const std::int32_t position : frontier_->settled(canvas_)) canvas_.finish(position);

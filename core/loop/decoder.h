@@ -12,6 +12,7 @@
 #include "core/loop/load_models.h"
 #include "core/loop/record.h"
 #include "core/parts/acceptance.h"
+#include "core/parts/draft_length.h"
 #include "core/parts/drafter.h"
 #include "core/parts/estimator.h"
 #include "core/parts/frontier.h"
@@ -72,6 +73,7 @@ class Decoder {
   std::unique_ptr<Estimator> estimator_;
   std::vector<std::pair<std::string, std::unique_ptr<Estimator>>> attached_;
   std::unique_ptr<Unmasker> unmasker_;
+  DraftLength length_;
   std::vector<ModelFacts> facts_;
   // The choices of the prompt.
   std::vector<std::vector<Token>> choices_;

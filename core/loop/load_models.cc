@@ -9,7 +9,7 @@
 namespace draftlab {
 
 std::shared_ptr<Model> load(const Bound<Model>& bound, const Machine& machine, Loaded& loaded) {
-  std::string key = bound.name;
+  std::string key = bound.name + "\n" + machine.device + "\n" + machine.dtype;
   for (const auto& [option, value] : bound.values) key += "\n" + option + "=" + value;
   std::shared_ptr<Model>& model = loaded[key];
   if (!model) {

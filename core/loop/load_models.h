@@ -10,8 +10,8 @@
 
 namespace draftlab {
 
-// The models that are loaded already, by plugin name and resolved options. Arms of one run share
-// weights.
+// The models that are loaded already, by plugin name, device, precision and resolved options. Arms
+// of one run share weights.
 using Loaded = std::map<std::string, std::shared_ptr<Model>>;
 
 // Returns the loaded model that `bound` describes, and loads it when `loaded` does not hold it yet.

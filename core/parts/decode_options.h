@@ -33,6 +33,14 @@ constexpr std::array<std::string_view, 3> words(Shadow) { return {"off", "commit
 enum class Reads { raw, drawn };
 constexpr std::array<std::string_view, 2> words(Reads) { return {"raw", "drawn"}; }
 
+// How many of draft_length drafts a step makes (DraftLength): all of them; as many as Hugging
+// Face's schedule says; or those up to a draft that is unlikely, which stays or is dropped, or
+// those at which the drafter is sure.
+enum class DraftRule { fixed, matches, likely, likely_dropped, sure };
+constexpr std::array<std::string_view, 5> words(DraftRule) {
+  return {"fixed", "matches", "likely", "likely-dropped", "sure"};
+}
+
 // Config section `decode`: what several parts read is declared here once.
 struct DecodeOptions {
   Sampling sampling;
@@ -40,6 +48,10 @@ struct DecodeOptions {
   Noise noise = Noise::own;
   // The number k of drafted tokens, as the papers call it.
   std::int64_t draft_length = 5;
+  DraftRule draft_rule = DraftRule::fixed;
+  // The threshold of a rule that has one, and whether it adapts as in Draft & Verify.
+  double draft_stop = 0.4;
+  bool draft_adapts = false;
   // The block size B; 0 takes the whole canvas as one block.
   std::int64_t block_size = 0;
   // Blocks are decoded in parts of so many positions, left to right; 0 takes them whole.

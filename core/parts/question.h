@@ -87,6 +87,9 @@ struct Carry {
   int node = kRoot;
   // How many tokens were committed after that node and are unknown to it: a replacement or a bonus.
   int unseen_commits = 0;
+  // The drafted nodes that the answer is about, for parts that learn from what follows each of
+  // them; empty where a verifier does not say.
+  std::vector<Node> nodes = {};
 };
 
 }  // namespace draftlab

@@ -44,6 +44,7 @@ std::vector<Commit> Step::stepwise(const Canvas& state, const Answer& answer, in
                    .target = target,
                    .frontier = frontier,
                    .unmasker = unmasker,
+                   .length = length,
                    .models = models};
   readings(proposal);
   return unmasker->choose(there, proposal).commits;

@@ -18,6 +18,7 @@
 
 namespace draftlab {
 
+class DraftLength;
 class Frontier;
 class Unmasker;
 
@@ -42,6 +43,9 @@ class Step {
   // are null in a step that a test made by hand.
   const Frontier* frontier = nullptr;
   const Unmasker* unmasker = nullptr;
+  // When drafting ends, for drafters that draft token after token; the loop cuts the proposals of
+  // others. It is null in a step that a test made by hand.
+  const DraftLength* length = nullptr;
   // Facts about the target and, where there is one, about the draft model.
   std::span<const ModelFacts> models = {};
 

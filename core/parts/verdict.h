@@ -45,10 +45,13 @@ struct Verdict {
   // The edits of the proposal.
   std::vector<Commit> edits;
   Stop why = Stop::complete;
+  // What the next step may draft from; parts that observe see it, too.
   std::optional<Carry> carry;
   // One entry a node of the proposal; the list is shorter when the walk stopped early and no shadow
   // went on.
   std::vector<Judged> judged;
+  // What was proposed, while parts observe the verdict; nullptr before and after.
+  const Proposal* proposal = nullptr;
 };
 
 }  // namespace draftlab

@@ -189,6 +189,7 @@ int bench(const BenchFlags& flags, const CommandLine& line, const Registries& re
   const std::string which = line.paths.empty() ? "as-arm" : line.paths[0];
   if (which == "batch" && line.paths.size() == 2) return bench_batch(flags, line, registries);
   if (which == "model") return bench_model(flags, line, registries);
+  if (which == "rows") return bench_rows(flags, line, registries);
   if (which == "checkpoint") return bench_checkpoint(line);
   if (which == "trace" && line.paths.size() == 1) return bench_trace(line);
   if (which == "wire" && line.paths.size() == 1) return bench_wire(line);
@@ -199,17 +200,20 @@ int bench(const BenchFlags& flags, const CommandLine& line, const Registries& re
 }  // namespace
 
 Command bench_command() {
-  return {
-      .name = "bench",
-      .arguments = "[as-arm | batch CONFIG | model FOLDER|SHAPE | checkpoint SHAPE FOLDER | trace | wire]",
-      .summary =
-          "the benchmarks: cached rows; tokens per second against batch size; a model's passes "
-          "against what the machine can do; random weights in a published shape; writing and "
-          "merging a trace; a part of another process",
-      .fewest = 0,
-      .most = kAnyNumber,
-      .takes_config = true,
-      .flags = with_flags(bench)};
+  return {.name = "bench",
+          .arguments =
+              "[as-arm | batch CONFIG | model FOLDER|SHAPE | rows [SHAPE...] | checkpoint SHAPE "
+              "FOLDER | "
+              "trace | wire]",
+          .summary =
+              "the benchmarks: cached rows; tokens per second against batch size; a model's passes "
+              "against what the machine can do; one to sixteen rows in every precision; random "
+              "weights in a published shape; writing and "
+              "merging a trace; a part of another process",
+          .fewest = 0,
+          .most = kAnyNumber,
+          .takes_config = true,
+          .flags = with_flags(bench)};
 }
 
 }  // namespace draftlab

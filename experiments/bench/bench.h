@@ -24,6 +24,9 @@ int bench_model(const BenchFlags& flags, const CommandLine& line, const Registri
 // `draftlab bench checkpoint SHAPE FOLDER` writes a checkpoint of random weights.
 int bench_checkpoint(const CommandLine& line);
 
+// `draftlab bench rows [SHAPE...]` prints what one to sixteen rows cost in every precision.
+int bench_rows(const BenchFlags& flags, const CommandLine& line, const Registries& registries);
+
 // `draftlab bench trace` prints how fast a trace is written, merged and read, and what it takes on
 // disk.
 int bench_trace(const CommandLine& line);

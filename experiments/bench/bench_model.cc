@@ -80,13 +80,12 @@ struct Work {
   }
   // Returns the bytes of weights that are read: a row reads its own experts, and all rows together
   // at most all of them.
-  double bytes(const Count& rows, std::int64_t asked, std::size_t size) const {
+  double bytes(const Count& rows, std::int64_t asked, double size) const {
     const double share = experts > 0 ? std::min(1.0, static_cast<double>(rows.positions * chosen) /
                                                          static_cast<double>(experts))
                                      : 0;
-    return static_cast<double>(size) *
-           (static_cast<double>(always) + share * static_cast<double>(routed) +
-            (asked > 0 ? static_cast<double>(vocabulary * width) : 0));
+    return size * (static_cast<double>(always) + share * static_cast<double>(routed) +
+                   (asked > 0 ? static_cast<double>(vocabulary * width) : 0));
   }
 };
 
@@ -182,6 +181,11 @@ std::int64_t memory(const char* field) {
   return 0;
 }
 
+// In q8 and q4 a block of 32 weights has a scale of two bytes.
+double bytes_of_weight(const std::string& dtype) {
+  return dtype == "f32" ? 4 : dtype == "bf16" ? 2 : dtype == "q8" ? 34.0 / 32 : 18.0 / 32;
+}
+
 }  // namespace
 
 int bench_checkpoint(const CommandLine& line) {
@@ -218,11 +222,14 @@ int bench_model(const BenchFlags& flags, const CommandLine& line, const Registri
     if (key.rfind("bench.", 0) != 0) config.set({key, value, "--" + key});
   const Composition composition = compose(config, registries, faults);
   faults.raise();
-  const bool bf16 = composition.run.machine.dtype == "bf16";
-  const std::size_t size = bf16 ? 2 : 4;
+  const std::string& dtype = composition.run.machine.dtype;
+  // The best that the machine does is measured in what x is multiplied in.
+  const bool bf16 = dtype == "bf16";
+  const double size = bytes_of_weight(dtype);
   const int threads =
       composition.run.machine.threads > 0 ? composition.run.machine.threads : usable_threads();
-  if (!made.path.empty()) write_random_weights(folder, bf16 ? ElementType::bf16 : ElementType::f32);
+  if (!made.path.empty())
+    write_random_weights(folder, dtype == "f32" ? ElementType::f32 : ElementType::bf16);
 
   static const auto product_speed = reinterpret_cast<decltype(&draftlab_product_speed)>(
       module_function("draftlab_torch", "draftlab_product_speed"));

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "core/config/composition.h"
 #include "core/loop/decoder.h"
 
 namespace draftlab {

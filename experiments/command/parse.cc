@@ -115,7 +115,8 @@ Parsed parse(const Command& command, std::vector<std::string> words) {
   }
 
   po::options_description flags;
-  const auto add = [&](const std::string& name, const po::value_semantic* value) {
+  using Value = const po::value_semantic*;
+  const auto add = [&](const std::string& name, Value value) {
     flags.add_options()(name.c_str(), value);
   };
   add("help,h", po::bool_switch(&parsed.help));
@@ -127,7 +128,7 @@ Parsed parse(const Command& command, std::vector<std::string> words) {
   add("log-level", po::value(&level));
   add("paths", po::value(&line.paths));
   for (const Option& option : own.options())
-    add(option.name(), option.is_switch() ? po::bool_switch() : po::value<std::string>());
+    add(option.name(), option.is_switch() ? Value(po::bool_switch()) : po::value<std::string>());
   po::positional_options_description positional;
   positional.add("paths", -1);
   po::variables_map values;

@@ -17,6 +17,7 @@
 #include "core/trace/checksum.h"
 #include "core/trace/provenance.h"
 #include "experiments/arm/loaded_arm.h"
+#include "plugins/models/checkpoint/gguf.h"
 #include "plugins/models/checkpoint/safetensors.h"
 #include "plugins/tokenizers/tokenizer.h"
 
@@ -50,11 +51,13 @@ std::string digest_of(const std::string& checkpoint) {
   std::vector<std::string> files;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(checkpoint, error)) {
-    if (entry.path().extension() == ".safetensors") files.push_back(entry.path().string());
+    if (entry.path().extension() == ".safetensors" || is_gguf(entry.path().string()))
+      files.push_back(entry.path().string());
   }
   std::sort(files.begin(), files.end());
   std::string digest;
-  for (const std::string& file : files) digest += SafetensorsFile(file).digest();
+  for (const std::string& file : files)
+    digest += is_gguf(file) ? GgufFile(file).digest() : SafetensorsFile(file).digest();
   return files.size() <= 1 ? digest : id_of(digest);
 }
 

@@ -28,5 +28,5 @@ class EarlyExit final : public Drafter {
 DRAFTLAB_PLUGIN(drafter, early_exit) {
   registries.drafters.add<draftlab::EarlyExit>("early-exit",
                                                "the target's first layers draft token after token "
-                                               "(LayerSkip); lossless unless below = drop");
+                                               "(LayerSkip); lossless");
 }

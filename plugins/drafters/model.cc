@@ -27,7 +27,5 @@ class DraftModel final : public Drafter {
 
 DRAFTLAB_PLUGIN(drafter, model) {
   registries.drafters.add<draftlab::DraftModel>(
-      "model",
-      "model.draft drafts token after token (speculative sampling, SpecInfer); lossless unless "
-      "below = drop");
+      "model", "model.draft drafts token after token (speculative sampling, SpecInfer); lossless");
 }

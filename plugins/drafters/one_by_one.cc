@@ -3,20 +3,11 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-
-#include "plugins/drafters/own_draw.h"
+#include "core/parts/draft_length.h"
 
 namespace draftlab {
 
 void OneByOneOptions::declare(OptionSet& set) {
-  set.add("theta", &theta)
-      .in(0, 1)
-      .help("Stop drafting at a token less probable than this (Draft & Verify); 0 never does.");
-  set.add("below", &below)
-      .one_of({"keep", "drop"})
-      .help(
-          "What becomes of that token: keep it as the last draft; or drop it, which is not "
-          "lossless (a negative control).");
   set.add("children", &children).in(1, 64).help("Drafts sampled at each node (SpecInfer) ...");
   set.add("wide", &wide)
       .in(0, 4096)
@@ -114,14 +105,14 @@ Asking<Proposal> draft_one_by_one(const Step& step, const OneByOneOptions& optio
     for (const Open& open : front) {
       const Distribution& raw = answer.at(open.node, position);
       const Distribution drawn = step.drawn(raw);
+      const Distribution& read = step.decode.reads == Reads::drawn ? drawn : raw;
+      if (step.length && level > 0 && step.length->ends_before(read)) continue;
       const std::int64_t count = shape.children(open.place);
       const std::vector<Draft> drafts =
           siblings_of(step, drawn, count, options.siblings, level, attempt);
       attempt += static_cast<std::uint32_t>(count);
       for (std::size_t i = 0; i < drafts.size(); ++i) {
-        const bool unlikely = drawn.probability(drafts[i].token) < options.theta;
-        if (unlikely && options.below == "drop") continue;
-        if (!unlikely)
+        if (!step.length || !step.length->ends_after(drafts[i].token, read))
           grown.push_back({static_cast<int>(proposal.nodes.size()), shape.child(open.place, i)});
         proposal.nodes.push_back({open.node, position, drafts[i].token});
         proposal.drawn_from.push_back(drafts[i].drawn_from);
@@ -130,9 +121,6 @@ Asking<Proposal> draft_one_by_one(const Step& step, const OneByOneOptions& optio
     }
     front = std::move(grown);
   }
-  if (!proposal.nodes.empty()) co_return proposal;
-  Asking<Proposal> fallback = own_draw(step, Purpose::bonus);
-  proposal = co_await fallback;
   co_return proposal;
 }
 

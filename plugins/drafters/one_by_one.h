@@ -21,8 +21,7 @@ constexpr std::array<std::string_view, 3> words(Siblings) {
 }
 
 struct OneByOneOptions {
-  double theta = 0;
-  std::string below = "keep", shape;
+  std::string shape;
   std::int64_t children = 1, wide = 0;
   Siblings siblings = Siblings::independent;
   void declare(OptionSet& set);
@@ -30,9 +29,9 @@ struct OneByOneOptions {
   TreeShape tree() const;
 };
 
-// Drafts decode.draft_length levels, or fewer where the window ends or every path stopped; each
-// level is one question to `model`. Every draft carries the distribution it was drawn from. Where
-// nothing is left to draft, the target's own draw is proposed.
+// Drafts decode.draft_length levels, or fewer where the window ends or decode.draft_rule ends every
+// path; each level is one question to `model`. Every draft carries the distribution it was drawn
+// from.
 Asking<Proposal> draft_one_by_one(const Step& step, const OneByOneOptions& options, int model,
                                   bool shallow);
 

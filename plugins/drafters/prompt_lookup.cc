@@ -7,7 +7,7 @@
 
 #include "core/config/plugin.h"
 #include "core/parts/drafter.h"
-#include "plugins/drafters/own_draw.h"
+#include "plugins/drafters/point_masses.h"
 
 namespace draftlab {
 namespace {
@@ -55,13 +55,10 @@ class PromptLookup final : public Drafter {
     const auto count = std::min<std::size_t>(window.size(), step.decode.draft_length);
     const Tokens text(step.canvas.tokens().begin(), step.canvas.tokens().begin() + window.front());
     Proposal proposal;
-    for (const Tokens& path : continuations(text, count)) add(path, window, proposal);
+    for (const Tokens& path : continuations(text, count)) add_path(path, window, proposal);
     if (options_.claim == "uniform")
       proposal.drawn_from.assign(proposal.nodes.size(), Distribution::uniform(step.vocabulary));
-    if (!proposal.nodes.empty()) co_return proposal;
-    Asking<Proposal> fallback = own_draw(step, Purpose::bonus);
-    proposal = co_await fallback;
-    co_return proposal;
+    return or_own_draw(step, std::move(proposal));
   }
 
  private:
@@ -94,20 +91,6 @@ class PromptLookup final : public Drafter {
       if (!found.empty()) return found;
     }
     return {};
-  }
-
-  // Adds a path to the proposal. Paths share the nodes that they begin with.
-  static void add(const Tokens& path, const std::vector<std::int32_t>& window, Proposal& proposal) {
-    int at = kRoot;
-    for (std::size_t i = 0; i < path.size(); ++i) {
-      int child = 0;
-      const int nodes = static_cast<int>(proposal.nodes.size());
-      while (child < nodes &&
-             !(proposal.nodes[child].parent == at && proposal.nodes[child].token == path[i]))
-        ++child;
-      if (child == nodes) proposal.nodes.push_back({at, window[i], path[i]});
-      at = child;
-    }
   }
 
   Options options_;

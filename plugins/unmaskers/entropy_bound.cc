@@ -23,7 +23,7 @@ class EntropyBound final : public QuotaUnmasker {
   explicit EntropyBound(const Options& options) : bound_(options.bound) {}
 
  private:
-  int sure(const DecodeOptions&, std::vector<Draft>& drafts) const override {
+  int sure(const Step&, std::vector<Draft>& drafts) const override {
     std::sort(drafts.begin(), drafts.end(), [](const Draft& a, const Draft& b) {
       return a.entropy != b.entropy ? a.entropy < b.entropy : a.position < b.position;
     });

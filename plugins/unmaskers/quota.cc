@@ -24,6 +24,7 @@ std::vector<QuotaUnmasker::Draft> QuotaUnmasker::drafts(const Step& step, const 
     if (!read.empty() && !read[i].empty()) {
       draft.confidence = read[i].probability(node.token), draft.peak = read[i].max();
       draft.margin = read[i].margin(), draft.entropy = read[i].entropy();
+      draft.read = &read[i];
     }
     drafts.push_back(draft);
   }
@@ -45,7 +46,7 @@ int QuotaUnmasker::quota(const Step& step, std::vector<Draft>&) const {
 Verdict QuotaUnmasker::choose(const Step& step, const Proposal& proposal) const {
   Verdict verdict{.commits = {}, .edits = {}, .why = Stop::unverified, .carry = {}, .judged = {}};
   std::vector<Draft> left = drafts(step, proposal, verdict);
-  const int certain = sure(step.decode, left);
+  const int certain = sure(step, left);
   const int chosen = std::min(static_cast<int>(left.size()), std::max(certain, quota(step, left)));
   for (int i = 0; i < chosen; ++i)
     verdict.commits.push_back(commit_of(*left[i].node, Source::threshold));
@@ -57,7 +58,7 @@ Verdict QuotaUnmasker::choose(const Step& step, const Proposal& proposal) const 
 Verdict QuotaUnmasker::top_up(const Step& step, const Proposal& proposal, Verdict verdict) const {
   if (verdict.why == Stop::unverified) return verdict;
   std::vector<Draft> left = drafts(step, proposal, verdict);
-  const int certain = sure(step.decode, left),
+  const int certain = sure(step, left),
             owed = quota(step, left) - static_cast<int>(verdict.commits.size());
   if (owed <= 0) return verdict;
   const int chosen = std::min(static_cast<int>(left.size()), std::max(certain, owed));
@@ -68,7 +69,7 @@ Verdict QuotaUnmasker::top_up(const Step& step, const Proposal& proposal, Verdic
 
 int QuotaUnmasker::preview(const Step& step, const Proposal& proposal) const {
   std::vector<Draft> all = drafts(step, proposal, {});
-  return sure(step.decode, all);
+  return sure(step, all);
 }
 
 void QuotaUnmasker::observe(const Canvas& canvas, const Route&, const Verdict& verdict) {

@@ -1,8 +1,9 @@
-// What the unmaskers `static`, `threshold` and `entropy-bound` share. Decoding a block in S steps
+// What all unmaskers but `one` and `all` share. Decoding a block in S steps
 // makes each step owe a number of tokens, its quota, and a verified step that commits fewer is
 // topped up from the drafts that are left.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,9 @@ class QuotaUnmasker : public Unmasker {
   Verdict choose(const Step& step, const Proposal& proposal) const final;
   Verdict top_up(const Step& step, const Proposal& proposal, Verdict verdict) const final;
   int preview(const Step& step, const Proposal& proposal) const final;
-  void observe(const Canvas& canvas, const Route& route, const Verdict& verdict) final;
-  std::string state() const final;
+  // One that learns more than the steps of the block calls these two as well.
+  void observe(const Canvas& canvas, const Route& route, const Verdict& verdict) override;
+  std::string state() const override;
 
  protected:
   // A draft that may be committed.
@@ -33,14 +35,26 @@ class QuotaUnmasker : public Unmasker {
     double margin = 1;
     // The entropy in nats.
     double entropy = 0;
+    // What these numbers are read from; nullptr where the drafter gave no distribution.
+    const Distribution* read = nullptr;
   };
   // Puts `drafts`, which come most confident first and by position among equals, in the order in
   // which they would be committed; how many of them are sure enough to be, whatever the quota.
-  virtual int sure(const DecodeOptions& decode, std::vector<Draft>& drafts) const = 0;
+  virtual int sure(const Step& step, std::vector<Draft>& drafts) const = 0;
   // Returns how many of `drafts` the step must commit, taken from the front; it may put them in
   // another order.
   virtual int quota(const Step& step, std::vector<Draft>& drafts) const;
 
+  // Puts the drafts with the largest key first, and the leftmost among equals.
+  template <class Key>
+  static void largest_first(std::vector<Draft>& drafts, Key key) {
+    std::sort(drafts.begin(), drafts.end(), [&](const Draft& a, const Draft& b) {
+      const double of_a = key(a), of_b = key(b);
+      return of_a != of_b ? of_a > of_b : a.position < b.position;
+    });
+  }
+
+  const Blocks& blocks() const { return blocks_; }
   std::int64_t steps() const { return steps_; }
   // Counts the steps of the block so far.
   std::int64_t made(const Step& step) const { return step.window.block == block_ ? step_ : 0; }

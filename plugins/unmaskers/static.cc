@@ -36,15 +36,11 @@ class Static final : public QuotaUnmasker {
   explicit Static(const Options& options) : options_(options) {}
 
  private:
-  int sure(const DecodeOptions&, std::vector<Draft>& drafts) const override {
-    const auto first = [&](auto key) {
-      std::sort(drafts.begin(), drafts.end(), [&](const Draft& a, const Draft& b) {
-        return key(a) != key(b) ? key(a) > key(b) : a.position < b.position;
-      });
-    };
-    if (options_.order == "peak") first([](const Draft& draft) { return draft.peak; });
-    if (options_.order == "margin") first([](const Draft& draft) { return draft.margin; });
-    if (options_.order == "entropy") first([](const Draft& draft) { return -draft.entropy; });
+  int sure(const Step&, std::vector<Draft>& drafts) const override {
+    if (options_.order == "peak") largest_first(drafts, [](const Draft& d) { return d.peak; });
+    if (options_.order == "margin") largest_first(drafts, [](const Draft& d) { return d.margin; });
+    if (options_.order == "entropy")
+      largest_first(drafts, [](const Draft& d) { return -d.entropy; });
     return 0;
   }
 

@@ -24,9 +24,9 @@ class Threshold final : public QuotaUnmasker {
   explicit Threshold(const Options& options) : most_(options.most) {}
 
  private:
-  int sure(const DecodeOptions& decode, std::vector<Draft>& drafts) const override {
+  int sure(const Step& step, std::vector<Draft>& drafts) const override {
     const auto confident = std::count_if(drafts.begin(), drafts.end(), [&](const Draft& draft) {
-      return draft.confidence > decode.threshold;
+      return draft.confidence > step.decode.threshold;
     });
     return static_cast<int>(most_ > 0 ? std::min<std::int64_t>(most_, confident) : confident);
   }

@@ -79,8 +79,13 @@ bool Paths::commit_bonus(int leaf, Verdict& verdict) const {
 }
 
 void Paths::carry(int node, int unseen, Verdict& verdict) {
-  if (proposal.lookahead > 0 && !answer.empty())
-    verdict.carry = Carry{std::move(answer), sent_as(node), unseen};
+  if (proposal.lookahead == 0 || answer.empty()) return;
+  verdict.carry = Carry{std::move(answer), sent_as(node), unseen};
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    const Node& drafted = proposal.nodes[i];
+    if (sent[i] != kNotSent)
+      verdict.carry->nodes.push_back({sent_as(drafted.parent), drafted.position, drafted.token});
+  }
 }
 
 }  // namespace draftlab

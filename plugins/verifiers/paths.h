@@ -52,8 +52,8 @@ struct Paths {
   // Draws the position behind a leaf, if there is room for it and anything was tested. Returns
   // whether it did.
   bool commit_bonus(int leaf, Verdict& verdict) const;
-  // Hands the answer over to the next step where the proposal looks ahead: the verdict stops at
-  // `node`, and `unseen` tokens are committed behind it.
+  // Hands the answer, and the nodes that it is about, over to the next step where the proposal
+  // looks ahead: the verdict stops at `node`, and `unseen` tokens are committed behind it.
   void carry(int node, int unseen, Verdict& verdict);
 
  private:

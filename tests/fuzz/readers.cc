@@ -18,6 +18,7 @@
 #include "plugins/tasks/sentences.h"
 #include "plugins/tasks/stories/five_sentences.h"
 #include "plugins/tokenizers/tokenizer_json.h"
+#include "tests/plugins/models/checkpoint/small_gguf.h"
 #include "tests/plugins/tokenizers/small_tokenizer.h"
 
 namespace draftlab {
@@ -187,6 +188,34 @@ void tensors(Draw& draw, Tally& tally) {
   });
 }
 
+// Damages the header of a small GGUF file, or what surrounds it.
+void gguf(Draw& draw, Tally& tally) {
+  static const std::string kWhole = [] {
+    SmallGguf small;
+    small.architecture("qwen3");
+    small.key("list", 9, SmallGguf::raw(4u) + SmallGguf::raw(std::uint64_t{2}) + "12345678");
+    for (const GgufType type : {GgufType::f32, GgufType::q8_0, GgufType::q4_0})
+      small.tensor("t" + std::to_string(static_cast<int>(type)), {2, 32},
+                   std::vector<float>(64, 0.5f), type);
+    return small.bytes();
+  }();
+  std::string file = kWhole;
+  for (std::size_t edits = draw.below(4); edits > 0; --edits)
+    file[draw.below(300)] = static_cast<char>(draw.below(3) ? draw.below(64) : draw.below(256));
+  if (draw.below(8) == 0) file.resize(draw.below(file.size()));
+  attempt(tally, [&] {
+    const MemoryFile stored(file);
+    const GgufFile read(stored.path());
+    for (const auto& [name, tensor] : read.tensors()) {
+      std::size_t count = 1;
+      for (const std::int64_t size : tensor.shape) count *= static_cast<std::size_t>(size);
+      if (count > 2 * tensor.bytes.size()) throw Fault("more numbers than bytes can hold");
+      std::vector<float> numbers(count);
+      decode(tensor, numbers.data());
+    }
+  });
+}
+
 // Damages a tokenizer.json, mostly before its vocabulary, and encodes with what is still taken.
 void tokenizer_round(Draw& draw, Tally& tally) {
   const std::string file =
@@ -209,6 +238,7 @@ void tokenizer_round(Draw& draw, Tally& tally) {
 void round(std::uint64_t number, Tally& tally) {
   Draw draw(number);
   tensors(draw, tally);
+  gguf(draw, tally);
   if (number % 20 == 0) return tokenizer_round(draw, tally);
   const std::string text = mutated(draw, kSeeds[draw.below(kSeeds.size())], kScraps);
   const bool valid = invalid_utf8(text) == std::string::npos;

@@ -53,6 +53,7 @@ struct ScriptedStep {
   std::unique_ptr<Frontier>
       frontier;  // of parts that ask about hypothetical states; with an unmasker
   std::unique_ptr<Unmasker> unmasker;
+  const DraftLength* length = nullptr;
   int vocabulary = 3;
   std::optional<Question> asked;  // what the last coroutine asked
 
@@ -68,7 +69,8 @@ struct ScriptedStep {
             .vocabulary = vocabulary,
             .target = target,
             .frontier = frontier.get(),
-            .unmasker = unmasker.get()};
+            .unmasker = unmasker.get(),
+            .length = length};
   }
 
   // Stepwise decoding by blocks and `unmasker`: what is given to both of them is set before.

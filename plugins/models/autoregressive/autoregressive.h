@@ -6,12 +6,14 @@
 
 #include "core/config/options.h"
 #include "core/parts/model.h"
+#include "plugins/models/kernels/precision.h"
 
 namespace draftlab {
 
 struct AutoregressiveOptions {
   std::string checkpoint, heads, cache = "on";
   std::int64_t exit_layers = 0, longest = 0;
+  ModelDtype dtype = ModelDtype::run;
   void declare(OptionSet& set);
 };
 

@@ -28,7 +28,7 @@ class Autoregressive final : public Model {
     const at::Device device = device_of(machine);
     on_cpu_ = device.is_cpu();
     use_threads(machine.threads);
-    const bool bf16 = machine.dtype == "bf16";
+    const Precision precision = precision_of(options_.dtype, machine);
     Transformer net = Transformer::load(options_.checkpoint, std::nullopt);
     config_ = net.config;
     if (!config_.right_shifted())
@@ -61,7 +61,7 @@ class Autoregressive final : public Model {
     for (const auto& [name, tensor] : heads.named_parameters()) facts_.parameters += tensor.numel();
     rules_ = {options_.cache == "on", config_.num_hidden_layers, options_.exit_layers,
               std::max(1, static_cast<int>(heads.count))};
-    rows_.emplace(std::move(net), bf16, heads, device);
+    rows_.emplace(std::move(net), precision, heads, device);
   }
 
   ModelFacts facts() const override { return facts_; }

@@ -55,7 +55,7 @@ void draftlab_product_speed(bool bf16, int threads, double* library, double* own
                    rows = at::ones({kRows, kSize}, weight.options());
   constexpr double kOperations = 2.0 * kRows * kSize * kSize;
   *library = kOperations / best_seconds(5, [&] { at::mm(rows, weight); });
-  const RowLinear linear(weight, {}, bf16);
+  const RowLinear linear(weight, {}, bf16 ? Precision::bf16 : Precision::f32);
   const at::Tensor x = at::ones({kRows, kSize}), y = at::empty({kRows, kSize});
   *own = kOperations /
          best_seconds(5, [&] { linear.apply(x.data_ptr<float>(), kRows, y.data_ptr<float>()); });

@@ -36,6 +36,10 @@ const std::map<std::string, Shape>& transformers() {
       {"llada-8b", {"llada", 126464, 4096, 32, 32, 32, 12288, 1e-5, 5e5, false}},
       {"dream-7b", {"Dream", 152064, 3584, 28, 28, 4, 18944, 1e-6, 1e6, false}},
       {"gpt2", {"gpt2", 50257, 768, 12, 12, 12, 3072, 1e-5, 1e4, true}},
+      // These were never published: three sizes for `draftlab bench rows`.
+      {"qwen3-3m", {"qwen3", 2048, 256, 4, 2, 2, 512, 1e-6, 1e6, true}},
+      {"qwen3-24m", {"qwen3", 8192, 384, 12, 3, 3, 1024, 1e-6, 1e6, true}},
+      {"qwen3-110m", {"qwen3", 32000, 768, 12, 6, 6, 2048, 1e-6, 1e6, true}},
       {"gpt2-large", {"gpt2", 50257, 1280, 36, 20, 20, 5120, 1e-5, 1e4, true}},
   };
   return all;

@@ -6,6 +6,7 @@
 
 #include "core/config/options.h"
 #include "core/parts/model.h"
+#include "plugins/models/kernels/precision.h"
 
 namespace draftlab {
 
@@ -14,6 +15,7 @@ struct BlockDiffusionOptions {
   std::string cache = "block", draft_mask = "block", commit = "separate", verify_rows = "span",
               sub_block_cache = "off", shifted = "auto";
   std::int64_t longest = 0;
+  ModelDtype dtype = ModelDtype::run;
   void declare(OptionSet& set);
 };
 

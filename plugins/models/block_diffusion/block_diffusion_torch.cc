@@ -31,7 +31,7 @@ class BlockDiffusion final : public Model {
     const at::Device device = device_of(machine);
     on_cpu_ = device.is_cpu();
     use_threads(machine.threads);
-    const bool bf16 = machine.dtype == "bf16";
+    const Precision precision = precision_of(options_.dtype, machine);
     Transformer net = Transformer::load(options_.checkpoint, std::nullopt);
     config_ = net.config;
     rules_.causal_cache = options_.cache == "causal";
@@ -60,7 +60,7 @@ class BlockDiffusion final : public Model {
     facts_.checkpoint = options_.checkpoint;
     facts_.digest = weights_digest(options_.checkpoint);
     for (const auto& [name, tensor] : net.named_parameters()) facts_.parameters += tensor.numel();
-    rows_.emplace(std::move(net), bf16, PredictionHeads{}, device);
+    rows_.emplace(std::move(net), precision, PredictionHeads{}, device);
   }
 
   ModelFacts facts() const override { return facts_; }

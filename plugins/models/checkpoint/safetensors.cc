@@ -1,20 +1,14 @@
 #include "plugins/models/checkpoint/safetensors.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "plugins/models/checkpoint/mapped_file.h"
 
 namespace draftlab {
 namespace {
@@ -107,30 +101,19 @@ std::string shape_text(std::span<const std::int64_t> shape) {
   return text + "]";
 }
 
-SafetensorsFile::SafetensorsFile(const std::string& path) : path_(path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) throw DataError(path + ": cannot be read (" + std::strerror(errno) + ")");
-  struct stat status {};
-  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < 8) {
-    ::close(descriptor);
-    throw DataError(path + ": is not a safetensors file (shorter than its 8-byte header length)");
-  }
-  void* mapped = ::mmap(nullptr, status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-  ::close(descriptor);
-  if (mapped == MAP_FAILED)
-    throw DataError(path + ": cannot be mapped (" + std::strerror(errno) + ")");
-  file_ = {static_cast<const std::byte*>(mapped), static_cast<std::size_t>(status.st_size)};
+SafetensorsFile::SafetensorsFile(const std::string& path)
+    : path_(path),
+      file_(
+          map_file(path, 8, "is not a safetensors file (shorter than its 8-byte header length)")) {
   try {
     parse();
   } catch (...) {
-    ::munmap(mapped, file_.size());
+    unmap(file_);
     throw;
   }
 }
 
-SafetensorsFile::~SafetensorsFile() {
-  ::munmap(const_cast<std::byte*>(file_.data()), file_.size());
-}
+SafetensorsFile::~SafetensorsFile() { unmap(file_); }
 
 void SafetensorsFile::parse() {
   std::uint64_t length = 0;
@@ -178,43 +161,13 @@ const TensorBytes& SafetensorsFile::at(const std::string& name) const {
   return found->second;
 }
 
-void SafetensorsFile::release(std::span<const std::byte> bytes) const {
-  static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data()), end = begin + bytes.size();
-  const std::uintptr_t first = (begin + page - 1) / page * page, last = end / page * page;
-  // This is a hint, which may fail.
-  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
-}
+void SafetensorsFile::release(std::span<const std::byte> bytes) const { release_pages(bytes); }
 
 std::string SafetensorsFile::digest() const {
   return digest_once(path_, [this] { return hashed(); });
 }
 
-std::string SafetensorsFile::hashed() const {
-  // The hash has four independent multiply-and-rotate lanes over 8-byte words: it is as fast as the
-  // disk, and enough to distinguish checkpoints.
-  std::array<std::uint64_t, 4> lanes{1, 2, 3, 4};
-  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15ull;
-  const auto mix = [](std::uint64_t lane, std::uint64_t word) {
-    lane = (lane ^ word) * kOdd;
-    return (lane << 31) | (lane >> 33);
-  };
-  constexpr std::size_t kRead = std::size_t{64}  // The file is read in pieces, because it may be
-                                                 // larger than memory.
-                                << 20;
-  for (std::size_t at = 0; at < file_.size(); at += 32) {
-    if (at > 0 && at % kRead == 0) release(file_.subspan(at - kRead, kRead));
-    std::array<std::uint64_t, 4> words{};
-    std::memcpy(words.data(), file_.data() + at, std::min<std::size_t>(32, file_.size() - at));
-    for (int lane = 0; lane < 4; ++lane) lanes[lane] = mix(lanes[lane], words[lane]);
-  }
-  std::uint64_t hash = file_.size();
-  for (const std::uint64_t lane : lanes) hash = mix(hash, lane);
-  hash = mix(hash ^ (hash >> 29), kOdd);
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash ^ (hash >> 32)));
-  return text;
-}
+std::string SafetensorsFile::hashed() const { return digest_of(file_); }
 
 void write_safetensors(const std::string& path,
                        const std::vector<std::pair<std::string, TensorBytes>>& tensors,

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "plugins/models/checkpoint/gguf.h"
 
 namespace draftlab {
 namespace {
@@ -63,7 +64,10 @@ std::vector<std::string> weight_files(const std::string& folder) {
   const std::string index = folder + "/model.safetensors.index.json";
   std::ifstream file(index);
   if (!file) {
-    if (!std::filesystem::exists(folder + "/model.safetensors")) refuse_pickles(folder);
+    if (!std::filesystem::exists(folder + "/model.safetensors")) {
+      if (std::filesystem::exists(folder + "/model.gguf")) return {folder + "/model.gguf"};
+      refuse_pickles(folder);
+    }
     return {folder + "/model.safetensors"};
   }
   const nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
@@ -87,7 +91,8 @@ std::vector<std::string> weight_files(const std::string& folder) {
 std::string weights_digest(const std::string& folder) {
   std::string digest;
   for (const std::string& file : weight_files(folder))
-    digest += (digest.empty() ? "" : "+") + SafetensorsFile(file).digest();
+    digest += (digest.empty() ? "" : "+") +
+              (is_gguf(file) ? GgufFile(file).digest() : SafetensorsFile(file).digest());
   return digest;
 }
 

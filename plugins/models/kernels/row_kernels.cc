@@ -20,14 +20,14 @@ struct RowKernels {
 
 #if defined(__x86_64__)
 namespace avx512 {
-constexpr int kRows = 10, kPanels = 2;
+constexpr int kRows = 10, kPanels = 2, kLanes = 16;
 #pragma GCC push_options
 #pragma GCC target("arch=skylake-avx512")
 #include "plugins/models/kernels/row_kernels.inc"
 #pragma GCC pop_options
 }  // namespace avx512
 namespace avx2 {
-constexpr int kRows = 5, kPanels = 1;
+constexpr int kRows = 5, kPanels = 1, kLanes = 8;
 #pragma GCC push_options
 #pragma GCC target("arch=haswell")
 #include "plugins/models/kernels/row_kernels.inc"
@@ -35,7 +35,7 @@ constexpr int kRows = 5, kPanels = 1;
 }  // namespace avx2
 #endif
 namespace plain {
-constexpr int kRows = 2, kPanels = 1;
+constexpr int kRows = 2, kPanels = 1, kLanes = 4;
 #include "plugins/models/kernels/row_kernels.inc"
 }  // namespace plain
 

@@ -9,9 +9,9 @@ namespace draftlab {
 // How weights stand in panels of 16 outputs:
 //   f32, bf16  [panel][input][16 outputs]
 //   tiles      [panel][pair of inputs][16 outputs][2], bf16, with inputs padded to 32, which is
-//   what
-//              bf16_products.h multiplies.
-enum class Layout : std::uint8_t { f32, bf16, tiles };
+//              what bf16_products.h multiplies.
+//   q8, q4     whole numbers and scales, which quantised_products.h describes and multiplies.
+enum class Layout : std::uint8_t { f32, bf16, tiles, q8, q4 };
 
 struct PackedView {
   Layout layout = Layout::f32;
@@ -20,6 +20,7 @@ struct PackedView {
   // The bias is padded to whole panels, or null.
   const float* bias = nullptr;
   // How many numbers lie from one panel to the next: 16 times as many as there is room for inputs.
+  // In q8 and q4 these are bytes.
   std::int64_t stride = 0;
   // The number of panels.
   std::int64_t count() const { return (out + 15) / 16; }
@@ -31,7 +32,7 @@ struct PackedView {
 void multiply_panels(const PackedView& linear, const float* x, std::int64_t rows, float* y,
                      std::int64_t begin, std::int64_t end);
 
-// Computes all of y, from any layout, on the calling thread.
+// Computes all of y, from any layout but q8 and q4, on the calling thread.
 void product(const PackedView& linear, const float* x, std::int64_t rows, float* y);
 
 // Prefetches what a product will read soon, as much of it as is worth while.

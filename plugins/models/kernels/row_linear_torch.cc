@@ -10,6 +10,7 @@
 
 #include "plugins/models/kernels/bf16_products.h"
 #include "plugins/models/kernels/lanes.h"
+#include "plugins/models/kernels/quantised_products.h"
 #include "plugins/models/kernels/share_work_torch.h"
 
 namespace draftlab {
@@ -19,18 +20,36 @@ namespace {
 constexpr std::int64_t kMany = 128;
 // The number of these pieces; each reads all rows.
 constexpr std::int64_t kPieces = 8;
+// A thread is woken for no fewer products, which take about as long as waking it.
+constexpr std::int64_t kWorth = 1 << 18;
+
+// Returns how many panels one thread computes at least, a multiple of `step`.
+std::int64_t fewest_panels(std::int64_t rows, std::int64_t in, std::int64_t step) {
+  const std::int64_t each = 16 * step * rows * in;
+  return step * std::max<std::int64_t>(1, (kWorth + each - 1) / each);
+}
 
 }  // namespace
 
-RowLinear::RowLinear(const at::Tensor& weight, const at::Tensor& bias, bool bf16) {
-  const std::int64_t out = weight.size(0), in = weight.size(1), panels = (out + 15) / 16;
-  const Layout layout = !bf16 ? Layout::f32 : has_bf16_products() ? Layout::tiles : Layout::bf16;
-  const std::int64_t room =
-      layout == Layout::tiles ? (in + kTileInputs - 1) / kTileInputs * kTileInputs : in;
+RowLinear::RowLinear(const at::Tensor& weight, const at::Tensor& bias, Precision precision) {
+  const std::int64_t out = weight.size(0), panels = (out + 15) / 16;
   if (bias.defined()) {
     bias_ = at::zeros({panels * 16});
     bias_.narrow(0, 0, out).copy_(bias.detach());
   }
+  if (is_quantised(precision))
+    quantise(weight, precision == Precision::q8 ? Layout::q8 : Layout::q4);
+  else
+    pack(weight, precision);
+  if (bias.defined()) view_.bias = bias_.data_ptr<float>();
+}
+
+void RowLinear::pack(const at::Tensor& weight, Precision precision) {
+  const std::int64_t out = weight.size(0), in = weight.size(1), panels = (out + 15) / 16;
+  const bool bf16 = precision == Precision::bf16;
+  const Layout layout = !bf16 ? Layout::f32 : has_bf16_products() ? Layout::tiles : Layout::bf16;
+  const std::int64_t room =
+      layout == Layout::tiles ? (in + kTileInputs - 1) / kTileInputs * kTileInputs : in;
   panels_ = at::empty({panels, room, 16}, bf16 ? at::kBFloat16 : at::kFloat);
   at::parallel_for(0, panels, 8, [&](std::int64_t begin, std::int64_t end) {
     const at::NoGradGuard no_grad;
@@ -53,13 +72,30 @@ RowLinear::RowLinear(const at::Tensor& weight, const at::Tensor& bias, bool bf16
         for (std::int64_t row = 0; row < 16; ++row) to[pair * 16 + row] = from[row * pairs + pair];
     }
   });
-  view_ = {
-      layout,   in, out, panels_.data_ptr(), bias.defined() ? bias_.data_ptr<float>() : nullptr,
-      16 * room};
+  view_ = {layout, in, out, panels_.data_ptr(), nullptr, 16 * room};
+}
+
+void RowLinear::quantise(const at::Tensor& weight, Layout layout) {
+  const std::int64_t out = weight.size(0), in = weight.size(1), panels = (out + 15) / 16,
+                     bytes = panel_bytes(layout, in);
+  panels_ = at::empty({panels, bytes}, at::kByte);
+  auto* const to = static_cast<char*>(panels_.data_ptr());
+  at::parallel_for(0, panels, 8, [&](std::int64_t begin, std::int64_t end) {
+    const at::NoGradGuard no_grad;
+    for (std::int64_t p = begin; p < end; ++p) {
+      const std::int64_t outputs = std::min<std::int64_t>(16, out - 16 * p);
+      const at::Tensor own = weight.narrow(0, 16 * p, outputs).to(at::kFloat).contiguous();
+      pack_panel(layout, own.data_ptr<float>(), outputs, in, to + p * bytes);
+    }
+  });
+  view_ = {layout, in, out, to, nullptr, bytes};
 }
 
 void RowLinear::weights_of(std::int64_t output, float* weights) const {
   const std::int64_t from = output / 16 * view_.stride, lane = output % 16;
+  if (is_quantised(view_.layout))
+    return unpack_output(view_.layout, static_cast<const char*>(view_.panels) + from, lane,
+                         view_.in, weights);
   const auto* const floats = static_cast<const float*>(view_.panels) + from;
   const auto* const halves = static_cast<const std::uint16_t*>(view_.panels) + from;
   for (std::int64_t i = 0; i < view_.in; ++i) {
@@ -71,8 +107,20 @@ void RowLinear::weights_of(std::int64_t output, float* weights) const {
 
 void RowLinear::apply(const float* x, std::int64_t rows, float* y) const {
   if (rows == 0) return;
+  const std::int64_t grain = fewest_panels(rows, view_.in, 4);
+  if (is_quantised(view_.layout)) {
+    thread_local QuantisedRows of_thread;
+    QuantisedRows& whole = of_thread;
+    whole.resize(view_.layout, rows, view_.in);
+    at::parallel_for(0, rows, 16,
+                     [&](std::int64_t begin, std::int64_t end) { whole.round(x, begin, end); });
+    at::parallel_for(0, view_.count(), grain, [&](std::int64_t begin, std::int64_t end) {
+      multiply_quantised(view_, whole, y, begin, end);
+    });
+    return;
+  }
   if (view_.layout != Layout::tiles) {
-    at::parallel_for(0, view_.count(), 4, [&](std::int64_t begin, std::int64_t end) {
+    at::parallel_for(0, view_.count(), grain, [&](std::int64_t begin, std::int64_t end) {
       multiply_panels(view_, x, rows, y, begin, end);
     });
     return;
@@ -91,11 +139,11 @@ void RowLinear::apply(const float* x, std::int64_t rows, float* y) const {
   if (rows > kMany)
     share_work(pairs, std::max<std::int64_t>(1, pairs / kPieces), multiply);
   else
-    at::parallel_for(0, pairs, 2, multiply);
+    at::parallel_for(0, pairs, grain / 2, multiply);
 }
 
-Layout memory_layout(bool bf16) {
-  return bf16 && has_bf16_products() ? Layout::tiles : Layout::f32;
+Layout memory_layout(Precision precision) {
+  return precision == Precision::bf16 && has_bf16_products() ? Layout::tiles : Layout::f32;
 }
 
 }  // namespace draftlab

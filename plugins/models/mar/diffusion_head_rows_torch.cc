@@ -8,8 +8,8 @@
 namespace draftlab {
 namespace {
 
-RowLinear packed(const Linear& linear, bool bf16) {
-  return RowLinear(linear.weight.detach(), linear.bias.detach(), bf16);
+RowLinear packed(const Linear& linear, Precision precision) {
+  return RowLinear(linear.weight.detach(), linear.bias.detach(), precision);
 }
 
 std::vector<float> floats(const at::Tensor& tensor) {
@@ -20,19 +20,20 @@ std::vector<float> floats(const at::Tensor& tensor) {
 }  // namespace
 
 DiffusionHeadRows::DiffusionHeadRows(const DiffusionHead& head, std::span<const int> timesteps,
-                                     bool bf16)
+                                     Precision precision)
     : width_(head.width),
       outputs_(head.output.weight.size(0)),
-      condition_(packed(head.condition, bf16)),
-      input_(packed(head.input, bf16)),
-      output_(packed(head.output, bf16)),
-      output_modulation_(packed(head.output_modulation, bf16)) {
+      condition_(packed(head.condition, precision)),
+      input_(packed(head.input, precision)),
+      output_(packed(head.output, precision)),
+      output_modulation_(packed(head.output_modulation, precision)) {
   const at::NoGradGuard no_grad;
   time_ = floats(head.time(
       at::tensor(std::vector<std::int64_t>(timesteps.begin(), timesteps.end()), at::kLong)));
   for (const DiffusionHeadBlock& block : head.blocks) {
-    blocks_.push_back({floats(block.norm.weight), floats(block.norm.bias), packed(block.up, bf16),
-                       packed(block.down, bf16), packed(block.modulation, bf16)});
+    blocks_.push_back({floats(block.norm.weight), floats(block.norm.bias),
+                       packed(block.up, precision), packed(block.down, precision),
+                       packed(block.modulation, precision)});
   }
 }
 

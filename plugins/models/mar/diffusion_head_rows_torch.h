@@ -14,7 +14,7 @@ namespace draftlab {
 class DiffusionHeadRows {
  public:
   // `timesteps` is what the network is told at each reverse step.
-  DiffusionHeadRows(const DiffusionHead& head, std::span<const int> timesteps, bool bf16);
+  DiffusionHeadRows(const DiffusionHead& head, std::span<const int> timesteps, Precision precision);
   // Takes states x [rows, D], conditions z [rows, d] and the reverse step of each row, and returns
   // [rows, outputs]. What a row gets is, bit for bit, what it gets alone.
   std::vector<float> forward(const std::vector<float>& x, const std::vector<float>& z,

@@ -30,6 +30,7 @@ void MarOptions::declare(OptionSet& set) {
   set.add("variance", &variance)
       .one_of({"auto", "learned", "beta", "beta-tilde"})
       .help("Of a reverse step; auto: the checkpoint's. A learned one needs a head that tells it.");
+  add_dtype(set, &dtype);
 }
 
 }  // namespace draftlab

@@ -5,12 +5,14 @@
 
 #include "core/config/options.h"
 #include "core/parts/model.h"
+#include "plugins/models/kernels/precision.h"
 
 namespace draftlab {
 
 struct MarOptions {
   std::string checkpoint, guidance_schedule = "linear", steps = "auto", variance = "auto";
   double guidance = 1;
+  ModelDtype dtype = ModelDtype::run;
   void declare(OptionSet& set);
 };
 

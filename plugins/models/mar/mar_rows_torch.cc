@@ -32,7 +32,7 @@ TransformerConfig config_of(const MarConfig& mar, std::int64_t d, std::int64_t d
 }
 
 TransformerRows rows_of(const TransformerConfig& config, const std::vector<MarBlock>& blocks,
-                        const LayerNorm& norm, bool bf16) {
+                        const LayerNorm& norm, Precision precision) {
   const at::NoGradGuard no_grad;
   TransformerConfig none = config;
   none.num_hidden_layers = 0;
@@ -56,7 +56,7 @@ TransformerRows rows_of(const TransformerConfig& config, const std::vector<MarBl
     layer.down = block.fc2.weight, layer.down_bias = block.fc2.bias;
     net.layers.push_back(layer);
   }
-  return TransformerRows(std::move(net), bf16);
+  return TransformerRows(std::move(net), precision);
 }
 
 void add(float* x, const float* y, std::int64_t count) {
@@ -65,12 +65,12 @@ void add(float* x, const float* y, std::int64_t count) {
 
 }  // namespace
 
-MarRows::MarRows(const Mar& net, bool bf16)
+MarRows::MarRows(const Mar& net, Precision precision)
     : config_(net.config),
       d_(net.fake_latent.size(1)),
       wide_(net.config.decoder_embed_dim),
       classes_(floats(net.class_emb)),
-      z_proj_(net.z_proj.weight.detach(), net.z_proj.bias.detach(), bf16),
+      z_proj_(net.z_proj.weight.detach(), net.z_proj.bias.detach(), precision),
       norm_(floats(net.z_proj_ln.weight)),
       norm_bias_(floats(net.z_proj_ln.bias)),
       mask_(floats(net.mask_token)),
@@ -80,12 +80,12 @@ MarRows::MarRows(const Mar& net, bool bf16)
   const std::vector<float> none = floats(net.fake_latent);
   classes_.insert(classes_.end(), none.begin(), none.end());
   decoder_config_ = config_of(config_, wide_, config_.decoder_depth, config_.decoder_num_heads);
-  decoder_.emplace(rows_of(decoder_config_, net.decoder, net.decoder_norm, bf16));
+  decoder_.emplace(rows_of(decoder_config_, net.decoder, net.decoder_norm, precision));
   if (config_.causal) return;
   encoder_config_ = config_of(config_, d_, config_.encoder_depth, config_.encoder_num_heads);
-  encoder_.emplace(rows_of(encoder_config_, net.encoder, net.encoder_norm, bf16));
+  encoder_.emplace(rows_of(encoder_config_, net.encoder, net.encoder_norm, precision));
   decoder_embed_ =
-      RowLinear(net.decoder_embed.weight.detach(), net.decoder_embed.bias.detach(), bf16);
+      RowLinear(net.decoder_embed.weight.detach(), net.decoder_embed.bias.detach(), precision);
   encoder_memories_.emplace(encoder_config_);
   decoder_memories_.emplace(decoder_config_);
 }

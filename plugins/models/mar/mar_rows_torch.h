@@ -50,7 +50,7 @@ struct MarCausalRow {
 
 class MarRows {
  public:
-  MarRows(const Mar& net, bool bf16);
+  MarRows(const Mar& net, Precision precision);
   // The width of a condition.
   std::int64_t width() const { return wide_; }
   TransformerConfig memory_config() const { return decoder_config_; }

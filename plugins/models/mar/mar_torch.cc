@@ -37,7 +37,7 @@ class MarModel final : public Model {
       throw ConfigError("run.device is " + machine.device + ": the model mar runs on cpu");
     use_threads(machine.threads);
     const at::NoGradGuard no_grad;
-    const bool bf16 = machine.dtype == "bf16";
+    const Precision precision = precision_of(options_.dtype, machine);
     const Mar net = Mar::load(options_.checkpoint);
     config_ = net.config;
     if (options_.variance != "auto") config_.variance = variance_of(options_.variance);
@@ -45,8 +45,8 @@ class MarModel final : public Model {
       throw ConfigError("model.mar.variance = learned, but the head of " + options_.checkpoint +
                         " tells none");
     schedule_.emplace(options_.steps == "auto" ? config_.num_sampling_steps : options_.steps);
-    rows_.emplace(net, bf16);
-    head_.emplace(net.head, schedule_->timesteps, bf16);
+    rows_.emplace(net, precision);
+    head_.emplace(net.head, schedule_->timesteps, precision);
     outputs_ = net.config.outputs();
 
     facts_.vocabulary = static_cast<int>(config_.class_num);

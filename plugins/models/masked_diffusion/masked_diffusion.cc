@@ -40,6 +40,7 @@ void MaskedDiffusionOptions::declare(OptionSet& set) {
   set.add("longest", &longest)
       .in(0, 1 << 20)
       .help("Longest canvas; 0: the checkpoint's max_position_embeddings.");
+  add_dtype(set, &dtype);
 }
 
 }  // namespace draftlab

@@ -6,6 +6,7 @@
 
 #include "core/config/options.h"
 #include "core/parts/model.h"
+#include "plugins/models/kernels/precision.h"
 
 namespace draftlab {
 
@@ -14,6 +15,7 @@ struct MaskedDiffusionOptions {
   std::string cache = "none", ride = "none", shifted = "auto";
   std::int64_t refresh = 0, longest = 0;
   bool cross = false;
+  ModelDtype dtype = ModelDtype::run;
   void declare(OptionSet& set);
 };
 

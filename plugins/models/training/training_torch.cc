@@ -175,9 +175,9 @@ void run_training(const Training& training, const TrainingOptions& o, const Trai
   use_threads(context.machine.threads);
 
   State state(training.parameters, o.weight_decay);
-  const std::map<std::string, std::string> begun = begun_with(training, context);
+  const std::map<std::string, std::string> made_with = begun_with(training, context);
   const std::string state_file = context.out + "/" + kStateFile;
-  if (context.resume && std::filesystem::exists(state_file)) state.read(state_file, begun);
+  if (context.resume && std::filesystem::exists(state_file)) state.read(state_file, made_with);
   Provenance made = provenance(context.machine, static_cast<std::int64_t>(context.seed));
   made.title = context.config.title();
   CurveWriter curves(context.out + "/curves.h5", made, context.resume);
@@ -191,7 +191,7 @@ void run_training(const Training& training, const TrainingOptions& o, const Trai
     curves.flush();
     training.save(context.out);
     // It is written last, so that the state is never newer than the network it belongs to.
-    state.write(state_file, begun);
+    state.write(state_file, made_with);
   };
   const auto validate = [&](Progress& progress) {
     ValidationRow row;

@@ -55,14 +55,14 @@ std::vector<ExpertChoice> choose_experts(const Experts& experts, const float* lo
   return chosen;
 }
 
-ExpertRows::ExpertRows(const Experts& experts, TransformerLayer& from, bool bf16)
+ExpertRows::ExpertRows(const Experts& experts, TransformerLayer& from, Precision precision)
     : experts_(experts), width_(from.router.size(1)) {
-  router_ = RowLinear(from.router.detach(), {}, false);
+  router_ = RowLinear(from.router.detach(), {}, Precision::f32);
   const at::Tensor bias = from.router_bias.detach().to(at::kFloat).contiguous();
   bias_.assign(bias.data_ptr<float>(), bias.data_ptr<float>() + experts.count);
   for (FeedForward& expert : from.experts) {
-    networks_.push_back({RowLinear(at::cat({expert.gate, expert.up}), {}, bf16),
-                         RowLinear(expert.down.detach(), {}, bf16)});
+    networks_.push_back({RowLinear(at::cat({expert.gate, expert.up}), {}, precision),
+                         RowLinear(expert.down.detach(), {}, precision)});
     expert = {};
   }
 }

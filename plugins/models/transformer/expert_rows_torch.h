@@ -25,7 +25,7 @@ class ExpertRows {
  public:
   ExpertRows() = default;
   // Takes the layer's experts apart.
-  ExpertRows(const Experts& experts, TransformerLayer& from, bool bf16);
+  ExpertRows(const Experts& experts, TransformerLayer& from, Precision precision);
   bool empty() const { return networks_.empty(); }
   // Adds to y [rows, d] what the experts compute from x [rows, d]. A row's sum runs over its
   // experts by number.

@@ -67,10 +67,11 @@ void add(float* x, const float* y, std::int64_t count) {
 TransformerRows::TransformerRows(TransformerRows&&) noexcept = default;
 TransformerRows::~TransformerRows() = default;
 
-TransformerRows::TransformerRows(Transformer net, bool bf16, const PredictionHeads& heads,
+TransformerRows::TransformerRows(Transformer net, Precision precision, const PredictionHeads& heads,
                                  at::Device device)
-    : config_(net.config), layout_(memory_layout(bf16)) {
+    : config_(net.config), layout_(memory_layout(precision)) {
   const at::NoGradGuard no_grad;
+  const bool bf16 = precision == Precision::bf16;
   if (!device.is_cpu()) {
     if (heads.count > 0)
       throw ConfigError("prediction heads are computed on the CPU: run.device must be cpu");
@@ -78,51 +79,52 @@ TransformerRows::TransformerRows(Transformer net, bool bf16, const PredictionHea
         std::move(net), at::TensorOptions(bf16 ? at::kBFloat16 : at::kFloat).device(device));
     return;
   }
-  // Where the two are the same tensor, the head holds the embedding, too.
-  if (net.embed_tokens.defined() && !net.lm_head.is_same(net.embed_tokens)) {
+  // Where the two are the same tensor, the head holds the embedding, too, unless it is rounded.
+  const bool tied = net.lm_head.is_same(net.embed_tokens) && !is_quantised(precision);
+  if (net.embed_tokens.defined() && !tied) {
     const bool narrow = bf16 || net.embed_tokens.scalar_type() == at::kBFloat16;
     embedding_ = net.embed_tokens.detach().to(narrow ? at::kBFloat16 : at::kFloat).contiguous();
   }
   positions_ = floats(net.embed_positions);
   has_head_ = net.lm_head.defined();
-  if (has_head_) head_ = RowLinear(net.lm_head.detach(), {}, bf16);
+  if (has_head_) head_ = RowLinear(net.lm_head.detach(), {}, precision);
   norm_ = {floats(net.norm), floats(net.norm_bias)};
   encoder_norm_ = {floats(net.encoder_norm), {}};
   net.embed_tokens = net.lm_head = at::Tensor();
-  for (TransformerLayer& layer : net.layers) layers_.push_back(packed(layer, bf16));
-  for (TransformerLayer& layer : net.encoder) encoder_.push_back(packed(layer, bf16));
+  for (TransformerLayer& layer : net.layers) layers_.push_back(packed(layer, precision));
+  for (TransformerLayer& layer : net.encoder) encoder_.push_back(packed(layer, precision));
   if (heads.count == 0) return;
-  ahead_hidden_ = RowLinear(heads.hidden.detach(), heads.hidden_bias.detach(), bf16);
+  ahead_hidden_ = RowLinear(heads.hidden.detach(), heads.hidden_bias.detach(), precision);
   const std::int64_t d = config_.hidden_size;
   for (std::int64_t i = 0; i < heads.count; ++i)
     ahead_.emplace_back(heads.project.detach().narrow(0, i * d, d),
-                        heads.project_bias.detach().narrow(0, i * d, d), bf16);
+                        heads.project_bias.detach().narrow(0, i * d, d), precision);
   ahead_width_ = heads.count * heads.filter();
 }
 
-TransformerRows::Layer TransformerRows::packed(TransformerLayer& from, bool bf16) const {
+TransformerRows::Layer TransformerRows::packed(TransformerLayer& from, Precision precision) const {
   Layer layer;
   const at::Tensor kv_bias =
       from.k_bias.defined() ? at::cat({from.k_bias, from.v_bias}) : at::Tensor();
-  layer.q = RowLinear(from.q.detach(), from.q_bias, bf16);
-  layer.kv = RowLinear(at::cat({from.k, from.v}), kv_bias, bf16);
-  layer.o = RowLinear(from.o.detach(), from.o_bias, bf16);
+  layer.q = RowLinear(from.q.detach(), from.q_bias, precision);
+  layer.kv = RowLinear(at::cat({from.k, from.v}), kv_bias, precision);
+  layer.o = RowLinear(from.o.detach(), from.o_bias, precision);
   layer.crosses = from.cross_q.defined();
   if (layer.crosses) {
-    layer.cross_q = RowLinear(from.cross_q.detach(), {}, bf16);
-    layer.cross_kv = RowLinear(at::cat({from.cross_k, from.cross_v}), {}, bf16);
-    layer.cross_o = RowLinear(from.cross_o.detach(), {}, bf16);
+    layer.cross_q = RowLinear(from.cross_q.detach(), {}, precision);
+    layer.cross_kv = RowLinear(at::cat({from.cross_k, from.cross_v}), {}, precision);
+    layer.cross_o = RowLinear(from.cross_o.detach(), {}, precision);
   }
   layer.gate_up = RowLinear(from.gate.defined() ? at::cat({from.gate, from.up}) : from.up.detach(),
-                            from.up_bias, bf16);
-  layer.down = RowLinear(from.down.detach(), from.down_bias, bf16);
+                            from.up_bias, precision);
+  layer.down = RowLinear(from.down.detach(), from.down_bias, precision);
   layer.input = {floats(from.input_layernorm), floats(from.input_layernorm_bias)};
   layer.cross = {floats(from.cross_layernorm), {}};
   layer.post = {floats(from.post_attention_layernorm), floats(from.post_attention_layernorm_bias)};
   layer.q_norm = floats(from.q_norm);
   layer.k_norm = floats(from.k_norm);
   layer.inner = from.up.size(0);
-  if (!from.experts.empty()) layer.experts = ExpertRows(config_.experts, from, bf16);
+  if (!from.experts.empty()) layer.experts = ExpertRows(config_.experts, from, precision);
   from = {};
   return layer;
 }

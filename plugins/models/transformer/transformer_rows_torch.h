@@ -66,7 +66,7 @@ class TransformerRows {
   // the next position. On other devices than the CPU, tensor operations do the work: there an
   // encoder, prediction heads or an early exit are refused (ConfigError), and a row's bits may
   // depend on the rows beside it.
-  TransformerRows(Transformer net, bool bf16, const PredictionHeads& heads = {},
+  TransformerRows(Transformer net, Precision precision, const PredictionHeads& heads = {},
                   at::Device device = at::kCPU);
   TransformerRows(TransformerRows&&) noexcept;
   ~TransformerRows();
@@ -96,7 +96,7 @@ class TransformerRows {
     std::int64_t inner = 0;
     bool crosses = false;
   };
-  Layer packed(TransformerLayer& from, bool bf16) const;
+  Layer packed(TransformerLayer& from, Precision precision) const;
   void normed(const Norm& norm, const float* x, std::int64_t rows, float* out) const;
   // Sends all rows x [rows, d] through their layers, in place.
   void run(const std::vector<Layer>& layers, std::span<const MemoryRow> rows, float* x) const;

@@ -25,6 +25,7 @@
 
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "plugins/models/checkpoint/gguf_weights_torch.h"
 #include "plugins/models/checkpoint/weights_torch.h"
 #include "plugins/models/transformer/gpt2_torch.h"
 
@@ -318,9 +319,41 @@ Transformer Transformer::random(const TransformerConfig& config, std::uint64_t s
   return net;
 }
 
+namespace {
+
+// Takes all tensors of the network; the names are those of Hugging Face.
+template <class Stored>
+void take_all(Transformer& net, Stored& weights, std::optional<at::ScalarType> type) {
+  // A tied head may be stored, or an untied one left out: both mean the embedding.
+  const std::string head = names_of(net.config).head;
+  if (!weights.has(head))
+    net.config.tie_word_embeddings = true;
+  else if (net.config.tie_word_embeddings)
+    weights.ignore(head);
+  each_weight(net, [&](const std::string& name, at::Tensor& tensor,
+                       const std::vector<std::int64_t>& shape) {
+    tensor = weights.take(name, shape, type);
+  });
+  if (net.config.tie_word_embeddings) net.lm_head = net.embed_tokens;
+}
+
+}  // namespace
+
 Transformer Transformer::load(const std::string& folder, std::optional<at::ScalarType> type) {
   TransformerConfig config = TransformerConfig::read(folder);
-  Weights weights(weight_files(folder));
+  const std::vector<std::string> files = weight_files(folder);
+  if (is_gguf(files.front())) {
+    const at::NoGradGuard no_grad;
+    if (config.gpt2() || config.llada2() || config.num_encoder_layers > 0)
+      throw DataError(files.front() + ": weights of model_type '" + config.model_type +
+                      "' are read from safetensors alone");
+    GgufWeights weights(files.front());
+    Transformer net = bare(config);
+    take_all(net, weights, type);
+    weights.expect_all_taken();
+    return net;
+  }
+  Weights weights(files);
   const at::NoGradGuard no_grad;
   Transformer net = bare(config);
   if (config.gpt2()) {
@@ -337,17 +370,7 @@ Transformer Transformer::load(const std::string& folder, std::optional<at::Scala
                                            {attention + kParts[2], shared}});
       }
     }
-    // A tied head may be stored, or an untied one left out: both mean the embedding.
-    const std::string head = names_of(config).head;
-    if (!weights.has(head))
-      net.config.tie_word_embeddings = true;
-    else if (config.tie_word_embeddings)
-      weights.ignore(head);
-    each_weight(net, [&](const std::string& name, at::Tensor& tensor,
-                         const std::vector<std::int64_t>& shape) {
-      tensor = weights.take(name, shape, type);
-    });
-    if (net.config.tie_word_embeddings) net.lm_head = net.embed_tokens;
+    take_all(net, weights, type);
   }
   weights.expect_all_taken();
   return net;

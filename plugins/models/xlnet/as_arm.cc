@@ -17,6 +17,7 @@ void AsArmOptions::declare(OptionSet& set) {
       .help(
           "Keep keys and values of committed rows; false recomputes both streams whole at every "
           "question.");
+  add_dtype(set, &dtype);
 }
 
 }  // namespace draftlab

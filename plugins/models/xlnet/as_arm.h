@@ -6,6 +6,7 @@
 
 #include "core/config/options.h"
 #include "core/parts/model.h"
+#include "plugins/models/kernels/precision.h"
 
 namespace draftlab {
 
@@ -13,6 +14,7 @@ struct AsArmOptions {
   std::string checkpoint;
   std::string random;
   bool incremental = true;
+  ModelDtype dtype = ModelDtype::run;
   void declare(OptionSet& set);
 };
 

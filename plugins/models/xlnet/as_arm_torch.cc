@@ -140,7 +140,12 @@ class AsArm final : public Model {
     if (machine.device != "cpu")
       throw ConfigError("run.device is " + machine.device + ": the model as-arm runs on cpu");
     use_threads(machine.threads);
-    bf16_ = machine.dtype == "bf16";
+    const Precision precision = precision_of(options_.dtype, machine);
+    if (is_quantised(precision) && !options_.incremental)
+      throw ConfigError(
+          "model.as-arm.incremental = false multiplies with libtorch, which has no products in q8 "
+          "or q4");
+    bf16_ = precision == Precision::bf16;
     if (options_.random.empty()) {
       net_ = Xlnet::load(options_.checkpoint,
                          options_.incremental ? std::nullopt : std::optional(at::kFloat));
@@ -156,7 +161,7 @@ class AsArm final : public Model {
     facts_.family = "xlnet";
     for (const auto& [name, tensor] : net_->named_parameters()) facts_.parameters += tensor.numel();
     if (!options_.incremental) return;
-    rows_.emplace(std::move(*net_), bf16_);
+    rows_.emplace(std::move(*net_), precision);
     net_.reset();
   }
 

@@ -90,30 +90,32 @@ std::int64_t RowCache::append(std::int32_t position) {
   return size() - 1;
 }
 
-XlnetRows::XlnetRows(Xlnet net, bool bf16) : config_(net.config), layout_(memory_layout(bf16)) {
+XlnetRows::XlnetRows(Xlnet net, Precision precision)
+    : config_(net.config), layout_(memory_layout(precision)) {
   const at::NoGradGuard no_grad;
+  const bool bf16 = precision == Precision::bf16;
   const std::int64_t d = config_.d_model, all = config_.n_head * config_.d_head;
   const auto floats = [](const at::Tensor& tensor) {
     return tensor.detach().to(at::kFloat).contiguous();
   };
-  // Where the two are the same tensor, the head holds the embedding, too.
-  if (!net.lm_weight.is_same(net.word_embedding)) {
+  // Where the two are the same tensor, the head holds the embedding, too, unless it is rounded.
+  if (!net.lm_weight.is_same(net.word_embedding) || is_quantised(precision)) {
     const bool narrow = bf16 || net.word_embedding.scalar_type() == at::kBFloat16;
     embedding_ = net.word_embedding.detach().to(narrow ? at::kBFloat16 : at::kFloat).contiguous();
   }
   mask_ = floats(net.mask_emb);
-  head_ = RowLinear(net.lm_weight.detach(), net.lm_bias.detach(), bf16);
+  head_ = RowLinear(net.lm_weight.detach(), net.lm_bias.detach(), precision);
   net.word_embedding = net.lm_weight = at::Tensor();
   for (XlnetLayer& from : net.layers) {
     Layer layer;
     const auto transposed = [&](const at::Tensor& weight) {
       return weight.detach().view({d, all}).t();
     };
-    layer.q = RowLinear(transposed(from.q), {}, bf16);
-    layer.kv = RowLinear(at::cat({transposed(from.k), transposed(from.v)}), {}, bf16);
-    layer.o = RowLinear(from.o.detach().view({d, all}), {}, bf16);
-    layer.inner = RowLinear(from.inner.detach(), from.inner_bias.detach(), bf16);
-    layer.outer = RowLinear(from.outer.detach(), from.outer_bias.detach(), bf16);
+    layer.q = RowLinear(transposed(from.q), {}, precision);
+    layer.kv = RowLinear(at::cat({transposed(from.k), transposed(from.v)}), {}, precision);
+    layer.o = RowLinear(from.o.detach().view({d, all}), {}, precision);
+    layer.inner = RowLinear(from.inner.detach(), from.inner_bias.detach(), precision);
+    layer.outer = RowLinear(from.outer.detach(), from.outer_bias.detach(), precision);
     layer.content_bias = floats(from.r_w_bias);
     layer.relative_bias = floats(from.r_r_bias);
     layer.attention_norm = floats(from.attention_norm);

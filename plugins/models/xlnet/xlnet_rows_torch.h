@@ -49,7 +49,7 @@ struct Row {
 class XlnetRows {
  public:
   // Takes the weights apart, layer by layer.
-  XlnetRows(Xlnet net, bool bf16);
+  XlnetRows(Xlnet net, Precision precision);
   // Makes room for canvases of `length`. Relative-position terms depend on weights and offsets
   // alone, so they are computed once.
   void prepare(std::int64_t length);

@@ -302,7 +302,11 @@ TEST_CASE("a run that goes on on another processor names both") {
   }
   TraceWriter(path, here, made_runs(), units_of(1), true).close();
   CHECK(Trace(path).provenance().cpu == "processor A");
-  TraceWriter(path, elsewhere, made_runs(), units_of(1), true).close();
+  {
+    TraceWriter writer(path, elsewhere, made_runs(), units_of(1), true);
+    writer.sample(made_sample(1, 0, 0));
+    writer.close();
+  }
   CHECK(Trace(path).provenance().cpu == "processor B; processor A");
 }
 

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "core/config/composition.h"
+#include "core/parts/draft_length.h"
 #include "tests/plugins/scripted_step.h"
 
 namespace draftlab {
@@ -50,15 +51,23 @@ TEST_CASE("early exit asks the target's first layers the same") {
   CHECK(drafting.asked->form() == Form::shallow);
 }
 
-TEST_CASE("drafting stops at an improbable token: it is the last draft, or it is dropped") {
-  Drafting kept, dropped;
-  CHECK(kept.propose("model", "theta = 0.5\n", of({.3, .3, .4})).nodes.size() == 1);
-  CHECK(kept.propose("model", "theta = 0.3\n", of({0, 0, 1})).nodes.size() == 2);
-  const Proposal fallback =
-      dropped.propose("model", "theta = 0.5\nbelow = drop\n", of({.3, .3, .4}));
-  REQUIRE(fallback.nodes.size() == 1);  // nothing was left: one token of the target's own
-  CHECK(fallback.exact == 1);
-  CHECK(dropped.mailbox.model == 0);
+// With fewer questions: the loop cuts what other drafters have drafted in vain.
+TEST_CASE("nothing is asked behind an improbable token, or where the drafter is not sure") {
+  Drafting drafting;
+  DecodeOptions options;
+  options.draft_stop = 0.5;
+  const auto propose = [&](DraftRule rule, const Distribution& everywhere) {
+    options.draft_rule = rule;
+    const DraftLength length(options);
+    drafting.length = &length;
+    return drafting.propose("model", "", everywhere);
+  };
+  CHECK(propose(DraftRule::likely, of({.3, .3, .4})).nodes.size() == 1);
+  CHECK(drafting.asked->nodes.empty());
+  CHECK(propose(DraftRule::likely, of({0, 0, 1})).nodes.size() == 2);
+  CHECK(propose(DraftRule::sure, of({.4, .3, .3})).nodes.size() == 2);  // 1 - sqrt(.2 H) = .533
+  options.draft_stop = 0.6;
+  CHECK(propose(DraftRule::sure, of({.4, .3, .3})).nodes.size() == 1);
 }
 
 TEST_CASE("several drafts a node, level by level") {

@@ -281,7 +281,7 @@ DOCTEST_TEST_CASE(
   at::set_num_threads(1);
   const Folder folder;
   for (const std::string& family : kFamilies) {
-    for (const std::string dtype : {"f32", "bf16"}) {
+    for (const std::string dtype : {"f32", "bf16", "q8", "q4"}) {
       DOCTEST_INFO(family << " " << dtype);
       const Transformer net = random_net(family, 11);
       net.save(folder.path.string(), false);
@@ -330,7 +330,7 @@ DOCTEST_TEST_CASE("several paths in one forward, and several sequences, answer a
   at::set_num_threads(1);
   const Folder folder;
   for (const std::string& family : kFamilies) {
-    for (const std::string dtype : {"f32", "bf16"}) {
+    for (const std::string dtype : {"f32", "bf16", "q8", "q4"}) {
       DOCTEST_INFO(family << " " << dtype);
       random_net(family, 5).save(folder.path.string(), false);
       const auto model = make(folder.path, {}, dtype);
@@ -436,7 +436,7 @@ DOCTEST_TEST_CASE(
   at::set_num_threads(1);
   const Folder folder;
   for (const std::string& family : kFamilies) {
-    for (const std::string dtype : {"f32", "bf16"}) {
+    for (const std::string dtype : {"f32", "bf16", "q8", "q4"}) {
       DOCTEST_INFO(family << " " << dtype);
       Transformer net = random_net(family, 3);
       net.save((folder.path / "whole").string(), false);

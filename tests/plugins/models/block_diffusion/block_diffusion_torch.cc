@@ -516,7 +516,7 @@ DOCTEST_TEST_CASE("a batch of sequences is answered as each alone, bit for bit")
   Random random;
   for (const std::string family : {"sdar", "Fast_dLLM_Qwen", "llada2_moe"}) {
     const Checkpoint checkpoint(family);
-    for (const std::string dtype : {"f32", "bf16"}) {
+    for (const std::string dtype : {"f32", "bf16", "q8", "q4"}) {
       const auto model = make({}, checkpoint.path, dtype);
       const Blocks blocks{4, 0};
       std::vector<std::unique_ptr<Canvas>> canvases;

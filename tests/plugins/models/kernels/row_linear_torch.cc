@@ -31,9 +31,11 @@ DOCTEST_TEST_CASE("products of rows equal ATen's, and no row depends on the othe
   using Shape = std::array<std::int64_t, 3>;  // inputs, outputs, rows
   for (const auto& [in, out, rows] : {Shape{160, 160, 1}, Shape{160, 480, 8}, Shape{48, 97, 17},
                                       Shape{83, 48, 33}, Shape{32, 16, 16}, Shape{31, 15, 70}}) {
-    for (const bool bf16 : {false, true}) {
+    for (const Precision precision :
+         {Precision::f32, Precision::bf16, Precision::q8, Precision::q4}) {
       for (const bool with_bias : {false, true}) {
-        DOCTEST_INFO(in << " to " << out << ", " << rows << " rows" << (bf16 ? ", bf16" : "")
+        DOCTEST_INFO(in << " to " << out << ", " << rows << " rows"
+                        << ", precision " << static_cast<int>(precision)
                         << (with_bias ? ", bias" : ""));
         // Numbers that bf16 holds, so that both sides round nothing but sums.
         const auto held = [&](at::IntArrayRef shape) {
@@ -41,12 +43,22 @@ DOCTEST_TEST_CASE("products of rows equal ATen's, and no row depends on the othe
         };
         const at::Tensor weight = held({out, in}), x = held({rows, in}),
                          bias = with_bias ? held({out}) : at::Tensor();
-        const RowLinear linear(weight, bias, bf16);
+        const RowLinear linear(weight, bias, precision);
         at::Tensor together = at::zeros({rows, out}), alone = at::zeros({rows, out});
         linear.apply(x.data_ptr<float>(), rows, together.data_ptr<float>());
         for (std::int64_t i = 0; i < rows; ++i)
           linear.apply(x[i].data_ptr<float>(), 1, alone[i].data_ptr<float>());
-        DOCTEST_CHECK((together - at::linear(x, weight, bias)).abs().max().item<float>() < 1e-4f);
+        // In q8 and q4 these are the weights as they are kept, and x loses what its rounding costs.
+        at::Tensor kept = at::zeros({out, in});
+        for (std::int64_t o = 0; o < out; ++o) linear.weights_of(o, kept[o].data_ptr<float>());
+        const float tolerance = precision == Precision::q4   ? 0.5f
+                                : precision == Precision::q8 ? 2e-3f
+                                                             : 1e-4f;
+        DOCTEST_CHECK((together - at::linear(x, kept, bias)).abs().max().item<float>() < tolerance);
+        const float rounded = precision == Precision::q4   ? 0.4f
+                              : precision == Precision::q8 ? 0.02f
+                                                           : 0;
+        DOCTEST_CHECK((kept - weight).abs().max().item<float>() <= rounded);
         DOCTEST_CHECK(at::equal(together, alone));
       }
     }

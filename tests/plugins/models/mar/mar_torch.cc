@@ -30,8 +30,10 @@ namespace {
 constexpr int kTokens = 9, kDimension = 4;
 
 std::unique_ptr<Model> make(const SmallMar& small, double guidance = 1,
-                            const std::string& schedule = "linear") {
+                            const std::string& schedule = "linear",
+                            ModelDtype dtype = ModelDtype::run) {
   MarOptions options;
+  options.dtype = dtype;
   options.checkpoint = small.path.string();
   options.guidance = guidance;
   options.guidance_schedule = schedule;
@@ -155,6 +157,27 @@ DOCTEST_TEST_CASE(
     model->answer(pending);
     DOCTEST_CHECK(answers[1].condition(1, 9) == drafted.condition(1, 9));
     DOCTEST_CHECK(answers[0].condition(kRoot, 7) == committed({7}).condition(kRoot, 7));
+  }
+}
+
+DOCTEST_TEST_CASE("conditions in eight and four bits are nearly the network's") {
+  const SmallMar small;
+  const auto exact = make(small);
+  Canvas own = canvas(1);
+  own.commit(7, 0, false, value(7));
+  const Question question = at_root(View::bidirectional, {9, 1, 4});
+  const Answer right = ask(*exact, *exact->open(own), question);
+  for (const auto& [dtype, most] :
+       {std::pair(ModelDtype::q8, 0.1), std::pair(ModelDtype::q4, 1.0)}) {
+    const auto rounded = make(small, 1, "linear", dtype);
+    const Answer answer = ask(*rounded, *rounded->open(own), question);
+    for (const int position : {9, 1, 4}) {
+      const double changed =
+          (answer.condition(kRoot, position) - right.condition(kRoot, position)).norm() /
+          right.condition(kRoot, position).norm();
+      DOCTEST_CHECK(changed > 1e-5);
+      DOCTEST_CHECK(changed < most);
+    }
   }
 }
 

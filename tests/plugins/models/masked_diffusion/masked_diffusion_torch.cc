@@ -464,7 +464,7 @@ DOCTEST_TEST_CASE("a batch's answers are those of each question alone, to the la
   at::set_num_threads(1);
   const Folder folder;
   network("llada").save(folder.path.string(), false);
-  for (const std::string dtype : {"f32", "bf16"}) {
+  for (const std::string dtype : {"f32", "bf16", "q8", "q4"}) {
     MaskedDiffusionOptions options;
     options.cache = "dual";
     const auto model = make(options, folder.path, dtype);

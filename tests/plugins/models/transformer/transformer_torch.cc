@@ -109,7 +109,7 @@ void compare_experts(Transformer net, const SafetensorsFile& io, Difference& dif
     }
   }
   const DeviceRows device_rows(net, at::kFloat);
-  TransformerRows rows(net, false);
+  TransformerRows rows(net, Precision::f32);
   rows.prepare(length);
   for (std::int64_t i = 0; i < ids.size(0); ++i) {
     RowMemory memory(net.config, length), tensors(net.config, length);
@@ -127,7 +127,7 @@ Difference compare(const fs::path& folder, bool sdar) {
   const std::int64_t block =
       read(io, prefix_len ? "meta.block_size_prefix_len" : "meta.block_size_prefix_sub")[0]
           .item<std::int64_t>();
-  TransformerRows rows(net, false);
+  TransformerRows rows(net, Precision::f32);
   rows.prepare(read(io, "block_causal.input_ids").size(1));
   const DeviceRows device_rows(net, at::kFloat);  // what a GPU would do
   Difference difference;
@@ -328,7 +328,7 @@ DOCTEST_TEST_CASE("a checkpoint as it is stored, in shards of every family's own
     const at::Tensor ids = at::arange(4, at::kLong).unsqueeze(0);
     at::Tensor logits[2];
     for (const bool as_stored : {false, true}) {
-      TransformerRows rows(as_stored ? stored : copied, false);
+      TransformerRows rows(as_stored ? stored : copied, Precision::f32);
       rows.prepare(4);
       RowMemory memory(config, 4);
       logits[as_stored] = rows.forward(memory_rows(memory, ids, 4));

@@ -215,16 +215,22 @@ DOCTEST_TEST_CASE("each forward computes only the rows that are new") {
   DOCTEST_CHECK(positions(draft(canvas, 4)) == 1 + 4);  // two drafts were kept
 }
 
-DOCTEST_TEST_CASE("bf16 weights change answers a little") {
+DOCTEST_TEST_CASE("bf16 weights and weights of eight and four bits change answers a little") {
   const Checkpoint checkpoint;
-  const auto exact = checkpoint.model(true), rounded = checkpoint.model(true, "bf16");
+  const auto exact = checkpoint.model(true);
   const std::vector<std::pair<std::int32_t, Token>> given{{0, 1}, {5, 9}, {6, 11}};
   const Canvas canvas(12, given);
   const Question question = draft(canvas, 5);
-  const double changed = difference(question, ask(*exact, *exact->open(canvas), question),
-                                    ask(*rounded, *rounded->open(canvas), question));
-  DOCTEST_CHECK(changed > 1e-4);
-  DOCTEST_CHECK(changed < 1.0);
+  for (const auto& [dtype, most] :
+       {std::pair("bf16", 1.0), std::pair("q8", 0.5), std::pair("q4", 3.0)}) {
+    DOCTEST_INFO(dtype);
+    const auto rounded = checkpoint.model(true, dtype);
+    const double changed = difference(question, ask(*exact, *exact->open(canvas), question),
+                                      ask(*rounded, *rounded->open(canvas), question));
+    DOCTEST_CHECK(changed > 1e-4);
+    DOCTEST_CHECK(changed < most);
+  }
+  DOCTEST_CHECK_THROWS_AS(checkpoint.model(false, "q8"), ConfigError);
 }
 
 DOCTEST_TEST_CASE("what as-arm cannot answer is refused") {

@@ -1,0 +1,62 @@
+// The weights and the rows of products in eight and four bits, as quantised_products.h multiplies
+// them. A panel holds 16 outputs:
+//   q8  [block][pair of inputs][16 outputs][2] bytes, then [block][16] scales of f16
+//   q4  [block][c = 0..3][16 outputs][4] bytes, whose low halves are inputs 4c to 4c + 3 of the
+//       block and whose high halves are inputs 16 + 4c to 19 + 4c, each plus 8; then the scales
+// Missing inputs and outputs are zeros, and a panel begins at a multiple of 64 bytes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plugins/models/kernels/quantised_blocks.h"
+#include "plugins/models/kernels/row_kernels.h"
+
+namespace draftlab {
+
+constexpr bool is_quantised(Layout layout) { return layout == Layout::q8 || layout == Layout::q4; }
+
+constexpr std::int64_t quantised_blocks(std::int64_t in) {
+  return (in + kQuantisedBlock - 1) / kQuantisedBlock;
+}
+// Returns the bytes of the numbers of 16 outputs in one block.
+constexpr std::int64_t block_numbers(Layout layout) { return layout == Layout::q8 ? 512 : 256; }
+constexpr std::int64_t panel_bytes(Layout layout, std::int64_t in) {
+  return (quantised_blocks(in) * (block_numbers(layout) + 32) + 63) / 64 * 64;
+}
+
+// Rounds the weights [outputs, in] of up to 16 outputs into a panel.
+void pack_panel(Layout layout, const float* weights, std::int64_t outputs, std::int64_t in,
+                char* panel);
+// Copies the weights of one output of a panel, [in], as they are kept.
+void unpack_output(Layout layout, const char* panel, std::int64_t output, std::int64_t in,
+                   float* weights);
+
+// The rows of x as the products read them: whole numbers, and for each block a scale and eight
+// times the sum of its numbers.
+class QuantisedRows {
+ public:
+  // Makes room. What was there is lost.
+  void resize(Layout layout, std::int64_t rows, std::int64_t in);
+  // Rounds rows [begin, end) of x [rows, in].
+  void round(const float* x, std::int64_t begin, std::int64_t end);
+
+  // The bytes of a number.
+  std::int64_t number_size() const { return layout_ == Layout::q8 ? 2 : 1; }
+  const char* numbers(std::int64_t row) const {
+    return numbers_.data() + row * blocks_ * kQuantisedBlock * number_size();
+  }
+  const float* scales(std::int64_t row) const { return scales_.data() + row * blocks_; }
+  const std::int32_t* sums(std::int64_t row) const { return sums_.data() + row * blocks_; }
+  std::int64_t blocks() const { return blocks_; }
+  std::int64_t rows() const { return rows_; }
+
+ private:
+  Layout layout_ = Layout::q8;
+  std::int64_t rows_ = 0, in_ = 0, blocks_ = 0;
+  std::vector<char> numbers_;
+  std::vector<float> scales_;
+  std::vector<std::int32_t> sums_;
+};
+
+}  // namespace draftlab

@@ -1,0 +1,43 @@
+// Which arms of a run share a loaded model.
+#include "core/loop/load_models.h"
+
+#define DOCTEST_CONFIG_NO_SHORT_MACRO_NAMES
+#include <doctest/doctest.h>
+
+#include "core/base/error.h"
+
+namespace draftlab {
+namespace {
+
+class Nothing final : public Model {
+ public:
+  void load(const Machine&) override {}
+  ModelFacts facts() const override { return {}; }
+  std::unique_ptr<Sequence> open(const Canvas&, const Blocks&) override { return nullptr; }
+
+ protected:
+  void evaluate(std::span<Pending>) override {}
+};
+
+Bound<Model> bound(const std::string& name, const std::string& checkpoint) {
+  return {name, {{"checkpoint", checkpoint}}, [] { return std::make_unique<Nothing>(); }};
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE(
+    "models are shared by arms that name them alike, in one precision on one device") {
+  Loaded loaded;
+  const Machine f32{.dtype = "f32"}, q8{.dtype = "q8"}, elsewhere{.device = "cuda"};
+  const auto first = load(bound("a", "x"), f32, loaded);
+  DOCTEST_CHECK(load(bound("a", "x"), f32, loaded) == first);
+  DOCTEST_CHECK(load(bound("a", "y"), f32, loaded) != first);
+  DOCTEST_CHECK(load(bound("b", "x"), f32, loaded) != first);
+  DOCTEST_CHECK(load(bound("a", "x"), q8, loaded) != first);
+  DOCTEST_CHECK(load(bound("a", "x"), elsewhere, loaded) != first);
+  Machine strict = f32;
+  strict.fixed_shape = true;
+  DOCTEST_CHECK_THROWS_AS(load(bound("a", "x"), strict, loaded), ConfigError);
+}
+
+}  // namespace draftlab
