@@ -89,8 +89,7 @@ int report(const ReportFlags& flags, const CommandLine& line, const Registries&)
       (flags.cost || flags.tree > 0 || !flags.dialect.empty() || !flags.aup.empty() || helps)) {
     throw UsageError(
         "--html writes the table of arms, and --cost, --tree, --dialect, --aup and --metric help "
-        "print others; "
-        "others; leave one out");
+        "print others; leave one out");
   }
   if (flags.levels > 0 && flags.tree == 0)
     throw UsageError("--levels bounds the tree of --tree, which is not there");
