@@ -95,6 +95,11 @@ std::vector<Quantity> declared() {
        "accepted / judged drafts, those that came behind a rejection and the target's own draws "
        "left out",
        Compare::difference, 1, 3},
+      {"of_limit", "of limit", "1",
+       "accepted drafts a draft that the best rule would accept, node by node (trace.limits); "
+       "above "
+       "1 where later drafts rescue earlier ones",
+       Compare::difference, 1, 3},
       {"proposals", "proposals", "1",
        "of vector tokens: draws of the target until one replaced a rejected draft",
        Compare::difference, -1, 2},
@@ -326,6 +331,7 @@ Measured Quantities::measure(const std::string& name) const {
     for (std::size_t i = 0; i < rejected.size(); ++i) rejected[i] -= trials().accepted[i];
     return over(name == "capped" ? trials().capped : trials().proposals, rejected);
   }
+  if (name == "of_limit") return over(trials().limited, trials().limit);
   if (name == "proposals_per_trial") return over(trials().proposals, trials().judged);
   if (name == "accepted_length")
     return sums([](const Sums& s) { return s.accepted; }, [](const Sums& s) { return s.verified; });
@@ -475,16 +481,16 @@ const std::vector<AcceptanceSums>& Quantities::acceptance() const {
 const Quantities::Trials& Quantities::trials() const {
   if (!trials_.judged.empty()) return trials_;
   const std::vector<double> unknown(frame_.samples().size(), kNotMeasured);
-  trials_ = {unknown, unknown, unknown, unknown, unknown, unknown, unknown};
+  trials_ = {unknown, unknown, unknown, unknown, unknown, unknown, unknown, unknown, unknown};
   frame_.walk({"step_verified", "step_exact"}, Table::draft,
               {"draft_depth", "draft_accepted", "draft_proposals", "draft_capped", "draft_log_p",
-               "draft_p", "draft_q"},
+               "draft_p", "draft_q", "draft_limit"},
               [&](const Frame::Block& block) {
                 for (std::size_t i = 0; i < block.samples.size(); ++i) {
                   const std::size_t sample = static_cast<std::size_t>(block.samples[i]);
                   if (frame_.files()[static_cast<std::size_t>(block.file)].drafts == "none")
                     continue;
-                  double judged = 0, accepted = 0, proposals = 0, capped = 0;
+                  double judged = 0, accepted = 0, proposals = 0, capped = 0, limit = 0;
                   double energy = 0, energy_drafts = 0, energy_steps = 0;
                   bool vectors = false;
                   for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
@@ -499,10 +505,12 @@ const Quantities::Trials& Quantities::trials() const {
                       vectors = vectors || !std::isnan(block.rows[4][d]);
                       if (const double p = block.rows[5][d], q = block.rows[6][d]; p > 0 && q > 0)
                         energy += std::log(q / p), ++energy_drafts;
+                      limit += std::isnan(block.rows[7][d]) ? 0 : block.rows[7][d];
                     }
                     energy_steps += energy_drafts > before;
                   }
                   trials_.judged[sample] = judged, trials_.accepted[sample] = accepted;
+                  if (limit > 0) trials_.limited[sample] = accepted, trials_.limit[sample] = limit;
                   if (vectors) {
                     trials_.proposals[sample] = proposals, trials_.capped[sample] = capped;
                     continue;

@@ -95,6 +95,8 @@ class Quantities {
     std::vector<double> judged, accepted, proposals, capped;
     // The residual energies of judged drafts in sum, and how many drafts and steps have one.
     std::vector<double> energy, energy_drafts, energy_steps;
+    // Accepted drafts, and the most that any rule could accept, where that was recorded.
+    std::vector<double> limited, limit;
   };
   const Trials& trials() const;
   bool has_bleu() const;

@@ -6,6 +6,7 @@
 #include "analysis/report/aup.h"
 #include "analysis/report/cost.h"
 #include "analysis/report/report_print.h"
+#include "analysis/report/tree_table.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "experiments/commands.h"
@@ -19,6 +20,7 @@ struct ReportFlags {
   ReportFormat format = ReportFormat::markdown;
   std::string dialect, aup, out, html;
   bool cost = false;
+  std::int64_t tree = 0, levels = 0;
   double bandwidth = 0, flops = 0;
   void declare(OptionSet& set) {
     constexpr double kMost = 1e18;
@@ -36,6 +38,12 @@ struct ReportFlags {
     set.add("tune", &request.tune).help("... on these traces, or on the first N prompts.");
     set.add("dialect", &dialect)
         .help("Acceptance in the words of vllm, spec-bench, sglang, or own.");
+    set.add("tree", &tree)
+        .in(0, kMostDrafts)
+        .help("The best tree of so many drafts, from how often each sibling was accepted.");
+    set.add("levels", &levels)
+        .in(0, kMostDrafts)
+        .help("With --tree: the most levels of that tree; 0 allows as many as drafts.");
     set.add("aup", &aup)
         .help("A metric that is an accuracy: d3LLM's AUP for each value of the first key of --by.");
     set.add("cost", &cost)
@@ -78,17 +86,22 @@ int report(const ReportFlags& flags, const CommandLine& line, const Registries&)
   ReportRequest request = flags.request;
   const bool helps = request.metrics == std::vector<std::string>{"help"};
   if (!flags.html.empty() &&
-      (flags.cost || !flags.dialect.empty() || !flags.aup.empty() || helps)) {
+      (flags.cost || flags.tree > 0 || !flags.dialect.empty() || !flags.aup.empty() || helps)) {
     throw UsageError(
-        "--html writes the table of arms, and --cost, --dialect, --aup and --metric help print "
-        "others; leave one out");
+        "--html writes the table of arms, and --cost, --tree, --dialect, --aup and --metric help "
+        "print others; leave one out");
   }
+  if (flags.levels > 0 && flags.tree == 0)
+    throw UsageError("--levels bounds the tree of --tree, which is not there");
   const Frame frame(line.paths);
   std::string text;
   if (helps) {
     text = metric_help(frame);
   } else if (flags.cost) {
     text = cost_tables(frame, cost_request(flags));
+  } else if (flags.tree > 0) {
+    const std::int64_t levels = flags.levels > 0 ? flags.levels : flags.tree;
+    text = tree_table(frame, request, static_cast<int>(flags.tree), static_cast<int>(levels));
   } else if (!flags.aup.empty()) {
     text = aup_table(frame, request, flags.aup);
   } else if (!flags.dialect.empty()) {

@@ -37,6 +37,7 @@
   X(verifier, chain)                \
   X(verifier, block)                \
   X(verifier, k_seq)                \
+  X(verifier, own_draw)             \
   X(verifier, orders)               \
   X(verifier, tree)                 \
   X(verifier, in_place)             \

@@ -255,6 +255,7 @@ class Composer {
     check_estimate(arm);
     check_draft_rule(arm);
     check_vectors(arm);
+    check_own_rule(arm);
     if (arm.estimator) check_part(*arm.estimator, "estimator", arm);
     for (const auto& [name, estimator] : arm.attached)
       check_part(estimator, "estimator." + name, arm);
@@ -288,6 +289,17 @@ class Composer {
     faults_.add((entry ? entry->where : file_of(config_)) + ": router '" + arm.router.name +
                 "' reads the expected accepted prefix; write estimator = NAME, there are: " +
                 joined(registries_.estimators.names()));
+  }
+
+  void check_own_rule(const Composition& arm) {
+    if (!faults_.empty() || !verifies(arm) || !arm.verifier.make()->has_own_rule() ||
+        arm.acceptance.make()->exact())
+      return;
+    const Config::Entry* const entry = config_.find("acceptance");
+    faults_.add((entry ? entry->where : file_of(config_)) + ": verifier '" + arm.verifier.name +
+                "' judges by a rule of its own, so acceptance '" + arm.acceptance.name +
+                "' as configured would not be asked; it must be the exact ratio test (acceptance = "
+                "speculative, gamma = 1, epsilon = 0, resample = true)");
   }
 
   void check_draft_rule(const Composition& arm) {

@@ -29,6 +29,10 @@ void DecodeOptions::declare(OptionSet& set) {
   set.add("top_p", &sampling.top_p)
       .in(1e-6, 1)
       .help("Draw from the most probable tokens that together reach this mass.");
+  set.add("noise", &noise)
+      .help(
+          "Which random numbers drafts and target read at a position: each draw its own; or one "
+          "that they share (for verifier = own-draw), through the inverse CDF or by Gumbel noise.");
   set.add("draft_length", &draft_length)
       .in(1, 4096)
       .help("Tokens drafted a step (k of the papers).");
@@ -115,6 +119,10 @@ void TraceOptions::declare(OptionSet& set) {
       .help(
           "Most probable tokens of each drafted position that are recorded, with their "
           "probabilities.");
+  set.add("limits", &limits)
+      .help(
+          "Record the most that any rule could accept at each judged node (optimal transport), for "
+          "the quantity of_limit of reports.");
   set.add("unit_tokens", &unit_tokens)
       .in(1, 1e9)
       .help("A unit of the trace is written after so many tokens ...");

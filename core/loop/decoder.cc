@@ -173,8 +173,7 @@ Asking<bool> Decoder::choose() {
     verdict.judged.push_back({std::exp(log_probability(best, at)), 1, 1, true});
     canvas_.commit(open[at], choices_[best][at]);
   }
-  record(window, proposal, DraftNumbers(proposal), Route{}, verdict,
-         static_cast<int>(arm_.trace.top_k), row);
+  record(window, proposal, DraftNumbers(proposal), Route{}, verdict, arm_.trace, row);
   row.counts = since(before, sequences_[0]->counts());
   row.ns = now_ns() - began;
   row_.steps.push_back(std::move(row));
@@ -271,7 +270,7 @@ Asking<bool> Decoder::step() {
   Asking<bool> refreshed = refresh();
   co_await refreshed;
 
-  record(window, proposal, numbers, route, verdict, static_cast<int>(arm_.trace.top_k), row);
+  record(window, proposal, numbers, route, verdict, arm_.trace, row);
   row.counts = since(target_before, sequences_[0]->counts());
   if (sequences_.size() > 1) row.drafter_counts = since(drafter_before, sequences_[1]->counts());
   row.ns = now_ns() - began;

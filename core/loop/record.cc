@@ -1,8 +1,10 @@
 #include "core/loop/record.h"
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
+#include "core/prob/transport.h"
 #include "core/trace/schema.h"
 
 namespace draftlab {
@@ -22,6 +24,24 @@ const ColumnInfo& score_column() {
   return score;
 }
 
+// Puts the limit of each node that was judged on the first of its drafts, which is judged first.
+void limit(const Proposal& proposal, const Verdict& verdict, StepRow& row) {
+  std::map<int, std::vector<std::size_t>> siblings;
+  for (std::size_t i = 0; i < proposal.nodes.size(); ++i)
+    siblings[proposal.nodes[i].parent].push_back(i);
+  for (const auto& [parent, drafts] : siblings) {
+    if (drafts.front() >= verdict.judged.size()) continue;
+    const Distribution& law = verdict.judged[drafts.front()].law;
+    if (law.empty()) continue;
+    std::vector<Distribution> drawn_from;
+    for (const std::size_t i : drafts)
+      drawn_from.push_back(proposal.drawn_from.empty()
+                               ? Distribution::point(proposal.nodes[i].token, law.size())
+                               : proposal.drawn_from[i]);
+    row.drafts[drafts.front()].limit = transport_limit(law, drawn_from);
+  }
+}
+
 }  // namespace
 
 DraftNumbers::DraftNumbers(const Proposal& proposal)
@@ -36,7 +56,8 @@ DraftNumbers::DraftNumbers(const Proposal& proposal)
 }
 
 void record(const Window& window, const Proposal& proposal, const DraftNumbers& numbers,
-            const Route& route, const Verdict& verdict, int top_k, StepRow& row) {
+            const Route& route, const Verdict& verdict, const TraceOptions& options, StepRow& row) {
+  const int top_k = static_cast<int>(options.top_k);
   row.block = window.block;
   // A tree judges drafts in any order, so it may judge more than the span.
   row.span = std::max(window.span, static_cast<int>(verdict.judged.size()));
@@ -80,6 +101,7 @@ void record(const Window& window, const Proposal& proposal, const DraftNumbers& 
     }
     row.drafts.push_back(std::move(draft));
   }
+  if (options.limits) limit(proposal, verdict, row);
   const auto write = [&](const Commit& commit) {
     TokenRow token;
     token.position = commit.position;

@@ -9,6 +9,7 @@
 #include "core/parts/verdict.h"
 #include "core/parts/window.h"
 #include "core/trace/rows.h"
+#include "core/trace/trace_options.h"
 
 namespace draftlab {
 
@@ -32,9 +33,9 @@ class DraftNumbers {
   Eigen::ArrayX4d numbers_;
 };
 
-// Fills what `row` says of the verdict, of the drafts (each with its `top_k` most probable tokens)
-// and of the tokens that were written.
+// Fills what `row` says of the verdict, of the drafts (each with its most probable tokens and
+// limits as far as `options` want them) and of the tokens that were written.
 void record(const Window& window, const Proposal& proposal, const DraftNumbers& numbers,
-            const Route& route, const Verdict& verdict, int top_k, StepRow& row);
+            const Route& route, const Verdict& verdict, const TraceOptions& options, StepRow& row);
 
 }  // namespace draftlab

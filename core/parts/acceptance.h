@@ -27,6 +27,8 @@ class Acceptance : public Part {
   // The distribution of what replaces a rejected token. An empty result means that nothing replaces
   // it.
   virtual Distribution replacement(const Trial& trial) const = 0;
+  // Whether the rule is the ratio test as it stands, whose results have the law of the target.
+  virtual bool exact() const { return false; }
   // The same for vector tokens: the probability follows from the log densities under the target and
   // under the law that the token was drawn from. A rule that judges no densities is refused where
   // tokens are vectors. What replaces a rejected token is found among draws of the target:

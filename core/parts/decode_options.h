@@ -7,6 +7,7 @@
 
 #include "core/parts/blocks.h"
 #include "core/parts/canvas.h"
+#include "core/prob/chance.h"
 #include "core/prob/distribution.h"
 
 namespace draftlab {
@@ -43,6 +44,8 @@ constexpr std::array<std::string_view, 5> words(DraftRule) {
 // Config section `decode`: what several parts read is declared here once.
 struct DecodeOptions {
   Sampling sampling;
+  // Which numbers the draws of drafters and of the target read (Step::draw).
+  Noise noise = Noise::own;
   // The number k of drafted tokens, as the papers call it.
   std::int64_t draft_length = 5;
   DraftRule draft_rule = DraftRule::fixed;

@@ -10,6 +10,13 @@ Mixture Step::drawn(Mixture raw, int model) const {
                 model == 0 ? "the target" : "the draft model");
 }
 
+Token Step::draw(const Distribution& law, std::int32_t position, int ahead, Purpose purpose) const {
+  if (decode.noise == Noise::own) return chance.draw(law, site(position, purpose));
+  Site shared = choice(canvas, position);
+  shared.clock += static_cast<std::uint32_t>(ahead);
+  return chance.draw_shared(law, shared, decode.noise);
+}
+
 Site Step::choice(const Canvas& state, std::int32_t position) const {
   return {sequence, position, Purpose::choice, static_cast<std::uint32_t>(state.committed()), 0};
 }

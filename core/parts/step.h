@@ -56,6 +56,10 @@ class Step {
   Wait ask(Question question, int model = 0) const { return {mailbox, std::move(question), model}; }
   Distribution drawn(const Distribution& raw) const { return shaped(raw, decode.sampling); }
   Mixture drawn(Mixture raw, int model = 0) const;  // DataError for a law that is none
+  // Draws the token of a position that has `ahead` drafts before it. Where decode.noise shares
+  // numbers, the address is the state's (choice), so that all who draw at the position in that
+  // state read one number; else it is the step's, and `purpose` says whose draw it is.
+  Token draw(const Distribution& law, std::int32_t position, int ahead, Purpose purpose) const;
   // Says what is read of a proposal's drafts (decode.reads).
   void readings(Proposal& proposal) const {
     if (decode.reads == Reads::drawn) proposal.raw = proposal.drawn_from;

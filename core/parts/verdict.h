@@ -34,6 +34,9 @@ struct Judged {
   // text.
   bool reached = true;
   VectorEvidence vector = {};
+  // The target's distribution at the draft's place, as drawn, given the drafts before it and not
+  // their rejected siblings; empty where it was not asked.
+  Distribution law = {};
 };
 
 // What a step commits, and why it commits no more.

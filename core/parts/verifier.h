@@ -9,6 +9,9 @@ namespace draftlab {
 
 class Verifier : public Part {
  public:
+  // Whether this verifier judges by a rule of its own, which is not that of a single trial. The
+  // acceptance rule of such an arm must be the exact ratio test.
+  virtual bool has_own_rule() const { return false; }
   virtual Asking<Verdict> judge(const Step& step, const Proposal& proposal,
                                 const Acceptance& acceptance) const = 0;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <sstream>
 
 #include "core/base/error.h"
 
@@ -59,6 +60,12 @@ Token Chance::draw(const Distribution& distribution, const Site& site) {
   return choose(distribution, site);
 }
 
+Token Chance::draw_shared(const Distribution& distribution, const Site& site, Noise noise) {
+  if (noise == Noise::own)
+    throw Fault("a number of one draw's own is shared at site " + to_string(site));
+  return read(distribution, site, noise);
+}
+
 bool Chance::below(double probability, const Site& site) {
   return below(std::span(&probability, 1), site)[0];
 }
@@ -95,6 +102,25 @@ Token SampledChance::choose(const Distribution& distribution, const Site& site) 
   return distribution.quantile(uniform(seed_, site));
 }
 
+// Gumbel noise is drawn as a race: a token of probability p arrives after an exponential time of
+// rate p, and the first to arrive is the draw. The attempt of the site counts the tokens.
+Token SampledChance::read(const Distribution& distribution, const Site& site, Noise noise) {
+  if (noise == Noise::uniform) return choose(distribution, site);
+  const Eigen::ArrayXd& p = distribution.probabilities();
+  Site of_token = site;
+  Token first = kNoToken;
+  double earliest = 0;
+  for (Token token = 0; token < distribution.size(); ++token) {
+    if (p[token] <= 0) continue;
+    of_token.attempt = static_cast<std::uint32_t>(token);
+    const double arrival = -std::log1p(-uniform(seed_, of_token)) / p[token];
+    if (first != kNoToken && arrival >= earliest) continue;
+    first = token;
+    earliest = arrival;
+  }
+  return first;
+}
+
 std::vector<bool> SampledChance::compare(std::span<const double> probabilities, const Site& site) {
   const double u = uniform(seed_, site);
   std::vector<bool> result;
@@ -111,6 +137,7 @@ double SampledChance::gaussian(const Site& site) {
 
 void EnumeratedChance::begin() {
   restart();
+  known_.clear();
   made_ = 0;
   weight_ = 1;
 }
@@ -169,6 +196,36 @@ int EnumeratedChance::pick(std::span<const double> probabilities) {
 Token EnumeratedChance::choose(const Distribution& distribution, const Site&) {
   const Eigen::ArrayXd& p = distribution.probabilities();
   return pick(std::span(p.data(), static_cast<std::size_t>(p.size())));
+}
+
+// A token stands for the part of the unit interval where a uniform becomes it, and what was read of
+// the uniform before leaves a part of that.
+Token EnumeratedChance::read(const Distribution& distribution, const Site& site, Noise noise) {
+  if (noise == Noise::gumbel)
+    throw ConfigError(
+        "Gumbel noise has no outcomes to enumerate; certify with decode.noise = uniform, whose "
+        "rules are the same");
+  auto& [low, high] = known_.try_emplace(site, 0.0, 1.0).first->second;
+  std::vector<double> ends, parts;
+  double end = 0;
+  for (const double p : distribution.probabilities()) {
+    parts.push_back(std::max(0.0, std::min(end + p, high) - std::max(end, low)) / (high - low));
+    ends.push_back(end += p);
+  }
+  const int token = pick(parts);
+  low = std::max(low, token == 0 ? 0.0 : ends[static_cast<std::size_t>(token) - 1]);
+  high = std::min(high, ends[static_cast<std::size_t>(token)]);
+  return token;
+}
+
+std::string EnumeratedChance::known(const std::function<bool(std::int32_t)>& open) const {
+  std::ostringstream text;
+  text << std::hexfloat;
+  for (const auto& [site, within] : known_)
+    if (open(site.position))
+      text << " " << site.position << "@" << site.clock << " " << within.first << " "
+           << within.second;
+  return text.str();
 }
 
 // The uniform falls between two neighbouring probabilities, and where it falls decides which of

@@ -6,11 +6,14 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "core/prob/distribution.h"
@@ -30,11 +33,21 @@ struct Site {
 };
 std::string to_string(const Site& site);
 
+// Which random numbers the target and its drafters read at a position: each draw its own; or one
+// number that they share, from which a token is made through the inverse cumulative distribution in
+// the order of ids, or by Gumbel noise, a number a token.
+enum class Noise { own, uniform, gumbel };
+constexpr std::array<std::string_view, 3> words(Noise) { return {"own", "uniform", "gumbel"}; }
+
 class Chance {
  public:
   virtual ~Chance() = default;
   // Draws a token of `distribution`.
   Token draw(const Distribution& distribution, const Site& site);
+  // Draws a token by a number that others read, too, with distributions of their own: equal
+  // distributions give equal tokens, and similar ones often do. `noise` says how it becomes a
+  // token.
+  Token draw_shared(const Distribution& distribution, const Site& site, Noise noise);
   // Returns true with the given probability: one uniform u is drawn, and u < probability decides.
   bool below(double probability, const Site& site);
   // Compares the same uniform with each of several probabilities.
@@ -44,6 +57,7 @@ class Chance {
 
  protected:
   virtual Token choose(const Distribution& distribution, const Site& site) = 0;
+  virtual Token read(const Distribution& distribution, const Site& site, Noise noise) = 0;
   virtual std::vector<bool> compare(std::span<const double> probabilities, const Site& site) = 0;
   virtual double gaussian(const Site& site) = 0;
   // Forgets which sites were used, because a new decode begins.
@@ -72,6 +86,7 @@ class SampledChance final : public Chance {
 
  private:
   Token choose(const Distribution& distribution, const Site& site) override;
+  Token read(const Distribution& distribution, const Site& site, Noise noise) override;
   std::vector<bool> compare(std::span<const double> probabilities, const Site& site) override;
   double gaussian(const Site& site) override;
   std::uint64_t seed_;
@@ -99,6 +114,9 @@ class EnumeratedChance final : public Chance {
   double weight() const { return weight_; }
   // The choices that lead to this outcome, including the forced ones.
   std::vector<int> choices() const;
+  // What this outcome says of the shared numbers at the positions that are still `open`: later
+  // steps may read them again, so outcomes that say different things have different futures.
+  std::string known(const std::function<bool(std::int32_t position)>& open) const;
   // The probability mass that was dropped, over all outcomes walked so far.
   double dropped() const { return dropped_; }
 
@@ -110,10 +128,13 @@ class EnumeratedChance final : public Chance {
   };
   int pick(std::span<const double> probabilities);
   Token choose(const Distribution& distribution, const Site& site) override;
+  Token read(const Distribution& distribution, const Site& site, Noise noise) override;
   std::vector<bool> compare(std::span<const double> probabilities, const Site& site) override;
   double gaussian(const Site& site) override;
   std::vector<int> forced_;
   std::vector<Choice> path_;
+  // Between which two numbers each shared uniform lies that was read.
+  std::map<Site, std::pair<double, double>> known_;
   std::size_t made_ = 0;
   double weight_ = 1, dropped_ = 0;
   std::optional<std::uint64_t> trial_;

@@ -44,6 +44,8 @@ struct DraftRow {
   double p = kNotMeasured, q = kNotMeasured;
   // The acceptance probability.
   double accept = kNotMeasured;
+  // The most that any rule could accept of this draft and its siblings (trace.limits).
+  double limit = kNotMeasured;
   // 1 when accepted, 0 when not, and -1 when it was not judged.
   std::int32_t accepted = -1;
   double confidence = kNotMeasured, margin = kNotMeasured, entropy = kNotMeasured,

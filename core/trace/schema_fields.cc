@@ -247,8 +247,9 @@ const std::vector<Column<DraftRow>>& fields<DraftRow>() {
               .in(0, 1)
               .single(),
           column(&R::accept, "accept", "1",
-                 "acceptance probability, given the drafts before it; NaN: not measured. A shadow "
-                 "measures it past the first rejection too")
+                 "acceptance probability, given the drafts before it (verifier block: of it and "
+                 "all before "
+                 "it); NaN: not measured. A shadow measures it past the first rejection too")
               .in(0, 1)
               .single(),
           column(&R::accepted, "accepted", "1", "what became of it")
@@ -281,6 +282,12 @@ const std::vector<Column<DraftRow>>& fields<DraftRow>() {
                  "the last of them was taken because there were too many")
               .flags(kYesNo)
               .since(3),
+          column(&R::limit, "limit", "1",
+                 "at the first draft of each node: the most that any rule can accept of the node's "
+                 "drafts, given their laws and the target's (trace.limits)")
+              .in(0, 1)
+              .single()
+              .since(4),
       });
   return columns;
 }

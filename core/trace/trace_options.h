@@ -17,6 +17,8 @@ struct TraceOptions {
   RecordedDrafts drafts = RecordedDrafts::all;
   // How many of the most probable tokens are recorded for each drafted position.
   std::int64_t top_k = 0;
+  // Whether the most that any rule could accept is computed for each node that was judged.
+  bool limits = false;
   // A unit of the trace is written after so many tokens or so many seconds, whichever comes first.
   std::int64_t unit_tokens = 50000;
   double unit_seconds = 30;

@@ -77,8 +77,9 @@ Outcomes enumerate(const Composition& composition, const Models& models, const P
           if (probability > kDust) outcomes.worst_nfe = std::max(outcomes.worst_nfe, nfe);
           continue;
         }
-        const auto [found, fresh] =
-            reached.try_emplace(merge ? decoder.state() : std::to_string(outcomes.walked));
+        const auto masked = [&](std::int32_t at) { return decoder.canvas().masked(at); };
+        const auto [found, fresh] = reached.try_emplace(
+            merge ? decoder.state() + "|" + chance.known(masked) : std::to_string(outcomes.walked));
         if (fresh) found->second.choices = chance.choices();
         outcomes.merged += !fresh;
         add(found->second, probability, nfe);

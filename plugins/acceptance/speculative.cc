@@ -45,6 +45,9 @@ class Speculative final : public Acceptance {
                                       : Distribution::point(trial.token, trial.target.size()));
   }
 
+  bool exact() const override {
+    return options_.gamma == 1 && options_.epsilon == 0 && options_.resample == "true";
+  }
   bool judges_densities() const override { return options_.resample == "true"; }
   double probability(double log_target, double log_drawn) const override {
     return log_target >= log_drawn ? 1 : accepts(std::exp(log_target - log_drawn));

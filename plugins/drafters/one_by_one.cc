@@ -38,14 +38,20 @@ struct Draft {
   Distribution drawn_from;
 };
 
-// Chooses at most `count` drafts of a node, whose own law is `law`; `attempt` is the first of their
-// random numbers. A token that cannot be drawn again is struck out, until none is left.
+// Chooses at most `count` drafts of a node on `level`, whose own law is `law`; `attempt` is the
+// first of their random numbers. The first draw is the one that may read the target's number. A
+// token that cannot be drawn again is struck out, until none is left.
 std::vector<Draft> siblings_of(const Step& step, const Distribution& law, std::int64_t count,
-                               Siblings siblings, std::int32_t position, std::uint32_t attempt) {
+                               Siblings siblings, std::size_t level, std::uint32_t attempt) {
+  const std::int32_t position = step.window.positions[level];
   std::vector<Draft> drafts;
   const auto draw = [&](const Distribution& from) {
-    drafts.push_back(
-        {step.chance.draw(from, step.site(position, Purpose::draft, attempt++)), from});
+    const bool shares = drafts.empty() && step.decode.noise != Noise::own;
+    const Token token = shares
+                            ? step.draw(from, position, static_cast<int>(level), Purpose::draft)
+                            : step.chance.draw(from, step.site(position, Purpose::draft, attempt));
+    ++attempt;
+    drafts.push_back({token, from});
   };
   if (siblings == Siblings::independent || count == 1) {
     for (std::int64_t i = 0; i < count; ++i) draw(law);
@@ -103,7 +109,7 @@ Asking<Proposal> draft_one_by_one(const Step& step, const OneByOneOptions& optio
       if (step.length && level > 0 && step.length->ends_before(read)) continue;
       const std::int64_t count = shape.children(open.place);
       const std::vector<Draft> drafts =
-          siblings_of(step, drawn, count, options.siblings, position, attempt);
+          siblings_of(step, drawn, count, options.siblings, level, attempt);
       attempt += static_cast<std::uint32_t>(count);
       for (std::size_t i = 0; i < drafts.size(); ++i) {
         if (!step.length || !step.length->ends_after(drafts[i].token, read))

@@ -15,7 +15,7 @@ inline Asking<Proposal> own_draw(const Step& step, Purpose purpose = Purpose::dr
   const Distribution& raw = answer.at(kRoot, position);
   const Distribution drawn = step.drawn(raw);
   Proposal proposal;
-  proposal.nodes = {{kRoot, position, step.chance.draw(drawn, step.site(position, purpose))}};
+  proposal.nodes = {{kRoot, position, step.draw(drawn, position, 0, purpose)}};
   proposal.drawn_from = {drawn};
   proposal.raw = {raw};
   proposal.exact = 1;

@@ -49,7 +49,7 @@ class Self final : public Drafter {
           static_cast<int>(i) < proposal.exact ? step.drawn(raw) : shaped(raw, hotter);
       const int parent = i == 0 ? kRoot : static_cast<int>(i) - 1;
       proposal.nodes.push_back(
-          {parent, position, step.chance.draw(drawn, step.site(position, Purpose::draft))});
+          {parent, position, step.draw(drawn, position, static_cast<int>(i), Purpose::draft)});
       proposal.drawn_from.push_back(drawn);
       proposal.raw.push_back(raw);
     }

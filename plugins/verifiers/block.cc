@@ -6,10 +6,10 @@
 // point masses gain nothing.
 #include <algorithm>
 
+#include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "core/trace/rows.h"
 #include "plugins/verifiers/paths.h"
-#include "plugins/verifiers/ratio_test.h"
 
 namespace draftlab {
 namespace {
@@ -27,10 +27,17 @@ class Block final : public Verifier {
   };
   explicit Block(const Options& options) : options_(options) {}
   std::vector<Form> asks() const override { return {Form::chain}; }
+  bool has_own_rule() const override { return true; }
+
+  void begin(const Blocks&, const DecodeOptions& decode) override {
+    if (decode.noise != Noise::own)
+      throw ConfigError(
+          "verifier = block judges a draft by those behind it, so what they were drawn by may not "
+          "be read again in the next step; decode.noise must be own");
+  }
 
   Asking<Verdict> judge(const Step& step, const Proposal& proposal,
-                        const Acceptance& acceptance) const override {
-    require_ratio_test(acceptance, "block");
+                        const Acceptance&) const override {
     Paths paths(step, proposal, options_.bonus);
     if (paths.tests()) {
       Question question = std::move(paths.question);
@@ -57,12 +64,13 @@ class Block final : public Verifier {
     // accepted path. Given the drafts up to the node, this happens with probability `weight`.
     bool accepted(int node, double weight) {
       if (paths.below(node).empty()) return takes(node, weight) && finish_leaf(node);
-      Distribution target = step.drawn(paths.raw(node));
+      const Distribution law = step.drawn(paths.raw(node));
+      Distribution target = law;
       for (const int draft : paths.below(node)) {
         const Token token = paths.proposal.nodes[draft].token;
         const double p = target.probability(token), q = paths.claimed(draft);
         const double its = weight * p >= q ? 1 : weight * p / q;
-        verdict.judged[draft] = {p, q, its, false, false};
+        verdict.judged[draft] = {p, q, its, false, false, {}, law};
         if (accepted(draft, its)) return true;
 
         // What the draft leaves of the target: max(weight p - q, 0).

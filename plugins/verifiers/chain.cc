@@ -92,7 +92,8 @@ class Chain final : public Verifier {
     bool try_drafts() {
       const std::int32_t position = paths.position(at);
       const Distribution& raw = paths.raw(at);
-      Distribution target = step.drawn(raw), replacement;
+      const Distribution law = step.drawn(raw);
+      Distribution target = law, replacement;
       std::uint32_t attempt = 0;
       for (const int draft : paths.below(at)) {
         const Token token = paths.proposal.nodes[draft].token;
@@ -101,8 +102,8 @@ class Chain final : public Verifier {
             paths.depth[draft] < options.minimum_block ? 1 : acceptance.probability(trial);
         const bool accepted =
             step.chance.below(chance, step.site(position, Purpose::accept, attempt++));
-        verdict.judged[draft] = {target.probability(token), paths.claimed(draft), chance, accepted,
-                                 true};
+        verdict.judged[draft] = {
+            target.probability(token), paths.claimed(draft), chance, accepted, true, {}, law};
         if (accepted) {
           paths.accept(draft, verdict);
           at = draft;

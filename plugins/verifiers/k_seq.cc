@@ -9,7 +9,6 @@
 #include "core/config/plugin.h"
 #include "core/trace/rows.h"
 #include "plugins/verifiers/paths.h"
-#include "plugins/verifiers/ratio_test.h"
 
 namespace draftlab {
 namespace {
@@ -33,10 +32,10 @@ class KSeq final : public Verifier {
   };
   explicit KSeq(const Options& options) : options_(options) {}
   std::vector<Form> asks() const override { return {Form::chain}; }
+  bool has_own_rule() const override { return true; }
 
   Asking<Verdict> judge(const Step& step, const Proposal& proposal,
-                        const Acceptance& acceptance) const override {
-    require_ratio_test(acceptance, "k-seq");
+                        const Acceptance&) const override {
     Paths paths(step, proposal, options_.bonus);
     if (paths.tests()) {
       Question question = std::move(paths.question);
@@ -66,7 +65,8 @@ class KSeq final : public Verifier {
   bool try_drafts(const Paths& paths, int& at, Verdict& verdict) const {
     const Step& step = paths.step;
     const std::int32_t position = paths.position(at);
-    const Eigen::ArrayXd p = step.drawn(paths.raw(at)).probabilities();
+    const Distribution law = step.drawn(paths.raw(at));
+    const Eigen::ArrayXd& p = law.probabilities();
     const std::vector<int>& drafts = paths.below(at);
     const Eigen::ArrayXd q = common_law(paths, drafts, static_cast<int>(p.size()));
     const auto count = static_cast<double>(drafts.size());
@@ -77,7 +77,7 @@ class KSeq final : public Verifier {
       const double chance = p[token] >= rho * q[token] ? 1 : p[token] / (rho * q[token]);
       const bool accepted =
           step.chance.below(chance, step.site(position, Purpose::accept, attempt++));
-      verdict.judged[draft] = {p[token], q[token], chance, accepted, true};
+      verdict.judged[draft] = {p[token], q[token], chance, accepted, true, {}, law};
       if (!accepted) continue;
       paths.accept(draft, verdict);
       at = draft;

@@ -2,8 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 
 #include "core/base/error.h"
@@ -155,6 +157,63 @@ TEST_CASE("negligible outcomes are dropped and accounted for") {
   CHECK(chance.dropped() == doctest::Approx(4e-14).epsilon(1e-2));
   chance.begin();
   CHECK_THROWS_AS(chance.normal({}), Fault);
+}
+
+TEST_CASE(
+    "a shared number is read again, with any distribution, and never mixed with its own draws") {
+  SampledChance chance(3);
+  const Site site{.position = 4};
+  const Token first = chance.draw_shared(pair(.3), site, Noise::uniform);
+  CHECK(chance.draw_shared(pair(.3), site, Noise::uniform) == first);
+  CHECK(first == pair(.3).quantile(SampledChance::uniform(3, site)));
+  CHECK_THROWS_AS(chance.draw_shared(pair(.3), site, Noise::own), Fault);
+}
+
+// Outcomes of two reads with p = (.5, .5) and (.2, .8): the uniform lies below .2, between, or
+// above.
+TEST_CASE("enumerated reads of one number share its place") {
+  EnumeratedChance chance;
+  const Site site{.position = 4, .clock = 2};
+  std::map<std::pair<Token, Token>, double> seen;
+  const auto all = [](std::int32_t) { return true; };
+  std::set<std::string> said;
+  do {
+    chance.begin();
+    CHECK(chance.known(all).empty());
+    const Token p = chance.draw_shared(pair(.5), site, Noise::uniform),
+                q = chance.draw_shared(pair(.2), site, Noise::uniform);
+    CHECK(chance.draw_shared(pair(.5), site, Noise::uniform) == p);
+    seen[{p, q}] += chance.weight();
+    said.insert(chance.known(all));
+    CHECK(chance.known([](std::int32_t position) { return position != 4; }).empty());
+  } while (chance.next());
+  CHECK(said.size() == 3);
+  REQUIRE(seen.size() == 3);
+  CHECK(seen[{0, 0}] == doctest::Approx(.2));
+  CHECK(seen[{0, 1}] == doctest::Approx(.3));
+  CHECK(seen[{1, 1}] == doctest::Approx(.5));
+  chance.begin();
+  CHECK_THROWS_AS(chance.draw_shared(pair(.5), site, Noise::gumbel), ConfigError);
+}
+
+// The law of T3, and the probability that both draws agree: sum of 1 / sum of max(p_y/p_x,
+// q_y/q_x).
+TEST_CASE("Gumbel noise draws each law, and couples two of them") {
+  const Distribution p(Eigen::Array4d(.4, .3, .2, .1)), q(Eigen::Array4d(.1, .2, .3, .4));
+  constexpr int count = 100000;
+  int alike = 0;
+  std::array<int, 4> drawn{};
+  SampledChance chance(11);
+  for (int i = 0; i < count; ++i) {
+    const Site site{.sequence = 5, .position = i};
+    const Token x = chance.draw_shared(p, site, Noise::gumbel);
+    ++drawn[static_cast<std::size_t>(x)];
+    alike += x == chance.draw_shared(q, site, Noise::gumbel);
+  }
+  for (Token token = 0; token < 4; ++token)
+    CHECK(std::abs(drawn[static_cast<std::size_t>(token)] / double{count} - p.probability(token)) <
+          .006);
+  CHECK(std::abs(alike / double{count} - .542857143) < .006);
 }
 
 // One outcome in two shows 2 branches and one in four each of two shows 4: three on average.

@@ -55,6 +55,9 @@ class Recorded final : public Chance {
     return uniforms_.at(begin_ + static_cast<std::size_t>(position - first_));
   }
 
+  Token read(const Distribution& distribution, const Site& site, Noise) override {
+    return choose(distribution, site);
+  }
   Token choose(const Distribution& distribution, const Site& site) override {
     if (site.purpose == Purpose::residual) {
       begin("multinomial", site, site.position, 1);

@@ -296,6 +296,9 @@ class Recorded final : public Chance {
     return uniforms_[used_++];
   }
 
+  Token read(const Distribution& distribution, const Site& site, Noise) override {
+    return choose(distribution, site);
+  }
   Token choose(const Distribution& distribution, const Site& site) override {
     const double u = next();
     if (site.purpose == Purpose::draft) unread_ = !ngram_;
