@@ -92,7 +92,8 @@ std::map<std::string, std::string> config_keys(const std::string& text) {
   Faults ignored;
   std::map<std::string, std::string> keys;
   const Config config = Config::parse(text, "the trace's config", ignored);
-  for (const Config::Entry* const entry : config.entries()) keys[entry->key] = one_line(entry->value);
+  for (const Config::Entry* const entry : config.entries())
+    keys[entry->key] = one_line(entry->value);
   return keys;
 }
 

@@ -140,7 +140,8 @@ void draw(const std::vector<Picture>& pictures, const std::string& folder,
     for (const std::string& format : formats) {
       const std::string log = fs::absolute(folder).string() + "/gnuplot.log";
       // A picture gets its name when it is whole, so that none is there in part.
-      const std::string whole = picture.name + "." + format, partial = whole + std::string(kPartial);
+      const std::string whole = picture.name + "." + format,
+                        partial = whole + std::string(kPartial);
       const int status =
           run_gnuplot(gnuplot, folder, "format='" + format + "'; out='" + partial + "'",
                       picture.name + ".gp", log);

@@ -186,6 +186,13 @@ class Ledger {
 }  // namespace
 
 Replay replay(const Frame& frame, const ReplayRequest& request) {
+  for (const Frame::Arm& arm : frame.arms()) {
+    const std::string* const verifier = arm.find("verifier");
+    if (verifier && *verifier == "block")
+      throw DataError("arm '" + arm.run.arm +
+                      "' was judged by verifier block, whose acceptance probabilities are of whole "
+                      "paths; replay needs those of each draft given the drafts before it");
+  }
   Replay result;
   const std::size_t prompts = frame.prompts().size();
   std::vector<char> seen(prompts);

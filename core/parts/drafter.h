@@ -11,8 +11,8 @@ namespace draftlab {
 
 class Drafter : public Part {
  public:
-  // Whether decode.draft_length changes what this drafter does. Where it does not, decode.draft_rule
-  // does not either, and arms that differ in these alone are one arm.
+  // Whether decode.draft_length changes what this drafter does. Where it does not,
+  // decode.draft_rule does not either, and arms that differ in these alone are one arm.
   virtual bool reads_draft_length() const { return true; }
   // The forms of the questions that this drafter asks the draft model (`model.draft`, index 1). A
   // config that names no draft model is refused where there are any.

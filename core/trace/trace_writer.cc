@@ -170,9 +170,9 @@ void TraceWriter::adopt(const std::string& path) {
   // Other processors have other kernels, and other roundings.
   const std::string cpu = file.text("cpu").value_or("");
   if (!cpu.empty() && provenance_.cpu.find(cpu) == std::string::npos) {
-    const std::string sentence =
-        "'" + path + "' was begun on another processor, " + cpu + ", and goes on on " +
-        provenance_.cpu + ": tokens of f32 models stay the same, those of bf16 ones may not";
+    const std::string sentence = "'" + path + "' was begun on another processor, " + cpu +
+                                 ", and goes on on " + provenance_.cpu +
+                                 ": tokens of f32 models stay the same, those of bf16 ones may not";
     std::cerr << sentence << "\n";
     log(LogLevel::warning, sentence);
     provenance_.cpu += "; " + cpu;

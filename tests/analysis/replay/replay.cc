@@ -210,4 +210,19 @@ TEST_CASE("traces that nothing can be replayed from") {
   CHECK_THROWS_AS(replay(Frame({folder / "none.h5"}), {}), DataError);
 }
 
+TEST_CASE("acceptance probabilities of whole paths are not replayed as those of drafts") {
+  const TraceFolder folder("replay");
+  const auto written = [&](const std::string& verifier) {
+    MadeArm arm;
+    arm.config = "drafter = self\nverifier = " + verifier + "\n";
+    const std::string path = folder / (verifier + ".h5");
+    TraceWriter writer(path, {}, {made_run(arm)}, TraceOptions{}, false);
+    writer.sample(shadow(0, {1, 2}));
+    writer.close();
+    return path;
+  };
+  CHECK_NOTHROW(replay(Frame({written("chain")}), {}));
+  CHECK_THROWS_AS(replay(Frame({written("block")}), {}), DataError);
+}
+
 }  // namespace draftlab

@@ -81,7 +81,8 @@ DOCTEST_TEST_CASE("what was rounded once is kept when it is rounded again") {
       from_eight.push_back(kept(eight, i));
       from_four.push_back(kept(four, i));
       // A grid whose lower end no weight reaches, as other programs' rounding leaves it.
-      shorter.push_back(from_half(four.scale) * static_cast<float>(std::max<int>(four.numbers[i], -7)));
+      shorter.push_back(from_half(four.scale) *
+                        static_cast<float>(std::max<int>(four.numbers[i], -7)));
     }
     const QuantisedBlock again = eight_bits(from_eight.data()), twice = four_bits(from_four.data()),
                          inner = four_bits(shorter.data());
