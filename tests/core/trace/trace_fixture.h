@@ -56,8 +56,12 @@ inline std::string tag_of_the_dead() {
 }
 
 inline std::vector<RunRow> made_runs() {
-  return {{"aaaaaaaaaaaa", "drafter=stepwise", "drafter = stepwise\n", "table", "", "", "d1"},
-          {"bbbbbbbbbbbb", "drafter=self", "drafter = self\n", "table", "", "", "d1"}};
+  std::vector<RunRow> runs(2);
+  runs[0].id = "aaaaaaaaaaaa", runs[1].id = "bbbbbbbbbbbb";
+  runs[0].arm = "drafter=stepwise", runs[1].arm = "drafter=self";
+  runs[0].config = "drafter = stepwise\n", runs[1].config = "drafter = self\n";
+  for (RunRow& run : runs) run.model_family = "table", run.data_digest = "d1";
+  return runs;
 }
 
 // Every number is a multiple of 1/1024, so that 32 bits and 12 bits of mantissa hold it exactly.
