@@ -63,8 +63,10 @@ void write_drafting(const std::string& path, int prompts, int arms) {
   std::vector<RunRow> runs;
   for (int arm = 0; arm < arms; ++arm) {
     const std::string ahead = std::to_string(arm + 1);
-    runs.push_back({"id" + ahead, "drafter=self decode.draft_length=" + ahead,
-                    "drafter = self\ndecode.draft_length = " + ahead + "\n", "table", "", "", ""});
+    RunRow& run = runs.emplace_back();
+    run.id = "id" + ahead, run.arm = "drafter=self decode.draft_length=" + ahead;
+    run.config = "drafter = self\ndecode.draft_length = " + ahead + "\n";
+    run.model_family = "table";
   }
   Provenance made;
   made.software = "draftlab test", made.title = "How far ahead?\nSecond line.";
