@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/text.h"
+#include "core/config/draft_length_options.h"
 #include "core/config/train.h"
 #include "core/prob/chance.h"
 
@@ -386,8 +387,8 @@ class Composer {
     for (const Section& section : registries_.sections.all()) resolved_.erase(section.name);
     for (const char* const option : kWithoutConsequence) resolved_["run"].erase(option);
     if (faults_.empty() && !arm.drafter.make()->reads_draft_length())
-      for (const char* const option : {"draft_length", "draft_rule", "draft_stop", "draft_adapts"})
-        resolved_["decode"].erase(option);
+      for (const std::string_view option : kDraftLengthOptions)
+        resolved_["decode"].erase(std::string(option));
     for (const auto& [name, estimator] : arm.attached)
       resolved_[""].erase("estimator." + name), resolved_.erase("estimator." + name);
     arm.effective = to_ini(resolved_);

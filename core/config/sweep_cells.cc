@@ -5,14 +5,22 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "core/config/draft_length_options.h"
 #include "core/config/sweep_axes.h"
 
 namespace draftlab {
 namespace {
 
 constexpr std::size_t kMostCells = 1000000;
-const std::string kDraftLength =
-    "decode.draft_length";  // the one option that some drafters have no use for
+const std::string kDraftLength = "decode.draft_length";
+
+// Says whether a key is one of the options that some drafters have no use for.
+bool is_of_draft_length(std::string_view key) {
+  constexpr std::string_view kDecode = "decode.";
+  return key.starts_with(kDecode) &&
+         std::find(kDraftLengthOptions.begin(), kDraftLengthOptions.end(),
+                   key.substr(kDecode.size())) != kDraftLengthOptions.end();
+}
 
 // The options of a cell that depend on the same axes: all that belongs to one kind of plugin, or
 // one option of [decode] or [run].
@@ -292,7 +300,7 @@ class Cells {
   }
 
   const Piece* piece(const std::string& group, const std::vector<std::size_t>& rows) const {
-    if (group == kDraftLength) {
+    if (is_of_draft_length(group)) {
       const Piece* const drafter = piece("drafter", rows);
       if (drafter && !drafter->reads_draft_length) return nullptr;
     }
