@@ -140,10 +140,10 @@ expect 0 "4 done" sweep "$folder/c" --status
 library=$(ls "$folder/c/plugins")
 cp "$folder/c/plugins/$library" "$folder/library"
 printf 'x' >> "$folder/c/plugins/$library"
-expect 65 "is not the library that was frozen" sweep "$folder/c" --status
+expect 65 "is not the file that was frozen" sweep "$folder/c" --status
 cp "$folder/library" "$folder/c/plugins/$library"
 sed -i "s|\"$library\"|\"../../library\"|" "$folder/c/sweep.json"
-expect 65 "is not the library that was frozen" sweep "$folder/c" --status
+expect 65 "is not the file that was frozen" sweep "$folder/c" --status
 
 # Refusals, in words.
 expect 73 "is no folder of a sweep" sweep "$folder/configs/small.ini" --out "$folder/configs"
