@@ -37,6 +37,8 @@ install(EXPORT draftlab NAMESPACE draftlab:: FILE draftlabTargets.cmake DESTINAT
 configure_package_config_file(cmake/draftlabConfig.cmake.in draftlabConfig.cmake
                               INSTALL_DESTINATION ${PACKAGE})
 write_basic_package_version_file(draftlabConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+# The file says where the prefix is from where it lies itself, so an installation may be moved.
+file(RELATIVE_PATH FROM_PKGCONFIG "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(cmake/draftlab.pc.in draftlab.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/draftlabConfig.cmake
               ${CMAKE_BINARY_DIR}/draftlabConfigVersion.cmake DESTINATION ${PACKAGE})

@@ -49,7 +49,7 @@ cmake -S "$folder/plugin" -B "$folder/plugin/build" -DCMAKE_BUILD_TYPE=Release \
 
 # The same by pkg-config.
 pc=$(dirname "$(find "$prefix" -name draftlab.pc)")
-flags=$(PKG_CONFIG_PATH=$pc pkg-config --define-variable=prefix="$prefix" --cflags draftlab) &&
+flags=$(PKG_CONFIG_PATH=$pc pkg-config --cflags draftlab) &&
   c++ $flags -O3 -shared -fPIC examples/plugins/router.cc -o "$folder/libmine.so" ||
   fail "a plugin by pkg-config"
 "$program" --plugin "$folder/libmine.so" list router | grep -q long-spans ||

@@ -161,7 +161,7 @@ def causal_lm(source: str, *, name: str = "causal-lm", cache: bool = True) -> ty
 
 
 def masked_lm(source: str, *, mask: int, name: str = "masked-lm") -> type:
-    """A model that fills in masks and sees the whole canvas, such as BERT; `mask`: the token's id."""
+    """A model that fills in masks and sees the whole canvas, as BERT does; `mask` is its id."""
     return _register(_Masked, name, source, mask=mask)
 
 

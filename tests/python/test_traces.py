@@ -1,4 +1,4 @@
-"""Traces as pandas and xarray see them; the package installed and a notebook run without a screen."""
+"""Traces as pandas and xarray see them; the package installed; a notebook without a screen."""
 
 import json
 import os

@@ -47,8 +47,9 @@ def audit(subject, battery: str = "quick", *, seed: int = 0, hang: float = 5.0,
           seconds: Optional[float] = None) -> Report:
     """Judges a sampler: a function or class, marked by `dl.sampler` or not.
 
-    seed: of what is drawn, and of the random laws of the full battery. hang: seconds after which a call that has not returned is ended. seconds: instead of the
-    battery's own limit, for samplers that are slow.
+    seed: of what is drawn, and of the random laws of the full battery. hang: seconds after which a
+    call that has not returned is ended. seconds: instead of the battery's own limit, for samplers
+    that are slow.
     """
     if battery not in LEVELS:
         raise UsageError(f"battery = {battery!r} must be quick or full")

@@ -1,5 +1,5 @@
-"""Models for tests: a twin of `model = table`, which answers what the original answers, bit for bit,
-and models that do what a test needs."""
+"""Models for tests: a twin of `model = table`, which answers what the original answers, bit for
+bit, and models that do what a test needs."""
 
 import math
 import os

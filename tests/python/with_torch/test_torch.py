@@ -36,7 +36,8 @@ def write_gpt2(folder, vocabulary=40, width=16, layers=2, heads=2, positions=32)
     shapes = {"wte.weight": (vocabulary, width), "wpe.weight": (positions, width)}
     for i in range(layers):
         shapes.update({
-            f"h.{i}.attn.c_attn.weight": (width, 3 * width), f"h.{i}.attn.c_attn.bias": (3 * width,),
+            f"h.{i}.attn.c_attn.weight": (width, 3 * width),
+            f"h.{i}.attn.c_attn.bias": (3 * width,),
             f"h.{i}.attn.c_proj.weight": (width, width), f"h.{i}.attn.c_proj.bias": (width,),
             f"h.{i}.mlp.c_fc.weight": (width, 4 * width), f"h.{i}.mlp.c_fc.bias": (4 * width,),
             f"h.{i}.mlp.c_proj.weight": (4 * width, width), f"h.{i}.mlp.c_proj.bias": (width,),
@@ -68,7 +69,7 @@ def decoded(program, monkeypatch):
     """Decodes the config with a model of Python, and without one with the C++ model."""
     write_gpt2(program.folder / "gpt2")
     path = program.write("a.ini", CONFIG)
-    stand_in = os.pathsep.join([str(ROOT / "tests/python/with_torch/stand_in"), *map(str, [PLUGIN.parent]),
+    stand_in = os.pathsep.join([str(ROOT / "tests/python/with_torch/stand_in"), str(PLUGIN.parent),
                                 os.environ.get("PYTHONPATH", "")])  # fmt: skip
     monkeypatch.setenv("PYTHONPATH", stand_in)
 
@@ -106,7 +107,8 @@ def test_a_masked_and_a_block_diffusion_model_of_transformers(program, decoded):
                   f"dl.hf.block_diffusion({checkpoint!r}, mask=6)\n"
                   f"dl.hf.masked_lm({checkpoint!r}, mask=6)\n")  # fmt: skip
     config = str(ROOT / "configs/base/arithmetic.ini")
-    words = ["--limit", 1, "--decode.stop", "token", "--plugin", ROOT / "examples/python/sdar_numpy.py",
+    words = ["--limit", 1, "--decode.stop", "token",
+             "--plugin", ROOT / "examples/python/sdar_numpy.py",
              "--plugin", "hf.py"]  # fmt: skip
     traces = []
     for model in ("sdar-numpy", "block-diffusion-lm", "masked-lm"):

@@ -20,7 +20,9 @@ std::unique_ptr<Task> asked(const std::string& lines, const std::string& options
 }
 
 const std::string kLines =
-    R"({"question_id": 7, "category": "coding", "sub_category": "", "turns": ["Sort this.", "Faster!"], "source": "x", "src_id": "1", "difficulty": null, "multiturn": true}
+    R"({"question_id": 7, "category": "coding", "sub_category": "", "turns": )"
+    R"(["Sort this.", "Faster!"], "source": "x", "src_id": "1", "difficulty": null, )"
+    R"("multiturn": true}
 {"question_id": "b-2", "category": "math", "turns": ["What is 2 + 2?"]}
 {"question_id": 9, "category": "coding", "turns": ["Write a loop."]}
 )";
