@@ -172,7 +172,7 @@ Parsed parse(const Command& command, std::vector<std::string> words) {
 
 void print_help(const Command& command, std::ostream& out) {
   OptionSet own;
-  command.flags(own);
+  const RunCommand holds_the_fields = command.flags(own);
   const auto row = [&](const std::string& flag, const std::string& help) {
     out << "  --" << flag << std::string(flag.size() < 22 ? 22 - flag.size() : 2, ' ') << help
         << "\n";
