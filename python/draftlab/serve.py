@@ -34,6 +34,11 @@ def main(words: Optional[List[str]] = None) -> int:
         "--set", action="append", default=[], metavar="KIND.NAME.OPTION=VALUE",
         help="an option of what is served; repeatable",
     )  # fmt: skip
+    parser.add_argument(
+        "--gather", type=float, default=0.002, metavar="SECONDS",
+        help="how long a client's question waits for those of other clients, so that one forward "
+        "answers them all (default %(default)s)",
+    )  # fmt: skip
     arguments = parser.parse_args(words)
     from draftlab import calls, loading, serving
 
@@ -46,7 +51,7 @@ def main(words: Optional[List[str]] = None) -> int:
                 raise ValueError(f"{arguments.secret} holds no secret in its first line")
         loading.load(arguments.file)
         preset(arguments.set)
-        listener = serving.Listener(arguments.listen, secret, arguments.file)
+        listener = serving.Listener(arguments.listen, secret, arguments.file, arguments.gather)
     except Exception as error:
         print(calls.described(error), file=sys.stderr)
         return 78

@@ -19,10 +19,12 @@ class Listener:
     several are answered one at a time, but for the models: each is there once, and what several
     clients ask it at the same time is one forward."""
 
-    def __init__(self, address: str, secret: str = "", file: Optional[str] = None) -> None:
+    def __init__(
+        self, address: str, secret: str = "", file: Optional[str] = None, gather: float = 0.002
+    ) -> None:
         self.secret, self.file = secret, file
         self._lock = threading.Lock()
-        self.shelf = sharing.Shelf()
+        self.shelf = sharing.Shelf(gather)
         kind, _, place = address.partition(":")
         if kind == "unix":
             self._path: Optional[str] = place

@@ -23,12 +23,15 @@ class _Waiting:
 
 
 class Shared:
-    """One model. Whoever has the turn answers everybody who waits."""
+    """One model. Whoever has the turn answers everybody who waits. Two clients would otherwise take
+    turns for ever, each asking while the other is answered; so who has the turn gives the others
+    `gather` seconds to ask, too."""
 
-    def __init__(self, model: Any) -> None:
-        self.model = model
-        self._turn, self._queue = threading.Lock(), threading.Lock()
+    def __init__(self, model: Any, gather: float) -> None:
+        self.model, self.gather = model, gather
+        self._turn, self._queue = threading.Lock(), threading.Condition()
         self._waiting: List[_Waiting] = []
+        self._decoding = 0  # clients that are in the middle of a sample
         self._machine: Optional[Dict[str, Any]] = None
         self.forwards = 0
 
@@ -50,9 +53,11 @@ class Shared:
         mine = _Waiting(questions)
         with self._queue:
             self._waiting.append(mine)
+            self._queue.notify_all()
         with self._turn:
             if not mine.done:
                 with self._queue:
+                    self._queue.wait_for(lambda: len(self._waiting) >= self._decoding, self.gather)
                     those, self._waiting = self._waiting, []
                 self._forward(those)
         if mine.error is not None:
@@ -87,6 +92,12 @@ class Shared:
             part = rows[end - count : end]
             each.given = models.Weights(part) if weights else part
 
+    def decodes(self, change: int) -> None:
+        """One client more, or less, is in the middle of a sample."""
+        with self._queue:
+            self._decoding += change
+            self._queue.notify_all()
+
     def forget(self, sequences: List[int]) -> None:
         forget = getattr(self.model, "forget", None)
         with self._turn:
@@ -111,6 +122,8 @@ class Handle:
         self.shared.load(vars(machine))
 
     def answer(self, questions: List[models.Question]) -> Any:
+        if not self._sequences:
+            self.shared.decodes(+1)
         for question in questions:
             if question.sequence not in self._sequences:
                 self._sequences[question.sequence] = next(_numbers)
@@ -119,22 +132,28 @@ class Handle:
 
     def forget(self, sequence: int) -> None:
         if sequence in self._sequences:
-            self.shared.forget([self._sequences.pop(sequence)])
+            self._forget([sequence])
 
     def close(self) -> None:
         """The client is gone, perhaps without a word."""
-        self.shared.forget(list(self._sequences.values()))
-        self._sequences.clear()
+        self._forget(list(self._sequences))
+
+    def _forget(self, sequences: List[int]) -> None:
+        gone = [self._sequences.pop(sequence) for sequence in sequences]
+        if gone and not self._sequences:
+            self.shared.decodes(-1)
+        self.shared.forget(gone)
 
 
 class Shelf:
     """The models that a server has made so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, gather: float) -> None:
+        self.gather = gather  # seconds that a client's question waits for those of the others
         self._models: Dict[str, Shared] = {}
 
     def take(self, header: Dict[str, Any]) -> Handle:
         key = json.dumps([header["name"], header["options"]], sort_keys=True)
         if key not in self._models:
-            self._models[key] = Shared(instances.create(header))
+            self._models[key] = Shared(instances.create(header), self.gather)
         return Handle(self._models[key])

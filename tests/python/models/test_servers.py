@@ -147,7 +147,7 @@ def test_clients_share_the_model_and_its_forwards(program):
     config = TOY.replace("task = positions", "task = positions\nrouter = always")
     path = program.write("a.ini", config)
     words = ["--set", f"model.wide.note={note}", "--set", "model.wide.vocabulary=4",
-             "--set", "model.wide.slow=0.005"]  # fmt: skip
+             "--set", "model.wide.slow=0.02", "--gather", "0.5"]  # fmt: skip
     with serving("--listen", f"unix:{program.folder}/socket", *words) as (address, _):
         program.ok("run", path, "--out", "alone.h5", *at(address, "wide"))
         alone = [int(line) for line in note.read_text().split()]
