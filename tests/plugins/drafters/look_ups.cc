@@ -174,7 +174,7 @@ struct Verified {
 
 Distribution next_is(Token best) {
   Eigen::ArrayXd weights = Eigen::ArrayXd::Zero(10);
-  weights[best] = .6, weights[(best + 1) % 10] = .4;
+  weights[best % 10] = .6, weights[(best + 1) % 10] = .4;
   return Distribution(std::move(weights));
 }
 

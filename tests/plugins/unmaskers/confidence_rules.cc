@@ -167,6 +167,26 @@ TEST_CASE("local-leap: drafts near a confident one need less confidence") {
   CHECK(strict.sure_of({.8, .7, .95, .76, .81, .8}).choose() == Positions{2, 4});
 }
 
+TEST_CASE("prophet: the rest is committed once its logits lead by enough, which falls with time") {
+  // The gaps are log(.9 / .1) = 2.197 and log(.6 / .4) = .405, 1.301 in the mean.
+  const double mean = (std::log(9) + std::log(1.5)) / 2;
+  const auto chosen = [&](const char* key, double enough, int filled) {
+    std::string options;
+    for (const std::string option : {"early", "middle", "late"})
+      options += option + " = " + (option == key ? std::to_string(enough) : "9") + "\n";
+    Unmasking unmasking("prophet", options, 6);
+    for (std::int32_t at = 2; at < 2 + filled; ++at) unmasking.scripted.canvas.commit(at, 1);
+    unmasking.scripted.window.positions = {0, 1};
+    return unmasking.sure_of({.9, .6}).choose().size();
+  };
+  CHECK(chosen("early", mean - 1e-5, 1) == 2);
+  CHECK(chosen("early", mean + 1e-5, 1) == 1);  // the quota
+  CHECK(chosen("middle", mean - 1e-5, 1) == 1);
+  CHECK(chosen("middle", mean - 1e-5, 2) == 2);
+  CHECK(chosen("late", mean - 1e-5, 3) == 1);
+  CHECK(chosen("late", mean - 1e-5, 4) == 2);
+}
+
 TEST_CASE("pc-sampler: early places and rare tokens first") {
   Unmasking unmasking("pc-sampler", "", 3);
   unmasking.scripted.decode.steps = 1;
@@ -190,7 +210,7 @@ TEST_CASE("pc-sampler: early places and rare tokens first") {
 
 TEST_CASE("the quota is met where a rule is not sure, and drafts beyond the window stay") {
   for (const char* const name :
-       {"factor", "klass", "credit", "hierarchical", "local-leap", "pc-sampler"}) {
+       {"factor", "klass", "credit", "hierarchical", "local-leap", "pc-sampler", "prophet"}) {
     CAPTURE(name);
     Unmasking unmasking(name, "", 5);
     unmasking.scripted.decode.steps = 2;
