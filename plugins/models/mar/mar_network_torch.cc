@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/embedding.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
@@ -162,6 +163,12 @@ Mar::Mar(const MarConfig& config, const MakeTensor& make_tensor) : config(config
       make("diffusion_pos_embed_learned", {1, config.tokens(), wide}, Start::embedding);
   head = DiffusionHead(make, "diffloss.net.", config.dimension(), config.outputs(), wide,
                        config.diffloss_w, config.diffloss_d);
+}
+
+Mar Mar::hollow(const MarConfig& config) {
+  return Mar(config, [](const std::string&, const std::vector<std::int64_t>& shape, Start) {
+    return at::empty(shape, at::TensorOptions(at::kFloat).device(at::kMeta));
+  });
 }
 
 Mar Mar::load(const std::string& folder, at::ScalarType type) {
