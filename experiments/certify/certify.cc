@@ -125,7 +125,8 @@ bool certify_cell(const Cell& cell, const std::string& name, const Registries& r
   std::cout << "\n  reference        expected " << text("%.4f", expected.outcomes.expected_nfe)
             << ", worst case " << expected.outcomes.worst_nfe << "\n  outcomes         "
             << outcomes.walked << " walked (estimated " << text("%.0f", walked.estimate) << "), "
-            << outcomes.merged << " merged, mass dropped " << text("%.2g", outcomes.dropped)
+            << outcomes.merged << " merged (" << outcomes.compared
+            << " of them run on, alike), mass dropped " << text("%.2g", outcomes.dropped)
             << "; reference " << expected.outcomes.walked << " walked\n  seconds          "
             << text("%.2f", seconds) << "\n";
   return exact && fast && committed;
