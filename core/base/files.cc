@@ -13,6 +13,7 @@
 #include <mutex>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/process.h"
@@ -137,10 +138,13 @@ void remove_leftovers(const std::string& folder) {
 
 void make_folder(const std::string& path) {
   std::error_code error;
-  std::filesystem::create_directories(path, error);
+  std::vector<std::string> parents;
+  for (fs::path at = path; !at.empty() && !fs::exists(at, error); at = at.parent_path())
+    parents.push_back(folder_of(at.string()));
+  fs::create_directories(path, error);
   if (error) throw OutputError("cannot create the folder '" + path + "': " + error.message());
-  if (!std::filesystem::is_directory(path, error))
-    throw OutputError("'" + path + "' is not a folder");
+  if (!fs::is_directory(path, error)) throw OutputError("'" + path + "' is not a folder");
+  for (const std::string& parent : parents) sync_folder(parent);
 }
 
 std::string folder_of(const std::string& path) {

@@ -1,22 +1,29 @@
 #!/usr/bin/env python3
 """Breaks one line of the program at a time and looks which test suite notices.
 
-  mutants.py --tree COPY --build BUILD [--only NAME,...] [--sample N] [--table FILE]
-  mutants.py --make COPY          a copy of this checkout, built without torch, for the others
+  mutants.py [--only NAME,...] [--sample N] [--resume] [--jobs N] [--table FILE]
   mutants.py --check              whether each mutant of the list names one line of the checkout
+  mutants.py --show --table FILE  writes the table of what is known so far, and breaks nothing
 
 A mutant is a block of list.txt:
 
-  [name] FILE : SUITE [CASES]     CASES: a doctest filter on the test's source file
+  [name] FILE : SUITE [CASES]     CASES: part of the path of the tests' source files, or of the
+                                  certificates' names
   why it matters
   - the text as it stands, within one line, which occurs once in the file
   + the text that replaces it
   = why it may survive            (of the few that no test can see)
 
-The tree is changed in place and put back, so it must be a copy. Exit status: 0 when every mutant
-was caught, 1 when one survived, 2 when the list or the build is wrong.
+Nothing is broken in the checkout: the script works in a copy, with a build folder that begins as a
+copy of build/release. The copy is mounted over the checkout where this process alone sees it, so
+every path in the build folder holds and only what depends on the broken line is built. What is found
+is appended to results.jsonl in the copy: --resume leaves out what is there, and the table shows the
+last result of every mutant. Exit status: 0 when every mutant was caught, 1 when one survived, 2 when
+the list or the build is wrong.
 """
 import argparse
+import hashlib
+import json
 import os
 import pathlib
 import random
@@ -29,17 +36,20 @@ from dataclasses import dataclass
 
 HERE = pathlib.Path(__file__).resolve().parent
 CHECKOUT = HERE.parent.parent
+BUILD = "build/release"
+KEPT = ("build/", "results.jsonl")  # of a copy
 MOST_SECONDS = 900  # of a suite: a mutant that never ends is caught
 
-# What builds a suite, and what runs it; {build}, {tree} and {cases} are filled in.
+# What builds a suite, and what runs it; {build}, {tree} and {cases} are filled in. Those that take
+# longest come last.
 SUITES = {
-    "core": (["test_core"], "{build}/bin/test_core -tse=fuzz,sigkill {cases}"),
-    "plugins": (["test_plugins"], "{build}/bin/test_plugins {cases}"),
-    "experiments": (["test_experiments"], "{build}/bin/test_experiments -tse=page {cases}"),
-    "conformance": (["test_conformance"], "{build}/bin/test_conformance {cases}"),
+    "core": (["test_core"], "{build}/bin/test_core -tse=fuzz,sigkill -sf='*{cases}*'"),
+    "plugins": (["test_plugins"], "{build}/bin/test_plugins -sf='*{cases}*'"),
+    "experiments": (["test_experiments"], "{build}/bin/test_experiments -tse=page -sf='*{cases}*'"),
+    "conformance": (["test_conformance"], "{build}/bin/test_conformance -sf='*{cases}*'"),
     "certify": (
         ["draftlab"],
-        "ls {tree}/configs/certify/*.ini | grep -v cspd | xargs {build}/bin/draftlab certify",
+        "{build}/bin/draftlab certify {tree}/configs/certify/*{cases}*.ini",
     ),
     "command_line": (
         ["draftlab", "test_core"],
@@ -53,6 +63,12 @@ SUITES = {
     "kill": (["test_kill"], "{build}/bin/test_kill"),
 }
 
+# What is broken leaves functions and parameters unused, which is an error where warnings are.
+NO_WARNINGS = "".join(
+    f'#pragma GCC diagnostic ignored "-Wunused-{what}"\n'
+    for what in ("function", "variable", "parameter", "but-set-variable", "const-variable", "value")
+)
+
 
 @dataclass
 class Mutant:
@@ -64,6 +80,14 @@ class Mutant:
     text: str = ""
     replacement: str = ""
     survives: str = ""
+
+    def key(self):
+        """Names what is broken and by what it should be noticed: a result is of this."""
+        parts = (self.file, self.text, self.replacement, self.suite, self.cases)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+    def looked_at_by(self):
+        return f"{self.suite} {self.cases}".strip()
 
 
 def wrong(sentence):
@@ -108,142 +132,189 @@ def faults(mutants, tree):
             yield f"{mutant.name}: '{mutant.text}' occurs {times} times in {mutant.file}"
 
 
-def make_copy(copy):
+def copy_checkout(copy):
+    """Files keep their times, so ninja finds nothing to do in the copy that it would not in ours."""
     copy.mkdir(parents=True, exist_ok=True)
-    files = subprocess.run(
+    listed = subprocess.run(
         ["git", "ls-files", "-z"], cwd=CHECKOUT, check=True, capture_output=True
     ).stdout
-    for name in filter(None, files.decode().split("\0")):
+    names = {name for name in listed.decode().split("\0") if (CHECKOUT / name).is_file()}
+    for name in names:
         source, target = CHECKOUT / name, copy / name
         if target.exists() and target.read_bytes() == source.read_bytes():
-            continue  # keeps its time, so that nothing is built anew
+            continue
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(source, target)
-    build = copy / "build"
-    subprocess.run(
-        [
-            "cmake",
-            "-S",
-            copy,
-            "-B",
-            build,
-            "-G",
-            "Ninja",
-            "-DCMAKE_BUILD_TYPE=Release",
-            "-DDRAFTLAB_WITH_TORCH=OFF",
-        ],
-        check=True,
-        stdout=subprocess.DEVNULL,
+        shutil.copy2(source, target, follow_symlinks=False)
+    for file in copy.rglob("*"):  # what the checkout has no more
+        name = str(file.relative_to(copy))
+        if file.is_file() and name not in names and not name.startswith(KEPT):
+            file.unlink()
+    if not (copy / BUILD).exists():
+        if not (CHECKOUT / BUILD / "build.ninja").exists():
+            wrong(f"there is no {BUILD}; build it first")
+        (copy / BUILD).parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cp", "-a", CHECKOUT / BUILD, copy / BUILD], check=True)
+
+
+def go_where_the_copy_is_the_checkout(copy):
+    """Runs this script again in a mount namespace of its own, and ends with its status."""
+    script = 'mount --bind "$0" "$1" && cd "$1" && shift && exec "$@"'
+    again = [sys.executable, str(HERE / "mutants.py"), *sys.argv[1:], "--inside"]
+    room = ["unshare", "--mount"]
+    if os.geteuid() != 0:
+        room += ["--user", "--map-root-user"]
+        again = ["unshare", "--user", f"--map-user={os.getuid()}", *again]
+    return subprocess.run([*room, "sh", "-c", script, str(copy), str(CHECKOUT), *again]).returncode
+
+
+def built(targets, jobs):
+    done = subprocess.run(
+        ["ninja", "-C", CHECKOUT / BUILD, "-j", str(jobs), *targets], capture_output=True, text=True
     )
-    targets = sorted({target for needed, _ in SUITES.values() for target in needed})
-    subprocess.run(["ninja", "-C", build, *targets], check=True, stdout=subprocess.DEVNULL)
-    print(f"--tree {copy} --build {build}")
-
-
-def built(build, targets):
-    done = subprocess.run(["ninja", "-C", build, *targets], capture_output=True, text=True)
     return done.returncode == 0, done.stdout[-2000:]
 
 
-def passes(command):
+def noticed_by(mutant):
+    """None where the suite passes, and else the first test that does not."""
+    command = SUITES[mutant.suite][1].format(
+        build=CHECKOUT / BUILD, tree=CHECKOUT, cases=mutant.cases
+    )
     try:
-        return (
-            subprocess.run(
-                command,
-                shell=True,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                timeout=MOST_SECONDS,
-            ).returncode
-            == 0
+        done = subprocess.run(
+            command,
+            shell=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=MOST_SECONDS,
         )
     except subprocess.TimeoutExpired:
-        return False
+        return "it never ended"
+    if done.returncode == 0:
+        return None
+    said = done.stdout.decode(errors="replace").strip()
+    test = re.search(r"^TEST CASE:\s+(.*)$", said, re.MULTILINE)
+    return (test[1] if test else (said.splitlines() or ["no word"])[-1])[:120]
 
 
-def run(mutant, tree, build):
-    """caught, survived, or why neither can be said."""
-    targets, command = SUITES[mutant.suite]
-    cases = f"-sf='*{mutant.cases}*'" if mutant.cases else ""
-    command = command.format(build=build, tree=tree, cases=cases)
-    file = tree / mutant.file
-    before = file.read_text()
-    try:
-        file.write_text(before.replace(mutant.text, mutant.replacement))
-        good, said = built(build, targets)
+class Broken:
+    """While this stands, the line of a mutant is broken."""
+
+    def __init__(self, mutant):
+        self.file = CHECKOUT / mutant.file
+        self.before = self.file.read_text()
+        self.text = NO_WARNINGS + self.before.replace(mutant.text, mutant.replacement)
+
+    def __enter__(self):
+        self.file.write_text(self.text)
+
+    def __exit__(self, *_):
+        self.file.write_text(self.before)
+
+
+def run(mutant, jobs):
+    """The result of one mutant, and what noticed it."""
+    with Broken(mutant):
+        good, said = built(SUITES[mutant.suite][0], jobs)
         if not good:
-            return "does not build: " + said
-        return "survived" if passes(command) else "caught"
-    finally:
-        file.write_text(before)
+            return "does not build", said
+        test = noticed_by(mutant)
+    return ("caught", test) if test else ("survived", "")
+
+
+def known(results):
+    """The last result of every mutant, by its key."""
+    lines = results.read_text().splitlines() if results.exists() else []
+    return {one["key"]: one for one in map(json.loads, lines)}
+
+
+def break_them(mutants, results, jobs):
+    whole, survivors, broken = set(), 0, 0
+    order = list(SUITES)
+    for mutant in sorted(mutants, key=lambda m: (order.index(m.suite), m.cases, m.file)):
+        # A suite that fails on the program as it stands would catch everything.
+        if mutant.looked_at_by() not in whole:
+            good, said = built(SUITES[mutant.suite][0], jobs)
+            if not good:
+                wrong(f"{mutant.suite} does not build: {said}")
+            test = noticed_by(mutant)
+            if test:
+                wrong(f"{mutant.looked_at_by()} fails before anything is broken: {test}")
+            whole.add(mutant.looked_at_by())
+        began = time.time()
+        result, by = run(mutant, jobs)
+        seconds = round(time.time() - began)
+        one = {"key": mutant.key(), "name": mutant.name, "result": result, "by": by}
+        with results.open("a") as file:
+            file.write(json.dumps({**one, "seconds": seconds}) + "\n")
+        print(f"{result:10} {mutant.name} ({seconds} s) {by.strip()[-120:]}", flush=True)
+        survivors += result == "survived" and not mutant.survives
+        broken += result == "does not build"
+    print(f"{len(mutants)} mutants, {survivors} survived unexplained, {broken} did not build")
+    return 2 if broken else 1 if survivors else 0
+
+
+def table(mutants, found):
+    rows = ["| mutant | file | result | s | noticed by |", "|---|---|---|---:|---|"]
+    for mutant in mutants:
+        one = found.get(mutant.key())
+        if one is None:
+            rows.append(f"| {mutant.name} | `{mutant.file}` | not run | | |")
+            continue
+        by = one["by"] if one["result"] == "caught" else mutant.survives
+        by = by.replace("|", "\\|").replace("<", "&lt;")
+        rows.append(
+            f"| {mutant.name} | `{mutant.file}` | {one['result']} | {one['seconds']} | {by} |"
+        )
+    return "\n".join(rows) + "\n"
 
 
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--tree", type=pathlib.Path)
-    parser.add_argument("--build", type=pathlib.Path)
-    parser.add_argument("--make", type=pathlib.Path)
-    parser.add_argument("--only", default="")
-    parser.add_argument("--sample", type=int, default=0)
+    parser.add_argument("--only", default="", help="names, with commas between them")
+    parser.add_argument("--sample", type=int, default=0, help="so many, drawn by --seed")
     parser.add_argument("--seed", type=int, default=0, help="of the sample; 0: of the day")
+    parser.add_argument("--resume", action="store_true", help="leave out what has a result")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--copy", type=pathlib.Path, help="default: build/mutants")
     parser.add_argument("--table", type=pathlib.Path)
+    parser.add_argument("--show", action="store_true")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.make:
-        make_copy(arguments.make.resolve())
-        arguments.tree = arguments.make.resolve()
-        arguments.build = arguments.tree / "build"
-    tree = (arguments.tree or CHECKOUT).resolve()
     mutants = read_list()
-    found = list(faults(mutants, tree))
+    found = list(faults(mutants, CHECKOUT))
     if found:
         wrong("\n".join(found))
     if arguments.check:
         print(f"{len(mutants)} mutants, each of one line")
         return 0
-    if not arguments.tree or not arguments.build:
-        wrong("--tree and --build name the copy that is broken, or --make makes one")
+
+    copy = (arguments.copy or CHECKOUT / "build/mutants").resolve()
+    chosen = mutants
     if arguments.only:
-        mutants = [m for m in mutants if m.name in arguments.only.split(",")]
+        chosen = [m for m in mutants if m.name in arguments.only.split(",")]
     if arguments.sample:
+        # Drawn among those that take seconds: no header, and a suite that is told which cases.
+        quick = [m for m in mutants if m.cases and m.file.endswith(".cc") and not m.survives]
         chance = random.Random(arguments.seed or int(time.time()) // 86400)
-        mutants = chance.sample(mutants, min(arguments.sample, len(mutants)))
-
-    # A suite that fails on the program as it stands would catch everything.
-    for suite in sorted({m.suite for m in mutants}):
-        targets, _ = SUITES[suite]
-        good, said = built(arguments.build, targets)
-        if not good:
-            wrong(f"{suite} does not build: {said}")
-    for suite, cases in sorted({(m.suite, m.cases) for m in mutants}):
-        pattern = f"-sf='*{cases}*'" if cases else ""
-        if not passes(SUITES[suite][1].format(build=arguments.build, tree=tree, cases=pattern)):
-            wrong(f"suite {suite} {cases} fails before anything is broken")
-
-    rows, survivors, broken = [], 0, 0
-    for mutant in mutants:
-        began = time.time()
-        result = run(mutant, tree, arguments.build)
-        broken += result.startswith("does not build")
-        if result == "survived" and not mutant.survives:
-            survivors += 1
-        suite = f"{mutant.suite} {mutant.cases}".strip()
-        note = mutant.survives if result == "survived" and mutant.survives else mutant.why
-        rows.append(
-            f"| {mutant.name} | `{mutant.file}` | {suite} | {result.splitlines()[0]} | {note} |"
+        chosen = chance.sample(quick, min(arguments.sample, len(quick)))
+    if arguments.inside:
+        before = known(CHECKOUT / "results.jsonl") if arguments.resume else {}
+        done = {key for key, one in before.items() if one["result"] != "does not build"}
+        return break_them(
+            [m for m in chosen if m.key() not in done],
+            CHECKOUT / "results.jsonl",
+            arguments.jobs,
         )
-        print(
-            f"{result.splitlines()[0]:10} {mutant.name} ({time.time() - began:.0f} s)", flush=True
-        )
-    table = "\n".join(
-        ["| mutant | file | suite | result | why it matters |", "|---|---|---|---|---|", *rows]
-    )
+    status = 0
+    if not arguments.show:
+        copy_checkout(copy)
+        status = go_where_the_copy_is_the_checkout(copy)
     if arguments.table:
-        arguments.table.write_text(table + "\n")
-    print(f"{len(mutants)} mutants, {survivors} survived unexplained, {broken} did not build")
-    return 2 if broken else 1 if survivors else 0
+        arguments.table.write_text(table(mutants, known(copy / "results.jsonl")))
+    return status
 
 
 if __name__ == "__main__":
