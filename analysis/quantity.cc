@@ -253,8 +253,8 @@ const Quantity& Quantities::find(const std::string& name) const {
     names.push_back(quantity.name);
   }
   const std::string near = nearest(name, names);
-  throw UsageError("there is no metric '" + name + "' in these traces; " +
-                   (near.empty() ? "--metric help lists them" : "did you mean '" + near + "'?"));
+  throw UsageError("there is no metric '{}' in these traces; {}", name,
+                   near.empty() ? "--metric help lists them" : "did you mean '" + near + "'?");
 }
 
 const Measured& Quantities::of(const Quantity& quantity) const {

@@ -23,8 +23,10 @@ std::string key_along(const PlotData& data, const std::vector<Actor>& known) {
     return number_of(value).has_value();
   });
   if (values.size() < 2 || !numbers)
-    throw DataError("the figure 'axis' needs numbers along '" + along +
-                    "', and the arms of these traces have none, or only one");
+    throw DataError(
+        "the figure 'axis' needs numbers along '{}', and the arms of these traces have none, or "
+        "only one",
+        along);
   return along;
 }
 
@@ -53,8 +55,8 @@ Picture axis_figure(const PlotData& data) {
     prompts = std::max(prompts, static_cast<std::size_t>(group.cell(*up.quantity).prompts));
   }
   if (shown.empty())
-    throw DataError("the figure 'axis' shows " + up.quantity->name +
-                    ", and no arm has it; choose another with --score");
+    throw DataError("the figure 'axis' shows {}, and no arm has it; choose another with --score",
+                    up.quantity->name);
   int reference = -1;
   for (const Report::Group& group : report.groups) reference = group.baseline;
   const Cast roles =

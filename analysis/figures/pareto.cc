@@ -67,9 +67,10 @@ Picture pareto_figure(const PlotData& data) {
     prompts = std::max(prompts, group.cell(*up.quantity).prompts);
   }
   if (shown.empty())
-    throw DataError("the figure 'pareto' shows " + up.quantity->name + " against " +
-                    across.quantity->name +
-                    ", and no arm has both; choose others with --score and --speed");
+    throw DataError(
+        "the figure 'pareto' shows {} against {}, and no arm has both; choose others with --score "
+        "and --speed",
+        up.quantity->name, across.quantity->name);
   const std::string along = data.request.along.empty() ? numeric_key(shown) : data.request.along;
   const bool one = by_baseline.size() == 1;
   const Cast roles = cast(shown, {.series = data.request.series,

@@ -52,7 +52,7 @@ class Maker {
     report_.confidence = request_.confidence;
     if (!report_.pivot.empty() &&
         std::count(report_.by.begin(), report_.by.end(), report_.pivot) == 0) {
-      throw UsageError("--pivot " + report_.pivot + " must be one of the keys of --by");
+      throw UsageError("--pivot {} must be one of the keys of --by", report_.pivot);
     }
     for (const std::string& name :
          request_.metrics.empty() ? quantities_.usual() : request_.metrics)
@@ -81,16 +81,19 @@ class Maker {
     report_.speedup = request_.speedup;
     if (report_.speedup.empty()) return;
     if (report_.pivot.empty())
-      throw UsageError("--speedup " + report_.speedup +
-                       " stands in brackets in a table with --pivot KEY, and there is none");
+      throw UsageError(
+          "--speedup {} stands in brackets in a table with --pivot KEY, and there is none",
+          report_.speedup);
     const Quantity& quantity = quantities_.find(report_.speedup);
     if (quantity.compare == Quantity::Compare::difference)
-      throw UsageError("--speedup " + report_.speedup +
-                       " must be a cost or a rate, such as nfe or seconds");
+      throw UsageError("--speedup {} must be a cost or a rate, such as nfe or seconds",
+                       report_.speedup);
     const std::string refused = quantity.timing ? times_refused(frame_) : "";
     if (!refused.empty())
-      throw DataError("--speedup " + report_.speedup + ": times may not be compared, since " +
-                      refused + "; --speedup nfe counts function evaluations");
+      throw DataError(
+          "--speedup {}: times may not be compared, since {}; --speedup nfe counts function "
+          "evaluations",
+          report_.speedup, refused);
     const auto same = [&](const Quantity& q) { return q.name == quantity.name; };
     if (std::none_of(report_.quantities.begin(), report_.quantities.end(), same))
       report_.quantities.push_back(quantity);
@@ -112,7 +115,7 @@ class Maker {
         candidates.push_back(g);
     }
     if (candidates.empty() && declared)
-      throw UsageError("no group of this table is --baseline " + request_.baseline);
+      throw UsageError("no group of this table is --baseline {}", request_.baseline);
     // Where nobody says what is compared with what: the first group that decoded these prompts.
     for (int g = 0; !declared && g < count; ++g) {
       if (origin_[g].samples > 0 &&
@@ -399,7 +402,7 @@ class Maker {
 
 const ReportCell& Report::Group::cell(const std::string& metric) const {
   const auto found = cells.find(metric);
-  if (found == cells.end()) throw Fault("the table has no column '" + metric + "'");
+  if (found == cells.end()) throw Fault("the table has no column '{}'", metric);
   return found->second;
 }
 
@@ -420,8 +423,9 @@ Report make_report(const Frame& frame, const ReportRequest& request) {
   }
   if (request.tune.empty())
     throw UsageError(
-        "--choose " + request.choose +
-        " needs --tune: traces of other prompts, or how many of the first prompts choose");
+        "--choose {} needs --tune: traces of other prompts, or how many of the first prompts "
+        "choose",
+        request.choose);
   std::vector<std::string> notes;
   const Frame reported = chosen(frame, request, notes);
   Report report = Maker(reported, request).make();

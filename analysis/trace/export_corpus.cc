@@ -35,7 +35,7 @@ std::int64_t export_corpus(const std::string& path, const std::string& file) {
       if (!line.empty()) text += line + "\n";
     }
   }
-  if (text.empty()) throw DataError(path + " has no text of token ids");
+  if (text.empty()) throw DataError("{} has no text of token ids", path);
   write_whole(file, text);
   return std::count(text.begin(), text.end(), '\n');
 }

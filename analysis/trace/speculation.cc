@@ -40,7 +40,7 @@ struct RunSpeculation {
 template <class Visit>
 void each_sample(const Trace& trace, Visit visit) {
   if (trace.drafts() == "none")
-    throw DataError(trace.path() + " records no drafts: decode with trace.drafts = all");
+    throw DataError("{} records no drafts: decode with trace.drafts = all", trace.path());
   for (std::int64_t first = 0; first < trace.samples(); first += kSamples)
     for (const SampleRow& sample : trace.read(first, std::min(kSamples, trace.samples() - first)))
       visit(sample);

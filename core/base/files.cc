@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const std::string& path, int cause) {
-  throw OutputError("cannot write '" + path + "': " + std::strerror(cause));
+  throw OutputError("cannot write '{}': {}", path, std::strerror(cause));
 }
 
 // A file descriptor that is closed on every way out.
@@ -138,9 +138,8 @@ void remove_leftovers(const std::string& folder) {
 void make_folder(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  if (error) throw OutputError("cannot create the folder '" + path + "': " + error.message());
-  if (!std::filesystem::is_directory(path, error))
-    throw OutputError("'" + path + "' is not a folder");
+  if (error) throw OutputError("cannot create the folder '{}': {}", path, error.message());
+  if (!std::filesystem::is_directory(path, error)) throw OutputError("'{}' is not a folder", path);
 }
 
 std::string folder_of(const std::string& path) {

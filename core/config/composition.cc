@@ -108,14 +108,14 @@ class Composer {
     seen_.insert(key);
     if (plugin.empty()) {
       const std::string place = entry ? entry->where : file_of(config_);
-      faults_.add(place + ": no " + key + " is named; write " + key +
-                  " = NAME, there are: " + joined(registry.names()));
+      faults_.add("{}: no {} is named; write {} = NAME, there are: {}", place, key, key,
+                  joined(registry.names()));
       return std::nullopt;
     }
     const auto* const found = registry.find(plugin);
     if (!found) {
       const std::string place = entry ? entry->where : file_of(config_);
-      faults_.add(place + ": unknown " + registry.kind() + " '" + plugin + "'" +
+      faults_.add("{}: unknown {} '{}'{}", place, registry.kind(), plugin,
                   hint(plugin, registry.names()));
       return std::nullopt;
     }
@@ -157,8 +157,8 @@ class Composer {
           !name.empty() &&
           name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
       if (!plain)
-        faults_.add(entry->where + ": '" + name +
-                    "' cannot name a column of the trace; use a-z, 0-9 and _");
+        faults_.add("{}: '{}' cannot name a column of the trace; use a-z, 0-9 and _", entry->where,
+                    name);
       else if (auto estimator = choose(registries_.estimators, "", entry->key))
         arm.attached.emplace_back(name, std::move(*estimator));
     }
@@ -194,7 +194,7 @@ class Composer {
       seen_sections_.insert(section);
       if (plugin && !role) plugin->bind(config_, section, faults_, &registry);
       if (!plugin && !role) {
-        faults_.add(entry->where + ": [" + section + "] names an unknown " + registry.kind() +
+        faults_.add("{}: [{}] names an unknown {}{}", entry->where, section, registry.kind(),
                     hint(name, registry.names()));
       } else if (warnings_) {
         const std::string why =
@@ -222,7 +222,7 @@ class Composer {
       if (seen_.count(key) || key == "estimator" || head == "reference") continue;
       if (head == "sweep") {
         if (!swept_)
-          faults_.add(entry.where + ": [sweep] has several arms, and one is wanted here");
+          faults_.add("{}: [sweep] has several arms, and one is wanted here", entry.where);
         swept_ = true;
         continue;
       }
@@ -237,9 +237,9 @@ class Composer {
                                : std::count(known.begin(), known.end(), head) ? key
                                                                               : head;
       const std::string near = nearest(word, known);
-      faults_.add(entry.where + ": unknown " + (word == key ? "key '" : "section '") + word + "'" +
-                  (near.empty() ? "; draftlab list shows what there is"
-                                : "; did you mean '" + near + "'?"));
+      faults_.add(
+          "{}: unknown {}{}'{}", entry.where, word == key ? "key '" : "section '", word,
+          near.empty() ? "; draftlab list shows what there is" : "; did you mean '" + near + "'?");
     }
   }
 
@@ -279,7 +279,7 @@ class Composer {
         check_asks(part->asks_draft_model(), kind + " '" + bound.name + "'", place, arm, "draft");
       return true;
     } catch (const ConfigError& error) {
-      faults_.add(place + ": " + kind + " '" + bound.name + "': " + error.what());
+      faults_.add("{}: {} '{}': {}", place, kind, bound.name, error.what());
       return false;
     }
   }
@@ -287,9 +287,10 @@ class Composer {
   void check_estimate(const Composition& arm) {
     if (arm.estimator || !faults_.empty() || !arm.router.make()->reads_expected()) return;
     const Config::Entry* const entry = config_.find("router");
-    faults_.add((entry ? entry->where : file_of(config_)) + ": router '" + arm.router.name +
-                "' reads the expected accepted prefix; write estimator = NAME, there are: " +
-                joined(registries_.estimators.names()));
+    faults_.add(
+        "{}: router '{}' reads the expected accepted prefix; write estimator = NAME, there are: {}",
+        entry ? entry->where : file_of(config_), arm.router.name,
+        joined(registries_.estimators.names()));
   }
 
   void check_own_rule(const Composition& arm) {
@@ -297,10 +298,11 @@ class Composer {
         arm.acceptance.make()->exact())
       return;
     const Config::Entry* const entry = config_.find("acceptance");
-    faults_.add((entry ? entry->where : file_of(config_)) + ": verifier '" + arm.verifier.name +
-                "' judges by a rule of its own, so acceptance '" + arm.acceptance.name +
-                "' as configured would not be asked; it must be the exact ratio test (acceptance = "
-                "speculative, gamma = 1, epsilon = 0, resample = true)");
+    faults_.add(
+        "{}: verifier '{}' judges by a rule of its own, so acceptance '{}' as configured would not "
+        "be asked; it must be the exact ratio test (acceptance = speculative, gamma = 1, epsilon = "
+        "0, resample = true)",
+        entry ? entry->where : file_of(config_), arm.verifier.name, arm.acceptance.name);
   }
 
   void check_draft_rule(const Composition& arm) {
@@ -310,9 +312,9 @@ class Composer {
     const std::string place = entry ? entry->where : file_of(config_);
     if (arm.decode.draft_adapts && (rule == DraftRule::fixed || rule == DraftRule::matches))
       faults_.add(
-          place +
-          ": decode.draft_adapts = true moves decode.draft_stop, which decode.draft_rule = " +
-          std::string(words(rule)[static_cast<std::size_t>(rule)]) + " does not read");
+          "{}: decode.draft_adapts = true moves decode.draft_stop, which decode.draft_rule = {} "
+          "does not read",
+          place, words(rule)[static_cast<std::size_t>(rule)]);
   }
 
   // A model speaks vectors if it answers the laws of reverse steps, and a drafter or verifier is
@@ -329,7 +331,7 @@ class Composer {
     };
     const auto refuse = [&](const std::string& key, const std::string& why) {
       const Config::Entry* const entry = config_.find(key);
-      faults_.add((entry ? entry->where : file_of(config_)) + ": " + why);
+      faults_.add("{}: {}", entry ? entry->where : file_of(config_), why);
     };
     const bool vectors = answers(target->second);
     const std::string whose =
@@ -363,9 +365,8 @@ class Composer {
     const auto model = arm.models.find(role);
     if (model == arm.models.end()) {
       if (!asks.empty() && role == "draft")
-        faults_.add(place + ": " + part +
-                    " asks a draft model; write model.draft = NAME, there are: " +
-                    joined(registries_.models.names()));
+        faults_.add("{}: {} asks a draft model; write model.draft = NAME, there are: {}", place,
+                    part, joined(registries_.models.names()));
       return;
     }
     const std::vector<Form>& answered = registries_.models.find(model->second.name)->forms;
@@ -373,9 +374,8 @@ class Composer {
       if (std::count(answered.begin(), answered.end(), form)) continue;
       std::vector<std::string> forms;
       for (Form other : answered) forms.emplace_back(draftlab::name(other));
-      faults_.add(place + ": " + part + " asks '" + std::string(draftlab::name(form)) +
-                  "' questions, which model '" + model->second.name +
-                  "' does not answer (it answers " + joined(forms) + ")");
+      faults_.add("{}: {} asks '{}' questions, which model '{}' does not answer (it answers {})",
+                  place, part, draftlab::name(form), model->second.name, joined(forms));
     }
   }
 

@@ -371,8 +371,7 @@ std::vector<Cell> expanded(const Config& config, const Registries& registries, b
   std::size_t product = 1;
   for (const Axis& axis : sweep.axes) product = std::min(product * axis.size(), kMostCells + 1);
   if (product > kMostCells) {
-    found.add(sweep.axes[0].where + ": [sweep] has more than " + std::to_string(kMostCells) +
-              " cells");
+    found.add("{}: [sweep] has more than {} cells", sweep.axes[0].where, kMostCells);
   }
   if (!found.empty()) {
     for (const std::string& sentence : found.sentences()) faults.add(sentence);

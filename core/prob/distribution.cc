@@ -286,16 +286,15 @@ struct Distribution::State {
 Distribution::Distribution(Eigen::ArrayXd weights) : state_(std::make_shared<State>()) {
   const double sum = weights.sum();
   if (!(sum > 0) || !std::isfinite(sum) || weights.minCoeff() < 0)
-    throw Fault("weights of a distribution must be non-negative with a positive sum, which is " +
-                std::to_string(sum));
+    throw Fault("weights of a distribution must be non-negative with a positive sum, which is {}",
+                sum);
   state_->p = weights / sum;
   state_->normalised = true;
 }
 
 Distribution Distribution::point(Token token, int size) {
   if (token < 0 || token >= size)
-    throw Fault("token " + std::to_string(token) + " lies outside a vocabulary of " +
-                std::to_string(size));
+    throw Fault("token {} lies outside a vocabulary of {}", token, size);
   Eigen::ArrayXd weights = Eigen::ArrayXd::Zero(size);
   weights[token] = 1;
   return Distribution(std::move(weights));
@@ -402,8 +401,7 @@ Distribution shaped(const Distribution& raw, const Sampling& sampling) {
 
 Distribution residual(const Distribution& p, const Distribution& q) {
   if (p.size() != q.size())
-    throw Fault("a residual of distributions over " + std::to_string(p.size()) + " and " +
-                std::to_string(q.size()) + " tokens");
+    throw Fault("a residual of distributions over {} and {} tokens", p.size(), q.size());
   Eigen::ArrayXd excess = (p.probabilities() - q.probabilities()).max(0.0);
   if (excess.sum() <= kRounding) return p;
   return Distribution(std::move(excess));

@@ -116,15 +116,15 @@ std::string sbatch(const std::string& script, std::vector<std::string> words,
   if (said.status == 127) {
     throw ConfigError(
         "sbatch is not here, so this machine submits to no Slurm cluster; on other clusters let "
-        "each job run: draftlab sweep " +
-        fs::path(script).parent_path().parent_path().string() + " --worker");
+        "each job run: draftlab sweep {} --worker",
+        fs::path(script).parent_path().parent_path().string());
   }
   const std::string last =
       said.text.substr(said.text.rfind('\n') == std::string::npos ? 0 : said.text.rfind('\n') + 1);
   if (said.status != 0) {
     std::string why = said.text;
     std::replace(why.begin(), why.end(), '\n', ' ');
-    throw ConfigError("Slurm refused '" + script + "': " + why);
+    throw ConfigError("Slurm refused '{}': {}", script, why);
   }
   return last.substr(0, last.find(';'));
 }

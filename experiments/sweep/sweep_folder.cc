@@ -122,8 +122,10 @@ std::vector<std::string> SweepFolder::plugins(const std::string& path) {
     const std::string file = path + "/plugins/" + name;
     const bool own = name.find('/') == std::string::npos;
     if (!own || !name.starts_with(id_of(contents(file)) + "-"))
-      throw DataError("'" + path + "/sweep.json' names the plugin '" + name +
-                      "', which is not the file that was frozen; name one with --plugin");
+      throw DataError(
+          "'{}/sweep.json' names the plugin '{}', which is not the file that was frozen; name one "
+          "with --plugin",
+          path, name);
     found.push_back(file);
   }
   return found;
@@ -171,19 +173,19 @@ SweepFolder SweepFolder::freeze(const std::string& path, const Config& config,
 
 SweepFolder SweepFolder::open(const std::string& path, const Registries& registries) {
   if (!is_one(path))
-    throw UsageError("'" + path +
-                     "' is no folder of a sweep: it has no sweep.json; make one with draftlab "
-                     "sweep CONFIG --out " +
-                     path);
+    throw UsageError(
+        "'{}' is no folder of a sweep: it has no sweep.json; make one with draftlab sweep CONFIG "
+        "--out {}",
+        path, path);
   SweepFolder folder;
   folder.path_ = fs::canonical(path).string();
   try {
     const Json json = Json::parse(contents(path + "/sweep.json"));
     if (json.empty())
-      throw DataError("'" + path +
-                      "' was interrupted before its sweep began; begin it again with draftlab "
-                      "sweep CONFIG --out " +
-                      path);
+      throw DataError(
+          "'{}' was interrupted before its sweep began; begin it again with draftlab sweep CONFIG "
+          "--out {}",
+          path, path);
     folder.home_ = json.at("home"), folder.lease_ = json.at("lease"),
     folder.estimate_ = json.value("estimate", 0.0);
     folder.plugins_ = json.at("plugins").get<std::vector<std::string>>();
@@ -195,13 +197,13 @@ SweepFolder SweepFolder::open(const std::string& path, const Registries& registr
       remember_digest({file.at("path"), file.at("size"), file.at("changed")}, file.at("digest"));
     }
   } catch (const Json::exception& error) {
-    throw DataError("'" + path + "/sweep.json' is damaged: " + error.what());
+    throw DataError("'{}/sweep.json' is damaged: {}", path, error.what());
   }
   std::error_code gone;
   fs::current_path(folder.home_, gone);
   if (gone)
-    throw DataError("the sweep in '" + path + "' was made in '" + folder.home_ +
-                    "', which is not there on this machine");
+    throw DataError("the sweep in '{}' was made in '{}', which is not there on this machine", path,
+                    folder.home_);
   Faults faults;
   folder.config_ = Config::read(folder.path_ + "/config.ini", {}, faults);
   faults.raise();
@@ -250,8 +252,7 @@ void SweepFolder::load(const Registries& registries) {
     if (arm.run.limit > 0) made.prompts = std::min(made.prompts, arm.run.limit);
     made.samples = arm.run.samples;
     if (made.prompts == 0)
-      throw ConfigError("the task has no prompts from run.first = " + std::to_string(made.first) +
-                        " on");
+      throw ConfigError("the task has no prompts from run.first = {} on", made.first);
     made.cell = std::move(cell);
     cells_.push_back(std::move(made));
   }

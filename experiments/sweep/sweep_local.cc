@@ -89,14 +89,14 @@ Progress Local::started() {
 Child Local::start() const {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
-    throw OutputError(std::string("cannot start a worker: ") + std::strerror(errno));
+    throw OutputError("cannot start a worker: {}", std::strerror(errno));
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
   const std::string log = folder_.path() + "/logs/workers.log",
                     descriptor = std::to_string(ends[1]);
   const std::string threads = std::to_string(std::max(1, usable_threads() / jobs_));
   const pid_t starter = ::getpid();
   const pid_t pid = ::fork();
-  if (pid < 0) throw OutputError(std::string("cannot start a worker: ") + std::strerror(errno));
+  if (pid < 0) throw OutputError("cannot start a worker: {}", std::strerror(errno));
   if (pid == 0) {
     ::setpgid(0, 0);  // an interrupt from the terminal goes to the starter, which passes it on
     ::fcntl(ends[1], F_SETFD, 0);

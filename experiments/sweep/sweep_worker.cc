@@ -249,14 +249,15 @@ Worker::Result Worker::decode(std::size_t index) {
                       frozen = cell.inputs.checkpoint_digest;
     const bool comparable = !frozen.empty() && frozen.find(' ') == std::string::npos;
     if (!digest.empty() && comparable && digest != frozen) {
-      throw DataError("the checkpoint '" + cell.inputs.checkpoint +
-                      "' has changed since the sweep was frozen: its digest is " + digest +
-                      " and was " + frozen);
+      throw DataError(
+          "the checkpoint '{}' has changed since the sweep was frozen: its digest is {} and was {}",
+          cell.inputs.checkpoint, digest, frozen);
     }
     if (arm.task->digest() != cell.inputs.data_digest) {
       throw DataError(
-          "the data of the task has changed since the sweep was frozen: its digest is " +
-          arm.task->digest() + " and was " + cell.inputs.data_digest);
+          "the data of the task has changed since the sweep was frozen: its digest is {} and was "
+          "{}",
+          arm.task->digest(), cell.inputs.data_digest);
     }
     Provenance made = provenance(arm.composition.run.machine, arm.composition.run.seed);
     if (const std::string python = remote_provenance(); !python.empty())
@@ -319,8 +320,8 @@ int Worker::work() {
   const std::vector<SweepCell>& cells = folder_.cells();
   const std::size_t last = std::min(options_.last, cells.size());
   if (options_.first > last)
-    throw UsageError("the sweep has " + std::to_string(cells.size()) +
-                     " cells, and --cells begins at " + std::to_string(options_.first));
+    throw UsageError("the sweep has {} cells, and --cells begins at {}", cells.size(),
+                     options_.first);
   std::vector<std::size_t> order(last - options_.first);
   std::iota(order.begin(), order.end(), options_.first);
   std::stable_sort(order.begin(), order.end(),

@@ -44,8 +44,8 @@ class PromptLookup final : public Drafter {
   };
   explicit PromptLookup(const Options& options) : options_(options) {
     if (options.shortest > options.longest)
-      throw ConfigError("drafter.prompt-lookup.shortest = " + std::to_string(options.shortest) +
-                        " must not exceed longest = " + std::to_string(options.longest));
+      throw ConfigError("drafter.prompt-lookup.shortest = {} must not exceed longest = {}",
+                        options.shortest, options.longest);
   }
   std::vector<Form> asks() const override { return {Form::committed}; }
 

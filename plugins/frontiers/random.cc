@@ -33,9 +33,9 @@ class RandomOrder final : public Frontier {
   void check(const Canvas& canvas) const override {
     const int generated = canvas.length() - canvas.prompt_size();
     if (cosine_ && steps_ > generated)
-      throw ConfigError("decode.steps = " + std::to_string(steps_) +
-                        " steps of a cosine schedule, but there are " + std::to_string(generated) +
-                        " positions to fill");
+      throw ConfigError(
+          "decode.steps = {} steps of a cosine schedule, but there are {} positions to fill",
+          steps_, generated);
   }
   void arrange(const Canvas& canvas, Chance& chance, std::uint64_t sequence) override {
     std::vector<std::int32_t> left = canvas.masked_positions();

@@ -9,7 +9,7 @@ ProblemSplit problem_split_named(const std::string& name) {
   if (name == "train") return ProblemSplit::train;
   if (name == "tune") return ProblemSplit::tune;
   if (name == "test") return ProblemSplit::test;
-  throw Fault("there is no split '" + name + "'");
+  throw Fault("there is no split '{}'", name);
 }
 
 ProblemSplit problem_split_of(const std::string& question) {

@@ -104,21 +104,19 @@ class AsArmTrainer final : public Trainer {
   void run(const TrainContext& context) override {
     const std::string folder = options_.tokenizer.empty() ? options_.start : options_.tokenizer;
     if (context.machine.device != "cpu")
-      throw ConfigError("run.device = " + context.machine.device +
-                        ": trainer.as-arm runs on cpu only");
+      throw ConfigError("run.device = {}: trainer.as-arm runs on cpu only", context.machine.device);
     const auto tokenizer = open_tokenizer(folder);
     const auto [corpus, held_out] = corpora(*tokenizer, context.seed);
     for (const Corpus* half : {&corpus, &held_out})
       if (half->tokens() < options_.length)
         throw DataError(
-            (options_.text.empty() ? "the stories have " : "'" + options_.text + "' has ") +
-            std::to_string(corpus.tokens()) + " tokens and " + std::to_string(held_out.tokens()) +
-            " held-out ones: each must be at least trainer.as-arm.length = " +
-            std::to_string(options_.length));
+            "{}{} tokens and {} held-out ones: each must be at least trainer.as-arm.length = {}",
+            options_.text.empty() ? "the stories have " : "'" + options_.text + "' has ",
+            corpus.tokens(), held_out.tokens(), options_.length);
     if (!context.resume && std::filesystem::exists(context.out + "/training.safetensors"))
       throw OutputError(
-          "'" + context.out +
-          "' holds a training already: --resume goes on with it, or --out names another folder");
+          "'{}' holds a training already: --resume goes on with it, or --out names another folder",
+          context.out);
     const auto train =
         reinterpret_cast<TrainAsArm>(module_function("draftlab_torch", "draftlab_train_as_arm"));
     make_folder(context.out);

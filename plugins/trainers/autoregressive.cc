@@ -78,8 +78,8 @@ class AutoregressiveTrainer final : public Trainer {
 
   void run(const TrainContext& context) override {
     if (context.machine.device != "cpu")
-      throw ConfigError("run.device = " + context.machine.device +
-                        ": trainer.autoregressive runs on cpu only");
+      throw ConfigError("run.device = {}: trainer.autoregressive runs on cpu only",
+                        context.machine.device);
     if (!context.config.find("task"))
       throw ConfigError(
           "trainer.autoregressive learns a task's answers: write task = NAME, with split = train "
@@ -88,8 +88,8 @@ class AutoregressiveTrainer final : public Trainer {
     const auto tokenizer = open_tokenizer(folder);
     if (!context.resume && std::filesystem::exists(context.out + "/training.safetensors"))
       throw OutputError(
-          "'" + context.out +
-          "' holds a training already: --resume goes on with it, or --out names another folder");
+          "'{}' holds a training already: --resume goes on with it, or --out names another folder",
+          context.out);
     const auto train = reinterpret_cast<TrainAutoregressive>(
         module_function("draftlab_torch", "draftlab_train_autoregressive"));
 
@@ -105,9 +105,10 @@ class AutoregressiveTrainer final : public Trainer {
                                tokenizer->separator()};
     const auto held_out = static_cast<std::size_t>(options_.validate_examples);
     if (held_out >= job.examples.size()) {
-      throw ConfigError("trainer.autoregressive.validate_examples = " + std::to_string(held_out) +
-                        " leaves nothing to train on of the task's " +
-                        std::to_string(job.examples.size()) + " prompts");
+      throw ConfigError(
+          "trainer.autoregressive.validate_examples = {} leaves nothing to train on of the task's "
+          "{} prompts",
+          held_out, job.examples.size());
     }
     job.held_out.assign(job.examples.end() - static_cast<std::ptrdiff_t>(held_out),
                         job.examples.end());

@@ -75,20 +75,19 @@ class MarTrainer final : public Trainer {
   using Options = TrainMarOptions;
   explicit MarTrainer(const Options& options) : options_(options) {
     if (options_.width % options_.heads != 0)
-      throw ConfigError("trainer.mar.width = " + std::to_string(options_.width) +
-                        " must be a multiple of heads = " + std::to_string(options_.heads));
+      throw ConfigError("trainer.mar.width = {} must be a multiple of heads = {}", options_.width,
+                        options_.heads);
     if (options_.mask_mean < options_.mask_least)
       throw ConfigError("trainer.mar.mask_mean must not be below mask_least");
   }
 
   void run(const TrainContext& context) override {
     if (context.machine.device != "cpu")
-      throw ConfigError("run.device = " + context.machine.device +
-                        ": trainer.mar runs on cpu only");
+      throw ConfigError("run.device = {}: trainer.mar runs on cpu only", context.machine.device);
     if (!context.resume && std::filesystem::exists(context.out + "/training.safetensors"))
       throw OutputError(
-          "'" + context.out +
-          "' holds a training already: --resume goes on with it, or --out names another folder");
+          "'{}' holds a training already: --resume goes on with it, or --out names another folder",
+          context.out);
     const auto train =
         reinterpret_cast<TrainMar>(module_function("draftlab_torch", "draftlab_train_mar"));
     make_folder(context.out);
@@ -96,8 +95,8 @@ class MarTrainer final : public Trainer {
     if (options_.images.source != "digits") {
       const std::int64_t rest = set.size() - options_.held_out;
       if (rest < 1)
-        throw ConfigError("trainer.mar.held_out = " + std::to_string(options_.held_out) +
-                          " leaves none of " + std::to_string(set.size()) + " images to train on");
+        throw ConfigError("trainer.mar.held_out = {} leaves none of {} images to train on",
+                          options_.held_out, set.size());
       return train({options_, copy_of(set, 0, rest), copy_of(set, rest, options_.held_out)},
                    context);
     }

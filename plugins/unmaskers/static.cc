@@ -47,8 +47,8 @@ class Static final : public QuotaUnmasker {
   int quota(const Step& step, std::vector<Draft>& drafts) const override {
     if (options_.schedule == "even") return QuotaUnmasker::quota(step, drafts);
     if (steps() == 0)
-      throw ConfigError("unmasker.static.schedule = " + options_.schedule +
-                        " needs a number of steps; set decode.steps");
+      throw ConfigError("unmasker.static.schedule = {} needs a number of steps; set decode.steps",
+                        options_.schedule);
     const auto masks = static_cast<int>(drafts.size());
     if (made(step) + 1 >= steps()) return masks;
     const float share = 1 - timestep(made(step) + 1) / timestep(made(step));

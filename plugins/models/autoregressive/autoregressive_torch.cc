@@ -32,13 +32,14 @@ class Autoregressive final : public Model {
     Transformer net = Transformer::load(options_.checkpoint, std::nullopt);
     config_ = net.config;
     if (!config_.right_shifted())
-      throw DataError(options_.checkpoint + "/config.json: model_type '" + config_.model_type +
-                      "' does not tell the next token; model = block-diffusion decodes with it");
+      throw DataError(
+          "{}/config.json: model_type '{}' does not tell the next token; model = block-diffusion "
+          "decodes with it",
+          options_.checkpoint, config_.model_type);
     if (options_.exit_layers >= config_.num_hidden_layers) {
       throw ConfigError(
-          "model.autoregressive.exit_layers = " + std::to_string(options_.exit_layers) +
-          " must be fewer than the checkpoint's " + std::to_string(config_.num_hidden_layers) +
-          " layers");
+          "model.autoregressive.exit_layers = {} must be fewer than the checkpoint's {} layers",
+          options_.exit_layers, config_.num_hidden_layers);
     }
     facts_.vocabulary = static_cast<int>(config_.vocab_size);
     facts_.longest =
@@ -69,15 +70,13 @@ class Autoregressive final : public Model {
 
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {
     if (canvas.length() > facts_.longest) {
-      throw ConfigError("a canvas of " + std::to_string(canvas.length()) +
-                        " positions is longer than the " + std::to_string(facts_.longest) +
-                        " that the model can hold");
+      throw ConfigError("a canvas of {} positions is longer than the {} that the model can hold",
+                        canvas.length(), facts_.longest);
     }
     for (const Token token : canvas.tokens()) {
       if (token >= facts_.vocabulary) {
-        throw ConfigError("prompt token " + std::to_string(token) +
-                          " lies outside the model's vocabulary of " +
-                          std::to_string(facts_.vocabulary));
+        throw ConfigError("prompt token {} lies outside the model's vocabulary of {}", token,
+                          facts_.vocabulary);
       }
     }
     rows_->prepare(canvas.length());

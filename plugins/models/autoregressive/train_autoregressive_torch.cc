@@ -43,21 +43,21 @@ Network network(const TrainAutoregressiveJob& job, std::uint64_t seed) {
       o.start.empty() ? Transformer::random(config, seed, kSpread) : Transformer::load(o.start),
       {}};
   if (net.base.config.vocab_size != job.vocabulary)
-    throw DataError("'" + o.start + "' has a vocabulary of " +
-                    std::to_string(net.base.config.vocab_size) + ", the tokenizer one of " +
-                    std::to_string(job.vocabulary));
+    throw DataError("'{}' has a vocabulary of {}, the tokenizer one of {}", o.start,
+                    net.base.config.vocab_size, job.vocabulary);
   if (!net.base.config.right_shifted())
-    throw DataError("'" + o.start +
-                    "' does not tell the next token; trainer.autoregressive goes on from models of "
-                    "type qwen2 or qwen3");
+    throw DataError(
+        "'{}' does not tell the next token; trainer.autoregressive goes on from models of type "
+        "qwen2 or qwen3",
+        o.start);
   if (o.prediction_heads == 0) return net;
   const std::int64_t width = net.base.config.hidden_size;
   if (!o.start.empty() && PredictionHeads::stored(o.start)) {
     net.heads = PredictionHeads::load(o.start, width, weights_digest(o.start));
     if (net.heads.count != o.prediction_heads)
-      throw DataError("'" + o.start + "' has " + std::to_string(net.heads.count) +
-                      " prediction heads, but trainer.autoregressive.prediction_heads = " +
-                      std::to_string(o.prediction_heads));
+      throw DataError(
+          "'{}' has {} prediction heads, but trainer.autoregressive.prediction_heads = {}", o.start,
+          net.heads.count, o.prediction_heads);
   } else {
     net.heads = PredictionHeads::random(o.prediction_heads, o.filter, width, seed + 1, kSpread);
   }

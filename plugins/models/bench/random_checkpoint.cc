@@ -135,7 +135,7 @@ void write_published_config(const std::string& name, const std::string& folder) 
   }
   const auto found = xlnets().find(name);
   if (found == xlnets().end())
-    throw UsageError("'" + name + "' is neither a folder with a config.json nor one of " +
+    throw UsageError("'{}' is neither a folder with a config.json nor one of {}", name,
                      joined(published_shapes()));
   make_folder(folder);
   const auto [layers, width, heads, inner] = found->second;

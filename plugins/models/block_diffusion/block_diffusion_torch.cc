@@ -45,10 +45,10 @@ class BlockDiffusion final : public Model {
         options_.shifted == "auto" ? config_.right_shifted() : options_.shifted == "right";
     rules_.mask = static_cast<Token>(config_.mask_token_id);
     if (config_.num_encoder_layers > 0)
-      throw DataError(options_.checkpoint +
-                      "/config.json: has an encoder, which model = autoregressive decodes with");
+      throw DataError("{}/config.json: has an encoder, which model = autoregressive decodes with",
+                      options_.checkpoint);
     if (rules_.mask < 0)
-      throw DataError(options_.checkpoint + "/config.json: has no 'mask_token_id'");
+      throw DataError("{}/config.json: has no 'mask_token_id'", options_.checkpoint);
 
     facts_.vocabulary = static_cast<int>(config_.vocab_size);
     facts_.longest =
@@ -67,20 +67,20 @@ class BlockDiffusion final : public Model {
 
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks& blocks) override {
     if (canvas.length() > facts_.longest) {
-      throw ConfigError("a canvas of " + std::to_string(canvas.length()) +
-                        " positions is longer than the " + std::to_string(facts_.longest) +
-                        " that block-diffusion can hold");
+      throw ConfigError(
+          "a canvas of {} positions is longer than the {} that block-diffusion can hold",
+          canvas.length(), facts_.longest);
     }
     for (const Token token : canvas.tokens()) {
       if (token >= facts_.vocabulary) {
-        throw ConfigError("prompt token " + std::to_string(token) +
-                          " lies outside the model's vocabulary of " +
-                          std::to_string(facts_.vocabulary));
+        throw ConfigError("prompt token {} lies outside the model's vocabulary of {}", token,
+                          facts_.vocabulary);
       }
     }
     if (rules_.part_cache != PartCache::off && blocks.part == 0)
-      throw ConfigError("model.block-diffusion.sub_block_cache = " + options_.sub_block_cache +
-                        " needs sub-blocks; decode.sub_block is 0");
+      throw ConfigError(
+          "model.block-diffusion.sub_block_cache = {} needs sub-blocks; decode.sub_block is 0",
+          options_.sub_block_cache);
     if (rules_.shifted && canvas.masked(0))
       throw ConfigError("a model with right-shifted logits needs a prompt token at position 0");
     rows_->prepare(canvas.length());
@@ -134,8 +134,8 @@ class BlockDiffusion final : public Model {
             boundary ? static_cast<BlockSequence*>(batch[i].sequence)->boundary
                      : distributions[from.row];
         if (distribution.empty())
-          throw Fault("position " + std::to_string(from.position) +
-                      " was asked, but the row before it was never computed");
+          throw Fault("position {} was asked, but the row before it was never computed",
+                      from.position);
         batch[i].answer->add(from.node, from.position, distribution);
       }
     }

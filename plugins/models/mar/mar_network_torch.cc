@@ -61,7 +61,7 @@ at::Tensor through(const std::vector<MarBlock>& blocks, std::int64_t heads, doub
 
 void MarConfig::check(const std::string& where) const {
   const auto rule = [&](bool holds, const std::string& sentence) {
-    if (!holds) throw DataError(where + ": " + sentence);
+    if (!holds) throw DataError("{}: {}", where, sentence);
   };
   rule(img_size % (vae_stride * patch_size) == 0,
        "'img_size' is " + std::to_string(img_size) +
@@ -79,8 +79,8 @@ MarConfig MarConfig::read(const std::string& folder) {
   const Json json = parsed(path, "a checkpoint is a folder with config.json and model.safetensors");
   const auto family = value<std::string>(json, path, "model_type", "(none)");
   if (family != "mar")
-    throw DataError(path + ": is a checkpoint of another family, model_type '" + family +
-                    "' instead of 'mar'");
+    throw DataError("{}: is a checkpoint of another family, model_type '{}' instead of 'mar'", path,
+                    family);
   MarConfig config;
   const auto size = [&](const char* key, std::int64_t low, std::int64_t high, std::int64_t& field) {
     field = integer(json, path, key, low, high, field);

@@ -34,17 +34,15 @@ Mar network(const TrainMarJob& job, std::uint64_t seed) {
     if (net.config.tokens() != job.images.positions ||
         net.config.dimension() != job.images.dimension ||
         net.config.class_num != job.images.classes)
-      throw DataError("'" + o.start + "' is of images of " + std::to_string(net.config.tokens()) +
-                      " tokens of " + std::to_string(net.config.dimension()) + " numbers in " +
-                      std::to_string(net.config.class_num) + " classes; the training images have " +
-                      std::to_string(job.images.positions) + ", " +
-                      std::to_string(job.images.dimension) + " and " +
-                      std::to_string(job.images.classes));
+      throw DataError(
+          "'{}' is of images of {} tokens of {} numbers in {} classes; the training images have "
+          "{}, {} and {}",
+          o.start, net.config.tokens(), net.config.dimension(), net.config.class_num,
+          job.images.positions, job.images.dimension, job.images.classes);
     return net;
   }
   if (side * side != job.images.positions)
-    throw DataError("the training images are no squares: " + std::to_string(job.images.positions) +
-                    " tokens");
+    throw DataError("the training images are no squares: {} tokens", job.images.positions);
   // Pixels are cut into patches here; latents, whose patch is among their channels, count as one
   // pixel a token.
   const auto patch =

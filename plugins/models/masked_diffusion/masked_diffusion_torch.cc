@@ -51,7 +51,7 @@ class MaskedDiffusion final : public Model {
     config_ = net.config;
     rules_ = rules_of(options_, config_);
     if (rules_.mask < 0)
-      throw DataError(options_.checkpoint + "/config.json: has no 'mask_token_id'");
+      throw DataError("{}/config.json: has no 'mask_token_id'", options_.checkpoint);
 
     facts_.vocabulary = static_cast<int>(config_.vocab_size);
     facts_.longest =
@@ -71,15 +71,14 @@ class MaskedDiffusion final : public Model {
 
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks& blocks) override {
     if (canvas.length() > facts_.longest) {
-      throw ConfigError("a canvas of " + std::to_string(canvas.length()) +
-                        " positions is longer than the " + std::to_string(facts_.longest) +
-                        " that masked-diffusion can hold");
+      throw ConfigError(
+          "a canvas of {} positions is longer than the {} that masked-diffusion can hold",
+          canvas.length(), facts_.longest);
     }
     for (const Token token : canvas.tokens()) {
       if (token >= facts_.vocabulary) {
-        throw ConfigError("prompt token " + std::to_string(token) +
-                          " lies outside the model's vocabulary of " +
-                          std::to_string(facts_.vocabulary));
+        throw ConfigError("prompt token {} lies outside the model's vocabulary of {}", token,
+                          facts_.vocabulary);
       }
     }
     if (rules_.shifted && canvas.masked(0))

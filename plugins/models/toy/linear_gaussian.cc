@@ -54,9 +54,8 @@ class LinearGaussian final : public Model, public KnownJoint {
   explicit LinearGaussian(const Options& options)
       : options_(options), steps_(static_cast<int>(options.gains.size())) {
     if (options.gains.empty() || options.sigmas.size() != options.gains.size())
-      throw ConfigError("gains has " + std::to_string(options.gains.size()) +
-                        " numbers and sigmas " + std::to_string(options.sigmas.size()) +
-                        "; both must have one a reverse step");
+      throw ConfigError("gains has {} numbers and sigmas {}; both must have one a reverse step",
+                        options.gains.size(), options.sigmas.size());
     double passed = 1;
     for (int t = 1; t <= steps_; ++t) weight_ += passed, passed *= gain(t);
     if (!(std::abs(weight_) > 1e-9))
@@ -81,9 +80,10 @@ class LinearGaussian final : public Model, public KnownJoint {
           "model 'linear-gaussian' wants a class at position 0 of the prompt and nothing else, "
           "since the other tokens are vectors");
     if (canvas.token(0) > options_.classes)
-      throw ConfigError("the prompt gives class " + std::to_string(canvas.token(0)) +
-                        ", which must be at most model.linear-gaussian.classes = " +
-                        std::to_string(options_.classes) + " (no class)");
+      throw ConfigError(
+          "the prompt gives class {}, which must be at most model.linear-gaussian.classes = {} (no "
+          "class)",
+          canvas.token(0), options_.classes);
     return std::make_unique<Sequence>(canvas);
   }
 

@@ -80,9 +80,10 @@ class Table final : public Model {
     const std::vector<double>& marginal = options_.marginal;
     if (marginal.empty()) return;
     if (static_cast<std::int64_t>(marginal.size()) != options_.vocabulary)
-      throw ConfigError("model.table.marginal has " + std::to_string(marginal.size()) +
-                        " weights, but model.table.vocabulary is " +
-                        std::to_string(options_.vocabulary) + "; they must be equal");
+      throw ConfigError(
+          "model.table.marginal has {} weights, but model.table.vocabulary is {}; they must be "
+          "equal",
+          marginal.size(), options_.vocabulary);
     if (!std::all_of(marginal.begin(), marginal.end(), [](double weight) { return weight > 0; }))
       throw ConfigError("model.table.marginal must have weights above 0 only");
   }
@@ -112,13 +113,13 @@ class Table final : public Model {
 
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks& blocks) override {
     if (canvas.length() != options_.length)
-      throw ConfigError("the prompt's canvas has " + std::to_string(canvas.length()) +
-                        " positions, but model.table.length is " + std::to_string(options_.length) +
-                        "; they must be equal");
+      throw ConfigError(
+          "the prompt's canvas has {} positions, but model.table.length is {}; they must be equal",
+          canvas.length(), options_.length);
     for (const Token token : canvas.tokens()) {
       if (token < options_.vocabulary) continue;
-      throw ConfigError("the prompt holds token " + std::to_string(token) +
-                        ", but model.table.vocabulary is " + std::to_string(options_.vocabulary));
+      throw ConfigError("the prompt holds token {}, but model.table.vocabulary is {}", token,
+                        options_.vocabulary);
     }
     return std::make_unique<Cached>(canvas, blocks);
   }
@@ -254,8 +255,7 @@ class Table final : public Model {
     for (const auto& [i, token] : first) fixed[i] = token;
     for (const auto& [i, token] : second) fixed[i] = token;
     if (fixed[position] != kNoToken)
-      throw Fault("position " + std::to_string(position) +
-                  " was asked, but it is not masked there");
+      throw Fault("position {} was asked, but it is not masked there", position);
     Eigen::ArrayXd weights(options_.vocabulary);
     SampledChance chance(static_cast<std::uint64_t>(options_.seed));
     for (Token token = 0; token < options_.vocabulary; ++token) {

@@ -18,9 +18,8 @@ Transformer decoder_network(const TrainDecoderOptions& o, const DecoderCorpus& c
   if (!o.start.empty()) {
     Transformer net = Transformer::load(o.start);
     if (net.config.vocab_size != corpus.vocabulary)
-      throw DataError("'" + o.start + "' has a vocabulary of " +
-                      std::to_string(net.config.vocab_size) + ", the tokenizer one of " +
-                      std::to_string(corpus.vocabulary));
+      throw DataError("'{}' has a vocabulary of {}, the tokenizer one of {}", o.start,
+                      net.config.vocab_size, corpus.vocabulary);
     return net;
   }
   TransformerConfig config;

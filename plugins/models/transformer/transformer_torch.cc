@@ -345,8 +345,8 @@ Transformer Transformer::load(const std::string& folder, std::optional<at::Scala
   if (is_gguf(files.front())) {
     const at::NoGradGuard no_grad;
     if (config.gpt2() || config.llada2() || config.num_encoder_layers > 0)
-      throw DataError(files.front() + ": weights of model_type '" + config.model_type +
-                      "' are read from safetensors alone");
+      throw DataError("{}: weights of model_type '{}' are read from safetensors alone",
+                      files.front(), config.model_type);
     GgufWeights weights(files.front());
     Transformer net = bare(config);
     take_all(net, weights, type);

@@ -20,9 +20,8 @@ Xlnet network(const TrainAsArmJob& job, std::uint64_t seed) {
   if (!o.start.empty()) {
     Xlnet net = Xlnet::load(o.start);
     if (net.config.vocab_size != job.vocabulary)
-      throw DataError("'" + o.start + "' has a vocabulary of " +
-                      std::to_string(net.config.vocab_size) + ", the tokenizer one of " +
-                      std::to_string(job.vocabulary));
+      throw DataError("'{}' has a vocabulary of {}, the tokenizer one of {}", o.start,
+                      net.config.vocab_size, job.vocabulary);
     return net;
   }
   XlnetConfig config;

@@ -119,13 +119,13 @@ std::vector<FileQuestion> parse_ifeval(const std::string& text, const std::strin
     const std::vector<std::string> kinds = object.texts("instruction_id_list");
     if (!object.has("kwargs") || !object.json["kwargs"].is_array() ||
         object.json["kwargs"].size() != kinds.size())
-      throw DataError(object.where +
-                      " has not one entry under 'kwargs' for each of 'instruction_id_list'");
+      throw DataError("{} has not one entry under 'kwargs' for each of 'instruction_id_list'",
+                      object.where);
     for (std::size_t i = 0; i < kinds.size(); ++i) {
       nlohmann::json instruction = object.json["kwargs"][i];
       if (instruction.is_null()) instruction = nlohmann::json::object();
       if (!instruction.is_object())
-        throw DataError(object.where + " has something else than objects under 'kwargs'");
+        throw DataError("{} has something else than objects under 'kwargs'", object.where);
       instruction["instruction"] = kinds[i];
       question.tests.push_back(instruction.dump());
     }

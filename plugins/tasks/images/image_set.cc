@@ -52,9 +52,9 @@ ImageSet::ImageSet(const ImageSetOptions& options) : options_(options) {
     return;
   }
   if (options_.path.empty())
-    throw ConfigError("source = " + source + " needs path, the file of its images");
+    throw ConfigError("source = {} needs path, the file of its images", source);
   if (options_.labels.empty() && source != "optdigits")
-    throw ConfigError("source = " + source + " needs labels, the file of its classes");
+    throw ConfigError("source = {} needs labels, the file of its classes", source);
   if (source == "idx")
     keep(read_idx(options_.path, options_.labels, options_.count));
   else if (source == "optdigits")
@@ -63,15 +63,13 @@ ImageSet::ImageSet(const ImageSetOptions& options) : options_(options) {
     read_tokens();
   for (std::size_t i = 0; i < labels_.size(); ++i) {
     if (labels_[i] < 0 || labels_[i] >= options_.classes)
-      throw DataError("'" + options_.path + "': image " + std::to_string(i) + " has class " +
-                      std::to_string(labels_[i]) +
-                      ", which must be below classes = " + std::to_string(options_.classes));
+      throw DataError("'{}': image {} has class {}, which must be below classes = {}",
+                      options_.path, i, labels_[i], options_.classes);
   }
   for (std::size_t i = 0; i < values_.size(); ++i) {
     if (!std::isfinite(values_[i]))
-      throw DataError("'" + options_.path + "': image " +
-                      std::to_string(i / (values_.size() / labels_.size())) +
-                      " holds a value that is not finite");
+      throw DataError("'{}': image {} holds a value that is not finite", options_.path,
+                      i / (values_.size() / labels_.size()));
   }
   const auto hash = [](const auto& values, std::uint64_t seed) {
     return stable_hash(
@@ -87,9 +85,8 @@ void ImageSet::keep(const std::vector<LabelledImage>& images) {
   const int patch = static_cast<int>(options_.patch);
   const Eigen::Index rows = images.front().pixels.rows(), columns = images.front().pixels.cols();
   if (rows % patch != 0 || columns % patch != 0)
-    throw DataError("'" + options_.path + "': images of " + std::to_string(rows) + " x " +
-                    std::to_string(columns) +
-                    " are not cut evenly by patch = " + std::to_string(patch));
+    throw DataError("'{}': images of {} x {} are not cut evenly by patch = {}", options_.path, rows,
+                    columns, patch);
   positions_ = static_cast<int>(rows / patch * (columns / patch)), dimension_ = patch * patch;
   const PixelScale scale{options_.mean, options_.deviation};
   for (const LabelledImage& image : images) {
@@ -107,12 +104,13 @@ void ImageSet::read_tokens() {
   const std::vector<std::int64_t>& shape = array.shape;
   const bool latents = shape.size() == 4;
   if ((shape.size() != 3 && !latents) || array.values.empty())
-    throw DataError("'" + options_.path +
-                    "' must hold tokens [N, positions, dimension] or latents [N, channels, height, "
-                    "width], at least one");
+    throw DataError(
+        "'{}' must hold tokens [N, positions, dimension] or latents [N, channels, height, width], "
+        "at least one",
+        options_.path);
   if (classes.shape.size() != 1 || classes.shape[0] != shape[0])
-    throw DataError("'" + options_.labels + "' must hold one class for each of the " +
-                    std::to_string(shape[0]) + " images of '" + options_.path + "'");
+    throw DataError("'{}' must hold one class for each of the {} images of '{}'", options_.labels,
+                    shape[0], options_.path);
   for (const float label : classes.values) labels_.push_back(static_cast<int>(label));
   if (!latents) {
     positions_ = static_cast<int>(shape[1]), dimension_ = static_cast<int>(shape[2]);
@@ -123,9 +121,8 @@ void ImageSet::read_tokens() {
   const std::int64_t channels = shape[1], height = shape[2], width = shape[3],
                      patch = options_.patch;
   if (height % patch != 0 || width % patch != 0)
-    throw DataError("'" + options_.path + "': latents of " + std::to_string(height) + " x " +
-                    std::to_string(width) +
-                    " are not cut evenly by patch = " + std::to_string(patch));
+    throw DataError("'{}': latents of {} x {} are not cut evenly by patch = {}", options_.path,
+                    height, width, patch);
   positions_ = static_cast<int>(height / patch * (width / patch)),
   dimension_ = static_cast<int>(channels * patch * patch);
   const PixelScale scale{options_.mean, options_.deviation};
@@ -143,8 +140,7 @@ void ImageSet::read_tokens() {
 }
 
 ImageSet::Item ImageSet::item(std::int64_t index) const {
-  if (index < 0 || index >= size())
-    throw Fault("image " + std::to_string(index) + " of " + std::to_string(size()));
+  if (index < 0 || index >= size()) throw Fault("image {} of {}", index, size());
   if (options_.source == "digits") {
     const LabelledImage image = make_digit(static_cast<std::uint64_t>(options_.seed), index,
                                            problem_split_named(options_.split));

@@ -271,7 +271,7 @@ ProgramSplit program_split_named(const std::string& name) {
   if (name == "train") return ProgramSplit::train;
   if (name == "tune") return ProgramSplit::tune;
   if (name == "test") return ProgramSplit::test;
-  throw Fault("there is no split '" + name + "'");
+  throw Fault("there is no split '{}'", name);
 }
 
 ProgramSplit program_split_of(const std::string& answer) {

@@ -79,9 +79,10 @@ class Programs final : public Task {
   Prompt asked(const ProgramProblem& problem, std::size_t number) const {
     const std::size_t least = tokenizer_->encode(problem.answer).size() + 1;
     if (least > static_cast<std::size_t>(options_.answer_tokens))
-      throw ConfigError("task.programs.answer_tokens = " + std::to_string(options_.answer_tokens) +
-                        " must be at least " + std::to_string(least) + ": so many has '" +
-                        problem.answer + "' with the end of text");
+      throw ConfigError(
+          "task.programs.answer_tokens = {} must be at least {}: so many has '{}' with the end of "
+          "text",
+          options_.answer_tokens, least, problem.answer);
     Prompt prompt = question_prompt("programs-" + options_.split + "-" + std::to_string(number),
                                     problem.question, problem.answer, *tokenizer_,
                                     options_.answer_tokens, options_.begin);

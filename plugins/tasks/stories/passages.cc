@@ -78,13 +78,13 @@ void PassageOptions::declare(OptionSet& set) {
 Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer,
                        const std::string& task) {
   if (options.source != "stories" && options.path.empty())
-    throw ConfigError("task." + task + ".path must name a file where task." + task +
-                      ".source = " + options.source);
-  if (!tokenizer)
-    throw ConfigError("task '" + task + "' decodes text, but the model has no tokenizer");
+    throw ConfigError("task.{}.path must name a file where task.{}.source = {}", task, task,
+                      options.source);
+  if (!tokenizer) throw ConfigError("task '{}' decodes text, but the model has no tokenizer", task);
   if (options.source == "stories" && options.count == 0)
-    throw ConfigError("task." + task + ".count must be at least 1 where task." + task +
-                      ".source = stories: the generator has no end");
+    throw ConfigError(
+        "task.{}.count must be at least 1 where task.{}.source = stories: the generator has no end",
+        task, task);
   const Documents documents(options);
   const std::size_t most =
       options.count ? static_cast<std::size_t>(options.count) : std::string::npos;
@@ -102,8 +102,8 @@ Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer
     std::vector<Token> tokens = tokenizer->encode(documents.text(i));
     if (tokens.size() < static_cast<std::size_t>(options.least)) {
       if (!documents.endless()) continue;
-      throw ConfigError("task." + task + ".least = " + std::to_string(options.least) +
-                        " is more than a generated story has tokens");
+      throw ConfigError("task.{}.least = {} is more than a generated story has tokens", task,
+                        options.least);
     }
     if (options.packing == "documents") {
       if (tokens.size() > length) tokens.resize(length);
@@ -122,9 +122,8 @@ Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer
     packed.erase(packed.begin(), packed.begin() + static_cast<std::ptrdiff_t>(at));
   }
   if (passages.items.empty())
-    throw DataError("'" + options.path +
-                    "' yields no canvas: its text is too short for length and least of task." +
-                    task);
+    throw DataError("'{}' yields no canvas: its text is too short for length and least of task.{}",
+                    options.path, task);
   return passages;
 }
 

@@ -44,7 +44,7 @@ class StoryTask final : public Task {
 
   void load(const Tokenizer* tokenizer) override {
     if (options_.source != "stories" && options_.path.empty())
-      throw ConfigError("task.story.path must name a file where task.story.source = " +
+      throw ConfigError("task.story.path must name a file where task.story.source = {}",
                         options_.source);
     if (!tokenizer) throw ConfigError("task 'story' decodes text, but the model has no tokenizer");
     tokenizer_ = tokenizer;
