@@ -12,12 +12,6 @@ namespace draftlab {
 
 // Returns `form` with each {} replaced by its value. The sentences below are written by it, so that
 // a file which throws an error compiles no formatting code.
-#ifdef FMT_SAFETY_CHECK
-template <class T> constexpr bool fine() { using U = std::remove_cvref_t<T>; return !std::is_floating_point_v<U> && !std::is_same_v<U,bool> && !std::is_same_v<U,char>; }
-#define FINE static_assert((fine<Values>() && ...), "BADTYPE");
-#else
-#define FINE
-#endif
 std::string filled_in(fmt::string_view form, fmt::format_args values);
 
 // The base of every error that a user can cause. `status` is the exit status of the process
@@ -38,7 +32,7 @@ struct ErrorOf : Error {
   explicit ErrorOf(const std::string& what) : Error(kStatus, what) {}
   template <class... Values>
   requires(sizeof...(Values) > 0) ErrorOf(fmt::format_string<Values...> form, Values&&... values)
-      : Error(kStatus, filled_in(form, fmt::make_format_args(values...))) { FINE }
+      : Error(kStatus, filled_in(form, fmt::make_format_args(values...))) {}
 };
 
 struct UsageError : ErrorOf<64> {
@@ -67,7 +61,7 @@ class Faults {
   // Adds a form whose {} are filled in with the values.
   template <class... Values>
   requires(sizeof...(Values) > 0) void add(fmt::format_string<Values...> form, Values&&... values) {
-    FINE add(filled_in(form, fmt::make_format_args(values...)));
+    add(filled_in(form, fmt::make_format_args(values...)));
   }
   bool empty() const { return sentences_.empty(); }
   const std::vector<std::string>& sentences() const { return sentences_; }

@@ -286,7 +286,7 @@ struct Distribution::State {
 Distribution::Distribution(Eigen::ArrayXd weights) : state_(std::make_shared<State>()) {
   const double sum = weights.sum();
   if (!(sum > 0) || !std::isfinite(sum) || weights.minCoeff() < 0)
-    throw Fault("weights of a distribution must be non-negative with a positive sum, which is {}",
+    throw Fault("weights of a distribution must be non-negative with a positive sum, which is {:f}",
                 sum);
   state_->p = weights / sum;
   state_->normalised = true;

@@ -93,7 +93,7 @@ Outcomes enumerate(const Composition& composition, const Models& models, const P
   double mass = 0;
   for (const auto& [text, probability] : outcomes.probability) mass += probability;
   if (!(std::abs(mass - 1) < 1e-9))
-    throw Fault("the probabilities of all outcomes sum to {}, not to one", mass);
+    throw Fault("the probabilities of all outcomes sum to {:f}, not to one", mass);
   return outcomes;
 }
 

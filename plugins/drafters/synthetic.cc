@@ -54,7 +54,7 @@ class Synthetic final : public Drafter {
     const double smallest = p.minCoeff(&least);
     if (options_.alpha < smallest)
       throw ConfigError(
-          "drafter.synthetic.alpha = {} is below the least probability of the target, {}",
+          "drafter.synthetic.alpha = {:f} is below the least probability of the target, {:f}",
           options_.alpha, smallest);
     const double share = smallest < 1 ? (options_.alpha - smallest) / (1 - smallest) : 1;
     Eigen::ArrayXd q = share * p;

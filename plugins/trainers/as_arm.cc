@@ -17,7 +17,6 @@ namespace draftlab {
 void TrainAsArmOptions::declare(OptionSet& set) {
   set.add("text", &text).help("UTF-8 file to train on; empty: generated stories");
   set.add("documents", &documents)
-      .one_of({"lines", "paragraphs", "csv", "jsonl"})
       .help(
           "what a document of the text is: a line, a paragraph, a row of a CSV file, a line of "
           "JSON");
@@ -41,7 +40,6 @@ void TrainAsArmOptions::declare(OptionSet& set) {
   set.add("heads", &heads).in(1, 1024).help("its attention heads");
   set.add("inner", &inner).in(1, 1000000).help("width inside its feed-forward blocks");
   set.add("order", &order)
-      .one_of({"lattice", "any-permutation"})
       .help("generated positions ascending (the lattice), or shuffled (ablation)");
   set.add("mask_start", &mask_start).in(0, 1).help("mask rate before the warm-up of the mask");
   set.add("mask_min", &mask_min).in(0, 1).help("lowest share of masked positions");
@@ -137,9 +135,9 @@ class AsArmTrainer final : public Trainer {
     return {texts(options_.stories, Split::train), texts(kValidationStories, Split::validation)};
   }
   std::vector<std::string> documents() const {
-    if (options_.documents == "lines") return read_lines(options_.text);
-    if (options_.documents == "paragraphs") return read_paragraphs(options_.text);
-    if (options_.documents == "jsonl") return read_jsonl(options_.text, options_.field);
+    if (options_.documents == TextUnit::lines) return read_lines(options_.text);
+    if (options_.documents == TextUnit::paragraphs) return read_paragraphs(options_.text);
+    if (options_.documents == TextUnit::jsonl) return read_jsonl(options_.text, options_.field);
     const CsvTable table = read_csv(options_.text);
     const std::size_t column = table.column(options_.field);
     std::vector<std::string> documents;

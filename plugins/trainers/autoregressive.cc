@@ -36,11 +36,9 @@ void TrainAutoregressiveOptions::declare(OptionSet& set) {
       .in(0, 1024)
       .help("k: heads that tell the next k tokens at once (blockwise parallel decoding); 0: none");
   set.add("first_head", &first_head)
-      .one_of({"trained", "base"})
       .help("head 1: with a layer of its own, or the base's own head, which tells the next token");
   set.add("filter", &filter).in(1, 65536).help("width of the heads' hidden layer, a head");
   set.add("head_loss", &head_loss)
-      .one_of({"one", "mean"})
       .help("the loss of a minibatch is that of one head, drawn evenly, or the mean of all");
   set.add("freeze", &freeze)
       .help(
@@ -71,7 +69,8 @@ class AutoregressiveTrainer final : public Trainer {
     require(!options_.freeze || (options_.prediction_heads > 0 && !options_.start.empty()),
             "trainer.autoregressive.freeze = true trains prediction heads for a checkpoint: name "
             "both (prediction_heads, start)");
-    require(!options_.freeze || options_.first_head == "trained" || options_.prediction_heads > 1,
+    require(!options_.freeze || options_.first_head == FirstHead::trained ||
+                options_.prediction_heads > 1,
             "trainer.autoregressive.first_head = base leaves nothing to train of one prediction "
             "head beside a frozen base");
   }

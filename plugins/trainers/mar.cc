@@ -33,13 +33,10 @@ void TrainMarOptions::declare(OptionSet& set) {
   set.add("head_width", &head_width).in(1, 65536).help("width of the diffusion head");
   set.add("head_layers", &head_layers).in(0, 200).help("residual blocks of the diffusion head");
   set.add("prediction", &prediction)
-      .one_of({"epsilon", "v", "x0"})
       .help(
           "what the head tells of a noised token; small models of epsilon err at the first reverse "
           "steps, which magnify it");
-  set.add("variance", &variance)
-      .one_of({"learned", "beta", "beta-tilde"})
-      .help("of a reverse step: told by the head, or fixed");
+  set.add("variance", &variance).help("of a reverse step: told by the head, or fixed");
   set.add("sampling_steps", &sampling_steps)
       .help("reverse steps of decoding, written to the checkpoint: N, or ddimN; training has 1000");
   set.add("mask_mean", &mask_mean)
@@ -92,7 +89,7 @@ class MarTrainer final : public Trainer {
         reinterpret_cast<TrainMar>(module_function("draftlab_torch", "draftlab_train_mar"));
     make_folder(context.out);
     const ImageSet set(options_.images);
-    if (options_.images.source != "digits") {
+    if (options_.images.source != ImageSource::digits) {
       const std::int64_t rest = set.size() - options_.held_out;
       if (rest < 1)
         throw ConfigError("trainer.mar.held_out = {} leaves none of {} images to train on",

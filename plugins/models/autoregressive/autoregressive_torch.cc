@@ -59,9 +59,9 @@ class Autoregressive final : public Model {
       heads = PredictionHeads::load(folder, config_.hidden_size, facts_.digest);
       facts_.digest += "+" + PredictionHeads::digest(folder);
     }
-    if (options_.first_head == "base") heads.leave_first_to_base();
+    if (options_.first_head == FirstHead::base) heads.leave_first_to_base();
     for (const auto& [name, tensor] : heads.named_parameters()) facts_.parameters += tensor.numel();
-    rules_ = {options_.cache == "on", config_.num_hidden_layers, options_.exit_layers,
+    rules_ = {options_.cache == RowCache::on, config_.num_hidden_layers, options_.exit_layers,
               std::max(1, static_cast<int>(heads.count))};
     rows_.emplace(std::move(net), precision, heads, device);
   }

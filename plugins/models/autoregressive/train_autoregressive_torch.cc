@@ -61,7 +61,7 @@ Network network(const TrainAutoregressiveJob& job, std::uint64_t seed) {
   } else {
     net.heads = PredictionHeads::random(o.prediction_heads, o.filter, width, seed + 1, kSpread);
   }
-  if (o.first_head == "base") net.heads.leave_first_to_base();
+  if (o.first_head == FirstHead::base) net.heads.leave_first_to_base();
   return net;
 }
 
@@ -85,9 +85,10 @@ class AutoregressiveTraining {
     }
     training.gradient = [&](std::int64_t step) { return gradient(step); };
     training.save = [&](const std::string& folder) {
-      if (!o.freeze) net_.base.save(folder, o.dtype == "bf16");
+      if (!o.freeze) net_.base.save(folder, o.dtype == SavedAs::bf16);
       if (o.prediction_heads > 0)
-        net_.heads.save(folder, o.dtype == "bf16", weights_digest(o.freeze ? o.start : folder));
+        net_.heads.save(folder, o.dtype == SavedAs::bf16,
+                        weights_digest(o.freeze ? o.start : folder));
     };
     training.validate = [&](ValidationRow& row) { return validate(row); };
     run_training(training, o, context);
@@ -124,12 +125,13 @@ class AutoregressiveTraining {
       };
       at::Tensor loss;
       // The head is drawn evenly, which on average gives the gradient of the mean.
-      if (o.head_loss == "one")
+      if (o.head_loss == HeadLoss::one)
         loss = loss_of(first_trained() + static_cast<int>(chance() * (heads() - first_trained())));
       else
         for (int head = 0; head < heads(); ++head)
           loss = (head == 0 ? loss_of(0) : loss + loss_of(head));
-      loss = loss / static_cast<double>(o.accumulate * (o.head_loss == "one" ? 1 : heads()));
+      loss =
+          loss / static_cast<double>(o.accumulate * (o.head_loss == HeadLoss::one ? 1 : heads()));
       if (loss.requires_grad()) loss.backward();
       const auto positions = static_cast<double>(batch.rows.ids.numel());
       result.loss += loss.item<double>();

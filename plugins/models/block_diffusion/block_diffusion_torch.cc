@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/words.h"
 #include "plugins/models/block_diffusion/block_diffusion.h"
 #include "plugins/models/block_diffusion/block_rows_torch.h"
 #include "plugins/models/checkpoint/weights_torch.h"
@@ -34,15 +35,12 @@ class BlockDiffusion final : public Model {
     const Precision precision = precision_of(options_.dtype, machine);
     Transformer net = Transformer::load(options_.checkpoint, std::nullopt);
     config_ = net.config;
-    rules_.causal_cache = options_.cache == "causal";
-    rules_.causal_draft = options_.draft_mask == "causal";
-    rules_.ride = options_.commit == "ride";
-    rules_.whole_block = options_.verify_rows == "block";
-    rules_.part_cache = options_.sub_block_cache == "off"      ? PartCache::off
-                        : options_.sub_block_cache == "masked" ? PartCache::masked
-                                                               : PartCache::once;
-    rules_.shifted =
-        options_.shifted == "auto" ? config_.right_shifted() : options_.shifted == "right";
+    rules_.causal_cache = options_.cache == SeenRows::causal;
+    rules_.causal_draft = options_.draft_mask == SeenRows::causal;
+    rules_.ride = options_.commit == BlockCommit::ride;
+    rules_.whole_block = options_.verify_rows == VerifiedRows::block;
+    rules_.part_cache = options_.sub_block_cache;
+    rules_.shifted = is_right_shifted(options_.shifted, config_.right_shifted());
     rules_.mask = static_cast<Token>(config_.mask_token_id);
     if (config_.num_encoder_layers > 0)
       throw DataError("{}/config.json: has an encoder, which model = autoregressive decodes with",
@@ -80,7 +78,7 @@ class BlockDiffusion final : public Model {
     if (rules_.part_cache != PartCache::off && blocks.part == 0)
       throw ConfigError(
           "model.block-diffusion.sub_block_cache = {} needs sub-blocks; decode.sub_block is 0",
-          options_.sub_block_cache);
+          word(options_.sub_block_cache));
     if (rules_.shifted && canvas.masked(0))
       throw ConfigError("a model with right-shifted logits needs a prompt token at position 0");
     rows_->prepare(canvas.length());

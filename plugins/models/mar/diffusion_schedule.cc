@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "core/base/error.h"
+#include "core/base/words.h"
 
 namespace draftlab {
 namespace {
@@ -17,22 +18,14 @@ double cosine_alpha_bar(double t) {
 
 }  // namespace
 
-std::string name(Prediction prediction) {
-  return prediction == Prediction::epsilon ? "epsilon" : prediction == Prediction::v ? "v" : "x0";
-}
-std::string name(Variance variance) {
-  return variance == Variance::learned ? "learned"
-         : variance == Variance::beta  ? "beta"
-                                       : "beta-tilde";
-}
 Prediction prediction_of(const std::string& text) {
   for (const Prediction one : {Prediction::epsilon, Prediction::v, Prediction::x0})
-    if (name(one) == text) return one;
+    if (word(one) == text) return one;
   throw DataError("a diffusion predicts epsilon, v or x0, not '{}'", text);
 }
 Variance variance_of(const std::string& text) {
   for (const Variance one : {Variance::learned, Variance::beta, Variance::beta_tilde})
-    if (name(one) == text) return one;
+    if (word(one) == text) return one;
   throw DataError("a diffusion's variance is learned, beta or beta-tilde, not '{}'", text);
 }
 

@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/base/words.h"
 #include "plugins/models/checkpoint/config_json.h"
 #include "plugins/models/checkpoint/weights_torch.h"
 
@@ -129,8 +130,8 @@ void MarConfig::write(const std::string& folder) const {
             {"diffloss_w", diffloss_w},
             {"num_sampling_steps", num_sampling_steps},
             {"causal", causal},
-            {"prediction", name(prediction)},
-            {"variance", name(variance)}};
+            {"prediction", word(prediction)},
+            {"variance", word(variance)}};
   if (!causal)
     json.update({{"encoder_embed_dim", encoder_embed_dim},
                  {"encoder_depth", encoder_depth},

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/words.h"
 #include "plugins/models/checkpoint/weights_torch.h"
 #include "plugins/models/kernels/machine_torch.h"
 #include "plugins/models/mar/diffusion_head_rows_torch.h"
@@ -40,7 +41,8 @@ class MarModel final : public Model {
     const Precision precision = precision_of(options_.dtype, machine);
     const Mar net = Mar::load(options_.checkpoint);
     config_ = net.config;
-    if (options_.variance != "auto") config_.variance = variance_of(options_.variance);
+    if (options_.variance != ReverseVariance::checkpoint)
+      config_.variance = variance_of(std::string(word(options_.variance)));
     if (config_.variance == Variance::learned && net.config.variance != Variance::learned)
       throw ConfigError("model.mar.variance = learned, but the head of {} tells none",
                         options_.checkpoint);
@@ -113,8 +115,9 @@ class MarModel final : public Model {
     for (std::int64_t j = 0; j < width; ++j) out[j] = own[j];
     if (!none) return out;
     for (std::int64_t j = 0; j < width; ++j) out[width + j] = none[j];
-    out[2 * width] = options_.guidance_schedule == "linear" ? 1 + (options_.guidance - 1) * known
-                                                            : options_.guidance;
+    out[2 * width] = options_.guidance_schedule == GuidanceSchedule::linear
+                         ? 1 + (options_.guidance - 1) * known
+                         : options_.guidance;
     return out;
   }
 

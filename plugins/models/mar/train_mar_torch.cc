@@ -49,7 +49,8 @@ Mar network(const TrainMarJob& job, std::uint64_t seed) {
       static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(job.images.dimension))));
   MarConfig config;
   config.vae_stride = 1;
-  config.patch_size = patch * patch == job.images.dimension && o.images.source != "npy" ? patch : 1;
+  config.patch_size =
+      patch * patch == job.images.dimension && o.images.source != ImageSource::npy ? patch : 1;
   config.vae_embed_dim = job.images.dimension / (config.patch_size * config.patch_size);
   config.img_size = side * config.patch_size;
   config.encoder_embed_dim = config.decoder_embed_dim = o.width;
@@ -62,8 +63,8 @@ Mar network(const TrainMarJob& job, std::uint64_t seed) {
   config.diffloss_w = o.head_width;
   config.num_sampling_steps = o.sampling_steps;
   config.causal = o.causal;
-  config.prediction = prediction_of(o.prediction);
-  config.variance = variance_of(o.variance);
+  config.prediction = o.prediction;
+  config.variance = o.variance;
   config.check("trainer.mar");
   return Mar(config, random_weights(seed));
 }
@@ -211,7 +212,7 @@ void train_mar(const TrainMarJob& job, const TrainContext& context) {
   training.gradient = [&](std::int64_t step) {
     return gradient(job, net, schedule, context.seed, bf16, step);
   };
-  training.save = [&](const std::string& folder) { net.save(folder, o.dtype == "bf16"); };
+  training.save = [&](const std::string& folder) { net.save(folder, o.dtype == SavedAs::bf16); };
   training.validate = [&](ValidationRow& row) {
     if (context.generate) {
       training.save(context.out);

@@ -21,15 +21,11 @@ constexpr std::size_t kManyRows = 2048;
 
 CacheRules rules_of(const MaskedDiffusionOptions& options, const TransformerConfig& config) {
   CacheRules rules;
-  rules.cache = options.cache == "none"     ? CanvasCache::none
-                : options.cache == "prefix" ? CanvasCache::prefix
-                                            : CanvasCache::dual;
-  rules.ride = options.ride == "none"  ? Riding::none
-               : options.ride == "own" ? Riding::own
-                                       : Riding::root;
+  rules.cache = options.cache;
+  rules.ride = options.ride;
   rules.refresh = options.refresh;
   rules.cross = options.cross;
-  rules.shifted = options.shifted == "auto" ? config.right_shifted() : options.shifted == "right";
+  rules.shifted = is_right_shifted(options.shifted, config.right_shifted());
   rules.mask = static_cast<Token>(config.mask_token_id);
   return rules;
 }

@@ -7,6 +7,9 @@
 // with W such that the mean of y_0 is m. The last step may have two components, `apart` on both
 // sides of it. Another shift makes a draft that differs, and other sigmas make one with variances
 // of its own.
+#include <array>
+#include <string_view>
+
 #include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "core/parts/model.h"
@@ -15,13 +18,17 @@
 namespace draftlab {
 namespace {
 
+// The view in which drafted tokens are asked.
+enum class AskedIn { causal, bidirectional };
+constexpr std::array<std::string_view, 2> words(AskedIn) { return {"causal", "bidirectional"}; }
+
 class LinearGaussian final : public Model, public KnownJoint {
  public:
   struct Options {
     std::int64_t dimension = 2, classes = 2;
     std::vector<double> gains = {0.5, 0.5, 0.5}, sigmas = {0.9, 0.7, 0.5};
     double coupling = 0.6, shift = 0, apart = 0;
-    std::string view = "causal";
+    AskedIn view = AskedIn::causal;
     void declare(OptionSet& set) {
       set.add("dimension", &dimension).in(1, 256).help("Coordinates of a token.");
       set.add("classes", &classes)
@@ -45,7 +52,6 @@ class LinearGaussian final : public Model, public KnownJoint {
               "The last step draws from two components, so far to both sides of its mean in every "
               "coordinate; 0: from one.");
       set.add("view", &view)
-          .one_of({"causal", "bidirectional"})
           .help(
               "Of the questions it wants about drafted tokens: chains, answered in one row; or "
               "branches, a row each.");
@@ -70,7 +76,7 @@ class LinearGaussian final : public Model, public KnownJoint {
     facts.family = "linear-gaussian";
     facts.dimension = static_cast<int>(options_.dimension);
     facts.reverse_steps = steps_;
-    facts.view = options_.view == "causal" ? View::causal : View::bidirectional;
+    facts.view = options_.view == AskedIn::causal ? View::causal : View::bidirectional;
     return facts;
   }
 

@@ -78,7 +78,6 @@ void TrainDecoderOptions::declare(OptionSet& set) {
   set.add("start", &start)
       .help("checkpoint to go on from; empty: random weights of the dimensions below");
   set.add("model_type", &model_type)
-      .one_of({"sdar", "Fast_dLLM_Qwen", "Dream"})
       .help(
           "family of a model made from scratch: logits for a position stand in its row, or (the "
           "others) in the row before");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/words.h"
 
 namespace draftlab {
 namespace {
@@ -23,7 +24,7 @@ Transformer decoder_network(const TrainDecoderOptions& o, const DecoderCorpus& c
     return net;
   }
   TransformerConfig config;
-  config.model_type = o.model_type;
+  config.model_type = word(o.model_type);
   config.vocab_size = corpus.vocabulary;
   config.hidden_size = o.width;
   config.num_hidden_layers = o.layers;

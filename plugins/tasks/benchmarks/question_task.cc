@@ -56,7 +56,7 @@ Prompt QuestionTask::canvas_of(const FileQuestion& question,
 
 std::string QuestionTask::text(const Prompt& prompt, const Canvas& canvas) const {
   std::string text = answer_text(*tokenizer_, prompt, canvas);
-  if (options_.chat == "plain")
+  if (options_.chat == Chat::plain)
     for (const std::string& end : until())
       if (!end.empty()) text.resize(std::min(text.size(), text.find(end)));
   return text;

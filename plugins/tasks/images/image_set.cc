@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/npy.h"
+#include "core/base/words.h"
 #include "core/prob/chance.h"
 #include "plugins/tasks/images/digits.h"
 #include "plugins/tasks/images/image_files.h"
@@ -14,13 +15,10 @@ namespace draftlab {
 
 void ImageSetOptions::declare(OptionSet& set) {
   set.add("source", &source)
-      .one_of({"digits", "idx", "optdigits", "npy"})
       .help(
           "digits: generated ones of 16 x 16; idx: MNIST's files, gzipped or not; optdigits: UCI's "
           "8 x 8; npy: numpy arrays, see path");
-  set.add("split", &split)
-      .one_of({"train", "tune", "test"})
-      .help("of the generated digits; splits share no draws");
+  set.add("split", &split).help("of the generated digits; splits share no draws");
   set.add("path", &path)
       .help(
           "file of images; of npy: tokens [N, positions, dimension] as they are, or latents [N, "
@@ -43,8 +41,8 @@ void ImageSetOptions::declare(OptionSet& set) {
 }
 
 ImageSet::ImageSet(const ImageSetOptions& options) : options_(options) {
-  const std::string& source = options_.source;
-  if (source == "digits") {
+  const ImageSource source = options_.source;
+  if (source == ImageSource::digits) {
     if (options_.patch != kDigitPatch || options_.classes != 10)
       throw ConfigError("source = digits has patch = 4 and classes = 10");
     positions_ = kDigitSide / kDigitPatch * (kDigitSide / kDigitPatch),
@@ -52,12 +50,12 @@ ImageSet::ImageSet(const ImageSetOptions& options) : options_(options) {
     return;
   }
   if (options_.path.empty())
-    throw ConfigError("source = {} needs path, the file of its images", source);
-  if (options_.labels.empty() && source != "optdigits")
-    throw ConfigError("source = {} needs labels, the file of its classes", source);
-  if (source == "idx")
+    throw ConfigError("source = {} needs path, the file of its images", word(source));
+  if (options_.labels.empty() && source != ImageSource::optdigits)
+    throw ConfigError("source = {} needs labels, the file of its classes", word(source));
+  if (source == ImageSource::idx)
     keep(read_idx(options_.path, options_.labels, options_.count));
-  else if (source == "optdigits")
+  else if (source == ImageSource::optdigits)
     keep(read_optdigits(options_.path, options_.count));
   else
     read_tokens();
@@ -141,9 +139,9 @@ void ImageSet::read_tokens() {
 
 ImageSet::Item ImageSet::item(std::int64_t index) const {
   if (index < 0 || index >= size()) throw Fault("image {} of {}", index, size());
-  if (options_.source == "digits") {
-    const LabelledImage image = make_digit(static_cast<std::uint64_t>(options_.seed), index,
-                                           problem_split_named(options_.split));
+  if (options_.source == ImageSource::digits) {
+    const LabelledImage image =
+        make_digit(static_cast<std::uint64_t>(options_.seed), index, options_.split);
     return {tokens_of(image.pixels, kDigitPatch), image.label};
   }
   using Tokens = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -153,8 +151,8 @@ ImageSet::Item ImageSet::item(std::int64_t index) const {
 }
 
 std::string ImageSet::id(std::int64_t index) const {
-  const std::string name = options_.source == "digits"
-                               ? "digits-" + options_.split
+  const std::string name = options_.source == ImageSource::digits
+                               ? "digits-" + std::string(word(options_.split))
                                : std::filesystem::path(options_.path).stem().string();
   return name + "-" + std::to_string(index);
 }

@@ -23,7 +23,7 @@ class Prefix final : public Task {
     if (given == 0)
       throw ConfigError(
           "task.prefix.prompt = 0 needs task.prefix.begin = true: something must be given");
-    if (options_.packing != "documents" && given >= options_.length)
+    if (options_.packing != Packing::documents && given >= options_.length)
       throw ConfigError(
           "task.prefix.prompt = {} leaves nothing to decode of task.prefix.length = {}",
           options_.prompt, options_.length);

@@ -115,13 +115,6 @@ std::string Story::text() const {
   return text;
 }
 
-Split split_named(const std::string& name) {
-  if (name == "train") return Split::train;
-  if (name == "validation") return Split::validation;
-  if (name == "test") return Split::test;
-  throw Fault("there is no split '{}'", name);
-}
-
 Split split_of(const std::string& text) {
   const std::uint64_t sixteenth = stable_hash(text) % 16;
   return sixteenth == 0 ? Split::test : sixteenth == 1 ? Split::validation : Split::train;

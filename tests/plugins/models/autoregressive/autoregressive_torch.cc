@@ -286,7 +286,7 @@ DOCTEST_TEST_CASE(
       const Transformer net = random_net(family, 11);
       net.save(folder.path.string(), false);
       AutoregressiveOptions off;
-      off.cache = "off";
+      off.cache = RowCache::off;
       const auto cached = make(folder.path, {}, dtype), uncached = make(folder.path, off, dtype);
       const int length = 24, prompt = 5;
       Canvas canvas = prompted(length, {1, 2, 7, 7, 4});
@@ -419,7 +419,7 @@ DOCTEST_TEST_CASE("head i answers the position i after the next, at every node o
     DOCTEST_CHECK(same_bits(ask(*model, *fresh, path(3, {}, 9)).at(kRoot, 3), answer.at(kRoot, 3)));
 
     // Left to the base, head 1 tells what the base tells without heads; the others stay.
-    options.first_head = "base";
+    options.first_head = FirstHead::base;
     const auto left = make(base, options), plain = make(base);
     const auto left_open = left->open(canvas), plain_open = plain->open(canvas);
     const Answer mixed = ask(*left, *left_open, path(3, {}, 9, 3));

@@ -224,16 +224,16 @@ DOCTEST_TEST_CASE(
     const Curves frozen = read_curves((at / "frozen/curves.h5").string());
     DOCTEST_CHECK(frozen.steps.back().loss < frozen.steps.front().loss);
 
-    ahead.options.first_head = "base";
+    ahead.options.first_head = FirstHead::base;
     train(ahead, at / "own");
     const PredictionHeads own = PredictionHeads::load((at / "own").string(), 16, before);
     DOCTEST_CHECK(own.project.narrow(0, 0, 16).abs().max().item<double>() == 0);
     DOCTEST_CHECK(own.project_bias.narrow(0, 0, 16).abs().max().item<double>() == 0);
     DOCTEST_CHECK(own.project.narrow(0, 16, 16).abs().max().item<double>() > 0);
 
-    ahead.options.first_head = "trained";
+    ahead.options.first_head = FirstHead::trained;
     ahead.options.freeze = false;
-    ahead.options.head_loss = "mean";
+    ahead.options.head_loss = HeadLoss::mean;
     train(ahead, at / "tuned");
     DOCTEST_CHECK(
         PredictionHeads::load((at / "tuned").string(), 16, digest(at / "tuned/model.safetensors"))

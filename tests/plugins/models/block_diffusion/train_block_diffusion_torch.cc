@@ -190,7 +190,7 @@ DOCTEST_TEST_CASE("a right-shifted model learns both ways of answering, and deco
   const Folder folder;
   TrainBlockDiffusionJob learning = job(400);
   learning.options.validate_every = 400;
-  learning.options.model_type = "Fast_dLLM_Qwen";
+  learning.options.model_type = DecoderFamily::fast_dllm;
   train(learning, folder.path / "run", false);
   const Curves curves = read_curves((folder.path / "run/curves.h5").string());
   DOCTEST_CHECK(curves.steps.front().loss > 1.9);

@@ -1,5 +1,6 @@
 // The diffusion's schedule against what can be worked out by hand, and against its own definition.
 #include "plugins/models/mar/diffusion_schedule.h"
+#include "core/base/words.h"
 
 #include <doctest/doctest.h>
 
@@ -85,9 +86,9 @@ TEST_CASE("variances: between the bounds where learned, one of them where fixed"
 
 TEST_CASE("kinds by name") {
   for (const Prediction one : {Prediction::epsilon, Prediction::v, Prediction::x0})
-    CHECK(prediction_of(name(one)) == one);
+    CHECK(prediction_of(std::string(word(one))) == one);
   for (const Variance one : {Variance::learned, Variance::beta, Variance::beta_tilde})
-    CHECK(variance_of(name(one)) == one);
+    CHECK(variance_of(std::string(word(one))) == one);
   CHECK_THROWS_AS(prediction_of("noise"), DataError);
   CHECK_THROWS_AS(variance_of("fixed"), DataError);
 }

@@ -30,7 +30,7 @@ namespace {
 constexpr int kTokens = 9, kDimension = 4;
 
 std::unique_ptr<Model> make(const SmallMar& small, double guidance = 1,
-                            const std::string& schedule = "linear",
+                            GuidanceSchedule schedule = GuidanceSchedule::linear,
                             ModelDtype dtype = ModelDtype::run) {
   MarOptions options;
   options.dtype = dtype;
@@ -169,7 +169,7 @@ DOCTEST_TEST_CASE("conditions in eight and four bits are nearly the network's") 
   const Answer right = ask(*exact, *exact->open(own), question);
   for (const auto& [dtype, most] :
        {std::pair(ModelDtype::q8, 0.1), std::pair(ModelDtype::q4, 1.0)}) {
-    const auto rounded = make(small, 1, "linear", dtype);
+    const auto rounded = make(small, 1, GuidanceSchedule::linear, dtype);
     const Answer answer = ask(*rounded, *rounded->open(own), question);
     for (const int position : {9, 1, 4}) {
       const double changed =
@@ -198,7 +198,7 @@ DOCTEST_TEST_CASE("the law of a reverse step is the head's and the schedule's") 
     return told;
   };
   for (const double guidance : {1.0, 3.0}) {
-    const auto model = make(small, guidance, "constant");
+    const auto model = make(small, guidance, GuidanceSchedule::constant);
     const Canvas empty = canvas();
     const auto sequence = model->open(empty);
     Question question{.kind = Kind::aux, .view = View::bidirectional, .nodes = {}, .asks = {}};
@@ -302,7 +302,7 @@ DOCTEST_TEST_CASE("guidance grows with what is known once the tokens asked toget
   const SmallMar small;
   Canvas own = canvas();
   own.commit(4, 0, false, value(4));
-  const auto linear = make(small, 3), constant = make(small, 3, "constant");
+  const auto linear = make(small, 3), constant = make(small, 3, GuidanceSchedule::constant);
   const auto one = linear->open(own), two = constant->open(own);
   DOCTEST_CHECK(ask(*linear, *one, at_root(View::bidirectional, {1})).condition(kRoot, 1)[16] ==
                 doctest::Approx(1 + 2 * 2.0 / 9));
@@ -408,11 +408,11 @@ DOCTEST_TEST_CASE("what mar cannot do is refused in one sentence") {
 
   MarOptions options;
   options.checkpoint = small.path.string();
-  options.variance = "learned";
+  options.variance = ReverseVariance::learned;
   DOCTEST_CHECK(complaint([&] {
                   std::unique_ptr<Model>(draftlab_make_mar(&options))->load({.threads = 1});
                 }).find("tells none") != std::string::npos);
-  options.variance = "auto";
+  options.variance = ReverseVariance::checkpoint;
   options.steps = "many";
   DOCTEST_CHECK(complaint([&] {
                   std::unique_ptr<Model>(draftlab_make_mar(&options))->load({.threads = 1});

@@ -61,12 +61,12 @@ TEST_CASE("the shuffle is Python's: random.Random(42).shuffle(list(range(10)))")
   CHECK(python_shuffle(1, 1) == std::vector<int>{0});
   CHECK(python_shuffle(0, 1).empty());
   QuestionFileOptions options;
-  options.subset = "shuffled";
+  options.subset = Subset::shuffled;
   options.count = 200;
   const std::vector<int> authors = chosen_questions(1319, options);
   CHECK(authors.size() == 200);
   CHECK(std::vector<int>(authors.begin(), authors.begin() + 4) == std::vector<int>{2, 15, 21, 22});
-  options.subset = "first";
+  options.subset = Subset::first;
   CHECK(chosen_questions(1319, options)[199] == 199);
   options.count = 0;
   CHECK(chosen_questions(7, options).size() == 7);
@@ -165,13 +165,13 @@ TEST_CASE("prompts: plain turns, and the markup of chat models") {
   options.instruction = "Box it.";
   CHECK(prompt_text(options, letters, {{"1+1?", "2"}}, "2+2?") ==
         "Be\nbrief.\n\nQuestion: 1+1?\nBox it.\nAnswer: 2\n\nQuestion: 2+2?\nBox it.\nAnswer:");
-  options.chat = "chatml";
+  options.chat = Chat::chatml;
   CHECK(prompt_text(options, letters, {{"1+1?", "2"}}, "2+2?") ==
         "<|im_start|>system\nBe\nbrief.<|im_end|>\n<|im_start|>user\n1+1?\nBox "
         "it.<|im_end|>\n<|im_start|>assistant\n2<|im_end|>\n"
         "<|im_start|>user\n2+2?\nBox it.<|im_end|>\n<|im_start|>assistant\n");
   options = {};
-  options.chat = "model";
+  options.chat = Chat::model;
   CHECK(prompt_text(options, letters, {}, "Q") == "Question: Q\nAnswer:");
   CHECK(prompt_text(options, Marked({"<|im_start|>"}), {}, "Q") ==
         "<|im_start|>user\nQ<|im_end|>\n<|im_start|>assistant\n");

@@ -104,7 +104,7 @@ TEST_CASE("optdigits: 64 intensities of 16 and a class a line; comments are pass
 TEST_CASE("an image set is tokens and classes, whatever it was made of") {
   const Folder folder;
   ImageSetOptions options;
-  options.count = 30, options.split = "tune", options.seed = 5;
+  options.count = 30, options.split = ProblemSplit::tune, options.seed = 5;
   const ImageSet digits(options);
   CHECK(digits.size() == 30);
   CHECK(digits.positions() == 16);
@@ -113,7 +113,7 @@ TEST_CASE("an image set is tokens and classes, whatever it was made of") {
   CHECK(digits.item(12).tokens == tokens_of(make_digit(5, 12, ProblemSplit::tune).pixels, 4));
   CHECK(digits.id(12) == "digits-tune-12");
 
-  options.source = "idx", options.path = folder.file("i", kImages),
+  options.source = ImageSource::idx, options.path = folder.file("i", kImages),
   options.labels = folder.file("l", kLabels), options.patch = 2;
   options.mean = 0.5, options.deviation = 0.25;
   const ImageSet files(options);
@@ -141,7 +141,7 @@ TEST_CASE("numpy's files: tokens as they are, latents scaled and cut as MAR cuts
   write_npy(folder.path("tokens.npy"), {2, 4, 4}, values);
   write_npy(folder.path("labels.npy"), {2}, std::vector<float>{1, 0});
   ImageSetOptions options;
-  options.source = "npy", options.path = folder.path("tokens.npy"),
+  options.source = ImageSource::npy, options.path = folder.path("tokens.npy"),
   options.labels = folder.path("labels.npy"), options.classes = 2;
   const ImageSet tokens(options);
   CHECK(tokens.positions() == 4);
