@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/parts/blocks.h"
+#include "core/model/blocks.h"
 #include "core/prob/chance.h"
 
 namespace draftlab {

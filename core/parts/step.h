@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
+#include "core/model/blocks.h"
+#include "core/model/canvas.h"
+#include "core/model/model.h"
 #include "core/parts/asking.h"
-#include "core/parts/blocks.h"
-#include "core/parts/canvas.h"
 #include "core/parts/decode_options.h"
-#include "core/parts/model.h"
 #include "core/parts/proposal.h"
 #include "core/parts/window.h"
 #include "core/prob/chance.h"

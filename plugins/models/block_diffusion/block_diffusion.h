@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/config/options.h"
-#include "core/parts/model.h"
+#include "core/model/model.h"
 #include "plugins/models/kernels/precision.h"
 #include "plugins/models/transformer/logit_shift.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/parts/blocks.h"
-#include "core/parts/model.h"
+#include "core/model/blocks.h"
+#include "core/model/model.h"
 #include "plugins/models/block_diffusion/block_diffusion.h"
 #include "plugins/models/transformer/transformer_rows_torch.h"
 

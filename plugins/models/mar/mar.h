@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/config/options.h"
-#include "core/parts/model.h"
+#include "core/model/model.h"
 #include "plugins/models/kernels/precision.h"
 
 namespace draftlab {

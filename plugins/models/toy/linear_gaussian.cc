@@ -12,7 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/config/plugin.h"
-#include "core/parts/model.h"
+#include "core/model/model.h"
 #include "plugins/models/toy/known_joint.h"
 
 namespace draftlab {

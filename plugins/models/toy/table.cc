@@ -23,7 +23,7 @@
 
 #include "core/base/words.h"
 #include "core/config/plugin.h"
-#include "core/parts/model.h"
+#include "core/model/model.h"
 #include "core/prob/chance.h"
 
 namespace draftlab {

@@ -1,4 +1,4 @@
-#include "core/parts/model.h"
+#include "core/model/model.h"
 
 #include <chrono>
 

@@ -1,4 +1,4 @@
-#include "core/parts/question.h"
+#include "core/model/question.h"
 
 #include <cstdio>
 

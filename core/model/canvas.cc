@@ -1,4 +1,4 @@
-#include "core/parts/canvas.h"
+#include "core/model/canvas.h"
 
 #include <cstdio>
 
