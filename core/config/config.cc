@@ -248,4 +248,13 @@ std::vector<const Config::Entry*> Config::section(const std::string& prefix) con
   return found;
 }
 
+std::string file_of(const Config& config) {
+  const std::vector<const Config::Entry*> entries = config.entries();
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+    if ((*entry)->where.compare(0, 2, "--") != 0)
+      return (*entry)->where.substr(0, (*entry)->where.rfind(':'));
+  }
+  return "the config";
+}
+
 }  // namespace draftlab

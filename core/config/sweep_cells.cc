@@ -7,12 +7,12 @@
 
 #include "core/config/draft_length_options.h"
 #include "core/config/sweep_axes.h"
+#include "core/config/unshown_axis.h"
 
 namespace draftlab {
 namespace {
 
 constexpr std::size_t kMostCells = 1000000;
-const std::string kDraftLength = "decode.draft_length";
 
 // Says whether a key is one of the options that some drafters have no use for.
 bool is_of_draft_length(std::string_view key) {
@@ -136,7 +136,8 @@ class Cells {
     if (!told_.empty()) return;
     for (const std::string& key : varied_) {
       const bool of_claim = key.starts_with("reference.") || key.starts_with("certify.");
-      if (!of_claim && !shown_.count(key)) faults_.add(unshown(key));
+      if (!of_claim && !shown_.count(key))
+        faults_.add(unshown_axis(key, sweep_, registries_, chosen(key.substr(0, key.find('.')))));
     }
   }
 
@@ -150,50 +151,15 @@ class Cells {
     return is_plain(head) ? key : head;
   }
 
-  // The place of a key's line in [sweep].
-  std::string place_of(const std::string& key) const {
-    for (const Axis& axis : sweep_.axes)
-      for (const SharedEntry& entry : axis.values[0].keys)
-        if (entry->key == key) return entry->where;
-    return {};
-  }
-
-  std::string unshown(const std::string& key) const {
-    const std::string begins = place_of(key) + ": [sweep] " + key + " has no effect: ",
-                      ends = "drop the axis with --" + key + " VALUE";
-    const std::size_t dot = key.find('.'), last = key.rfind('.');
-    if (key == kDraftLength) return begins + "no drafter of this sweep reads it; " + ends;
-    if (dot == last) return begins + "no cell has such a part; " + ends;
-    const std::string kind = key.substr(0, dot), plugin = key.substr(dot + 1, last - dot - 1),
-                      option = key.substr(last + 1);
-    std::set<std::string> chosen;
+  // Returns the plugins of a kind that cells have.
+  std::set<std::string> chosen(const std::string& kind) const {
+    std::set<std::string> names;
     if (const auto states = pieces_.find(kind); states != pieces_.end()) {
       for (const auto& [state, piece] : states->second)
         for (const auto& [name, text] : piece.values)
-          if (name == kind) chosen.insert(text);
+          if (name == kind) names.insert(text);
     }
-    std::string names, instead;
-    for (const std::string& name : chosen) {
-      names += (names.empty() ? "" : ", ") + name;
-      if (has_option(kind, name, option))
-        instead += (instead.empty() ? "write " : " or ") + kind + "." + name + "." + option + ", ";
-    }
-    return begins + "no cell has " + kind + " = " + plugin + " (they have " + names + "); " +
-           instead + (instead.empty() ? "" : "or ") + ends;
-  }
-
-  bool has_option(const std::string& kind, const std::string& plugin,
-                  const std::string& option) const {
-    bool has = false;
-    registries_.each([&](const auto& registry) {
-      const auto* const found = registry.kind() == kind ? registry.find(plugin) : nullptr;
-      if (!found) return;
-      Faults none;
-      for (const auto& [name, value] :
-           found->bind(Config(), kind + "." + plugin, none, &registry).values)
-        has = has || name == option;
-    });
-    return has;
+    return names;
   }
 
   // What makes it another cell than those before. `config` is the cell's.
