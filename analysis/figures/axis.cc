@@ -79,7 +79,7 @@ Picture axis_figure(const PlotData& data) {
   std::vector<LegendEntry> legend = roles.legend();
   const auto heading = std::find_if(legend.begin(), legend.end(),
                                     [](const LegendEntry& entry) { return entry.heading; });
-  legend.erase(heading, legend.end());  // the axis itself says what the markers would
+  legend.erase(heading, legend.end());  // The axis itself says what the markers would.
   if (legend.size() > 1) sheet.legend(legend);
   sheet.title(roles.left_out);
   const std::string axes =

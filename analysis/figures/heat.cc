@@ -50,7 +50,7 @@ Picture heat_figure(const PlotData& data) {
   request.metrics = {quantity.name};
   const Report report = make_report(data.frame, request);
   std::map<std::pair<std::string, std::string>, const ReportCell*> cells;
-  std::string without;  // arms that lack one of the keys
+  std::string without;  // The arms that lack one of the keys.
   for (const Report::Group& group : report.groups) {
     if (group.keys[0].empty() || group.keys[1].empty())
       without += (without.empty() ? "without " : "; without ") +

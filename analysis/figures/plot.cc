@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 struct Figure {
   FigureInfo info;
-  std::function<Picture(const PlotData&)> make;  // empty: from curves
+  std::function<Picture(const PlotData&)> make;  // It is empty for what is drawn from curves.
 };
 
 const std::vector<std::string> kFormats = {"svg", "png", "pdf"};
@@ -77,7 +77,7 @@ std::vector<std::string> take_curves(std::vector<std::string>& paths) {
     std::sort(here.begin(), here.end());
     curves.insert(curves.end(), here.begin(), here.end());
     if (traces || here.empty())
-      rest.push_back(path);  // an empty folder is refused by the frame, in words
+      rest.push_back(path);  // The frame refuses an empty folder in words.
   }
   paths = rest;
   return curves;

@@ -308,7 +308,7 @@ class Maker {
   Grouping grouping_;
   Pairing pairing_;
   std::vector<Origin> origin_;
-  std::vector<int> baseline_;  // of a group
+  std::vector<int> baseline_;  // The baseline of each group.
   PairingKeys pairing_keys_;
   Report report_;
 };

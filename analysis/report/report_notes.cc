@@ -15,7 +15,7 @@ std::string counted(std::size_t count, const std::string& what) {
 
 void add_timing_note(const Noted& noted, bool interleaved, Report& report) {
   int repeats = 0;
-  std::map<std::pair<int, int>, int> times;  // of an arm on a prompt
+  std::map<std::pair<int, int>, int> times;  // How often an arm decoded a prompt.
   for (const Frame::Sample& sample : noted.frame.samples())
     if (sample.counts) repeats = std::max(repeats, ++times[{sample.arm, sample.prompt}]);
   std::string note = "Intervals of seconds do not see the machine's own noise";

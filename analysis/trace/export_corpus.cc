@@ -10,10 +10,11 @@
 namespace draftlab {
 namespace {
 
-constexpr std::int64_t kSamples = 64;  // In memory at a time.
+constexpr std::int64_t kSamples = 64;  // The samples that are in memory at a time.
 
 std::string line_of(const SampleRow& sample) {
-  std::map<std::int32_t, std::int32_t> tokens;  // By position; an edit replaces what stood there.
+  // The tokens by position; an edit replaces what stood there.
+  std::map<std::int32_t, std::int32_t> tokens;
   for (const StepRow& step : sample.steps)
     for (const TokenRow& token : step.tokens)
       if (token.value.size() == 0) tokens[token.position] = token.token;

@@ -14,8 +14,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::int64_t kSamples = 64;                     // in memory at a time
-constexpr int kAccepted = 1, kResampled = 2, kBonus = 3;  // of token_source
+constexpr std::int64_t kSamples = 64;  // The samples that are in memory at a time.
+constexpr int kAccepted = 1, kResampled = 2, kBonus = 3;  // The numbers of token_source.
 
 // A probability with the digits that its column, of floats, has; null where it was not measured.
 Json number(double value) {

@@ -208,7 +208,7 @@ class Reader {
   const Config& config_;
   Faults& faults_;
   const std::vector<ArmSection> arms_;
-  std::set<std::string> used_;  // Names of arms.
+  std::set<std::string> used_;  // The names of arms that the sweep uses.
   Sweep sweep_;
 };
 

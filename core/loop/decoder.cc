@@ -135,7 +135,7 @@ Asking<bool> Decoder::choose() {
   const Counts before = sequences_[0]->counts();
   Question question{
       .kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {{kRoot, {open.front()}}}};
-  std::vector<std::vector<int>> paths;  // for each choice, the nodes at which its tokens are asked
+  std::vector<std::vector<int>> paths;  // For each choice, the nodes at which its tokens are asked.
   for (const std::vector<Token>& choice : choices_) {
     if (choice.empty() || choice.size() > open.size())
       throw Fault("a choice of {} tokens for {} positions", choice.size(), open.size());
@@ -181,7 +181,7 @@ Asking<bool> Decoder::choose() {
 
 Asking<bool> Decoder::step() {
   if (done()) co_return false;
-  if (clock_ == 0) {  // the prompt's forward belongs to the sample, not to a step
+  if (clock_ == 0) {  // The prompt's forward belongs to the sample, not to a step.
     Asking<bool> refreshed = refresh();
     co_await refreshed;
   }

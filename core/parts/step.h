@@ -55,7 +55,7 @@ class Step {
   // Suspends until the model (0: the target) has answered.
   Wait ask(Question question, int model = 0) const { return {mailbox, std::move(question), model}; }
   Distribution drawn(const Distribution& raw) const { return shaped(raw, decode.sampling); }
-  Mixture drawn(Mixture raw, int model = 0) const;  // DataError for a law that is none
+  Mixture drawn(Mixture raw, int model = 0) const;  // Throws DataError for a law that is none.
   // Draws the token of a position that has `ahead` drafts before it. Where decode.noise shares
   // numbers, the address is the state's (choice), so that all who draw at the position in that
   // state read one number; else it is the step's, and `purpose` says whose draw it is.

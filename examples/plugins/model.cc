@@ -22,7 +22,8 @@ class Sticky final : public draftlab::Model {
   };
   explicit Sticky(const Options& options) : options_(options) {}
 
-  void load(const draftlab::Machine&) override {}  // a checkpoint would be read here
+  // A model with weights would read its checkpoint here.
+  void load(const draftlab::Machine&) override {}
 
   draftlab::ModelFacts facts() const override {
     draftlab::ModelFacts facts;

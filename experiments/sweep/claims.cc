@@ -69,7 +69,7 @@ Attempt from_json(const std::string& text, int number) {
     a.prompts = json.value("prompts", std::int64_t{0}),
     a.samples = json.value("samples", std::int64_t{0});
   } catch (const nlohmann::json::exception&) {
-    Attempt unread;  // one damaged record does not stop the other cells
+    Attempt unread;  // One damaged record does not stop the other cells.
     unread.number = number;
     return unread;
   }

@@ -25,7 +25,7 @@
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kMostSummarised = 40;  // cells in the table at the end
+constexpr std::size_t kMostSummarised = 40;  // The most cells that the table at the end shows.
 
 struct SweepFlags {
   std::string out, cells, round;
@@ -156,7 +156,7 @@ int sweep(const SweepFlags& flags, const CommandLine& line, const Registries& re
     if (!flags.cells.empty()) set_cells(flags.cells, options);
     const SlurmJob job = slurm_job();
     options.job = job.id, options.requeued = job.requeued, options.seconds_left = job.seconds_left;
-    options.wait = flags.requeue || options.report >= 0;  // a whole sweep ends when every cell has
+    options.wait = flags.requeue || options.report >= 0;  // A whole sweep ends when every cell has.
     if (flags.requeue && !job.id.empty())
       options.at_exit = [&] { std::cout << requeue(job) << std::endl; };
     return work(SweepFolder::open(path, registries), options, registries);

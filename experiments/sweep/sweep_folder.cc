@@ -100,7 +100,7 @@ bool SweepFolder::is_one(const std::string& path) {
 bool SweepFolder::may_begin(const std::string& path) {
   std::error_code error;
   if (!fs::exists(path, error) || is_one(path)) return true;
-  const fs::directory_iterator entries(path, error);  // an error where it is a file
+  const fs::directory_iterator entries(path, error);  // It is an error where the path is a file.
   return !error && std::all_of(begin(entries), end(entries), [](const fs::directory_entry& entry) {
     return entry.path().filename().string().ends_with(kPartial);
   });
@@ -143,13 +143,14 @@ SweepFolder SweepFolder::freeze(const std::string& path, const Config& config,
   Faults faults;
   folder.config_ = Config::parse(text, "config.ini", faults);
   faults.raise();
-  folder.load(registries);  // whatever is wrong shows before anything is written
+  folder.load(registries);  // Whatever is wrong shows before anything is written.
   if (std::any_of(path.begin(), path.end(), [](unsigned char c) { return c < 0x20; }))
     throw UsageError("a sweep's folder may have no line ends or control characters in its name");
   make_folder(path);
   if (!is_one(path))
     write_whole(path + "/sweep.json",
-                "{}\n");  // from now on it is a sweep's: who is killed may begin again
+                // From now on the folder is a sweep's, so a process that is killed may begin again.
+                "{}\n");
   for (const char* part : {"/cells", "/attempts", "/logs"}) make_folder(path + part);
   folder.path_ = fs::canonical(path).string();
   folder.home_ = fs::current_path().string();
@@ -291,7 +292,7 @@ void SweepFolder::cancel(bool cancelled) const {
 }
 
 void SweepFolder::remove_cells(bool all) const {
-  std::set<std::string> ours = {"workers"};  // whose log is nobody's in particular
+  std::set<std::string> ours = {"workers"};  // The log of `workers` belongs to no single cell.
   for (const SweepCell& cell : cells_)
     if (!all) ours.insert(cell.id);
   std::error_code error;

@@ -32,13 +32,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kNotice =
-    200;  // seconds: a job that is asked to end with less left is at the end of its walltime
+    200;  // A job that is asked to end with fewer seconds left is at the end of its walltime.
 
 double since(Clock::time_point time) {
   return std::chrono::duration<double>(Clock::now() - time).count();
 }
 
-std::atomic<bool> stopping = false;  // set by signals, which lock-free atomics allow
+std::atomic<bool> stopping = false;  // Signals set it, which lock-free atomics allow.
 void stop(int) { stopping = true; }
 
 // Sends standard error to the log of the cell in hand: what a library says last before it crashes
@@ -89,7 +89,7 @@ class Worker {
   };
   bool try_claim(std::size_t index);
   Result decode(std::size_t index);
-  void settle();  // waits for what is on its way, and records what became of it
+  void settle();  // Waits for what is on its way, and records what became of it.
   bool decode_prompts(const LoadedArm& arm, const SweepCell& cell, std::size_t index);
   void report(const char* what, std::size_t index);
   void watch();
@@ -100,9 +100,9 @@ class Worker {
   const Registries& registries_;
   Claims claims_;
   ModelCache cache_;
-  std::set<std::size_t> over_;  // cells that are done, or that this process leaves alone
+  std::set<std::size_t> over_;  // The cells that are done, or that this process leaves alone.
   std::size_t failed_ = 0;
-  std::mutex writing_;  // the trace of the cell in hand, and of the one before
+  std::mutex writing_;  // It guards the trace of the cell in hand and that of the one before.
   std::unique_ptr<TraceWriter> writer_;
   std::optional<Closing> closing_;
   Clock::time_point began_;
@@ -114,7 +114,7 @@ void Worker::report(const char* what, std::size_t index) {
   if (options_.report < 0) return;
   const std::string line = std::string(what) + " " + std::to_string(index) + "\n";
   if (::write(options_.report, line.data(), line.size()) < 0)
-    stopping = true;  // whoever started us is gone
+    stopping = true;  // The process that started this one is gone.
 }
 
 // A sample that takes longer than the grace is dropped: what is finished becomes a unit, and the
@@ -154,8 +154,8 @@ bool Worker::try_claim(std::size_t index) {
   if (where == Standing::done || where == Standing::quarantined || where == Standing::running ||
       failed_now)
     return false;
-  if (!attempts.empty() &&
-      attempts.back().state == AttemptState::running) {  // abandoned: its process died over it
+  // The attempt is abandoned: its process died over it.
+  if (!attempts.empty() && attempts.back().state == AttemptState::running) {
     Attempt lost = attempts.back();
     // Who started both of us says what became of it. Where a whole sweep died, starter and all, it
     // was not for this cell.

@@ -15,11 +15,12 @@ namespace draftlab {
 
 struct FileQuestion {
   std::string id, text, answer;
-  std::vector<std::string> tests;  // MBPP: assertions; HumanEval: its check, called; IFEval:
-                                   // instructions, each a JSON object
-  std::string setup;               // MBPP: what runs before them; HumanEval: the function's name
-  std::string behind = {};         // HumanEval infilling: what follows the answer
-  std::string subject = {};        // MATH: the part of the benchmark that it belongs to
+  // MBPP has assertions, HumanEval its check as it is called, and IFEval instructions, each a JSON
+  // object.
+  std::vector<std::string> tests;
+  std::string setup;         // What MBPP runs before them, or the name of HumanEval's function.
+  std::string behind = {};   // What follows the answer in HumanEval's infilling.
+  std::string subject = {};  // The part of MATH that the question belongs to.
 };
 
 // Each of these functions reads its benchmark's JSON lines, or one array of the same objects. They

@@ -295,7 +295,7 @@ struct Reference {
   struct Line {
     std::int32_t position;
     Token token;
-    std::vector<char> sees;  // lines before it and its own
+    std::vector<char> sees;  // Whether the line before it and its own are seen.
   };
 
   double worst(const Canvas& canvas, const Question& question, const Answer& answer) const {
@@ -601,7 +601,7 @@ DOCTEST_TEST_CASE("forwards are counted as the authors count them") {
     const auto model = make(options, checkpoint.path);
     Canvas canvas(12, given);
     const auto sequence = model->open(canvas, {4, 0});
-    DOCTEST_CHECK(refresh(*model, *sequence) == 1);  // one finished block of the prompt
+    DOCTEST_CHECK(refresh(*model, *sequence) == 1);  // One finished block of the prompt.
     DOCTEST_CHECK(sequence->counts()[Kind::prefill].positions == 4);
     const auto denoise = [&](std::vector<std::int32_t> positions) {
       ask(*model, *sequence,
@@ -614,7 +614,7 @@ DOCTEST_TEST_CASE("forwards are counted as the authors count them") {
     DOCTEST_CHECK(sequence->counts()[Kind::draft].positions == 4);
     ask(*model, *sequence, path(6, {1, 2}));
     DOCTEST_CHECK(sequence->counts()[Kind::verify].positions ==
-                  2 + 1 + 2);  // committed tokens of the block, a draft, two masks
+                  2 + 1 + 2);  // Committed tokens of the block, a draft, two masks.
     canvas.commit(6, 1);
     canvas.commit(7, 2);
     DOCTEST_CHECK(refresh(*model, *sequence) == (commit == BlockCommit::ride ? 0 : 1));
@@ -622,8 +622,8 @@ DOCTEST_TEST_CASE("forwards are counted as the authors count them") {
     DOCTEST_CHECK(sequence->counts()[Kind::draft].positions ==
                   4 + (commit == BlockCommit::ride ? 8 : 4));
     for (std::int32_t i = 8; i < 12; ++i) canvas.commit(i, 3);
-    DOCTEST_CHECK(refresh(*model, *sequence) ==
-                  (commit == BlockCommit::ride ? 0 : 1));  // the last block's, too
+    // The last block's forward is counted, too.
+    DOCTEST_CHECK(refresh(*model, *sequence) == (commit == BlockCommit::ride ? 0 : 1));
     DOCTEST_CHECK(sequence->counts().nfe() == (commit == BlockCommit::ride ? 4 : 6));
   }
 }
@@ -645,14 +645,12 @@ DOCTEST_TEST_CASE(
           BlockDiffusionOptions options;
           options.sub_block_cache = sub_block_cache;
           options.cache = cache;
-          options.commit = cache == SeenRows::causal
-                               ? BlockCommit::ride
-                               : BlockCommit::separate;  // then verification caches the block's
-                                                         // final tokens, too
+          // With `ride`, verification caches the block's final tokens, too.
+          options.commit = cache == SeenRows::causal ? BlockCommit::ride : BlockCommit::separate;
           const auto model = make(options, checkpoint.path);
           const std::pair<std::int32_t, Token> given[] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}};
           Canvas canvas(12, given);
-          const Blocks blocks{8, 0, 4};  // positions 0-7, in parts 0-3 and 4-7
+          const Blocks blocks{8, 0, 4};  // Positions 0-7, in parts 0-3 and 4-7.
           const auto sequence = model->open(canvas, blocks),
                      undisturbed = model->open(canvas, blocks);
           const Reference reference{checkpoint.net, blocks, cache == SeenRows::causal, false,
@@ -750,7 +748,7 @@ DOCTEST_TEST_CASE(
       const auto sequence = model->open(canvas, {1, 0});
       std::optional<Answer> carry;
       refresh(*model, *sequence, &carry);
-      DOCTEST_CHECK(carry.has_value() == shifted);  // the prompt's forward gives the first token
+      DOCTEST_CHECK(carry.has_value() == shifted);  // The prompt's forward gives the first token.
       for (std::int32_t i = 3; i < 8; ++i) {
         if (i > 3 || !shifted) {
           const Question question{
@@ -761,8 +759,8 @@ DOCTEST_TEST_CASE(
       }
       const Count& drafts = sequence->counts()[Kind::draft];
       DOCTEST_CHECK(drafts.calls == (shifted ? 4 : 5));
-      DOCTEST_CHECK(drafts.positions ==
-                    (shifted ? 4 : 2 * 5 - 1));  // the token before, and aligned a mask
+      // It is the token before, and where logits are aligned also a mask.
+      DOCTEST_CHECK(drafts.positions == (shifted ? 4 : 2 * 5 - 1));
     }
   }
 }

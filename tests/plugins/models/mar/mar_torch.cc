@@ -104,7 +104,7 @@ DOCTEST_TEST_CASE("conditions are the network's, in whatever order positions are
   DOCTEST_CHECK(model->facts().reverse_steps == 5);
   DOCTEST_CHECK(model->facts().vocabulary == 3);
   DOCTEST_CHECK(model->facts().view == View::bidirectional);
-  for (const Token label : {1, 3}) {  // 3: none
+  for (const Token label : {1, 3}) {  // Label 3 stands for none.
     Canvas own = canvas(label);
     own.commit(7, 0, false, value(7));
     own.commit(2, 0, false, value(2));
@@ -118,8 +118,8 @@ DOCTEST_TEST_CASE("conditions are the network's, in whatever order positions are
       DOCTEST_CHECK(answer.condition(kRoot, position).size() == 8);
       DOCTEST_CHECK(difference(answer.condition(kRoot, position), z[position - 1]) < 1e-5);
     }
-    DOCTEST_CHECK(sequence->counts()[Kind::draft].positions ==
-                  2 + 2 + 2 + 9);  // buffers and visible tokens; buffers and all places
+    // The encoder has buffers and visible tokens; the decoder has buffers and all places.
+    DOCTEST_CHECK(sequence->counts()[Kind::draft].positions == 2 + 2 + 2 + 9);
     DOCTEST_CHECK(sequence->counts()[Kind::draft].rows == 1);
   }
 }
@@ -309,8 +309,9 @@ DOCTEST_TEST_CASE("guidance grows with what is known once the tokens asked toget
   DOCTEST_CHECK(
       ask(*linear, *one, at_root(View::bidirectional, {1, 2, 3})).condition(kRoot, 1)[16] ==
       doctest::Approx(1 + 2 * 4.0 / 9));
+  // It is not divided by 9.
   DOCTEST_CHECK(ask(*linear, *one, at_root(View::bidirectional, {1, 2, 3, 5, 6, 7, 8, 9}))
-                    .condition(kRoot, 1)[16] == doctest::Approx(1 + 2 * 8.0 / 9));  // not 9
+                    .condition(kRoot, 1)[16] == doctest::Approx(1 + 2 * 8.0 / 9));
   DOCTEST_CHECK(ask(*constant, *two, at_root(View::bidirectional, {1})).condition(kRoot, 1)[16] ==
                 3);
   // Its second part is what no class gives.
@@ -372,7 +373,7 @@ DOCTEST_TEST_CASE(
     const auto before = sequence->counts()[Kind::draft].positions;
     ask(*model, *sequence, at_root(View::causal, {9}));
     DOCTEST_CHECK(sequence->counts()[Kind::draft].positions - before ==
-                  (guidance == 1 ? 1 : 2));  // the row that answers, alone
+                  (guidance == 1 ? 1 : 2));  // It counts the row that answers, alone.
   }
 }
 

@@ -31,7 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Token kMask = 10;  // of the random networks
+constexpr Token kMask = 10;  // The mask of the random networks.
 constexpr int kUnlimited = std::numeric_limits<int>::max();
 
 struct Folder {
@@ -291,7 +291,7 @@ DOCTEST_TEST_CASE("a drafted state is answered as the committed one will be, to 
           first = ask(*model, *drafting, at_end_of(ahead, {{4, 7}}));
           DOCTEST_CHECK(
               drafting->counts()[Kind::verify].rows ==
-              (cache == CanvasCache::none ? 1 : 2));  // with a cache the root is computed, too
+              (cache == CanvasCache::none ? 1 : 2));  // With a cache the root is computed, too.
         } else {
           ask_root(*model, *drafting);
         }
@@ -304,7 +304,7 @@ DOCTEST_TEST_CASE("a drafted state is answered as the committed one will be, to 
           DOCTEST_CHECK(
               (off == 0) ==
               (ride !=
-               Riding::own));  // a whole canvas of its own sees other keys than the cached ones
+               Riding::own));  // A whole canvas of its own sees other keys than the cached ones.
         }
         // Two more on top: position 3 and then 6, the block's last but one.
         const Answer deep = ask(*model, *drafting, at_end_of(ahead, {{3, 5}, {6, 2}}));
@@ -379,7 +379,7 @@ DOCTEST_TEST_CASE("the horizon ends where the cache is refreshed") {
     // All masks are asked: those of later blocks are rows beside the block's four.
     DOCTEST_CHECK(positions == std::vector<std::int64_t>{15, 12, 12, 12, 15, 8, 8, 8, 15});
     DOCTEST_CHECK(sequence->horizon() ==
-                  kUnlimited);  // in the last block nothing is refreshed any more
+                  kUnlimited);  // In the last block nothing is refreshed any more.
     try {
       Canvas other = canvas();
       const auto fresh = model->open(other, kBlocks);
@@ -445,15 +445,14 @@ DOCTEST_TEST_CASE("a token that the cache has seen otherwise makes it stale") {
   own.commit(5, 1, true);
   DOCTEST_CHECK(sequence->state() == "");
   ask_root(*model, *sequence);
-  DOCTEST_CHECK(sequence->state() ==
-                "1 2 3 10 10 1 10 10 10 10 10 10 10 10 10 1");  // the tokens, masks among them, and
-                                                                // how many had been committed
+  // The state holds the tokens, masks among them, and how many had been committed.
+  DOCTEST_CHECK(sequence->state() == "1 2 3 10 10 1 10 10 10 10 10 10 10 10 10 1");
   DOCTEST_CHECK(sequence->horizon() == 2);
-  own.edit(5, 2);  // inside the block: it is computed afresh anyway
+  own.edit(5, 2);  // Inside the block it is computed afresh anyway.
   DOCTEST_CHECK(sequence->horizon() == 2);
   own.commit(12, 4, true);
   DOCTEST_CHECK(sequence->horizon() ==
-                2);  // the cache has a mask there, as it would have in Fast-dLLM
+                2);  // The cache has a mask there, as it would have in Fast-dLLM.
   own.commit(3, 1);
   own.commit(4, 1);
   own.commit(6, 1);

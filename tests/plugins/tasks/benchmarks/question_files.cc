@@ -103,7 +103,8 @@ TEST_CASE("lm-eval's limit of 0.1 takes a tenth of each subject, rounded up") {
   CHECK(tasks.size() == 50);
   CHECK(tasks.front() == 10);
   CHECK(tasks.back() == 59);
-  CHECK(asked({15, 5}) == std::vector<int>{0, 1, 2});  // two of one, one of the other
+  // Two are of one subject, and one is of the other.
+  CHECK(asked({15, 5}) == std::vector<int>{0, 1, 2});
 }
 
 TEST_CASE("MATH: a subject stands under type, or subject") {
@@ -242,7 +243,7 @@ TEST_CASE("tasks gsm8k and mbpp read their files, and score what was decoded") {
   mbpp->load(&letters);
   REQUIRE(mbpp->size() == 1);
   CHECK(mbpp->prompt(0).text == "def add(a, b):\n  return a + b\n[DONE]");
-  REQUIRE(scores(*mbpp, 0, "[BEGIN]def add(a, b): pass\x04").size() == 1);  // nothing runs
+  REQUIRE(scores(*mbpp, 0, "[BEGIN]def add(a, b): pass\x04").size() == 1);  // Nothing runs.
   CHECK(scores(*mbpp, 0, "[BEGIN]def add(a, b): pass\x04")[0].value == 1);
   CHECK(mbpp->prompt(0).reference.size() == static_cast<std::size_t>(mbpp->prompt(0).length));
   CHECK_THROWS_AS(make("mbpp", "path = " + path + "\nskip = 1\n")->load(&letters), DataError);

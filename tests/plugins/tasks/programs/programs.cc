@@ -111,7 +111,7 @@ TEST_CASE("tests tell a solution from its neighbours") {
   INFO(passed << " of " << changed << " changed solutions pass");
   CHECK(changed > 500);
   CHECK(passed <
-        changed / 10);  // many of these are the same function, as >= for > where max decides
+        changed / 10);  // Many of these are the same function, as >= is for > where max decides.
 }
 
 TEST_CASE("a correct program of other words passes, a wrong one and one that does not end fail") {
