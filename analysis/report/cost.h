@@ -17,9 +17,8 @@ namespace draftlab {
 struct CostRequest {
   std::vector<std::string> by = {};
   std::string baseline = {};
-  double bandwidth = 0,
-         // The bytes and operations a second of the machine that is asked about; 0 where none is.
-      flops = 0;
+  // The bytes and operations a second of the machine that is asked about; 0 where none is.
+  double bandwidth = 0, flops = 0;
   double parameters = 0;  // The parameters of the target; 0 takes what the traces say.
   double bytes = 0;       // The bytes of a parameter; 0 takes those of the run's dtype.
 };
@@ -30,14 +29,11 @@ struct Cost {
          drafts_per_step = 0;
   // They are NaN where seconds were not measured.
   double tokens_per_forward = 0, seconds_per_token = 0;
-  double break_even_forwards = 0,
-         // The acceptance in [0, 1] at which a step pays; it is above 1 where none does.
-      break_even_seconds = 0;
+  // The acceptance in [0, 1] at which a step pays; it is above 1 where none does.
+  double break_even_forwards = 0, break_even_seconds = 0;
   double acceptance = 0;  // The acceptance that explains what its steps really committed.
-  double ideal_speedup = 0, model_speedup = 0,
-         // The speedup over the baseline: if all forwards cost alike, inside the target, and as
-         // measured.
-      speedup = 0;
+  // The speedup over the baseline: if all forwards cost alike, inside the target, and as measured.
+  double ideal_speedup = 0, model_speedup = 0, speedup = 0;
   // The seconds that a fit to the other arms' forwards, rows and positions predicts, over its own.
   double predicted = 0;
   // The seconds as a + b x positions, fitted to the forwards of its steps.
