@@ -30,9 +30,9 @@ class LineEnds final : public draftlab::Task {
     std::string line;
     while (std::getline(file, line)) add(line);
     if (prompts_.empty())
-      throw draftlab::DataError("task.line-ends.path = '" + options_.path +
-                                "' has no line of more than " + std::to_string(options_.hidden) +
-                                " tokens, or cannot be read");
+      throw draftlab::DataError(
+          "task.line-ends.path = '{}' has no line of more than {} tokens, or cannot be read",
+          options_.path, options_.hidden);
   }
 
   int size() const override { return static_cast<int>(prompts_.size()); }
