@@ -71,8 +71,9 @@ Outcomes enumerate(const Composition& composition, const Models& models, const P
 
         if (++outcomes.walked > most)
           throw ConfigError(
-              "certify.most_outcomes = " + std::to_string(most) +
-              " outcomes have been walked, against the estimate, and there are more; raise it");
+              "certify.most_outcomes = {} outcomes have been walked, against the estimate, and "
+              "there are more; raise it",
+              most);
         if (progress) progress(outcomes.walked);
         const double probability = state.probability * chance.weight();
         const std::int64_t nfe = state.worst_nfe + decoder.nfe() - before;
@@ -107,8 +108,7 @@ Outcomes enumerate(const Composition& composition, const Models& models, const P
   double mass = 0;
   for (const auto& [text, probability] : outcomes.probability) mass += probability;
   if (!(std::abs(mass - 1) < 1e-9))
-    throw Fault("the probabilities of all outcomes sum to " + std::to_string(mass) +
-                ", not to one");
+    throw Fault("the probabilities of all outcomes sum to {:f}, not to one", mass);
   return outcomes;
 }
 

@@ -22,8 +22,8 @@ class LevelTokenizer final : public Tokenizer {
       const char* const end = word.data() + word.size();
       const auto read = std::from_chars(word.data(), end, level);
       if (read.ec != std::errc() || read.ptr != end || level < 0 || level >= levels_)
-        throw DataError("'" + word + "' is no level of the model's tokenizer, which has 0 to " +
-                        std::to_string(levels_ - 1));
+        throw DataError("'{}' is no level of the model's tokenizer, which has 0 to {}", word,
+                        levels_ - 1);
       tokens.push_back(level);
     }
     return tokens;
@@ -58,7 +58,7 @@ std::unique_ptr<Tokenizer> open_levels(const std::string& path) {
   const bool there = file.is_object() && file.contains("levels");
   if (!there || !file["levels"].is_number_unsigned() || file["levels"] < 2 ||
       file["levels"] > 65536)
-    throw DataError("'" + path + "' has no \"levels\", a whole number in [2, 65536]");
+    throw DataError("'{}' has no \"levels\", a whole number in [2, 65536]", path);
   return std::make_unique<LevelTokenizer>(file["levels"].get<int>());
 }
 

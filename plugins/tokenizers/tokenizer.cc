@@ -58,7 +58,7 @@ bool has_tokenizer(const std::string& folder) { return !files_of(folder).empty()
 
 std::unique_ptr<Tokenizer> open_tokenizer(const std::string& folder) {
   const std::vector<std::string> files = files_of(folder);
-  if (files.empty()) throw DataError("'" + folder + "' has no tokenizer: " + kNoTokenizer + "it");
+  if (files.empty()) throw DataError("'{}' has no tokenizer: {}it", folder, kNoTokenizer);
   if (files[0] == kLevels) return open_levels((fs::path(folder) / kLevels).string());
   if (files[0] != "spiece.model") return open_byte_level(folder, files);
   const auto open = reinterpret_cast<Tokenizer* (*)(const std::string&)>(
@@ -73,8 +73,7 @@ void copy_tokenizer(const std::string& from, const std::string& to) {
     std::error_code error;
     if (fs::equivalent(source, target, error)) continue;
     fs::copy_file(source, target, fs::copy_options::overwrite_existing, error);
-    if (error)
-      throw OutputError("cannot copy '" + source + "' to '" + target + "': " + error.message());
+    if (error) throw OutputError("cannot copy '{}' to '{}': {}", source, target, error.message());
   }
 }
 
@@ -87,8 +86,7 @@ std::string train_tokenizer(const std::vector<std::string>& lines, std::int64_t 
   std::string model, error;
   train(lines, vocabulary, coverage, required, split_digits, &model, &error);
   if (!error.empty())
-    throw DataError("cannot train a tokenizer of " + std::to_string(vocabulary) +
-                    " pieces: " + error);
+    throw DataError("cannot train a tokenizer of {} pieces: {}", vocabulary, error);
   return model;
 }
 

@@ -179,7 +179,7 @@ void write_published_config(const std::string& name, const std::string& folder) 
   const auto xlnet = xlnets().find(name);
   const auto mar = mars().find(name);
   if (transformer == transformers().end() && xlnet == xlnets().end() && mar == mars().end())
-    throw UsageError("'" + name + "' is neither a folder with a config.json nor one of " +
+    throw UsageError("'{}' is neither a folder with a config.json nor one of {}", name,
                      joined(published_shapes()));
   make_folder(folder);
   if (transformer != transformers().end()) return config_of(transformer->second).write(folder);

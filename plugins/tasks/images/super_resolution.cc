@@ -57,10 +57,11 @@ class SuperResolution final : public Task {
 
   void load(const Tokenizer* tokenizer) override {
     if (!tokenizer || tokenizer->vocabulary() != options_.levels + 2)
-      throw ConfigError("task 'super-resolution' has " + std::to_string(options_.levels) +
-                        " levels of grey (task.super-resolution.levels), and a model of another "
-                        "vocabulary cannot tell them: its checkpoint needs a levels.json with as "
-                        "many");
+      throw ConfigError(
+          "task 'super-resolution' has {} levels of grey (task.super-resolution.levels), and a "
+          "model "
+          "of another vocabulary cannot tell them: its checkpoint needs a levels.json with as many",
+          options_.levels);
     tokenizer_ = tokenizer;
     prompts_.clear();
     digest_.clear();
@@ -110,9 +111,11 @@ class SuperResolution final : public Task {
     const int shrink = static_cast<int>(options_.shrink),
               factor = static_cast<int>(options_.factor);
     if (image.rows() % (shrink * factor) != 0 || image.cols() % (shrink * factor) != 0)
-      throw ConfigError("task.super-resolution: an image of " + std::to_string(image.rows()) +
-                        " x " + std::to_string(image.cols()) + " is not cut evenly by shrink = " +
-                        std::to_string(shrink) + " times factor = " + std::to_string(factor));
+      throw ConfigError(
+          "task.super-resolution: an image of {} x {} is not cut evenly by shrink = {} times "
+          "factor "
+          "= {}",
+          image.rows(), image.cols(), shrink, factor);
     const Eigen::MatrixXd fine = shrunk(image, shrink);
     prompts_.push_back(question_prompt(name, levels_of(shrunk(fine, factor)), levels_of(fine),
                                        *tokenizer_, fine.size(), true));

@@ -239,7 +239,7 @@ TEST_CASE(
     CAPTURE(k);
     CHECK(outcomes.worst_nfe == 4);
     if (k <= 2)
-      CHECK(outcomes.expected_nfe == doctest::Approx(4).epsilon(1e-12));  // k = 2 gains nothing
+      CHECK(outcomes.expected_nfe == doctest::Approx(4).epsilon(1e-12));  // K = 2 gains nothing.
     if (k >= 3) CHECK(outcomes.expected_nfe < 3.9);
   }
 }

@@ -75,7 +75,7 @@ TEST_CASE("a tokenizer of the stories: special ids, round trip, and the same fil
   for (const Story& story : make_stories(9, 200, Split::test)) {
     const std::vector<Token> ids = tokenizer->encode(story.text());
     tokens += static_cast<int>(ids.size());
-    for (Token id : ids) REQUIRE(id >= 9);  // no <unk>, no special
+    for (Token id : ids) REQUIRE(id >= 9);  // There is neither <unk> nor a special token.
     REQUIRE(tokenizer->decode(ids) == story.text());
   }
   CHECK(tokens / 200 > 45);
