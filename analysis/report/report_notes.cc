@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/table.h"
 #include "analysis/widened.h"
 #include "core/base/text.h"
 

@@ -27,7 +27,7 @@ struct Speculation {
   std::vector<double> marginals() const;
   // The same, of the steps that accepted all before it; 0 where there is none.
   std::vector<double> conditionals() const;
-  // 1 + accepted / steps, and accepted / drafted; 0 where nothing was verified.
+  // These are 1 + accepted / steps, and accepted / drafted, or 0 where nothing was verified.
   double mean_length() const;
   double rate() const;
 };

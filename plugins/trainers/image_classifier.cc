@@ -74,7 +74,7 @@ class ImageClassifierTrainer final : public Trainer {
   struct Options : ImageSetOptions {
     std::int64_t held_out = 5000, hidden = 96, features = 8, epochs = 4, batch = 64;
     double rate = 2e-3, weight_decay = 0.01;
-    Options() { split = "train", count = 35000; }
+    Options() { split = ProblemSplit::train, count = 35000; }
     void declare(OptionSet& set) {
       ImageSetOptions::declare(set);
       set.add("held_out", &held_out)

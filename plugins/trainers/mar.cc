@@ -98,7 +98,7 @@ class MarTrainer final : public Trainer {
                    context);
     }
     ImageSetOptions held_out = options_.images;
-    held_out.split = "tune";
+    held_out.split = ProblemSplit::tune;
     held_out.count = options_.held_out;
     train(
         {options_, copy_of(set, 0, set.size()), copy_of(ImageSet(held_out), 0, options_.held_out)},

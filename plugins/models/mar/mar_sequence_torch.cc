@@ -65,7 +65,7 @@ void MarCausalSequence::add_rows(const Question& question, const std::vector<Mar
     std::vector<std::int32_t> extras = {};
     std::int32_t next = 0;
   };
-  // The line: what is committed, then always the first child.
+  // The tokens on one line: what is committed, then always the first child.
   std::vector<const Eigen::VectorXd*> wanted;
   while (static_cast<std::int32_t>(wanted.size()) + 1 < canvas.length() &&
          !canvas.masked(static_cast<std::int32_t>(wanted.size()) + 1)) {

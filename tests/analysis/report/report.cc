@@ -26,7 +26,8 @@ std::string message_of(const std::function<void()>& act) {
   return "no such error";
 }
 
-// 24 steps of one token a forward; 8 steps that draft 4, accept 2 and commit 3 in two forwards.
+// Stepwise decoding has 24 steps of one token a forward. Drafting has 8 steps, each of which drafts
+// 4 tokens, accepts 2 and commits 3 in two forwards.
 MadeArm stepwise() {
   return {.id = "s",
           .label = "drafter=stepwise",

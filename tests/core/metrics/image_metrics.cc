@@ -21,7 +21,7 @@ std::vector<double> sums_of(const std::vector<std::vector<double>>& images, Adde
 }
 
 TEST_CASE("Frechet distance from N(0, I): by hand in one dimension, and of correlated features") {
-  // 1 and 5: mean 3, variance 8.
+  // The images 1 and 5 have the mean 3 and the variance 8.
   CHECK(frechet_distance(sums_of({{1}, {5}}, frechet_addends)) ==
         doctest::Approx(9 + std::pow(std::sqrt(8) - 1, 2)));
   CHECK(std::isnan(frechet_distance(sums_of({{1}}, frechet_addends))));

@@ -196,8 +196,8 @@ TEST_CASE("a false claim is exit status 1, a true one 0") {
   CHECK(run_certify("assd-self-k3", {{"certify.expect", "lossy"}}, printed) == 1);
   CHECK(run_certify("assd-self-k3", {{"certify.worst_nfe", "3"}}, printed) == 1);
   CHECK(printed.find("DOES NOT HOLD") != std::string::npos);
-  CHECK(run_certify("lossy-epsilon", {}, printed) == 0);
-  CHECK(run_certify("lossy-epsilon", {{"certify.expect", "lossless"}}, printed) == 1);
+  CHECK(run_certify("lossy-ratio", {}, printed) == 0);
+  CHECK(run_certify("lossy-ratio", {{"certify.expect", "lossless"}}, printed) == 1);
 }
 
 TEST_CASE("every cell of a sweep is a claim, and one false claim makes the exit status 1") {

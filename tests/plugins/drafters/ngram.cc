@@ -48,7 +48,7 @@ TEST_CASE("n-gram drafts follow the visible bigrams") {
   const std::vector<std::pair<std::int32_t, Token>> prompt{{0, 0}, {1, 1}, {2, 0}};
   const Proposal proposal = propose(Canvas(5, prompt), 2);
   REQUIRE(proposal.nodes.size() == 2);
-  CHECK(proposal.nodes[0].token == 1);  // A is followed by b alone.
+  CHECK(proposal.nodes[0].token == 1);  // Only b follows a.
   CHECK(proposal.nodes[1].token == 0);  // The drafted b is followed by a.
   CHECK(proposal.drawn_from[0].probability(1) == 1);
   CHECK(proposal.exact == 0);
@@ -67,7 +67,7 @@ TEST_CASE("the draft of another gap is nobody's left neighbour") {
   // a b a b _ d _ _, and the last position of each gap is drafted.
   const std::vector<std::pair<std::int32_t, Token>> prompt{{0, 0}, {1, 1}, {2, 0}, {3, 1}, {5, 3}};
   const Proposal proposal = propose(Canvas(8, prompt), 2, {4, 7});
-  CHECK(proposal.nodes[0].token == 0);  // B is followed by a alone.
+  CHECK(proposal.nodes[0].token == 0);  // Only a follows b.
   // What stands left of the second is unknown, so it may be any of the visible tokens.
   CHECK(proposal.drawn_from[1].probability(0) == doctest::Approx(0.4));
   CHECK(proposal.drawn_from[1].probability(1) == doctest::Approx(0.4));

@@ -38,7 +38,7 @@ Tokens tokens_of(const Proposal& proposal) {
 }
 
 TEST_CASE("the longest ending that occurs before is continued, as point masses") {
-  // That is 3 1 2 never occurs before, 1 2 does, and 3 1 2 follows.
+  // The ending 3 1 2 never occurs before, but 1 2 does, and 3 1 2 follows it.
   Lookup lookup({1, 2, 3, 1, 2}, 4, 3);
   const Proposal proposal = lookup.propose();
   CHECK(tokens_of(proposal) == Tokens{3, 1, 2});
