@@ -1,5 +1,7 @@
 // `draftlab describe KIND.NAME` prints the options of a part, or of a section of a config.
 #include <iostream>
+#include <string>
+#include <vector>
 
 #include "core/config/composition.h"
 #include "experiments/commands.h"
@@ -52,6 +54,31 @@ void each_section(const Registries& registries, Visit visit) {
   }
 }
 
+// The sections whose keys are those of the other sections.
+struct FreeSection {
+  std::string name, text;
+};
+const std::vector<FreeSection>& free_sections() {
+  static const std::vector<FreeSection> all = {
+      {"sweep",
+       "  KEY = VALUE, VALUE, ...\n"
+       "      An axis: a cell for each value, and for all combinations of axes.\n"
+       "  zip = KEY, KEY\n"
+       "      Axes of equal length that are paired; zip.2 and so on pair more.\n"
+       "  arm = NAME, NAME\n"
+       "      The arms of [arm.NAME] sections, in turn.\n"
+       "  baseline = KEY=VALUE ...\n"
+       "      The cell that the others are compared with.\n"},
+      {"reference",
+       "  KEY = VALUE\n      Overrides that make the decoder that `draftlab certify` compares "
+       "with.\n"},
+      {"arm.NAME",
+       "  label = TEXT\n      What tables and figures call the arm.\n  KEY = VALUE\n      "
+       "Overrides that make the arm; `sweep.arm` takes arms in turn.\n"},
+  };
+  return all;
+}
+
 int describe(const CommandLine& line, const Registries& registries) {
   for (const std::string& wanted : line.paths) {
     if (&wanted != &line.paths[0]) std::cout << "\n";
@@ -61,6 +88,11 @@ int describe(const CommandLine& line, const Registries& registries) {
       known.push_back(name);
       if (wanted == name) print_section(name, set), found = true;
     });
+    for (const FreeSection& section : free_sections()) {
+      known.push_back(section.name);
+      if (wanted == section.name || (wanted == "arm" && section.name == "arm.NAME"))
+        std::cout << "[" << section.name << "]\n" << section.text, found = true;
+    }
     registries.each([&](const auto& registry) {
       for (const auto& entry : registry.entries()) {
         known.push_back(registry.kind() + "." + entry.name);

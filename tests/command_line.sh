@@ -67,6 +67,10 @@ expect 64 "usage: draftlab describe" describe
 expect 0 "shortcut = true  (bool)" describe drafter.self
 expect 0 "draft_length = 5  (int, in [1, 4096])" describe decode
 expect 0 "answers questions of the form: committed chain" describe as-arm
+expect 0 "baseline = KEY=VALUE" describe sweep
+expect 0 "Overrides that make the decoder" describe reference
+expect 0 "label = TEXT" describe arm
+expect 0 "partition" describe slurm
 expect 64 "did you mean 'drafter.self'" describe drafter.slef
 expect 0 "3 cells" check "$folder/good.ini"
 expect 0 "drafter=stepwise  (baseline)" check "$folder/good.ini"
