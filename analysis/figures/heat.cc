@@ -53,7 +53,7 @@ Picture heat_figure(const PlotData& data) {
   std::string without;  // The arms that lack one of the keys.
   for (const Report::Group& group : report.groups) {
     if (group.keys[0].empty() || group.keys[1].empty())
-      without += (without.empty() ? "without " : "; without ") +
+      without += (without.empty() ? "not shown: " : "; ") +
                  value_words(keys[0], group.keys[0], keys) + ", " +
                  value_words(keys[1], group.keys[1], keys);
     else

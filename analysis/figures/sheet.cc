@@ -124,8 +124,11 @@ std::string AxisRange::commands(char axis, bool share, std::size_t most,
   const double pad = high > low ? 0.07 * length : 0.5 * length;
   const bool from_zero = low >= 0 && low <= 0.15 * high;
   low = from_zero ? 0 : low - pad, high += pad;
-  return text + range(low, high) + "set " + name + "tics " +
-         number_text(nice_step(high - low, most)) + "\n";
+  double step = nice_step(high - low, most);
+  // Numbers of many digits stand side by side below the axis, so fewer of them fit.
+  if (const std::size_t digits = number_text(step).size(); axis == 'x' && digits > 4)
+    step = nice_step(high - low, std::max<std::size_t>(2, most * 3 / digits));
+  return text + range(low, high) + "set " + name + "tics " + number_text(step) + "\n";
 }
 
 Sheet::Sheet(std::string name, Layout layout) : name_(std::move(name)), layout_(layout) {}

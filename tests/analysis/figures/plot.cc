@@ -449,6 +449,15 @@ TEST_CASE("axes of shares go from 0 to 1, powers of two stand on a logarithmic o
 }
 
 // The forwards of the fixture take 1 ms and 0.1 ms a position, of a model of 1000 f32 parameters.
+TEST_CASE("numbers of many digits below an axis stand further apart") {
+  AxisRange seconds, tenths;
+  seconds.add(0), seconds.add(0.0088);
+  tenths.add(0), tenths.add(0.88);
+  CHECK(seconds.commands('x', false, 5).find("set xtics 0.005\n") != std::string::npos);
+  CHECK(seconds.commands('y', false, 5).find("set ytics 0.002\n") != std::string::npos);
+  CHECK(tenths.commands('x', false, 5).find("set xtics 0.2\n") != std::string::npos);
+}
+
 TEST_CASE("a machine is told by bandwidth and arithmetic, and so is an arm's speedup there") {
   const TraceFolder folder("machine");
   std::vector<MadeArm> arms = {{.id = "s",
