@@ -9,7 +9,7 @@
 namespace draftlab {
 namespace {
 
-const std::vector<std::string> kKindNames = {"draft", "verify", "commit", "prefill", "aux"};
+const std::vector<std::string> kDrawnKinds = {"draft", "verify", "commit", "prefill", "aux"};
 
 // Mean of a column a sample, for every series; NaN where nothing was measured.
 std::vector<double> means(const PlotData& data, const std::vector<double>& values) {
@@ -43,7 +43,7 @@ Picture cost_figure(const PlotData& data) {
   const std::vector<double> nothing(n, 0),
       seconds = means(data, data.frame.numbers("sample_seconds"));
   for (const std::string& whose : {std::string(), std::string("drafter_")}) {
-    for (const std::string& kind : kKindNames) {
+    for (const std::string& kind : kDrawnKinds) {
       const bool calls = kind != "aux";  // The kind `aux` costs no forward of a model.
       parts.push_back(
           {(whose.empty() ? "" : "draft model: ") + kind,

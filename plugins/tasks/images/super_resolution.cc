@@ -26,12 +26,11 @@ Eigen::MatrixXd shrunk(const Eigen::MatrixXd& pixels, int factor) {
 class SuperResolution final : public Task {
  public:
   struct Options {
-    std::string split = "test", path, labels;
+    ProblemSplit split = ProblemSplit::test;
+    std::string path, labels;
     std::int64_t count = 500, seed = 1, levels = 32, shrink = 2, factor = 2;
     void declare(OptionSet& set) {
-      set.add("split", &split)
-          .one_of({"train", "tune", "test"})
-          .help("of the generated digits; splits share no draws");
+      set.add("split", &split).help("of the generated digits; splits share no draws");
       set.add("path", &path)
           .help("file of images in the format of MNIST; empty: generated digits of 16 x 16");
       set.add("labels", &labels).help("file of their classes, beside the images");
@@ -66,9 +65,9 @@ class SuperResolution final : public Task {
     prompts_.clear();
     digest_.clear();
     if (options_.path.empty()) {
-      const ProblemSplit split = problem_split_named(options_.split);
       for (std::int64_t i = 0; i < options_.count; ++i)
-        add("digits-" + options_.split + "-" + std::to_string(i), intensities_of(i, split));
+        add("digits-" + std::string(word(options_.split)) + "-" + std::to_string(i),
+            intensities_of(i));
       return;
     }
     std::int64_t number = 0;
@@ -92,9 +91,9 @@ class SuperResolution final : public Task {
   }
 
  private:
-  Eigen::MatrixXd intensities_of(std::int64_t index, ProblemSplit split) const {
+  Eigen::MatrixXd intensities_of(std::int64_t index) const {
     Eigen::MatrixXd pixels =
-        make_digit(static_cast<std::uint64_t>(options_.seed), index, split).pixels;
+        make_digit(static_cast<std::uint64_t>(options_.seed), index, options_.split).pixels;
     return pixels.unaryExpr([](double value) { return kDigitScale.intensity(value); });
   }
   std::string levels_of(const Eigen::MatrixXd& intensities) const {
