@@ -209,7 +209,9 @@ class Drafted:
     """A proposal as verifiers and unmaskers see it: `nodes`, and the distribution each was drawn
     from (None: point masses) and the model's own (None: it has none)."""
 
-    def __init__(self, header: Dict[str, Any], arrays: Mapping[str, np.ndarray], scope: Any) -> None:
+    def __init__(
+        self, header: Dict[str, Any], arrays: Mapping[str, np.ndarray], scope: Any
+    ) -> None:
         self.nodes = [values.Node(*row) for row in arrays["nodes"].tolist()]
         self.exact, self.lookahead = header["exact"], header["lookahead"]
         self._scope = scope
