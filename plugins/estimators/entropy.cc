@@ -27,7 +27,11 @@ class Entropy final : public TokenEstimator {
 
   Eigen::ArrayXd alpha(const StepView& step) const override {
     const double width = static_cast<double>(options_.width > 0 ? options_.width : step.vocabulary);
-    return (-options_.beta / std::log(width) * step.entropy.head(step.drafts())).exp();
+    const double scale = -options_.beta / std::log(width);
+    // The C library's exponential function: Eigen's differs in the last bit between processors.
+    return step.entropy.head(step.drafts()).unaryExpr([scale](double entropy) {
+      return std::exp(scale * entropy);
+    });
   }
 
  private:

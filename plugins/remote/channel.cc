@@ -1,6 +1,7 @@
 #include "plugins/remote/channel.h"
 
 #include <poll.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -8,12 +9,16 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 namespace draftlab::remote {
 namespace {
 
 constexpr std::size_t kBuffer = 64 << 10;
 constexpr std::size_t kPrefix = 12;  // u32 bytes of the header, u64 bytes of the arrays
+// A part in Python decides in less than this. To be woken takes as long, so a short while is waited
+// through awake; whoever else has work on this core is let in meanwhile.
+constexpr std::chrono::microseconds kAwake(50);
 
 std::string reason() { return std::strerror(errno); }
 
@@ -80,6 +85,7 @@ void Channel::send(const Message& message, double seconds) {
 }
 
 void Channel::fill(std::byte* to, std::size_t count, Clock::time_point deadline) {
+  std::optional<Clock::time_point> asleep;
   while (count > 0) {
     if (begin_ < end_) {
       const std::size_t taken = std::min(count, end_ - begin_);
@@ -92,10 +98,12 @@ void Channel::fill(std::byte* to, std::size_t count, Clock::time_point deadline)
     const ssize_t got = ::recv(descriptor_, into, direct ? count : kBuffer, MSG_DONTWAIT);
     if (got == 0) throw Lost("the other end closed the connection");
     if (got < 0) {
-      if (errno == EAGAIN)
+      if (errno != EAGAIN && errno != EINTR) throw Lost(reason());
+      if (!asleep) asleep = Clock::now() + kAwake;
+      if (Clock::now() < *asleep)
+        ::sched_yield();
+      else
         wait(POLLIN, deadline);
-      else if (errno != EINTR)
-        throw Lost(reason());
       continue;
     }
     if (direct)

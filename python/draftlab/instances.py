@@ -3,13 +3,13 @@
 import functools
 import math
 from types import SimpleNamespace
-from typing import Any, Callable, Dict, FrozenSet, List
+from typing import Any, Callable, Dict, FrozenSet, List, Mapping
 
 import numpy as np
 
 from draftlab import laws, options, parts, steps, values
 
-Arrays = Dict[str, np.ndarray]
+Arrays = Mapping[str, np.ndarray]
 
 
 def state_of(part: Any) -> str:

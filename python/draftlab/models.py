@@ -3,7 +3,7 @@
 import mmap
 import os
 from types import SimpleNamespace
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Mapping, Tuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ class Question:
     decoding cuts the canvas. A model sets `rows` and `positions` to what it computed.
     """
 
-    def __init__(self, header: Dict[str, Any], arrays: Dict[str, np.ndarray]) -> None:
+    def __init__(self, header: Dict[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
         self.sequence: int = header["sequence"]
         self.kind, self.view, self.shallow = header["kind"], header["view"], header["shallow"]
         self.nodes = [values.Node(*node) for node in header["nodes"]]

@@ -2,7 +2,7 @@
 drafters and verifiers."""
 
 from types import SimpleNamespace
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
 
@@ -33,19 +33,33 @@ class Numbers:
     """
 
     __slots__ = (
-        "sequence span block step length masked vocabulary progress preview expected "
-        "confidence margin entropy renyi2"
+        "sequence span block step length masked vocabulary progress preview expected _columns"
     ).split()
 
-    def __init__(self, header: Dict[str, Any], arrays: Dict[str, np.ndarray]) -> None:
+    def __init__(self, header: Dict[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
         n = header["step"]
         self.sequence = n[0]
         self.span = Span(n[1], n[2])
         self.block = Block(n[3], n[4], n[5], n[6])
         self.step, self.length, self.masked, self.vocabulary = n[7], n[8], n[9], n[10]
         self.progress, self.preview, self.expected = n[11], n[12], n[13]
-        self.confidence, self.margin = arrays["confidence"], arrays["margin"]
-        self.entropy, self.renyi2 = arrays["entropy"], arrays["renyi2"]
+        self._columns = arrays
+
+    @property
+    def confidence(self) -> np.ndarray:
+        return self._columns["confidence"]
+
+    @property
+    def margin(self) -> np.ndarray:
+        return self._columns["margin"]
+
+    @property
+    def entropy(self) -> np.ndarray:
+        return self._columns["entropy"]
+
+    @property
+    def renyi2(self) -> np.ndarray:
+        return self._columns["renyi2"]
 
     @property
     def drafts(self) -> int:
@@ -88,7 +102,7 @@ class Step:
     """
 
     def __init__(
-        self, header: Dict[str, Any], arrays: Dict[str, np.ndarray], part: Any, scope: Any
+        self, header: Dict[str, Any], arrays: Mapping[str, np.ndarray], part: Any, scope: Any
     ):
         n = header["step"]
         self.sequence, self.clock, self.vocabulary, self.span, self.block = n[:5]
@@ -195,7 +209,9 @@ class Drafted:
     """A proposal as verifiers and unmaskers see it: `nodes`, and the distribution each was drawn
     from (None: point masses) and the model's own (None: it has none)."""
 
-    def __init__(self, header: Dict[str, Any], arrays: Dict[str, np.ndarray], scope: Any) -> None:
+    def __init__(
+        self, header: Dict[str, Any], arrays: Mapping[str, np.ndarray], scope: Any
+    ) -> None:
         self.nodes = [values.Node(*row) for row in arrays["nodes"].tolist()]
         self.exact, self.lookahead = header["exact"], header["lookahead"]
         self._scope = scope
@@ -280,11 +296,11 @@ class Judge:
         return None if ref is None else laws.Distribution(self._scope, ref)
 
 
-def canvas_of(header: Dict[str, Any], arrays: Dict[str, np.ndarray]) -> values.Canvas:
+def canvas_of(header: Dict[str, Any], arrays: Mapping[str, np.ndarray]) -> values.Canvas:
     return values.Canvas(arrays["tokens"], arrays["order"], arrays.get("tentative", ()))
 
 
-def outcome_of(header: Dict[str, Any], arrays: Dict[str, np.ndarray]) -> values.Verdict:
+def outcome_of(header: Dict[str, Any], arrays: Mapping[str, np.ndarray]) -> values.Verdict:
     """The verdict that `observe` and `top_up` see."""
     commits = [
         values.Commit(position, token, values.SOURCES[source])

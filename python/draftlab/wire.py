@@ -4,9 +4,11 @@ A message is `u32 bytes of the header, u64 bytes of the arrays, header, arrays`,
 header's `arrays` lists [name, numpy type, shape] of each array, which begin at multiples of 8.
 """
 
+import os
 import socket
 import struct
-from typing import Any, Dict, Optional, Sequence, Tuple
+import time
+from typing import Any, Dict, Iterator, Mapping, Optional, Sequence, Tuple
 
 import msgpack
 import numpy as np
@@ -16,6 +18,7 @@ MOST_HEADER, MOST_PAYLOAD = 16 << 20, 1 << 30  # what this side accepts, in byte
 _PREFIX = struct.Struct("<IQ")
 _TYPES = {"<i4": 4, "<i8": 8, "<f4": 4, "<f8": 8, "|u1": 1, "|b1": 1}
 _BUFFER = 64 << 10
+_AWAKE = 30e-6  # seconds; draftlab answers an effect in less, and to be woken takes as long
 
 
 class Closed(Exception):
@@ -26,14 +29,56 @@ class Nonsense(Exception):
     """A message that breaks the rules of the wire."""
 
 
-Message = Tuple[Dict[str, Any], Dict[str, np.ndarray]]
+class Arrays(Mapping[str, np.ndarray]):
+    """The arrays of a message, made when they are asked for: a part reads few of them."""
+
+    def __init__(self, listed: Sequence[Any], payload: bytes) -> None:
+        self._listed, self._payload = listed, payload
+        self._made: Dict[str, np.ndarray] = {}
+        self._places: Dict[str, Tuple[str, Sequence[int], int, int]] = {}
+
+    def _find(self) -> None:
+        """Where each one is."""
+        at = 0
+        for name, kind, shape in self._listed:
+            count = 1
+            for size in shape:
+                count *= size
+            at = (at + 7) // 8 * 8
+            if kind not in _TYPES or count < 0 or at + count * _TYPES[kind] > len(self._payload):
+                raise Nonsense(f"array '{name}' of type {kind} and shape {shape}")
+            self._places[name] = (kind, shape, count, at)
+            at += count * _TYPES[kind]
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        made = self._made.get(name)
+        if made is None:
+            if not self._places:
+                self._find()
+            kind, shape, count, at = self._places[name]
+            made = np.frombuffer(self._payload, kind, count, at)
+            if len(shape) != 1:
+                made = made.reshape(shape)
+            self._made[name] = made
+        return made
+
+    def __iter__(self) -> Iterator[str]:
+        return (each[0] for each in self._listed)
+
+    def __len__(self) -> int:
+        return len(self._listed)
+
+
+NO_ARRAYS = Arrays((), b"")
+Message = Tuple[Dict[str, Any], Arrays]
 
 
 class Wire:
     """One end of a connection: whole messages, one after another."""
 
-    def __init__(self, connection: socket.socket) -> None:
-        self.connection = connection
+    def __init__(self, connection: socket.socket, alone: bool = False) -> None:
+        """`alone`: nobody else in this process has work, so that a while may be waited awake."""
+        self.connection, self._alone = connection, alone
         self.most_header, self.most_payload = MOST_HEADER, MOST_PAYLOAD
         self.their_header, self.their_payload = MOST_HEADER, MOST_PAYLOAD
         self._buffer = bytearray(_BUFFER)
@@ -52,6 +97,16 @@ class Wire:
         if header > self.their_header or payload > self.their_payload:
             raise Nonsense(f"a message of {header + payload} bytes, more than draftlab accepts")
 
+    def _receive(self, into: memoryview) -> int:
+        if self._alone:
+            until = time.perf_counter() + _AWAKE
+            while time.perf_counter() < until:
+                try:
+                    return self.connection.recv_into(into, 0, socket.MSG_DONTWAIT)
+                except BlockingIOError:
+                    os.sched_yield()
+        return self.connection.recv_into(into)
+
     def _fill(self, into: memoryview) -> None:
         while len(into):
             if self._begin < self._end:
@@ -61,10 +116,10 @@ class Wire:
                 into = into[count:]
                 continue
             if len(into) >= _BUFFER:  # what is large is not copied twice
-                count = self.connection.recv_into(into)
+                count = self._receive(into)
                 into = into[count:]
             else:
-                count = self.connection.recv_into(self._view)
+                count = self._receive(self._view)
                 self._begin, self._end = 0, count
             if count == 0:
                 raise Closed()
@@ -91,20 +146,10 @@ class Wire:
             raise Nonsense(f"a header that is no MessagePack: {error}") from None
         if not isinstance(header, dict):
             raise Nonsense("a header that is no map")
-        payload = bytes(self._bytes(payload_size)) if payload_size else b""
-        arrays: Dict[str, np.ndarray] = {}
-        at = 0
-        for name, kind, shape in header.get("arrays", ()):
-            count = 1
-            for size in shape:
-                count *= size
-            at = (at + 7) // 8 * 8
-            if kind not in _TYPES or count < 0 or at + count * _TYPES[kind] > payload_size:
-                raise Nonsense(f"array '{name}' of type {kind} and shape {shape}")
-            array = np.frombuffer(payload, kind, count, at)
-            arrays[name] = array if len(shape) == 1 else array.reshape(shape)
-            at += count * _TYPES[kind]
-        return header, arrays
+        listed = header.get("arrays")
+        if not payload_size and not listed:
+            return header, NO_ARRAYS
+        return header, Arrays(listed or (), bytes(self._bytes(payload_size)))
 
     def send(
         self, header: Dict[str, Any], arrays: Optional[Sequence[Tuple[str, np.ndarray]]] = None

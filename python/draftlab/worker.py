@@ -35,7 +35,7 @@ def main(words: List[str]) -> int:
     except BaseException as error:  # a file may even call sys.exit
         cannot_begin(connection, calls.described(error))
         return 1
-    connected = wire.Wire(connection)
+    connected = wire.Wire(connection, alone=True)
     try:
         hello, _ = connected.receive()
         loading.greet(connected, hello, file)

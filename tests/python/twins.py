@@ -2,8 +2,6 @@
 
 import math
 
-import numpy as np
-
 import draftlab as dl
 
 
@@ -96,7 +94,8 @@ class Entropy:
 
     def alpha(self, step):
         scale = -self.beta / math.log(step.vocabulary)
-        return np.exp(scale * step.entropy[: step.drafts])
+        # The C library's exponential function, as the original has it; numpy's may differ.
+        return [math.exp(scale * entropy) for entropy in step.entropy[: step.drafts].tolist()]
 
 
 @dl.drafter("self-twin")
