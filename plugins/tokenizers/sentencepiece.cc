@@ -26,7 +26,7 @@ bool number_and_comma(const std::string& piece) {
 }  // namespace
 
 SentencePieceTokenizer::SentencePieceTokenizer(const std::string& file)
-    : processor_(std::make_unique<sentencepiece::SentencePieceProcessor>()) {
+    : file_(file), processor_(std::make_unique<sentencepiece::SentencePieceProcessor>()) {
   if (!std::filesystem::is_regular_file(file))
     throw DataError("there is no tokenizer '" + file + "'");
   if (const auto status = processor_->Load(file); !status.ok())
@@ -88,8 +88,9 @@ std::string SentencePieceTokenizer::piece(Token token) const { return known(toke
 
 const std::string& SentencePieceTokenizer::known(Token token) const {
   if (token < 0 || token >= vocabulary())
-    throw Fault("token " + std::to_string(token) + " is outside the tokenizer's vocabulary of " +
-                std::to_string(vocabulary()));
+    throw DataError("'" + file_ + "' has " + std::to_string(vocabulary()) +
+                    " pieces and none for token " + std::to_string(token) +
+                    ": the tokenizer is another model's");
   return pieces_[static_cast<std::size_t>(token)];
 }
 
