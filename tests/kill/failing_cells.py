@@ -57,7 +57,7 @@ def main():
         if f"{cells} cells, {cells - failed} done, {failed} failed" not in said:
             wrong.append(said[:200])
         named = re.findall(
-            r"failed after 1 attempt: \S*among=(\d+) \S*number=(\d+)\n *[^:]*: (.*)", said
+            r"among=(\d+) \S*number=(\d+) failed(?: with exit status \d+)?: (.*)", done.stderr
         )
         if len({(among, number) for among, number, _ in named}) != failed:
             wrong.append(f"{len(named)} of {failed} failures are named")
