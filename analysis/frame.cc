@@ -34,7 +34,7 @@ ColumnInfo column_of(Table table, const std::string& column) {
   if (const ColumnInfo* found = declared(table, column)) return *found;
   if (is_named(table, column))
     return named_column(table, column.substr(named_prefix(table).size()));
-  throw Fault("the trace's schema has no column '" + column + "'");
+  throw Fault("the trace's schema has no column '{}'", column);
 }
 
 std::vector<ColumnInfo> columns_of(Table table, const std::vector<std::string>& names) {
@@ -74,8 +74,8 @@ std::vector<std::string> traces_below(const std::string& folder) {
     if (entry->is_regular_file(error) && name.ends_with(".h5") && name != "curves.h5")
       paths.push_back(entry->path().string());
   }
-  if (error) throw DataError("the folder '" + folder + "' cannot be read: " + error.message());
-  if (paths.empty()) throw DataError("the folder '" + folder + "' holds no trace (*.h5)");
+  if (error) throw DataError("the folder '{}' cannot be read: {}", folder, error.message());
+  if (paths.empty()) throw DataError("the folder '{}' holds no trace (*.h5)", folder);
   const auto gathers = [](const std::string& path) {
     return fs::path(path).filename() == "sweep.h5";
   };
@@ -116,8 +116,8 @@ Frame::Frame(const std::vector<std::string>& paths) {
     for (auto& [decode, times] : seen) times = std::abs(times);
   }
   if (samples_.empty())
-    throw DataError("there is no finished sample in '" + paths.front() + "'" +
-                    (paths.size() > 1 ? " and the others" : ""));
+    throw DataError("there is no finished sample in '{}'{}", paths.front(),
+                    paths.size() > 1 ? " and the others" : "");
 }
 
 void Frame::add(const std::string& path, bool in_folder, std::map<std::string, int>& seen) {

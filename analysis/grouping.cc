@@ -32,8 +32,8 @@ Grouping::Grouping(const Frame& frame, const std::vector<std::string>& keys) : b
   for (const std::string& key : by) {
     if (known.contains(key)) continue;
     const std::string near = nearest(key, {known.begin(), known.end()});
-    throw UsageError("no arm of these traces has the config key '" + key + "'" +
-                     (near.empty() ? "" : "; did you mean '" + near + "'?"));
+    throw UsageError("no arm of these traces has the config key '{}'{}", key,
+                     near.empty() ? "" : "; did you mean '" + near + "'?");
   }
   std::map<std::vector<std::string>, int> seen;
   for (std::size_t a = 0; a < frame.arms().size(); ++a) {

@@ -62,6 +62,8 @@ struct Measured {
   static Measured mean_of(std::vector<double> values);
 };
 
+// The kinds of questions whose counts and times are quantities of their own.
+inline const std::vector<std::string> kKindNames = {"prefill", "draft", "verify", "commit", "aux"};
 // Over so many splits of an arm's images a score is averaged.
 inline constexpr std::size_t kSplits = 10;
 

@@ -44,9 +44,10 @@ std::array<std::uint32_t, 4> random_bits(std::uint64_t counter, std::uint64_t se
 
 void check_paired(std::span<const double> baseline, std::span<const double> arm) {
   if (baseline.size() != arm.size()) {
-    throw Fault("a paired comparison got " + std::to_string(baseline.size()) +
-                " prompts of the baseline and " + std::to_string(arm.size()) +
-                " of the arm; both must have decoded the same");
+    throw Fault(
+        "a paired comparison got {} prompts of the baseline and {} of the arm; both must have "
+        "decoded the same",
+        baseline.size(), arm.size());
   }
 }
 

@@ -23,7 +23,7 @@ std::string factor_words(const Quantity& quantity);
 
 // What run.arm says of an arm: the label that its config gave it, and values of keys behind it.
 struct ArmName {
-  std::string label;  // empty where only keys tell arms apart
+  std::string label;  // It is empty where only keys tell arms apart.
   std::vector<std::pair<std::string, std::string>> values;
 };
 ArmName arm_name(const Frame& frame, int arm);

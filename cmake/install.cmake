@@ -58,6 +58,6 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
 set(CPACK_DEBIAN_PACKAGE_DEPENDS libopenblas0-pthread)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
-    "gnuplot-nox, bubblewrap, python3-numpy, python3-msgpack, python3-h5py, libeigen3-dev")
+    "gnuplot-nox, bubblewrap, python3-numpy, python3-msgpack, python3-h5py, libeigen3-dev, libfmt-dev")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 include(CPack)

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/parts/model.h"
+#include "core/model/model.h"
 #include "core/parts/task.h"
 
 namespace draftlab {

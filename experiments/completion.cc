@@ -36,7 +36,7 @@ void print_case(const std::string& pattern, const std::string& words) {
 int completion(const CommandLine& line, const Registries& registries) {
   const std::string& shell = line.paths[0];
   if (shell != "bash" && shell != "zsh")
-    throw UsageError("draftlab completion knows bash and zsh, and not '" + shell + "'");
+    throw UsageError("draftlab completion knows bash and zsh, and not '{}'", shell);
   if (shell == "zsh") std::cout << "autoload -U +X bashcompinit && bashcompinit\n";
   std::cout << "# Completion of draftlab: eval \"$(draftlab completion " << shell << ")\"\n"
             << "_draftlab() {\n"

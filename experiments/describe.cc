@@ -80,8 +80,8 @@ int describe(const CommandLine& line, const Registries& registries) {
         near = name;
     }
     throw UsageError(
-        "there is nothing to describe by the name '" + wanted + "'; " +
-        (near.empty() ? "draftlab list shows what there is" : "did you mean '" + near + "'?"));
+        "there is nothing to describe by the name '{}'; {}", wanted,
+        near.empty() ? "draftlab list shows what there is" : "did you mean '" + near + "'?");
   }
   return 0;
 }

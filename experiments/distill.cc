@@ -32,13 +32,13 @@ int distill(const DistillFlags& flags, const CommandLine& line, const Registries
   faults.raise();
   const std::vector<LoadedArm> arms = load_arms(config, registries);
   if (arms.size() != 1)
-    throw ConfigError(line.paths[0] + ": [sweep] has " + std::to_string(arms.size()) +
-                      " arms, and a text is distilled from one teacher");
+    throw ConfigError("{}: [sweep] has {} arms, and a text is distilled from one teacher",
+                      line.paths[0], arms.size());
   const LoadedArm& arm = arms.front();
   if (!arm.tokenizer)
-    throw ConfigError(line.paths[0] +
-                      ": a text is distilled from a model with a tokenizer, and model '" +
-                      arm.composition.models.at("").name + "' has none");
+    throw ConfigError(
+        "{}: a text is distilled from a model with a tokenizer, and model '{}' has none",
+        line.paths[0], arm.composition.models.at("").name);
   const DistillOptions& options = arm.composition.section<DistillOptions>();
   const std::string out =
       flags.out.empty() ? "out/" + std::filesystem::path(line.paths[0]).stem().string() : flags.out;
@@ -53,9 +53,10 @@ int distill(const DistillFlags& flags, const CommandLine& line, const Registries
       std::vector<Token> given;
       for (const auto& [position, token] : prompt.given) {
         if (position != static_cast<std::int32_t>(given.size()))
-          throw ConfigError(line.paths[0] + ": prompt " + prompt.id + " gives position " +
-                            std::to_string(position) +
-                            " after a masked one; answers are distilled that follow their prompts");
+          throw ConfigError(
+              "{}: prompt {} gives position {} after a masked one; answers are distilled that "
+              "follow their prompts",
+              line.paths[0], prompt.id, position);
         given.push_back(token);
       }
       Canvas canvas(prompt.length, prompt.given);

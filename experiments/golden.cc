@@ -31,11 +31,10 @@ std::string decode(const std::string& path, const Registries& registries) {
   faults.raise();
   const std::vector<LoadedArm> arms = load_arms(config, registries);
   if (arms.size() != 1)
-    throw ConfigError(path + ": a golden decode has one arm, and this has " +
-                      std::to_string(arms.size()));
+    throw ConfigError("{}: a golden decode has one arm, and this has {}", path, arms.size());
   const LoadedArm& arm = arms[0];
   const Job job{static_cast<int>(arm.composition.run.first), 0};
-  if (arm.prompts() == 0) throw ConfigError(path + ": the task has no prompts");
+  if (arm.prompts() == 0) throw ConfigError("{}: the task has no prompts", path);
   const auto spell = [&](Token token) {
     const bool known = arm.tokenizer && token >= 0 && token < arm.tokenizer->vocabulary();
     return known ? arm.tokenizer->piece(token) : std::to_string(token);
@@ -56,7 +55,7 @@ std::vector<GoldenDecode> golden_decodes(const std::string& folder, const Regist
   std::vector<GoldenDecode> decodes;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
     if (entry.path().extension() == ".ini") decodes.push_back({entry.path().string(), "", ""});
-  if (decodes.empty()) throw DataError("there is no config (*.ini) in the folder '" + folder + "'");
+  if (decodes.empty()) throw DataError("there is no config (*.ini) in the folder '{}'", folder);
   std::sort(decodes.begin(), decodes.end(),
             [](const GoldenDecode& a, const GoldenDecode& b) { return a.config < b.config; });
   for (GoldenDecode& golden : decodes) {

@@ -12,9 +12,9 @@ namespace draftlab {
 inline const std::string kGoldenFolder = "tests/golden";
 
 struct GoldenDecode {
-  std::string config;      // Path of the config; its text ends in .txt instead of .ini.
+  std::string config;      // The path of the config; its text ends in .txt instead of .ini.
   std::string decoded;     // What it decodes now.
-  std::string difference;  // From what is stored; "" when there is none.
+  std::string difference;  // How it differs from what is stored; "" when it does not.
 };
 
 // Decodes every config (*.ini) of the folder, in f32 on one thread, in the order of their names.

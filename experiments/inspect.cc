@@ -43,9 +43,8 @@ std::int64_t row_in_run(const Trace& trace, std::int64_t run, std::int64_t wante
     if (sample.run == run && seen++ == wanted) return row;
     ++row;
   }
-  throw UsageError("run " + std::to_string(run) + " of '" + trace.path() + "' has " +
-                   std::to_string(seen) + " samples, and sample " + std::to_string(wanted) +
-                   " was asked for");
+  throw UsageError("run {} of '{}' has {} samples, and sample {} was asked for", run, trace.path(),
+                   seen, wanted);
 }
 
 int inspect_trace(const InspectFlags& flags, const CommandLine& line, const Registries&) {
@@ -57,7 +56,7 @@ int inspect_trace(const InspectFlags& flags, const CommandLine& line, const Regi
     return 0;
   }
   if (flags.run >= static_cast<std::int64_t>(trace.runs().size()))
-    throw UsageError("'" + trace.path() + "' has no run " + std::to_string(flags.run));
+    throw UsageError("'{}' has no run {}", trace.path(), flags.run);
   if (!flags.png.empty()) {
     std::cout << write_sheet(
         trace, flags.png, {flags.sample, flags.images, static_cast<int>(flags.run), !flags.plain});

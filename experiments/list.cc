@@ -18,10 +18,9 @@ int list(const CommandLine& line, const Registries& registries) {
   if (!wanted.empty() && std::count(kinds.begin(), kinds.end(), wanted) == 0) {
     const std::string near = nearest(wanted, kinds);
     if (near.empty())
-      throw UsageError("there is no kind of part '" + wanted +
-                       "'; draftlab list shows all of them");
+      throw UsageError("there is no kind of part '{}'; draftlab list shows all of them", wanted);
     if (wanted != near + "s")
-      throw UsageError("there is no kind of part '" + wanted + "'; did you mean '" + near + "'?");
+      throw UsageError("there is no kind of part '{}'; did you mean '{}'?", wanted, near);
     wanted = near;  // The word was the plural of a kind.
   }
   registries.each([&](const auto& registry) {

@@ -41,7 +41,7 @@ const Command& find_command(const std::string& name) {
   }
   const std::string near = nearest(name, names);
   const std::string hint = near.empty() ? "see draftlab --help" : "did you mean '" + near + "'?";
-  throw UsageError("there is no command '" + name + "'; " + hint);
+  throw UsageError("there is no command '{}'; {}", name, hint);
 }
 
 // Libraries and Python files, in the order in which they were named.

@@ -44,7 +44,7 @@ void begin(const Composition& cell, const Prompt& prompt) {
 }  // namespace
 
 void Rehearsal::tell(const std::string& sentence, Faults& faults) {
-  if (told_.insert(sentence).second) faults.add(path_ + ": " + sentence);
+  if (told_.insert(sentence).second) faults.add("{}: {}", path_, sentence);
 }
 
 bool Rehearsal::has_checkpoint(const std::string& key, const Bound<Model>& model, Faults& faults) {

@@ -43,8 +43,8 @@ Bound<Interface> bind(const Registry<Interface>& registry, const Config::Entry& 
   const auto* const plugin = registry.find(entry.value);
   if (!plugin) {
     const std::string near = nearest(entry.value, registry.names());
-    throw ConfigError(entry.where + ": unknown " + registry.kind() + " '" + entry.value + "'" +
-                      (near.empty() ? "" : "; did you mean '" + near + "'?"));
+    throw ConfigError("{}: unknown {} '{}'{}", entry.where, registry.kind(), entry.value,
+                      near.empty() ? "" : "; did you mean '" + near + "'?");
   }
   return plugin->bind(
       config, entry.key == registry.kind() ? entry.key + "." + entry.value : entry.key, faults);
@@ -76,8 +76,8 @@ int replay_traces(const ReplayFlags& flags, const CommandLine& line, const Regis
   for (const std::string& path : configs) take(Config::read(path, {}, faults));
   for (const auto& [key, value] : line.overrides) {
     if (!key.starts_with("estimator") && !key.starts_with("router"))
-      throw UsageError("--" + key +
-                       " is neither an estimator nor a router, and replay asks nothing else");
+      throw UsageError("--{} is neither an estimator nor a router, and replay asks nothing else",
+                       key);
     config.set({key, value, "--" + key});
   }
   faults.raise();

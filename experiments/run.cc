@@ -62,8 +62,8 @@ int run(const RunFlags& flags, const CommandLine& line, const Registries& regist
     total += static_cast<std::int64_t>(arm.prompts()) * arm.composition.run.samples;
   }
   if (total == 0)
-    throw ConfigError(line.paths[0] + ": the task has no prompts from run.first = " +
-                      std::to_string(first.run.first) + " on");
+    throw ConfigError("{}: the task has no prompts from run.first = {} on", line.paths[0],
+                      first.run.first);
 
   const std::string path = flags.out.empty() ? trace_path(line.paths[0], flags.resume) : flags.out;
   remove_leftovers(folder_of(path));

@@ -69,10 +69,10 @@ void check_folder(const std::string& folder, bool resume) {
   const bool goes_on = resume && fs::exists(folder + "/training.safetensors", error);
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
     if (goes_on || entry.path().extension() != ".safetensors") continue;
-    throw OutputError("'" + folder + "' holds " + entry.path().filename().string() + " already" +
-                      (resume ? ", without the state of its training: --resume has nothing to go "
-                                "on with, and --out names another folder"
-                              : ": --resume goes on with it, or --out names another folder"));
+    throw OutputError("'{}' holds {} already{}", folder, entry.path().filename().string(),
+                      resume ? ", without the state of its training: --resume has nothing to go "
+                               "on with, and --out names another folder"
+                             : ": --resume goes on with it, or --out names another folder");
   }
 }
 
@@ -82,8 +82,8 @@ int train(const TrainFlags& flags, const CommandLine& line, const Registries& re
   faults.raise();
   if (!config.find("trainer"))
     throw ConfigError(
-        line.paths[0] +
-        ": no trainer is named; write trainer = NAME (draftlab list trainer shows them)");
+        "{}: no trainer is named; write trainer = NAME (draftlab list trainer shows them)",
+        line.paths[0]);
   const std::vector<Cell> cells = expand(config, registries, faults);
   std::vector<Composition> compositions;
   for (const Cell& cell : cells) compositions.push_back(compose(cell.config, registries, faults));
@@ -91,8 +91,8 @@ int train(const TrainFlags& flags, const CommandLine& line, const Registries& re
   for (const Composition& composition : compositions) {
     const std::string& dtype = composition.run.machine.dtype;
     if (dtype == "q8" || dtype == "q4")
-      throw ConfigError("run.dtype = " + dtype +
-                        " rounds weights that are read; training is done in f32 or bf16");
+      throw ConfigError(
+          "run.dtype = {} rounds weights that are read; training is done in f32 or bf16", dtype);
   }
 
   const std::string out =

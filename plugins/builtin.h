@@ -72,6 +72,7 @@
   X(unmasker, credit)               \
   X(unmasker, hierarchical)         \
   X(unmasker, local_leap)           \
+  X(unmasker, prophet)              \
   X(unmasker, pc_sampler)           \
   X(task, positions)                \
   X(task, infill)                   \
@@ -90,6 +91,7 @@
   X(task, speed_bench)              \
   X(task, transduce)                \
   X(task, images)                   \
+  X(task, super_resolution)         \
   X(trainer, as_arm)                \
   X(trainer, block_diffusion)       \
   X(trainer, masked_diffusion)      \

@@ -28,11 +28,12 @@ room() {
 rooms=""
 room core/base
 room core/prob core/base
-room core/parts core/base core/prob
-room core/trace core/base core/prob core/parts
-room core/config core/base core/prob core/parts core/trace
-room core/metrics core/base core/prob core/parts core/trace
-room core/loop core/base core/prob core/parts core/trace core/config core/metrics
+room core/model core/base core/prob
+room core/parts core/base core/prob core/model
+room core/trace core/base core/prob core/model core/parts
+room core/config core/base core/prob core/model core/parts core/trace
+room core/metrics core/base core/prob core/model core/parts core/trace
+room core/loop core/base core/prob core/model core/parts core/trace core/config core/metrics
 
 # A plugin sees core, the list of plugins, and what its own room shares.
 for kind in acceptance drafters estimators frontiers routers unmaskers verifiers; do
@@ -101,6 +102,8 @@ forbid "only what reads and writes columns knows HDF5's handles" \
   '#include "core/trace/hdf5_handle.h"' $(sources ! -path 'core/trace/hdf5_*.cc')
 forbid "Boost, HDF5 and spdlog stay out of plugins" '#include [<"](boost/|hdf5|spdlog/)' \
   $(find plugins -name '*.cc')
+forbid "fmt fills in the errors of core/base/error.h, and nothing else" '#include [<"]fmt/' \
+  $(sources ! -path 'core/base/error.*')
 random='std::(mt19937|minstd_rand|ranlux|knuth_b|default_random_engine|random_device)'
 random="$random|std::[a-z_]*_distribution<"
 random="$random|[^_a-z](rand|srand|drand48|random)\\(\\)"

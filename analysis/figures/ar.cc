@@ -9,7 +9,7 @@
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kParts = 20;  // of a decode
+constexpr std::size_t kParts = 20;  // The parts of a decode that are told apart.
 
 // Returns the tokens of a block's sample, as far as the figure reads them.
 SampleRow tokens_of(const Frame::Block& block, std::size_t sample) {

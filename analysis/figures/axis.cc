@@ -23,8 +23,10 @@ std::string key_along(const PlotData& data, const std::vector<Actor>& known) {
     return number_of(value).has_value();
   });
   if (values.size() < 2 || !numbers)
-    throw DataError("the figure 'axis' needs numbers along '" + along +
-                    "', and the arms of these traces have none, or only one");
+    throw DataError(
+        "the figure 'axis' needs numbers along '{}', and the arms of these traces have none, or "
+        "only one",
+        along);
   return along;
 }
 
@@ -53,8 +55,8 @@ Picture axis_figure(const PlotData& data) {
     prompts = std::max(prompts, static_cast<std::size_t>(group.cell(*up.quantity).prompts));
   }
   if (shown.empty())
-    throw DataError("the figure 'axis' shows " + up.quantity->name +
-                    ", and no arm has it; choose another with --score");
+    throw DataError("the figure 'axis' shows {}, and no arm has it; choose another with --score",
+                    up.quantity->name);
   int reference = -1;
   for (const Report::Group& group : report.groups) reference = group.baseline;
   const Cast roles =
@@ -77,7 +79,7 @@ Picture axis_figure(const PlotData& data) {
   std::vector<LegendEntry> legend = roles.legend();
   const auto heading = std::find_if(legend.begin(), legend.end(),
                                     [](const LegendEntry& entry) { return entry.heading; });
-  legend.erase(heading, legend.end());  // the axis itself says what the markers would
+  legend.erase(heading, legend.end());  // The axis itself says what the markers would.
   if (legend.size() > 1) sheet.legend(legend);
   sheet.title(roles.left_out);
   const std::string axes =

@@ -8,7 +8,8 @@
 namespace draftlab {
 namespace {
 
-constexpr Bootstrap kDraws = {500, 1};  // a bin: pictures show two digits
+// They are drawn anew for each bin, and pictures show two digits.
+constexpr Bootstrap kDraws = {500, 1};
 
 }  // namespace
 

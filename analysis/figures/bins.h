@@ -25,7 +25,7 @@ class Bins {
   }
   bool empty(std::size_t series) const;
   bool empty() const;
-  std::size_t prompts() const;  // the most that any bin has
+  std::size_t prompts() const;  // Returns the number of prompts of the bin that has the most.
   Estimate at(std::size_t series, std::size_t bin) const;
   // A block a series for gnuplot: "x value low high" a line; series without data have a block too,
   // so that indices stay.

@@ -40,7 +40,7 @@ struct Curve {
 // curve each, and in every arm.
 struct Expectations {
   std::vector<std::string> attached, columns;
-  double most = 0;  // of all
+  double most = 0;  // The largest value of all.
   explicit Expectations(const Frame& frame)
       : attached(frame.estimators()), columns{"step_expected"} {
     for (const std::string& name : attached) columns.push_back("step_expected_" + name);
@@ -86,7 +86,7 @@ Picture calibration_figure(const PlotData& data) {
               const bool judged =
                   block.rows[1][d] >= 0 &&
                   block.rows[0][d] >=
-                      block.steps[exact][s];  // a structural acceptance tests nothing
+                      block.steps[exact][s];  // A structural acceptance tests nothing.
               if (const double c = block.rows[2][d]; judged && c >= 0)
                 drafts.add(static_cast<std::size_t>(series), c, 1, prompt, block.rows[1][d]);
             }

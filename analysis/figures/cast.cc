@@ -204,9 +204,10 @@ Cast cast(const std::vector<Actor>& given, const CastRequest& request) {
   Keys others = keys;
   std::erase(others, request.along);
   if (!request.series.empty() && tuples(shown, request.series).size() > kColours)
-    throw UsageError("--series has " + std::to_string(tuples(shown, request.series).size()) +
-                     " values, and " + std::to_string(kColours) +
-                     " colours can be told apart; name fewer keys, and the others become panels");
+    throw UsageError(
+        "--series has {} values, and {} colours can be told apart; name fewer keys, and the others "
+        "become panels",
+        tuples(shown, request.series).size(), kColours);
   const Keys colours = request.series.empty() ? colour_keys(shown, others) : request.series;
   // Keys that tell arms of one colour and one marker apart.
   Keys panels, seen = colours;

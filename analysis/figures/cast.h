@@ -15,8 +15,9 @@ namespace draftlab {
 struct Actor {
   int group = 0;
   std::string name;
-  std::vector<std::pair<std::string, std::string>> values = {};  // of config keys
-  std::string value(const std::string& key) const;               // "" where it has none
+  // The config keys of the actor and their values.
+  std::vector<std::pair<std::string, std::string>> values = {};
+  std::string value(const std::string& key) const;  // Returns "" where it has no such key.
 };
 
 // "self, draft length 5": what tells an actor apart, in words.
@@ -26,27 +27,30 @@ std::string words_of(const Actor& actor);
 std::vector<Actor> actors(const Frame& frame, const Grouping& grouping);
 
 struct CastRequest {
-  std::vector<std::string> series = {};  // keys whose values are colours; empty: chosen
-  std::string along = {};                // the key whose values are markers; empty: none
-  int reference = -1;                    // group that all are compared with
+  // The keys whose values are colours; where there are none, they are chosen.
+  std::vector<std::string> series = {};
+  std::string along = {};  // The key whose values are markers; "" for none.
+  int reference = -1;      // The group that all others are compared with.
 };
 
 struct Cast {
   struct Role {
     int group = 0;
     std::size_t panel = 0, colour = 0, marker = 0;
-    std::string name;        // what its colour stands for
-    double along = 0;        // the number along the key, or the place of its value
-    bool reference = false;  // drawn in black, in every panel
+    std::string name;        // The name says what its colour stands for.
+    double along = 0;        // The number along the key, or the place of its value.
+    bool reference = false;  // The reference is drawn in black, in every panel.
   };
   std::vector<Role> roles;
-  std::vector<std::string> panels;            // their titles; one that is empty: a single panel
-  std::vector<std::string> colours, markers;  // what they stand for
-  std::string marker_title, reference;        // words; empty where there is none
-  std::string left_out;                       // what is not shown, for the title
+  std::vector<std::string> panels;  // The titles of the panels; a single panel has an empty one.
+  std::vector<std::string> colours, markers;  // What colours and markers stand for.
+  // The words for the markers and the reference, empty where there is none.
+  std::string marker_title, reference;
+  std::string left_out;  // What is not shown, for the title.
 
-  const Role* role_of(int group) const;      // null where the group is not shown
-  std::string mark(const Role& role) const;  // "lc rgb '#0072B2' pt 7"
+  const Role* role_of(int group) const;  // Returns null where the group is not shown.
+  // Returns a mark in gnuplot's words, such as "lc rgb '#0072B2' pt 7".
+  std::string mark(const Role& role) const;
   std::vector<LegendEntry> legend() const;
 };
 

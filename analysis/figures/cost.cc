@@ -32,7 +32,7 @@ std::vector<double> scaled(std::vector<double> values, double by) {
 
 struct Part {
   std::string name;
-  std::vector<double> forwards, seconds;  // a series each
+  std::vector<double> forwards, seconds;  // Each of these is a series.
 };
 
 }  // namespace
@@ -44,7 +44,7 @@ Picture cost_figure(const PlotData& data) {
       seconds = means(data, data.frame.numbers("sample_seconds"));
   for (const std::string& whose : {std::string(), std::string("drafter_")}) {
     for (const std::string& kind : kKindNames) {
-      const bool calls = kind != "aux";  // which costs no forward of a model
+      const bool calls = kind != "aux";  // The kind `aux` costs no forward of a model.
       parts.push_back(
           {(whose.empty() ? "" : "draft model: ") + kind,
            calls ? means(data, data.frame.numbers("sample_" + whose + "nfe_" + kind)) : nothing,

@@ -16,16 +16,20 @@ namespace draftlab {
 class Bins;
 
 struct PlotRequest {
-  std::vector<std::string> by = {};  // config keys; empty: every arm is a series
-  std::string baseline = {};         // "key=value ..."
-  std::string score = {};  // quantity upwards in `pareto`, in the cells of `heat`; empty: a task's
-                           // score, else perplexity
-  std::string speed = "nfe";  // quantity across in `pareto`
-  std::vector<std::string> axes =
-      {};  // the two keys of `heat`, the first that of `axis`; empty: those with most values
-  std::vector<std::string> series = {};  // keys whose values are colours; empty: chosen
-  std::string along = {};                // key along which the arms of a series are joined
-  OrderReading order = {};               // of the tokens of one step, in `ar`
+  // The config keys that tell series apart; where there are none, every arm is a series.
+  std::vector<std::string> by = {};
+  std::string baseline = {};  // The baseline as "key=value ...".
+  // The quantity upwards in `pareto` and in the cells of `heat`; where it is empty, a task's score,
+  // or else perplexity.
+  std::string score = {};
+  std::string speed = "nfe";  // The quantity across in `pareto`.
+  // The two keys of `heat`, of which `axis` has the first; where there are none, those with most
+  // values.
+  std::vector<std::string> axes = {};
+  // The keys whose values are colours; where there are none, they are chosen.
+  std::vector<std::string> series = {};
+  std::string along = {};   // The key along which the arms of a series are joined.
+  OrderReading order = {};  // How `ar` orders the tokens of one step.
   PageWidth width = PageWidth::double_column;
 };
 
@@ -34,10 +38,10 @@ struct PlotRequest {
 struct Reading {
   const Quantity* quantity;
   bool factor = false;
-  std::string label() const;                      // "NFE, times fewer"
-  Estimate of(const Report::Group& group) const;  // a baseline's factor is 1
+  std::string label() const;  // Returns the title of an axis, such as "NFE, times fewer".
+  Estimate of(const Report::Group& group) const;  // A baseline's factor is 1.
   int better() const { return factor ? 1 : quantity->better; }
-  bool share() const;  // lies between 0 and 1
+  bool share() const;  // Says whether values lie between 0 and 1.
 };
 
 // What the figures are made from.
@@ -48,8 +52,8 @@ struct PlotData {
   const PlotRequest& request;
 
   std::size_t series() const { return grouping.groups.size(); }
-  std::vector<std::string> names() const;    // of the groups, short
-  int series_of(std::int64_t sample) const;  // -1: the sample does not count
+  std::vector<std::string> names() const;    // Returns short names of the groups.
+  int series_of(std::int64_t sample) const;  // Returns -1 where the sample does not count.
 };
 
 // The groups of a report as actors, in their order.
@@ -58,20 +62,21 @@ std::vector<Actor> actors_of(const PlotData& data, const Report& report);
 // DataError where times may not be compared, with the reason: no figure shows them side by side.
 void refuse_times(const PlotData& data, const Quantity& quantity, const std::string& figure);
 
-Picture pareto_figure(const PlotData& data);      // worth against speed, with the Pareto front
-Picture acceptance_figure(const PlotData& data);  // by depth
-Picture progress_figure(const PlotData& data);    // acceptance over the course of a decode
+Picture pareto_figure(const PlotData& data);  // Shows worth against speed, with the Pareto front.
+Picture acceptance_figure(const PlotData& data);  // Shows acceptance by depth.
+Picture progress_figure(const PlotData& data);    // Shows acceptance over the course of a decode.
 Picture ar_figure(
-    const PlotData& data);  // AR-ness, confidence and tokens a step as decoding goes on
-Picture calibration_figure(
-    const PlotData& data);  // expected against true prefix; confidence against acceptance
-Picture router_figure(const PlotData& data);   // decisions over a block
-Picture cost_figure(const PlotData& data);     // forwards and seconds by kind
-Picture heat_figure(const PlotData& data);     // two axes of a sweep
-Picture axis_figure(const PlotData& data);     // one axis of a sweep
-Picture machine_figure(const PlotData& data);  // predicted speedup on other machines
+    const PlotData& data);  // Shows AR-ness, confidence and tokens a step as decoding goes on.
+// Shows the expected prefix against the true one, and confidence against acceptance.
+Picture calibration_figure(const PlotData& data);
+Picture router_figure(const PlotData& data);  // Shows decisions over a block.
+Picture cost_figure(const PlotData& data);    // Shows forwards and seconds by kind.
+Picture heat_figure(const PlotData& data);    // Shows two axes of a sweep.
+Picture axis_figure(const PlotData& data);    // Shows one axis of a sweep.
+// Shows the speedup that is predicted on other machines.
+Picture machine_figure(const PlotData& data);
 Picture training_figure(const std::vector<std::string>& paths,
-                        PageWidth width);  // curves.h5 of trainings
+                        PageWidth width);  // Shows the curves.h5 of trainings.
 
 // A sheet whose panels show the curves of bins: one row of panels for every panel of the cast, the
 // arms without data left out.

@@ -26,8 +26,8 @@ std::vector<std::string> axes_of(const PlotData& data) {
   }
   if (keys.size() < 2)
     throw DataError(
-        "the figure 'heat' needs a sweep over two keys, and the arms of these traces differ in " +
-        (keys.empty() ? "none" : "'" + keys[0] + "' alone"));
+        "the figure 'heat' needs a sweep over two keys, and the arms of these traces differ in {}",
+        keys.empty() ? "none" : "'" + keys[0] + "' alone");
   keys.resize(2);
   return keys;
 }
@@ -38,8 +38,8 @@ Picture heat_figure(const PlotData& data) {
   const std::vector<std::string> keys = axes_of(data);
   std::vector<std::string> xs = values_of(data.frame, keys[0]), ys = values_of(data.frame, keys[1]);
   if (xs.empty() || ys.empty())
-    throw DataError("the figure 'heat' found no arm with the key '" +
-                    (xs.empty() ? keys[0] : keys[1]) + "'");
+    throw DataError("the figure 'heat' found no arm with the key '{}'",
+                    xs.empty() ? keys[0] : keys[1]);
   const Quantity& quantity =
       data.quantities.find(data.request.score.empty() ? "tokens_per_forward" : data.request.score);
   const Reading shade{&quantity};
@@ -50,7 +50,7 @@ Picture heat_figure(const PlotData& data) {
   request.metrics = {quantity.name};
   const Report report = make_report(data.frame, request);
   std::map<std::pair<std::string, std::string>, const ReportCell*> cells;
-  std::string without;  // arms that lack one of the keys
+  std::string without;  // The arms that lack one of the keys.
   for (const Report::Group& group : report.groups) {
     if (group.keys[0].empty() || group.keys[1].empty())
       without += (without.empty() ? "without " : "; without ") +
@@ -76,8 +76,8 @@ Picture heat_figure(const PlotData& data) {
     prompts = std::max(prompts, static_cast<std::size_t>(cell->prompts));
   }
   if (low > high)
-    throw DataError("the figure 'heat' shows " + quantity.name +
-                    ", and no arm has it; choose another with --score");
+    throw DataError("the figure 'heat' shows {}, and no arm has it; choose another with --score",
+                    quantity.name);
   std::string table = "# " + shade.label() + ", low, high, column, row, dark, " + keys[0] + ", " +
                       keys[1] + "\n",
               x_tics, y_tics;

@@ -67,9 +67,10 @@ Picture pareto_figure(const PlotData& data) {
     prompts = std::max(prompts, group.cell(*up.quantity).prompts);
   }
   if (shown.empty())
-    throw DataError("the figure 'pareto' shows " + up.quantity->name + " against " +
-                    across.quantity->name +
-                    ", and no arm has both; choose others with --score and --speed");
+    throw DataError(
+        "the figure 'pareto' shows {} against {}, and no arm has both; choose others with --score "
+        "and --speed",
+        up.quantity->name, across.quantity->name);
   const std::string along = data.request.along.empty() ? numeric_key(shown) : data.request.along;
   const bool one = by_baseline.size() == 1;
   const Cast roles = cast(shown, {.series = data.request.series,
@@ -102,7 +103,7 @@ Picture pareto_figure(const PlotData& data) {
       if (actor.group == group) return words_of(actor);
     return short_name(report.groups[static_cast<std::size_t>(group)].name);
   };
-  std::string stairs, joined;  // the fronts; lines that join arms of one colour
+  std::string stairs, joined;  // The fronts, and the lines that join arms of one colour.
   int fronts = 0, blocks = 0;
   for (const auto& [baseline, points] : by_baseline) {
     const std::vector<Point> front =
@@ -115,7 +116,7 @@ Picture pareto_figure(const PlotData& data) {
       std::string commands = axes + "plot 'pareto_front.dat' index " + std::to_string(fronts) +
                              " using 1:2 with lines lc rgb '#999999' dt 2 lw 1";
       std::string marks;
-      std::size_t colour_before = kColours;  // of the line that is being drawn
+      std::size_t colour_before = kColours;  // The colour of the line that is being drawn.
       for (const Cast::Role& role : roles.roles) {
         const bool here = std::any_of(points.begin(), points.end(), [&](const Point& point) {
           return point.group == role.group;

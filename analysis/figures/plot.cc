@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 struct Figure {
   FigureInfo info;
-  std::function<Picture(const PlotData&)> make;  // empty: from curves
+  std::function<Picture(const PlotData&)> make;  // It is empty for what is drawn from curves.
 };
 
 const std::vector<std::string> kFormats = {"svg", "png", "pdf"};
@@ -77,7 +77,7 @@ std::vector<std::string> take_curves(std::vector<std::string>& paths) {
     std::sort(here.begin(), here.end());
     curves.insert(curves.end(), here.begin(), here.end());
     if (traces || here.empty())
-      rest.push_back(path);  // an empty folder is refused by the frame, in words
+      rest.push_back(path);  // The frame refuses an empty folder in words.
   }
   paths = rest;
   return curves;
@@ -107,13 +107,12 @@ void check_request(const PlotFiles& files) {
   for (const std::string& name : files.figures) {
     if (std::count(known.begin(), known.end(), name) > 0) continue;
     const std::string near = nearest(name, known);
-    throw UsageError(
-        "there is no figure '" + name + "'; " +
-        (near.empty() ? "there are " + joined(known) : "did you mean '" + near + "'?"));
+    throw UsageError("there is no figure '{}'; {}", name,
+                     near.empty() ? "there are " + joined(known) : "did you mean '" + near + "'?");
   }
   for (const std::string& format : files.formats) {
     if (std::count(kFormats.begin(), kFormats.end(), format) == 0)
-      throw UsageError("--format " + format + " is none of svg, png, pdf");
+      throw UsageError("--format {} is none of svg, png, pdf", format);
   }
 }
 
@@ -148,18 +147,18 @@ void draw(const std::vector<Picture>& pictures, const std::string& folder,
       if (status == 127) {
         std::error_code error;
         fs::remove(log, error);
-        throw OutputError("the figures cannot be drawn: there is no program '" + gnuplot +
-                          "' (Debian: apt-get install gnuplot-nox); data and scripts are in '" +
-                          folder + "'");
+        throw OutputError(
+            "the figures cannot be drawn: there is no program '{}' (Debian: apt-get install "
+            "gnuplot-nox); data and scripts are in '{}'",
+            gnuplot, folder);
       }
       if (status != 0)
-        throw OutputError("gnuplot failed on '" + folder + "/" + picture.name +
-                          ".gp' and says why in '" + log + "'");
+        throw OutputError("gnuplot failed on '{}/{}.gp' and says why in '{}'", folder, picture.name,
+                          log);
       std::error_code error;
       fs::remove(log, error);
       fs::rename(folder + "/" + partial, folder + "/" + whole, error);
-      if (error)
-        throw OutputError("'" + folder + "/" + whole + "' cannot be written: " + error.message());
+      if (error) throw OutputError("'{}/{}' cannot be written: {}", folder, whole, error.message());
     }
   }
 }
@@ -203,8 +202,8 @@ bool Reading::share() const {
 void refuse_times(const PlotData& data, const Quantity& quantity, const std::string& figure) {
   const std::string refused = quantity.timing ? times_refused(data.frame) : "";
   if (!refused.empty())
-    throw DataError("the figure '" + figure + "' would compare " + quantity.name +
-                    ", and times may not be compared: " + refused);
+    throw DataError("the figure '{}' would compare {}, and times may not be compared: {}", figure,
+                    quantity.name, refused);
 }
 
 std::vector<std::string> swept_keys(const Frame& frame) {
@@ -295,8 +294,8 @@ Plotted plot(const PlotFiles& files, const PlotRequest& request) {
       continue;
     try {
       if (figure.make && !data)
-        throw DataError("the figure '" + figure.info.name +
-                        "' needs a trace, and only curves of trainings were named");
+        throw DataError("the figure '{}' needs a trace, and only curves of trainings were named",
+                        figure.info.name);
       if (!figure.make) {
         plotted.pictures.push_back(training_figure(curves, request.width));
         continue;

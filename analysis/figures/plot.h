@@ -15,15 +15,15 @@ struct FigureInfo {
 const std::vector<FigureInfo>& figures();
 
 struct PlotFiles {
-  std::vector<std::string> paths;              // traces, curves, folders of either
-  std::vector<std::string> figures = {"all"};  // names
-  std::string out;                             // folder
+  std::vector<std::string> paths;              // Traces, curves, or folders of either.
+  std::vector<std::string> figures = {"all"};  // The names of figures.
+  std::string out;                             // The folder that they are written to.
   std::vector<std::string> formats = {"svg", "png", "pdf"};
 };
 
 struct Plotted {
   std::vector<Picture> pictures;
-  std::vector<std::string> left_out;  // a sentence each: why a figure of "all" was not drawn
+  std::vector<std::string> left_out;  // Why a figure of "all" was not drawn, a sentence each.
 };
 
 // UsageError: no such figure or format. DataError: a figure that was named lacks its data.

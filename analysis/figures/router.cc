@@ -8,8 +8,8 @@
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kParts = 20;  // of a decode without blocks
-constexpr std::size_t kSteps = 40;  // of a block, at most
+constexpr std::size_t kParts = 20;  // The parts of a decode without blocks.
+constexpr std::size_t kSteps = 40;  // The most steps of a block that are shown.
 
 }  // namespace
 
@@ -40,7 +40,7 @@ Picture router_figure(const PlotData& data) {
                                                       static_cast<double>(steps) * kParts);
             if (part >= parts) continue;
             const double routed =
-                block.steps[4][begin + s];  // a shadow verifies where the router would not have
+                block.steps[4][begin + s];  // A shadow verifies where the router would not have.
             verified.add(series, part, prompt, routed >= 0 ? routed : block.steps[0][begin + s]);
             span.add(series, part, prompt, block.steps[1][begin + s]);
             if (const double x = block.steps[2][begin + s]; x == x)

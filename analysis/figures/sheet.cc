@@ -7,10 +7,11 @@
 namespace draftlab {
 namespace {
 
-constexpr int kAbove = 18, kBelow = 34;  // of a panel: title; tics and label
+// The room above a panel for its title, and below it for tics and label.
+constexpr int kAbove = 18, kBelow = 34;
 constexpr int kLegendRow = 13, kTitleRow = 16;
-constexpr double kChar = 4.7;    // of the type, in points
-constexpr int kNarrowest = 150;  // panel
+constexpr double kChar = 4.7;    // The width of a character, in points.
+constexpr int kNarrowest = 150;  // The narrowest panel, in points.
 
 std::size_t columns_of(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
@@ -109,7 +110,8 @@ std::string AxisRange::commands(char axis, bool share, std::size_t most,
     std::string tics;
     double before = 0;
     for (const double value : values) {
-      if (before > 0 && std::log(value / before) < apart) continue;  // it would touch the other
+      // Its label would touch the one before.
+      if (before > 0 && std::log(value / before) < apart) continue;
       tics += (tics.empty() ? "" : ", ") + number_text(value);
       before = value;
     }
@@ -172,7 +174,8 @@ Picture Sheet::picture(const std::string& caption) const {
   const int legend_height = legend_.empty() ? 4 : (row + 1) * kLegendRow + 10;
   const int height = top + rows * layout_.panel_height + legend_height;
   const auto fx = [&](double points) { return number_text(points / width()); };
-  const auto fy = [&](double points) { return number_text(1 - points / height); };  // from above
+  // Places are counted from above.
+  const auto fy = [&](double points) { return number_text(1 - points / height); };
   const auto size = [&](double unit) {
     return number_text(std::round(unit * width() * 1000) / 1000) + "," +
            number_text(std::round(unit * height * 1000) / 1000);

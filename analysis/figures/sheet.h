@@ -14,9 +14,9 @@
 namespace draftlab {
 
 struct Picture {
-  std::string name;    // of its files: pareto.gp, pareto.dat, pareto.svg
-  std::string script;  // draws with  gnuplot -e "format='png'" NAME.gp  in its folder
-  std::vector<std::pair<std::string, std::string>> data;  // file name and text
+  std::string name;    // The name of its files: pareto.gp, pareto.dat, pareto.svg.
+  std::string script;  // The command  gnuplot -e "format='png'" NAME.gp  draws it in its folder.
+  std::vector<std::pair<std::string, std::string>> data;  // Pairs of a file's name and its text.
   std::string caption;
 };
 
@@ -28,7 +28,7 @@ inline constexpr std::size_t kColours = 8, kMarkers = 8;
 // Okabe and Ito's colours, which the colour-blind tell apart, with grey in the place of black,
 // which is the baseline's; their yellow last, since it is faint on white.
 std::string colour(std::size_t series);
-int marker(std::size_t series);  // a shape of gnuplot
+int marker(std::size_t series);  // Returns a shape of gnuplot.
 // "lc rgb '#0072B2' pt 7": a colour with a shape of its own.
 std::string point_style(std::size_t series);
 
@@ -49,7 +49,7 @@ class AxisRange {
  public:
   void add(double value);
   void add(const Estimate& estimate);
-  bool within_a_share() const;  // whether all numbers lie between 0 and 1
+  bool within_a_share() const;  // Says whether all numbers lie between 0 and 1.
   // "set xrange [..]" and tics that do not collide, at most `most` of them. Whole numbers whose
   // largest is eight times the smallest, as powers of two are, stand on a logarithmic axis at
   // `values`.
@@ -63,16 +63,16 @@ class AxisRange {
 
 struct LegendEntry {
   std::string text;
-  std::string style;     // of its mark: "lc rgb '#0072B2' pt 7"
-  bool heading = false;  // begins a line, without a mark
+  std::string style;     // The mark in gnuplot's words, such as "lc rgb '#0072B2' pt 7".
+  bool heading = false;  // A heading begins a line and has no mark.
 };
 
 class Sheet {
  public:
   struct Layout {
-    std::size_t across = 1;  // panels side by side, where the page is wide enough
+    std::size_t across = 1;  // How many panels stand side by side, where the page is wide enough.
     int panel_height = 170;
-    int left = 42, right = 12;  // margins of a panel
+    int left = 42, right = 12;  // The margins of a panel.
     PageWidth width = PageWidth::double_column;
   };
   Sheet(std::string name, Layout layout);

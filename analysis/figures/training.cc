@@ -61,8 +61,8 @@ Picture training_figure(const std::vector<std::string>& paths, PageWidth width) 
   for (std::size_t i = 0; i < names.size(); ++i) legend.push_back({names[i], point_style(i)});
   sheet.legend(legend);
   if (names.size() > kColours)
-    throw DataError("the figure 'training' tells " + std::to_string(kColours) +
-                    " trainings apart, and " + std::to_string(names.size()) + " were named");
+    throw DataError("the figure 'training' tells {} trainings apart, and {} were named", kColours,
+                    names.size());
   std::int64_t last = 1;
   for (const Curves& c : curves) {
     if (!c.steps.empty()) last = std::max(last, c.steps.back().step);
@@ -107,7 +107,7 @@ Picture training_figure(const std::vector<std::string>& paths, PageWidth width) 
     sheet.data(plotted.file, table);
     sheet.panel(plotted.title, "step of the optimiser", plotted.label, commands + "plot " + lines);
   }
-  if (!any) throw DataError("'" + paths.front() + "' holds no rows of a training");
+  if (!any) throw DataError("'{}' holds no rows of a training", paths.front());
   return sheet.picture("Curves as recorded, not smoothed; a training each, so no intervals.");
 }
 

@@ -14,8 +14,7 @@ namespace {
 // Says whether `draft` has the token among its k likeliest.
 bool drafted(const DraftRow& draft, const TokenRow& token, int k) {
   if (static_cast<int>(draft.top.size()) < k)
-    throw Fault("a draft has " + std::to_string(draft.top.size()) + " tokens, and " +
-                std::to_string(k) + " are read");
+    throw Fault("a draft has {} tokens, and {} are read", draft.top.size(), k);
   return draft.position == token.position &&
          std::any_of(draft.top.begin(), draft.top.begin() + k,
                      [&](const auto& best) { return best.first == token.token; });
@@ -132,11 +131,12 @@ std::vector<AcceptanceLimits> acceptance_limits(const Frame& frame,
     }
   });
   if (arms.empty()) {
-    throw DataError("'" + frame.files().front().path +
-                    "' has no arm that decoded stepwise and recorded the likeliest tokens of every "
-                    "mask in order; decode with drafter = confidence, "
-                    "drafter.confidence.source = pass, router = never, decode.temperature = 0, "
-                    "decode.draft_length as long as the text, trace.drafts = all and trace.top_k");
+    throw DataError(
+        "'{}' has no arm that decoded stepwise and recorded the likeliest tokens of every mask in "
+        "order; decode with drafter = confidence, drafter.confidence.source = pass, router = "
+        "never, decode.temperature = 0, decode.draft_length as long as the text, trace.drafts = "
+        "all and trace.top_k",
+        frame.files().front().path);
   }
 
   std::vector<AcceptanceLimits> result;

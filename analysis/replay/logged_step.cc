@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/parts/blocks.h"
+#include "core/model/blocks.h"
 #include "core/prob/chance.h"
 
 namespace draftlab {
@@ -51,9 +51,10 @@ void each_step(const Frame& frame, int vocabulary,
                const std::function<void(const LoggedStep&)>& visit) {
   for (const Frame::File& file : frame.files()) {
     if (file.drafts == "none")
-      throw DataError("'" + file.path +
-                      "' recorded no drafts, without which nothing can be replayed; decode with "
-                      "trace.drafts = span or all");
+      throw DataError(
+          "'{}' recorded no drafts, without which nothing can be replayed; decode with "
+          "trace.drafts = span or all",
+          file.path);
   }
   std::vector<Setting> settings;
   for (std::size_t arm = 0; arm < frame.arms().size(); ++arm)

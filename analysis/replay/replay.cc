@@ -189,9 +189,10 @@ Replay replay(const Frame& frame, const ReplayRequest& request) {
   for (const Frame::Arm& arm : frame.arms()) {
     const std::string* const verifier = arm.find("verifier");
     if (verifier && *verifier == "block")
-      throw DataError("arm '" + arm.run.arm +
-                      "' was judged by verifier block, whose acceptance probabilities are of whole "
-                      "paths; replay needs those of each draft given the drafts before it");
+      throw DataError(
+          "arm '{}' was judged by verifier block, whose acceptance probabilities are of whole "
+          "paths; replay needs those of each draft given the drafts before it",
+          arm.run.arm);
   }
   Replay result;
   const std::size_t prompts = frame.prompts().size();
@@ -217,8 +218,8 @@ Replay replay(const Frame& frame, const ReplayRequest& request) {
     ledgers.emplace_back(candidate.name, prompts);
     routers.push_back({nullptr, candidate.estimator ? candidate.estimator->make() : nullptr});
     if (candidate.router.make()->reads_expected() && !candidate.estimator) {
-      throw UsageError("router '" + candidate.name +
-                       "' reads an estimator, and none is named; add --estimator NAME");
+      throw UsageError("router '{}' reads an estimator, and none is named; add --estimator NAME",
+                       candidate.name);
     }
   }
 
@@ -281,9 +282,10 @@ Replay replay(const Frame& frame, const ReplayRequest& request) {
     }
   });
   if (result.judged == 0) {
-    throw DataError("'" + frame.files()[0].path +
-                    "' has no step whose drafts were judged; decode with decode.shadow = commit or "
-                    "observe, or a router that verifies");
+    throw DataError(
+        "'{}' has no step whose drafts were judged; decode with decode.shadow = commit or observe, "
+        "or a router that verifies",
+        frame.files()[0].path);
   }
   result.prompts = std::count(seen.begin(), seen.end(), 1);
   result.luck = luck.mean(), result.luck_spread = luck.spread();

@@ -17,7 +17,7 @@ Dialect dialect_of(const std::string& name) {
                                                    {"sglang", Dialect::sglang}};
   const auto found = dialects.find(name);
   if (found == dialects.end())
-    throw UsageError("--dialect " + name + " must be vllm, spec-bench, sglang or own");
+    throw UsageError("--dialect {} must be vllm, spec-bench, sglang or own", name);
   return found->second;
 }
 

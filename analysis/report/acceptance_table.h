@@ -10,6 +10,7 @@ namespace draftlab {
 
 // A row a group, one column a term; the definitions below.
 std::string acceptance_table(const Frame& frame, const ReportRequest& request, Dialect dialect);
-Dialect dialect_of(const std::string& name);  // vllm, spec-bench, sglang, own; UsageError
+// Reads vllm, spec-bench, sglang or own. Throws UsageError for any other name.
+Dialect dialect_of(const std::string& name);
 
 }  // namespace draftlab

@@ -61,13 +61,13 @@ std::string aup_table(const Frame& frame, const ReportRequest& request,
     const AupPoint point{value(parallelism), 100 * value(score)};
     if (std::isnan(point.accuracy) || std::isnan(point.parallelism)) continue;
     if (point.accuracy < 0 || point.accuracy > 100)
-      throw UsageError("--aup " + accuracy + ": an accuracy lies between 0 and 1, and this is " +
-                       fixed(point.accuracy / 100, 3) + " in " + grouping.groups[g].name);
+      throw UsageError("--aup {}: an accuracy lies between 0 and 1, and this is {} in {}", accuracy,
+                       fixed(point.accuracy / 100, 3), grouping.groups[g].name);
     best = std::max(best, point.accuracy);
     methods[grouping.groups[g].keys.front()].push_back(point);
   }
   if (best == 0)
-    throw DataError("--aup " + accuracy + ": no group has any, so there is nothing to weigh");
+    throw DataError("--aup {}: no group has any, so there is nothing to weigh", accuracy);
   TextTable table{{request.by.front(), "settings", "best accuracy %", "tokens/NFE at most", "AUP"},
                   {}};
   std::string notes;

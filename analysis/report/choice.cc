@@ -39,10 +39,10 @@ std::set<std::string> best_methods(const Frame& tuning, const ReportRequest& req
   const Quantities quantities(tuning);
   const Quantity& quantity = quantities.find(request.choose);
   if (quantity.better == 0)
-    throw UsageError("--choose " + request.choose +
-                     ": neither more nor less of it is better, so no arm is the best");
+    throw UsageError("--choose {}: neither more nor less of it is better, so no arm is the best",
+                     request.choose);
   if (const std::string refused = quantity.timing ? times_refused(tuning) : ""; !refused.empty())
-    throw DataError("--choose " + request.choose + ": times may not be compared, since " + refused);
+    throw DataError("--choose {}: times may not be compared, since {}", request.choose, refused);
   const Grouping singles(tuning, {});
   const Pairing pairing(tuning, singles);
   const Measured& measured = quantities.of(quantity);
@@ -90,8 +90,8 @@ std::set<std::string> best_methods(const Frame& tuning, const ReportRequest& req
         ") on " + std::to_string(prompts) + " prompts that are not reported.");
   }
   if (best.empty())
-    throw DataError("no tuning sample measures '" + request.choose +
-                    "', so no arm can be chosen by it");
+    throw DataError("no tuning sample measures '{}', so no arm can be chosen by it",
+                    request.choose);
   return methods;
 }
 
@@ -102,7 +102,7 @@ bool is_baseline(const Frame& frame, const std::vector<int>& arms, const std::st
   for (std::string word; words >> word;) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos || equals == 0)
-      throw UsageError("--baseline " + baseline + " must be key=value, or several of them");
+      throw UsageError("--baseline {} must be key=value, or several of them", baseline);
     const std::string key = word.substr(0, equals), value = word.substr(equals + 1);
     if (!std::all_of(arms.begin(), arms.end(),
                      [&](int arm) { return frame.key(arm, key) == value; }))
@@ -119,8 +119,9 @@ Frame chosen(const Frame& frame, const ReportRequest& request, std::vector<std::
     const std::set<double> indices(index.begin(), index.end());
     const std::size_t count = std::stoul(request.tune[0]);
     if (count == 0 || count >= indices.size()) {
-      throw UsageError("--tune " + request.tune[0] + " must leave some of the " +
-                       std::to_string(indices.size()) + " prompts to choose on and some to report");
+      throw UsageError(
+          "--tune {} must leave some of the {} prompts to choose on and some to report",
+          request.tune[0], indices.size());
     }
     const double first_reported = *std::next(indices.begin(), static_cast<std::ptrdiff_t>(count));
     std::vector<char> tuning(keep.size());
@@ -136,10 +137,10 @@ Frame chosen(const Frame& frame, const ReportRequest& request, std::vector<std::
       used.insert(tuning.prompts()[sample.prompt]);
     for (const Frame::Sample& sample : frame.samples()) {
       if (!used.contains(frame.prompts()[sample.prompt])) continue;
-      throw DataError("prompt '" + frame.prompts()[sample.prompt] + "' of '" +
-                      frame.files()[sample.file].path +
-                      "' is also in the traces that choose; what is chosen on a prompt cannot be "
-                      "reported on it");
+      throw DataError(
+          "prompt '{}' of '{}' is also in the traces that choose; what is chosen on a prompt "
+          "cannot be reported on it",
+          frame.prompts()[sample.prompt], frame.files()[sample.file].path);
     }
     methods = best_methods(tuning, request, notes);
   }
@@ -148,7 +149,7 @@ Frame chosen(const Frame& frame, const ReportRequest& request, std::vector<std::
     keep[i] = keep[i] && methods.contains(method_of(frame, frame.samples()[i].arm));
     any = any || keep[i];
   }
-  if (!any) throw DataError("the arms that were chosen are not in '" + frame.files()[0].path + "'");
+  if (!any) throw DataError("the arms that were chosen are not in '{}'", frame.files()[0].path);
   return frame.restricted(keep);
 }
 

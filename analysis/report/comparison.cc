@@ -94,7 +94,7 @@ DeclaredMargin declared_margin(const Frame& frame, const std::string& key) {
   defaults.declare(set);
   const auto option = std::find_if(set.options().begin(), set.options().end(),
                                    [&](const Option& one) { return one.name() == key; });
-  if (option == set.options().end()) throw Fault("there is no [report] " + key);
+  if (option == set.options().end()) throw Fault("there is no [report] {}", key);
   DeclaredMargin margin{std::atof(option->value().c_str()), ""};
   bool declared = false;
   for (const Frame::File& file : frame.files()) {

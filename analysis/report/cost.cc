@@ -15,7 +15,7 @@ namespace draftlab {
 namespace {
 
 constexpr const char* kStepKinds[] = {"draft", "verify", "commit"};
-constexpr std::size_t kMostFitted = 2000000;  // forwards of one line
+constexpr std::size_t kMostFitted = 2000000;  // The most forwards that one line is fitted to.
 
 struct Sums {
   double steps = 0, forwards = 0, rows = 0, positions = 0, tokens = 0, drafts = 0, verified = 0,

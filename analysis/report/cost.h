@@ -17,27 +17,30 @@ namespace draftlab {
 struct CostRequest {
   std::vector<std::string> by = {};
   std::string baseline = {};
-  double bandwidth = 0,
-         flops = 0;       // of a machine: bytes and operations a second; 0: none is asked about
-  double parameters = 0;  // of the target; 0: as the traces say
-  double bytes = 0;       // a parameter; 0: by the run's dtype
+  // The bytes and operations a second of the machine that is asked about; 0 where none is.
+  double bandwidth = 0, flops = 0;
+  double parameters = 0;  // The parameters of the target; 0 takes what the traces say.
+  double bytes = 0;       // The bytes of a parameter; 0 takes those of the run's dtype.
 };
 
 struct Cost {
   std::string name;
   double forwards_per_step = 0, rows_per_step = 0, positions_per_step = 0, tokens_per_step = 0,
          drafts_per_step = 0;
-  double tokens_per_forward = 0, seconds_per_token = 0;  // NaN where seconds were not measured
-  double break_even_forwards = 0,
-         break_even_seconds = 0;  // acceptance at which a step pays, in [0, 1]; above 1: never
-  double acceptance = 0;          // the same a for what its steps really committed
-  double ideal_speedup = 0, model_speedup = 0,
-         speedup = 0;  // over the baseline: if forwards were alike; inside the target; measured
-  double predicted =
-      0;  // its seconds by a fit to the other arms' forwards, rows and positions, over its own
-  Line seconds_of_forward;  // a + b x positions, over the forwards of its steps
+  // They are NaN where seconds were not measured.
+  double tokens_per_forward = 0, seconds_per_token = 0;
+  // The acceptance in [0, 1] at which a step pays; it is above 1 where none does.
+  double break_even_forwards = 0, break_even_seconds = 0;
+  double acceptance = 0;  // The acceptance that explains what its steps really committed.
+  // The speedup over the baseline: if all forwards cost alike, inside the target, and as measured.
+  double ideal_speedup = 0, model_speedup = 0, speedup = 0;
+  // The seconds that a fit to the other arms' forwards, rows and positions predicts, over its own.
+  double predicted = 0;
+  // The seconds as a + b x positions, fitted to the forwards of its steps.
+  Line seconds_of_forward;
   std::int64_t fitted = 0;
-  double machine_seconds = 0, machine_speedup = 0;  // a token, on the machine that was asked about
+  // The seconds a token on the machine that was asked about.
+  double machine_seconds = 0, machine_speedup = 0;
 };
 
 // The acceptance probability at which `drafts` drafts commit `tokens` a step; 0 where one token is

@@ -8,7 +8,7 @@ namespace draftlab {
 namespace {
 
 constexpr const char* kStepKinds[] = {"draft", "verify", "commit"};
-constexpr std::size_t kMostFitted = 200000;  // forwards
+constexpr std::size_t kMostFitted = 200000;  // The most forwards that a line is fitted to.
 
 // Calls visit(sample, positions of one forward, forwards, their nanoseconds, committed tokens or 0)
 // for each kind of forward of each step of the samples that count.

@@ -8,25 +8,14 @@
 #include "analysis/grouping.h"
 #include "analysis/report/choice.h"
 #include "analysis/report/comparison.h"
+#include "analysis/report/report_notes.h"
 #include "analysis/report/verdict.h"
 #include "analysis/table.h"
 #include "analysis/timing.h"
-#include "analysis/widened.h"
 #include "core/base/error.h"
-#include "core/base/text.h"
 
 namespace draftlab {
 namespace {
-
-std::string counted(std::size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
-// What is known of a group's samples besides their numbers.
-struct Origin {
-  std::set<int> files, prompts;
-  int samples = 0;
-};
 
 class Maker {
  public:
@@ -52,7 +41,7 @@ class Maker {
     report_.confidence = request_.confidence;
     if (!report_.pivot.empty() &&
         std::count(report_.by.begin(), report_.by.end(), report_.pivot) == 0) {
-      throw UsageError("--pivot " + report_.pivot + " must be one of the keys of --by");
+      throw UsageError("--pivot {} must be one of the keys of --by", report_.pivot);
     }
     for (const std::string& name :
          request_.metrics.empty() ? quantities_.usual() : request_.metrics)
@@ -71,7 +60,8 @@ class Maker {
     find_equal_texts();
     collect_keys();
     drop_empty_groups();
-    describe();
+    find_verdicts();
+    add_notes({frame_, quantities_, origin_, pairing_keys_, request_.confidence}, report_);
     return std::move(report_);
   }
 
@@ -81,16 +71,19 @@ class Maker {
     report_.speedup = request_.speedup;
     if (report_.speedup.empty()) return;
     if (report_.pivot.empty())
-      throw UsageError("--speedup " + report_.speedup +
-                       " stands in brackets in a table with --pivot KEY, and there is none");
+      throw UsageError(
+          "--speedup {} stands in brackets in a table with --pivot KEY, and there is none",
+          report_.speedup);
     const Quantity& quantity = quantities_.find(report_.speedup);
     if (quantity.compare == Quantity::Compare::difference)
-      throw UsageError("--speedup " + report_.speedup +
-                       " must be a cost or a rate, such as nfe or seconds");
+      throw UsageError("--speedup {} must be a cost or a rate, such as nfe or seconds",
+                       report_.speedup);
     const std::string refused = quantity.timing ? times_refused(frame_) : "";
     if (!refused.empty())
-      throw DataError("--speedup " + report_.speedup + ": times may not be compared, since " +
-                      refused + "; --speedup nfe counts function evaluations");
+      throw DataError(
+          "--speedup {}: times may not be compared, since {}; --speedup nfe counts function "
+          "evaluations",
+          report_.speedup, refused);
     const auto same = [&](const Quantity& q) { return q.name == quantity.name; };
     if (std::none_of(report_.quantities.begin(), report_.quantities.end(), same))
       report_.quantities.push_back(quantity);
@@ -112,7 +105,7 @@ class Maker {
         candidates.push_back(g);
     }
     if (candidates.empty() && declared)
-      throw UsageError("no group of this table is --baseline " + request_.baseline);
+      throw UsageError("no group of this table is --baseline {}", request_.baseline);
     // Where nobody says what is compared with what: the first group that decoded these prompts.
     for (int g = 0; !declared && g < count; ++g) {
       if (origin_[g].samples > 0 &&
@@ -259,8 +252,8 @@ class Maker {
       for (const std::string& key : pairing_.matched_on(baseline_[g], group)) matched.insert(key);
       for (const std::string& key : pairing_.apart_in(baseline_[g], group)) apart.insert(key);
     }
-    matched_on_.assign(matched.begin(), matched.end());
-    apart_in_.assign(apart.begin(), apart.end());
+    pairing_keys_.matched.assign(matched.begin(), matched.end());
+    pairing_keys_.apart.assign(apart.begin(), apart.end());
   }
 
   void drop_empty_groups() {
@@ -276,7 +269,8 @@ class Maker {
     std::erase_if(origin_, [](const Origin& origin) { return origin.samples == 0; });
   }
 
-  void describe() {
+  // What the comparisons say, sentence by sentence.
+  void find_verdicts() {
     for (std::size_t g = 0; g < report_.groups.size(); ++g) {
       for (const Quantity& quantity : report_.quantities) {
         const auto& versus = report_.groups[g].cell(quantity).versus;
@@ -286,69 +280,6 @@ class Maker {
           if (!sentence.empty()) report_.findings.push_back({static_cast<int>(g), sentence});
       }
     }
-    std::size_t fewest = 1u << 31, most = 0, samples = 0, pairs = 0;
-    bool generated_differ = false, interleaved = true;
-    std::set<int> files;
-    for (const Origin& origin : origin_) {
-      fewest = std::min(fewest, origin.prompts.size());
-      most = std::max(most, origin.prompts.size());
-      samples = std::max<std::size_t>(samples, origin.samples);
-      files.insert(origin.files.begin(), origin.files.end());
-    }
-    for (const Report::Group& group : report_.groups) {
-      pairs += group.baseline != &group - report_.groups.data();
-      const Origin& mine = origin_[&group - report_.groups.data()];
-      interleaved = interleaved && mine.files == origin_[group.baseline].files;
-    }
-    std::string first = counted(most, "prompt") + ", " + counted(samples, "sample") + " a row";
-    if (fewest != most)
-      first +=
-          " (at least " + counted(fewest, "prompt") + ": some rows are unfinished, or other tasks)";
-    const std::string level =
-        fixed(100 * request_.confidence,
-              request_.confidence == 0.95 || request_.confidence == 0.9 ? 0 : 1) +
-        " %";
-    first += ". Brackets: " + level +
-             " intervals of resampled prompts (BCa), pointwise, conditional on one checkpoint.";
-    if (const std::string widened = widened_note(frame_); !widened.empty())
-      first += " The target was " + widened + " parameters.";
-    report_.notes.insert(report_.notes.begin(), first);
-    if (pairs > 0) {
-      std::string matched = "prompt, seed and repeat";
-      if (!matched_on_.empty()) matched += ", and on " + joined(matched_on_);
-      report_.notes.insert(
-          report_.notes.begin() + 1,
-          "Comparisons are paired by " + matched +
-              ". Factors are ratios of sums; differences are means over prompts, with Student's "
-              "intervals. p: sign flips of prompt means, after Holm over the rows of a metric that "
-              "have the same baseline; * below 0.05.");
-      if (!apart_in_.empty())
-        report_.notes.insert(report_.notes.begin() + 2,
-                             "Rows differ from their baseline in " + joined(apart_in_) +
-                                 " as well as in the keys of the table.");
-    }
-    const bool unbiased =
-        std::any_of(report_.quantities.begin(), report_.quantities.end(),
-                    [](const Quantity& q) { return q.jackknife == Quantity::Jackknife::value; });
-    if (unbiased)
-      report_.notes.push_back(
-          "The Frechet distance is of the task's own classifier, without the bias of few images "
-          "(jackknife), with Student's interval from its standard error; a distance of zero may "
-          "come out below it.");
-    const bool timing = std::any_of(report_.quantities.begin(), report_.quantities.end(),
-                                    [](const Quantity& q) { return q.timing; });
-    if (timing) describe_timing(interleaved);
-    const std::vector<double> generated = quantities_.of(quantities_.find("generated")).above(),
-                              valid = quantities_.of(quantities_.find("valid")).above();
-    for (std::size_t i = 0; i < generated.size(); ++i)
-      generated_differ = generated_differ || generated[i] != valid[i];
-    const bool shown =
-        std::any_of(report_.quantities.begin(), report_.quantities.end(),
-                    [](const Quantity& q) { return q.name.find("valid") != std::string::npos; });
-    if (generated_differ && !shown)
-      report_.notes.push_back(
-          "Texts end before their canvas does: see valid_per_forward and nfe_per_valid, which "
-          "count tokens before the first end token.");
   }
 
   // Arms that mostly write the same texts are meant to be one decoder: greedy decoding, faster.
@@ -371,27 +302,14 @@ class Maker {
     }
   }
 
-  void describe_timing(bool interleaved) {
-    int repeats = 0;
-    std::map<std::pair<int, int>, int> times;  // of an arm on a prompt
-    for (const Frame::Sample& sample : frame_.samples())
-      if (sample.counts) repeats = std::max(repeats, ++times[{sample.arm, sample.prompt}]);
-    std::string note = "Intervals of seconds do not see the machine's own noise";
-    if (repeats < 3)
-      note +=
-          ": " + counted(repeats, "repeat") + " of a prompt were timed, and three are the least";
-    if (!interleaved) note += "; the arms took no turns in one process";
-    report_.notes.push_back(note + ".");
-  }
-
   const Frame& frame_;
   const ReportRequest& request_;
   Quantities quantities_;
   Grouping grouping_;
   Pairing pairing_;
   std::vector<Origin> origin_;
-  std::vector<int> baseline_;  // of a group
-  std::vector<std::string> matched_on_, apart_in_;
+  std::vector<int> baseline_;  // The baseline of each group.
+  PairingKeys pairing_keys_;
   Report report_;
 };
 
@@ -399,7 +317,7 @@ class Maker {
 
 const ReportCell& Report::Group::cell(const std::string& metric) const {
   const auto found = cells.find(metric);
-  if (found == cells.end()) throw Fault("the table has no column '" + metric + "'");
+  if (found == cells.end()) throw Fault("the table has no column '{}'", metric);
   return found->second;
 }
 
@@ -420,8 +338,9 @@ Report make_report(const Frame& frame, const ReportRequest& request) {
   }
   if (request.tune.empty())
     throw UsageError(
-        "--choose " + request.choose +
-        " needs --tune: traces of other prompts, or how many of the first prompts choose");
+        "--choose {} needs --tune: traces of other prompts, or how many of the first prompts "
+        "choose",
+        request.choose);
   std::vector<std::string> notes;
   const Frame reported = chosen(frame, request, notes);
   Report report = Maker(reported, request).make();

@@ -14,55 +14,58 @@
 namespace draftlab {
 
 struct ReportRequest {
-  std::vector<std::string> by =
-      {};  // config keys; empty: every arm is a group, seeds taken together
-  std::vector<std::string> metrics = {};  // names of quantities; empty: the usual ones
-  std::string pivot = {};                 // a key of `by` whose values become columns
-  std::string speedup = {};  // with a pivot: a cost or rate whose factor stands behind each value
-  std::string baseline =
-      {};  // "key=value ..."; empty: the stepwise drafter where there is one, else the first group
-  std::string choose = {};  // a quantity: of each group only the arm that is best in it ...
+  // Config keys; where there are none, every arm is a group, with its seeds taken together.
+  std::vector<std::string> by = {};
+  // The names of quantities; where there are none, the usual ones.
+  std::vector<std::string> metrics = {};
+  std::string pivot = {};    // A key of `by` whose values become columns.
+  std::string speedup = {};  // With a pivot: a cost or rate whose factor stands behind each value.
+  // The baseline as "key=value ..."; where it is empty, the stepwise drafter if there is one, else
+  // the first group.
+  std::string baseline = {};
+  // A quantity: of each group only the arm that is best in it is reported.
+  std::string choose = {};
   std::vector<std::string> tune =
-      {};  // ... on these traces, or on the first N prompts of the traces themselves ("200")
+      {};  // The traces on which arms are chosen, or how many of the first prompts choose ("200").
   double confidence = 0.95;
 };
 
 // A group against its baseline, over the prompts that both decoded.
 struct Versus {
   int prompts = 0;
-  Estimate ratio;                                  // costs and rates; pointwise interval
-  Estimate difference;                             // of prompt means; pointwise interval
-  double p = kNotMeasured, p_holm = kNotMeasured;  // sign flips of prompt differences; Holm over
-                                                   // the table's arms of this metric
-  std::optional<Equivalence> equivalence;          // where a margin is declared
+  Estimate ratio;       // The ratio of costs and rates, with a pointwise interval.
+  Estimate difference;  // The difference of prompt means, with a pointwise interval.
+  // From sign flips of prompt differences, and after Holm over the table's arms of this metric.
+  double p = kNotMeasured, p_holm = kNotMeasured;
+  std::optional<Equivalence> equivalence;  // It is there where a margin is declared.
   std::optional<NonInferiority> non_inferiority;
-  double needed =
-      kNotMeasured;  // prompts to tell a ratio of kVisibleRatio from 1, where the interval holds 1
-  std::string refused;  // why there is no comparison
+  // The prompts that tell a ratio of kVisibleRatio from 1, where the interval holds 1.
+  double needed = kNotMeasured;
+  std::string refused;  // Why there is no comparison.
 };
 inline constexpr double kVisibleRatio = 1.05;
 
 struct ReportCell {
-  Estimate value;  // over all samples of the group
+  Estimate value;  // The value over all samples of the group.
   int prompts = 0, samples = 0;
-  std::optional<Versus> versus;  // none: the group is a baseline
+  std::optional<Versus> versus;  // A baseline has none.
 };
 
 struct Report {
   std::vector<std::string> by;
-  std::string pivot, speedup;        // as in the request
-  std::vector<Quantity> quantities;  // the columns of the table, in their order
+  std::string pivot, speedup;        // The pivot and speedup of the request.
+  std::vector<Quantity> quantities;  // The columns of the table, in their order.
   struct Group {
     std::string name;
-    std::vector<std::string> keys;  // values of `by`
-    std::vector<int> arms;          // of the frame
-    int baseline = -1;              // group that it is compared with; itself: a baseline
+    std::vector<std::string> keys;  // The group's values of `by`.
+    std::vector<int> arms;          // The group's arms in the frame.
+    int baseline = -1;              // The group that it is compared with; a baseline has itself.
 
     // The cell of a metric. A cell is asked for by name, never by place: the table may hold
     // columns that nobody asked for. Fault when the table has no such column.
     const ReportCell& cell(const std::string& metric) const;
     const ReportCell& cell(const Quantity& quantity) const { return cell(quantity.name); }
-    std::map<std::string, ReportCell> cells = {};  // by the metric's name
+    std::map<std::string, ReportCell> cells = {};  // The cells by the metric's name.
   };
   std::vector<Group> groups;
   // What was found of a group against its baseline: better, worse, equivalent, or undecided and
@@ -72,12 +75,12 @@ struct Report {
     std::string sentence;
   };
   std::vector<Finding> findings;
-  std::vector<std::string> notes;  // how to read the table, and what was refused
-  std::string times_refused;       // why seconds are not compared; empty where they are
+  std::vector<std::string> notes;  // How to read the table, and what was refused.
+  std::string times_refused;       // Why seconds are not compared; it is empty where they are.
   double confidence = 0.95;
 
-  std::string pair(int group) const;               // "ARM against BASELINE"
-  std::string text(const Finding& finding) const;  // "ARM against BASELINE: SENTENCE."
+  std::string pair(int group) const;               // Returns "ARM against BASELINE".
+  std::string text(const Finding& finding) const;  // Returns "ARM against BASELINE: SENTENCE.".
 };
 
 // UsageError: an unknown metric, key or baseline. DataError: prompts that choose are reported as

@@ -13,7 +13,7 @@ struct ReportOptions {
   double margin_score = 0.03;
   double margin_bleu = 1;
   double margin_frechet = 0.2, margin_class_score = 0.2, margin_energy = 0.02;
-  std::string choose;  // metric by which an arm is chosen before it is reported
+  std::string choose;  // The metric by which an arm is chosen before it is reported.
   std::int64_t tune_prompts = 0;
   void declare(OptionSet& set) {
     set.add("margin_nll", &margin_nll)

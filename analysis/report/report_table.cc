@@ -124,10 +124,10 @@ ReportTable flat(const Report& report, Headings headings) {
 
 // Where the groups of a report stand in a table with a pivot.
 struct Grid {
-  std::size_t at;                              // place of the pivot among the keys
-  std::vector<std::string> columns;            // values of the pivot
-  std::vector<std::vector<std::string>> rows;  // values of the other keys
-  const Report::Group* apart = nullptr;        // a baseline that has a row and a column of its own
+  std::size_t at;                              // The place of the pivot among the keys.
+  std::vector<std::string> columns;            // The values of the pivot.
+  std::vector<std::vector<std::string>> rows;  // The values of the other keys.
+  const Report::Group* apart = nullptr;        // A baseline that has a row and a column of its own.
 
   explicit Grid(const Report& report) {
     const auto found = std::find(report.by.begin(), report.by.end(), report.pivot);

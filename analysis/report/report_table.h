@@ -11,10 +11,10 @@ namespace draftlab {
 struct ReportTable {
   struct Cell {
     std::string text;
-    bool best = false;  // of its column
+    bool best = false;  // Whether it is the best of its column.
   };
-  std::string title;     // what the numbers are; empty where the headings say it
-  std::size_t keys = 1;  // the first columns, which name a row
+  std::string title;     // What the numbers are; it is empty where the headings say it.
+  std::size_t keys = 1;  // How many of the first columns name a row.
   std::vector<Cell> header;
   std::vector<std::vector<Cell>> rows;
   std::vector<std::string> notes = {};
@@ -31,6 +31,6 @@ std::vector<ReportTable> report_tables(const Report& report, Headings headings);
 // A report with a pivot as numbers in full, a line a row and metric.
 std::string pivoted_csv(const Report& report);
 std::string csv_text(const std::string& text);
-std::string full_number(double value);  // empty for NaN
+std::string full_number(double value);  // Returns "" for NaN.
 
 }  // namespace draftlab

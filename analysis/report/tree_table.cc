@@ -145,8 +145,8 @@ std::string tree_table(const Frame& frame, const ReportRequest& request, int dra
     }
   }
   if (table.rows.empty())
-    throw DataError("'" + frame.files().front().path +
-                    "' records no judged drafts; decode with a verifier and trace.drafts = all");
+    throw DataError("'{}' records no judged drafts; decode with a verifier and trace.drafts = all",
+                    frame.files().front().path);
   return rows + "\n" + table.print() +
          "\ntokens/step: with the token behind the last accepted draft, where rates depend on "
          "nothing but the rank; shape: drafter.model.shape\n";

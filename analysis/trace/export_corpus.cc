@@ -10,10 +10,11 @@
 namespace draftlab {
 namespace {
 
-constexpr std::int64_t kSamples = 64;  // In memory at a time.
+constexpr std::int64_t kSamples = 64;  // The samples that are in memory at a time.
 
 std::string line_of(const SampleRow& sample) {
-  std::map<std::int32_t, std::int32_t> tokens;  // By position; an edit replaces what stood there.
+  // The tokens by position; an edit replaces what stood there.
+  std::map<std::int32_t, std::int32_t> tokens;
   for (const StepRow& step : sample.steps)
     for (const TokenRow& token : step.tokens)
       if (token.value.size() == 0) tokens[token.position] = token.token;
@@ -35,7 +36,7 @@ std::int64_t export_corpus(const std::string& path, const std::string& file) {
       if (!line.empty()) text += line + "\n";
     }
   }
-  if (text.empty()) throw DataError(path + " has no text of token ids");
+  if (text.empty()) throw DataError("{} has no text of token ids", path);
   write_whole(file, text);
   return std::count(text.begin(), text.end(), '\n');
 }

@@ -14,8 +14,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::int64_t kSamples = 64;                     // in memory at a time
-constexpr int kAccepted = 1, kResampled = 2, kBonus = 3;  // of token_source
+constexpr std::int64_t kSamples = 64;  // The samples that are in memory at a time.
+constexpr int kAccepted = 1, kResampled = 2, kBonus = 3;  // The numbers of token_source.
 
 // A probability with the digits that its column, of floats, has; null where it was not measured.
 Json number(double value) {
@@ -70,7 +70,7 @@ Json decision(const SampleRow& sample, const StepRow& step, const std::string& r
 ExportedDecisions export_decisions(const std::string& path, const std::string& file) {
   const Trace trace(path);
   if (trace.drafts() == "none")
-    throw DataError(path + " records no drafts: decode with trace.drafts = all");
+    throw DataError("{} records no drafts: decode with trace.drafts = all", path);
   std::vector<std::string> rules;
   for (const RunRow& run : trace.runs()) rules.push_back(rule_of(run));
   const std::string partial = file + std::string(kPartial);
@@ -91,7 +91,7 @@ ExportedDecisions export_decisions(const std::string& path, const std::string& f
   }
   out.close();
   if (!out || std::rename(partial.c_str(), file.c_str()) != 0)
-    throw OutputError("cannot write '" + file + "'");
+    throw OutputError("cannot write '{}'", file);
   return done;
 }
 

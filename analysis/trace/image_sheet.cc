@@ -150,7 +150,7 @@ std::string write_sheet(const Trace& trace, const std::string& path, const Sheet
       keys.begin() + std::min<std::int64_t>(options.first, static_cast<std::int64_t>(keys.size())));
   if (static_cast<std::int64_t>(keys.size()) > wanted)
     keys.resize(static_cast<std::size_t>(wanted));
-  if (keys.empty()) throw UsageError("'" + trace.path() + "' has no such samples");
+  if (keys.empty()) throw UsageError("'{}' has no such samples", trace.path());
 
   std::map<std::pair<int, Key>, DecodedImage> images;
   std::int64_t positions = 0, dimension = 0;
@@ -160,14 +160,13 @@ std::string write_sheet(const Trace& trace, const std::string& path, const Sheet
       const auto found = of_run.find(key);
       if (found == of_run.end()) continue;
       DecodedImage image = image_of(trace.sample(found->second));
-      if (image.tokens.empty())
-        throw DataError("'" + trace.path() + "' has no vector tokens to draw");
+      if (image.tokens.empty()) throw DataError("'{}' has no vector tokens to draw", trace.path());
       if (positions == 0)
         positions = static_cast<std::int64_t>(image.tokens.size()),
         dimension = image.tokens.front().size();
       if (static_cast<std::int64_t>(image.tokens.size()) != positions ||
           image.tokens.front().size() != dimension)
-        throw DataError("'" + trace.path() + "' holds images of several sizes; name one arm");
+        throw DataError("'{}' holds images of several sizes; name one arm", trace.path());
       for (const Eigen::VectorXd& token : image.tokens)
         low = std::min(low, token.minCoeff()), high = std::max(high, token.maxCoeff());
       images.emplace(std::pair(run, key), std::move(image));
@@ -175,9 +174,8 @@ std::string write_sheet(const Trace& trace, const std::string& path, const Sheet
   }
   const Layout layout(positions, dimension);
   if (!layout.square())
-    throw DataError("'" + trace.path() + "' has " + std::to_string(positions) + " tokens of " +
-                    std::to_string(dimension) +
-                    " values, which are no square image of square patches");
+    throw DataError("'{}' has {} tokens of {} values, which are no square image of square patches",
+                    trace.path(), positions, dimension);
 
   GreyLevels levels(trace.runs()[static_cast<std::size_t>(rows.begin()->first)].config);
   if (!levels.told) levels.black = low, levels.white = high > low ? high : low + 1;
@@ -232,13 +230,13 @@ std::vector<std::string> export_images(const Trace& trace, const std::string& fo
     for (const SampleRow& sample : trace.read(first, std::min(kBlock, trace.samples() - first))) {
       const DecodedImage image = image_of(sample);
       if (image.tokens.empty())
-        throw DataError("'" + trace.path() + "' has no vector tokens to export");
+        throw DataError("'{}' has no vector tokens to export", trace.path());
       Gathered& gathered = of_run[static_cast<std::size_t>(sample.run)];
       if (gathered.tokens.empty())
         gathered.positions = static_cast<std::int64_t>(image.tokens.size()),
         gathered.dimension = image.tokens.front().size();
       if (static_cast<std::int64_t>(image.tokens.size()) != gathered.positions)
-        throw DataError("'" + trace.path() + "' holds images of several sizes in one arm");
+        throw DataError("'{}' holds images of several sizes in one arm", trace.path());
       for (const Eigen::VectorXd& token : image.tokens)
         for (const double value : token) gathered.tokens.push_back(static_cast<float>(value));
       for (const auto& [name, value] : sample.scores)

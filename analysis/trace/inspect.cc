@@ -238,8 +238,7 @@ std::string Picture::text() const {
 std::int64_t number(const std::string& text, const std::string& whole) {
   const bool digits = !text.empty() && text.size() <= 15 &&
                       text.find_first_not_of("0123456789") == std::string::npos;
-  if (!digits)
-    throw UsageError("--steps " + whole + " is neither A:B, A:, :B nor a number of steps");
+  if (!digits) throw UsageError("--steps {} is neither A:B, A:, :B nor a number of steps", whole);
   return std::stoll(text);
 }
 

@@ -16,9 +16,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::int64_t kSamples = 64;        // In memory at a time.
-constexpr double kConsistent = 0.02;         // Of two ways to compute the mean length.
-constexpr std::int64_t kDigits = 1'000'000;  // Six behind the point, as profiles have them.
+constexpr std::int64_t kSamples = 64;  // The samples that are in memory at a time.
+constexpr double kConsistent = 0.02;   // By so much two ways to compute the mean length may differ.
+constexpr std::int64_t kDigits = 1'000'000;  // Profiles have six digits behind the point.
 
 double rounded(double value) {
   return std::round(value * static_cast<double>(kDigits)) / static_cast<double>(kDigits);
@@ -40,7 +40,7 @@ struct RunSpeculation {
 template <class Visit>
 void each_sample(const Trace& trace, Visit visit) {
   if (trace.drafts() == "none")
-    throw DataError(trace.path() + " records no drafts: decode with trace.drafts = all");
+    throw DataError("{} records no drafts: decode with trace.drafts = all", trace.path());
   for (std::int64_t first = 0; first < trace.samples(); first += kSamples)
     for (const SampleRow& sample : trace.read(first, std::min(kSamples, trace.samples() - first)))
       visit(sample);

@@ -10,10 +10,10 @@
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kWidth = 96;          // Columns of a line.
-constexpr double kRounding = 0.011;         // By how much two numbers may differ that are alike,
-constexpr double kRelativeRounding = 1e-3;  // and by which share of a large one.
-constexpr int kShownCoordinates = 3;        // Of a vector.
+constexpr std::size_t kWidth = 96;          // The columns of a line.
+constexpr double kRounding = 0.011;         // Two numbers that are alike may differ by so much.
+constexpr double kRelativeRounding = 1e-3;  // Large ones may differ by this share.
+constexpr int kShownCoordinates = 3;        // So many coordinates of a vector are shown.
 constexpr const char* kMasked = "\u25A1";
 
 std::string number(double value) {

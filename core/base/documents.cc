@@ -26,7 +26,7 @@ class CsvReader {
     do fields.push_back(sees('"') ? quoted() : plain());
     while (take(','));
     if (sees('\r') && at_ + 1 < text_.size() && text_[at_ + 1] == '\n') ++at_;
-    if (!done() && !take('\n')) throw DataError(here() + ": text after a closing quote");
+    if (!done() && !take('\n')) throw DataError("{}: text after a closing quote", here());
     return fields;
   }
 
@@ -54,7 +54,7 @@ class CsvReader {
     const std::string begin = here();
     std::string field;
     for (++at_;;) {
-      if (done()) throw DataError(begin + ": the quote that opens here is never closed");
+      if (done()) throw DataError("{}: the quote that opens here is never closed", begin);
       if (take('"')) {
         if (!take('"')) return field;
         field += '"';
@@ -72,12 +72,11 @@ class CsvReader {
 std::string whole(const std::string& path, std::size_t most) {
   const auto size = std::filesystem::file_size(path);
   if (size > most)
-    throw DataError("'" + path + "' has " + std::to_string(size) + " bytes, more than the " +
-                    std::to_string(most) + " that are read");
+    throw DataError("'{}' has {} bytes, more than the {} that are read", path, size, most);
   std::string text(size, '\0');
   std::ifstream in(path, std::ios::binary);
   if (size > 0 && !in.read(text.data(), static_cast<std::streamsize>(size)))
-    throw DataError("cannot read '" + path + "'");
+    throw DataError("cannot read '{}'", path);
   return text;
 }
 
@@ -91,15 +90,14 @@ std::string unpacked(const std::string& path, std::size_t most) {
     if (count > 0) text.append(part, 0, static_cast<std::size_t>(count));
   }
   if (text.size() > most)
-    throw DataError("'" + path + "' unpacks to more than the " + std::to_string(most) +
-                    " bytes that are read");
+    throw DataError("'{}' unpacks to more than the {} bytes that are read", path, most);
   if (count < 0 || gzclose(file.release()) != Z_OK)
-    throw DataError("'" + path + "' is cut short or damaged");
+    throw DataError("'{}' is cut short or damaged", path);
   return text;
 }
 
 void refuse_if_none(const std::vector<std::string>& documents, const std::string& path) {
-  if (documents.empty()) throw DataError("'" + path + "' holds no text: every line is blank");
+  if (documents.empty()) throw DataError("'{}' holds no text: every line is blank", path);
 }
 
 }  // namespace
@@ -122,14 +120,13 @@ std::vector<std::string> all_lines(const std::string& text) {
 std::string read_utf8(const std::string& path, std::size_t most) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
-    throw DataError("there is no file '" + path + "'");
+    throw DataError("there is no file '{}'", path);
   std::string text = path.ends_with(".gz") ? unpacked(path, most) : whole(path, most);
-  if (text.empty()) throw DataError("'" + path + "' is empty");
+  if (text.empty()) throw DataError("'{}' is empty", path);
   if (const std::size_t at = invalid_utf8(text); at != std::string::npos)
     throw DataError(
-        "'" + path + "' is not UTF-8 at line " +
-        std::to_string(
-            1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n')));
+        "'{}' is not UTF-8 at line {}", path,
+        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
   if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
   return text;
 }
@@ -164,7 +161,7 @@ bool CsvTable::has(const std::string& column) const {
 
 std::size_t CsvTable::column(const std::string& column) const {
   if (!has(column))
-    throw DataError("'" + name + "' has no column '" + column + "', only " + joined(columns));
+    throw DataError("'{}' has no column '{}', only {}", name, column, joined(columns));
   return static_cast<std::size_t>(std::find(columns.begin(), columns.end(), column) -
                                   columns.begin());
 }
@@ -178,13 +175,12 @@ CsvTable parse_csv(const std::string& text, const std::string& name) {
     std::vector<std::string> row = reader.row();
     if (row.size() == 1 && blank(row[0])) continue;
     if (row.size() != table.columns.size())
-      throw DataError("'" + name + "' line " + std::to_string(line) + " has " +
-                      std::to_string(row.size()) + " fields where the header has " +
-                      std::to_string(table.columns.size()));
+      throw DataError("'{}' line {} has {} fields where the header has {}", name, line, row.size(),
+                      table.columns.size());
     table.rows.push_back(std::move(row));
     table.lines.push_back(line);
   }
-  if (table.rows.empty()) throw DataError("'" + name + "' holds no row below its header");
+  if (table.rows.empty()) throw DataError("'{}' holds no row below its header", name);
   return table;
 }
 
@@ -195,7 +191,7 @@ std::vector<std::string> parse_jsonl(const std::string& text, const std::string&
   std::vector<std::string> values;
   for (const JsonObject& object : json_objects(text, name)) {
     if (!object.has(field) || !object.json[field].is_string())
-      throw DataError(object.where + " has no text under '" + field + "'");
+      throw DataError("{} has no text under '{}'", object.where, field);
     values.push_back(object.json[field].get<std::string>());
   }
   return values;

@@ -1,5 +1,7 @@
 #include "core/base/error.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -25,6 +27,10 @@ int edit_distance(const std::string& a, const std::string& b) {
 }
 
 }  // namespace
+
+std::string filled_in(fmt::string_view form, fmt::format_args values) {
+  return fmt::vformat(form, values);
+}
 
 void Faults::raise() const {
   if (empty()) return;

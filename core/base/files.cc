@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const std::string& path, int cause) {
-  throw OutputError("cannot write '" + path + "': " + std::strerror(cause));
+  throw OutputError("cannot write '{}': {}", path, std::strerror(cause));
 }
 
 // A file descriptor that is closed on every way out.
@@ -142,8 +142,8 @@ void make_folder(const std::string& path) {
   for (fs::path at = path; !at.empty() && !fs::exists(at, error); at = at.parent_path())
     parents.push_back(folder_of(at.string()));
   fs::create_directories(path, error);
-  if (error) throw OutputError("cannot create the folder '" + path + "': " + error.message());
-  if (!fs::is_directory(path, error)) throw OutputError("'" + path + "' is not a folder");
+  if (error) throw OutputError("cannot create the folder '{}': {}", path, error.message());
+  if (!fs::is_directory(path, error)) throw OutputError("'{}' is not a folder", path);
   for (const std::string& parent : parents) sync_folder(parent);
 }
 

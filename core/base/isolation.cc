@@ -77,7 +77,7 @@ std::optional<std::string> answer_of_child(const std::function<std::string()>& a
   const std::uint64_t most_memory = memory_in_use() + bytes;
   int ends[2];
   const pid_t child = ::pipe2(ends, O_CLOEXEC) == 0 ? ::fork() : -1;
-  if (child < 0) return act();  // likewise
+  if (child < 0) return act();  // Where no process can be made, the work is done here.
   if (child == 0) {
     const auto tell = [&] {
       try {

@@ -10,7 +10,7 @@ std::vector<JsonObject> json_objects(const std::string& text, const std::string&
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && text[first] == '[') {
     nlohmann::json array = nlohmann::json::parse(text, nullptr, false);
-    if (array.is_discarded()) throw DataError("'" + name + "' is not a JSON array");
+    if (array.is_discarded()) throw DataError("'{}' is not a JSON array", name);
     for (nlohmann::json& object : array)
       all.push_back({"'" + name + "' item " + std::to_string(all.size() + 1), std::move(object)});
   } else {
@@ -23,26 +23,24 @@ std::vector<JsonObject> json_objects(const std::string& text, const std::string&
     }
   }
   for (const JsonObject& object : all)
-    if (!object.json.is_object()) throw DataError(object.where + " is not a JSON object");
-  if (all.empty()) throw DataError("'" + name + "' holds no JSON object");
+    if (!object.json.is_object()) throw DataError("{} is not a JSON object", object.where);
+  if (all.empty()) throw DataError("'{}' holds no JSON object", name);
   return all;
 }
 
 std::string JsonObject::text(const std::string& key) const {
-  if (!has(key) || !json[key].is_string())
-    throw DataError(where + " has no text under '" + key + "'");
+  if (!has(key) || !json[key].is_string()) throw DataError("{} has no text under '{}'", where, key);
   std::string text = json[key].get<std::string>();
   std::erase(text, '\r');
   return text;
 }
 
 std::vector<std::string> JsonObject::texts(const std::string& key) const {
-  if (!has(key) || !json[key].is_array())
-    throw DataError(where + " has no list under '" + key + "'");
+  if (!has(key) || !json[key].is_array()) throw DataError("{} has no list under '{}'", where, key);
   std::vector<std::string> texts;
   for (const nlohmann::json& item : json[key]) {
     if (!item.is_string())
-      throw DataError(where + " has something else than texts under '" + key + "'");
+      throw DataError("{} has something else than texts under '{}'", where, key);
     texts.push_back(item.get<std::string>());
   }
   return texts;
@@ -50,7 +48,7 @@ std::vector<std::string> JsonObject::texts(const std::string& key) const {
 
 std::int64_t JsonObject::number(const std::string& key) const {
   if (!has(key) || !json[key].is_number_integer())
-    throw DataError(where + " has no number under '" + key + "'");
+    throw DataError("{} has no number under '{}'", where, key);
   return json[key].get<std::int64_t>();
 }
 

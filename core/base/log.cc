@@ -38,7 +38,7 @@ void open_log(const std::string& path, LogLevel least) {
     else
       sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
   } catch (const spdlog::spdlog_ex& error) {
-    throw OutputError("--log " + path + " cannot be written: " + error.what());
+    throw OutputError("--log {} cannot be written: {}", path, error.what());
   }
   logger() = std::make_shared<spdlog::logger>("draftlab", sink);
   logger()->set_formatter(std::make_unique<spdlog::pattern_formatter>(

@@ -20,7 +20,7 @@ MemoryFile::MemoryFile(std::string_view bytes) : fd_(::memfd_create("draftlab", 
   if (fd_ >= 0 && done == bytes.size() && ::lseek(fd_, 0, SEEK_SET) == 0) return;
   const std::string cause = std::strerror(errno);
   if (fd_ >= 0) ::close(fd_);
-  throw OutputError("cannot make a file in memory: " + cause);
+  throw OutputError("cannot make a file in memory: {}", cause);
 }
 
 MemoryFile::~MemoryFile() { ::close(fd_); }

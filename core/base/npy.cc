@@ -67,7 +67,7 @@ constexpr std::array<Element, 6> kElements{{{"'<f4'", 4, convert<float>},
 
 std::string read_header(std::ifstream& in, const std::string& path) {
   std::array<char, 12> head{};
-  const auto damaged = [&] { return DataError("'" + path + "' is no .npy file"); };
+  const auto damaged = [&] { return DataError("'{}' is no .npy file", path); };
   if (!in.read(head.data(), 8) || std::string_view(head.data(), 6) != kMagic) throw damaged();
   // The version of the format says how many bytes the header's length takes.
   const int width = head[6] == 1 ? 2 : 4;
@@ -87,31 +87,30 @@ std::string read_header(std::ifstream& in, const std::string& path) {
 
 NpyArray read_npy(const std::string& path, std::int64_t rows) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw DataError("there is no file '" + path + "'");
+  if (!in) throw DataError("there is no file '{}'", path);
   const std::string header = read_header(in, path), type = entry(header, "descr");
   const auto element = std::find_if(kElements.begin(), kElements.end(),
                                     [&](const Element& known) { return type == known.name; });
   if (element == kElements.end())
-    throw DataError("'" + path + "' holds elements of type " + type +
-                    ", which must be <f4, <f8, <i4, <i8 or |u1");
+    throw DataError("'{}' holds elements of type {}, which must be <f4, <f8, <i4, <i8 or |u1", path,
+                    type);
   if (entry(header, "fortran_order") != "False")
-    throw DataError("'" + path +
-                    "' is stored in Fortran's order; save numpy.ascontiguousarray of it");
+    throw DataError("'{}' is stored in Fortran's order; save numpy.ascontiguousarray of it", path);
   NpyArray array;
   std::uint64_t count = 1, bytes = 0;
   if (!read_shape(entry(header, "shape"), array.shape))
-    throw DataError("'" + path + "' has no shape in its header");
+    throw DataError("'{}' has no shape in its header", path);
   if (!array.shape.empty()) array.shape[0] = std::min(array.shape[0], rows);
   for (const std::int64_t size : array.shape)
     if (__builtin_mul_overflow(count, static_cast<std::uint64_t>(size), &count))
-      throw DataError("'" + path + "' claims more values than can be");
+      throw DataError("'{}' claims more values than can be", path);
   const std::streampos begin = in.tellg();
   const auto left = static_cast<std::uint64_t>(in.seekg(0, std::ios::end).tellg() - begin);
   if (__builtin_mul_overflow(count, element->size, &bytes) || bytes > left)
-    throw DataError("'" + path + "' is shorter than its shape " + entry(header, "shape") + " says");
+    throw DataError("'{}' is shorter than its shape {} says", path, entry(header, "shape"));
   std::vector<char> raw(bytes);
   in.seekg(begin).read(raw.data(), static_cast<std::streamsize>(bytes));
-  if (!in) throw DataError("cannot read '" + path + "'");
+  if (!in) throw DataError("cannot read '{}'", path);
   array.values.resize(count);
   element->convert(raw, array.values);
   return array;
@@ -126,8 +125,7 @@ void write_npy(const std::string& path, const std::vector<std::int64_t>& shape,
     count *= static_cast<std::size_t>(size);
   }
   if (count != values.size())
-    throw Fault("an array of shape (" + sizes + ") does not hold " + std::to_string(values.size()) +
-                " values");
+    throw Fault("an array of shape ({}) does not hold {} values", sizes, values.size());
   std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + sizes + "), }";
   // The header is padded so that the data begins at a multiple of 64.
   header.append((64 - (10 + header.size() + 1) % 64) % 64, ' ');

@@ -51,7 +51,7 @@ void write_png(const std::string& path, const Raster& raster) {
   std::string packed(size, '\0');
   if (compress(reinterpret_cast<Bytef*>(packed.data()), &size,
                reinterpret_cast<const Bytef*>(lines.data()), lines.size()) != Z_OK)
-    throw Fault("zlib cannot pack the picture '" + path + "'");
+    throw Fault("zlib cannot pack the picture '{}'", path);
   packed.resize(size);
   const std::string header = big_endian(static_cast<std::uint32_t>(raster.width())) +
                              big_endian(static_cast<std::uint32_t>(raster.height())) +

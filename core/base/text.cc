@@ -8,18 +8,18 @@ namespace {
 // For U+00C0 to U+017F: the letter without its accent, or '.' where there is nothing to drop. The
 // comment beside each row is its first code point.
 constexpr std::string_view kLatin =
-    "AAAAAA.CEEEEIIII"   // 00C0
-    ".NOOOOO..UUUUY.."   // 00D0
-    "aaaaaa.ceeeeiiii"   // 00E0
-    ".nooooo..uuuuy.y"   // 00F0
-    "AaAaAaCcCcCcCcDd"   // 0100
-    "..EeEeEeEeEeGgGg"   // 0110
-    "GgGgHh..IiIiIiIi"   // 0120
-    "I...JjKk.LlLlLl."   // 0130
-    "...NnNnNn...OoOo"   // 0140
-    "Oo..RrRrRrSsSsSs"   // 0150
-    "SsTtTt..UuUuUuUu"   // 0160
-    "UuUuWwYyYZzZzZz.";  // 0170
+    "AAAAAA.CEEEEIIII"   // From U+00C0.
+    ".NOOOOO..UUUUY.."   // From U+00D0.
+    "aaaaaa.ceeeeiiii"   // From U+00E0.
+    ".nooooo..uuuuy.y"   // From U+00F0.
+    "AaAaAaCcCcCcCcDd"   // From U+0100.
+    "..EeEeEeEeEeGgGg"   // From U+0110.
+    "GgGgHh..IiIiIiIi"   // From U+0120.
+    "I...JjKk.LlLlLl."   // From U+0130.
+    "...NnNnNn...OoOo"   // From U+0140.
+    "Oo..RrRrRrSsSsSs"   // From U+0150.
+    "SsTtTt..UuUuUuUu"   // From U+0160.
+    "UuUuWwYyYZzZzZz.";  // From U+0170.
 
 }  // namespace
 

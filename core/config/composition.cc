@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/text.h"
+#include "core/config/composition_checks.h"
 #include "core/config/draft_length_options.h"
 #include "core/config/train.h"
 #include "core/prob/chance.h"
@@ -27,16 +28,6 @@ constexpr const char* kWithoutConsequence[] = {"limit", "first",       "samples"
 std::string hint(const std::string& word, const std::vector<std::string>& candidates) {
   const std::string near = nearest(word, candidates);
   return near.empty() ? "; there are: " + joined(candidates) : "; did you mean '" + near + "'?";
-}
-
-// Returns the file that a config was read from: the place of its last entry names it.
-std::string file_of(const Config& config) {
-  const std::vector<const Config::Entry*> entries = config.entries();
-  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
-    if ((*entry)->where.compare(0, 2, "--") != 0)
-      return (*entry)->where.substr(0, (*entry)->where.rfind(':'));
-  }
-  return "the config";
 }
 
 // The options by section, as they stand in a config. Section "" holds the names of the plugins.
@@ -87,7 +78,7 @@ class Composer {
     }
     registries_.each([&](const auto& registry) { visit_unchosen(registry); });
     refuse_unknown();
-    construct(arm);
+    if (faults_.empty()) check_parts(arm, config_, registries_, faults_);
     name(arm);
     return arm;
   }
@@ -108,14 +99,14 @@ class Composer {
     seen_.insert(key);
     if (plugin.empty()) {
       const std::string place = entry ? entry->where : file_of(config_);
-      faults_.add(place + ": no " + key + " is named; write " + key +
-                  " = NAME, there are: " + joined(registry.names()));
+      faults_.add("{}: no {} is named; write {} = NAME, there are: {}", place, key, key,
+                  joined(registry.names()));
       return std::nullopt;
     }
     const auto* const found = registry.find(plugin);
     if (!found) {
       const std::string place = entry ? entry->where : file_of(config_);
-      faults_.add(place + ": unknown " + registry.kind() + " '" + plugin + "'" +
+      faults_.add("{}: unknown {} '{}'{}", place, registry.kind(), plugin,
                   hint(plugin, registry.names()));
       return std::nullopt;
     }
@@ -157,8 +148,8 @@ class Composer {
           !name.empty() &&
           name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
       if (!plain)
-        faults_.add(entry->where + ": '" + name +
-                    "' cannot name a column of the trace; use a-z, 0-9 and _");
+        faults_.add("{}: '{}' cannot name a column of the trace; use a-z, 0-9 and _", entry->where,
+                    name);
       else if (auto estimator = choose(registries_.estimators, "", entry->key))
         arm.attached.emplace_back(name, std::move(*estimator));
     }
@@ -194,7 +185,7 @@ class Composer {
       seen_sections_.insert(section);
       if (plugin && !role) plugin->bind(config_, section, faults_, &registry);
       if (!plugin && !role) {
-        faults_.add(entry->where + ": [" + section + "] names an unknown " + registry.kind() +
+        faults_.add("{}: [{}] names an unknown {}{}", entry->where, section, registry.kind(),
                     hint(name, registry.names()));
       } else if (warnings_) {
         const std::string why =
@@ -222,7 +213,7 @@ class Composer {
       if (seen_.count(key) || key == "estimator" || head == "reference") continue;
       if (head == "sweep") {
         if (!swept_)
-          faults_.add(entry.where + ": [sweep] has several arms, and one is wanted here");
+          faults_.add("{}: [sweep] has several arms, and one is wanted here", entry.where);
         swept_ = true;
         continue;
       }
@@ -237,145 +228,9 @@ class Composer {
                                : std::count(known.begin(), known.end(), head) ? key
                                                                               : head;
       const std::string near = nearest(word, known);
-      faults_.add(entry.where + ": unknown " + (word == key ? "key '" : "section '") + word + "'" +
-                  (near.empty() ? "; draftlab list shows what there is"
-                                : "; did you mean '" + near + "'?"));
-    }
-  }
-
-  // Makes the parts once, because constructors check what one option's range cannot, and because
-  // the parts then say what they will ask of the model. Models are not made here, since that can
-  // load a library.
-  void construct(const Composition& arm) {
-    if (!faults_.empty()) return;
-    check_part(arm.frontier, "frontier", arm);
-    check_part(arm.drafter, "drafter", arm);
-    const bool routes = check_part(arm.router, "router", arm);
-    check_part(arm.verifier, "verifier", arm, routes && verifies(arm));
-    check_part(arm.acceptance, "acceptance", arm);
-    check_estimate(arm);
-    check_draft_rule(arm);
-    check_vectors(arm);
-    check_own_rule(arm);
-    if (arm.estimator) check_part(*arm.estimator, "estimator", arm);
-    for (const auto& [name, estimator] : arm.attached)
-      check_part(estimator, "estimator." + name, arm);
-    check_part(arm.unmasker, "unmasker", arm);
-    if (arm.task.make) check_part(arm.task, "task", arm);
-    if (arm.trainer) check_part(*arm.trainer, "trainer", arm);
-  }
-
-  // Returns whether the part could be made.
-  template <class Interface>
-  bool check_part(const Bound<Interface>& bound, const std::string& kind, const Composition& arm,
-                  bool asked = true) {
-    const Config::Entry* const entry = config_.find(kind);
-    const std::string place = entry ? entry->where : file_of(config_);
-    try {
-      const std::unique_ptr<Interface> part = bound.make();
-      if constexpr (std::is_base_of_v<Part, Interface>)
-        if (asked) check_asks(part->asks(), kind + " '" + bound.name + "'", place, arm, "");
-      if constexpr (std::is_same_v<Drafter, Interface>)
-        check_asks(part->asks_draft_model(), kind + " '" + bound.name + "'", place, arm, "draft");
-      return true;
-    } catch (const ConfigError& error) {
-      faults_.add(place + ": " + kind + " '" + bound.name + "': " + error.what());
-      return false;
-    }
-  }
-
-  void check_estimate(const Composition& arm) {
-    if (arm.estimator || !faults_.empty() || !arm.router.make()->reads_expected()) return;
-    const Config::Entry* const entry = config_.find("router");
-    faults_.add((entry ? entry->where : file_of(config_)) + ": router '" + arm.router.name +
-                "' reads the expected accepted prefix; write estimator = NAME, there are: " +
-                joined(registries_.estimators.names()));
-  }
-
-  void check_own_rule(const Composition& arm) {
-    if (!faults_.empty() || !verifies(arm) || !arm.verifier.make()->has_own_rule() ||
-        arm.acceptance.make()->exact())
-      return;
-    const Config::Entry* const entry = config_.find("acceptance");
-    faults_.add((entry ? entry->where : file_of(config_)) + ": verifier '" + arm.verifier.name +
-                "' judges by a rule of its own, so acceptance '" + arm.acceptance.name +
-                "' as configured would not be asked; it must be the exact ratio test (acceptance = "
-                "speculative, gamma = 1, epsilon = 0, resample = true)");
-  }
-
-  void check_draft_rule(const Composition& arm) {
-    if (!faults_.empty()) return;
-    const DraftRule rule = arm.decode.draft_rule;
-    const Config::Entry* const entry = config_.find("decode.draft_adapts");
-    const std::string place = entry ? entry->where : file_of(config_);
-    if (arm.decode.draft_adapts && (rule == DraftRule::fixed || rule == DraftRule::matches))
       faults_.add(
-          place +
-          ": decode.draft_adapts = true moves decode.draft_stop, which decode.draft_rule = " +
-          std::string(words(rule)[static_cast<std::size_t>(rule)]) + " does not read");
-  }
-
-  // A model speaks vectors if it answers the laws of reverse steps, and a drafter or verifier is
-  // for vectors if it asks for those laws. A verifier that a router never asks is only given drafts
-  // that need no test.
-  void check_vectors(const Composition& arm) {
-    const auto target = arm.models.find("");
-    if (target == arm.models.end() || !faults_.empty()) return;
-    const auto speaks = [](const std::vector<Form>& forms) {
-      return std::count(forms.begin(), forms.end(), Form::reverse) > 0;
-    };
-    const auto answers = [&](const Bound<Model>& model) {
-      return speaks(registries_.models.find(model.name)->forms);
-    };
-    const auto refuse = [&](const std::string& key, const std::string& why) {
-      const Config::Entry* const entry = config_.find(key);
-      faults_.add((entry ? entry->where : file_of(config_)) + ": " + why);
-    };
-    const bool vectors = answers(target->second);
-    const std::string whose =
-        "the tokens of model '" + target->second.name + (vectors ? "' are vectors" : "' are ids");
-    if (const auto draft = arm.models.find("draft");
-        draft != arm.models.end() && answers(draft->second) != vectors)
-      refuse("model.draft", whose + ", and those of model.draft = " + draft->second.name +
-                                (vectors ? " are ids" : " are vectors"));
-    if (speaks(arm.drafter.make()->asks()) != vectors)
-      refuse("drafter", "drafter '" + arm.drafter.name + "' drafts " +
-                            (vectors ? "ids, and " : "vectors, and ") + whose);
-    const bool judges = verifies(arm);
-    if (judges && speaks(arm.verifier.make()->asks()) != vectors)
-      refuse("verifier", "verifier '" + arm.verifier.name + "' judges " +
-                             (vectors ? "ids, and " : "vectors, and ") + whose);
-    if (!vectors) return;
-    if (judges && !arm.acceptance.make()->judges_densities())
-      refuse("acceptance", "acceptance '" + arm.acceptance.name +
-                               "' as configured judges no densities, and " + whose);
-    if (arm.decode.sampling.top_k != 0 || arm.decode.sampling.top_p != 1)
-      refuse("decode.top_k", whose +
-                                 ", of which no most probable ones can be kept; decode.top_k must "
-                                 "be 0 and decode.top_p 1");
-    if (arm.decode.edit_threshold < 1)
-      refuse("decode.edit_threshold",
-             whose + ", which are not edited; decode.edit_threshold must be 1");
-  }
-
-  void check_asks(const std::vector<Form>& asks, const std::string& part, const std::string& place,
-                  const Composition& arm, const std::string& role) {
-    const auto model = arm.models.find(role);
-    if (model == arm.models.end()) {
-      if (!asks.empty() && role == "draft")
-        faults_.add(place + ": " + part +
-                    " asks a draft model; write model.draft = NAME, there are: " +
-                    joined(registries_.models.names()));
-      return;
-    }
-    const std::vector<Form>& answered = registries_.models.find(model->second.name)->forms;
-    for (Form form : asks) {
-      if (std::count(answered.begin(), answered.end(), form)) continue;
-      std::vector<std::string> forms;
-      for (Form other : answered) forms.emplace_back(draftlab::name(other));
-      faults_.add(place + ": " + part + " asks '" + std::string(draftlab::name(form)) +
-                  "' questions, which model '" + model->second.name +
-                  "' does not answer (it answers " + joined(forms) + ")");
+          "{}: unknown {}{}'{}", entry.where, word == key ? "key '" : "section '", word,
+          near.empty() ? "; draftlab list shows what there is" : "; did you mean '" + near + "'?");
     }
   }
 

@@ -99,18 +99,16 @@ class Reader {
   void follow(const Config::Entry& include, const fs::path& folder) {
     const std::string path = (folder / include.value).lexically_normal().string();
     if (std::find(open_.begin(), open_.end(), canonical(path)) != open_.end()) {
-      return faults_.add(include.where + ": include = " + include.value + " includes itself");
+      return faults_.add("{}: include = {} includes itself", include.where, include.value);
     }
     if (++files_ > kMostFiles) {
       if (files_ > kMostFiles + 1) return;
-      return faults_.add(include.where + ": more than " + std::to_string(kMostFiles) +
-                         " files are included");
+      return faults_.add("{}: more than {} files are included", include.where, kMostFiles);
     }
     std::string why;
     const std::string text = slurp(path, why);
     if (!why.empty())
-      return faults_.add(include.where + ": include = " + include.value + ", but " + path + " " +
-                         why);
+      return faults_.add("{}: include = {}, but {} {}", include.where, include.value, path, why);
     read(text, path);
   }
 
@@ -134,7 +132,7 @@ class Reader {
       };
       if (!line.empty() && line.back() == '\r') line.pop_back();
       if (!is_text(line)) {
-        faults_.add(where + ": the line is not UTF-8 text");
+        faults_.add("{}: the line is not UTF-8 text", where);
         continue;
       }
       const std::string comment = trimmed(line);
@@ -150,19 +148,18 @@ class Reader {
         section = trimmed(line.substr(1, line.size() - (closed ? 2 : 1)));
         known = is_key(section);
         if (!closed || !known)
-          faults_.add(where + ": " + shown(line) +
-                      " is not a section; write [part.name] in lower case");
+          faults_.add("{}: {} is not a section; write [part.name] in lower case", where,
+                      shown(line));
         continue;
       }
       const std::size_t equals = line.find('=');
       const std::string key = trimmed(line.substr(0, equals));
       if (equals == std::string::npos) {
-        faults_.add(where + ": " + shown(line) +
-                    " is neither [section], key = value nor # comment");
+        faults_.add("{}: {} is neither [section], key = value nor # comment", where, shown(line));
         continue;
       }
       if (!is_key(key)) {
-        faults_.add(where + ": " + shown(key) + " " + kNoKey);
+        faults_.add("{}: {} {}", where, shown(key), kNoKey);
         continue;
       }
       Config::Entry entry{section.empty() ? key : section + "." + key,
@@ -174,8 +171,7 @@ class Reader {
       if (!known) continue;
       const auto [place, fresh] = first_line.emplace(entry.key, number);
       if (!fresh)
-        faults_.add(where + ": " + entry.key + " is set twice, first in line " +
-                    std::to_string(place->second));
+        faults_.add("{}: {} is set twice, first in line {}", where, entry.key, place->second);
       else
         entries.push_back(std::move(entry));
     }
@@ -195,16 +191,16 @@ Config Config::read(const std::string& path,
                     Faults& faults) {
   std::string why;
   const std::string text = slurp(path, why);
-  if (!why.empty()) throw DataError(path + " " + why);
+  if (!why.empty()) throw DataError("{} {}", path, why);
   Config config = parse(text, path, faults);
   for (const auto& [key, value] : overrides) {
     const std::string flag = "--" + key, kept = trimmed(without_comment(" " + value));
     if (!is_key(key))
-      faults.add(flag + ": '" + key + "' " + kNoKey);
+      faults.add("{}: '{}' {}", flag, key, kNoKey);
     else if (!is_text(value))
-      faults.add(flag + ": the value is not UTF-8 text");
+      faults.add("{}: the value is not UTF-8 text", flag);
     else if (kept != trimmed(value))
-      faults.add(flag + " = " + value + " holds a comment, which a config could not hold");
+      faults.add("{} = {} holds a comment, which a config could not hold", flag, value);
     else
       config.set({key, kept, flag});
   }
@@ -250,6 +246,15 @@ std::vector<const Config::Entry*> Config::section(const std::string& prefix) con
       found.push_back(entry.get());
   }
   return found;
+}
+
+std::string file_of(const Config& config) {
+  const std::vector<const Config::Entry*> entries = config.entries();
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+    if ((*entry)->where.compare(0, 2, "--") != 0)
+      return (*entry)->where.substr(0, (*entry)->where.rfind(':'));
+  }
+  return "the config";
 }
 
 }  // namespace draftlab

@@ -50,4 +50,7 @@ class Config {
   std::string title_;
 };
 
+// Returns the file that a config was read from: the place of its last entry names it.
+std::string file_of(const Config& config);
+
 }  // namespace draftlab

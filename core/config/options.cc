@@ -128,8 +128,7 @@ Option& Option::in(double low, double high) {
   high_ = high;
   for (double number : numbers_()) {
     if (!inside(number))
-      throw Fault("option '" + name_ + "' has the default " + value() + ", which is not " +
-                  range());
+      throw Fault("option '{}' has the default {}, which is not {}", name_, value(), range());
   }
   return *this;
 }
@@ -137,7 +136,7 @@ Option& Option::in(double low, double high) {
 Option& Option::one_of(std::vector<std::string> choices) {
   choices_ = std::move(choices);
   if (std::find(choices_.begin(), choices_.end(), value()) == choices_.end()) {
-    throw Fault("option '" + name_ + "' has the default '" + value() + "', which is not one of " +
+    throw Fault("option '{}' has the default '{}', which is not one of {}", name_, value(),
                 joined(choices_));
   }
   return *this;
@@ -179,7 +178,7 @@ std::string Option::read(const std::string& text) {
 
 Option& OptionSet::declare(std::string name) {
   for (const Option& option : options_)
-    if (option.name_ == name) throw Fault("option '" + name + "' is declared twice");
+    if (option.name_ == name) throw Fault("option '{}' is declared twice", name);
   Option& option = options_.emplace_back();
   option.name_ = std::move(name);
   return option;
@@ -232,7 +231,7 @@ Option& OptionSet::add(std::string name, std::vector<std::string>* field) {
 std::string OptionSet::read(const std::string& name, const std::string& text) {
   for (Option& option : options_)
     if (option.name_ == name) return option.read(text);
-  throw Fault("no option '" + name + "' is declared");
+  throw Fault("no option '{}' is declared", name);
 }
 
 void OptionSet::read(const Config& config, const std::string& section, Faults& faults) {
@@ -247,11 +246,11 @@ void OptionSet::read(const Config& config, const std::string& section, Faults& f
       const std::string near = nearest(name, names);
       const std::string all = names.empty() ? "it has no options" : "it has " + joined(names);
       const std::string hint = near.empty() ? all : "did you mean '" + near + "'?";
-      faults.add(place + "unknown option '" + name + "'; " + hint);
+      faults.add("{}unknown option '{}'; {}", place, name, hint);
       continue;
     }
     const std::string rule = option->read(entry->value);
-    if (!rule.empty()) faults.add(place + name + " = " + entry->value + " " + rule);
+    if (!rule.empty()) faults.add("{}{} = {} {}", place, name, entry->value, rule);
   }
 }
 

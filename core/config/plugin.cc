@@ -46,19 +46,19 @@ std::vector<fs::path> module_folders() {
 void load_plugin(const std::string& path, Registries& registries) {
   // If the path had no slash, dlopen would search the system's folders.
   const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
-  if (!fs::exists(file)) throw ConfigError("--plugin " + path + " does not exist");
+  if (!fs::exists(file)) throw ConfigError("--plugin {} does not exist", path);
   void* const library = open_library(file);
-  if (!library) throw ConfigError("--plugin " + path + " cannot be loaded: " + last_error());
+  if (!library) throw ConfigError("--plugin {} cannot be loaded: {}", path, last_error());
   const auto abi = reinterpret_cast<const char* (*)()>(dlsym(library, "draftlab_plugin_abi"));
   const auto enter =
       reinterpret_cast<void (*)(Registries&)>(dlsym(library, "draftlab_plugin_register"));
   if (!abi || !enter) {
-    throw ConfigError("--plugin " + path +
-                      " is no draftlab plugin: it has no DRAFTLAB_SHARED_PLUGIN() { ... }");
+    throw ConfigError(
+        "--plugin {} is no draftlab plugin: it has no DRAFTLAB_SHARED_PLUGIN() {{ ... }}", path);
   }
   if (std::strcmp(abi(), DRAFTLAB_ABI) != 0) {
-    throw ConfigError("--plugin " + path + " was built for '" + abi() + "', this program is '" +
-                      DRAFTLAB_ABI + "'; rebuild it");
+    throw ConfigError("--plugin {} was built for '{}', this program is '{}'; rebuild it", path,
+                      abi(), DRAFTLAB_ABI);
   }
   registries.each([&](auto& registry) { registry.set_source(path); });
   enter(registries);
@@ -75,15 +75,16 @@ void* module_function(const std::string& module, const std::string& function) {
     let_threads_sleep();
     void* const library = open_library((folder / name).string());
     if (!library)
-      throw ConfigError((folder / name).string() + " cannot be loaded: " + last_error());
+      throw ConfigError("{} cannot be loaded: {}", (folder / name).string(), last_error());
     void* const found = dlsym(library, function.c_str());
     if (!found)
-      throw ConfigError((folder / name).string() + " has no function " + function + "; rebuild it");
+      throw ConfigError("{} has no function {}; rebuild it", (folder / name).string(), function);
     return found;
   }
-  throw ConfigError(name +
-                    " is not beside the program: it was not built (-DDRAFTLAB_WITH_TORCH=ON builds "
-                    "the torch models)");
+  throw ConfigError(
+      "{} is not beside the program: it was not built (-DDRAFTLAB_WITH_TORCH=ON builds the torch "
+      "models)",
+      name);
 }
 
 }  // namespace draftlab

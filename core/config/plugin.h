@@ -28,29 +28,26 @@ struct Registries {
   // Calls visit(registry) for each kind of plugin, in the order above.
   template <class Visit>
   void each(Visit visit) {
-    visit(models);
-    visit(frontiers);
-    visit(drafters);
-    visit(verifiers);
-    visit(acceptance);
-    visit(routers);
-    visit(estimators);
-    visit(unmaskers);
-    visit(tasks);
-    visit(trainers);
+    each_of(*this, visit);
   }
   template <class Visit>
   void each(Visit visit) const {
-    visit(models);
-    visit(frontiers);
-    visit(drafters);
-    visit(verifiers);
-    visit(acceptance);
-    visit(routers);
-    visit(estimators);
-    visit(unmaskers);
-    visit(tasks);
-    visit(trainers);
+    each_of(*this, visit);
+  }
+
+ private:
+  template <class Self, class Visit>
+  static void each_of(Self& self, Visit& visit) {
+    visit(self.models);
+    visit(self.frontiers);
+    visit(self.drafters);
+    visit(self.verifiers);
+    visit(self.acceptance);
+    visit(self.routers);
+    visit(self.estimators);
+    visit(self.unmaskers);
+    visit(self.tasks);
+    visit(self.trainers);
   }
 };
 

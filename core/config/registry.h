@@ -12,11 +12,11 @@
 #include "core/base/error.h"
 #include "core/config/config.h"
 #include "core/config/options.h"
+#include "core/model/model.h"
 #include "core/parts/acceptance.h"
 #include "core/parts/drafter.h"
 #include "core/parts/estimator.h"
 #include "core/parts/frontier.h"
-#include "core/parts/model.h"
 #include "core/parts/router.h"
 #include "core/parts/task.h"
 #include "core/parts/unmasker.h"
@@ -166,8 +166,7 @@ class Registry {
           others && options->of != name ? others->find(options->of) : nullptr;
       if (!inner) {
         const Config::Entry* const place = config.find(section + ".of");
-        faults.add((place ? place->where : section) + ": of = " + options->of + " is no other " +
-                   kind);
+        faults.add("{}: of = {} is no other {}", place ? place->where : section, options->of, kind);
         return bound;
       }
       const Bound<Interface> wrapped = inner->bind(rest, section, faults, others);
@@ -202,7 +201,7 @@ class Registry {
  private:
   void insert(Entry entry) {
     if (find(entry.name))
-      throw Fault(kind_ + " '" + entry.name + "' is registered twice, the second time by " +
+      throw Fault("{} '{}' is registered twice, the second time by {}", kind_, entry.name,
                   entry.source);
     entries_.push_back(std::move(entry));
   }

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/parts/model.h"
+#include "core/model/model.h"
 
 namespace draftlab {
 

@@ -54,15 +54,15 @@ class Reader {
   void add_axis(const std::string& key, const Config::Entry& line) {
     const std::string place = line.where + ": [sweep] " + key;
     if (key != "arm" && !may_vary(key)) {
-      return faults_.add(place + " cannot be swept: arms that differ in it alone decode the same " +
-                         "tokens");
+      return faults_.add("{} cannot be swept: arms that differ in it alone decode the same tokens",
+                         place);
     }
     const std::vector<std::string> values = split(line.value, ',');
     if (key == "arm") used_.insert(values.begin(), values.end());
     if (is_fixed(config_, key)) return;
     if (values.empty() || std::count(values.begin(), values.end(), "")) {
-      return faults_.add(place + " = " + line.value +
-                         " must be a comma-separated list without empty values");
+      return faults_.add("{} = {} must be a comma-separated list without empty values", place,
+                         line.value);
     }
     Axis axis{{key}, {}, line.where};
     for (const std::string& value : values) {
@@ -98,10 +98,10 @@ class Reader {
       return value;
     }
     const std::string near = nearest(name, names);
-    faults_.add(place + " = " + name + ", but no section [arm." + name + "] sets anything" +
-                (!near.empty()    ? "; did you mean '" + near + "'?"
-                 : !names.empty() ? "; there are: " + joined(names)
-                                  : ""));
+    faults_.add("{} = {}, but no section [arm.{}] sets anything{}", place, name, name,
+                !near.empty()    ? "; did you mean '" + near + "'?"
+                : !names.empty() ? "; there are: " + joined(names)
+                                 : "");
     return {{}, {}, name, name};
   }
 
@@ -113,14 +113,13 @@ class Reader {
       const auto axis = std::find_if(sweep_.axes.begin(), sweep_.axes.end(),
                                      [&](const Axis& a) { return a.names[0] == key; });
       if (axis == sweep_.axes.end()) {
-        faults_.add(line.where + ": [sweep] zip names '" + key +
-                    "', which is no axis of its own in this sweep");
+        faults_.add("{}: [sweep] zip names '{}', which is no axis of its own in this sweep",
+                    line.where, key);
         continue;
       }
       if (!zipped.names.empty() && axis->size() != zipped.size()) {
-        faults_.add(line.where + ": [sweep] zip = " + line.value + " pairs " +
-                    std::to_string(zipped.size()) + " values with " + std::to_string(axis->size()) +
-                    " of " + key);
+        faults_.add("{}: [sweep] zip = {} pairs {} values with {} of {}", line.where, line.value,
+                    zipped.size(), axis->size(), key);
         continue;
       }
       join(zipped, *axis);
@@ -152,8 +151,8 @@ class Reader {
       const std::size_t equals = pair.find('=');
       if (pair.empty()) continue;
       if (equals == std::string::npos || equals == 0) {
-        faults_.add(line.where + ": [sweep] baseline = " + line.value +
-                    " must be key=value key=value ...");
+        faults_.add("{}: [sweep] baseline = {} must be key=value key=value ...", line.where,
+                    line.value);
         continue;
       }
       const std::string key = pair.substr(0, equals), text = pair.substr(equals + 1);
@@ -209,7 +208,7 @@ class Reader {
   const Config& config_;
   Faults& faults_;
   const std::vector<ArmSection> arms_;
-  std::set<std::string> used_;  // Names of arms.
+  std::set<std::string> used_;  // The names of arms that the sweep uses.
   Sweep sweep_;
 };
 

@@ -17,10 +17,10 @@ using SharedEntry = std::shared_ptr<const Config::Entry>;
 // and an arm whatever its section says.
 struct AxisValue {
   std::vector<SharedEntry> keys;
-  std::vector<SharedEntry> arm_keys;  // They beat `keys` of every axis.
-  std::string arm, label;             // Of an arm: its name, and what tables call it.
+  std::vector<SharedEntry> arm_keys;  // These beat `keys` of every axis.
+  std::string arm, label;             // The name of its arm, and what tables call it.
 
-  bool sets(const std::string& key) const;  // Whether its arm does.
+  bool sets(const std::string& key) const;  // Says whether its arm sets the key.
 };
 
 // Values that a sweep takes in turn. `names` are the keys that [sweep] gives it: one key, `arm`, or

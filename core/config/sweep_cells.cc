@@ -7,12 +7,12 @@
 
 #include "core/config/draft_length_options.h"
 #include "core/config/sweep_axes.h"
+#include "core/config/unshown_axis.h"
 
 namespace draftlab {
 namespace {
 
 constexpr std::size_t kMostCells = 1000000;
-const std::string kDraftLength = "decode.draft_length";
 
 // Says whether a key is one of the options that some drafters have no use for.
 bool is_of_draft_length(std::string_view key) {
@@ -26,7 +26,7 @@ bool is_of_draft_length(std::string_view key) {
 // one option of [decode] or [run].
 struct Group {
   std::vector<std::pair<std::size_t, std::size_t>>
-      axes;  // those that touch it, and the stride of each in the group's state
+      axes;  // The axes that touch it, and the stride of each in the group's state.
   std::size_t states = 1;
 
   std::size_t state(const std::vector<std::size_t>& rows) const {
@@ -38,10 +38,11 @@ struct Group {
 
 // What a group contributes to the effective config in one of its states.
 struct Piece {
-  std::string names;     // "router = hysteresis\n", or the line of one option
-  std::string sections;  // "\n[router.hysteresis]\non = 1\n"
-  std::vector<std::pair<std::string, std::string>> values;  // the same as dotted keys
-  bool reads_draft_length = true;                           // of a drafter
+  // The names of plugins, such as "router = hysteresis\n", or the line of one option.
+  std::string names;
+  std::string sections;  // The sections, such as "\n[router.hysteresis]\non = 1\n".
+  std::vector<std::pair<std::string, std::string>> values;  // The same values with dotted keys.
+  bool reads_draft_length = true;  // Whether a drafter reads the draft length.
 };
 
 // Collects cells, one for each effective config. To compose a cell whole takes far longer than to
@@ -117,7 +118,7 @@ class Cells {
       const std::string* const applied = value(key, rows);
       if (applied && !(arm && arm->sets(key))) cell.axes.emplace_back(key, *applied);
     }
-    if (cell.axes.empty() && !arm) {  // what tells it from the baseline
+    if (cell.axes.empty() && !arm) {  // The cell is named by what tells it from the baseline.
       for (const SharedEntry& entry : sweep_.baseline_names)
         if (const std::string* const applied = value(entry->key, rows))
           cell.axes.emplace_back(entry->key, *applied);
@@ -136,7 +137,8 @@ class Cells {
     if (!told_.empty()) return;
     for (const std::string& key : varied_) {
       const bool of_claim = key.starts_with("reference.") || key.starts_with("certify.");
-      if (!of_claim && !shown_.count(key)) faults_.add(unshown(key));
+      if (!of_claim && !shown_.count(key))
+        faults_.add(unshown_axis(key, sweep_, registries_, chosen(key.substr(0, key.find('.')))));
     }
   }
 
@@ -150,50 +152,15 @@ class Cells {
     return is_plain(head) ? key : head;
   }
 
-  // The place of a key's line in [sweep].
-  std::string place_of(const std::string& key) const {
-    for (const Axis& axis : sweep_.axes)
-      for (const SharedEntry& entry : axis.values[0].keys)
-        if (entry->key == key) return entry->where;
-    return {};
-  }
-
-  std::string unshown(const std::string& key) const {
-    const std::string begins = place_of(key) + ": [sweep] " + key + " has no effect: ",
-                      ends = "drop the axis with --" + key + " VALUE";
-    const std::size_t dot = key.find('.'), last = key.rfind('.');
-    if (key == kDraftLength) return begins + "no drafter of this sweep reads it; " + ends;
-    if (dot == last) return begins + "no cell has such a part; " + ends;
-    const std::string kind = key.substr(0, dot), plugin = key.substr(dot + 1, last - dot - 1),
-                      option = key.substr(last + 1);
-    std::set<std::string> chosen;
+  // Returns the plugins of a kind that cells have.
+  std::set<std::string> chosen(const std::string& kind) const {
+    std::set<std::string> names;
     if (const auto states = pieces_.find(kind); states != pieces_.end()) {
       for (const auto& [state, piece] : states->second)
         for (const auto& [name, text] : piece.values)
-          if (name == kind) chosen.insert(text);
+          if (name == kind) names.insert(text);
     }
-    std::string names, instead;
-    for (const std::string& name : chosen) {
-      names += (names.empty() ? "" : ", ") + name;
-      if (has_option(kind, name, option))
-        instead += (instead.empty() ? "write " : " or ") + kind + "." + name + "." + option + ", ";
-    }
-    return begins + "no cell has " + kind + " = " + plugin + " (they have " + names + "); " +
-           instead + (instead.empty() ? "" : "or ") + ends;
-  }
-
-  bool has_option(const std::string& kind, const std::string& plugin,
-                  const std::string& option) const {
-    bool has = false;
-    registries_.each([&](const auto& registry) {
-      const auto* const found = registry.kind() == kind ? registry.find(plugin) : nullptr;
-      if (!found) return;
-      Faults none;
-      for (const auto& [name, value] :
-           found->bind(Config(), kind + "." + plugin, none, &registry).values)
-        has = has || name == option;
-    });
-    return has;
+    return names;
   }
 
   // What makes it another cell than those before. `config` is the cell's.
@@ -346,16 +313,19 @@ class Cells {
   const bool claims_;  // Whether cells that differ in what is claimed of them are kept apart.
   Faults& faults_;
   std::vector<std::string>
-      varied_;                   // Keys of axes in which cells differ, in the order of the axes.
+      varied_;  // The keys of axes in which cells differ, in the order of the axes.
   std::set<std::string> shown_;  // Those of them that some cell's effective config has.
   std::map<std::string, Group> groups_;
-  std::map<std::string, std::unordered_map<std::size_t, Piece>> pieces_;  // by group and its state
-  std::vector<const Group*> kinds_;                     // of plugins that axes touch
-  std::vector<std::unordered_set<std::size_t>> pairs_;  // states seen, of every two of them
+  // The pieces by group and its state.
+  std::map<std::string, std::unordered_map<std::size_t, Piece>> pieces_;
+  std::vector<const Group*> kinds_;  // The kinds of plugins that axes touch.
+  // The states that were seen of every two of them.
+  std::vector<std::unordered_set<std::size_t>> pairs_;
   std::unordered_set<std::string> seen_;
-  std::string baseline_;  // Identity of a baseline that is an arm, until the product comes to it.
+  // The identity of a baseline that is an arm, until the product comes to it.
+  std::string baseline_;
   std::set<std::string> told_;
-  std::string effective_;  // of the cell in hand
+  std::string effective_;  // The effective config of the cell in hand.
   std::vector<std::pair<const std::string*, const Piece*>> current_;
   std::vector<Cell> cells_;
 };
@@ -371,8 +341,7 @@ std::vector<Cell> expanded(const Config& config, const Registries& registries, b
   std::size_t product = 1;
   for (const Axis& axis : sweep.axes) product = std::min(product * axis.size(), kMostCells + 1);
   if (product > kMostCells) {
-    found.add(sweep.axes[0].where + ": [sweep] has more than " + std::to_string(kMostCells) +
-              " cells");
+    found.add("{}: [sweep] has more than {} cells", sweep.axes[0].where, kMostCells);
   }
   if (!found.empty()) {
     for (const std::string& sentence : found.sentences()) faults.add(sentence);
@@ -383,7 +352,8 @@ std::vector<Cell> expanded(const Config& config, const Registries& registries, b
   std::vector<std::size_t> rows(sweep.axes.size());
   for (std::size_t index = 0; index < product; ++index) {
     std::size_t rest = index, stride = product;
-    for (std::size_t axis = 0; axis < sweep.axes.size(); ++axis) {  // the first axis varies slowest
+    // The first axis varies slowest.
+    for (std::size_t axis = 0; axis < sweep.axes.size(); ++axis) {
       stride /= sweep.axes[axis].size();
       rows[axis] = rest / stride;
       rest %= stride;

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/config/config.h"
-#include "core/parts/model.h"
+#include "core/model/model.h"
 #include "core/trace/rows.h"
 
 namespace draftlab {

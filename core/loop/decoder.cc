@@ -127,19 +127,18 @@ Asking<bool> Decoder::choose() {
   if (std::find(asked.begin(), asked.end(), Form::chain) == asked.end())
     throw ConfigError(
         "a choice between texts asks for their probabilities in the causal view, as a verifier "
-        "does that asks `chain`; verifier '" +
-        arm_.verifier.name + "' does not, so its model need not answer");
+        "does that asks `chain`; verifier '{}' does not, so its model need not answer",
+        arm_.verifier.name);
   Asking<bool> refreshed = refresh();
   co_await refreshed;
   const std::int64_t began = now_ns();
   const Counts before = sequences_[0]->counts();
   Question question{
       .kind = Kind::verify, .view = View::causal, .nodes = {}, .asks = {{kRoot, {open.front()}}}};
-  std::vector<std::vector<int>> paths;  // for each choice, the nodes at which its tokens are asked
+  std::vector<std::vector<int>> paths;  // For each choice, the nodes at which its tokens are asked.
   for (const std::vector<Token>& choice : choices_) {
     if (choice.empty() || choice.size() > open.size())
-      throw Fault("a choice of " + std::to_string(choice.size()) + " tokens for " +
-                  std::to_string(open.size()) + " positions");
+      throw Fault("a choice of {} tokens for {} positions", choice.size(), open.size());
     std::vector<int>& path = paths.emplace_back(1, kRoot);
     for (std::size_t i = 0; i + 1 < choice.size(); ++i) {
       question.nodes.push_back({path.back(), open[i], choice[i]});
@@ -182,7 +181,7 @@ Asking<bool> Decoder::choose() {
 
 Asking<bool> Decoder::step() {
   if (done()) co_return false;
-  if (clock_ == 0) {  // the prompt's forward belongs to the sample, not to a step
+  if (clock_ == 0) {  // The prompt's forward belongs to the sample, not to a step.
     Asking<bool> refreshed = refresh();
     co_await refreshed;
   }
@@ -265,7 +264,7 @@ Asking<bool> Decoder::step() {
   carry_ = std::move(verdict.carry);
   verdict.carry.reset();
   if (idle && state() == *idle)
-    throw Fault("step " + std::to_string(clock_) + " commits nothing; decoding would not end");
+    throw Fault("step {} commits nothing; decoding would not end", clock_);
   for (const std::int32_t position : frontier_->settled(canvas_)) canvas_.finish(position);
   Asking<bool> refreshed = refresh();
   co_await refreshed;

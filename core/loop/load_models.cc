@@ -24,8 +24,9 @@ std::shared_ptr<Model> load(const Bound<Model>& bound, const Machine& machine, L
                             duration(took.count()));
   }
   if (machine.fixed_shape && !model->rows_are_independent())
-    throw ConfigError("run.fixed_shape = true, but answers of model '" + bound.name +
-                      "' may depend on what shares their forward");
+    throw ConfigError(
+        "run.fixed_shape = true, but answers of model '{}' may depend on what shares their forward",
+        bound.name);
   return model;
 }
 
@@ -37,18 +38,18 @@ Models load_models(const Arm& arm, const Machine& machine, Loaded& loaded) {
   }
   for (const auto& model : models.models) {
     if (model->facts().vocabulary == models.target().facts().vocabulary) continue;
-    throw ConfigError("model.draft has a vocabulary of " +
-                      std::to_string(model->facts().vocabulary) + " tokens and the target of " +
-                      std::to_string(models.target().facts().vocabulary) + "; they must be equal");
+    throw ConfigError(
+        "model.draft has a vocabulary of {} tokens and the target of {}; they must be equal",
+        model->facts().vocabulary, models.target().facts().vocabulary);
   }
   for (const auto& model : models.models) {
     const ModelFacts facts = model->facts(), target = models.target().facts();
     if (facts.dimension == target.dimension && facts.reverse_steps == target.reverse_steps)
       continue;
-    throw ConfigError("model.draft draws vectors of " + std::to_string(facts.dimension) +
-                      " coordinates in " + std::to_string(facts.reverse_steps) +
-                      " reverse steps and the target of " + std::to_string(target.dimension) +
-                      " in " + std::to_string(target.reverse_steps) + "; they must be equal");
+    throw ConfigError(
+        "model.draft draws vectors of {} coordinates in {} reverse steps and the target of {} in "
+        "{}; they must be equal",
+        facts.dimension, facts.reverse_steps, target.dimension, target.reverse_steps);
   }
   return models;
 }

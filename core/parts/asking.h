@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/parts/question.h"
+#include "core/model/question.h"
 
 namespace draftlab {
 

@@ -23,9 +23,10 @@ Corpus::Corpus(const std::string& path) {
       const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), token);
       if (error != std::errc() || end != word.data() + word.size() || token < 0 ||
           token > (1 << 24))
-        throw DataError(path + ":" + std::to_string(number) + ": '" + word +
-                        "' is no token id; a line of a corpus is a text, its ids separated by "
-                        "white space");
+        throw DataError(
+            "{}:{}: '{}' is no token id; a line of a corpus is a text, its ids separated by white "
+            "space",
+            path, number, word);
       tokens_.push_back(token);
       if (token >= static_cast<Token>(counts_.size())) counts_.resize(token + 1, 0);
       ++counts_[token];
@@ -33,7 +34,7 @@ Corpus::Corpus(const std::string& path) {
     tokens_.push_back(kNoToken);
     ++texts_;
   }
-  if (texts_ == 0) throw DataError(path + ": the corpus has no text");
+  if (texts_ == 0) throw DataError("{}: the corpus has no text", path);
 
   order_.resize(tokens_.size());
   std::iota(order_.begin(), order_.end(), 0);

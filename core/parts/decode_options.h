@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/parts/blocks.h"
-#include "core/parts/canvas.h"
+#include "core/model/blocks.h"
+#include "core/model/canvas.h"
 #include "core/prob/chance.h"
 #include "core/prob/distribution.h"
 

@@ -41,9 +41,9 @@ void DraftLength::cut(Proposal& proposal) const {
   const std::vector<Distribution>& read = proposal.raw.empty() ? proposal.drawn_from : proposal.raw;
   if (read.empty())
     throw ConfigError(
-        "decode.draft_rule = " + std::string(words(rule_)[static_cast<std::size_t>(rule_)]) +
-        " reads the distributions of drafts, and this drafter's are point masses; fixed and "
-        "matches read none");
+        "decode.draft_rule = {} reads the distributions of drafts, and this drafter's are point "
+        "masses; fixed and matches read none",
+        words(rule_)[static_cast<std::size_t>(rule_)]);
   // The place of each node among those that stay; kGone for the others.
   constexpr int kGone = -2;
   std::vector<int> stays(proposal.nodes.size(), kGone);

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/parts/blocks.h"
-#include "core/parts/canvas.h"
+#include "core/model/blocks.h"
+#include "core/model/canvas.h"
 #include "core/parts/decode_options.h"
 #include "core/parts/route.h"
 #include "core/parts/verdict.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/parts/question.h"
+#include "core/model/question.h"
 #include "core/prob/distribution.h"
 #include "core/prob/types.h"
 #include "core/prob/vector_token.h"

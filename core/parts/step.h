@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
+#include "core/model/blocks.h"
+#include "core/model/canvas.h"
+#include "core/model/model.h"
 #include "core/parts/asking.h"
-#include "core/parts/blocks.h"
-#include "core/parts/canvas.h"
 #include "core/parts/decode_options.h"
-#include "core/parts/model.h"
 #include "core/parts/proposal.h"
 #include "core/parts/window.h"
 #include "core/prob/chance.h"
@@ -55,7 +55,7 @@ class Step {
   // Suspends until the model (0: the target) has answered.
   Wait ask(Question question, int model = 0) const { return {mailbox, std::move(question), model}; }
   Distribution drawn(const Distribution& raw) const { return shaped(raw, decode.sampling); }
-  Mixture drawn(Mixture raw, int model = 0) const;  // DataError for a law that is none
+  Mixture drawn(Mixture raw, int model = 0) const;  // Throws DataError for a law that is none.
   // Draws the token of a position that has `ahead` drafts before it. Where decode.noise shares
   // numbers, the address is the state's (choice), so that all who draw at the position in that
   // state read one number; else it is the step's, and `purpose` says whose draw it is.

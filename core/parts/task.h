@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/parts/canvas.h"
+#include "core/model/canvas.h"
 
 namespace draftlab {
 

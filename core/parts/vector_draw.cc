@@ -15,8 +15,7 @@ Asking<std::vector<Mixture>> laws_of(const Step& step, std::vector<Reverse> ques
                     .reverse = std::move(questions)};
   Answer answer = co_await step.ask(std::move(question), model);
   if (answer.laws.size() != count)
-    throw Fault("a model answered " + std::to_string(answer.laws.size()) + " laws of " +
-                std::to_string(count) + " reverse steps");
+    throw Fault("a model answered {} laws of {} reverse steps", answer.laws.size(), count);
   for (Mixture& law : answer.laws) laws.push_back(step.drawn(std::move(law), model));
   co_return laws;
 }

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/model/question.h"
 #include "core/parts/proposal.h"
-#include "core/parts/question.h"
 #include "core/prob/types.h"
 
 namespace draftlab {

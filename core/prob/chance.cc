@@ -62,7 +62,7 @@ Token Chance::draw(const Distribution& distribution, const Site& site) {
 
 Token Chance::draw_shared(const Distribution& distribution, const Site& site, Noise noise) {
   if (noise == Noise::own)
-    throw Fault("a number of one draw's own is shared at site " + to_string(site));
+    throw Fault("a number of one draw's own is shared at site {}", to_string(site));
   return read(distribution, site, noise);
 }
 
@@ -73,7 +73,8 @@ bool Chance::below(double probability, const Site& site) {
 std::vector<bool> Chance::below(std::span<const double> probabilities, const Site& site) {
   use(site);
   for (const double p : probabilities)
-    if (std::isnan(p)) throw Fault("a probability that is not a number at site " + to_string(site));
+    if (std::isnan(p))
+      throw Fault("a probability that is not a number at site {}", to_string(site));
   return compare(probabilities, site);
 }
 
@@ -84,7 +85,7 @@ double Chance::normal(const Site& site) {
 
 void Chance::use(const Site& site) {
   if (!used_.insert(site).second)
-    throw Fault("site " + to_string(site) + " was drawn twice in one decode");
+    throw Fault("site {} was drawn twice in one decode", to_string(site));
 }
 
 std::size_t Chance::Hash::operator()(const Site& site) const {
@@ -244,7 +245,7 @@ std::vector<bool> EnumeratedChance::compare(std::span<const double> probabilitie
 }
 
 double EnumeratedChance::gaussian(const Site& site) {
-  throw Fault("a normal draw at site " + to_string(site) + " has no outcomes to enumerate");
+  throw Fault("a normal draw at site {} has no outcomes to enumerate", to_string(site));
 }
 
 // The hash is FNV-1a over the bytes, then MurmurHash3's finaliser, which repairs the weak high bits

@@ -39,9 +39,8 @@ Mixture Mixture::normal(Eigen::ArrayXd mean, Eigen::ArrayXd sigma) {
 
 int Mixture::component(const Eigen::VectorXd& noise) const {
   if (noise.size() < noises())
-    throw Fault("a mixture of " + std::to_string(mean.size()) + " components over " +
-                std::to_string(dimension()) + " coordinates was to be drawn with " +
-                std::to_string(noise.size()) + " normals");
+    throw Fault("a mixture of {} components over {} coordinates was to be drawn with {} normals",
+                mean.size(), dimension(), noise.size());
   if (gaussian()) return 0;
   double left = distribution_function(noise[dimension()]);
   int chosen = 0;
@@ -105,7 +104,7 @@ Eigen::VectorXd normals(Chance& chance, Site site, int count) {
 
 Mixture shaped(Mixture law, double temperature, int dimension, const char* who) {
   const auto refuse = [&](const std::string& why) {
-    throw DataError(std::string(who) + " answered a law of a reverse step " + why);
+    throw DataError("{} answered a law of a reverse step {}", who, why);
   };
   if (law.mean.empty() || law.mean.size() != law.sigma.size() ||
       static_cast<std::size_t>(law.weights.size()) != law.mean.size())

@@ -182,7 +182,7 @@ const std::vector<std::int64_t>& Columns::integers(const std::string& column) co
   for (std::size_t i = 0; i < infos_.size(); ++i) {
     if (infos_[i].name == column) return std::get<0>(values_[i]);
   }
-  throw Fault("there is no column '" + column + "'");
+  throw Fault("there is no column '{}'", column);
 }
 
 template <class Row>

@@ -186,9 +186,8 @@ ColumnReader::ColumnReader(const std::string& path, Trust trust)
   be_quiet();
   state_->path = path;
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) throw DataError("there is no file '" + path + "'");
-  if (!std::filesystem::is_regular_file(path, error))
-    throw DataError("'" + path + "' is not a file");
+  if (!std::filesystem::exists(path, error)) throw DataError("there is no file '{}'", path);
+  if (!std::filesystem::is_regular_file(path, error)) throw DataError("'{}' is not a file", path);
   state_->bytes = std::filesystem::file_size(path, error);
   state_->own = trust == Trust::own;
   state_->lazy = trust == Trust::lazy;

@@ -194,7 +194,7 @@ void ColumnWriter::column(Table table, const ColumnInfo& info, const Values& val
   State::Scale& scale = state_->scales.at(table);
   const hsize_t extent = scale.rows;
   if (static_cast<hsize_t>(size(values)) != extent)
-    throw Fault("column '" + info.name + "' has not as many rows as its table");
+    throw Fault("column '{}' has not as many rows as its table", info.name);
   if (is_chunked(info.type, extent))
     return column(table, info, make_chunks({{values, info.type}}, state_->level).front());
   const hid_t type =
@@ -221,7 +221,7 @@ void ColumnWriter::column(Table table, const ColumnInfo& info, const Chunks& chu
   State::Scale& scale = state_->scales.at(table);
   const hsize_t extent = scale.rows, chunk = chunk_rows(extent);
   if (chunks.size() != (extent + kChunk - 1) / kChunk)
-    throw Fault("column '" + info.name + "' has not as many rows as its table");
+    throw Fault("column '{}' has not as many rows as its table", info.name);
   const Handle layout(H5Pcopy(plain_layout()), H5Pclose);
   State::check(H5Pset_chunk(layout, 1, &chunk) >= 0 && H5Pset_shuffle(layout) >= 0 &&
                H5Pset_deflate(layout, state_->level) >= 0);

@@ -1,7 +1,7 @@
 // Where and with what a result was made. Every trace carries this as attributes.
 #pragma once
 
-#include "core/parts/model.h"
+#include "core/model/model.h"
 #include "core/trace/rows.h"
 
 namespace draftlab {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/parts/model.h"
+#include "core/model/model.h"
 #include "core/prob/types.h"
 
 namespace draftlab {

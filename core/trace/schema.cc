@@ -108,9 +108,10 @@ ColumnInfo named_column(Table table, const std::string& name) {
       !name.empty() && name.size() <= 64 &&
       name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
   if (!fits)
-    throw Fault("'" + name +
-                "' cannot name a column of the trace: names are lower_case letters, digits and "
-                "underscores");
+    throw Fault(
+        "'{}' cannot name a column of the trace: names are lower_case letters, digits and "
+        "underscores",
+        name);
   const std::string doc =
       table == Table::sample ? "the task's score `" + name + "`"
       : table == Table::step ? "accepted prefix that the attached estimator `" + name + "` expected"

@@ -21,7 +21,7 @@ const ColumnInfo& declared(Table table, const std::string& column) {
   for (const ColumnInfo& c : info(table).columns) {
     if (c.name == column) return c;
   }
-  throw Fault("the schema has no column '" + column + "'");
+  throw Fault("the schema has no column '{}'", column);
 }
 
 }  // namespace

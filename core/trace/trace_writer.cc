@@ -66,29 +66,30 @@ TraceWriter::TraceWriter(std::string path, Provenance provenance, std::vector<Ru
       writer_(writer_name()) {
   std::error_code error;
   if (fs::is_directory(path_, error))
-    throw OutputError("'" + path_ + "' is a folder; name a file with --out");
+    throw OutputError("'{}' is a folder; name a file with --out", path_);
   const bool written = fs::exists(path_, error);
   if (written && !resume)
-    throw OutputError("'" + path_ +
-                      "' exists; continue it with --resume or name another file with --out");
+    throw OutputError("'{}' exists; continue it with --resume or name another file with --out",
+                      path_);
   make_folder(folder_of(path_));
   make_folder(folder_);
   lock_ = ::open((folder_ + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (lock_ < 0) throw OutputError("cannot write into '" + folder_ + "': " + std::strerror(errno));
+  if (lock_ < 0) throw OutputError("cannot write into '{}': {}", folder_, std::strerror(errno));
   try {
     // Some mounts of Lustre and NFS have no locks; there the names of the units keep writers apart.
     if (::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-      throw OutputError("another process is writing '" + path_ + "'");
+      throw OutputError("another process is writing '{}'", path_);
     remove_leftovers(folder_);
     std::vector<std::string> units;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
       if (is_unit(entry.path().filename().string())) units.push_back(entry.path().string());
     }
-    if (error) throw OutputError("cannot read '" + folder_ + "': " + error.message());
+    if (error) throw OutputError("cannot read '{}': {}", folder_, error.message());
     if (!units.empty() && !resume) {
-      throw OutputError("'" + folder_ +
-                        "' holds samples of a run that did not end; continue it with --resume or "
-                        "name another file with --out");
+      throw OutputError(
+          "'{}' holds samples of a run that did not end; continue it with --resume or name another "
+          "file with --out",
+          folder_);
     }
     std::sort(units.begin(), units.end());
     if (written) adopt(path_);
@@ -139,8 +140,10 @@ void TraceWriter::adopt(const std::string& path) {
   const ColumnReader file(path);
   check_root(file);
   auto differs = [&](const std::string& what, const std::string& there, const std::string& here) {
-    throw ConfigError("'" + path + "' cannot be continued: its " + what + " is '" + there +
-                      "' and that of this config is '" + here + "'; name another file with --out");
+    throw ConfigError(
+        "'{}' cannot be continued: its {} is '{}' and that of this config is '{}'; name another "
+        "file with --out",
+        path, what, there, here);
   };
   const Columns stored = load(file, Table::run, {}, 0, file.rows(Table::run));
   if (stored.rows() != static_cast<std::int64_t>(runs_.size()))

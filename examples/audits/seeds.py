@@ -35,7 +35,7 @@ def judged(sampler, seed):
         toy = next(toy for toy in toys_of(sampler, "full") if toy.name == TOY)
         found = draw(sampler, toy, Plan(DETECTABLE, 3600.0, seed))
         tv = found.variation if found.verdict == "biased" else found.drawn.detectable
-        return found.verdict, "sampled", tv, found.seconds
+        return found.verdict, found.depth, tv, found.seconds
     report = dl.audit(sampler, "full", seed=seed)
     depths = {found.depth for found in report.findings if found.depth}
     return report.verdict, " and ".join(sorted(depths)), report.tv, report.seconds

@@ -35,7 +35,7 @@ class MostFrequent final : public draftlab::Drafter {
                               step.chance.draw(drawn, step.site(first, draftlab::Purpose::draft))});
     proposal.drawn_from.push_back(drawn);
     proposal.raw.push_back(raw);
-    proposal.exact = 1;  // the first draft is the target's own draw and needs no test
+    proposal.exact = 1;  // The first draft is the target's own draw and needs no test.
 
     // Every guess says honestly what it was drawn from: a point mass.
     const Token guess = most_frequent(step);

@@ -22,7 +22,8 @@ class Sticky final : public draftlab::Model {
   };
   explicit Sticky(const Options& options) : options_(options) {}
 
-  void load(const draftlab::Machine&) override {}  // a checkpoint would be read here
+  // A model with weights would read its checkpoint here.
+  void load(const draftlab::Machine&) override {}
 
   draftlab::ModelFacts facts() const override {
     draftlab::ModelFacts facts;
@@ -37,9 +38,8 @@ class Sticky final : public draftlab::Model {
                                            const draftlab::Blocks&) override {
     for (const Token token : canvas.tokens())
       if (token >= options_.vocabulary)
-        throw draftlab::ConfigError("the prompt holds token " + std::to_string(token) +
-                                    ", but model.sticky.vocabulary is " +
-                                    std::to_string(options_.vocabulary));
+        throw draftlab::ConfigError("the prompt holds token {}, but model.sticky.vocabulary is {}",
+                                    token, options_.vocabulary);
     return std::make_unique<draftlab::Sequence>(canvas);
   }
 

@@ -25,14 +25,14 @@ class LineEnds final : public draftlab::Task {
   void load(const draftlab::Tokenizer* tokenizer) override {
     if (!tokenizer) throw draftlab::ConfigError("task 'line-ends' needs a model with a tokenizer");
     tokenizer_ = tokenizer;
-    prompts_.clear();  // an arm of the same sweep may load the task again
+    prompts_.clear();  // An arm of the same sweep may load the task again.
     std::ifstream file(options_.path);
     std::string line;
     while (std::getline(file, line)) add(line);
     if (prompts_.empty())
-      throw draftlab::DataError("task.line-ends.path = '" + options_.path +
-                                "' has no line of more than " + std::to_string(options_.hidden) +
-                                " tokens, or cannot be read");
+      throw draftlab::DataError(
+          "task.line-ends.path = '{}' has no line of more than {} tokens, or cannot be read",
+          options_.path, options_.hidden);
   }
 
   int size() const override { return static_cast<int>(prompts_.size()); }
@@ -60,9 +60,11 @@ class LineEnds final : public draftlab::Task {
     const std::vector<Token> tokens = tokenizer_->encode(line);
     if (static_cast<std::int64_t>(tokens.size()) <= options_.hidden) return;
     draftlab::Prompt prompt;
-    prompt.id = "line-ends-" + std::to_string(prompts_.size());  // part of every random number
+    // The prompt's id is part of every random number.
+    prompt.id = "line-ends-" + std::to_string(prompts_.size());
     prompt.reference = tokens;
-    if (tokenizer_->begin() != draftlab::kNoToken) {  // what a text begins with, where there is one
+    // A text begins with this token, where the tokenizer has one.
+    if (tokenizer_->begin() != draftlab::kNoToken) {
       prompt.reference.insert(prompt.reference.begin(), tokenizer_->begin());
       prompt.offset = 1;
     }

@@ -28,9 +28,10 @@ std::string described(const std::string& name,
 void check(const Prompt& prompt, const ModelFacts& facts) {
   const auto known = [&](Token token) {
     if (token < facts.vocabulary || facts.dimension > 0) return;
-    throw DataError("prompt '" + prompt.id + "' holds token " + std::to_string(token) +
-                    ", and the model in '" + facts.checkpoint + "' knows " +
-                    std::to_string(facts.vocabulary) + ": the tokenizer is another model's");
+    throw DataError(
+        "prompt '{}' holds token {}, and the model in '{}' knows {}: the tokenizer is another "
+        "model's",
+        prompt.id, token, facts.checkpoint, facts.vocabulary);
   };
   for (const auto& [position, token] : prompt.given) known(token);
   for (const std::vector<Token>& choice : prompt.choices)
@@ -79,7 +80,7 @@ void LoadedArm::decode(std::span<const Job> jobs,
     try {
       return act();
     } catch (const DataError& error) {
-      throw DataError(checkpoints(models) + error.what());
+      throw DataError("{}{}", checkpoints(models), error.what());
     }
   };
   const auto batch = static_cast<std::size_t>(composition.run.batch);
@@ -154,8 +155,8 @@ void load_task(Task& task, const Tokenizer* tokenizer, const std::string& checkp
     task.load(tokenizer);
   } catch (const ConfigError& error) {
     if (tokenizer || checkpoint.empty() || has_tokenizer(checkpoint)) throw;
-    throw ConfigError(std::string(error.what()) + ": " + kNoTokenizer + "'" + checkpoint +
-                      (std::filesystem::is_directory(checkpoint) ? "'" : "', which is no folder"));
+    throw ConfigError("{}: {}'{}{}", error.what(), kNoTokenizer, checkpoint,
+                      std::filesystem::is_directory(checkpoint) ? "'" : "', which is no folder");
   }
 }
 

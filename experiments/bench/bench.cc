@@ -232,7 +232,7 @@ int bench(const BenchFlags& flags, const CommandLine& line, const Registries& re
   if (which == "trace" && line.paths.size() == 1) return bench_trace(line);
   if (which == "wire" && line.paths.size() == 1) return bench_wire(line);
   if (which == "as-arm" && line.paths.size() <= 1) return bench_as_arm(flags, line, registries);
-  throw UsageError("usage: draftlab bench " + bench_command().arguments);
+  throw UsageError("usage: draftlab bench {}", bench_command().arguments);
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ int bench_batch(const BenchFlags& flags, const CommandLine& line, const Registri
     const std::int64_t decodes = arm.prompts() * arm.composition.run.samples;
     for (const std::int64_t batch : {1, 2, 4, 8, 16, 32})
       if (batch <= decodes) all.push_back({.batch = batch});
-    if (all.empty()) throw ConfigError(line.paths[1] + ": the task has no prompts to decode");
+    if (all.empty()) throw ConfigError("{}: the task has no prompts to decode", line.paths[1]);
     const auto spent = [&] {
       return std::accumulate(all.begin(), all.end(), 0.0,
                              [](double sum, const Measured& m) { return sum + m.seconds; });

@@ -268,8 +268,7 @@ int bench_model(const BenchFlags& flags, const CommandLine& line, const Registri
   const std::int64_t prompt = options.prompt / block * block;
   given.resize(prompt);
   if (prompt == 0)
-    throw ConfigError("bench.prompt = " + std::to_string(options.prompt) +
-                      " is shorter than a block of " + std::to_string(block));
+    throw ConfigError("bench.prompt = {} is shorter than a block of {}", options.prompt, block);
   const Canvas canvas(static_cast<int>(prompt + block), given);
   const Blocks blocks{static_cast<std::int32_t>(block), 0};
   const std::vector<Pass> all =

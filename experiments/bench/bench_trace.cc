@@ -115,7 +115,7 @@ std::uintmax_t bytes_of(const fs::path& folder) {
 
 int bench_trace(const CommandLine& line) {
   for (const auto& [key, value] : line.overrides)
-    if (!key.starts_with("bench.")) throw UsageError("bench trace has no option --" + key);
+    if (!key.starts_with("bench.")) throw UsageError("bench trace has no option --{}", key);
   const TraceBenchOptions options = bench_options<TraceBenchOptions>(line);
   const fs::path folder =
       (options.folder.empty() ? fs::temp_directory_path() : fs::path(options.folder)) /

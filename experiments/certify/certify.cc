@@ -31,8 +31,8 @@ Prompt first_prompt(const Composition& composition, const std::string& name) {
   const std::unique_ptr<Task> task = composition.task.make();
   task->load(nullptr);
   if (composition.run.first >= task->size())
-    throw ConfigError(name + ": run.first = " + std::to_string(composition.run.first) +
-                      ", but the task has " + std::to_string(task->size()) + " prompts");
+    throw ConfigError("{}: run.first = {}, but the task has {} prompts", name,
+                      composition.run.first, task->size());
   return task->prompt(static_cast<int>(composition.run.first));
 }
 
@@ -51,10 +51,10 @@ Walk walk(const Composition& composition, const std::string& name, Loaded& loade
   Walk walk;
   walk.estimate = estimated_outcomes(composition, models, prompt, options.merge);
   if (walk.estimate > static_cast<double>(options.most_outcomes)) {
-    throw ConfigError(name + " has about " + text("%.2g", walk.estimate) +
-                      " outcomes to walk, more than certify.most_outcomes = " +
-                      std::to_string(options.most_outcomes) +
-                      "; use fewer tokens or unknown positions, or raise it");
+    throw ConfigError(
+        "{} has about {} outcomes to walk, more than certify.most_outcomes = {}; use fewer tokens "
+        "or unknown positions, or raise it",
+        name, text("%.2g", walk.estimate), options.most_outcomes);
   }
   const auto about = static_cast<std::int64_t>(walk.estimate);
   std::optional<Progress> progress;
@@ -125,7 +125,8 @@ bool certify_cell(const Cell& cell, const std::string& name, const Registries& r
   std::cout << "\n  reference        expected " << text("%.4f", expected.outcomes.expected_nfe)
             << ", worst case " << expected.outcomes.worst_nfe << "\n  outcomes         "
             << outcomes.walked << " walked (estimated " << text("%.0f", walked.estimate) << "), "
-            << outcomes.merged << " merged, mass dropped " << text("%.2g", outcomes.dropped)
+            << outcomes.merged << " merged (" << outcomes.compared
+            << " of them run on, alike), mass dropped " << text("%.2g", outcomes.dropped)
             << "; reference " << expected.outcomes.walked << " walked\n  seconds          "
             << text("%.2f", seconds) << "\n";
   return exact && fast && committed;

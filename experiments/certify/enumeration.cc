@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiments/certify/merged_states.h"
+
 namespace draftlab {
 namespace {
 
@@ -11,6 +13,10 @@ namespace {
 constexpr std::uint64_t kSequence = 0;
 
 constexpr int kProbes = 300;
+
+// Of the pairs of decodes that are merged, the first hundreds and then one in so many are run on.
+constexpr std::int64_t kFirstPairs = 500;
+constexpr std::uint64_t kOneIn = 64;
 
 // The decodes that cannot be distinguished from here on.
 struct State {
@@ -65,8 +71,9 @@ Outcomes enumerate(const Composition& composition, const Models& models, const P
 
         if (++outcomes.walked > most)
           throw ConfigError(
-              "certify.most_outcomes = " + std::to_string(most) +
-              " outcomes have been walked, against the estimate, and there are more; raise it");
+              "certify.most_outcomes = {} outcomes have been walked, against the estimate, and "
+              "there are more; raise it",
+              most);
         if (progress) progress(outcomes.walked);
         const double probability = state.probability * chance.weight();
         const std::int64_t nfe = state.worst_nfe + decoder.nfe() - before;
@@ -80,8 +87,17 @@ Outcomes enumerate(const Composition& composition, const Models& models, const P
         const auto masked = [&](std::int32_t at) { return decoder.canvas().masked(at); };
         const auto [found, fresh] = reached.try_emplace(
             merge ? decoder.state() + "|" + chance.known(masked) : std::to_string(outcomes.walked));
-        if (fresh) found->second.choices = chance.choices();
-        outcomes.merged += !fresh;
+        if (fresh) {
+          found->second.choices = chance.choices();
+        } else if (++outcomes.merged <= kFirstPairs ||
+                   stable_hash(std::to_string(outcomes.merged)) % kOneIn == 0) {
+          run_on(composition, models, prompt,
+                 {.first = found->second.choices,
+                  .second = chance.choices(),
+                  .steps = step + 1,
+                  .trial = static_cast<std::uint64_t>(outcomes.merged)});
+          ++outcomes.compared;
+        }
         add(found->second, probability, nfe);
       } while (chance.next());
       outcomes.dropped += state.probability * chance.dropped();
@@ -92,8 +108,7 @@ Outcomes enumerate(const Composition& composition, const Models& models, const P
   double mass = 0;
   for (const auto& [text, probability] : outcomes.probability) mass += probability;
   if (!(std::abs(mass - 1) < 1e-9))
-    throw Fault("the probabilities of all outcomes sum to " + std::to_string(mass) +
-                ", not to one");
+    throw Fault("the probabilities of all outcomes sum to {:f}, not to one", mass);
   return outcomes;
 }
 

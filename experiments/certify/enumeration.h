@@ -26,6 +26,8 @@ struct Outcomes {
   std::int64_t walked = 0;
   // How many of these led to a state that another had reached.
   std::int64_t merged = 0;
+  // How many of these were run on beside the decode that they were merged with, and went on alike.
+  std::int64_t compared = 0;
   // The probability mass of the choices that were not followed.
   double dropped = 0;
 };
@@ -35,8 +37,9 @@ struct Outcomes {
 inline constexpr double kDust = 1e-12;
 
 // Walks step by step: when `merge` says so, each state reached by one step is continued once,
-// whatever led to it. Throws ConfigError beyond `most` outcomes, and a Fault unless the
-// probabilities sum to one within 1e-9. `progress` is told how many have been walked.
+// whatever led to it, and a sample of the merged decodes is run on (merged_states.h). Throws
+// ConfigError beyond `most` outcomes, and a Fault unless the probabilities sum to one within 1e-9.
+// `progress` is told how many have been walked.
 Outcomes enumerate(const Composition& composition, const Models& models, const Prompt& prompt,
                    bool merge, std::int64_t most,
                    const std::function<void(std::int64_t)>& progress = {});

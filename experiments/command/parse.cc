@@ -39,7 +39,7 @@ std::vector<std::pair<std::string, std::string>> take_overrides(std::vector<std:
       continue;
     }
     if (equals == std::string::npos && i + 1 == words.size())
-      throw UsageError("--" + key + " needs a value");
+      throw UsageError("--{} needs a value", key);
     overrides.emplace_back(key, equals == std::string::npos ? words[++i] : word.substr(equals + 1));
   }
   words = rest;
@@ -64,8 +64,8 @@ bool declares(const OptionSet& own, const std::string& name) {
   word.erase(0, word.find_first_not_of('-'));
   const std::string near = nearest(word, known);
   throw UsageError(
-      "draftlab " + command.name + " has no flag --" + word + "; " +
-      (near.empty() ? "see draftlab " + command.name + " --help" : "did you mean --" + near + "?"));
+      "draftlab {} has no flag --{}; {}", command.name, word,
+      near.empty() ? "see draftlab " + command.name + " --help" : "did you mean --" + near + "?");
 }
 
 }  // namespace
@@ -116,8 +116,8 @@ Parsed parse(const Command& command, std::vector<std::string> words) {
   }
   line.overrides = take_overrides(words);
   if (!command.takes_config && !line.overrides.empty()) {
-    throw UsageError("draftlab " + command.name + " reads no config, so --" +
-                     line.overrides[0].first + " means nothing to it");
+    throw UsageError("draftlab {} reads no config, so --{} means nothing to it", command.name,
+                     line.overrides[0].first);
   }
 
   po::options_description flags;
@@ -148,14 +148,13 @@ Parsed parse(const Command& command, std::vector<std::string> words) {
   } catch (const po::unknown_option& unknown) {
     refuse_flag(command, own, unknown.get_option_name());
   } catch (const po::error& error) {
-    throw UsageError("draftlab " + command.name + ": " + error.what());
+    throw UsageError("draftlab {}: {}", command.name, error.what());
   }
   OptionSet common;
   common.add("log-level", &parsed.log_level);
   const auto read = [&](OptionSet& set, const std::string& name, const std::string& text) {
     const std::string rule = set.read(name, text);
-    if (!rule.empty())
-      throw UsageError("draftlab " + command.name + ": --" + name + " " + text + " " + rule);
+    if (!rule.empty()) throw UsageError("draftlab {}: --{} {} {}", command.name, name, text, rule);
   };
   read(common, "log-level", level);
   for (const Option& option : own.options()) {
@@ -164,8 +163,8 @@ Parsed parse(const Command& command, std::vector<std::string> words) {
     read(own, name, option.is_switch() ? "true" : values[name].as<std::string>());
   }
   if (!parsed.help && (line.paths.size() < command.fewest || line.paths.size() > command.most)) {
-    throw UsageError("usage: draftlab " + command.name +
-                     (command.arguments.empty() ? "" : " " + command.arguments));
+    throw UsageError("usage: draftlab {}{}", command.name,
+                     command.arguments.empty() ? "" : " " + command.arguments);
   }
   return parsed;
 }

@@ -69,7 +69,7 @@ Attempt from_json(const std::string& text, int number) {
     a.prompts = json.value("prompts", std::int64_t{0}),
     a.samples = json.value("samples", std::int64_t{0});
   } catch (const nlohmann::json::exception&) {
-    Attempt unread;  // one damaged record does not stop the other cells
+    Attempt unread;  // One damaged record does not stop the other cells.
     unread.number = number;
     return unread;
   }
@@ -113,7 +113,7 @@ std::map<std::string, Attempts> Claims::all() const {
     found[name.substr(0, dot)].push_back(
         from_json(contents(entry.path().string()), std::atoi(name.c_str() + dot + 1)));
   }
-  if (error) throw OutputError("cannot read '" + folder_ + "': " + error.message());
+  if (error) throw OutputError("cannot read '{}': {}", folder_, error.message());
   for (auto& [cell, attempts] : found)
     std::sort(attempts.begin(), attempts.end(),
               [](const Attempt& a, const Attempt& b) { return a.number < b.number; });
@@ -152,7 +152,7 @@ bool Claims::claim(const std::string& cell, int number, const std::string& round
   const std::string path = file(cell, number);
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd < 0 && errno == EEXIST) return false;
-  if (fd < 0) throw OutputError("cannot write '" + path + "': " + std::strerror(errno));
+  if (fd < 0) throw OutputError("cannot write '{}': {}", path, std::strerror(errno));
   Attempt attempt;
   attempt.number = number;
   attempt.owner = process_identity();
@@ -165,7 +165,7 @@ bool Claims::claim(const std::string& cell, int number, const std::string& round
   ::close(fd);
   if (!whole) {
     ::unlink(path.c_str());
-    throw OutputError("cannot write '" + path + "': " + std::strerror(errno));
+    throw OutputError("cannot write '{}': {}", path, std::strerror(errno));
   }
   const std::lock_guard lock(mutex_);
   cell_ = cell;

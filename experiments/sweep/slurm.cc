@@ -17,8 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kUsualArraySize = 1001;  // of a cluster that does not say
-constexpr int kNoticeSeconds = 180;            // from Slurm's signal to the end of the walltime
+// The array size of a cluster that does not say its own.
+constexpr std::size_t kUsualArraySize = 1001;
+constexpr int kNoticeSeconds = 180;  // The seconds from Slurm's signal to the end of the walltime.
 
 std::string shell_word(const std::string& word) {
   std::string text = "'";
@@ -28,7 +29,7 @@ std::string shell_word(const std::string& word) {
 
 struct Said {
   int status = 127;
-  std::string text;  // what it wrote, to either stream, without the last line's end
+  std::string text;  // What the command wrote to either stream, without the last line's end.
 };
 
 Said run(const std::vector<std::string>& words) {
@@ -93,9 +94,8 @@ std::string directives(const SweepFolder& folder, const SlurmOptions& options,
     add("constraint", options.constraint), add("gpus", options.gpus), add("time", options.time);
     add("cpus-per-task", std::to_string(options.cpus_per_task));
     add("signal",
-        "B:TERM@" +
-            std::to_string(
-                kNoticeSeconds));  // to the batch script itself, which exec makes the program
+        // The signal goes to the batch script itself, which exec makes the program.
+        "B:TERM@" + std::to_string(kNoticeSeconds));
     text += "#SBATCH --requeue\n";
     if (!options.mail.empty()) add("mail-type", "FAIL");
   } else if (!options.mail.empty()) {
@@ -116,15 +116,15 @@ std::string sbatch(const std::string& script, std::vector<std::string> words,
   if (said.status == 127) {
     throw ConfigError(
         "sbatch is not here, so this machine submits to no Slurm cluster; on other clusters let "
-        "each job run: draftlab sweep " +
-        fs::path(script).parent_path().parent_path().string() + " --worker");
+        "each job run: draftlab sweep {} --worker",
+        fs::path(script).parent_path().parent_path().string());
   }
   const std::string last =
       said.text.substr(said.text.rfind('\n') == std::string::npos ? 0 : said.text.rfind('\n') + 1);
   if (said.status != 0) {
     std::string why = said.text;
     std::replace(why.begin(), why.end(), '\n', ' ');
-    throw ConfigError("Slurm refused '" + script + "': " + why);
+    throw ConfigError("Slurm refused '{}': {}", script, why);
   }
   return last.substr(0, last.find(';'));
 }
@@ -138,7 +138,7 @@ struct JobState {
 
 JobState state_of(const std::string& job) {
   JobState state;
-  const auto read_code = [&](const std::string& code) {  // "3:0", "0:9"
+  const auto read_code = [&](const std::string& code) {  // Codes look like "3:0" or "0:9".
     const std::size_t colon = code.find(':');
     state.exit_status = std::atoi(code.c_str());
     state.signal = colon == std::string::npos ? 0 : std::atoi(code.c_str() + colon + 1);
@@ -146,7 +146,8 @@ JobState state_of(const std::string& job) {
   Said said = run({"sacct", "-n", "-X", "-P", "-j", job, "-o", "State,ExitCode"});
   if (said.status == 0 && !said.text.empty()) {
     const std::size_t bar = said.text.find('|');
-    state.word = said.text.substr(0, std::min(bar, said.text.find(' ')));  // "CANCELLED by 0"
+    // The text may be "CANCELLED by 0".
+    state.word = said.text.substr(0, std::min(bar, said.text.find(' ')));
     if (bar != std::string::npos) read_code(said.text.substr(bar + 1));
     return state;
   }

@@ -25,7 +25,7 @@
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kMostSummarised = 40;  // cells in the table at the end
+constexpr std::size_t kMostSummarised = 40;  // The most cells that the table at the end shows.
 
 struct SweepFlags {
   std::string out, cells, round;
@@ -65,7 +65,7 @@ std::size_t cell_number(const std::string& text) {
   std::size_t value = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
   if (read.ec != std::errc{} || read.ptr != text.data() + text.size())
-    throw UsageError("--cells takes two whole numbers A:B, and '" + text + "' is none");
+    throw UsageError("--cells takes two whole numbers A:B, and '{}' is none", text);
   return value;
 }
 
@@ -152,7 +152,7 @@ int sweep(const SweepFlags& flags, const CommandLine& line, const Registries& re
     WorkerOptions options;
     for (const auto& [key, value] : line.overrides) {
       if (key != "run.threads")
-        throw UsageError("a worker decodes what was frozen, so --" + key + " means nothing to it");
+        throw UsageError("a worker decodes what was frozen, so --{} means nothing to it", key);
       options.threads = std::atoi(value.c_str());
     }
     options.report = static_cast<int>(flags.report);
@@ -160,14 +160,15 @@ int sweep(const SweepFlags& flags, const CommandLine& line, const Registries& re
     if (!flags.cells.empty()) set_cells(flags.cells, options);
     const SlurmJob job = slurm_job();
     options.job = job.id, options.requeued = job.requeued, options.seconds_left = job.seconds_left;
-    options.wait = flags.requeue || options.report >= 0;  // a whole sweep ends when every cell has
+    options.wait = flags.requeue || options.report >= 0;  // A whole sweep ends when every cell has.
     if (flags.requeue && !job.id.empty())
       options.at_exit = [&] { std::cout << requeue(job) << std::endl; };
     return work(SweepFolder::open(path, registries), options, registries);
   }
   if (is_folder && !line.overrides.empty()) {
-    throw UsageError("'" + path + "' holds a frozen config; to change --" +
-                     line.overrides[0].first + ", give the config itself and --out " + path);
+    throw UsageError(
+        "'{}' holds a frozen config; to change --{}, give the config itself and --out {}", path,
+        line.overrides[0].first, path);
   }
   if (!is_folder && flags.dry_run) {
     Faults faults;
@@ -185,8 +186,7 @@ int sweep(const SweepFlags& flags, const CommandLine& line, const Registries& re
     if (out.find_first_of("\r\n") != std::string::npos)
       throw UsageError("--out has an end of line in its name, which no script of a job may hold");
     if (!SweepFolder::may_begin(out))
-      throw OutputError("'" + out +
-                        "' exists and is no folder of a sweep; name another with --out");
+      throw OutputError("'{}' exists and is no folder of a sweep; name another with --out", out);
     const std::string parts_changed = plugin_change(out, line.plugins);
     if (!flags.replace) {
       if (const std::string change = config_change(out, config, registries); !change.empty())

@@ -19,8 +19,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMostProbed = 8;  // cells
-constexpr double kProbeSeconds = 3;     // of decoding in each, at least one step
+constexpr std::size_t kMostProbed = 8;  // The most cells that are tried.
+constexpr double kProbeSeconds = 3;  // The seconds of decoding in each of them, at least one step.
 constexpr int kProbeSamples = 3;
 
 double since(Clock::time_point time) {
@@ -28,7 +28,7 @@ double since(Clock::time_point time) {
 }
 
 struct Probe {
-  double loading = 0, sample = 0;  // seconds
+  double loading = 0, sample = 0;  // The seconds of loading, and of one sample.
   int threads = 1;
 };
 
@@ -82,7 +82,7 @@ int estimate(SweepFolder& folder, const Registries& registries) {
   }
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
-  const double memory = static_cast<double>(used.ru_maxrss) / (1 << 20);  // GiB
+  const double memory = static_cast<double>(used.ru_maxrss) / (1 << 20);  // The memory in GiB.
   const long minutes = std::lround(std::ceil(1.5 * longest / 60)) + 1;
   std::printf(
       "estimate from %zu of %zu cells, a few steps each:\n  %lld samples, %s of one process, %.4g "

@@ -100,7 +100,7 @@ bool SweepFolder::is_one(const std::string& path) {
 bool SweepFolder::may_begin(const std::string& path) {
   std::error_code error;
   if (!fs::exists(path, error) || is_one(path)) return true;
-  const fs::directory_iterator entries(path, error);  // an error where it is a file
+  const fs::directory_iterator entries(path, error);  // It is an error where the path is a file.
   return !error && std::all_of(begin(entries), end(entries), [](const fs::directory_entry& entry) {
     return entry.path().filename().string().ends_with(kPartial);
   });
@@ -122,8 +122,10 @@ std::vector<std::string> SweepFolder::plugins(const std::string& path) {
     const std::string file = path + "/plugins/" + name;
     const bool own = name.find('/') == std::string::npos;
     if (!own || !name.starts_with(id_of(contents(file)) + "-"))
-      throw DataError("'" + path + "/sweep.json' names the plugin '" + name +
-                      "', which is not the file that was frozen; name one with --plugin");
+      throw DataError(
+          "'{}/sweep.json' names the plugin '{}', which is not the file that was frozen; name one "
+          "with --plugin",
+          path, name);
     found.push_back(file);
   }
   return found;
@@ -141,13 +143,14 @@ SweepFolder SweepFolder::freeze(const std::string& path, const Config& config,
   Faults faults;
   folder.config_ = Config::parse(text, "config.ini", faults);
   faults.raise();
-  folder.load(registries);  // whatever is wrong shows before anything is written
+  folder.load(registries);  // Whatever is wrong shows before anything is written.
   if (std::any_of(path.begin(), path.end(), [](unsigned char c) { return c < 0x20; }))
     throw UsageError("a sweep's folder may have no line ends or control characters in its name");
   make_folder(path);
   if (!is_one(path))
     write_whole(path + "/sweep.json",
-                "{}\n");  // from now on it is a sweep's: who is killed may begin again
+                // From now on the folder is a sweep's, so a process that is killed may begin again.
+                "{}\n");
   for (const char* part : {"/cells", "/attempts", "/logs"}) make_folder(path + part);
   folder.path_ = fs::canonical(path).string();
   folder.home_ = fs::current_path().string();
@@ -172,19 +175,19 @@ SweepFolder SweepFolder::freeze(const std::string& path, const Config& config,
 
 SweepFolder SweepFolder::open(const std::string& path, const Registries& registries) {
   if (!is_one(path))
-    throw UsageError("'" + path +
-                     "' is no folder of a sweep: it has no sweep.json; make one with draftlab "
-                     "sweep CONFIG --out " +
-                     path);
+    throw UsageError(
+        "'{}' is no folder of a sweep: it has no sweep.json; make one with draftlab sweep CONFIG "
+        "--out {}",
+        path, path);
   SweepFolder folder;
   folder.path_ = fs::canonical(path).string();
   try {
     const Json json = Json::parse(contents(path + "/sweep.json"));
     if (json.empty())
-      throw DataError("'" + path +
-                      "' was interrupted before its sweep began; begin it again with draftlab "
-                      "sweep CONFIG --out " +
-                      path);
+      throw DataError(
+          "'{}' was interrupted before its sweep began; begin it again with draftlab sweep CONFIG "
+          "--out {}",
+          path, path);
     folder.home_ = json.at("home"), folder.lease_ = json.at("lease"),
     folder.estimate_ = json.value("estimate", 0.0);
     folder.sample_seconds_ = json.value("sample_seconds", 0.0);
@@ -197,13 +200,13 @@ SweepFolder SweepFolder::open(const std::string& path, const Registries& registr
       remember_digest({file.at("path"), file.at("size"), file.at("changed")}, file.at("digest"));
     }
   } catch (const Json::exception& error) {
-    throw DataError("'" + path + "/sweep.json' is damaged: " + error.what());
+    throw DataError("'{}/sweep.json' is damaged: {}", path, error.what());
   }
   std::error_code gone;
   fs::current_path(folder.home_, gone);
   if (gone)
-    throw DataError("the sweep in '" + path + "' was made in '" + folder.home_ +
-                    "', which is not there on this machine");
+    throw DataError("the sweep in '{}' was made in '{}', which is not there on this machine", path,
+                    folder.home_);
   Faults faults;
   folder.config_ = Config::read(folder.path_ + "/config.ini", {}, faults);
   faults.raise();
@@ -252,8 +255,7 @@ void SweepFolder::load(const Registries& registries) {
     if (arm.run.limit > 0) made.prompts = std::min(made.prompts, arm.run.limit);
     made.samples = arm.run.samples;
     if (made.prompts == 0)
-      throw ConfigError("the task has no prompts from run.first = " + std::to_string(made.first) +
-                        " on");
+      throw ConfigError("the task has no prompts from run.first = {} on", made.first);
     made.cell = std::move(cell);
     cells_.push_back(std::move(made));
   }
@@ -302,7 +304,7 @@ void SweepFolder::cancel(bool cancelled) const {
 }
 
 void SweepFolder::remove_cells(bool all) const {
-  std::set<std::string> ours = {"workers"};  // whose log is nobody's in particular
+  std::set<std::string> ours = {"workers"};  // The log of `workers` belongs to no single cell.
   for (const SweepCell& cell : cells_)
     if (!all) ours.insert(cell.id);
   std::error_code error;

@@ -26,18 +26,20 @@ std::atomic<int> interrupts = 0;
 void interrupt(int) { ++interrupts; }
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-constexpr useconds_t kPace = 50000;  // between looks at the workers: to wake this process for every
-                                     // sample cost them 50 us each
-constexpr int kMostDeadStarts = 3;   // of a worker that dies before it has begun a cell
+// The microseconds between two looks at the workers. To wake this process for every sample cost the
+// workers 50 us each.
+constexpr useconds_t kPace = 50000;
+// A worker that dies so often before it has begun a cell is not started again.
+constexpr int kMostDeadStarts = 3;
 
 // A process that decodes cells, and the pipe through which it tells how far it is.
 struct Child {
   pid_t pid = -1;
   int pipe = -1;
   std::string unread;
-  std::size_t cell = kNone;  // in hand
-  std::map<std::size_t, std::int64_t>
-      samples;  // so far: of the cell in hand, and of one before it that is on its way to the disk
+  std::size_t cell = kNone;  // The cell in hand.
+  // The samples so far of the cell in hand, and of one before it that is on its way to the disk.
+  std::map<std::size_t, std::int64_t> samples;
 };
 
 class Local {
@@ -89,16 +91,16 @@ Progress Local::started() {
 Child Local::start() const {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
-    throw OutputError(std::string("cannot start a worker: ") + std::strerror(errno));
+    throw OutputError("cannot start a worker: {}", std::strerror(errno));
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
   const std::string log = folder_.path() + "/logs/workers.log",
                     descriptor = std::to_string(ends[1]);
   const std::string threads = std::to_string(std::max(1, usable_threads() / jobs_));
   const pid_t starter = ::getpid();
   const pid_t pid = ::fork();
-  if (pid < 0) throw OutputError(std::string("cannot start a worker: ") + std::strerror(errno));
+  if (pid < 0) throw OutputError("cannot start a worker: {}", std::strerror(errno));
   if (pid == 0) {
-    ::setpgid(0, 0);  // an interrupt from the terminal goes to the starter, which passes it on
+    ::setpgid(0, 0);  // An interrupt from the terminal goes to the starter, which passes it on.
     ::fcntl(ends[1], F_SETFD, 0);
     const int to = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
     if (to >= 0) ::dup2(to, STDOUT_FILENO), ::dup2(to, STDERR_FILENO);
@@ -132,7 +134,7 @@ void Local::heard(Child& child, const std::string& line) {
   } else {
     samples_ +=
         cell.wanted() -
-        child.samples[index];  // those that an earlier attempt had finished, or that are given up
+        child.samples[index];  // These were finished by an earlier attempt, or are given up.
     child.samples.erase(index);
     if (child.cell == index) child.cell = kNone;
     cells_done_ += what == "done";
@@ -180,8 +182,8 @@ void Local::ended(Child& child, int status) {
     Attempts attempts = claims_.of(cell.id);
     if (attempts.empty() || attempts.back().state != AttemptState::running) continue;
     Attempt& attempt = attempts.back();
-    const bool blamed = interrupts == 0 &&
-                        index == child.cell;  // not a cell that was decoded and waited for the disk
+    // It is false for a cell that was decoded and waited for the disk.
+    const bool blamed = interrupts == 0 && index == child.cell;
     attempt.state = blamed ? AttemptState::failed : AttemptState::interrupted;
     attempt.exit_status = WIFSIGNALED(status) ? 0 : WEXITSTATUS(status);
     attempt.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;

@@ -32,13 +32,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kNotice =
-    200;  // seconds: a job that is asked to end with less left is at the end of its walltime
+    200;  // A job that is asked to end with fewer seconds left is at the end of its walltime.
 
 double since(Clock::time_point time) {
   return std::chrono::duration<double>(Clock::now() - time).count();
 }
 
-std::atomic<bool> stopping = false;  // set by signals, which lock-free atomics allow
+std::atomic<bool> stopping = false;  // Signals set it, which lock-free atomics allow.
 void stop(int) { stopping = true; }
 
 // Sends standard error to the log of the cell in hand: what a library says last before it crashes
@@ -89,7 +89,7 @@ class Worker {
   };
   bool try_claim(std::size_t index);
   Result decode(std::size_t index);
-  void settle();  // waits for what is on its way, and records what became of it
+  void settle();  // Waits for what is on its way, and records what became of it.
   bool decode_prompts(const LoadedArm& arm, const SweepCell& cell, std::size_t index);
   void report(const char* what, std::size_t index);
   void watch();
@@ -105,9 +105,9 @@ class Worker {
   const Registries& registries_;
   Claims claims_;
   ModelCache cache_;
-  std::set<std::size_t> over_;  // cells that are done, or that this process leaves alone
+  std::set<std::size_t> over_;  // The cells that are done, or that this process leaves alone.
   std::size_t failed_ = 0;
-  std::mutex writing_;  // the trace of the cell in hand, and of the one before
+  std::mutex writing_;  // It guards the trace of the cell in hand and that of the one before.
   std::unique_ptr<TraceWriter> writer_;
   std::optional<Closing> closing_;
   Clock::time_point began_;
@@ -121,7 +121,7 @@ void Worker::report(const char* what, std::size_t index) {
   if (options_.report < 0) return;
   const std::string line = std::string(what) + " " + std::to_string(index) + "\n";
   if (::write(options_.report, line.data(), line.size()) < 0)
-    stopping = true;  // whoever started us is gone
+    stopping = true;  // The process that started this one is gone.
 }
 
 // A sample that takes longer than the grace is dropped, and one that takes longer than samples may
@@ -176,8 +176,8 @@ bool Worker::try_claim(std::size_t index) {
   if (where == Standing::done || where == Standing::quarantined || where == Standing::running ||
       failed_now)
     return false;
-  if (!attempts.empty() &&
-      attempts.back().state == AttemptState::running) {  // abandoned: its process died over it
+  // The attempt is abandoned: its process died over it.
+  if (!attempts.empty() && attempts.back().state == AttemptState::running) {
     Attempt lost = attempts.back();
     // Who started both of us says what became of it. Where a whole sweep died, starter and all, it
     // was not for this cell.
@@ -274,14 +274,15 @@ Worker::Result Worker::decode(std::size_t index) {
                       frozen = cell.inputs.checkpoint_digest;
     const bool comparable = !frozen.empty() && frozen.find(' ') == std::string::npos;
     if (!digest.empty() && comparable && digest != frozen) {
-      throw DataError("the checkpoint '" + cell.inputs.checkpoint +
-                      "' has changed since the sweep was frozen: its digest is " + digest +
-                      " and was " + frozen);
+      throw DataError(
+          "the checkpoint '{}' has changed since the sweep was frozen: its digest is {} and was {}",
+          cell.inputs.checkpoint, digest, frozen);
     }
     if (arm.task->digest() != cell.inputs.data_digest) {
       throw DataError(
-          "the data of the task has changed since the sweep was frozen: its digest is " +
-          arm.task->digest() + " and was " + cell.inputs.data_digest);
+          "the data of the task has changed since the sweep was frozen: its digest is {} and was "
+          "{}",
+          arm.task->digest(), cell.inputs.data_digest);
     }
     Provenance made = provenance(arm.composition.run.machine, arm.composition.run.seed);
     if (const std::string python = remote_provenance(); !python.empty())
@@ -344,8 +345,8 @@ int Worker::work() {
   const std::vector<SweepCell>& cells = folder_.cells();
   const std::size_t last = std::min(options_.last, cells.size());
   if (options_.first > last)
-    throw UsageError("the sweep has " + std::to_string(cells.size()) +
-                     " cells, and --cells begins at " + std::to_string(options_.first));
+    throw UsageError("the sweep has {} cells, and --cells begins at {}", cells.size(),
+                     options_.first);
   std::vector<std::size_t> order(last - options_.first);
   std::iota(order.begin(), order.end(), options_.first);
   std::stable_sort(order.begin(), order.end(),

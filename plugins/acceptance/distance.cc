@@ -27,9 +27,10 @@ std::shared_ptr<const Vectors> vectors_in(const std::string& path) {
   if (vectors) return vectors;
   const NpyArray array = read_npy(path);
   if (array.shape.size() != 2 || array.shape[1] < 1)
-    throw DataError("'" + path +
-                    "' has no row of numbers for each token: acceptance.distance.vectors must name "
-                    "an array of shape [vocabulary, width]");
+    throw DataError(
+        "'{}' has no row of numbers for each token: acceptance.distance.vectors must name an array "
+        "of shape [vocabulary, width]",
+        path);
   vectors = std::make_shared<const Vectors>(
       Eigen::Map<const Vectors>(array.values.data(), array.shape[1], array.shape[0]));
   return vectors;
@@ -62,9 +63,10 @@ class Distance final : public GreedyAcceptance {
     const Token best = trial.raw.argmax();
     if (!vectors_) return std::abs(trial.token - best) <= options_.epsilon;
     if (vectors_->cols() != trial.raw.size())
-      throw DataError("'" + options_.vectors + "' has rows for " +
-                      std::to_string(vectors_->cols()) + " tokens, and the model's vocabulary " +
-                      std::to_string(trial.raw.size()) + " (acceptance.distance.vectors)");
+      throw DataError(
+          "'{}' has rows for {} tokens, and the model's vocabulary {} "
+          "(acceptance.distance.vectors)",
+          options_.vectors, vectors_->cols(), trial.raw.size());
     return (vectors_->col(trial.token) - vectors_->col(best)).norm() <= options_.epsilon;
   }
   Options options_;

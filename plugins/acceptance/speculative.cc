@@ -2,7 +2,9 @@
 // p(x)/q(x)), and otherwise replaced by a draw from max(p - q, 0) (ASSD, Algorithm 1, lines 19-24).
 // It is exact for gamma = 1, epsilon = 0 and resample = true.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
 
 #include "core/config/plugin.h"
 #include "core/parts/acceptance.h"
@@ -10,11 +12,15 @@
 namespace draftlab {
 namespace {
 
+// What follows a rejection: a draw from the residual, nothing, or the draft all the same.
+enum class Rejected { residual, masked, draft };
+constexpr std::array<std::string_view, 3> words(Rejected) { return {"true", "false", "draft"}; }
+
 class Speculative final : public Acceptance {
  public:
   struct Options {
     double epsilon = 0, gamma = 1;
-    std::string resample = "true";
+    Rejected resample = Rejected::residual;
     void declare(OptionSet& set) {
       set.add("epsilon", &epsilon)
           .in(0, 1)
@@ -24,7 +30,6 @@ class Speculative final : public Acceptance {
           .in(0.01, 100)
           .help("Exponent of the ratio (tempering); other than 1 the decoder is not lossless.");
       set.add("resample", &resample)
-          .one_of({"true", "false", "draft"})
           .help(
               "Where a draft is rejected: draw from the residual, leave the position masked, or "
               "commit the draft all the same; only true is lossless.");
@@ -38,17 +43,18 @@ class Speculative final : public Acceptance {
     return p >= q ? 1 : accepts(p / q);
   }
   Distribution replacement(const Trial& trial) const override {
-    if (options_.resample == "false") return {};
-    if (options_.resample == "draft") return Distribution::point(trial.token, trial.target.size());
+    if (options_.resample == Rejected::masked) return {};
+    if (options_.resample == Rejected::draft)
+      return Distribution::point(trial.token, trial.target.size());
     return residual(trial.target, trial.drawn_from
                                       ? *trial.drawn_from
                                       : Distribution::point(trial.token, trial.target.size()));
   }
 
   bool exact() const override {
-    return options_.gamma == 1 && options_.epsilon == 0 && options_.resample == "true";
+    return options_.gamma == 1 && options_.epsilon == 0 && options_.resample == Rejected::residual;
   }
-  bool judges_densities() const override { return options_.resample == "true"; }
+  bool judges_densities() const override { return options_.resample == Rejected::residual; }
   double probability(double log_target, double log_drawn) const override {
     return log_target >= log_drawn ? 1 : accepts(std::exp(log_target - log_drawn));
   }

@@ -2,7 +2,9 @@
 // the target exceeds min(epsilon, delta exp(-H)), with H the target's entropy in nats. So the rule
 // is strict where the target is sure, and lax where it is not.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
 
 #include "core/config/plugin.h"
 #include "core/parts/acceptance.h"
@@ -10,11 +12,15 @@
 namespace draftlab {
 namespace {
 
+// The token that replaces a rejected draft.
+enum class Replacement { greedy, draw };
+constexpr std::array<std::string_view, 2> words(Replacement) { return {"greedy", "draw"}; }
+
 class Typical final : public Acceptance {
  public:
   struct Options {
     double epsilon = 0.09, delta = 0.3;
-    std::string replacement = "greedy";
+    Replacement replacement = Replacement::greedy;
     void declare(OptionSet& set) {
       set.add("epsilon", &epsilon)
           .in(0, 1)
@@ -23,7 +29,6 @@ class Typical final : public Acceptance {
           .in(0, 1)
           .help("Of exp(-entropy): a token more probable than that share is accepted, too.");
       set.add("replacement", &replacement)
-          .one_of({"greedy", "draw"})
           .help(
               "What follows the accepted drafts: the target's most probable token, as in Medusa, "
               "or a draw from it.");
@@ -37,7 +42,7 @@ class Typical final : public Acceptance {
     return trial.target.probability(trial.token) > threshold ? 1 : 0;
   }
   Distribution replacement(const Trial& trial) const override {
-    return options_.replacement == "draw"
+    return options_.replacement == Replacement::draw
                ? trial.target
                : Distribution::point(trial.target.argmax(), trial.target.size());
   }

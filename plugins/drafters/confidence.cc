@@ -5,7 +5,9 @@
 // cache that is refreshed), the step is one of stepwise decoding, and its answer serves the next
 // step.
 #include <algorithm>
+#include <array>
 #include <map>
+#include <string_view>
 
 #include "core/config/plugin.h"
 #include "core/parts/drafter.h"
@@ -13,31 +15,46 @@
 namespace draftlab {
 namespace {
 
+// The answer that is drafted from: the last verification's, or one of the step's own.
+enum class DraftedFrom { carry, pass };
+constexpr std::array<std::string_view, 2> words(DraftedFrom) { return {"carry", "pass"}; }
+
+// The token of a draft.
+enum class Taken { argmax, drawn };
+constexpr std::array<std::string_view, 2> words(Taken) { return {"argmax", "drawn"}; }
+
+// Which positions are drafted first.
+enum class Ranking { rule, confidence };
+constexpr std::array<std::string_view, 2> words(Ranking) { return {"rule", "confidence"}; }
+
+// What becomes of the last masks, too few for a whole draft.
+enum class Tail { drafted, stepwise };
+constexpr std::array<std::string_view, 2> words(Tail) { return {"short", "stepwise"}; }
+
 class ConfidenceDrafts final : public Drafter {
  public:
   struct Options {
-    std::string source = "carry", drafts = "argmax", order = "rule", tail = "short";
+    DraftedFrom source = DraftedFrom::carry;
+    Taken drafts = Taken::argmax;
+    Ranking order = Ranking::rule;
+    Tail tail = Tail::drafted;
     void declare(OptionSet& set) {
       set.add("source", &source)
-          .one_of({"carry", "pass"})
           .help(
               "Draft from what the last verification answered where it stopped, or from a forward "
               "of this step's own (the paper's Algorithm 1 as printed, which costs twice the "
               "forwards).");
       set.add("drafts", &drafts)
-          .one_of({"argmax", "drawn"})
           .help(
               "The most probable token of a position, or one drawn from its distribution (for the "
               "ratio test of verifier = tree).");
       set.add("order", &order)
-          .one_of({"rule", "confidence"})
           .help(
               "As the unmasker would commit them, window by window; or by the drafted token's "
               "probability, which for argmax drafts and the most confident first is the same. The "
               "leftmost among equals. With drawn drafts and the ratio test, confidence is not "
               "lossless.");
       set.add("tail", &tail)
-          .one_of({"short", "stepwise"})
           .help(
               "Where fewer masks than draft_length are left: draft them, or decode them stepwise "
               "(the paper's fallback).");
@@ -49,8 +66,8 @@ class ConfidenceDrafts final : public Drafter {
   Asking<Proposal> propose(const Step& step) const override {
     const std::int64_t wanted = step.decode.draft_length, horizon = step.target.horizon();
     const auto masks = static_cast<std::int64_t>(step.canvas.masked_positions().size());
-    const bool pass = options_.source == "pass",
-               stepwise = options_.tail == "stepwise" && masks < wanted;
+    const bool pass = options_.source == DraftedFrom::pass,
+               stepwise = options_.tail == Tail::stepwise && masks < wanted;
     if (!pass && !stepwise && step.carry && horizon > 0) {
       Proposal drafted =
           draft(step, step.carry->answer, step.carry->node, std::min(wanted, horizon));
@@ -99,7 +116,7 @@ class ConfidenceDrafts final : public Drafter {
       const Distribution& raw = answer.at(node, position);
       if (fresh)
         found->second =
-            options_.drafts == "argmax"
+            options_.drafts == Taken::argmax
                 ? raw.argmax()
                 : step.chance.draw(step.drawn(raw), step.site(position, Purpose::draft));
       return found->second;
@@ -114,7 +131,7 @@ class ConfidenceDrafts final : public Drafter {
           }))
         break;
       std::vector<Commit> next;
-      if (options_.order == "rule") {
+      if (options_.order == Ranking::rule) {
         next = step.stepwise(later, answer, node, token);
       } else {
         for (const std::int32_t position : open) next.push_back({position, token(position)});
@@ -129,7 +146,7 @@ class ConfidenceDrafts final : public Drafter {
         if (static_cast<std::int64_t>(proposal.nodes.size()) == count) continue;
         const Distribution& raw = answer.at(node, choice.position);
         add(choice.position, choice.token, raw, proposal);
-        if (options_.drafts == "drawn") proposal.drawn_from.push_back(step.drawn(raw));
+        if (options_.drafts == Taken::drawn) proposal.drawn_from.push_back(step.drawn(raw));
       }
     }
     return proposal;

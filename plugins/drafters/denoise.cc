@@ -1,24 +1,30 @@
 // The model denoises the current block: every mask of the window is drawn independently from one
 // bidirectional forward (S2D2, Sec. 3), and tokens written earlier in the block may be edited from
 // the same answer (LLaDA2.1).
+#include <array>
+#include <string_view>
+
 #include "core/config/plugin.h"
 #include "core/parts/drafter.h"
 
 namespace draftlab {
 namespace {
 
+// What addresses a draft's random number.
+enum class Addressed { step, state };
+constexpr std::array<std::string_view, 2> words(Addressed) { return {"step", "state"}; }
+
 class Denoise final : public Drafter {
  public:
   struct Options {
     bool greedy = false;
-    std::string sites = "step";
+    Addressed sites = Addressed::step;
     void declare(OptionSet& set) {
       set.add("greedy", &greedy)
           .help(
               "Take the most probable token, yet claim the distribution it tops (the published "
               "code's temperature 0); not lossless.");
       set.add("sites", &sites)
-          .one_of({"step", "state"})
           .help(
               "What addresses a draft's random number: the step, or how much is committed. "
               "Unverified decoding with `state` draws the numbers that the nodes of verifier = "
@@ -67,7 +73,7 @@ class Denoise final : public Drafter {
     const Distribution drawn = step.drawn(raw);
     const Token token = options_.greedy
                             ? raw.argmax()
-                            : step.chance.draw(drawn, options_.sites == "step"
+                            : step.chance.draw(drawn, options_.sites == Addressed::step
                                                           ? step.site(position, Purpose::draft)
                                                           : step.choice(step.canvas, position));
     proposal.nodes.push_back({static_cast<int>(proposal.nodes.size()) - 1, position, token});

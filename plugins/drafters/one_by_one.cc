@@ -25,9 +25,10 @@ void OneByOneOptions::declare(OptionSet& set) {
 TreeShape OneByOneOptions::tree() const {
   if (shape.empty()) return {children, wide};
   if (children != 1 || wide != 0)
-    throw ConfigError("shape = " + shape +
-                      " says how many drafts each node has; children and wide "
-                      "must not be set beside it");
+    throw ConfigError(
+        "shape = {} says how many drafts each node has; children and wide must not be set beside "
+        "it",
+        shape);
   return TreeShape(shape);
 }
 

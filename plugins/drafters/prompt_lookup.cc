@@ -3,7 +3,9 @@
 // n-grams of N-Grammys, Stewart et al., 2024). Drafts are point masses. A look-up costs no forward
 // and counts as aux; without a match the target draws one token.
 #include <algorithm>
+#include <array>
 #include <map>
+#include <string_view>
 
 #include "core/config/plugin.h"
 #include "core/parts/drafter.h"
@@ -14,11 +16,22 @@ namespace {
 
 using Tokens = std::vector<Token>;
 
+// Which occurrence is continued.
+enum class Continued { earliest, latest, frequent };
+constexpr std::array<std::string_view, 3> words(Continued) {
+  return {"earliest", "latest", "frequent"};
+}
+
+// What the drafts are said to be drawn from.
+enum class Claim { point, uniform };
+constexpr std::array<std::string_view, 2> words(Claim) { return {"point", "uniform"}; }
+
 class PromptLookup final : public Drafter {
  public:
   struct Options {
     std::int64_t longest = 3, shortest = 1, rows = 1;
-    std::string match = "earliest", claim = "point";
+    Continued match = Continued::earliest;
+    Claim claim = Claim::point;
     bool full = true;
     void declare(OptionSet& set) {
       set.add("longest", &longest)
@@ -26,7 +39,6 @@ class PromptLookup final : public Drafter {
           .help("Last tokens that must occur before; where they do not, fewer are tried ...");
       set.add("shortest", &shortest).in(1, 64).help("... down to so many.");
       set.add("match", &match)
-          .one_of({"earliest", "latest", "frequent"})
           .help(
               "Which occurrence is continued; frequent: the most frequent continuation, the latest "
               "among equals.");
@@ -36,7 +48,6 @@ class PromptLookup final : public Drafter {
           .in(1, 64)
           .help("Different continuations drafted at once, each a path: one forward verifies all.");
       set.add("claim", &claim)
-          .one_of({"point", "uniform"})
           .help(
               "What the drafts were drawn from; uniform: from all tokens alike, which is not true "
               "and not lossless (a negative control).");
@@ -44,8 +55,8 @@ class PromptLookup final : public Drafter {
   };
   explicit PromptLookup(const Options& options) : options_(options) {
     if (options.shortest > options.longest)
-      throw ConfigError("drafter.prompt-lookup.shortest = " + std::to_string(options.shortest) +
-                        " must not exceed longest = " + std::to_string(options.longest));
+      throw ConfigError("drafter.prompt-lookup.shortest = {} must not exceed longest = {}",
+                        options.shortest, options.longest);
   }
   std::vector<Form> asks() const override { return {Form::committed}; }
 
@@ -56,7 +67,7 @@ class PromptLookup final : public Drafter {
     const Tokens text(step.canvas.tokens().begin(), step.canvas.tokens().begin() + window.front());
     Proposal proposal;
     for (const Tokens& path : continuations(text, count)) add_path(path, window, proposal);
-    if (options_.claim == "uniform")
+    if (options_.claim == Claim::uniform)
       proposal.drawn_from.assign(proposal.nodes.size(), Distribution::uniform(step.vocabulary));
     return or_own_draw(step, std::move(proposal));
   }
@@ -78,12 +89,12 @@ class PromptLookup final : public Drafter {
             (options_.full && left < count))
           continue;
         Tokens path(next, next + static_cast<std::ptrdiff_t>(std::min(left, count)));
-        if (++times[path] > 1 && options_.match == "earliest") continue;
+        if (++times[path] > 1 && options_.match == Continued::earliest) continue;
         std::erase(found, path);
         found.push_back(std::move(path));
       }
-      if (options_.match != "earliest") std::reverse(found.begin(), found.end());
-      if (options_.match == "frequent")
+      if (options_.match != Continued::earliest) std::reverse(found.begin(), found.end());
+      if (options_.match == Continued::frequent)
         std::stable_sort(found.begin(), found.end(),
                          [&](const Tokens& a, const Tokens& b) { return times[a] > times[b]; });
       if (found.size() > static_cast<std::size_t>(options_.rows))

@@ -29,8 +29,8 @@ class Rest final : public Drafter {
   };
   explicit Rest(const Options& options) : options_(options) {
     if (options.shortest > options.longest)
-      throw ConfigError("drafter.rest.shortest = " + std::to_string(options.shortest) +
-                        " must not exceed longest = " + std::to_string(options.longest));
+      throw ConfigError("drafter.rest.shortest = {} must not exceed longest = {}", options.shortest,
+                        options.longest);
     if (!options.corpus.empty()) corpus_ = Corpus::read(options.corpus);
   }
   std::vector<Form> asks() const override { return {Form::committed}; }

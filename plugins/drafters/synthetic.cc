@@ -53,9 +53,9 @@ class Synthetic final : public Drafter {
     Eigen::Index least = 0;
     const double smallest = p.minCoeff(&least);
     if (options_.alpha < smallest)
-      throw ConfigError("drafter.synthetic.alpha = " + std::to_string(options_.alpha) +
-                        " is below the least probability of the target, " +
-                        std::to_string(smallest));
+      throw ConfigError(
+          "drafter.synthetic.alpha = {:f} is below the least probability of the target, {:f}",
+          options_.alpha, smallest);
     const double share = smallest < 1 ? (options_.alpha - smallest) / (1 - smallest) : 1;
     Eigen::ArrayXd q = share * p;
     q[least] += 1 - share;

@@ -13,16 +13,17 @@ TreeShape::TreeShape(const std::string& text) {
   for (std::string word; words >> word;) {
     if (word.size() > 2 || word.find_first_not_of("0123456789") != std::string::npos ||
         std::stoll(word) > kMost)
-      throw ConfigError("shape = " + text + " has '" + word +
-                        "', which is no number of drafts from 0 to " + std::to_string(kMost));
+      throw ConfigError("shape = {} has '{}', which is no number of drafts from 0 to {}", text,
+                        word, kMost);
     if (counts_.size() == nodes)
-      throw ConfigError("shape = " + text + " has a number behind its last node; " +
-                        std::to_string(nodes) + " of its numbers make a tree");
+      throw ConfigError(
+          "shape = {} has a number behind its last node; {} of its numbers make a tree", text,
+          nodes);
     counts_.push_back(std::stoll(word));
     first_.push_back(nodes);
     nodes += static_cast<std::size_t>(counts_.back());
   }
-  if (nodes == 1) throw ConfigError("shape = " + text + " has no draft");
+  if (nodes == 1) throw ConfigError("shape = {} has no draft", text);
 }
 
 std::int64_t TreeShape::children(const Place& place) const {

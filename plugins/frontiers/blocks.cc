@@ -14,8 +14,8 @@ class BlockwiseOrder final : public Frontier {
     blocks_ = blocks;
     post_steps_ = decode.edit_threshold < 1 ? decode.post_steps : 0;
     if (blocks.size > 0 && blocks.part > blocks.size)
-      throw ConfigError("decode.sub_block = " + std::to_string(blocks.part) +
-                        ", but must be at most decode.block_size = " + std::to_string(blocks.size));
+      throw ConfigError("decode.sub_block = {}, but must be at most decode.block_size = {}",
+                        blocks.part, blocks.size);
   }
 
   bool done(const Canvas& canvas) const override { return current(canvas) == canvas.length(); }

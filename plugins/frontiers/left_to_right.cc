@@ -10,9 +10,10 @@ class LeftToRight final : public Frontier {
   void check(const Canvas& canvas) const override {
     for (std::int32_t i = 0; i < canvas.prompt_size(); ++i) {
       if (canvas.given(i)) continue;
-      throw ConfigError("frontier = left-to-right needs a prompt that is a prefix, but position " +
-                        std::to_string(i) +
-                        " is masked before a given one; use frontier = lattice");
+      throw ConfigError(
+          "frontier = left-to-right needs a prompt that is a prefix, but position {} is masked "
+          "before a given one; use frontier = lattice",
+          i);
     }
   }
   bool done(const Canvas& canvas) const override {

@@ -1,7 +1,9 @@
 // A random order of the masked positions, drawn once a sequence (MAR). A step opens one position,
 // or as many as a cosine schedule over decode.steps leaves.
+#include <array>
 #include <cmath>
 #include <numbers>
+#include <string_view>
 
 #include "core/base/error.h"
 #include "core/config/plugin.h"
@@ -10,19 +12,22 @@
 namespace draftlab {
 namespace {
 
+// How many positions a step opens.
+enum class Schedule { none, cosine };
+constexpr std::array<std::string_view, 2> words(Schedule) { return {"none", "cosine"}; }
+
 class RandomOrder final : public Frontier {
  public:
   struct Options {
-    std::string schedule = "none";
+    Schedule schedule = Schedule::none;
     void declare(OptionSet& set) {
       set.add("schedule", &schedule)
-          .one_of({"none", "cosine"})
           .help(
               "A step's window: all that is left; or so much that floor(L cos(pi/2 (s + 1)/S)) "
               "positions are left behind step s of decode.steps, one token a step at least (MAR).");
     }
   };
-  explicit RandomOrder(const Options& options) : cosine_(options.schedule == "cosine") {}
+  explicit RandomOrder(const Options& options) : cosine_(options.schedule == Schedule::cosine) {}
 
   void begin(const Blocks&, const DecodeOptions& decode) override {
     steps_ = decode.steps;
@@ -33,9 +38,9 @@ class RandomOrder final : public Frontier {
   void check(const Canvas& canvas) const override {
     const int generated = canvas.length() - canvas.prompt_size();
     if (cosine_ && steps_ > generated)
-      throw ConfigError("decode.steps = " + std::to_string(steps_) +
-                        " steps of a cosine schedule, but there are " + std::to_string(generated) +
-                        " positions to fill");
+      throw ConfigError(
+          "decode.steps = {} steps of a cosine schedule, but there are {} positions to fill",
+          steps_, generated);
   }
   void arrange(const Canvas& canvas, Chance& chance, std::uint64_t sequence) override {
     std::vector<std::int32_t> left = canvas.masked_positions();

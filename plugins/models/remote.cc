@@ -25,7 +25,7 @@ std::string first_line(const std::string& file) {
   std::ifstream opened(file);
   std::string line;
   if (!std::getline(opened, line) || line.empty())
-    throw ConfigError("model.remote.secret = " + file + " holds no secret in its first line");
+    throw ConfigError("model.remote.secret = {} holds no secret in its first line", file);
   return line;
 }
 
@@ -68,10 +68,10 @@ class ServerModel final : public Model {
       if (options_.name.empty() || part.name == options_.name) models.push_back(part);
     }
     if (models.size() == 1) return models.front();
-    throw ConfigError(options_.address + (names.empty() ? " holds no model" : " holds " + names) +
-                      (options_.name.empty()
-                           ? "; model.remote.name chooses one"
-                           : ", and model.remote.name = " + options_.name + " is none of them"));
+    throw ConfigError(
+        "{}{}{}", options_.address, names.empty() ? " holds no model" : " holds " + names,
+        options_.name.empty() ? "; model.remote.name chooses one"
+                              : ", and model.remote.name = " + options_.name + " is none of them");
   }
 
   ServerOptions options_;

@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 
-#include "core/parts/model.h"
+#include "core/model/model.h"
 #include "plugins/remote/remote.h"
 #include "plugins/remote/shared_memory.h"
 

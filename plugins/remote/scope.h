@@ -4,9 +4,9 @@
 
 #include <vector>
 
+#include "core/model/question.h"
 #include "core/parts/acceptance.h"
 #include "core/parts/decode_options.h"
-#include "core/parts/question.h"
 #include "plugins/remote/message.h"
 #include "plugins/remote/peer.h"
 

@@ -4,6 +4,9 @@
 //
 // The paper does not say in which state it begins. Its code begins off, and turns on above `on`
 // where the paper says at `on`.
+#include <array>
+#include <string_view>
+
 #include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "core/parts/router.h"
@@ -12,24 +15,29 @@
 namespace draftlab {
 namespace {
 
+// Where a sequence begins.
+enum class Initial { off, on };
+constexpr std::array<std::string_view, 2> words(Initial) { return {"off", "on"}; }
+
 class Hysteresis final : public Router {
  public:
   struct Options {
     VerificationScore score;
     double on = 0, off = -1;
-    std::string initial = "off";
+    Initial initial = Initial::off;
     bool strict = false;
     void declare(OptionSet& set) {
       score.declare(set);
       set.add("on", &on).in(-1e6, 1e6).help(
           "tau_on: verification is turned on by a score of at least this.");
       set.add("off", &off).in(-1e6, 1e6).help("tau_off: it is turned off by a score below this.");
-      set.add("initial", &initial).one_of({"off", "on"}).help("Where a sequence begins.");
+      set.add("initial", &initial).help("Where a sequence begins.");
       set.add("strict", &strict)
           .help("Turned on only by a score above `on`, as in the authors' code.");
     }
   };
-  explicit Hysteresis(const Options& options) : options_(options), on_(options.initial == "on") {
+  explicit Hysteresis(const Options& options)
+      : options_(options), on_(options.initial == Initial::on) {
     if (options_.off > options_.on) throw ConfigError("off must not be above on");
   }
   bool reads_expected() const override { return true; }

@@ -73,7 +73,7 @@ class Ucb final : public Router {
     const int context = bucket(step);
     const double skip = index(buckets_[context][0]), verify = index(buckets_[context][1]);
     const double ahead =
-        skip == verify ? 0 : verify - skip;  // two untried arms: infinity less infinity
+        skip == verify ? 0 : verify - skip;  // Two untried arms would make infinity less infinity.
     return {.verify = ahead > 0 || (ahead == 0 && options_.ties_verify),
             .score = ahead,
             .context = context};
@@ -137,7 +137,7 @@ class Ucb final : public Router {
   }
 
   Options options_;
-  std::vector<std::array<Arm, 2>> buckets_;  // [0] not verified, [1] verified
+  std::vector<std::array<Arm, 2>> buckets_;  // Index 0 is not verified, index 1 is verified.
   std::int64_t plays_ = 0;
 };
 

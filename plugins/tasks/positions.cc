@@ -63,7 +63,7 @@ class Positions final : public Task {
     refuse("holds '" + text + "', which must be position:token");
   }
   [[noreturn]] void refuse(const std::string& why) const {
-    throw ConfigError("task.positions.prompt = " + options_.prompt + " " + why);
+    throw ConfigError("task.positions.prompt = {} {}", options_.prompt, why);
   }
 
   Options options_;

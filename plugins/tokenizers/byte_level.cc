@@ -36,9 +36,8 @@ ByteLevelTokenizer::ByteLevelTokenizer(ByteLevelParts parts, const std::string& 
   const auto add = [&](Token id, const std::string& piece, std::string bytes) {
     const auto [at, fresh] = spellings_.try_emplace(id, Spelling{piece, std::move(bytes)});
     if (!fresh && at->second.piece != piece)
-      throw DataError("'" + file + "' gives the id " + std::to_string(id) + " to both '" +
-                      std::min(at->second.piece, piece) + "' and '" +
-                      std::max(at->second.piece, piece) + "'");
+      throw DataError("'{}' gives the id {} to both '{}' and '{}'", file, id,
+                      std::min(at->second.piece, piece), std::max(at->second.piece, piece));
   };
   std::string bytes;
   for (const auto& [piece, id] : pairs_.vocabulary())
@@ -46,25 +45,25 @@ ByteLevelTokenizer::ByteLevelTokenizer(ByteLevelParts parts, const std::string& 
   for (const AddedToken& token : parts_.added) {
     const auto found = pairs_.vocabulary().find(token.content);
     if (found != pairs_.vocabulary().end() && found->second != token.id)
-      throw DataError("'" + file + "' gives '" + token.content + "' both the id " +
-                      std::to_string(found->second) + " and " + std::to_string(token.id));
+      throw DataError("'{}' gives '{}' both the id {} and {}", file, token.content, found->second,
+                      token.id);
     add(token.id, token.content, token.content);
     spellings_[token.id].bytes = token.content;
   }
   vocabulary_ = spellings_.empty() ? 0 : spellings_.rbegin()->first + 1;
   for (const Token end : parts_.ends)
     if (!spellings_.count(end))
-      throw DataError("'" + file + "' has no token " + std::to_string(end) +
-                      ", which is to end a text");
+      throw DataError("'{}' has no token {}, which is to end a text", file, end);
   if (parts_.ends.empty())
-    throw DataError("'" + file +
-                    "': no token ends a text; tokenizer_config.json names it as 'eos_token', "
-                    "config.json as 'eos_token_id'");
+    throw DataError(
+        "'{}': no token ends a text; tokenizer_config.json names it as 'eos_token', config.json as "
+        "'eos_token_id'",
+        file);
 }
 
 std::vector<Token> ByteLevelTokenizer::encode(const std::string& text) const {
   if (const std::size_t at = invalid_utf8(text); at != std::string::npos)
-    throw DataError("text to encode is not UTF-8 at byte " + std::to_string(at));
+    throw DataError("text to encode is not UTF-8 at byte {}", at);
   std::vector<Token> tokens;
   for (const TextPiece& raw : raw_.cut(text)) {
     if (raw.token != kNoToken) {
@@ -89,8 +88,7 @@ std::string ByteLevelTokenizer::decode(const std::vector<Token>& tokens) const {
   std::string bytes;
   for (const Token token : tokens) {
     if (token < 0)
-      throw Fault("token " + std::to_string(token) + " is outside the tokenizer's vocabulary of " +
-                  std::to_string(vocabulary_));
+      throw Fault("token {} is outside the tokenizer's vocabulary of {}", token, vocabulary_);
     if (const auto found = spellings_.find(token); found != spellings_.end())
       bytes += found->second.bytes;
   }
@@ -99,8 +97,7 @@ std::string ByteLevelTokenizer::decode(const std::vector<Token>& tokens) const {
 
 std::string ByteLevelTokenizer::piece(Token token) const {
   if (token < 0 || token >= vocabulary_)
-    throw Fault("token " + std::to_string(token) + " is outside the tokenizer's vocabulary of " +
-                std::to_string(vocabulary_));
+    throw Fault("token {} is outside the tokenizer's vocabulary of {}", token, vocabulary_);
   const auto found = spellings_.find(token);
   return found == spellings_.end() ? "<" + std::to_string(token) + ">" : found->second.piece;
 }

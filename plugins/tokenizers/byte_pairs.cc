@@ -66,12 +66,11 @@ BytePairs::BytePairs(Vocabulary vocabulary, const Merges& merges, bool whole_wor
     const auto& [left, right] = merges[i];
     const Token first = token(left), second = token(right), both = token(left + right);
     if (first == kNoToken || second == kNoToken || both == kNoToken)
-      throw DataError("'" + file_ + "' merge " + std::to_string(i + 1) + " ('" + left + "' and '" +
-                      right + "'): '" +
-                      (first == kNoToken    ? left
-                       : second == kNoToken ? right
-                                            : left + right) +
-                      "' is not in the vocabulary");
+      throw DataError("'{}' merge {} ('{}' and '{}'): '{}' is not in the vocabulary", file_, i + 1,
+                      left, right,
+                      first == kNoToken    ? left
+                      : second == kNoToken ? right
+                                           : left + right);
     merges_[key(first, second)] = {static_cast<std::int32_t>(i), both};
   }
 }
@@ -100,8 +99,7 @@ void BytePairs::encode(std::string_view word, std::vector<Token>& tokens) const 
   for (std::int32_t i = 0; i < end; ++i) {
     const auto byte = static_cast<unsigned char>(word[static_cast<std::size_t>(i)]);
     if (byte_[byte] == kNoToken)
-      throw DataError("'" + file_ + "' has no token for the byte " + std::to_string(byte) +
-                      ", which the text has");
+      throw DataError("'{}' has no token for the byte {}, which the text has", file_, byte);
     symbols[static_cast<std::size_t>(i)] = {byte_[byte], i - 1, i + 1};
   }
   std::vector<Pair> heap;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kWord = R"(\p{L}\p{M}\p{Nd}\p{Pc})";
 
 [[noreturn]] void refuse(const std::string& expression, const std::string& why) {
-  throw DataError("the pattern '" + expression + "' " + why);
+  throw DataError("the pattern '{}' {}", expression, why);
 }
 
 // Writes the same expression in PCRE2's dialect.
@@ -116,8 +116,8 @@ Pattern Pattern::literal(const std::string& text) { return {text, true}; }
 
 Pattern::Pattern(const std::string& expression, bool literal) : expression_(expression) {
   if (expression.size() > 100'000)
-    throw DataError("a pattern has " + std::to_string(expression.size()) +
-                    " bytes, more than the 100000 that are read");
+    throw DataError("a pattern has {} bytes, more than the 100000 that are read",
+                    expression.size());
   const std::string text = literal ? expression : translated(expression);
   const std::uint32_t options =
       literal ? PCRE2_UTF | PCRE2_LITERAL

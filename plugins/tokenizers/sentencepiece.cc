@@ -27,14 +27,13 @@ bool number_and_comma(const std::string& piece) {
 
 SentencePieceTokenizer::SentencePieceTokenizer(const std::string& file)
     : file_(file), processor_(std::make_unique<sentencepiece::SentencePieceProcessor>()) {
-  if (!std::filesystem::is_regular_file(file))
-    throw DataError("there is no tokenizer '" + file + "'");
+  if (!std::filesystem::is_regular_file(file)) throw DataError("there is no tokenizer '{}'", file);
   if (const auto status = processor_->Load(file); !status.ok())
-    throw DataError("'" + file + "' is not a sentencepiece model (" + status.error_message() + ")");
+    throw DataError("'{}' is not a sentencepiece model ({})", file, status.error_message());
   for (Token id = 0; id < static_cast<Token>(std::size(kSpecialPieces)); ++id)
     if (id >= processor_->GetPieceSize() || processor_->IdToPiece(id) != kSpecialPieces[id])
-      throw DataError("'" + file + "' is no XLNet vocabulary: piece " + std::to_string(id) +
-                      " must be " + kSpecialPieces[id]);
+      throw DataError("'{}' is no XLNet vocabulary: piece {} must be {}", file, id,
+                      kSpecialPieces[id]);
   for (Token id = 0; id < processor_->GetPieceSize(); ++id)
     pieces_.push_back(processor_->IdToPiece(id));
 }
@@ -43,10 +42,10 @@ SentencePieceTokenizer::~SentencePieceTokenizer() = default;
 
 std::vector<Token> SentencePieceTokenizer::encode(const std::string& text) const {
   if (const std::size_t at = invalid_utf8(text); at != std::string::npos)
-    throw DataError("text to encode is not UTF-8 at byte " + std::to_string(at));
+    throw DataError("text to encode is not UTF-8 at byte {}", at);
   std::vector<std::string> pieces;
   if (const auto status = processor_->Encode(clean_text(text), &pieces); !status.ok())
-    throw Fault(std::string("sentencepiece: ") + status.error_message());
+    throw Fault("sentencepiece: {}", status.error_message());
   std::vector<Token> tokens;
   for (const std::string& piece : pieces) {
     if (!number_and_comma(piece)) {
@@ -59,7 +58,7 @@ std::vector<Token> SentencePieceTokenizer::encode(const std::string& text) const
             piece.substr(leads ? kSpace.size() : 0, piece.size() - 1 - (leads ? kSpace.size() : 0)),
             &digits);
         !status.ok())
-      throw Fault(std::string("sentencepiece: ") + status.error_message());
+      throw Fault("sentencepiece: {}", status.error_message());
     // The library begins a text with a space, but inside a word there is none.
     if (!leads && !digits.empty() && digits[0].starts_with(kSpace))
       digits[0].erase(0, kSpace.size());
@@ -88,9 +87,8 @@ std::string SentencePieceTokenizer::piece(Token token) const { return known(toke
 
 const std::string& SentencePieceTokenizer::known(Token token) const {
   if (token < 0 || token >= vocabulary())
-    throw DataError("'" + file_ + "' has " + std::to_string(vocabulary()) +
-                    " pieces and none for token " + std::to_string(token) +
-                    ": the tokenizer is another model's");
+    throw DataError("'{}' has {} pieces and none for token {}: the tokenizer is another model's",
+                    file_, vocabulary(), token);
   return pieces_[static_cast<std::size_t>(token)];
 }
 

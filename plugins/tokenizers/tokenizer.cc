@@ -5,6 +5,7 @@
 #include "core/base/documents.h"
 #include "core/base/error.h"
 #include "core/config/plugin.h"
+#include "plugins/tokenizers/levels.h"
 #include "plugins/tokenizers/tokenizer_json.h"
 
 namespace draftlab {
@@ -13,15 +14,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostBytes = std::size_t{1}  // The most bytes of a tokenizer's file.
-                                   << 28;
+// The most bytes of a tokenizer's file.
+constexpr std::size_t kMostBytes = std::size_t{1} << 28;
+constexpr const char* kLevels = "levels.json";
 
 // Returns the files of a folder that make its tokenizer; the first of them says which kind it is.
 // Returns nothing where there is no tokenizer.
 std::vector<std::string> files_of(const std::string& folder) {
   const auto there = [&](const char* name) { return fs::is_regular_file(fs::path(folder) / name); };
   std::vector<std::string> files;
-  if (there("spiece.model")) return {"spiece.model"};
+  for (const char* name : {"spiece.model", kLevels})
+    if (there(name)) return {name};
   if (there("tokenizer.json"))
     files = {"tokenizer.json"};
   else if (there("vocab.json") && there("merges.txt"))
@@ -55,7 +58,8 @@ bool has_tokenizer(const std::string& folder) { return !files_of(folder).empty()
 
 std::unique_ptr<Tokenizer> open_tokenizer(const std::string& folder) {
   const std::vector<std::string> files = files_of(folder);
-  if (files.empty()) throw DataError("'" + folder + "' has no tokenizer: " + kNoTokenizer + "it");
+  if (files.empty()) throw DataError("'{}' has no tokenizer: {}it", folder, kNoTokenizer);
+  if (files[0] == kLevels) return open_levels((fs::path(folder) / kLevels).string());
   if (files[0] != "spiece.model") return open_byte_level(folder, files);
   const auto open = reinterpret_cast<Tokenizer* (*)(const std::string&)>(
       module_function("draftlab_sentencepiece", "draftlab_open_tokenizer"));
@@ -69,8 +73,7 @@ void copy_tokenizer(const std::string& from, const std::string& to) {
     std::error_code error;
     if (fs::equivalent(source, target, error)) continue;
     fs::copy_file(source, target, fs::copy_options::overwrite_existing, error);
-    if (error)
-      throw OutputError("cannot copy '" + source + "' to '" + target + "': " + error.message());
+    if (error) throw OutputError("cannot copy '{}' to '{}': {}", source, target, error.message());
   }
 }
 
@@ -83,8 +86,7 @@ std::string train_tokenizer(const std::vector<std::string>& lines, std::int64_t 
   std::string model, error;
   train(lines, vocabulary, coverage, required, split_digits, &model, &error);
   if (!error.empty())
-    throw DataError("cannot train a tokenizer of " + std::to_string(vocabulary) +
-                    " pieces: " + error);
+    throw DataError("cannot train a tokenizer of {} pieces: {}", vocabulary, error);
   return model;
 }
 

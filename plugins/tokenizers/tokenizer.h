@@ -13,13 +13,15 @@
 namespace draftlab {
 
 // Reads the first of these that `folder` has: spiece.model, a sentencepiece model with XLNet's
-// special pieces at 0 to 8; tokenizer.json, byte-level BPE; vocab.json and merges.txt, the same
-// (tokenizer_json.h). tokenizer_config.json, config.json and generation_config.json say what begins
-// and ends a text. Throws DataError when there is none, or one that cannot be read.
+// special pieces at 0 to 8; levels.json, numbers in order (levels.h); tokenizer.json, byte-level
+// BPE; vocab.json and merges.txt, the same (tokenizer_json.h). tokenizer_config.json, config.json
+// and generation_config.json say what begins and ends a text. Throws DataError when there is none,
+// or one that cannot be read.
 std::unique_ptr<Tokenizer> open_tokenizer(const std::string& folder);
 bool has_tokenizer(const std::string& folder);
 inline constexpr const char* kNoTokenizer =
-    "there is neither spiece.model, nor tokenizer.json, nor vocab.json and merges.txt in ";
+    "there is neither spiece.model, nor levels.json, nor tokenizer.json, nor vocab.json and "
+    "merges.txt in ";
 
 // Copies the tokenizer's files, and does nothing when both folders are the same. Throws OutputError
 // when it cannot.

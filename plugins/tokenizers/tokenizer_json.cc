@@ -21,7 +21,7 @@ struct Place {
   const Json& json;
   std::string where;
 
-  [[noreturn]] void refuse(const std::string& why) const { throw DataError(where + " " + why); }
+  [[noreturn]] void refuse(const std::string& why) const { throw DataError("{} {}", where, why); }
   bool has(const char* key) const {
     return json.is_object() && json.contains(key) && !json[key].is_null();
   }
@@ -61,8 +61,7 @@ struct Place {
 
 Json parsed(const std::string& text, const std::string& name) {
   Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded() || !json.is_object())
-    throw DataError("'" + name + "' is not a JSON object");
+  if (json.is_discarded() || !json.is_object()) throw DataError("'{}' is not a JSON object", name);
   return json;
 }
 
@@ -105,7 +104,7 @@ Pattern read_pattern(const Place& pattern) {
     if (pattern.has("Regex")) return Pattern(pattern.at("Regex").text());
     return Pattern::literal(pattern.at("String").text());
   } catch (const DataError& error) {
-    throw DataError(pattern.where + ": " + error.what());
+    throw DataError("{}: {}", pattern.where, error.what());
   }
 }
 
@@ -264,8 +263,7 @@ ByteLevelParts read_vocabulary_and_merges(const std::string& vocabulary, const s
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (line.empty() || line.starts_with("#version")) continue;
     if (!read_merge(line, parts.merges))
-      throw DataError("line " + std::to_string(number) + " of the merges beside '" + name +
-                      "' is no pair of tokens");
+      throw DataError("line {} of the merges beside '{}' is no pair of tokens", number, name);
   }
   if (tokenizer_class == "Qwen2Tokenizer" || tokenizer_class == "Qwen2TokenizerFast") {
     parts.forms = {"NFC"};
@@ -274,8 +272,9 @@ ByteLevelParts read_vocabulary_and_merges(const std::string& vocabulary, const s
     parts.words.add_cut(Pattern(kGpt2Pattern), Cut::isolated, false);
   } else {
     throw DataError(
-        "'" + name + "' is of the tokenizer_class '" + tokenizer_class +
-        "', which is not supported without tokenizer.json; GPT2Tokenizer and Qwen2Tokenizer are");
+        "'{}' is of the tokenizer_class '{}', which is not supported without tokenizer.json; "
+        "GPT2Tokenizer and Qwen2Tokenizer are",
+        name, tokenizer_class);
   }
   mark_added(parts, "<|endoftext|>");
   return parts;

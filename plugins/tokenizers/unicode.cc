@@ -31,8 +31,7 @@ std::string normalized(std::string_view text, const std::string& form) {
                   [](char c) { return static_cast<unsigned char>(c) < 0x80; }))
     return std::string(text);
   if (text.size() > std::numeric_limits<int32_t>::max())
-    throw DataError("a text of " + std::to_string(text.size()) +
-                    " bytes is too long to be normalized");
+    throw DataError("a text of {} bytes is too long to be normalized", text.size());
   UErrorCode error = U_ZERO_ERROR;
   std::string out;
   icu::StringByteSink<std::string> sink(&out, static_cast<int32_t>(text.size()));
@@ -40,7 +39,7 @@ std::string normalized(std::string_view text, const std::string& form) {
   const icu::Normalizer2* const normalizer = instance(form, error);
   if (normalizer) normalizer->normalizeUTF8(0, source, sink, nullptr, error);
   if (!normalizer || U_FAILURE(error))
-    throw Fault("cannot bring a text into the form '" + form + "': " + u_errorName(error));
+    throw Fault("cannot bring a text into the form '{}': {}", form, u_errorName(error));
   return out;
 }
 

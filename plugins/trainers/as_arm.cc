@@ -17,7 +17,6 @@ namespace draftlab {
 void TrainAsArmOptions::declare(OptionSet& set) {
   set.add("text", &text).help("UTF-8 file to train on; empty: generated stories");
   set.add("documents", &documents)
-      .one_of({"lines", "paragraphs", "csv", "jsonl"})
       .help(
           "what a document of the text is: a line, a paragraph, a row of a CSV file, a line of "
           "JSON");
@@ -41,7 +40,6 @@ void TrainAsArmOptions::declare(OptionSet& set) {
   set.add("heads", &heads).in(1, 1024).help("its attention heads");
   set.add("inner", &inner).in(1, 1000000).help("width inside its feed-forward blocks");
   set.add("order", &order)
-      .one_of({"lattice", "any-permutation"})
       .help("generated positions ascending (the lattice), or shuffled (ablation)");
   set.add("mask_start", &mask_start).in(0, 1).help("mask rate before the warm-up of the mask");
   set.add("mask_min", &mask_min).in(0, 1).help("lowest share of masked positions");
@@ -104,21 +102,19 @@ class AsArmTrainer final : public Trainer {
   void run(const TrainContext& context) override {
     const std::string folder = options_.tokenizer.empty() ? options_.start : options_.tokenizer;
     if (context.machine.device != "cpu")
-      throw ConfigError("run.device = " + context.machine.device +
-                        ": trainer.as-arm runs on cpu only");
+      throw ConfigError("run.device = {}: trainer.as-arm runs on cpu only", context.machine.device);
     const auto tokenizer = open_tokenizer(folder);
     const auto [corpus, held_out] = corpora(*tokenizer, context.seed);
     for (const Corpus* half : {&corpus, &held_out})
       if (half->tokens() < options_.length)
         throw DataError(
-            (options_.text.empty() ? "the stories have " : "'" + options_.text + "' has ") +
-            std::to_string(corpus.tokens()) + " tokens and " + std::to_string(held_out.tokens()) +
-            " held-out ones: each must be at least trainer.as-arm.length = " +
-            std::to_string(options_.length));
+            "{}{} tokens and {} held-out ones: each must be at least trainer.as-arm.length = {}",
+            options_.text.empty() ? "the stories have " : "'" + options_.text + "' has ",
+            corpus.tokens(), held_out.tokens(), options_.length);
     if (!context.resume && std::filesystem::exists(context.out + "/training.safetensors"))
       throw OutputError(
-          "'" + context.out +
-          "' holds a training already: --resume goes on with it, or --out names another folder");
+          "'{}' holds a training already: --resume goes on with it, or --out names another folder",
+          context.out);
     const auto train =
         reinterpret_cast<TrainAsArm>(module_function("draftlab_torch", "draftlab_train_as_arm"));
     make_folder(context.out);
@@ -139,9 +135,9 @@ class AsArmTrainer final : public Trainer {
     return {texts(options_.stories, Split::train), texts(kValidationStories, Split::validation)};
   }
   std::vector<std::string> documents() const {
-    if (options_.documents == "lines") return read_lines(options_.text);
-    if (options_.documents == "paragraphs") return read_paragraphs(options_.text);
-    if (options_.documents == "jsonl") return read_jsonl(options_.text, options_.field);
+    if (options_.documents == TextUnit::lines) return read_lines(options_.text);
+    if (options_.documents == TextUnit::paragraphs) return read_paragraphs(options_.text);
+    if (options_.documents == TextUnit::jsonl) return read_jsonl(options_.text, options_.field);
     const CsvTable table = read_csv(options_.text);
     const std::size_t column = table.column(options_.field);
     std::vector<std::string> documents;

@@ -36,11 +36,9 @@ void TrainAutoregressiveOptions::declare(OptionSet& set) {
       .in(0, 1024)
       .help("k: heads that tell the next k tokens at once (blockwise parallel decoding); 0: none");
   set.add("first_head", &first_head)
-      .one_of({"trained", "base"})
       .help("head 1: with a layer of its own, or the base's own head, which tells the next token");
   set.add("filter", &filter).in(1, 65536).help("width of the heads' hidden layer, a head");
   set.add("head_loss", &head_loss)
-      .one_of({"one", "mean"})
       .help("the loss of a minibatch is that of one head, drawn evenly, or the mean of all");
   set.add("freeze", &freeze)
       .help(
@@ -71,15 +69,16 @@ class AutoregressiveTrainer final : public Trainer {
     require(!options_.freeze || (options_.prediction_heads > 0 && !options_.start.empty()),
             "trainer.autoregressive.freeze = true trains prediction heads for a checkpoint: name "
             "both (prediction_heads, start)");
-    require(!options_.freeze || options_.first_head == "trained" || options_.prediction_heads > 1,
+    require(!options_.freeze || options_.first_head == FirstHead::trained ||
+                options_.prediction_heads > 1,
             "trainer.autoregressive.first_head = base leaves nothing to train of one prediction "
             "head beside a frozen base");
   }
 
   void run(const TrainContext& context) override {
     if (context.machine.device != "cpu")
-      throw ConfigError("run.device = " + context.machine.device +
-                        ": trainer.autoregressive runs on cpu only");
+      throw ConfigError("run.device = {}: trainer.autoregressive runs on cpu only",
+                        context.machine.device);
     if (!context.config.find("task"))
       throw ConfigError(
           "trainer.autoregressive learns a task's answers: write task = NAME, with split = train "
@@ -88,8 +87,8 @@ class AutoregressiveTrainer final : public Trainer {
     const auto tokenizer = open_tokenizer(folder);
     if (!context.resume && std::filesystem::exists(context.out + "/training.safetensors"))
       throw OutputError(
-          "'" + context.out +
-          "' holds a training already: --resume goes on with it, or --out names another folder");
+          "'{}' holds a training already: --resume goes on with it, or --out names another folder",
+          context.out);
     const auto train = reinterpret_cast<TrainAutoregressive>(
         module_function("draftlab_torch", "draftlab_train_autoregressive"));
 
@@ -105,9 +104,10 @@ class AutoregressiveTrainer final : public Trainer {
                                tokenizer->separator()};
     const auto held_out = static_cast<std::size_t>(options_.validate_examples);
     if (held_out >= job.examples.size()) {
-      throw ConfigError("trainer.autoregressive.validate_examples = " + std::to_string(held_out) +
-                        " leaves nothing to train on of the task's " +
-                        std::to_string(job.examples.size()) + " prompts");
+      throw ConfigError(
+          "trainer.autoregressive.validate_examples = {} leaves nothing to train on of the task's "
+          "{} prompts",
+          held_out, job.examples.size());
     }
     job.held_out.assign(job.examples.end() - static_cast<std::ptrdiff_t>(held_out),
                         job.examples.end());

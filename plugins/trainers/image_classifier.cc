@@ -98,10 +98,10 @@ class ImageClassifierTrainer final : public Trainer {
     const ImageSet set(options_);
     const std::int64_t known = set.size() - options_.held_out;
     if (known < options_.batch)
-      throw ConfigError("trainer.image-classifier: " + std::to_string(set.size()) +
-                        " images leave no batch of " + std::to_string(options_.batch) +
-                        " to train on once held_out = " + std::to_string(options_.held_out) +
-                        " are set aside");
+      throw ConfigError(
+          "trainer.image-classifier: {} images leave no batch of {} to train on once held_out = {} "
+          "are set aside",
+          set.size(), options_.batch, options_.held_out);
     read(set);
     Layers layers = fit(set, known, context.seed);
     ImageClassifier classifier;
@@ -193,8 +193,8 @@ class ImageClassifierTrainer final : public Trainer {
     if (deviations.minCoeff() < 1e-4 * deviations.maxCoeff())
       throw DataError(
           "trainer.image-classifier: the features of the held-out images lie in fewer than "
-          "features = " +
-          std::to_string(options_.features) + " dimensions");
+          "features = {} dimensions",
+          options_.features);
     classifier.feature_weight = axes.eigenvectors() * deviations.cwiseInverse().asDiagonal() *
                                 axes.eigenvectors().transpose();
     return deviations.maxCoeff() / deviations.minCoeff();

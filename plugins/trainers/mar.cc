@@ -33,13 +33,10 @@ void TrainMarOptions::declare(OptionSet& set) {
   set.add("head_width", &head_width).in(1, 65536).help("width of the diffusion head");
   set.add("head_layers", &head_layers).in(0, 200).help("residual blocks of the diffusion head");
   set.add("prediction", &prediction)
-      .one_of({"epsilon", "v", "x0"})
       .help(
           "what the head tells of a noised token; small models of epsilon err at the first reverse "
           "steps, which magnify it");
-  set.add("variance", &variance)
-      .one_of({"learned", "beta", "beta-tilde"})
-      .help("of a reverse step: told by the head, or fixed");
+  set.add("variance", &variance).help("of a reverse step: told by the head, or fixed");
   set.add("sampling_steps", &sampling_steps)
       .help("reverse steps of decoding, written to the checkpoint: N, or ddimN; training has 1000");
   set.add("mask_mean", &mask_mean)
@@ -75,29 +72,28 @@ class MarTrainer final : public Trainer {
   using Options = TrainMarOptions;
   explicit MarTrainer(const Options& options) : options_(options) {
     if (options_.width % options_.heads != 0)
-      throw ConfigError("trainer.mar.width = " + std::to_string(options_.width) +
-                        " must be a multiple of heads = " + std::to_string(options_.heads));
+      throw ConfigError("trainer.mar.width = {} must be a multiple of heads = {}", options_.width,
+                        options_.heads);
     if (options_.mask_mean < options_.mask_least)
       throw ConfigError("trainer.mar.mask_mean must not be below mask_least");
   }
 
   void run(const TrainContext& context) override {
     if (context.machine.device != "cpu")
-      throw ConfigError("run.device = " + context.machine.device +
-                        ": trainer.mar runs on cpu only");
+      throw ConfigError("run.device = {}: trainer.mar runs on cpu only", context.machine.device);
     if (!context.resume && std::filesystem::exists(context.out + "/training.safetensors"))
       throw OutputError(
-          "'" + context.out +
-          "' holds a training already: --resume goes on with it, or --out names another folder");
+          "'{}' holds a training already: --resume goes on with it, or --out names another folder",
+          context.out);
     const auto train =
         reinterpret_cast<TrainMar>(module_function("draftlab_torch", "draftlab_train_mar"));
     make_folder(context.out);
     const ImageSet set(options_.images);
-    if (options_.images.source != "digits") {
+    if (options_.images.source != ImageSource::digits) {
       const std::int64_t rest = set.size() - options_.held_out;
       if (rest < 1)
-        throw ConfigError("trainer.mar.held_out = " + std::to_string(options_.held_out) +
-                          " leaves none of " + std::to_string(set.size()) + " images to train on");
+        throw ConfigError("trainer.mar.held_out = {} leaves none of {} images to train on",
+                          options_.held_out, set.size());
       return train({options_, copy_of(set, 0, rest), copy_of(set, rest, options_.held_out)},
                    context);
     }

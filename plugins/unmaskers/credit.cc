@@ -31,14 +31,9 @@ class Credit final : public QuotaUnmasker {
 
   void observe(const Canvas& canvas, const Route& route, const Verdict& verdict) override {
     QuotaUnmasker::observe(canvas, route, verdict);
-    if (verdict.proposal) {
-      const Proposal& proposal = *verdict.proposal;
-      const auto& read = proposal.raw.empty() ? proposal.drawn_from : proposal.raw;
-      for (std::size_t i = 0; i < read.size(); ++i) {
-        const std::int32_t position = proposal.nodes[i].position;
-        earned_[position] = with(position, read[i]);
-      }
-    }
+    each_answer(verdict, [&](std::int32_t position, const Distribution& answer) {
+      earned_[position] = with(position, answer);
+    });
     std::erase_if(earned_, [&](const auto& credits) { return !canvas.masked(credits.first); });
   }
   std::string state() const override {

@@ -29,15 +29,10 @@ class Klass final : public QuotaUnmasker {
 
   void observe(const Canvas& canvas, const Route& route, const Verdict& verdict) override {
     QuotaUnmasker::observe(canvas, route, verdict);
-    if (verdict.proposal) {
-      const Proposal& proposal = *verdict.proposal;
-      const auto& read = proposal.raw.empty() ? proposal.drawn_from : proposal.raw;
-      for (std::size_t i = 0; i < read.size(); ++i) {
-        const std::int32_t position = proposal.nodes[i].position;
-        const std::int64_t still = still_for(position, read[i]);
-        known_.insert_or_assign(position, Said{read[i], still});
-      }
-    }
+    each_answer(verdict, [&](std::int32_t position, const Distribution& answer) {
+      const std::int64_t still = still_for(position, answer);
+      known_.insert_or_assign(position, Said{answer, still});
+    });
     std::erase_if(known_, [&](const auto& said) { return !canvas.masked(said.first); });
   }
   std::string state() const override {

@@ -1,24 +1,30 @@
 // Commits a single draft: the first of the window, or the most confident one (stepwise decoding of
 // a masked-diffusion model).
+#include <array>
+#include <string_view>
+
 #include "core/config/plugin.h"
 #include "core/parts/unmasker.h"
 
 namespace draftlab {
 namespace {
 
+// Which draft is committed.
+enum class Which { first, confident };
+constexpr std::array<std::string_view, 2> words(Which) { return {"first", "confident"}; }
+
 class One final : public Unmasker {
  public:
   struct Options {
-    std::string which = "first";
+    Which which = Which::first;
     void declare(OptionSet& set) {
       set.add("which", &which)
-          .one_of({"first", "confident"})
           .help(
               "The window's first draft, or the most probable one under the model (the leftmost "
               "among equals).");
     }
   };
-  explicit One(const Options& options) : confident_(options.which == "confident") {}
+  explicit One(const Options& options) : confident_(options.which == Which::confident) {}
 
   Verdict choose(const Step& step, const Proposal& proposal) const override {
     // The best draft in the window; the first draft of every drafter is the first of the window.

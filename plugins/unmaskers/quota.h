@@ -57,6 +57,16 @@ class QuotaUnmasker : public Unmasker {
     });
   }
 
+  // Calls visit(position, distribution) with what the model answered of each draft of the step.
+  template <class Visit>
+  static void each_answer(const Verdict& verdict, Visit visit) {
+    if (!verdict.proposal) return;
+    const Proposal& proposal = *verdict.proposal;
+    const std::vector<Distribution>& read =
+        proposal.raw.empty() ? proposal.drawn_from : proposal.raw;
+    for (std::size_t i = 0; i < read.size(); ++i) visit(proposal.nodes[i].position, read[i]);
+  }
+
   const Blocks& blocks() const { return blocks_; }
   std::int64_t steps() const { return steps_; }
   // Counts the steps of the block so far.

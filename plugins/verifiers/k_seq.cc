@@ -15,14 +15,10 @@ namespace {
 
 class KSeq final : public Verifier {
  public:
-  struct Options {
-    bool bonus = false;
+  struct Options : BonusOption {
     double rho = 0;
     void declare(OptionSet& set) {
-      set.add("bonus", &bonus)
-          .help(
-              "Ask one position more where drafts are tested, and commit its draw when a whole "
-              "path is accepted.");
+      BonusOption::declare(set);
       set.add("rho", &rho)
           .in(0, 64)
           .help(

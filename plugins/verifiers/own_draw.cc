@@ -12,15 +12,7 @@ namespace {
 
 class OwnDraw final : public Verifier {
  public:
-  struct Options {
-    bool bonus = false;
-    void declare(OptionSet& set) {
-      set.add("bonus", &bonus)
-          .help(
-              "Ask one position more where drafts are tested, and commit its draw when a whole "
-              "path is accepted.");
-    }
-  };
+  using Options = BonusOption;
   explicit OwnDraw(const Options& options) : options_(options) {}
   std::vector<Form> asks() const override { return {Form::chain}; }
   bool has_own_rule() const override { return true; }

@@ -4,9 +4,21 @@
 
 #include <vector>
 
+#include "core/config/options.h"
 #include "core/parts/verifier.h"
 
 namespace draftlab {
+
+// The option of a verifier that can draw a token behind a path that is accepted whole.
+struct BonusOption {
+  bool bonus = false;
+  void declare(OptionSet& set) {
+    set.add("bonus", &bonus)
+        .help(
+            "Ask one position more where drafts are tested, and commit its draw when a whole path "
+            "is accepted.");
+  }
+};
 
 struct Paths {
   const Step& step;

@@ -65,8 +65,8 @@ class Tree final : public Verifier {
     if (decode.steps > 0)
       throw ConfigError(
           "verifier = tree applies the unmasker to states that are not committed, where steps "
-          "cannot be counted; decode.steps = " +
-          std::to_string(decode.steps) + " must be 0");
+          "cannot be counted; decode.steps = {} must be 0",
+          decode.steps);
     if (decode.shadow == Shadow::observe)
       throw ConfigError(
           "verifier = tree draws the very numbers that unverified decoding would draw, so it "

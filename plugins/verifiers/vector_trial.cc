@@ -62,7 +62,7 @@ VectorTrial::VectorTrial(const Step& step, const DensityOptions& options,
     : step_(step), options_(options), acceptance_(acceptance), position_(position), draft_(draft) {
   const int steps = draft.steps;
   const auto refuse = [&](const std::string& why) {
-    throw ConfigError("verifier.density.mode = " + std::string(word(options.mode)) + " " + why);
+    throw ConfigError("verifier.density.mode = {} {}", word(options.mode), why);
   };
   if (options.mode == DensityMode::closed_form && steps != 1)
     refuse("judges heads with one reverse step, and this model's has " + std::to_string(steps) +
@@ -156,8 +156,10 @@ double VectorTrial::log_sigma() const {
   for (int t = draft_.steps; t >= 1; --t) {
     const Mixture &p = t > 1 ? own_.law(t) : tail_[0], &q = draft_.law(t);
     if (!p.gaussian() || !q.gaussian())
-      throw ConfigError("verifier.density.mode = " + std::string(word(options_.mode)) +
-                        " judges heads of one component, and a reverse step has several");
+      throw ConfigError(
+          "verifier.density.mode = {} judges heads of one component, and a reverse step has "
+          "several",
+          word(options_.mode));
     if (t > 1) log += q.sigma[0].log().sum() - p.sigma[0].log().sum();
   }
   return options_.mode == DensityMode::paper ? log : -log;

@@ -31,7 +31,7 @@ double normal(int replicate, int index, std::uint32_t what) {
 TEST_CASE("speedup is a ratio of sums, not a mean of ratios") {
   const Values baseline = {10, 1}, arm = {5, 2};
   CHECK(speedup(baseline, arm).value ==
-        doctest::Approx(11.0 / 7));  // the mean of ratios would be 1.25
+        doctest::Approx(11.0 / 7));  // The mean of ratios would be 1.25.
 }
 
 TEST_CASE("arms that cost a constant share have an interval of no width") {
@@ -88,7 +88,7 @@ TEST_CASE("the interval of the ratio covers at its level") {
 
 TEST_CASE("paired difference has Student's interval") {
   const Values baseline = {1, 2, 3, 4},
-               arm = {2, 4, 4, 6};  // differences 1 2 1 2: mean 1.5, sd 0.57735, t(3) = 3.18245
+               arm = {2, 4, 4, 6};  // Differences 1 2 1 2: mean 1.5, sd 0.57735, t(3) = 3.18245.
   const Estimate estimate = difference(baseline, arm);
   CHECK(estimate.value == doctest::Approx(1.5));
   CHECK(estimate.interval.low == doctest::Approx(1.5 - 3.18245 * 0.57735 / 2).epsilon(1e-5));
@@ -97,7 +97,9 @@ TEST_CASE("paired difference has Student's interval") {
 
 TEST_CASE("equivalence needs the 90 % interval inside the margin") {
   const Values baseline = {0, 0, 0, 0},
-               arm = {-0.1, 0.1, -0.1, 0.1};  // sd 0.11547, t(3, 90 %) = 2.35336: reach 0.13587
+               // The standard deviation is 0.11547 and t(3, 90 %) is 2.35336, so the interval
+               // reaches 0.13587.
+      arm = {-0.1, 0.1, -0.1, 0.1};
   CHECK(equivalence(baseline, arm, 0.136).finding == Equivalence::Finding::equivalent);
   CHECK(equivalence(baseline, arm, 0.135).finding == Equivalence::Finding::undecided);
   const Values worse = {1.9, 2.1, 1.9, 2.1};
@@ -105,7 +107,7 @@ TEST_CASE("equivalence needs the 90 % interval inside the margin") {
   CHECK(equivalence(worse, baseline, 1).finding == Equivalence::Finding::different);
   CHECK(equivalence(baseline, worse, 3).finding == Equivalence::Finding::equivalent);
   CHECK(equivalence(Values{1}, Values{1}, 1).finding ==
-        Equivalence::Finding::undecided);  // one prompt shows nothing
+        Equivalence::Finding::undecided);  // One prompt shows nothing.
 }
 
 TEST_CASE("at a true difference of the margin, equivalence is claimed no oftener than alpha") {
@@ -139,12 +141,12 @@ TEST_CASE("prompts needed") {
 }
 
 TEST_CASE("sign flips") {
-  CHECK(sign_flip_p(Values{1, 1, 1, 1, 1}) == doctest::Approx(2.0 / 32));  // all plus or all minus
+  CHECK(sign_flip_p(Values{1, 1, 1, 1, 1}) == doctest::Approx(2.0 / 32));  // All plus or all minus.
   CHECK(sign_flip_p(Values{1, 2, 3}) == doctest::Approx(2.0 / 8));
   CHECK(sign_flip_p(Values{3, -3}) == 1);
   CHECK(sign_flip_p({}) == 1);
-  CHECK(sign_flip_p(Values(40, 0.1)) ==
-        doctest::Approx(1.0 / 10001));  // 2^-39 is not met in 10,000 draws, and p is never zero
+  // That is 2^-39 is not met in 10,000 draws, and p is never zero.
+  CHECK(sign_flip_p(Values(40, 0.1)) == doctest::Approx(1.0 / 10001));
   Values balanced;
   for (int i = 0; i < 40; ++i) balanced.push_back(i % 2 ? 1 : -1);
   CHECK(sign_flip_p(balanced) == 1);
@@ -152,9 +154,9 @@ TEST_CASE("sign flips") {
 
 TEST_CASE("Holm's adjustment") {
   const Values adjusted = holm(Values{0.04, 0.01, 0.03});
-  CHECK(adjusted[1] == doctest::Approx(0.03));  // 3 x 0.01
-  CHECK(adjusted[2] == doctest::Approx(0.06));  // 2 x 0.03
-  CHECK(adjusted[0] == doctest::Approx(0.06));  // never below the one before
+  CHECK(adjusted[1] == doctest::Approx(0.03));  // That is 3 x 0.01.
+  CHECK(adjusted[2] == doctest::Approx(0.06));  // That is 2 x 0.03.
+  CHECK(adjusted[0] == doctest::Approx(0.06));  // No value is ever below the one before.
   CHECK(holm(Values{0.9, 0.8})[0] == 1);
 }
 
@@ -162,14 +164,14 @@ TEST_CASE("agreement with scipy 1.10 and numpy") {
   const Values baseline = {3.1, 4.7, 2.2, 5.9, 4.1, 3.6, 6.2, 2.8, 5.0, 4.4},
                arm = {1.6, 2.9, 1.3, 2.7, 2.5, 1.4, 3.9, 1.9, 2.2, 2.6};
   const auto near = [](double value) { return doctest::Approx(value).epsilon(1e-9); };
-  const Estimate paired = difference(baseline, arm);  // scipy.stats.t, sem
+  const Estimate paired = difference(baseline, arm);  // Computed by scipy.stats.t and sem.
   CHECK(paired.interval.low == near(-2.4342608834775663));
   CHECK(paired.interval.high == near(-1.3657391165224335));
   const Equivalence equal = equivalence(baseline, arm, 2.5);
   CHECK(equal.difference.interval.low == near(-2.332932137096531));
   CHECK(equal.difference.interval.high == near(-1.4670678629034688));
   CHECK(equal.finding == Equivalence::Finding::equivalent);
-  const Line line = fit_line(baseline, arm);  // scipy.stats.linregress
+  const Line line = fit_line(baseline, arm);  // Computed by scipy.stats.linregress.
   CHECK(line.slope.value == near(0.5214843749999999));
   CHECK(line.intercept.value == near(0.10976562500000009));
   CHECK(line.r2 == near(0.7354031415052815));
@@ -178,8 +180,9 @@ TEST_CASE("agreement with scipy 1.10 and numpy") {
   CHECK(line.intercept.interval.low == near(-1.0070076192496058));
   CHECK(line.intercept.interval.high == near(1.226538869249606));
   CHECK(sign_flip_p(Values{0.3, -0.1, 0.4, 0.2, -0.2, 0.5, 0.1, 0.35}) ==
-        near(0.0859375));  // scipy.stats.permutation_test, exact
-  CHECK(prompts_for_equivalence(0.3, 0.05) == near(308.298504624047));  // scipy.stats.norm
+        near(0.0859375));  // Computed by scipy.stats.permutation_test, exactly.
+  // Computed by scipy.stats.norm.
+  CHECK(prompts_for_equivalence(0.3, 0.05) == near(308.298504624047));
   CHECK(prompts_for_non_inferiority(0.3, 0.05) == near(222.57206035271153));
   CHECK(prompts_for_difference(0.3, 0.05) == near(282.55967043656716));
   // Expanded BCa written again in numpy, over draws of a Philox written again in Python. scipy's
@@ -192,14 +195,14 @@ TEST_CASE("agreement with scipy 1.10 and numpy") {
 
 TEST_CASE("no worse") {
   const Values baseline = {0, 0, 0, 0},
-               arm = {-0.1, 0.1, -0.1, 0.1};  // reach 0.13587 at one-sided 95 %
+               arm = {-0.1, 0.1, -0.1, 0.1};  // The interval reaches 0.13587 at one-sided 95 %.
   CHECK(non_inferiority(baseline, arm, 0.136).shown);
   CHECK_FALSE(non_inferiority(baseline, arm, 0.135).shown);
   const Values better = {0.9, 1.1, 0.9, 1.1};
   CHECK(non_inferiority(baseline, better, 0.01).shown);
   CHECK(non_inferiority(baseline, better, 0.01).bound ==
         doctest::Approx(-1 + 0.13587).epsilon(1e-4));
-  CHECK_FALSE(non_inferiority(baseline, better, 0.01, -1).shown);  // where less is better
+  CHECK_FALSE(non_inferiority(baseline, better, 0.01, -1).shown);  // Here less is better.
 }
 
 TEST_CASE("the jackknife takes the bias off a variance, and of a mean it is Student's interval") {
@@ -209,7 +212,7 @@ TEST_CASE("the jackknife takes the bias off a variance, and of a mean it is Stud
     return s[2] / s[0] - s[1] / s[0] * (s[1] / s[0]);
   };
   CHECK(jackknife(columns, plain_variance).value ==
-        doctest::Approx(37.2));  // sum of squared deviations 148.8, over n - 1
+        doctest::Approx(37.2));  // Sum of squared deviations 148.8, over n - 1.
   const Estimate center = jackknife(columns, [](std::span<const double> s) { return s[1] / s[0]; });
   CHECK(center.value == doctest::Approx(6.2));
   CHECK(center.interval.high - 6.2 ==

@@ -15,10 +15,12 @@ struct MadeArm {
   int steps = 4, drafted = 4, accepted = 2, exact = 0;
   bool verified = true;
   double seconds = 1, entropy = kNotMeasured, judge_nll = kNotMeasured;
-  std::int64_t original_parameters = 0;  // of the checkpoint that the target was widened from
+  // The parameters of the checkpoint that the target was widened from.
+  std::int64_t original_parameters = 0;
   std::function<double(int prompt)> score = [](int) { return 0.5; };
   std::function<std::string(int prompt)> text = [](int) { return ""; };
-  std::function<BleuSums(int prompt)> bleu_sums = {};  // none: the task is no translation
+  // There is none where the task is no translation.
+  std::function<BleuSums(int prompt)> bleu_sums = {};
 };
 
 inline RunRow made_run(const MadeArm& arm) {

@@ -39,11 +39,11 @@ SampleRow sample_in_order(const Order& order) {
 
 TEST_CASE("positions count from the end of the prompt, a step as committed or from left to right") {
   const SampleRow sample = sample_of({{{12, 0.9}, {10, 0.8}}, {{11, 0.7}, {10, 0.7}}, {{13, 0.6}}},
-                                     2);  // the second 10 is an edit
+                                     2);  // The second 10 is an edit.
   CHECK(generated_order(sample) == Order{2, 0, 1, 3});
   CHECK(generated_order(sample, {.ties = Ties::position}) == Order{0, 2, 1, 3});
   CHECK(generated_order(sample, {.past_end = false}) ==
-        Order{0, 1});  // the third token is the first end token
+        Order{0, 1});  // The third token is the first end token.
 }
 
 TEST_CASE("the tokens of one step count as committed, or from left to right") {
@@ -58,7 +58,8 @@ TEST_CASE("the tokens of one step count as committed, or from left to right") {
   CHECK(sorted.steps[1].tokens[0].ar_local == 1);
   RunRow run;
   const std::string text = trajectories({run}, {sample}, {.ties = Ties::position});
-  CHECK(text.find("1.000 1.000 1.000 0.000") != std::string::npos);  // S2D2, local
+  // This row is S2D2's local AR-ness.
+  CHECK(text.find("1.000 1.000 1.000 0.000") != std::string::npos);
   CHECK(trajectories({run}, {sample}).find("1.000 1.000 1.000 0.000") == std::string::npos);
 }
 
@@ -79,7 +80,7 @@ TEST_CASE("AR-ness is a mean over samples, whatever their lengths") {
   CHECK(at.local_s2d2 == doctest::Approx(0.5));
   CHECK(at.global == 1);
   CHECK(ar_ness(samples, 1).global == doctest::Approx((1 + 4.0 / 6) / 2));
-  CHECK(at.tau == doctest::Approx((1 + 11.0 / 15) / 2));  // two of fifteen pairs descend
+  CHECK(at.tau == doctest::Approx((1 + 11.0 / 15) / 2));  // Two of fifteen pairs descend.
   CHECK(std::isnan(ar_ness(std::span(samples).last(1), 2).tau));
 }
 
@@ -91,15 +92,15 @@ TEST_CASE("the course of a decode over its normalised steps") {
   const Course at = course(samples, 2);
   CHECK(at.confidence[0] == doctest::Approx((0.2 + 0.4 + 0.6 + 0.6) / 4));
   CHECK(at.confidence[1] ==
-        doctest::Approx((0.6 + 1.0 + 0.8) / 3));  // what was not measured is left out
+        doctest::Approx((0.6 + 1.0 + 0.8) / 3));  // What was not measured is left out.
   CHECK(at.entropy[0] == doctest::Approx(1 - 0.45));
-  CHECK(at.tokens[0] == doctest::Approx(4.0 / 3));  // 1 1, and 2
-  CHECK(at.tokens[1] == doctest::Approx(4.0 / 3));  // 2 1, and 1
+  CHECK(at.tokens[0] == doctest::Approx(4.0 / 3));  // One arm has 1 and 1, the other has 2.
+  CHECK(at.tokens[1] == doctest::Approx(4.0 / 3));  // One arm has 2 and 1, the other has 1.
 }
 
 TEST_CASE("parts without a step say so") {
   const std::vector<SampleRow> samples = {sample_in_order({0, 1})};
-  const Course at = course(samples, 4);  // middles at 1/4 and 3/4
+  const Course at = course(samples, 4);  // Middles at 1/4 and 3/4.
   CHECK(std::isnan(at.tokens[0]));
   CHECK(at.tokens[1] == 1);
   CHECK(std::isnan(at.tokens[2]));
@@ -112,7 +113,7 @@ TEST_CASE("both as text, an arm a row") {
   const std::string text = trajectories({run}, {sample_in_order({1, 2, 3, 4, 5, 6, 7})});
   CHECK(text.find("unmasker=static") != std::string::npos);
   CHECK(text.find("0.857 0.714 0.571 0.429") !=
-        std::string::npos);  // local, DiffuCoder: 6, 5, 4, 3 of 7
+        std::string::npos);  // DiffuCoder's local AR-ness is 6, 5, 4 and 3 of 7.
   CHECK(text.find("1.000 1.000 1.000 1.000") != std::string::npos);
 }
 

@@ -107,12 +107,12 @@ void check_decoding(const Composition& composition, int prompt = 2) {
       CHECK(step.committed >= 1);
       CHECK(step.accepted <= step.drafted);
       for (const TokenRow& token : step.tokens) {
-        CHECK(token.position >= prompt);  // the prompt stands
+        CHECK(token.position >= prompt);  // The prompt stands.
         CHECK(filled.insert(token.position).second);
       }
       for (const DraftRow& draft : step.drafts) {
         if (draft.accepted < 0) continue;
-        CHECK_FALSE(draft.accept < 0);  // it may not be known
+        CHECK_FALSE(draft.accept < 0);  // It may not be known.
         CHECK_FALSE(draft.accept > 1);
       }
       for (int kind = 0; kind < kKinds; ++kind) counts.of[kind].calls += step.counts.of[kind].calls;
@@ -178,7 +178,7 @@ TEST_CASE("every unmasker decodes without verification, and previews what it com
     const std::vector<SampleRow> rows = decode(composition, 1, 5);
     for (const StepRow& step : rows[0].steps) {
       CHECK(step.routed <
-            1);  // a draft that is the target's own draw needs no decision, and no forward
+            1);  // A draft that is the target's own draw needs no decision and no forward.
       CHECK(step.counts[Kind::verify].calls == 0);
     }
   }
@@ -245,7 +245,8 @@ TEST_CASE("tokens of a block may be edited; each position is committed once") {
       }
     }
     CHECK(committed.size() == 4);
-    CHECK(row.counts[Kind::commit].calls == 2);  // 2-3 beside the prompt, 4-5
+    // Blocks 2-3, beside the prompt, and 4-5 are committed.
+    CHECK(row.counts[Kind::commit].calls == 2);
   }
   CHECK(edited > 0);
 }

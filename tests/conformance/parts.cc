@@ -116,7 +116,7 @@ bool of_vectors(const Registry<Interface>& registry, const std::string& name) {
 // for the rest.
 struct Decoded {
   std::vector<Token> tokens;
-  std::string text;  // with what vectors hold
+  std::string text;  // The text, with what vectors hold.
   SampleRow row;
 
   Decoded(const std::string& kind, const std::string& name, std::uint64_t seed, bool vectors) {
@@ -152,14 +152,14 @@ void check_decodes(const Registry<Interface>& registry) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
       const Decoded first(registry.kind(), name, seed, vectors),
           again(registry.kind(), name, seed, vectors);
-      CHECK(first.text == again.text);  // a function of the seed and nothing else
-      CHECK(first.tokens[0] == 1);      // the prompt stands
+      CHECK(first.text == again.text);  // The text is a function of the seed and nothing else.
+      CHECK(first.tokens[0] == 1);      // The prompt stands.
       for (const Token token : first.tokens) CHECK(token != kNoToken);
       CHECK(first.row.generated == 4);
       CHECK(first.row.counts.nfe() > 0);
       int committed = 0;
       for (const StepRow& step : first.row.steps) {
-        CHECK(step.committed > 0);  // every step gets on
+        CHECK(step.committed > 0);  // Every step gets on.
         CHECK(static_cast<int>(step.tokens.size()) == step.committed);
         committed += step.committed;
       }

@@ -64,7 +64,7 @@ TEST_CASE("the second-best beginning has the best end: greedy misses it, two bea
   Tree tree({{{}, {0.6, 0.4, 0}}, {{0}, {0.5, 0.5, 0}}, {{1}, {0.1, 0.9, 0}}});
   CHECK(beam_search(tree, prompt(4), {1, 0}) == std::vector<Token>{0, 0, 2});
   CHECK(beam_search(tree, prompt(4), {2, 0}) == std::vector<Token>{1, 1, 2});
-  CHECK(tree.forwards == 3 + 3);  // all hypotheses of a length in one
+  CHECK(tree.forwards == 3 + 3);  // All hypotheses of a length are in one forward.
 }
 
 TEST_CASE("the length penalty: a longer answer of less probability can score higher") {

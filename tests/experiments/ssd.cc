@@ -109,7 +109,7 @@ TEST_CASE(
             "\n" + greedy + "draft_length = 3\n")
             .decode(1);
     CHECK(committed(row) == committed(expected));
-    CHECK(row.counts[Kind::draft].calls == 1);  // the first step, whose own choice is committed
+    CHECK(row.counts[Kind::draft].calls == 1);  // The first step, whose own choice is committed.
     for (const StepRow& step : row.steps) CHECK(step.counts[Kind::verify].rows <= rows);
   }
 }

@@ -79,7 +79,7 @@ TEST_CASE("mangled configs end in faults or in a composition") {
     clean += faults.empty();
     const std::vector<Cell> cells = expand(config, none, faults);
     without_effect(cells, none);
-    CHECK_FALSE(faults.empty());  // there are no plugins at all
+    CHECK_FALSE(faults.empty());  // There are no plugins at all.
     for (const std::string& sentence : faults.sentences())
       CHECK(sentence.find('\n') == std::string::npos);
   }

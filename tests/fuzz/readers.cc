@@ -248,7 +248,7 @@ void round(std::uint64_t number, Tally& tally) {
       if (row.size() != table.columns.size()) throw Fault("a row of another width than the header");
     if (table.lines.size() != table.rows.size()) throw Fault("rows without line numbers");
   });
-  if (!valid) return;  // files are refused before they reach the rest
+  if (!valid) return;  // Files are refused before they reach the rest.
   attempt(tally, [&] { parse_jsonl(text, "fuzz.jsonl", "text"); });
   attempt(tally, [&] {
     if (invalid_utf8(clean_text(text)) != std::string::npos) throw Fault("cleaning broke UTF-8");

@@ -28,9 +28,9 @@
 
 namespace {
 
-std::atomic<long> calls = 0, fatal = -1;  // counted only while fatal >= 0
+std::atomic<long> calls = 0, fatal = -1;  // Calls are counted only while `fatal` is at least 0.
 bool torn = false;
-int result_pipe = -1;  // what is written there is no file
+int result_pipe = -1;  // What is written there is no file.
 
 template <class Function>
 Function next(const char* name) {
@@ -40,9 +40,9 @@ Function next(const char* name) {
 // What a disk would not have yet.
 struct Unsynced {
   bool counts = false;
-  std::map<int, std::string> opened;                         // paths of descriptors
-  std::set<std::string> files;                               // written since their last sync
-  std::vector<std::pair<std::string, std::string>> renames;  // to names that were free
+  std::map<int, std::string> opened;  // The paths of descriptors.
+  std::set<std::string> files;        // The files that were written since their last sync.
+  std::vector<std::pair<std::string, std::string>> renames;  // The renames to names that were free.
 
   void written(int fd) {
     if (counts && opened.count(fd)) files.insert(opened[fd]);

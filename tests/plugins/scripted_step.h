@@ -51,11 +51,11 @@ struct ScriptedStep {
     int horizon() const override { return deepest; }
   } target{canvas};
   std::unique_ptr<Frontier>
-      frontier;  // of parts that ask about hypothetical states; with an unmasker
+      frontier;  // Parts that ask about hypothetical states, with an unmasker, read it.
   std::unique_ptr<Unmasker> unmasker;
   const DraftLength* length = nullptr;
   int vocabulary = 3;
-  std::optional<Question> asked;  // what the last coroutine asked
+  std::optional<Question> asked;  // The question that the last coroutine asked.
 
   explicit ScriptedStep(Canvas its) : canvas(std::move(its)) {}
   Step step() {

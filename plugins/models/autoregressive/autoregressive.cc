@@ -17,12 +17,10 @@ void AutoregressiveOptions::declare(OptionSet& set) {
           "Folder with heads.safetensors: prediction heads made for this checkpoint; empty: its "
           "own, where it has some.");
   set.add("first_head", &first_head)
-      .one_of({"trained", "base"})
       .help(
           "Head 1: with the layer that was trained for it, or the base's own head, whose greedy "
           "texts exact match then keeps.");
   set.add("cache", &cache)
-      .one_of({"on", "off"})
       .help(
           "Keep the rows of tokens that the canvas still agrees with, or compute every question "
           "from the first token on.");

@@ -1,17 +1,29 @@
 // The options of the model `autoregressive`, declared without torch.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "core/config/options.h"
-#include "core/parts/model.h"
+#include "core/model/model.h"
 #include "plugins/models/kernels/precision.h"
 
 namespace draftlab {
 
+// Head 1 has a layer of its own, or is the base's own head.
+enum class FirstHead { trained, base };
+constexpr std::array<std::string_view, 2> words(FirstHead) { return {"trained", "base"}; }
+
+// Whether the rows of tokens that the canvas still agrees with are kept.
+enum class RowCache { on, off };
+constexpr std::array<std::string_view, 2> words(RowCache) { return {"on", "off"}; }
+
 struct AutoregressiveOptions {
-  std::string checkpoint, heads, first_head = "trained", cache = "on";
+  std::string checkpoint, heads;
+  FirstHead first_head = FirstHead::trained;
+  RowCache cache = RowCache::on;
   std::int64_t exit_layers = 0, longest = 0;
   ModelDtype dtype = ModelDtype::run;
   void declare(OptionSet& set);

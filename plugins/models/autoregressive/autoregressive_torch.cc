@@ -9,8 +9,7 @@
 #include "core/base/error.h"
 #include "plugins/models/autoregressive/autoregressive.h"
 #include "plugins/models/autoregressive/causal_rows_torch.h"
-#include "plugins/models/checkpoint/weights_torch.h"
-#include "plugins/models/kernels/machine_torch.h"
+#include "plugins/models/transformer/decoder_model_torch.h"
 #include "plugins/models/transformer/device_rows_torch.h"
 
 namespace draftlab {
@@ -19,38 +18,24 @@ namespace {
 class Autoregressive final : public Model {
  public:
   explicit Autoregressive(const AutoregressiveOptions& options) : options_(options) {
-    if (options_.checkpoint.empty())
-      throw ConfigError(
-          "model.checkpoint must name a folder with config.json and model.safetensors");
+    require_checkpoint(options_.checkpoint);
   }
 
   void load(const Machine& machine) override {
-    const at::Device device = device_of(machine);
-    on_cpu_ = device.is_cpu();
-    use_threads(machine.threads);
-    const Precision precision = precision_of(options_.dtype, machine);
-    Transformer net = Transformer::load(options_.checkpoint, std::nullopt);
-    config_ = net.config;
+    LoadedDecoder loaded = load_decoder(options_.checkpoint, options_.dtype, machine);
+    on_cpu_ = loaded.device.is_cpu();
+    config_ = loaded.net.config;
     if (!config_.right_shifted())
-      throw DataError(options_.checkpoint + "/config.json: model_type '" + config_.model_type +
-                      "' does not tell the next token; model = block-diffusion decodes with it");
+      throw DataError(
+          "{}/config.json: model_type '{}' does not tell the next token; model = block-diffusion "
+          "decodes with it",
+          options_.checkpoint, config_.model_type);
     if (options_.exit_layers >= config_.num_hidden_layers) {
       throw ConfigError(
-          "model.autoregressive.exit_layers = " + std::to_string(options_.exit_layers) +
-          " must be fewer than the checkpoint's " + std::to_string(config_.num_hidden_layers) +
-          " layers");
+          "model.autoregressive.exit_layers = {} must be fewer than the checkpoint's {} layers",
+          options_.exit_layers, config_.num_hidden_layers);
     }
-    facts_.vocabulary = static_cast<int>(config_.vocab_size);
-    facts_.longest =
-        static_cast<int>(options_.longest > 0 && !config_.gpt2() ? options_.longest
-                                                                 : config_.max_position_embeddings);
-    facts_.mask = config_.mask_token_id >= 0 ? static_cast<Token>(config_.mask_token_id) : kNoToken;
-    for (const std::int64_t stop : config_.eos_token_id)
-      facts_.stops.push_back(static_cast<Token>(stop));
-    facts_.family = config_.model_type;
-    facts_.checkpoint = options_.checkpoint;
-    facts_.digest = weights_digest(options_.checkpoint);
-    for (const auto& [name, tensor] : net.named_parameters()) facts_.parameters += tensor.numel();
+    facts_ = decoder_facts(loaded.net, options_.checkpoint, config_.gpt2() ? 0 : options_.longest);
 
     PredictionHeads heads;
     if (const std::string& folder = options_.heads.empty() ? options_.checkpoint : options_.heads;
@@ -58,28 +43,17 @@ class Autoregressive final : public Model {
       heads = PredictionHeads::load(folder, config_.hidden_size, facts_.digest);
       facts_.digest += "+" + PredictionHeads::digest(folder);
     }
-    if (options_.first_head == "base") heads.leave_first_to_base();
+    if (options_.first_head == FirstHead::base) heads.leave_first_to_base();
     for (const auto& [name, tensor] : heads.named_parameters()) facts_.parameters += tensor.numel();
-    rules_ = {options_.cache == "on", config_.num_hidden_layers, options_.exit_layers,
+    rules_ = {options_.cache == RowCache::on, config_.num_hidden_layers, options_.exit_layers,
               std::max(1, static_cast<int>(heads.count))};
-    rows_.emplace(std::move(net), precision, heads, device);
+    rows_.emplace(std::move(loaded.net), loaded.precision, heads, loaded.device);
   }
 
   ModelFacts facts() const override { return facts_; }
 
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {
-    if (canvas.length() > facts_.longest) {
-      throw ConfigError("a canvas of " + std::to_string(canvas.length()) +
-                        " positions is longer than the " + std::to_string(facts_.longest) +
-                        " that the model can hold");
-    }
-    for (const Token token : canvas.tokens()) {
-      if (token >= facts_.vocabulary) {
-        throw ConfigError("prompt token " + std::to_string(token) +
-                          " lies outside the model's vocabulary of " +
-                          std::to_string(facts_.vocabulary));
-      }
-    }
+    check_canvas(canvas, facts_, "the model");
     rows_->prepare(canvas.length());
     return std::make_unique<CausalSequence>(canvas, rules_, config_);
   }

@@ -91,9 +91,8 @@ void CausalSequence::add_rows(const Question& question, std::vector<MemoryRow>& 
   const auto placed = [&](std::size_t i) {
     const Tip& parent = tip_at(nodes[i].parent);
     if (nodes[i].position != parent.next) {
-      throw Fault("position " + std::to_string(nodes[i].position) +
-                  " was drafted for a causal model whose next position is " +
-                  std::to_string(parent.next));
+      throw Fault("position {} was drafted for a causal model whose next position is {}",
+                  nodes[i].position, parent.next);
     }
   };
   int end = kRoot;
@@ -165,14 +164,14 @@ void CausalSequence::add_rows(const Question& question, std::vector<MemoryRow>& 
     for (const std::int32_t position : ask.positions) {
       const std::int32_t head = position - tip.next;
       if (head < 0)
-        throw Fault("position " + std::to_string(position) +
-                    " was asked at a token that follows it, or is no longer masked");
+        throw Fault("position {} was asked at a token that follows it, or is no longer masked",
+                    position);
       if (head >= rules_.heads) {
-        throw ConfigError("a question asks " + std::to_string(head + 1) +
-                          " positions ahead of a token, but the model answers " +
-                          std::to_string(rules_.heads) +
-                          ": decode.draft_length must not exceed the checkpoint's prediction heads "
-                          "(model.autoregressive.heads)");
+        throw ConfigError(
+            "a question asks {} positions ahead of a token, but the model answers {}: "
+            "decode.draft_length must not exceed the checkpoint's prediction heads "
+            "(model.autoregressive.heads)",
+            head + 1, rules_.heads);
       }
       rows[tip.row].asked = true;
       rows[tip.row].ahead = std::max(rows[tip.row].ahead, head);

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/parts/model.h"
+#include "core/model/model.h"
 #include "plugins/models/transformer/transformer_rows_torch.h"
 
 namespace draftlab {

@@ -2,15 +2,22 @@
 // train_autoregressive_torch.cc says what a step does.
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/config/options.h"
 #include "core/config/train.h"
+#include "plugins/models/autoregressive/autoregressive.h"
 #include "plugins/models/training/examples.h"
 #include "plugins/models/training/training.h"
 
 namespace draftlab {
+
+// The loss of a minibatch is that of one head, drawn evenly, or the mean of all.
+enum class HeadLoss { one, mean };
+constexpr std::array<std::string_view, 2> words(HeadLoss) { return {"one", "mean"}; }
 
 struct TrainAutoregressiveOptions : TrainingOptions {
   std::string tokenizer, start;
@@ -20,8 +27,8 @@ struct TrainAutoregressiveOptions : TrainingOptions {
   bool tied = true;
   // The prediction heads (blockwise parallel decoding).
   std::int64_t prediction_heads = 0, filter = 64;
-  std::string first_head = "trained";
-  std::string head_loss = "one";
+  FirstHead first_head = FirstHead::trained;
+  HeadLoss head_loss = HeadLoss::one;
   bool freeze = false;
   // The examples that validate.
   std::int64_t validate_examples = 200;

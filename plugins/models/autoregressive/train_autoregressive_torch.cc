@@ -43,25 +43,25 @@ Network network(const TrainAutoregressiveJob& job, std::uint64_t seed) {
       o.start.empty() ? Transformer::random(config, seed, kSpread) : Transformer::load(o.start),
       {}};
   if (net.base.config.vocab_size != job.vocabulary)
-    throw DataError("'" + o.start + "' has a vocabulary of " +
-                    std::to_string(net.base.config.vocab_size) + ", the tokenizer one of " +
-                    std::to_string(job.vocabulary));
+    throw DataError("'{}' has a vocabulary of {}, the tokenizer one of {}", o.start,
+                    net.base.config.vocab_size, job.vocabulary);
   if (!net.base.config.right_shifted())
-    throw DataError("'" + o.start +
-                    "' does not tell the next token; trainer.autoregressive goes on from models of "
-                    "type qwen2 or qwen3");
+    throw DataError(
+        "'{}' does not tell the next token; trainer.autoregressive goes on from models of type "
+        "qwen2 or qwen3",
+        o.start);
   if (o.prediction_heads == 0) return net;
   const std::int64_t width = net.base.config.hidden_size;
   if (!o.start.empty() && PredictionHeads::stored(o.start)) {
     net.heads = PredictionHeads::load(o.start, width, weights_digest(o.start));
     if (net.heads.count != o.prediction_heads)
-      throw DataError("'" + o.start + "' has " + std::to_string(net.heads.count) +
-                      " prediction heads, but trainer.autoregressive.prediction_heads = " +
-                      std::to_string(o.prediction_heads));
+      throw DataError(
+          "'{}' has {} prediction heads, but trainer.autoregressive.prediction_heads = {}", o.start,
+          net.heads.count, o.prediction_heads);
   } else {
     net.heads = PredictionHeads::random(o.prediction_heads, o.filter, width, seed + 1, kSpread);
   }
-  if (o.first_head == "base") net.heads.leave_first_to_base();
+  if (o.first_head == FirstHead::base) net.heads.leave_first_to_base();
   return net;
 }
 
@@ -85,9 +85,10 @@ class AutoregressiveTraining {
     }
     training.gradient = [&](std::int64_t step) { return gradient(step); };
     training.save = [&](const std::string& folder) {
-      if (!o.freeze) net_.base.save(folder, o.dtype == "bf16");
+      if (!o.freeze) net_.base.save(folder, o.dtype == SavedAs::bf16);
       if (o.prediction_heads > 0)
-        net_.heads.save(folder, o.dtype == "bf16", weights_digest(o.freeze ? o.start : folder));
+        net_.heads.save(folder, o.dtype == SavedAs::bf16,
+                        weights_digest(o.freeze ? o.start : folder));
     };
     training.validate = [&](ValidationRow& row) { return validate(row); };
     run_training(training, o, context);
@@ -124,12 +125,13 @@ class AutoregressiveTraining {
       };
       at::Tensor loss;
       // The head is drawn evenly, which on average gives the gradient of the mean.
-      if (o.head_loss == "one")
+      if (o.head_loss == HeadLoss::one)
         loss = loss_of(first_trained() + static_cast<int>(chance() * (heads() - first_trained())));
       else
         for (int head = 0; head < heads(); ++head)
           loss = (head == 0 ? loss_of(0) : loss + loss_of(head));
-      loss = loss / static_cast<double>(o.accumulate * (o.head_loss == "one" ? 1 : heads()));
+      loss =
+          loss / static_cast<double>(o.accumulate * (o.head_loss == HeadLoss::one ? 1 : heads()));
       if (loss.requires_grad()) loss.backward();
       const auto positions = static_cast<double>(batch.rows.ids.numel());
       result.loss += loss.item<double>();

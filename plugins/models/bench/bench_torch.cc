@@ -14,6 +14,7 @@
 #include "plugins/models/bench/random_checkpoint.h"
 #include "plugins/models/kernels/machine_torch.h"
 #include "plugins/models/kernels/row_linear_torch.h"
+#include "plugins/models/mar/mar_network_torch.h"
 #include "plugins/models/transformer/transformer_torch.h"
 #include "plugins/models/xlnet/xlnet_torch.h"
 
@@ -39,10 +40,11 @@ void draftlab_checkpoint_shapes(const std::string* folder, draftlab::TensorShape
   using namespace draftlab;
   std::ifstream file(*folder + "/config.json");
   const nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
-  const bool xlnet = json.is_object() && json.value("model_type", "") == "xlnet";
-  const auto tensors = xlnet
-                           ? Xlnet::hollow(XlnetConfig::read(*folder)).named_parameters()
-                           : Transformer::hollow(TransformerConfig::read(*folder)).stored_tensors();
+  const std::string family = json.is_object() ? json.value("model_type", "") : "";
+  const auto tensors =
+      family == "xlnet" ? Xlnet::hollow(XlnetConfig::read(*folder)).named_parameters()
+      : family == "mar" ? Mar::hollow(MarConfig::read(*folder)).named_parameters
+                        : Transformer::hollow(TransformerConfig::read(*folder)).stored_tensors();
   for (const auto& [name, tensor] : tensors) shapes->emplace_back(name, tensor.sizes().vec());
 }
 

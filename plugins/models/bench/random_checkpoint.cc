@@ -52,6 +52,51 @@ const std::map<std::string, std::array<int, 4>>& xlnets() {
   return all;
 }
 
+// For each name of a MAR: width, layers of the encoder and of the decoder, heads, and width and
+// blocks of the diffusion head.
+const std::map<std::string, std::array<int, 5>>& mars() {
+  static const std::map<std::string, std::array<int, 5>> all{
+      {"mar-base", {768, 12, 12, 1024, 6}},
+      {"mar-large", {1024, 16, 16, 1280, 8}},
+      {"mar-huge", {1280, 20, 16, 1536, 12}}};
+  return all;
+}
+
+nlohmann::json xlnet_config(const std::array<int, 4>& shape) {
+  const auto [layers, width, heads, inner] = shape;
+  return {{"architectures", {"XLNetLMHeadModel"}},
+          {"model_type", "xlnet"},
+          {"attn_type", "bi"},
+          {"bi_data", false},
+          {"clamp_len", -1},
+          {"same_length", false},
+          {"untie_r", true},
+          {"ff_activation", "gelu"},
+          {"vocab_size", 32000},
+          {"d_model", width},
+          {"n_layer", layers},
+          {"n_head", heads},
+          {"d_head", 64},
+          {"d_inner", inner},
+          {"layer_norm_eps", 1e-12},
+          {"bos_token_id", 1},
+          {"eos_token_id", 2},
+          {"pad_token_id", 5}};
+}
+
+nlohmann::json mar_config(const std::array<int, 5>& shape) {
+  const auto [width, layers, heads, head_width, head_blocks] = shape;
+  return {{"model_type", "mar"},        {"img_size", 256},
+          {"vae_stride", 16},           {"patch_size", 1},
+          {"vae_embed_dim", 16},        {"encoder_embed_dim", width},
+          {"encoder_depth", layers},    {"encoder_num_heads", heads},
+          {"decoder_embed_dim", width}, {"decoder_depth", layers},
+          {"decoder_num_heads", heads}, {"mlp_ratio", 4},
+          {"class_num", 1000},          {"buffer_size", 64},
+          {"diffloss_d", head_blocks},  {"diffloss_w", head_width},
+          {"num_sampling_steps", "100"}};
+}
+
 TransformerConfig config_of(const Shape& shape) {
   TransformerConfig config;
   config.model_type = shape.family;
@@ -125,38 +170,21 @@ std::vector<std::string> published_shapes() {
   std::vector<std::string> names;
   for (const auto& [name, shape] : transformers()) names.push_back(name);
   for (const auto& [name, shape] : xlnets()) names.push_back(name);
+  for (const auto& [name, shape] : mars()) names.push_back(name);
   return names;
 }
 
 void write_published_config(const std::string& name, const std::string& folder) {
-  if (const auto found = transformers().find(name); found != transformers().end()) {
-    make_folder(folder);
-    return config_of(found->second).write(folder);
-  }
-  const auto found = xlnets().find(name);
-  if (found == xlnets().end())
-    throw UsageError("'" + name + "' is neither a folder with a config.json nor one of " +
+  const auto transformer = transformers().find(name);
+  const auto xlnet = xlnets().find(name);
+  const auto mar = mars().find(name);
+  if (transformer == transformers().end() && xlnet == xlnets().end() && mar == mars().end())
+    throw UsageError("'{}' is neither a folder with a config.json nor one of {}", name,
                      joined(published_shapes()));
   make_folder(folder);
-  const auto [layers, width, heads, inner] = found->second;
-  const nlohmann::json json{{"architectures", {"XLNetLMHeadModel"}},
-                            {"model_type", "xlnet"},
-                            {"attn_type", "bi"},
-                            {"bi_data", false},
-                            {"clamp_len", -1},
-                            {"same_length", false},
-                            {"untie_r", true},
-                            {"ff_activation", "gelu"},
-                            {"vocab_size", 32000},
-                            {"d_model", width},
-                            {"n_layer", layers},
-                            {"n_head", heads},
-                            {"d_head", 64},
-                            {"d_inner", inner},
-                            {"layer_norm_eps", 1e-12},
-                            {"bos_token_id", 1},
-                            {"eos_token_id", 2},
-                            {"pad_token_id", 5}};
+  if (transformer != transformers().end()) return config_of(transformer->second).write(folder);
+  const nlohmann::json json =
+      xlnet != xlnets().end() ? xlnet_config(xlnet->second) : mar_config(mar->second);
   write_whole(folder + "/config.json", json.dump(2) + "\n");
 }
 

@@ -13,27 +13,22 @@ void BlockDiffusionOptions::declare(OptionSet& set) {
           "Folder with config.json and model.safetensors (or several files and their index), in "
           "Hugging Face's names.");
   set.add("cache", &cache)
-      .one_of({"block", "causal"})
       .help(
           "What cached rows saw: their block and those before it, or the tokens before them (AR "
           "caching: the cache of block size 1).");
   set.add("draft_mask", &draft_mask)
-      .one_of({"block", "causal"})
       .help(
           "Denoising: rows before the block's first mask see the whole block, or the tokens before "
           "them (Eq. 4 of S2D2).");
   set.add("commit", &commit)
-      .one_of({"separate", "ride"})
       .help(
           "A finished block's keys and values cost a forward of their own, also the last one's, or "
           "are computed in the next forward that needs them.");
   set.add("verify_rows", &verify_rows)
-      .one_of({"span", "block"})
       .help(
           "Verification computes the drafted span and what precedes it, or the whole block: the "
           "same answers.");
   set.add("sub_block_cache", &sub_block_cache)
-      .one_of({"off", "masked", "once"})
       .help(
           "Denoising recomputes the rows of the current sub-block only (decode.sub_block), against "
           "the block's other rows as they were computed before: "
@@ -43,7 +38,6 @@ void BlockDiffusionOptions::declare(OptionSet& set) {
           "(S2D2's port: right-shifted, a sub-block's first position is then answered by its own "
           "row instead of the one before).");
   set.add("shifted", &shifted)
-      .one_of({"auto", "aligned", "right"})
       .help(
           "Logits for a position stand in its row or in the row before; auto: as the checkpoint's "
           "family has it.");

@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/words.h"
 #include "plugins/models/block_diffusion/block_diffusion.h"
 #include "plugins/models/block_diffusion/block_rows_torch.h"
-#include "plugins/models/checkpoint/weights_torch.h"
-#include "plugins/models/kernels/machine_torch.h"
+#include "plugins/models/transformer/decoder_model_torch.h"
 #include "plugins/models/transformer/device_rows_torch.h"
 
 namespace draftlab {
@@ -22,65 +22,38 @@ constexpr std::size_t kMostRows = 256;
 class BlockDiffusion final : public Model {
  public:
   explicit BlockDiffusion(const BlockDiffusionOptions& options) : options_(options) {
-    if (options_.checkpoint.empty())
-      throw ConfigError(
-          "model.checkpoint must name a folder with config.json and model.safetensors");
+    require_checkpoint(options_.checkpoint);
   }
 
   void load(const Machine& machine) override {
-    const at::Device device = device_of(machine);
-    on_cpu_ = device.is_cpu();
-    use_threads(machine.threads);
-    const Precision precision = precision_of(options_.dtype, machine);
-    Transformer net = Transformer::load(options_.checkpoint, std::nullopt);
-    config_ = net.config;
-    rules_.causal_cache = options_.cache == "causal";
-    rules_.causal_draft = options_.draft_mask == "causal";
-    rules_.ride = options_.commit == "ride";
-    rules_.whole_block = options_.verify_rows == "block";
-    rules_.part_cache = options_.sub_block_cache == "off"      ? PartCache::off
-                        : options_.sub_block_cache == "masked" ? PartCache::masked
-                                                               : PartCache::once;
-    rules_.shifted =
-        options_.shifted == "auto" ? config_.right_shifted() : options_.shifted == "right";
+    LoadedDecoder loaded = load_decoder(options_.checkpoint, options_.dtype, machine);
+    on_cpu_ = loaded.device.is_cpu();
+    config_ = loaded.net.config;
+    rules_.causal_cache = options_.cache == SeenRows::causal;
+    rules_.causal_draft = options_.draft_mask == SeenRows::causal;
+    rules_.ride = options_.commit == BlockCommit::ride;
+    rules_.whole_block = options_.verify_rows == VerifiedRows::block;
+    rules_.part_cache = options_.sub_block_cache;
+    rules_.shifted = is_right_shifted(options_.shifted, config_.right_shifted());
     rules_.mask = static_cast<Token>(config_.mask_token_id);
     if (config_.num_encoder_layers > 0)
-      throw DataError(options_.checkpoint +
-                      "/config.json: has an encoder, which model = autoregressive decodes with");
+      throw DataError("{}/config.json: has an encoder, which model = autoregressive decodes with",
+                      options_.checkpoint);
     if (rules_.mask < 0)
-      throw DataError(options_.checkpoint + "/config.json: has no 'mask_token_id'");
+      throw DataError("{}/config.json: has no 'mask_token_id'", options_.checkpoint);
 
-    facts_.vocabulary = static_cast<int>(config_.vocab_size);
-    facts_.longest =
-        static_cast<int>(options_.longest > 0 ? options_.longest : config_.max_position_embeddings);
-    facts_.mask = rules_.mask;
-    for (const std::int64_t stop : config_.eos_token_id)
-      facts_.stops.push_back(static_cast<Token>(stop));
-    facts_.family = config_.model_type;
-    facts_.checkpoint = options_.checkpoint;
-    facts_.digest = weights_digest(options_.checkpoint);
-    for (const auto& [name, tensor] : net.named_parameters()) facts_.parameters += tensor.numel();
-    rows_.emplace(std::move(net), precision, PredictionHeads{}, device);
+    facts_ = decoder_facts(loaded.net, options_.checkpoint, options_.longest);
+    rows_.emplace(std::move(loaded.net), loaded.precision, PredictionHeads{}, loaded.device);
   }
 
   ModelFacts facts() const override { return facts_; }
 
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks& blocks) override {
-    if (canvas.length() > facts_.longest) {
-      throw ConfigError("a canvas of " + std::to_string(canvas.length()) +
-                        " positions is longer than the " + std::to_string(facts_.longest) +
-                        " that block-diffusion can hold");
-    }
-    for (const Token token : canvas.tokens()) {
-      if (token >= facts_.vocabulary) {
-        throw ConfigError("prompt token " + std::to_string(token) +
-                          " lies outside the model's vocabulary of " +
-                          std::to_string(facts_.vocabulary));
-      }
-    }
+    check_canvas(canvas, facts_, "block-diffusion");
     if (rules_.part_cache != PartCache::off && blocks.part == 0)
-      throw ConfigError("model.block-diffusion.sub_block_cache = " + options_.sub_block_cache +
-                        " needs sub-blocks; decode.sub_block is 0");
+      throw ConfigError(
+          "model.block-diffusion.sub_block_cache = {} needs sub-blocks; decode.sub_block is 0",
+          word(options_.sub_block_cache));
     if (rules_.shifted && canvas.masked(0))
       throw ConfigError("a model with right-shifted logits needs a prompt token at position 0");
     rows_->prepare(canvas.length());
@@ -134,8 +107,8 @@ class BlockDiffusion final : public Model {
             boundary ? static_cast<BlockSequence*>(batch[i].sequence)->boundary
                      : distributions[from.row];
         if (distribution.empty())
-          throw Fault("position " + std::to_string(from.position) +
-                      " was asked, but the row before it was never computed");
+          throw Fault("position {} was asked, but the row before it was never computed",
+                      from.position);
         batch[i].answer->add(from.node, from.position, distribution);
       }
     }

@@ -107,15 +107,13 @@ void BlockSequence::denoise(const Question& question, std::vector<MemoryRow>& ro
   if (asked < 0) return;
   const std::int32_t first = blocks_.first(asked), end = block_end(asked);
   if (first > cached())
-    throw Fault("position " + std::to_string(asked) +
-                " was asked before the blocks left of it were finished");
+    throw Fault("position {} was asked before the blocks left of it were finished", asked);
 
   std::int32_t leftmost = asked, rightmost = asked;
   for (const Ask& ask : question.asks) {
     for (const std::int32_t position : ask.positions) {
       if (position < first || position >= end)
-        throw Fault("positions " + std::to_string(asked) + " and " + std::to_string(position) +
-                    " of two blocks were asked at once");
+        throw Fault("positions {} and {} of two blocks were asked at once", asked, position);
       leftmost = std::min(leftmost, position);
       rightmost = std::max(rightmost, position);
     }
@@ -136,8 +134,7 @@ void BlockSequence::denoise(const Question& question, std::vector<MemoryRow>& ro
     for (const std::int32_t position : ask.positions) {
       std::int32_t row = rules_.shifted ? position - 1 : position;
       if (row < first && first != cached())
-        throw Fault("position " + std::to_string(position) +
-                    " was asked after its block was finished");
+        throw Fault("position {} was asked after its block was finished", position);
       // S2D2's port reads a part's first position so.
       if (row >= first) row = std::max(row, from);
       answers.push_back(
@@ -202,15 +199,13 @@ void BlockSequence::extend(Path& path, std::int32_t position, Token token,
 // too.
 void BlockSequence::fill(Path& path, std::int32_t until, std::vector<MemoryRow>& rows) {
   if (until < path.next)
-    throw Fault("position " + std::to_string(until) +
-                " was asked causally, but it does not follow position " +
-                std::to_string(path.next - 1));
+    throw Fault("position {} was asked causally, but it does not follow position {}", until,
+                path.next - 1);
   for (std::int32_t i = path.next; i < until; ++i) {
     if (!canvas.masked(i))
       extend(path, i, canvas.token(i), rows);
     else if (rules_.shifted)
-      throw Fault("position " + std::to_string(until) + " was asked causally while position " +
-                  std::to_string(i) + " before it is masked");
+      throw Fault("position {} was asked causally while position {} before it is masked", until, i);
   }
   path.next = until;
 }
@@ -236,9 +231,7 @@ void BlockSequence::chain(const Question& question, std::vector<MemoryRow>& rows
   for (const Ask& ask : question.asks) {
     for (const std::int32_t position : ask.positions) {
       const bool last = ask.node == kRoot || position > nodes[ask.node].position;
-      if (!last)
-        throw Fault("position " + std::to_string(position) +
-                    " was asked at a token that follows it");
+      if (!last) throw Fault("position {} was asked at a token that follows it", position);
     }
     for (int node = ask.node; node != kRoot; node = nodes[node].parent) needed[node] = 1;
   }

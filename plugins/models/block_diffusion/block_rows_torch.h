@@ -7,16 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "core/parts/blocks.h"
-#include "core/parts/model.h"
+#include "core/model/blocks.h"
+#include "core/model/model.h"
+#include "plugins/models/block_diffusion/block_diffusion.h"
 #include "plugins/models/transformer/transformer_rows_torch.h"
 
 namespace draftlab {
-
-// When denoising computes the whole block although it keeps the block's rows: never kept (`off`),
-// while the first position of the part that is decoded is masked (`masked`), or only the first time
-// (`once`).
-enum class PartCache { off, masked, once };
 
 struct BlockRules {
   // Cached rows see the tokens before them, not their whole block.

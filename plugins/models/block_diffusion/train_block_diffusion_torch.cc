@@ -176,8 +176,9 @@ void train_block_diffusion(const TrainBlockDiffusionJob& job, const TrainContext
   const bool bf16 = context.machine.dtype == "bf16";
   const Transformer net = decoder_network(o, job, o.block_size[0], context.seed);
   if (net.config.model_type != "sdar" && net.config.model_type != "Fast_dLLM_Qwen")
-    throw DataError("trainer.block-diffusion trains models of type sdar and Fast_dLLM_Qwen, not " +
-                    net.config.model_type + (o.start.empty() ? "" : " ('" + o.start + "')"));
+    throw DataError(
+        "trainer.block-diffusion trains models of type sdar and Fast_dLLM_Qwen, not {}{}",
+        net.config.model_type, o.start.empty() ? "" : " ('" + o.start + "')");
   Training training;
   training.name = "block-diffusion";
   training.data = std::to_string(job.examples.size()) + " examples";
@@ -185,7 +186,7 @@ void train_block_diffusion(const TrainBlockDiffusionJob& job, const TrainContext
   training.gradient = [&](std::int64_t step) {
     return gradient(job, net, context.seed, bf16, step);
   };
-  training.save = [&](const std::string& folder) { net.save(folder, o.dtype == "bf16"); };
+  training.save = [&](const std::string& folder) { net.save(folder, o.dtype == SavedAs::bf16); };
   training.validate = [&](ValidationRow& row) {
     if (context.generate) {
       training.save(context.out);

@@ -17,9 +17,9 @@ using Json = nlohmann::json;
 // or holds no object.
 inline Json parsed(const std::string& path, const std::string& hint) {
   std::ifstream file(path);
-  if (!file) throw DataError(path + ": cannot be read; " + hint);
+  if (!file) throw DataError("{}: cannot be read; {}", path, hint);
   Json json = Json::parse(file, nullptr, false);
-  if (!json.is_object()) throw DataError(path + ": is not a JSON object");
+  if (!json.is_object()) throw DataError("{}: is not a JSON object", path);
   return json;
 }
 
@@ -30,8 +30,8 @@ T value(const Json& json, const std::string& path, const char* key, const T& fal
   try {
     return json[key].get<T>();
   } catch (const Json::exception&) {
-    throw DataError(path + ": '" + key + "' is " + json[key].dump().substr(0, 60) +
-                    ", which has the wrong type");
+    throw DataError("{}: '{}' is {}, which has the wrong type", path, key,
+                    json[key].dump().substr(0, 60));
   }
 }
 
@@ -41,21 +41,20 @@ inline std::int64_t integer(const Json& json, const std::string& path, const cha
                             std::int64_t low, std::int64_t high, std::int64_t fallback) {
   const bool given = json.contains(key) && !json[key].is_null();
   if (given && !json[key].is_number_integer())
-    throw DataError(path + ": '" + key + "' must be an integer, not " +
+    throw DataError("{}: '{}' must be an integer, not {}", path, key,
                     json[key].dump().substr(0, 60));
   const std::int64_t number = given ? json[key].get<std::int64_t>() : fallback;
   if (number >= low && number <= high) return number;
-  if (!given) throw DataError(path + ": has no '" + key + "'");
-  throw DataError(path + ": '" + key + "' is " + json[key].dump() + ", outside [" +
-                  std::to_string(low) + ", " + std::to_string(high) + "]");
+  if (!given) throw DataError("{}: has no '{}'", path, key);
+  throw DataError("{}: '{}' is {}, outside [{}, {}]", path, key, json[key].dump(), low, high);
 }
 
 // Throws DataError when a key is there and has another value than `wanted`.
 inline void require(const Json& json, const std::string& path, const char* key,
                     const Json& wanted) {
   if (json.contains(key) && !json[key].is_null() && json[key] != wanted) {
-    throw DataError(path + ": '" + key + "' is " + json[key].dump().substr(0, 60) + ", only " +
-                    wanted.dump() + " is supported");
+    throw DataError("{}: '{}' is {}, only {} is supported", path, key,
+                    json[key].dump().substr(0, 60), wanted.dump());
   }
 }
 

@@ -37,9 +37,8 @@ class Cursor {
 
   std::span<const std::byte> take(std::uint64_t count, const std::string& what) {
     if (count > bytes_.size() - at_)
-      throw DataError(path_ + ": ends within " + what + ", which wants " + std::to_string(count) +
-                      " bytes more at byte " + std::to_string(at_) + " of " +
-                      std::to_string(bytes_.size()));
+      throw DataError("{}: ends within {}, which wants {} bytes more at byte {} of {}", path_, what,
+                      count, at_, bytes_.size());
     const auto taken = bytes_.subspan(at_, count);
     at_ += count;
     return taken;
@@ -66,8 +65,8 @@ class Cursor {
 // Skips the value of a key.
 void skip(Cursor& cursor, std::uint32_t kind, const std::string& what, const std::string& path) {
   if (kind > static_cast<std::uint32_t>(Kind::last))
-    throw DataError(path + ": " + what + " has a value of kind " + std::to_string(kind) +
-                    ", and the format has kinds 0 to 12");
+    throw DataError("{}: {} has a value of kind {}, and the format has kinds 0 to 12", path, what,
+                    kind);
   if (kind == static_cast<std::uint32_t>(Kind::text)) {
     cursor.text(what);
     return;
@@ -79,14 +78,14 @@ void skip(Cursor& cursor, std::uint32_t kind, const std::string& what, const std
   const auto of = cursor.number<std::uint32_t>(what);
   const auto count = cursor.number<std::uint64_t>(what);
   if (of == static_cast<std::uint32_t>(Kind::list))
-    throw DataError(path + ": " + what + " is a list of lists, which no model of draftlab has");
+    throw DataError("{}: {} is a list of lists, which no model of draftlab has", path, what);
   if (of > static_cast<std::uint32_t>(Kind::last) || kSizes[of] == 0) {
     for (std::uint64_t i = 0; i < count; ++i) skip(cursor, of, what, path);
     return;
   }
   std::uint64_t bytes;
   if (__builtin_mul_overflow(count, kSizes[of], &bytes))
-    throw DataError(path + ": " + what + " is a list of more than 2^64 bytes");
+    throw DataError("{}: {} is a list of more than 2^64 bytes", path, what);
   cursor.take(bytes, what);
 }
 
@@ -123,11 +122,10 @@ std::string GgufFile::digest() const {
 void GgufFile::parse() {
   Cursor cursor(file_, path_);
   if (std::memcmp(cursor.take(4, "its magic").data(), "GGUF", 4) != 0)
-    throw DataError(path_ + ": is not a GGUF file (it does not begin with GGUF)");
+    throw DataError("{}: is not a GGUF file (it does not begin with GGUF)", path_);
   const auto version = cursor.number<std::uint32_t>("its version");
   if (version != 2 && version != 3)
-    throw DataError(path_ + ": has version " + std::to_string(version) +
-                    " of GGUF; 2 and 3 are read");
+    throw DataError("{}: has version {} of GGUF; 2 and 3 are read", path_, version);
   const auto tensors = cursor.number<std::uint64_t>("its number of tensors"),
              keys = cursor.number<std::uint64_t>("its number of keys");
   std::uint64_t alignment = 32;
@@ -143,8 +141,7 @@ void GgufFile::parse() {
       skip(cursor, kind, what, path_);
   }
   if (!std::has_single_bit(alignment))
-    throw DataError(path_ + ": general.alignment is " + std::to_string(alignment) +
-                    ", which is no power of 2");
+    throw DataError("{}: general.alignment is {}, which is no power of 2", path_, alignment);
   struct Placed {
     GgufTensor* tensor;
     std::string where;
@@ -155,19 +152,18 @@ void GgufFile::parse() {
     const std::string name = cursor.text("the name of a tensor");
     const std::string where = path_ + ": tensor '" + name.substr(0, 60) + "'";
     if (name.empty() || name.size() > kLongestName)
-      throw DataError(where + " has a name of " + std::to_string(name.size()) + " bytes");
+      throw DataError("{} has a name of {} bytes", where, name.size());
     const auto [entry, fresh] = tensors_.try_emplace(name);
-    if (!fresh) throw DataError(where + " is described twice");
+    if (!fresh) throw DataError("{} is described twice", where);
     GgufTensor& tensor = entry->second;
     const auto dimensions = cursor.number<std::uint32_t>("a tensor's dimensions");
     if (dimensions < 1 || dimensions > kMostDimensions)
-      throw DataError(where + " has " + std::to_string(dimensions) + " dimensions, 1 to 4 can be");
+      throw DataError("{} has {} dimensions, 1 to 4 can be", where, dimensions);
     std::uint64_t numbers = 1;
     for (std::uint32_t d = 0; d < dimensions; ++d) {
       const auto size = cursor.number<std::uint64_t>("a tensor's dimensions");
       if (size < 1 || size > 1ull << 40 || __builtin_mul_overflow(numbers, size, &numbers))
-        throw DataError(where + " has a dimension of " + std::to_string(size) +
-                        ", or more than 2^64 numbers");
+        throw DataError("{} has a dimension of {}, or more than 2^64 numbers", where, size);
       tensor.shape.insert(tensor.shape.begin(), static_cast<std::int64_t>(size));
     }
     const auto number = cursor.number<std::uint32_t>("a tensor's type");
@@ -175,27 +171,28 @@ void GgufFile::parse() {
         std::find_if(std::begin(kFormats), std::end(kFormats),
                      [&](const Format& known) { return known.number == number; });
     if (format == std::end(kFormats))
-      throw DataError(where + " has numbers of type " + std::to_string(number) +
-                      "; F32, F16, BF16, Q8_0 and Q4_0 (types 0, 1, 30, 8 and 2) are read");
+      throw DataError(
+          "{} has numbers of type {}; F32, F16, BF16, Q8_0 and Q4_0 (types 0, 1, 30, 8 and 2) are "
+          "read",
+          where, number);
     tensor.type = format->type;
     if (static_cast<std::uint64_t>(tensor.shape.back()) % format->numbers != 0)
-      throw DataError(where + " has rows of " + std::to_string(tensor.shape.back()) +
-                      " numbers, which are no whole blocks of 32");
+      throw DataError("{} has rows of {} numbers, which are no whole blocks of 32", where,
+                      tensor.shape.back());
     std::uint64_t size;
     if (__builtin_mul_overflow(numbers / format->numbers, format->bytes, &size))
-      throw DataError(where + " has more than 2^64 bytes");
+      throw DataError("{} has more than 2^64 bytes", where);
     placed.push_back({&tensor, where, cursor.number<std::uint64_t>("a tensor's offset"), size});
   }
   const std::uint64_t begin = (cursor.at() + alignment - 1) / alignment * alignment,
                       room = file_.size() < begin ? 0 : file_.size() - begin;
   for (const auto& [tensor, where, offset, size] : placed) {
     if (offset % alignment != 0)
-      throw DataError(where + " begins at offset " + std::to_string(offset) +
-                      ", which is no multiple of " + std::to_string(alignment));
+      throw DataError("{} begins at offset {}, which is no multiple of {}", where, offset,
+                      alignment);
     if (offset > room || size > room - offset)
-      throw DataError(where + " has " + std::to_string(size) + " bytes at offset " +
-                      std::to_string(offset) + ", outside the " + std::to_string(room) +
-                      " bytes of data");
+      throw DataError("{} has {} bytes at offset {}, outside the {} bytes of data", where, size,
+                      offset, room);
     tensor->bytes = file_.subspan(begin + offset, size);
   }
   check_overlaps();
@@ -208,8 +205,7 @@ void GgufFile::check_overlaps() const {
   for (std::size_t i = 1; i < begins.size(); ++i) {
     const GgufTensor& before = tensors_.at(*begins[i - 1].second);
     if (before.bytes.data() + before.bytes.size() > begins[i].first)
-      throw DataError(path_ + ": tensor '" + begins[i].second->substr(0, 60) +
-                      "' overlaps another");
+      throw DataError("{}: tensor '{}' overlaps another", path_, begins[i].second->substr(0, 60));
   }
 }
 

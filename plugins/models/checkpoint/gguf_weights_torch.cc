@@ -20,13 +20,13 @@ constexpr std::array<const char*, 3> kArchitectures = {"qwen2", "qwen3", "dream"
 GgufWeights::GgufWeights(const std::string& path) : file_(path) {
   if (std::find(kArchitectures.begin(), kArchitectures.end(), file_.architecture()) ==
       kArchitectures.end())
-    throw DataError(path + ": general.architecture is '" + file_.architecture().substr(0, 60) +
-                    "'; files of qwen2, qwen3 and dream are read");
+    throw DataError("{}: general.architecture is '{}'; files of qwen2, qwen3 and dream are read",
+                    path, file_.architecture().substr(0, 60));
   for (const auto& [gguf, tensor] : file_.tensors()) {
     const std::string name = name_of_gguf_tensor(gguf);
     if (name.empty())
-      throw DataError(path + ": holds a tensor '" + gguf.substr(0, 60) +
-                      "' that a transformer of Qwen's kind does not have");
+      throw DataError("{}: holds a tensor '{}' that a transformer of Qwen's kind does not have",
+                      path, gguf.substr(0, 60));
     stored_[name] = gguf;
   }
 }
@@ -35,12 +35,12 @@ at::Tensor GgufWeights::take(const std::string& name, const std::vector<std::int
                              std::optional<at::ScalarType> type) {
   const auto found = stored_.find(name);
   if (found == stored_.end())
-    throw DataError(file_.path() + ": has no tensor for '" + name +
-                    "', config.json wants one of shape " + shape_text(shape));
+    throw DataError("{}: has no tensor for '{}', config.json wants one of shape {}", file_.path(),
+                    name, shape_text(shape));
   const GgufTensor& stored = file_.tensors().at(found->second);
   if (stored.shape != shape)
-    throw DataError(file_.path() + ": tensor '" + found->second + "' has shape " +
-                    shape_text(stored.shape) + ", config.json wants " + shape_text(shape));
+    throw DataError("{}: tensor '{}' has shape {}, config.json wants {}", file_.path(),
+                    found->second, shape_text(stored.shape), shape_text(shape));
   const at::Tensor decoded = at::empty(shape);
   decode(stored, decoded.data_ptr<float>());
   release_pages(stored.bytes);
@@ -51,9 +51,9 @@ at::Tensor GgufWeights::take(const std::string& name, const std::vector<std::int
 void GgufWeights::expect_all_taken() const {
   if (stored_.empty()) return;
   const std::string& name = stored_.begin()->second;
-  throw DataError(file_.path() + ": holds a tensor '" + name + "' of shape " +
-                  shape_text(file_.tensors().at(name).shape) +
-                  " that a network of its config.json does not have");
+  throw DataError(
+      "{}: holds a tensor '{}' of shape {} that a network of its config.json does not have",
+      file_.path(), name, shape_text(file_.tensors().at(name).shape));
 }
 
 }  // namespace draftlab

@@ -19,17 +19,17 @@ namespace draftlab {
 std::span<const std::byte> map_file(const std::string& path, std::size_t least,
                                     const std::string& shorter) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) throw DataError(path + ": cannot be read (" + std::strerror(errno) + ")");
+  if (descriptor < 0) throw DataError("{}: cannot be read ({})", path, std::strerror(errno));
   struct stat status {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) ||
       static_cast<std::size_t>(status.st_size) < least) {
     ::close(descriptor);
-    throw DataError(path + ": " + shorter);
+    throw DataError("{}: {}", path, shorter);
   }
   void* mapped = ::mmap(nullptr, status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
   ::close(descriptor);
   if (mapped == MAP_FAILED)
-    throw DataError(path + ": cannot be mapped (" + std::strerror(errno) + ")");
+    throw DataError("{}: cannot be mapped ({})", path, std::strerror(errno));
   return {static_cast<const std::byte*>(mapped), static_cast<std::size_t>(status.st_size)};
 }
 

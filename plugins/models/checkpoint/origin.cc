@@ -20,8 +20,8 @@ Origin read_origin(const std::string& folder) {
   if (!json.contains(kKey)) return {};
   const Json& stated = json[kKey];
   if (!stated.is_object())
-    throw DataError(path + ": '" + kKey + "' is " + stated.dump().substr(0, 60) +
-                    ", it must be an object with 'parameters' and 'digest'");
+    throw DataError("{}: '{}' is {}, it must be an object with 'parameters' and 'digest'", path,
+                    kKey, stated.dump().substr(0, 60));
   Origin origin;
   origin.parameters = integer(stated, path, "parameters", 1, std::int64_t{1} << 50, 0);
   origin.digest = value<std::string>(stated, path, "digest", "");

@@ -34,44 +34,42 @@ TensorBytes described(const Json& entry, const std::string& where,
                       std::span<const std::byte> data) {
   if (!entry.is_object() || !entry.contains("dtype") || !entry.contains("shape") ||
       !entry.contains("data_offsets")) {
-    throw DataError(where + ": its header entry must have dtype, shape and data_offsets");
+    throw DataError("{}: its header entry must have dtype, shape and data_offsets", where);
   }
   TensorBytes tensor;
   const Json& dtype = entry["dtype"];
   const auto* known = std::find_if(kTypes.begin(), kTypes.end(),
                                    [&](const auto& type) { return dtype == type.first; });
   if (known == kTypes.end())
-    throw DataError(where + ": dtype " + dtype.dump().substr(0, 40) +
-                    " is not one of F32, F16, BF16, I64");
+    throw DataError("{}: dtype {} is not one of F32, F16, BF16, I64", where,
+                    dtype.dump().substr(0, 40));
   tensor.type = known->second;
 
   const Json& shape = entry["shape"];
   std::uint64_t bytes = element_size(tensor.type);
   if (!shape.is_array() || shape.size() > 16)
-    throw DataError(where + ": shape must be a list of at most 16 sizes");
+    throw DataError("{}: shape must be a list of at most 16 sizes", where);
   for (const Json& size : shape) {
     if (!size.is_number_unsigned() || size.get<std::uint64_t>() > (1ull << 62))
-      throw DataError(where + ": shape must hold sizes, not " + size.dump().substr(0, 40));
+      throw DataError("{}: shape must hold sizes, not {}", where, size.dump().substr(0, 40));
     tensor.shape.push_back(size.get<std::int64_t>());
     if (__builtin_mul_overflow(bytes, size.get<std::uint64_t>(), &bytes))
-      throw DataError(where + ": its shape needs more than 2^64 bytes");
+      throw DataError("{}: its shape needs more than 2^64 bytes", where);
   }
 
   const Json& offsets = entry["data_offsets"];
   if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
       !offsets[1].is_number_unsigned()) {
-    throw DataError(where + ": data_offsets must be two non-negative numbers");
+    throw DataError("{}: data_offsets must be two non-negative numbers", where);
   }
   const std::uint64_t begin = offsets[0], end = offsets[1];
   if (begin > end || end > data.size()) {
-    throw DataError(where + ": data_offsets [" + std::to_string(begin) + ", " +
-                    std::to_string(end) + "] lie outside the " + std::to_string(data.size()) +
-                    " bytes of data");
+    throw DataError("{}: data_offsets [{}, {}] lie outside the {} bytes of data", where, begin, end,
+                    data.size());
   }
   if (end - begin != bytes) {
-    throw DataError(where + ": shape " + shape_text(tensor.shape) + " of " +
-                    type_name(tensor.type) + " needs " + std::to_string(bytes) +
-                    " bytes, data_offsets give " + std::to_string(end - begin));
+    throw DataError("{}: shape {} of {} needs {} bytes, data_offsets give {}", where,
+                    shape_text(tensor.shape), type_name(tensor.type), bytes, end - begin);
   }
   tensor.bytes = data.subspan(begin, bytes);
   return tensor;
@@ -119,20 +117,20 @@ void SafetensorsFile::parse() {
   std::uint64_t length = 0;
   std::memcpy(&length, file_.data(), sizeof length);
   if (length > file_.size() - 8 || length > kLongestHeader) {
-    throw DataError(path_ + ": says that its header has " + std::to_string(length) +
-                    " bytes, but the file has " + std::to_string(file_.size()));
+    throw DataError("{}: says that its header has {} bytes, but the file has {}", path_, length,
+                    file_.size());
   }
   const char* text = reinterpret_cast<const char*>(file_.data() + 8);
   const Json header = Json::parse(text, text + length, nullptr, false);
-  if (!header.is_object()) throw DataError(path_ + ": its header is not a JSON object");
+  if (!header.is_object()) throw DataError("{}: its header is not a JSON object", path_);
   const auto data = file_.subspan(8 + length);
   for (const auto& [name, entry] : header.items()) {
     if (name == "__metadata__") {
       if (!entry.is_object())
-        throw DataError(path_ + ": __metadata__ must be an object of strings");
+        throw DataError("{}: __metadata__ must be an object of strings", path_);
       for (const auto& [key, value] : entry.items()) {
         if (!value.is_string())
-          throw DataError(path_ + ": __metadata__ '" + key + "' must be a string");
+          throw DataError("{}: __metadata__ '{}' must be a string", path_, key);
         metadata_[key] = value.get<std::string>();
       }
       continue;
@@ -147,17 +145,17 @@ void SafetensorsFile::parse() {
   const std::byte* end = data.data();
   for (const auto& [begin, name] : begins) {
     if (begin != end)
-      throw DataError(path_ + ": tensor '" + *name + "' " +
-                      (begin < end ? "overlaps another" : "leaves a gap before it"));
+      throw DataError("{}: tensor '{}' {}", path_, *name,
+                      begin < end ? "overlaps another" : "leaves a gap before it");
     end = begin + tensors_[*name].bytes.size();
   }
   if (end != data.data() + data.size())
-    throw DataError(path_ + ": holds more data than its tensors cover");
+    throw DataError("{}: holds more data than its tensors cover", path_);
 }
 
 const TensorBytes& SafetensorsFile::at(const std::string& name) const {
   const auto found = tensors_.find(name);
-  if (found == tensors_.end()) throw DataError(path_ + ": has no tensor '" + name + "'");
+  if (found == tensors_.end()) throw DataError("{}: has no tensor '{}'", path_, name);
   return found->second;
 }
 
@@ -181,7 +179,7 @@ void write_safetensors(const std::string& path,
   for (const auto& [name, tensor] : tensors) {
     sizes.push_back(byte_count(tensor.type, tensor.shape));
     if (!piece && tensor.bytes.size() != sizes.back())
-      throw Fault("tensor '" + name + "' has other bytes than its shape says");
+      throw Fault("tensor '{}' has other bytes than its shape says", name);
     header[name] = {{"dtype", type_name(tensor.type)},
                     {"shape", tensor.shape},
                     {"data_offsets", {size, size + sizes.back()}}};

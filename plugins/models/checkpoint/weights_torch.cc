@@ -23,7 +23,7 @@ at::ScalarType scalar_type(const TensorBytes& stored, const std::string& where) 
     case ElementType::bf16: return at::kBFloat16;
     case ElementType::i64: break;
   }
-  throw DataError(where + " holds integers, not weights");
+  throw DataError("{} holds integers, not weights", where);
 }
 
 void refuse_pickles(const std::string& folder) {
@@ -32,13 +32,12 @@ void refuse_pickles(const std::string& folder) {
     const std::string extension = entry.path().extension().string();
     if (extension != ".bin" && extension != ".pt" && extension != ".pth" && extension != ".ckpt")
       continue;
-    throw DataError(entry.path().string() +
-                    ": is a Python pickle, which runs code when it is read, so only safetensors "
-                    "are read; convert it with "
-                    "python3 -c \"import torch, safetensors.torch as s; s.save_file({k: v.clone() "
-                    "for k, v in torch.load('" +
-                    entry.path().filename().string() +
-                    "', weights_only=True).items()}, 'model.safetensors')\" in its folder");
+    throw DataError(
+        "{}: is a Python pickle, which runs code when it is read, so only safetensors are read; "
+        "convert it with python3 -c \"import torch, safetensors.torch as s; s.save_file({{k: "
+        "v.clone() for k, v in torch.load('{}', weights_only=True).items()}}, "
+        "'model.safetensors')\" in its folder",
+        entry.path().string(), entry.path().filename().string());
   }
 }
 
@@ -72,19 +71,19 @@ std::vector<std::string> weight_files(const std::string& folder) {
   }
   const nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
   if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object())
-    throw DataError(index + ": has no object 'weight_map'");
+    throw DataError("{}: has no object 'weight_map'", index);
   std::set<std::string> names;
   for (const auto& [name, stored_in] : json["weight_map"].items()) {
     if (!stored_in.is_string())
-      throw DataError(index + ": tensor '" + name + "' lies in " + stored_in.dump().substr(0, 60) +
-                      ", which is no file name");
+      throw DataError("{}: tensor '{}' lies in {}, which is no file name", index, name,
+                      stored_in.dump().substr(0, 60));
     const std::string from = stored_in.get<std::string>();
     if (from.find('/') != std::string::npos)
-      throw DataError(index + ": tensor '" + name + "' lies in '" + from +
-                      "', which is no file of this folder");
+      throw DataError("{}: tensor '{}' lies in '{}', which is no file of this folder", index, name,
+                      from);
     names.insert(folder + "/" + from);
   }
-  if (names.empty()) throw DataError(index + ": its 'weight_map' names no file");
+  if (names.empty()) throw DataError("{}: its 'weight_map' names no file", index);
   return {names.begin(), names.end()};
 }
 
@@ -101,7 +100,7 @@ Weights::Weights(const std::vector<std::string>& files) {
     files_.push_back(std::make_shared<const SafetensorsFile>(path));
     for (const auto& [name, bytes] : files_.back()->tensors()) {
       if (!stored_.emplace(name, Place{files_.back(), bytes}).second)
-        throw DataError(path + ": holds tensor '" + name + "', which another file holds, too");
+        throw DataError("{}: holds tensor '{}', which another file holds, too", path, name);
     }
   }
 }
@@ -115,8 +114,8 @@ void Weights::split(const std::string& name,
   for (const auto& [part, count] : parts) rows += count;
   const std::vector<std::int64_t>& shape = whole.bytes.shape;
   if (shape.empty() || shape[0] != rows) {
-    throw DataError(whole.file->path() + ": tensor '" + name + "' has shape " + shape_text(shape) +
-                    ", config.json wants " + std::to_string(rows) + " rows");
+    throw DataError("{}: tensor '{}' has shape {}, config.json wants {} rows", whole.file->path(),
+                    name, shape_text(shape), rows);
   }
   stored_.erase(found);
   const std::size_t each = whole.bytes.bytes.size() / rows;
@@ -133,12 +132,12 @@ at::Tensor Weights::take(const std::string& name, const std::vector<std::int64_t
                          std::optional<at::ScalarType> type) {
   const auto found = stored_.find(name);
   if (found == stored_.end())
-    throw DataError(path() + ": has no tensor '" + name + "', config.json wants one of shape " +
+    throw DataError("{}: has no tensor '{}', config.json wants one of shape {}", path(), name,
                     shape_text(shape));
   const TensorBytes& bytes = found->second.bytes;
   const std::string where = found->second.file->path() + ": tensor '" + name + "'";
   if (bytes.shape != shape)
-    throw DataError(where + " has shape " + shape_text(bytes.shape) + ", config.json wants " +
+    throw DataError("{} has shape {}, config.json wants {}", where, shape_text(bytes.shape),
                     shape_text(shape));
   const at::Tensor raw = in_place(found->second.file, bytes, scalar_type(bytes, where));
   stored_.erase(found);
@@ -148,9 +147,9 @@ at::Tensor Weights::take(const std::string& name, const std::vector<std::int64_t
 void Weights::expect_all_taken() const {
   if (stored_.empty()) return;
   const auto& [name, place] = *stored_.begin();
-  throw DataError(place.file->path() + ": holds a tensor '" + name + "' of shape " +
-                  shape_text(place.bytes.shape) +
-                  " that a network of its config.json does not have");
+  throw DataError(
+      "{}: holds a tensor '{}' of shape {} that a network of its config.json does not have",
+      place.file->path(), name, shape_text(place.bytes.shape));
 }
 
 void write_weights(const std::string& path,

@@ -12,9 +12,10 @@ namespace draftlab {
 at::Device device_of(const Machine& machine) {
   if (machine.device == "cpu") return at::kCPU;
   if (!at::hasCUDA())
-    throw ConfigError("run.device is " + machine.device +
-                      ", but this libtorch sees no such device: it is built for the CPU alone, or "
-                      "the driver is missing");
+    throw ConfigError(
+        "run.device is {}, but this libtorch sees no such device: it is built for the CPU alone, "
+        "or the driver is missing",
+        machine.device);
   return at::kCUDA;
 }
 

@@ -3,7 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "core/parts/model.h"
+#include "core/model/model.h"
 
 namespace draftlab {
 

@@ -17,11 +17,11 @@ Precision precision_of(ModelDtype dtype, const Machine& machine) {
   const std::string word(dtype == ModelDtype::run ? machine.dtype
                                                   : kWords[static_cast<std::size_t>(dtype)]);
   const auto* const found = std::find(kWords.begin() + 1, kWords.end(), word);
-  if (found == kWords.end()) throw Fault("no precision is called '" + word + "'");
+  if (found == kWords.end()) throw Fault("no precision is called '{}'", word);
   const auto precision = static_cast<Precision>(found - (kWords.begin() + 1));
   if (is_quantised(precision) && machine.device != "cpu")
-    throw ConfigError("run.device is " + machine.device + ": weights in " + word +
-                      " are multiplied on cpu");
+    throw ConfigError("run.device is {}: weights in {} are multiplied on cpu", machine.device,
+                      word);
   return precision;
 }
 

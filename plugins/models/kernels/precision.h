@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "core/config/options.h"
-#include "core/parts/model.h"
+#include "core/model/model.h"
 
 namespace draftlab {
 

@@ -85,6 +85,11 @@ struct Products {
 
 }  // namespace plain
 
+// Fetches what the next blocks of weights will be.
+inline void prefetch(const char* from, int lines) {
+  for (int line = 0; line < lines; ++line) __builtin_prefetch(from + kAhead + 64 * line);
+}
+
 #if defined(__x86_64__)
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,f16c")
@@ -105,10 +110,6 @@ inline void add_block(__m256i inside, __m256 weight_scales, float scale, float* 
 
 inline __m256 half_scales(const char* from) {
   return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
-}
-
-inline void prefetch(const char* from, int lines) {
-  for (int line = 0; line < lines; ++line) __builtin_prefetch(from + kAhead + 64 * line);
 }
 
 struct Products {
@@ -201,10 +202,6 @@ inline void add_block(__m512i inside, __m512 weight_scales, float scale, float* 
 
 inline __m512 half_scales(const char* from) {
   return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
-}
-
-inline void prefetch(const char* from, int lines) {
-  for (int line = 0; line < lines; ++line) __builtin_prefetch(from + kAhead + 64 * line);
 }
 
 // With few rows a sum is kept in several chains, because each addition waits for the one before it.

@@ -6,7 +6,7 @@
 #include "plugins/models/kernels/bf16_products.h"
 #include "plugins/models/kernels/lanes.h"
 
-#pragma GCC diagnostic ignored "-Wpsabi"  // vectors stay inside this file
+#pragma GCC diagnostic ignored "-Wpsabi"  // Vectors stay inside this file.
 
 namespace draftlab {
 namespace {

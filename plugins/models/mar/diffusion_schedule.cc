@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "core/base/error.h"
+#include "core/base/words.h"
 
 namespace draftlab {
 namespace {
@@ -17,23 +18,15 @@ double cosine_alpha_bar(double t) {
 
 }  // namespace
 
-std::string name(Prediction prediction) {
-  return prediction == Prediction::epsilon ? "epsilon" : prediction == Prediction::v ? "v" : "x0";
-}
-std::string name(Variance variance) {
-  return variance == Variance::learned ? "learned"
-         : variance == Variance::beta  ? "beta"
-                                       : "beta-tilde";
-}
 Prediction prediction_of(const std::string& text) {
   for (const Prediction one : {Prediction::epsilon, Prediction::v, Prediction::x0})
-    if (name(one) == text) return one;
-  throw DataError("a diffusion predicts epsilon, v or x0, not '" + text + "'");
+    if (word(one) == text) return one;
+  throw DataError("a diffusion predicts epsilon, v or x0, not '{}'", text);
 }
 Variance variance_of(const std::string& text) {
   for (const Variance one : {Variance::learned, Variance::beta, Variance::beta_tilde})
-    if (name(one) == text) return one;
-  throw DataError("a diffusion's variance is learned, beta or beta-tilde, not '" + text + "'");
+    if (word(one) == text) return one;
+  throw DataError("a diffusion's variance is learned, beta or beta-tilde, not '{}'", text);
 }
 
 std::vector<int> spaced_timesteps(int total, const std::string& spacing) {
@@ -43,9 +36,8 @@ std::vector<int> spaced_timesteps(int total, const std::string& spacing) {
                       digits.find_first_not_of("0123456789") == std::string::npos;
   const int count = number ? std::stoi(digits) : 0;
   if (count < 1 || count > total)
-    throw DataError("'" + spacing + "' is no spacing of " + std::to_string(total) +
-                    " diffusion steps: it is 1 to " + std::to_string(total) +
-                    ", or that after 'ddim'");
+    throw DataError("'{}' is no spacing of {} diffusion steps: it is 1 to {}, or that after 'ddim'",
+                    spacing, total, total);
   std::vector<int> kept;
   if (strided) {
     for (int stride = 1; stride < total; ++stride) {
@@ -53,8 +45,7 @@ std::vector<int> spaced_timesteps(int total, const std::string& spacing) {
       for (int t = 0; t < total; t += stride) kept.push_back(t);
       return kept;
     }
-    throw DataError("no stride of diffusion steps keeps " + digits + " of " +
-                    std::to_string(total));
+    throw DataError("no stride of diffusion steps keeps {} of {}", digits, total);
   }
   const double stride = count > 1 ? static_cast<double>(total - 1) / (count - 1) : 1;
   double at = 0;

@@ -5,8 +5,10 @@
 
 #include <Eigen/Core>
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace draftlab {
@@ -14,15 +16,17 @@ namespace draftlab {
 // What the network predicts of x_t = sqrt(a) x_0 + sqrt(1 - a) noise: the noise, v = sqrt(a) noise
 // - sqrt(1 - a) x_0, or x_0.
 enum class Prediction { epsilon, v, x0 };
+constexpr std::array<std::string_view, 3> words(Prediction) { return {"epsilon", "v", "x0"}; }
 // The variance of a reverse step: the network chooses it between two bounds, or it is one of them.
 // The bounds are beta (the larger) and beta-tilde, that of the posterior.
 enum class Variance { learned, beta, beta_tilde };
+constexpr std::array<std::string_view, 3> words(Variance) {
+  return {"learned", "beta", "beta-tilde"};
+}
 // Reads "epsilon", "v" or "x0". Throws DataError for any other name.
 Prediction prediction_of(const std::string& name);
 // Reads "learned", "beta" or "beta-tilde". Throws DataError for any other name.
 Variance variance_of(const std::string& name);
-std::string name(Prediction prediction);
-std::string name(Variance variance);
 
 // The number of steps in training.
 inline constexpr int kDiffusionSteps = 1000;

@@ -19,7 +19,6 @@ void MarOptions::declare(OptionSet& set) {
           "Classifier-free guidance: what the head says without the class, plus so many times what "
           "the class changes; 1: none. It doubles every forward.");
   set.add("guidance_schedule", &guidance_schedule)
-      .one_of({"linear", "constant"})
       .help(
           "linear: it grows from 1 with the share of tokens that are known once those asked "
           "together are, as MAR has it.");
@@ -28,7 +27,6 @@ void MarOptions::declare(OptionSet& set) {
           "Reverse steps that a token takes, of the 1000 of training: N, or ddimN; auto: the "
           "checkpoint's num_sampling_steps.");
   set.add("variance", &variance)
-      .one_of({"auto", "learned", "beta", "beta-tilde"})
       .help("Of a reverse step; auto: the checkpoint's. A learned one needs a head that tells it.");
   add_dtype(set, &dtype);
 }

@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/embedding.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
@@ -13,6 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/base/words.h"
 #include "plugins/models/checkpoint/config_json.h"
 #include "plugins/models/checkpoint/weights_torch.h"
 
@@ -61,7 +63,7 @@ at::Tensor through(const std::vector<MarBlock>& blocks, std::int64_t heads, doub
 
 void MarConfig::check(const std::string& where) const {
   const auto rule = [&](bool holds, const std::string& sentence) {
-    if (!holds) throw DataError(where + ": " + sentence);
+    if (!holds) throw DataError("{}: {}", where, sentence);
   };
   rule(img_size % (vae_stride * patch_size) == 0,
        "'img_size' is " + std::to_string(img_size) +
@@ -79,8 +81,8 @@ MarConfig MarConfig::read(const std::string& folder) {
   const Json json = parsed(path, "a checkpoint is a folder with config.json and model.safetensors");
   const auto family = value<std::string>(json, path, "model_type", "(none)");
   if (family != "mar")
-    throw DataError(path + ": is a checkpoint of another family, model_type '" + family +
-                    "' instead of 'mar'");
+    throw DataError("{}: is a checkpoint of another family, model_type '{}' instead of 'mar'", path,
+                    family);
   MarConfig config;
   const auto size = [&](const char* key, std::int64_t low, std::int64_t high, std::int64_t& field) {
     field = integer(json, path, key, low, high, field);
@@ -129,8 +131,8 @@ void MarConfig::write(const std::string& folder) const {
             {"diffloss_w", diffloss_w},
             {"num_sampling_steps", num_sampling_steps},
             {"causal", causal},
-            {"prediction", name(prediction)},
-            {"variance", name(variance)}};
+            {"prediction", word(prediction)},
+            {"variance", word(variance)}};
   if (!causal)
     json.update({{"encoder_embed_dim", encoder_embed_dim},
                  {"encoder_depth", encoder_depth},
@@ -162,6 +164,12 @@ Mar::Mar(const MarConfig& config, const MakeTensor& make_tensor) : config(config
       make("diffusion_pos_embed_learned", {1, config.tokens(), wide}, Start::embedding);
   head = DiffusionHead(make, "diffloss.net.", config.dimension(), config.outputs(), wide,
                        config.diffloss_w, config.diffloss_d);
+}
+
+Mar Mar::hollow(const MarConfig& config) {
+  return Mar(config, [](const std::string&, const std::vector<std::int64_t>& shape, Start) {
+    return at::empty(shape, at::TensorOptions(at::kFloat).device(at::kMeta));
+  });
 }
 
 Mar Mar::load(const std::string& folder, at::ScalarType type) {

@@ -88,6 +88,8 @@ struct Mar {
   DiffusionHead head;
 
   Mar(const MarConfig& config, const MakeTensor& make);
+  // Makes a network of names and shapes without memory.
+  static Mar hollow(const MarConfig& config);
   // Reads FOLDER/config.json and FOLDER/model.safetensors as `type`. Throws DataError naming a
   // missing, extra or misshapen tensor.
   static Mar load(const std::string& folder, at::ScalarType type = at::kFloat);

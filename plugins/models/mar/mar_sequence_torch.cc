@@ -43,7 +43,7 @@ MarState mar_state(const Canvas& canvas, const Question& question, const MarAsk&
     if (values[i]) state.visible.push_back({i - 1, values[i]});
   for (const std::int32_t position : ask.positions) {
     if (position < 1 || position >= canvas.length() || values[position])
-      throw Fault("position " + std::to_string(position) + " was asked, which is not masked there");
+      throw Fault("position {} was asked, which is not masked there", position);
     state.asked.push_back(position - 1);
   }
   return state;
@@ -84,9 +84,8 @@ void MarCausalSequence::add_rows(const Question& question, const std::vector<Mar
     if (!needed[i]) continue;
     const Tip& parent = tip_at(nodes[i].parent);
     if (nodes[i].position - 1 != parent.next) {
-      throw Fault("position " + std::to_string(nodes[i].position) +
-                  " was drafted for a causal mar whose next position is " +
-                  std::to_string(parent.next + 1));
+      throw Fault("position {} was drafted for a causal mar whose next position is {}",
+                  nodes[i].position, parent.next + 1);
     }
     placed[i] = parent;
     ++placed[i].next;
@@ -99,9 +98,9 @@ void MarCausalSequence::add_rows(const Question& question, const std::vector<Mar
   for (const MarAsk& ask : asks) {
     for (const std::int32_t position : ask.positions) {
       if (position - 1 != tip_at(ask.node).next) {
-        throw ConfigError("position " + std::to_string(position) +
-                          " was asked of a causal mar, which tells position " +
-                          std::to_string(tip_at(ask.node).next + 1) + " alone there");
+        throw ConfigError(
+            "position {} was asked of a causal mar, which tells position {} alone there", position,
+            tip_at(ask.node).next + 1);
       }
     }
   }

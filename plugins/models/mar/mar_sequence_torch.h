@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-#include "core/parts/model.h"
+#include "core/model/model.h"
 #include "plugins/models/mar/mar_rows_torch.h"
 
 namespace draftlab {

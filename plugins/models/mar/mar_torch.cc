@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/words.h"
 #include "plugins/models/checkpoint/weights_torch.h"
 #include "plugins/models/kernels/machine_torch.h"
 #include "plugins/models/mar/diffusion_head_rows_torch.h"
@@ -34,16 +35,17 @@ class MarModel final : public Model {
 
   void load(const Machine& machine) override {
     if (machine.device != "cpu")
-      throw ConfigError("run.device is " + machine.device + ": the model mar runs on cpu");
+      throw ConfigError("run.device is {}: the model mar runs on cpu", machine.device);
     use_threads(machine.threads);
     const at::NoGradGuard no_grad;
     const Precision precision = precision_of(options_.dtype, machine);
     const Mar net = Mar::load(options_.checkpoint);
     config_ = net.config;
-    if (options_.variance != "auto") config_.variance = variance_of(options_.variance);
+    if (options_.variance != ReverseVariance::checkpoint)
+      config_.variance = variance_of(std::string(word(options_.variance)));
     if (config_.variance == Variance::learned && net.config.variance != Variance::learned)
-      throw ConfigError("model.mar.variance = learned, but the head of " + options_.checkpoint +
-                        " tells none");
+      throw ConfigError("model.mar.variance = learned, but the head of {} tells none",
+                        options_.checkpoint);
     schedule_.emplace(options_.steps == "auto" ? config_.num_sampling_steps : options_.steps);
     rows_.emplace(net, precision);
     head_.emplace(net.head, schedule_->timesteps, precision);
@@ -64,21 +66,19 @@ class MarModel final : public Model {
 
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {
     if (canvas.length() != facts_.longest) {
-      throw ConfigError("a canvas of " + std::to_string(canvas.length()) +
-                        " positions was opened, but " + options_.checkpoint +
-                        " has images of a class and " + std::to_string(config_.tokens()) +
-                        " tokens");
+      throw ConfigError(
+          "a canvas of {} positions was opened, but {} has images of a class and {} tokens",
+          canvas.length(), options_.checkpoint, config_.tokens());
     }
     if (canvas.masked(0) || canvas.token(0) > config_.class_num) {
-      throw ConfigError("position 0 of an image must hold its class, 0 to " +
-                        std::to_string(config_.class_num - 1) + ", or " +
-                        std::to_string(config_.class_num) + " for none" +
-                        (canvas.masked(0) ? "" : "; it holds " + std::to_string(canvas.token(0))));
+      throw ConfigError("position 0 of an image must hold its class, 0 to {}, or {} for none{}",
+                        config_.class_num - 1, config_.class_num,
+                        canvas.masked(0) ? "" : "; it holds " + std::to_string(canvas.token(0)));
     }
     for (std::int32_t i = 1; i < canvas.length(); ++i) {
       if (!canvas.masked(i) && canvas.value(i).size() != facts_.dimension) {
-        throw ConfigError("position " + std::to_string(i) + " of the prompt holds no vector of " +
-                          std::to_string(facts_.dimension) + " numbers");
+        throw ConfigError("position {} of the prompt holds no vector of {} numbers", i,
+                          facts_.dimension);
       }
     }
     if (!config_.causal) return std::make_unique<BidirectionalSequence>(canvas);
@@ -115,8 +115,9 @@ class MarModel final : public Model {
     for (std::int64_t j = 0; j < width; ++j) out[j] = own[j];
     if (!none) return out;
     for (std::int64_t j = 0; j < width; ++j) out[width + j] = none[j];
-    out[2 * width] = options_.guidance_schedule == "linear" ? 1 + (options_.guidance - 1) * known
-                                                            : options_.guidance;
+    out[2 * width] = options_.guidance_schedule == GuidanceSchedule::linear
+                         ? 1 + (options_.guidance - 1) * known
+                         : options_.guidance;
     return out;
   }
 
@@ -245,14 +246,14 @@ class MarModel final : public Model {
   void check(const Reverse& one) const {
     const std::int64_t wanted = guided() ? 2 * rows_->width() + 1 : rows_->width();
     if (one.step < 1 || one.step > facts_.reverse_steps)
-      throw Fault("reverse step " + std::to_string(one.step) +
-                  " was asked of a mar that has 1 to " + std::to_string(facts_.reverse_steps));
+      throw Fault("reverse step {} was asked of a mar that has 1 to {}", one.step,
+                  facts_.reverse_steps);
     if (one.condition.size() != wanted)
-      throw Fault("a condition of " + std::to_string(one.condition.size()) +
-                  " numbers was handed to a mar whose conditions have " + std::to_string(wanted));
+      throw Fault("a condition of {} numbers was handed to a mar whose conditions have {}",
+                  one.condition.size(), wanted);
     if (one.state.size() != facts_.dimension)
-      throw Fault("a state of " + std::to_string(one.state.size()) +
-                  " numbers was handed to a mar of " + std::to_string(facts_.dimension));
+      throw Fault("a state of {} numbers was handed to a mar of {}", one.state.size(),
+                  facts_.dimension);
   }
 
   MarOptions options_;

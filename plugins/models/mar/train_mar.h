@@ -7,6 +7,7 @@
 
 #include "core/config/options.h"
 #include "core/config/train.h"
+#include "plugins/models/mar/diffusion_schedule.h"
 #include "plugins/models/training/training.h"
 #include "plugins/tasks/images/image_set.h"
 
@@ -20,13 +21,15 @@ struct TrainMarOptions : TrainingOptions {
   bool causal = false;
   std::int64_t width = 96, encoder_layers = 2, decoder_layers = 2, heads = 4, head_width = 128,
                head_layers = 3, buffers = 4;
-  std::string prediction = "v", variance = "beta", sampling_steps = "10";
+  Prediction prediction = Prediction::v;
+  Variance variance = Variance::beta;
+  std::string sampling_steps = "10";
   // The objective.
   double mask_mean = 1, mask_spread = 0.25, mask_least = 0.7, drop_class = 0.1;
   std::int64_t times = 4;
 
   TrainMarOptions() {
-    images.split = "train";
+    images.split = ProblemSplit::train;
     images.count = 20000;
   }
   void declare(OptionSet& set);

@@ -34,24 +34,23 @@ Mar network(const TrainMarJob& job, std::uint64_t seed) {
     if (net.config.tokens() != job.images.positions ||
         net.config.dimension() != job.images.dimension ||
         net.config.class_num != job.images.classes)
-      throw DataError("'" + o.start + "' is of images of " + std::to_string(net.config.tokens()) +
-                      " tokens of " + std::to_string(net.config.dimension()) + " numbers in " +
-                      std::to_string(net.config.class_num) + " classes; the training images have " +
-                      std::to_string(job.images.positions) + ", " +
-                      std::to_string(job.images.dimension) + " and " +
-                      std::to_string(job.images.classes));
+      throw DataError(
+          "'{}' is of images of {} tokens of {} numbers in {} classes; the training images have "
+          "{}, {} and {}",
+          o.start, net.config.tokens(), net.config.dimension(), net.config.class_num,
+          job.images.positions, job.images.dimension, job.images.classes);
     return net;
   }
   if (side * side != job.images.positions)
-    throw DataError("the training images are no squares: " + std::to_string(job.images.positions) +
-                    " tokens");
+    throw DataError("the training images are no squares: {} tokens", job.images.positions);
   // Pixels are cut into patches here; latents, whose patch is among their channels, count as one
   // pixel a token.
   const auto patch =
       static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(job.images.dimension))));
   MarConfig config;
   config.vae_stride = 1;
-  config.patch_size = patch * patch == job.images.dimension && o.images.source != "npy" ? patch : 1;
+  config.patch_size =
+      patch * patch == job.images.dimension && o.images.source != ImageSource::npy ? patch : 1;
   config.vae_embed_dim = job.images.dimension / (config.patch_size * config.patch_size);
   config.img_size = side * config.patch_size;
   config.encoder_embed_dim = config.decoder_embed_dim = o.width;
@@ -64,8 +63,8 @@ Mar network(const TrainMarJob& job, std::uint64_t seed) {
   config.diffloss_w = o.head_width;
   config.num_sampling_steps = o.sampling_steps;
   config.causal = o.causal;
-  config.prediction = prediction_of(o.prediction);
-  config.variance = variance_of(o.variance);
+  config.prediction = o.prediction;
+  config.variance = o.variance;
   config.check("trainer.mar");
   return Mar(config, random_weights(seed));
 }
@@ -213,7 +212,7 @@ void train_mar(const TrainMarJob& job, const TrainContext& context) {
   training.gradient = [&](std::int64_t step) {
     return gradient(job, net, schedule, context.seed, bf16, step);
   };
-  training.save = [&](const std::string& folder) { net.save(folder, o.dtype == "bf16"); };
+  training.save = [&](const std::string& folder) { net.save(folder, o.dtype == SavedAs::bf16); };
   training.validate = [&](ValidationRow& row) {
     if (context.generate) {
       training.save(context.out);

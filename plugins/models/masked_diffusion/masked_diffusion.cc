@@ -13,7 +13,6 @@ void MaskedDiffusionOptions::declare(OptionSet& set) {
           "Folder with config.json and model.safetensors (or several files and their index), in "
           "Hugging Face's names.");
   set.add("cache", &cache)
-      .one_of({"none", "prefix", "dual"})
       .help(
           "Keys and values kept from the last forward of the whole canvas: none, those before the "
           "current block, or those around it (Fast-dLLM).");
@@ -27,13 +26,11 @@ void MaskedDiffusionOptions::declare(OptionSet& set) {
           "Answer drafted tokens past the next refresh from the old cache; false: the horizon ends "
           "there, as it must to equal stepwise decoding with this cache.");
   set.add("ride", &ride)
-      .one_of({"none", "own", "root"})
       .help(
           "Drafted tokens in the forward that refreshes: none; each a whole canvas of its own; or "
           "over the root's new keys and values, layer by layer, which is what they see "
           "afterwards.");
   set.add("shifted", &shifted)
-      .one_of({"auto", "aligned", "right"})
       .help(
           "Logits for a position stand in its row or in the row before; auto: as the checkpoint's "
           "family has it.");

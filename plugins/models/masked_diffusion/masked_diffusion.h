@@ -1,18 +1,31 @@
 // The options of the model `masked-diffusion`, declared without torch.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "core/config/options.h"
-#include "core/parts/model.h"
+#include "core/model/model.h"
 #include "plugins/models/kernels/precision.h"
+#include "plugins/models/transformer/logit_shift.h"
 
 namespace draftlab {
 
+// The keys and values that are kept from the last forward of the whole canvas.
+enum class CanvasCache { none, prefix, dual };
+constexpr std::array<std::string_view, 3> words(CanvasCache) { return {"none", "prefix", "dual"}; }
+
+// How drafted tokens take part in the forward that refreshes the cache.
+enum class Riding { none, own, root };
+constexpr std::array<std::string_view, 3> words(Riding) { return {"none", "own", "root"}; }
+
 struct MaskedDiffusionOptions {
   std::string checkpoint;
-  std::string cache = "none", ride = "none", shifted = "auto";
+  CanvasCache cache = CanvasCache::none;
+  Riding ride = Riding::none;
+  LogitShift shifted = LogitShift::by_family;
   std::int64_t refresh = 0, longest = 0;
   bool cross = false;
   ModelDtype dtype = ModelDtype::run;

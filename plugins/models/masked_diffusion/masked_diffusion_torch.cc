@@ -7,10 +7,9 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "plugins/models/checkpoint/weights_torch.h"
-#include "plugins/models/kernels/machine_torch.h"
 #include "plugins/models/masked_diffusion/masked_diffusion.h"
 #include "plugins/models/masked_diffusion/masked_rows_torch.h"
+#include "plugins/models/transformer/decoder_model_torch.h"
 #include "plugins/models/transformer/device_rows_torch.h"
 
 namespace draftlab {
@@ -21,15 +20,11 @@ constexpr std::size_t kManyRows = 2048;
 
 CacheRules rules_of(const MaskedDiffusionOptions& options, const TransformerConfig& config) {
   CacheRules rules;
-  rules.cache = options.cache == "none"     ? CanvasCache::none
-                : options.cache == "prefix" ? CanvasCache::prefix
-                                            : CanvasCache::dual;
-  rules.ride = options.ride == "none"  ? Riding::none
-               : options.ride == "own" ? Riding::own
-                                       : Riding::root;
+  rules.cache = options.cache;
+  rules.ride = options.ride;
   rules.refresh = options.refresh;
   rules.cross = options.cross;
-  rules.shifted = options.shifted == "auto" ? config.right_shifted() : options.shifted == "right";
+  rules.shifted = is_right_shifted(options.shifted, config.right_shifted());
   rules.mask = static_cast<Token>(config.mask_token_id);
   return rules;
 }
@@ -37,51 +32,26 @@ CacheRules rules_of(const MaskedDiffusionOptions& options, const TransformerConf
 class MaskedDiffusion final : public Model {
  public:
   explicit MaskedDiffusion(const MaskedDiffusionOptions& options) : options_(options) {
-    if (options_.checkpoint.empty())
-      throw ConfigError(
-          "model.checkpoint must name a folder with config.json and model.safetensors");
+    require_checkpoint(options_.checkpoint);
   }
 
   void load(const Machine& machine) override {
-    const at::Device device = device_of(machine);
-    on_cpu_ = device.is_cpu();
-    use_threads(machine.threads);
-    const Precision precision = precision_of(options_.dtype, machine);
-    Transformer net = Transformer::load(options_.checkpoint, std::nullopt);
-    config_ = net.config;
+    LoadedDecoder loaded = load_decoder(options_.checkpoint, options_.dtype, machine);
+    on_cpu_ = loaded.device.is_cpu();
+    config_ = loaded.net.config;
     rules_ = rules_of(options_, config_);
     if (rules_.mask < 0)
-      throw DataError(options_.checkpoint + "/config.json: has no 'mask_token_id'");
+      throw DataError("{}/config.json: has no 'mask_token_id'", options_.checkpoint);
 
-    facts_.vocabulary = static_cast<int>(config_.vocab_size);
-    facts_.longest =
-        static_cast<int>(options_.longest > 0 ? options_.longest : config_.max_position_embeddings);
-    facts_.mask = rules_.mask;
-    for (const std::int64_t stop : config_.eos_token_id)
-      facts_.stops.push_back(static_cast<Token>(stop));
-    facts_.family = config_.model_type;
-    facts_.checkpoint = options_.checkpoint;
-    facts_.digest = weights_digest(options_.checkpoint);
-    for (const auto& [name, tensor] : net.named_parameters()) facts_.parameters += tensor.numel();
-    rows_.emplace(std::move(net), precision, PredictionHeads{}, device);
+    facts_ = decoder_facts(loaded.net, options_.checkpoint, options_.longest);
+    rows_.emplace(std::move(loaded.net), loaded.precision, PredictionHeads{}, loaded.device);
     scratch_.emplace(config_);
   }
 
   ModelFacts facts() const override { return facts_; }
 
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks& blocks) override {
-    if (canvas.length() > facts_.longest) {
-      throw ConfigError("a canvas of " + std::to_string(canvas.length()) +
-                        " positions is longer than the " + std::to_string(facts_.longest) +
-                        " that masked-diffusion can hold");
-    }
-    for (const Token token : canvas.tokens()) {
-      if (token >= facts_.vocabulary) {
-        throw ConfigError("prompt token " + std::to_string(token) +
-                          " lies outside the model's vocabulary of " +
-                          std::to_string(facts_.vocabulary));
-      }
-    }
+    check_canvas(canvas, facts_, "masked-diffusion");
     if (rules_.shifted && canvas.masked(0))
       throw ConfigError("a model with right-shifted logits needs a prompt token at position 0");
     rows_->prepare(canvas.length());

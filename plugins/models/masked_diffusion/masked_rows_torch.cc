@@ -69,9 +69,10 @@ std::vector<MaskedSequence::State> MaskedSequence::states(std::span<const Node> 
         state.tokens[nodes[node].position] = nodes[node].token;
       }
       if (depth > deepest) {
-        throw Fault("a state of " + std::to_string(depth) +
-                    " drafted tokens was asked, but the cache is refreshed after " +
-                    std::to_string(deepest) + " (Sequence::horizon)");
+        throw Fault(
+            "a state of {} drafted tokens was asked, but the cache is refreshed after {} "
+            "(Sequence::horizon)",
+            depth, deepest);
       }
       const auto length = canvas.length();
       while (state.open + 1 < length && state.tokens[state.open] != kNoToken &&

@@ -10,15 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "core/parts/blocks.h"
-#include "core/parts/model.h"
+#include "core/model/blocks.h"
+#include "core/model/model.h"
+#include "plugins/models/masked_diffusion/masked_diffusion.h"
 #include "plugins/models/transformer/scratch_memories_torch.h"
 #include "plugins/models/transformer/transformer_rows_torch.h"
 
 namespace draftlab {
-
-enum class CanvasCache { none, prefix, dual };
-enum class Riding { none, own, root };
 
 struct CacheRules {
   CanvasCache cache = CanvasCache::none;

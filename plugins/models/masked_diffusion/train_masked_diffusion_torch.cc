@@ -108,7 +108,7 @@ void train_masked_diffusion(const TrainMaskedDiffusionJob& job, const TrainConte
   training.gradient = [&](std::int64_t step) {
     return gradient(job, net, context.seed, bf16, step);
   };
-  training.save = [&](const std::string& folder) { net.save(folder, o.dtype == "bf16"); };
+  training.save = [&](const std::string& folder) { net.save(folder, o.dtype == SavedAs::bf16); };
   training.validate = [&](ValidationRow& row) {
     if (context.generate) {
       training.save(context.out);

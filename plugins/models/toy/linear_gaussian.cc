@@ -7,13 +7,20 @@
 // with W such that the mean of y_0 is m. The last step may have two components, `apart` on both
 // sides of it. Another shift makes a draft that differs, and other sigmas make one with variances
 // of its own.
+#include <array>
+#include <string_view>
+
 #include "core/base/error.h"
 #include "core/config/plugin.h"
-#include "core/parts/model.h"
+#include "core/model/model.h"
 #include "plugins/models/toy/known_joint.h"
 
 namespace draftlab {
 namespace {
+
+// The view in which drafted tokens are asked.
+enum class AskedIn { causal, bidirectional };
+constexpr std::array<std::string_view, 2> words(AskedIn) { return {"causal", "bidirectional"}; }
 
 class LinearGaussian final : public Model, public KnownJoint {
  public:
@@ -21,7 +28,7 @@ class LinearGaussian final : public Model, public KnownJoint {
     std::int64_t dimension = 2, classes = 2;
     std::vector<double> gains = {0.5, 0.5, 0.5}, sigmas = {0.9, 0.7, 0.5};
     double coupling = 0.6, shift = 0, apart = 0;
-    std::string view = "causal";
+    AskedIn view = AskedIn::causal;
     void declare(OptionSet& set) {
       set.add("dimension", &dimension).in(1, 256).help("Coordinates of a token.");
       set.add("classes", &classes)
@@ -45,7 +52,6 @@ class LinearGaussian final : public Model, public KnownJoint {
               "The last step draws from two components, so far to both sides of its mean in every "
               "coordinate; 0: from one.");
       set.add("view", &view)
-          .one_of({"causal", "bidirectional"})
           .help(
               "Of the questions it wants about drafted tokens: chains, answered in one row; or "
               "branches, a row each.");
@@ -54,9 +60,8 @@ class LinearGaussian final : public Model, public KnownJoint {
   explicit LinearGaussian(const Options& options)
       : options_(options), steps_(static_cast<int>(options.gains.size())) {
     if (options.gains.empty() || options.sigmas.size() != options.gains.size())
-      throw ConfigError("gains has " + std::to_string(options.gains.size()) +
-                        " numbers and sigmas " + std::to_string(options.sigmas.size()) +
-                        "; both must have one a reverse step");
+      throw ConfigError("gains has {} numbers and sigmas {}; both must have one a reverse step",
+                        options.gains.size(), options.sigmas.size());
     double passed = 1;
     for (int t = 1; t <= steps_; ++t) weight_ += passed, passed *= gain(t);
     if (!(std::abs(weight_) > 1e-9))
@@ -71,7 +76,7 @@ class LinearGaussian final : public Model, public KnownJoint {
     facts.family = "linear-gaussian";
     facts.dimension = static_cast<int>(options_.dimension);
     facts.reverse_steps = steps_;
-    facts.view = options_.view == "causal" ? View::causal : View::bidirectional;
+    facts.view = options_.view == AskedIn::causal ? View::causal : View::bidirectional;
     return facts;
   }
 
@@ -81,9 +86,10 @@ class LinearGaussian final : public Model, public KnownJoint {
           "model 'linear-gaussian' wants a class at position 0 of the prompt and nothing else, "
           "since the other tokens are vectors");
     if (canvas.token(0) > options_.classes)
-      throw ConfigError("the prompt gives class " + std::to_string(canvas.token(0)) +
-                        ", which must be at most model.linear-gaussian.classes = " +
-                        std::to_string(options_.classes) + " (no class)");
+      throw ConfigError(
+          "the prompt gives class {}, which must be at most model.linear-gaussian.classes = {} (no "
+          "class)",
+          canvas.token(0), options_.classes);
     return std::make_unique<Sequence>(canvas);
   }
 

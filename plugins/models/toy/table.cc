@@ -15,12 +15,15 @@
 // where the key is what the conditional depends on. `cache` and `commit` say what a block-diffusion
 // model's cache of finished blocks does to both answers and costs.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <string_view>
 #include <unordered_map>
 
+#include "core/base/words.h"
 #include "core/config/plugin.h"
-#include "core/parts/model.h"
+#include "core/model/model.h"
 #include "core/prob/chance.h"
 
 namespace draftlab {
@@ -29,19 +32,36 @@ namespace {
 // Pairs (position, token).
 using Known = std::vector<std::pair<std::int32_t, Token>>;
 
+// What a conditional depends on.
+enum class TableKind { joint, ordered, views, sets };
+constexpr std::array<std::string_view, 4> words(TableKind) {
+  return {"joint", "ordered", "views", "sets"};
+}
+
+// What finished blocks are cached with.
+enum class TableCache { causal, prompt, block };
+constexpr std::array<std::string_view, 3> words(TableCache) {
+  return {"causal", "prompt", "block"};
+}
+
+// The forwards that are counted for a cache.
+enum class CountedCommits { none, ride, separate };
+constexpr std::array<std::string_view, 3> words(CountedCommits) {
+  return {"none", "ride", "separate"};
+}
+
 class Table final : public Model {
  public:
   struct Options {
-    std::string kind = "ordered";
+    TableKind kind = TableKind::ordered;
     std::int64_t vocabulary = 3, length = 5, seed = 7, end = -1;
     double noise = 0.8, concentration = 0.7;
     bool promote = false, shifted = false;
     std::vector<double> marginal;
-    std::string cache = "causal", commit = "none";
+    TableCache cache = TableCache::causal;
+    CountedCommits commit = CountedCommits::none;
     void declare(OptionSet& set) {
-      set.add("kind", &kind)
-          .one_of({"joint", "ordered", "views", "sets"})
-          .help("What a conditional depends on.");
+      set.add("kind", &kind).help("What a conditional depends on.");
       set.add("vocabulary", &vocabulary).in(2, 8).help("Tokens.");
       set.add("length", &length).in(2, 8).help("Positions of the canvas.");
       set.add("seed", &seed).in(0, 1e15).help("Of the table; run.seed does not touch it.");
@@ -56,12 +76,10 @@ class Table final : public Model {
               "The law of every position, a weight a token: the joint is then their product, and "
               "concentration says nothing; empty: a joint is drawn.");
       set.add("cache", &cache)
-          .one_of({"causal", "prompt", "block"})
           .help(
               "Kind views: finished blocks are cached causally; or the prompt's, or all, with a "
               "view of their whole block, which changes every later answer.");
       set.add("commit", &commit)
-          .one_of({"none", "ride", "separate"})
           .help(
               "Forwards counted for a cache: none; one for the prompt's blocks, generated ones "
               "riding on later forwards; one a block too.");
@@ -80,9 +98,10 @@ class Table final : public Model {
     const std::vector<double>& marginal = options_.marginal;
     if (marginal.empty()) return;
     if (static_cast<std::int64_t>(marginal.size()) != options_.vocabulary)
-      throw ConfigError("model.table.marginal has " + std::to_string(marginal.size()) +
-                        " weights, but model.table.vocabulary is " +
-                        std::to_string(options_.vocabulary) + "; they must be equal");
+      throw ConfigError(
+          "model.table.marginal has {} weights, but model.table.vocabulary is {}; they must be "
+          "equal",
+          marginal.size(), options_.vocabulary);
     if (!std::all_of(marginal.begin(), marginal.end(), [](double weight) { return weight > 0; }))
       throw ConfigError("model.table.marginal must have weights above 0 only");
   }
@@ -112,13 +131,13 @@ class Table final : public Model {
 
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks& blocks) override {
     if (canvas.length() != options_.length)
-      throw ConfigError("the prompt's canvas has " + std::to_string(canvas.length()) +
-                        " positions, but model.table.length is " + std::to_string(options_.length) +
-                        "; they must be equal");
+      throw ConfigError(
+          "the prompt's canvas has {} positions, but model.table.length is {}; they must be equal",
+          canvas.length(), options_.length);
     for (const Token token : canvas.tokens()) {
       if (token < options_.vocabulary) continue;
-      throw ConfigError("the prompt holds token " + std::to_string(token) +
-                        ", but model.table.vocabulary is " + std::to_string(options_.vocabulary));
+      throw ConfigError("the prompt holds token {}, but model.table.vocabulary is {}", token,
+                        options_.vocabulary);
     }
     return std::make_unique<Cached>(canvas, blocks);
   }
@@ -160,12 +179,12 @@ class Table final : public Model {
   std::int32_t cacheable(const Cached& cached) const {
     const int length = cached.canvas.length();
     std::int32_t until = cached.until;
-    if (options_.commit == "none" || until == length) return until;
+    if (options_.commit == CountedCommits::none || until == length) return until;
     if (of_prompt(cached)) {
       while (until < length && all_given(cached, until)) until = cached.end(until);
       return until;
     }
-    if (options_.commit == "ride") return until;
+    if (options_.commit == CountedCommits::ride) return until;
     for (std::int32_t i = until; i < cached.end(until); ++i)
       if (cached.canvas.masked(i) || cached.canvas.tentative(i)) return until;
     return cached.end(until);
@@ -209,7 +228,8 @@ class Table final : public Model {
     // The key of a position that holds a token, tentative or drafted, contains that token; it is
     // answered as if it were masked.
     const bool open = canvas.tentative(position) || canvas.masked(position);
-    if (options_.kind == "ordered" && !(options_.promote && question.kind == Kind::draft)) {
+    if (options_.kind == TableKind::ordered &&
+        !(options_.promote && question.kind == Kind::draft)) {
       std::string key = "ordered";
       for (const auto& [i, token] : given) key += text(i, token);
       key += " then";
@@ -223,15 +243,16 @@ class Table final : public Model {
     std::map<std::int32_t, Token> seen(given.begin(), given.end());
     seen.insert(generated.begin(), generated.end());
     std::string key = "set";
-    if (options_.kind == "views") {
+    if (options_.kind == TableKind::views) {
       const std::int32_t first = cached.blocks.first(position), end = cached.end(position);
       // A block of one position has no other position to see.
       const bool causal = question.view == View::causal || end - first == 1;
       seen.erase(seen.lower_bound(causal ? position : end), seen.end());
       key = causal ? "causal" : "set";
       if (first > 0 && cached.blocks.size > 1 &&
-          (options_.cache == "block" || (options_.cache == "prompt" && all_given(cached, 0))))
-        key += " on " + options_.cache;
+          (options_.cache == TableCache::block ||
+           (options_.cache == TableCache::prompt && all_given(cached, 0))))
+        key += " on " + std::string(word(options_.cache));
     }
     for (const auto& [i, token] : seen) key += text(i, token);
     if (open) seen.erase(position);
@@ -254,14 +275,13 @@ class Table final : public Model {
     for (const auto& [i, token] : first) fixed[i] = token;
     for (const auto& [i, token] : second) fixed[i] = token;
     if (fixed[position] != kNoToken)
-      throw Fault("position " + std::to_string(position) +
-                  " was asked, but it is not masked there");
+      throw Fault("position {} was asked, but it is not masked there", position);
     Eigen::ArrayXd weights(options_.vocabulary);
     SampledChance chance(static_cast<std::uint64_t>(options_.seed));
     for (Token token = 0; token < options_.vocabulary; ++token) {
       fixed[position] = token;
       weights[token] = sum(shallow ? shallow_ : joint_, fixed, 0, 0);
-      if (options_.kind != "joint")
+      if (options_.kind != TableKind::joint)
         weights[token] *= std::exp(options_.noise * chance.normal({.sequence = stable_hash(key),
                                                                    .position = token,
                                                                    .purpose = Purpose::train}));

@@ -13,13 +13,13 @@ std::vector<WorkedExample> worked_examples(const Task& task, Token end) {
     const auto given = static_cast<std::int32_t>(prompt.given.size());
     for (std::int32_t j = 0; j < given; ++j) {
       if (prompt.given[j].first == j) continue;
-      throw ConfigError("task: prompt " + prompt.id + " gives position " +
-                        std::to_string(prompt.given[j].first) + " but not position " +
-                        std::to_string(j) +
-                        "; this trainer wants prompts that a canvas begins with");
+      throw ConfigError(
+          "task: prompt {} gives position {} but not position {}; this trainer wants prompts that "
+          "a canvas begins with",
+          prompt.id, prompt.given[j].first, j);
     }
     if (given == 0 || static_cast<int>(prompt.reference.size()) <= given)
-      throw ConfigError("task: prompt " + prompt.id + " has no answer to train on");
+      throw ConfigError("task: prompt {} has no answer to train on", prompt.id);
     const auto stop = std::find(prompt.reference.begin() + given, prompt.reference.end(), end);
     examples.push_back(
         {{prompt.reference.begin(), stop == prompt.reference.end() ? stop : stop + 1}, given});

@@ -78,7 +78,6 @@ void TrainDecoderOptions::declare(OptionSet& set) {
   set.add("start", &start)
       .help("checkpoint to go on from; empty: random weights of the dimensions below");
   set.add("model_type", &model_type)
-      .one_of({"sdar", "Fast_dLLM_Qwen", "Dream"})
       .help(
           "family of a model made from scratch: logits for a position stand in its row, or (the "
           "others) in the row before");
@@ -115,13 +114,13 @@ void train_decoder(const std::string& trainer, const TrainDecoderOptions& option
                    const std::function<void(const DecoderCorpus&)>& train) {
   const std::string folder = options.tokenizer.empty() ? options.start : options.tokenizer;
   if (context.machine.device != "cpu")
-    throw ConfigError("run.device = " + context.machine.device + ": trainer." + trainer +
-                      " runs on cpu only");
+    throw ConfigError("run.device = {}: trainer.{} runs on cpu only", context.machine.device,
+                      trainer);
   const auto tokenizer = open_tokenizer(folder);
   if (!context.resume && std::filesystem::exists(context.out + "/training.safetensors"))
     throw OutputError(
-        "'" + context.out +
-        "' holds a training already: --resume goes on with it, or --out names another folder");
+        "'{}' holds a training already: --resume goes on with it, or --out names another folder",
+        context.out);
   DecoderCorpus corpus{{}, {}, tokenizer->vocabulary(), tokenizer->mask(), tokenizer->separator()};
   if (options.problems > 0) add_problems(corpus, options, *tokenizer, context.seed);
   if (options.programs > 0) add_programs(corpus, options, *tokenizer, context.seed);

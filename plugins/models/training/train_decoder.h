@@ -3,8 +3,10 @@
 // `describe` and `check` know the trainers without loading torch.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/config/options.h"
@@ -14,12 +16,19 @@
 
 namespace draftlab {
 
+// The family of a model made from scratch.
+enum class DecoderFamily { sdar, fast_dllm, dream };
+constexpr std::array<std::string_view, 3> words(DecoderFamily) {
+  return {"sdar", "Fast_dLLM_Qwen", "Dream"};
+}
+
 struct TrainDecoderOptions : TrainingOptions {
   // The corpus.
   std::string tokenizer;
   std::int64_t problems = 100000, programs = 0;
   // The shape of the model.
-  std::string start, model_type = "sdar";
+  std::string start;
+  DecoderFamily model_type = DecoderFamily::sdar;
   std::int64_t layers = 5, width = 160, heads = 5, groups = 5, head = 32, inner = 448;
   bool tied = true;
   // The canvases that validate.

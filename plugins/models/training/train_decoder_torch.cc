@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/words.h"
 
 namespace draftlab {
 namespace {
@@ -18,13 +19,12 @@ Transformer decoder_network(const TrainDecoderOptions& o, const DecoderCorpus& c
   if (!o.start.empty()) {
     Transformer net = Transformer::load(o.start);
     if (net.config.vocab_size != corpus.vocabulary)
-      throw DataError("'" + o.start + "' has a vocabulary of " +
-                      std::to_string(net.config.vocab_size) + ", the tokenizer one of " +
-                      std::to_string(corpus.vocabulary));
+      throw DataError("'{}' has a vocabulary of {}, the tokenizer one of {}", o.start,
+                      net.config.vocab_size, corpus.vocabulary);
     return net;
   }
   TransformerConfig config;
-  config.model_type = o.model_type;
+  config.model_type = word(o.model_type);
   config.vocab_size = corpus.vocabulary;
   config.hidden_size = o.width;
   config.num_hidden_layers = o.layers;

@@ -2,12 +2,18 @@
 // file needs no torch; training_torch.h runs the loop.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "core/config/options.h"
 
 namespace draftlab {
+
+// The number format of a checkpoint's weights.
+enum class SavedAs { f32, bf16 };
+constexpr std::array<std::string_view, 2> words(SavedAs) { return {"f32", "bf16"}; }
 
 struct TrainingOptions {
   // The options of optimisation.
@@ -16,7 +22,7 @@ struct TrainingOptions {
   // How often curves, validations and checkpoints are kept.
   std::int64_t log_every = 20, validate_every = 500, save_every = 0;
   double save_minutes = 5;
-  std::string dtype = "f32";
+  SavedAs dtype = SavedAs::f32;
 
   void declare(OptionSet& set);
 };

@@ -64,9 +64,10 @@ void check_same(const std::string& state, const std::string& begun,
   const nlohmann::json then = nlohmann::json::parse(begun, nullptr, false);
   if (!then.is_object()) return;  // The state is older than this check.
   const auto differs = [&](const std::string& key, const std::string& was, const std::string& is) {
-    throw ConfigError("'" + state + "' was begun with " + key + " " + was +
-                      ", and the config has it " + is +
-                      ": --resume goes on with what was begun, and --out names another folder");
+    throw ConfigError(
+        "'{}' was begun with {} {}, and the config has it {}: --resume goes on with what was "
+        "begun, and --out names another folder",
+        state, key, was, is);
   };
   for (const auto& [key, value] : now) {
     const std::string was = then.value(key, "unset");
@@ -127,9 +128,10 @@ struct State {
     const auto take = [&](const std::string& name, std::vector<float>& flat) {
       const TensorBytes& stored = file.at(name);
       if (stored.type != ElementType::f32 || stored.bytes.size() != flat.size() * sizeof(float))
-        throw DataError("'" + path +
-                        "' is of a model with other dimensions than the config's: --resume needs "
-                        "the config it began with");
+        throw DataError(
+            "'{}' is of a model with other dimensions than the config's: --resume needs the config "
+            "it began with",
+            path);
       std::memcpy(flat.data(), stored.bytes.data(), stored.bytes.size());
     };
     take("first_moment", optimizer.first);
@@ -138,8 +140,7 @@ struct State {
     const auto attribute = [&](const std::string& name) {
       const auto found = file.metadata().find(name);
       if (found == file.metadata().end())
-        throw DataError("'" + path + "' does not say its " + name +
-                        ": it is no state of a training");
+        throw DataError("'{}' does not say its {}: it is no state of a training", path, name);
       return std::strtod(found->second.c_str(), nullptr);
     };
     optimizer.steps = static_cast<std::int64_t>(attribute("step"));
@@ -218,9 +219,10 @@ void run_training(const Training& training, const TrainingOptions& o, const Trai
       const StepResult result = training.gradient(state.step());
       loss += result.loss;
       if (!std::isfinite(loss))
-        throw DataError("the training loss is no number any more at step " +
-                        std::to_string(state.step()) + ": lower trainer." + training.name +
-                        ".rate; " + context.out + " holds the last checkpoint");
+        throw DataError(
+            "the training loss is no number any more at step {}: lower trainer.{}.rate; {} holds "
+            "the last checkpoint",
+            state.step(), training.name, context.out);
       CurveRow row;
       row.learning_rate = rates.rate(state.step());
       row.grad_norm = clip(state.gradient, o.clip);

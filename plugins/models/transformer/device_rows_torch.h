@@ -6,7 +6,7 @@
 
 #include <span>
 
-#include "core/parts/model.h"
+#include "core/model/model.h"
 #include "plugins/models/transformer/transformer_rows_torch.h"
 
 namespace draftlab {

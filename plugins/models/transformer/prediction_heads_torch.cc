@@ -48,22 +48,20 @@ PredictionHeads PredictionHeads::load(const std::string& folder, std::int64_t wi
   const auto stated = [&](const std::string& name) {
     const auto found = weights.metadata().find(name);
     if (found == weights.metadata().end())
-      throw DataError(file_in(folder) + ": does not say its '" + name +
-                      "': it holds no prediction heads");
+      throw DataError("{}: does not say its '{}': it holds no prediction heads", file_in(folder),
+                      name);
     return found->second;
   };
   PredictionHeads heads;
   heads.count = std::atoll(stated("heads").c_str());
   const std::int64_t filter = std::atoll(stated("filter").c_str());
   if (heads.count < 1 || heads.count > kMostHeads || filter < 1 || filter > 1 << 20) {
-    throw DataError(file_in(folder) + ": has " + stated("heads") + " heads of filter " +
-                    stated("filter") + ", 1 to " + std::to_string(kMostHeads) +
-                    " of at least 1 can be");
+    throw DataError("{}: has {} heads of filter {}, 1 to {} of at least 1 can be", file_in(folder),
+                    stated("heads"), stated("filter"), kMostHeads);
   }
   if (const std::string wanted = stated("base"); wanted != base) {
-    throw DataError(file_in(folder) +
-                    ": its heads were made for a base whose weights have digest " + wanted +
-                    ", not " + base);
+    throw DataError("{}: its heads were made for a base whose weights have digest {}, not {}",
+                    file_in(folder), wanted, base);
   }
   heads.hidden = weights.take("heads.hidden.weight", {heads.count * filter, width}, at::kFloat);
   heads.hidden_bias = weights.take("heads.hidden.bias", {heads.count * filter}, at::kFloat);

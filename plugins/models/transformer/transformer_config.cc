@@ -21,8 +21,8 @@ std::vector<std::int64_t> stops(const Json& json, const std::string& path,
   const auto several = value<std::vector<std::int64_t>>(json, path, "eos_token_id", {});
   for (const std::int64_t eos : several) {
     if (eos < 0 || eos >= vocabulary)
-      throw DataError(path + ": 'eos_token_id' holds " + std::to_string(eos) +
-                      ", outside the vocabulary of " + std::to_string(vocabulary));
+      throw DataError("{}: 'eos_token_id' holds {}, outside the vocabulary of {}", path, eos,
+                      vocabulary);
   }
   return several;
 }
@@ -52,9 +52,8 @@ std::string family_of(const Json& json, const std::string& path) {
         type.empty() && found != architectures().end())
       return found->second;
   }
-  throw DataError(path + ": is a checkpoint of another family, model_type '" +
-                  (type.empty() ? "(none)" : type) + "'" + (own.empty() ? "" : " (" + own + ")") +
-                  " instead of " + known);
+  throw DataError("{}: is a checkpoint of another family, model_type '{}'{} instead of {}", path,
+                  type.empty() ? "(none)" : type, own.empty() ? "" : " (" + own + ")", known);
 }
 
 // Reads LLaDA2's keys that the other families do not have.
@@ -74,19 +73,18 @@ void read_experts(const Json& json, const std::string& path, TransformerConfig& 
   experts.best_groups = integer(json, path, "topk_group", 1, experts.groups, experts.groups);
   experts.scale = value<double>(json, path, "routed_scaling_factor", 1);
   if (experts.count % experts.groups)
-    throw DataError(path + ": 'num_experts' is " + std::to_string(experts.count) +
-                    ", no multiple of the " + std::to_string(experts.groups) + " of 'n_group'");
+    throw DataError("{}: 'num_experts' is {}, no multiple of the {} of 'n_group'", path,
+                    experts.count, experts.groups);
   if (experts.chosen > experts.count / experts.groups * experts.best_groups) {
-    throw DataError(path + ": 'num_experts_per_tok' is " + std::to_string(experts.chosen) +
-                    ", more than the experts of 'topk_group' groups");
+    throw DataError("{}: 'num_experts_per_tok' is {}, more than the experts of 'topk_group' groups",
+                    path, experts.chosen);
   }
   const auto part = value<double>(json, path, "partial_rotary_factor", 1);
   config.rotary_dim =
       integer(json, path, "rotary_dim", 2, config.head_dim,
               static_cast<std::int64_t>(part * static_cast<double>(config.head_dim)));
   if (config.rotary_dim % 2)
-    throw DataError(path + ": 'rotary_dim' is " + std::to_string(config.rotary_dim) +
-                    ", it must be even");
+    throw DataError("{}: 'rotary_dim' is {}, it must be even", path, config.rotary_dim);
 }
 
 // Reads GPT-2's config, which has keys of its own.
@@ -102,15 +100,15 @@ TransformerConfig read_gpt2(const Json& json, const std::string& path) {
   config.num_attention_heads = config.num_key_value_heads =
       integer(json, path, "n_head", 1, 4096, 0);
   if (config.hidden_size % config.num_attention_heads) {
-    throw DataError(path + ": 'n_embd' is " + std::to_string(config.hidden_size) +
-                    ", no multiple of the " + std::to_string(config.num_attention_heads) +
-                    " of 'n_head'");
+    throw DataError("{}: 'n_embd' is {}, no multiple of the {} of 'n_head'", path,
+                    config.hidden_size, config.num_attention_heads);
   }
   config.head_dim = config.hidden_size / config.num_attention_heads;
   config.intermediate_size = integer(json, path, "n_inner", 1, kWidest, 4 * config.hidden_size);
   config.max_position_embeddings = integer(json, path, "n_positions", 1, kWidest, 0);
   config.rms_norm_eps = value<double>(json, path, "layer_norm_epsilon", 1e-5);
-  if (!(config.rms_norm_eps > 0)) throw DataError(path + ": 'layer_norm_epsilon' must be positive");
+  if (!(config.rms_norm_eps > 0))
+    throw DataError("{}: 'layer_norm_epsilon' must be positive", path);
   config.tie_word_embeddings = config.attention_bias = true;
   config.eos_token_id = stops(json, path, config.vocab_size);
   return config;
@@ -164,17 +162,15 @@ TransformerConfig TransformerConfig::read(const std::string& folder) {
       integer(json, path, key("max_position_embeddings", "max_sequence_length"), 1, kWidest,
               config.max_position_embeddings);
   if (config.head_dim % 2)
-    throw DataError(path + ": 'head_dim' is " + std::to_string(config.head_dim) +
-                    ", it must be even");
+    throw DataError("{}: 'head_dim' is {}, it must be even", path, config.head_dim);
   if (config.num_attention_heads % config.num_key_value_heads) {
-    throw DataError(path + ": 'num_attention_heads' is " +
-                    std::to_string(config.num_attention_heads) + ", no multiple of the " +
-                    std::to_string(config.num_key_value_heads) + " 'num_key_value_heads'");
+    throw DataError("{}: 'num_attention_heads' is {}, no multiple of the {} 'num_key_value_heads'",
+                    path, config.num_attention_heads, config.num_key_value_heads);
   }
   config.rms_norm_eps = value<double>(json, path, "rms_norm_eps", 1e-6);
   config.rope_theta = value<double>(json, path, "rope_theta", 1e4);
   if (!(config.rms_norm_eps > 0) || !(config.rope_theta > 0))
-    throw DataError(path + ": 'rms_norm_eps' and 'rope_theta' must be positive");
+    throw DataError("{}: 'rms_norm_eps' and 'rope_theta' must be positive", path);
   config.tie_word_embeddings =
       value<bool>(json, path, key("tie_word_embeddings", "weight_tying"), false);
   config.attention_bias = !llada && value<bool>(json, path, "attention_bias", false);

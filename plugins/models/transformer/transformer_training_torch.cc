@@ -71,7 +71,7 @@ at::Tensor training_hidden(const Transformer& net, const TrainingRows& rows, std
                            bool bf16, const TrainingRows& source, const at::Tensor& source_seen) {
   const TransformerConfig& config = net.config;
   if (config.gpt2() || config.llada2())
-    throw DataError("a checkpoint of family " + config.model_type + " decodes, it is not trained");
+    throw DataError("a checkpoint of family {} decodes, it is not trained", config.model_type);
   Source from{{}, source_seen};
   if (!net.encoder.empty()) {
     const at::Tensor x = through(net.encoder, config, source,

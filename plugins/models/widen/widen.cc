@@ -29,22 +29,21 @@ std::int64_t parameter_count(const std::string& text, const std::string& flag) {
   else if (!unit.empty())
     number = std::nan("");
   if (end == text.c_str() || !(number >= 1) || !(number <= kMost))
-    throw UsageError(flag + " " + text + " must be a number of parameters from 1 to 4B, like 30M");
+    throw UsageError("{} {} must be a number of parameters from 1 to 4B, like 30M", flag, text);
   return std::llround(number);
 }
 
 Widened widen(const WidenJob& job) {
   namespace fs = std::filesystem;
   if (const Origin origin = read_origin(job.checkpoint); origin.parameters > 0)
-    throw DataError(job.checkpoint +
-                    "/config.json: was widened already, from the checkpoint with "
-                    "digest " +
-                    origin.digest + "; widen that one");
+    throw DataError(
+        "{}/config.json: was widened already, from the checkpoint with digest {}; widen that one",
+        job.checkpoint, origin.digest);
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(job.out, error)) {
     if (entry.path().extension() != ".safetensors") continue;
-    throw OutputError("'" + job.out + "' holds " + entry.path().filename().string() +
-                      " already; name another folder");
+    throw OutputError("'{}' holds {} already; name another folder", job.out,
+                      entry.path().filename().string());
   }
   static const auto work = reinterpret_cast<decltype(&draftlab_widen)>(
       module_function("draftlab_torch", "draftlab_widen"));

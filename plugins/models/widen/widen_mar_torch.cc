@@ -94,9 +94,9 @@ void write(const std::string& folder, const Growth& growth, const std::string& o
 Widening widen_mar(const std::string& folder) {
   const MarConfig config = MarConfig::read(folder);
   if (config.decoder_depth == 0 || (!config.causal && config.encoder_depth == 0))
-    throw DataError(folder +
-                    "/config.json: has a stack without blocks, to which none like them "
-                    "can be appended");
+    throw DataError(
+        "{}/config.json: has a stack without blocks, to which none like them can be appended",
+        folder);
   const auto count = [config](const Growth& growth) {
     std::int64_t parameters = 0;
     for (const auto& [name, tensor] : hollow(grown_config(config, growth)).named_parameters)

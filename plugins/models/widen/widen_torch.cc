@@ -77,9 +77,8 @@ void draftlab_widen(const draftlab::WidenJob* job, draftlab::Widened* widened) {
   const at::NoGradGuard no_grad;
   const Widening widening = widening_of(job->checkpoint);
   if (job->parameters < widening.parameters) {
-    throw UsageError("--parameters " + std::to_string(job->parameters) + " is fewer than the " +
-                     std::to_string(widening.parameters) + " that '" + job->checkpoint +
-                     "' has; a checkpoint only grows");
+    throw UsageError("--parameters {} is fewer than the {} that '{}' has; a checkpoint only grows",
+                     job->parameters, widening.parameters, job->checkpoint);
   }
   const Growth growth = growth_for(widening, job->parameters);
   make_folder(job->out);

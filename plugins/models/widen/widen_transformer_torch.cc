@@ -189,9 +189,10 @@ void write(const std::string& folder, const Growth& growth, const std::string& o
 Widening widen_transformer(const std::string& folder) {
   TransformerConfig config = TransformerConfig::read(folder);
   if (config.experts.count > 0)
-    throw DataError(folder +
-                    "/config.json: has a mixture of experts, of which a row computes a "
-                    "part; only dense networks are widened");
+    throw DataError(
+        "{}/config.json: has a mixture of experts, of which a row computes a part; only dense "
+        "networks are widened",
+        folder);
   // A head that was left out means the embedding.
   config.tie_word_embeddings = Transformer::load(folder, std::nullopt).config.tie_word_embeddings;
   const auto count = [config, folder](const Growth& growth) {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/config/options.h"
-#include "core/parts/model.h"
+#include "core/model/model.h"
 #include "plugins/models/kernels/precision.h"
 
 namespace draftlab {

@@ -138,7 +138,7 @@ class AsArm final : public Model {
 
   void load(const Machine& machine) override {
     if (machine.device != "cpu")
-      throw ConfigError("run.device is " + machine.device + ": the model as-arm runs on cpu");
+      throw ConfigError("run.device is {}: the model as-arm runs on cpu", machine.device);
     use_threads(machine.threads);
     const Precision precision = precision_of(options_.dtype, machine);
     if (is_quantised(precision) && !options_.incremental)
@@ -171,18 +171,16 @@ class AsArm final : public Model {
 
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {
     if (canvas.length() > kLongest) {
-      throw ConfigError("a canvas of " + std::to_string(canvas.length()) +
-                        " positions is longer than the " + std::to_string(kLongest) +
-                        " that as-arm can hold");
+      throw ConfigError("a canvas of {} positions is longer than the {} that as-arm can hold",
+                        canvas.length(), kLongest);
     }
     // Without a prompt the first query row would attend nothing, and a softmax over nothing sees
     // everything.
     if (canvas.prompt_size() == 0) throw ConfigError("as-arm needs at least one prompt token");
     for (const Token token : canvas.tokens()) {
       if (token >= facts_.vocabulary) {
-        throw ConfigError("prompt token " + std::to_string(token) +
-                          " lies outside the model's vocabulary of " +
-                          std::to_string(facts_.vocabulary));
+        throw ConfigError("prompt token {} lies outside the model's vocabulary of {}", token,
+                          facts_.vocabulary);
       }
     }
     if (rows_) rows_->prepare(canvas.length());
@@ -225,9 +223,10 @@ class AsArm final : public Model {
                     &rest) != 3 ||
         layers < 1 || layers > 1000 || width < 64 || width > 65536 || width % 64 ||
         vocabulary < 8 || vocabulary > 10'000'000) {
-      throw ConfigError("model.random is '" + options_.random +
-                        "', it must be LAYERSxWIDTHxVOCABULARY with WIDTH a multiple of 64, such "
-                        "as 12x768x32000");
+      throw ConfigError(
+          "model.random is '{}', it must be LAYERSxWIDTHxVOCABULARY with WIDTH a multiple of 64, "
+          "such as 12x768x32000",
+          options_.random);
     }
     XlnetConfig config;
     config.n_layer = layers;

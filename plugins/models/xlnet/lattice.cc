@@ -39,8 +39,7 @@ std::vector<int> composition(int total, int parts, const Uniforms& uniform) {
 }  // namespace
 
 std::vector<char> draw_prompt(int length, int prompt, PromptShape shape, const Uniforms& uniform) {
-  if (prompt < 1 || prompt >= length)
-    throw Fault("a prompt of " + std::to_string(prompt) + " tokens in " + std::to_string(length));
+  if (prompt < 1 || prompt >= length) throw Fault("a prompt of {} tokens in {}", prompt, length);
   std::vector<char> given(length, 0);
   if (shape == PromptShape::prefix) {
     std::fill_n(given.begin(), prompt, 1);

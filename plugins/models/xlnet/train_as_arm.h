@@ -2,7 +2,9 @@
 // torch, so that `list`, `describe` and `check` know the trainer without loading torch.
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 
 #include "core/config/options.h"
 #include "core/config/train.h"
@@ -11,9 +13,22 @@
 
 namespace draftlab {
 
+// What a document of the text is.
+enum class TextUnit { lines, paragraphs, csv, jsonl };
+constexpr std::array<std::string_view, 4> words(TextUnit) {
+  return {"lines", "paragraphs", "csv", "jsonl"};
+}
+
+// Generated positions in ascending order, or shuffled.
+enum class GenerationOrder { lattice, any_permutation };
+constexpr std::array<std::string_view, 2> words(GenerationOrder) {
+  return {"lattice", "any-permutation"};
+}
+
 struct TrainAsArmOptions : TrainingOptions {
   // The corpus.
-  std::string text, documents = "lines", field = "text", tokenizer;
+  std::string text, field = "text", tokenizer;
+  TextUnit documents = TextUnit::lines;
   std::int64_t stories = 0;
   double holdout = 0.01;
   bool align = false;
@@ -21,7 +36,7 @@ struct TrainAsArmOptions : TrainingOptions {
   std::string start;
   std::int64_t layers = 6, width = 160, heads = 5, inner = 640;
   // The order of generation, and what is masked.
-  std::string order = "lattice";
+  GenerationOrder order = GenerationOrder::lattice;
   double mask_start = 0.15, mask_min = 0.15, mask_max = 0.99, share_prefix = 0, share_spans = 0,
          share_ahead = 0;
   std::int64_t mask_warmup = 5000, most_ahead = 4;

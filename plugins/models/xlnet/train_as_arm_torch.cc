@@ -20,9 +20,8 @@ Xlnet network(const TrainAsArmJob& job, std::uint64_t seed) {
   if (!o.start.empty()) {
     Xlnet net = Xlnet::load(o.start);
     if (net.config.vocab_size != job.vocabulary)
-      throw DataError("'" + o.start + "' has a vocabulary of " +
-                      std::to_string(net.config.vocab_size) + ", the tokenizer one of " +
-                      std::to_string(job.vocabulary));
+      throw DataError("'{}' has a vocabulary of {}, the tokenizer one of {}", o.start,
+                      net.config.vocab_size, job.vocabulary);
     return net;
   }
   XlnetConfig config;
@@ -55,7 +54,8 @@ LatticeBatch draw(const TrainAsArmOptions& o, const Corpus& corpus, std::uint64_
                     : shape < o.share_prefix + o.share_spans ? PromptShape::spans
                                                              : PromptShape::scattered,
                     uniform);
-    batch.arrangements.push_back(arrange(given, o.order == "any-permutation", uniform));
+    batch.arrangements.push_back(
+        arrange(given, o.order == GenerationOrder::any_permutation, uniform));
     if (stream == kTrainingStream && o.share_ahead > 0)
       ask_ahead(batch.arrangements.back(), o.share_ahead, static_cast<int>(o.most_ahead), uniform);
   }
@@ -110,7 +110,7 @@ void train_as_arm(const TrainAsArmJob& job, const TrainContext& context) {
   training.gradient = [&](std::int64_t step) {
     return gradient(job, net, context.seed, bf16, step);
   };
-  training.save = [&](const std::string& folder) { net.save(folder, o.dtype == "bf16"); };
+  training.save = [&](const std::string& folder) { net.save(folder, o.dtype == SavedAs::bf16); };
   training.validate = [&](ValidationRow& row) {
     const double loss = held_out_loss(job, net, context.seed, bf16);
     std::string line = "held-out loss " + short_number(loss);

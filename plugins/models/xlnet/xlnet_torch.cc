@@ -40,23 +40,22 @@ template <class T>
 T value(const Json& json, const std::string& path, const char* key,
         const Json& fallback = nullptr) {
   const Json& found = json.contains(key) ? json[key] : fallback;
-  if (found.is_null()) throw DataError(path + ": has no '" + key + "'");
+  if (found.is_null()) throw DataError("{}: has no '{}'", path, key);
   try {
     return found.get<T>();
   } catch (const Json::exception&) {
-    throw DataError(path + ": '" + std::string(key) + "' is " + found.dump().substr(0, 60) +
-                    ", which has the wrong type");
+    throw DataError("{}: '{}' is {}, which has the wrong type", path, key,
+                    found.dump().substr(0, 60));
   }
 }
 
 std::int64_t size(const Json& json, const std::string& path, const char* key, std::int64_t most) {
   if (json.contains(key) && !json[key].is_number_integer())
-    throw DataError(path + ": '" + key + "' must be an integer, not " +
+    throw DataError("{}: '{}' must be an integer, not {}", path, key,
                     json[key].dump().substr(0, 60));
   const auto number = value<std::int64_t>(json, path, key);
   if (number < 1 || number > most)
-    throw DataError(path + ": '" + key + "' is " + std::to_string(number) + ", outside [1, " +
-                    std::to_string(most) + "]");
+    throw DataError("{}: '{}' is {}, outside [1, {}]", path, key, number, most);
   return number;
 }
 
@@ -117,17 +116,18 @@ XlnetConfig XlnetConfig::read(const std::string& folder) {
   std::ifstream file(path);
   if (!file)
     throw DataError(
-        path + ": cannot be read; a checkpoint is a folder with config.json and model.safetensors");
+        "{}: cannot be read; a checkpoint is a folder with config.json and model.safetensors",
+        path);
   const Json json = Json::parse(file, nullptr, false);
-  if (!json.is_object()) throw DataError(path + ": is not a JSON object");
+  if (!json.is_object()) throw DataError("{}: is not a JSON object", path);
   const auto family = value<std::string>(json, path, "model_type", "(none)");
   if (family != "xlnet")
-    throw DataError(path + ": is a checkpoint of another family, model_type '" + family +
-                    "' instead of 'xlnet'");
+    throw DataError("{}: is a checkpoint of another family, model_type '{}' instead of 'xlnet'",
+                    path, family);
   const auto require = [&](const char* key, const Json& wanted) {
     if (json.contains(key) && json[key] != wanted)
-      throw DataError(path + ": '" + key + "' is " + json[key].dump().substr(0, 60) + ", only " +
-                      wanted.dump() + " is supported");
+      throw DataError("{}: '{}' is {}, only {} is supported", path, key,
+                      json[key].dump().substr(0, 60), wanted.dump());
   };
   require("ff_activation", "gelu");
   require("attn_type", "bi");
@@ -142,17 +142,16 @@ XlnetConfig XlnetConfig::read(const std::string& folder) {
   config.n_head = size(json, path, "n_head", 1024);
   config.d_inner = size(json, path, "d_inner", 1 << 20);
   if (config.d_model % 2)
-    throw DataError(path + ": 'd_model' is " + std::to_string(config.d_model) +
-                    ", it must be even");
+    throw DataError("{}: 'd_model' is {}, it must be even", path, config.d_model);
   config.d_head =
       json.contains("d_head") ? size(json, path, "d_head", 65536) : config.d_model / config.n_head;
   config.layer_norm_eps = value<double>(json, path, "layer_norm_eps", 1e-12);
-  if (!(config.layer_norm_eps > 0)) throw DataError(path + ": 'layer_norm_eps' must be positive");
+  if (!(config.layer_norm_eps > 0)) throw DataError("{}: 'layer_norm_eps' must be positive", path);
   config.tie_word_embeddings = value<bool>(json, path, "tie_word_embeddings", true);
   config.mask_token_id = value<std::int64_t>(json, path, "mask_token_id", 6);
   if (config.mask_token_id < -1 || config.mask_token_id >= config.vocab_size) {
-    throw DataError(path + ": 'mask_token_id' is " + std::to_string(config.mask_token_id) +
-                    ", outside the vocabulary of " + std::to_string(config.vocab_size));
+    throw DataError("{}: 'mask_token_id' is {}, outside the vocabulary of {}", path,
+                    config.mask_token_id, config.vocab_size);
   }
   return config;
 }

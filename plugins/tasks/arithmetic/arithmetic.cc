@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/base/error.h"
+#include "core/base/words.h"
 #include "core/config/plugin.h"
 #include "plugins/tasks/answers.h"
 #include "plugins/tasks/arithmetic/arithmetic_problems.h"
@@ -16,13 +17,11 @@ namespace {
 class Arithmetic final : public Task {
  public:
   struct Options {
-    std::string split = "test";
+    ProblemSplit split = ProblemSplit::test;
     std::int64_t count = 500, seed = 1, answer_tokens = 96, few_shot = 0;
     bool begin = true;
     void declare(OptionSet& set) {
-      set.add("split", &split)
-          .one_of({"train", "tune", "test"})
-          .help("of the problems; no question is in two of them");
+      set.add("split", &split).help("of the problems; no question is in two of them");
       set.add("count", &count).in(1, 1 << 24).help("problems");
       set.add("seed", &seed).help("of the problems");
       set.add("answer_tokens", &answer_tokens).in(1, 1 << 16).help("positions of an answer");
@@ -49,9 +48,10 @@ class Arithmetic final : public Task {
       examples += solved.question + " " + solved.worked + " ";
     }
     for (std::int64_t i = 0; i < options_.count; ++i) {
-      const Problem problem = make_problem(static_cast<std::uint64_t>(options_.seed), i,
-                                           problem_split_named(options_.split));
-      const std::string id = "arithmetic-" + options_.split + "-" + std::to_string(i);
+      const Problem problem =
+          make_problem(static_cast<std::uint64_t>(options_.seed), i, options_.split);
+      const std::string id =
+          "arithmetic-" + std::string(word(options_.split)) + "-" + std::to_string(i);
       prompts_.push_back(question_prompt(id, examples + problem.question, problem.worked,
                                          *tokenizer, options_.answer_tokens, options_.begin));
       wanted_[prompts_.back().id] = std::to_string(problem.answer);

@@ -38,8 +38,7 @@ std::string fill(const std::string& text, const std::map<std::string, std::strin
     }
     const std::size_t close = text.find('}', i);
     const auto slot = slots.find(text.substr(i + 1, close - i - 1));
-    if (slot == slots.end())
-      throw Fault("the problem template '" + text + "' names an unknown slot");
+    if (slot == slots.end()) throw Fault("the problem template '{}' names an unknown slot", text);
     out += slot->second;
     i = close;
   }

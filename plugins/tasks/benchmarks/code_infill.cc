@@ -2,6 +2,8 @@
 // follows it, in as many tokens as it had (HumanEval's single-line infilling; ASSD, Table 2). The
 // program that is run has the file's own text around what was decoded.
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "core/config/plugin.h"
 #include "plugins/tasks/benchmarks/python_runs.h"
@@ -12,11 +14,15 @@
 namespace draftlab {
 namespace {
 
+// Whose tokens stand for line ends, tabs and spaces.
+enum class WhiteSpace { own, xlnet };
+constexpr std::array<std::string_view, 2> words(WhiteSpace) { return {"own", "xlnet"}; }
+
 class CodeInfill final : public QuestionTask {
  public:
   struct Options : QuestionFileOptions {
     PythonLimits limits;
-    std::string white_space = "own";
+    WhiteSpace white_space = WhiteSpace::own;
     void declare(OptionSet& set) {
       set.add("path", &path)
           .help(
@@ -24,7 +30,6 @@ class CodeInfill final : public QuestionTask {
               "unpacked");
       set.add("count", &count).in(0, 1 << 24).help("lines to fill in; 0: all");
       set.add("subset", &subset)
-          .one_of({"first", "shuffled"})
           .help(
               "which: the first of the file, or of a fixed shuffle of it, in the order of the "
               "file");
@@ -36,7 +41,6 @@ class CodeInfill final : public QuestionTask {
               "every canvas begins with <s>, where the tokenizer has one: what draftlab's trainer "
               "shows a model");
       set.add("white_space", &white_space)
-          .one_of({"own", "xlnet"})
           .help(
               "own: the tokenizer's; xlnet: <cls>, <sep> and <unk> for line ends, tabs and two "
               "spaces");
@@ -45,7 +49,7 @@ class CodeInfill final : public QuestionTask {
   };
   explicit CodeInfill(const Options& options)
       : QuestionTask("code-infill", options),
-        mapped_(options.white_space == "xlnet"),
+        mapped_(options.white_space == WhiteSpace::xlnet),
         begin_(options.begin),
         limits_(options.limits) {}
 

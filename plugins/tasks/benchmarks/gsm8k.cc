@@ -24,8 +24,8 @@ class Gsm8k final : public QuestionTask {
     std::vector<FileQuestion> questions = parse_gsm8k(text, name);
     for (const FileQuestion& question : questions)
       if (!final_number(question.answer))
-        throw DataError("'" + name + "' question " + question.id +
-                        " has no number after #### in its answer");
+        throw DataError("'{}' question {} has no number after #### in its answer", name,
+                        question.id);
     return questions;
   }
 };

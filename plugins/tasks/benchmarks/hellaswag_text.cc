@@ -31,17 +31,16 @@ std::vector<EndingChoice> parse_hellaswag(const std::string& text, const std::st
     question.context = without_brackets(object.text("activity_label") + ": " +
                                         object.text("ctx_a") + " " + second);
     if (question.endings.size() != 4)
-      throw DataError(object.where + " has " + std::to_string(question.endings.size()) +
-                      " endings instead of 4");
+      throw DataError("{} has {} endings instead of 4", object.where, question.endings.size());
     for (std::string& ending : question.endings) {
       ending = without_brackets(ending);
-      if (ending.empty()) throw DataError(object.where + " has an empty ending");
+      if (ending.empty()) throw DataError("{} has an empty ending", object.where);
     }
     const std::string label = object.has("label") && object.json["label"].is_string()
                                   ? object.text("label")
                                   : std::to_string(object.number("label"));
     if (label.size() != 1 || label[0] < '0' || label[0] > '3')
-      throw DataError(object.where + ": 'label' must be 0 to 3, not '" + label + "'");
+      throw DataError("{}: 'label' must be 0 to 3, not '{}'", object.where, label);
     question.label = label[0] - '0';
     questions.push_back(std::move(question));
   }

@@ -21,7 +21,7 @@ class HumanEval final : public QuestionTask {
   };
   explicit HumanEval(const Options& options)
       : QuestionTask("human-eval", options),
-        chat_(options.chat != "plain"),
+        chat_(options.chat != Chat::plain),
         request_(options.request),
         limits_(options.limits) {}
 

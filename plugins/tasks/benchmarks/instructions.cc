@@ -21,20 +21,20 @@ struct Wanted {
   const Json& json;
   const Json& at(const char* key) const {
     if (!json.contains(key) || json[key].is_null())
-      throw DataError("IFEval's instruction '" + json["instruction"].get<std::string>() +
-                      "' has no '" + key + "'");
+      throw DataError("IFEval's instruction '{}' has no '{}'",
+                      json["instruction"].get<std::string>(), key);
     return json[key];
   }
   std::string text(const char* key) const {
     if (!at(key).is_string())
-      throw DataError("IFEval's instruction '" + json["instruction"].get<std::string>() +
-                      "' has something else than a text under '" + key + "'");
+      throw DataError("IFEval's instruction '{}' has something else than a text under '{}'",
+                      json["instruction"].get<std::string>(), key);
     return at(key).get<std::string>();
   }
   std::int64_t number(const char* key) const {
     if (!at(key).is_number())
-      throw DataError("IFEval's instruction '" + json["instruction"].get<std::string>() +
-                      "' has something else than a number under '" + key + "'");
+      throw DataError("IFEval's instruction '{}' has something else than a number under '{}'",
+                      json["instruction"].get<std::string>(), key);
     return static_cast<std::int64_t>(at(key).get<double>());
   }
   std::vector<std::string> texts(const char* key) const {
@@ -47,7 +47,7 @@ struct Wanted {
   bool relates(std::int64_t count, const char* relation, const char* key) const {
     const std::string how = text(relation);
     if (how != "less than" && how != "at least")
-      throw DataError("IFEval knows no relation '" + how + "'");
+      throw DataError("IFEval knows no relation '{}'", how);
     return how == "less than" ? count < number(key) : count >= number(key);
   }
 };
@@ -294,7 +294,7 @@ std::optional<bool> follows(const Json& instruction, const std::string& answer) 
   const std::string kind = instruction.at("instruction").get<std::string>();
   if (kind == "language:response_language") return std::nullopt;
   const auto check = kChecks.find(kind);
-  if (check == kChecks.end()) throw DataError("IFEval's instruction '" + kind + "' is not known");
+  if (check == kChecks.end()) throw DataError("IFEval's instruction '{}' is not known", kind);
   return !stripped(answer).empty() && check->second({instruction}, answer);
 }
 

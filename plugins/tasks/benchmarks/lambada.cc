@@ -57,8 +57,7 @@ class Lambada final : public Task {
     const std::size_t end = passage.find_last_not_of(" \t\n"),
                       gap = end == std::string::npos ? end : passage.find_last_of(" \t\n", end);
     if (gap == std::string::npos)
-      throw DataError("'" + options_.path + "' passage " + std::to_string(size()) +
-                      " has fewer than two words");
+      throw DataError("'{}' passage {} has fewer than two words", options_.path, size());
     const std::string word = passage.substr(gap + 1, end - gap);
     std::string before;  // The words before it, joined by one space.
     for (const char c : passage.substr(0, gap)) {

@@ -27,8 +27,7 @@ class Math final : public QuestionTask {
     std::vector<FileQuestion> questions = parse_math(text, name);
     for (const FileQuestion& question : questions)
       if (!math_answer(question.answer))
-        throw DataError("'" + name + "' problem " + question.id +
-                        " has no \\boxed{} in its solution");
+        throw DataError("'{}' problem {} has no \\boxed{{}} in its solution", name, question.id);
     return questions;
   }
 };

@@ -18,7 +18,9 @@ class Mbpp final : public QuestionTask {
     }
   };
   explicit Mbpp(const Options& options)
-      : QuestionTask("mbpp", options), chat_(options.chat != "plain"), limits_(options.limits) {}
+      : QuestionTask("mbpp", options),
+        chat_(options.chat != Chat::plain),
+        limits_(options.limits) {}
 
   void load(const Tokenizer* tokenizer) override {
     QuestionTask::load(tokenizer);

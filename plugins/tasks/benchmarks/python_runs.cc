@@ -80,11 +80,12 @@ void PythonLimits::check(const std::string& task) const {
   if (python.empty()) return;
   const auto [succeeded, result] = run("", {python, 60, 4096});
   if (succeeded) return;
-  throw ConfigError("task." + task + ".python = " + python +
-                    " cannot run: programs of a model run only in a bubblewrap sandbox, and " +
-                    (result.message.empty()
-                         ? "this one ends with status " + std::to_string(result.status)
-                         : result.message));
+  throw ConfigError(
+      "task.{}.python = {} cannot run: programs of a model run only in a bubblewrap sandbox, and "
+      "{}",
+      task, python,
+      result.message.empty() ? "this one ends with status " + std::to_string(result.status)
+                             : result.message);
 }
 
 bool python_succeeds(const std::string& program, const PythonLimits& limits) {

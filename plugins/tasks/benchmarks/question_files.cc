@@ -38,17 +38,18 @@ bool is_token(const Tokenizer& tokenizer, const std::string& text) {
   return tokenizer.encode(text).size() == 1;
 }
 
-std::string markup_of(const Tokenizer& tokenizer) {
-  return is_token(tokenizer, "<|im_start|>")          ? "chatml"
-         : is_token(tokenizer, "<|start_header_id|>") ? "headers"
-         : is_token(tokenizer, "<role>")              ? "roles"
-                                                      : "plain";
+Chat markup_of(const Tokenizer& tokenizer) {
+  return is_token(tokenizer, "<|im_start|>")          ? Chat::chatml
+         : is_token(tokenizer, "<|start_header_id|>") ? Chat::headers
+         : is_token(tokenizer, "<role>")              ? Chat::roles
+                                                      : Chat::plain;
 }
 
 // Writes how one speaker's turn is marked. With a null `what` only its beginning is written.
-std::string marked(const std::string& markup, const std::string& who, const std::string* what) {
-  if (markup == "chatml") return "<|im_start|>" + who + "\n" + (what ? *what + "<|im_end|>\n" : "");
-  if (markup == "headers")
+std::string marked(Chat markup, const std::string& who, const std::string* what) {
+  if (markup == Chat::chatml)
+    return "<|im_start|>" + who + "\n" + (what ? *what + "<|im_end|>\n" : "");
+  if (markup == Chat::headers)
     return "<|start_header_id|>" + who + "<|end_header_id|>\n\n" +
            (what ? *what + "<|eot_id|>" : "");
   const std::string role = who == "user" ? "HUMAN" : who == "assistant" ? "ASSISTANT" : "SYSTEM";
@@ -119,13 +120,13 @@ std::vector<FileQuestion> parse_ifeval(const std::string& text, const std::strin
     const std::vector<std::string> kinds = object.texts("instruction_id_list");
     if (!object.has("kwargs") || !object.json["kwargs"].is_array() ||
         object.json["kwargs"].size() != kinds.size())
-      throw DataError(object.where +
-                      " has not one entry under 'kwargs' for each of 'instruction_id_list'");
+      throw DataError("{} has not one entry under 'kwargs' for each of 'instruction_id_list'",
+                      object.where);
     for (std::size_t i = 0; i < kinds.size(); ++i) {
       nlohmann::json instruction = object.json["kwargs"][i];
       if (instruction.is_null()) instruction = nlohmann::json::object();
       if (!instruction.is_object())
-        throw DataError(object.where + " has something else than objects under 'kwargs'");
+        throw DataError("{} has something else than objects under 'kwargs'", object.where);
       instruction["instruction"] = kinds[i];
       question.tests.push_back(instruction.dump());
     }
@@ -143,7 +144,6 @@ void QuestionFileOptions::declare(OptionSet& set) {
           "of those, the share of each subject that is asked: its first questions, rounded up, as "
           "lm-eval's --limit 0.1 has it; 0: all");
   set.add("subset", &subset)
-      .one_of({"first", "shuffled"})
       .help("which: the first of the file, or of a fixed shuffle of it, in the order of the file");
   set.add("subset_seed", &subset_seed)
       .in(0, 4294967295.0)
@@ -165,7 +165,6 @@ void QuestionFileOptions::declare(OptionSet& set) {
   set.add("instruction", &instruction)
       .help("text after the question, such as: Put your final answer within \\boxed{}.");
   set.add("chat", &chat)
-      .one_of({"plain", "model", "chatml", "headers", "roles"})
       .help(
           "how turns are marked: plain by `turn`; chatml (Qwen, SDAR, Fast-dLLM, Dream), headers "
           "(LLaDA), roles (LLaDA2); model: by what the tokenizer has");
@@ -185,7 +184,7 @@ std::vector<int> chosen_questions(int total, const QuestionFileOptions& options)
   total -= skipped;
   std::vector<int> all(static_cast<std::size_t>(total));
   std::iota(all.begin(), all.end(), 0);
-  if (options.subset == "shuffled")
+  if (options.subset == Subset::shuffled)
     all = python_shuffle(total, static_cast<std::uint32_t>(options.subset_seed));
   if (options.count > 0 && options.count < total)
     all.resize(static_cast<std::size_t>(options.count));
@@ -208,15 +207,15 @@ std::vector<int> share_of_subjects(const std::vector<int>& chosen,
 
 std::string prompt_text(const QuestionFileOptions& options, const Tokenizer& tokenizer,
                         const std::vector<Turn>& examples, const std::string& question) {
-  const std::string markup = options.chat == "model" ? markup_of(tokenizer) : options.chat,
-                    system = with_lines(options.system);
+  const Chat markup = options.chat == Chat::model ? markup_of(tokenizer) : options.chat;
+  const std::string system = with_lines(options.system);
   const auto asked = [&](const std::string& text) {
     return options.instruction.empty() ? text : text + "\n" + with_lines(options.instruction);
   };
   std::string text;
-  if (markup != "plain") {
+  if (markup != Chat::plain) {
     // LLaDA's template begins with this token.
-    if (markup == "headers" && is_token(tokenizer, "<|startoftext|>")) text = "<|startoftext|>";
+    if (markup == Chat::headers && is_token(tokenizer, "<|startoftext|>")) text = "<|startoftext|>";
     if (!system.empty()) text += marked(markup, "system", &system);
     for (const Turn& example : examples) {
       const std::string one = asked(example.question);

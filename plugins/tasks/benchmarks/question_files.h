@@ -2,8 +2,10 @@
 // asked, and makes a prompt of a question.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/config/options.h"
@@ -13,11 +15,12 @@ namespace draftlab {
 
 struct FileQuestion {
   std::string id, text, answer;
-  std::vector<std::string> tests;  // MBPP: assertions; HumanEval: its check, called; IFEval:
-                                   // instructions, each a JSON object
-  std::string setup;               // MBPP: what runs before them; HumanEval: the function's name
-  std::string behind = {};         // HumanEval infilling: what follows the answer
-  std::string subject = {};        // MATH: the part of the benchmark that it belongs to
+  // MBPP has assertions, HumanEval its check as it is called, and IFEval instructions, each a JSON
+  // object.
+  std::vector<std::string> tests;
+  std::string setup;         // What MBPP runs before them, or the name of HumanEval's function.
+  std::string behind = {};   // What follows the answer in HumanEval's infilling.
+  std::string subject = {};  // The part of MATH that the question belongs to.
 };
 
 // Each of these functions reads its benchmark's JSON lines, or one array of the same objects. They
@@ -37,9 +40,20 @@ std::vector<FileQuestion> parse_human_eval(const std::string& text, const std::s
 // returned carry their kind under `instruction`.
 std::vector<FileQuestion> parse_ifeval(const std::string& text, const std::string& name);
 
+// Which questions of a file are asked.
+enum class Subset { first, shuffled };
+constexpr std::array<std::string_view, 2> words(Subset) { return {"first", "shuffled"}; }
+
+// How turns are marked; by what the tokenizer has where it is `model`.
+enum class Chat { plain, model, chatml, headers, roles };
+constexpr std::array<std::string_view, 5> words(Chat) {
+  return {"plain", "model", "chatml", "headers", "roles"};
+}
+
 struct QuestionFileOptions {
-  std::string path, examples, subset = "first", system, instruction, chat = "plain",
-                              turn = "Question: {question}\\nAnswer: {answer}";
+  std::string path, examples, system, instruction, turn = "Question: {question}\\nAnswer: {answer}";
+  Subset subset = Subset::first;
+  Chat chat = Chat::plain;
   double share = 0;
   std::int64_t count = 0, few_shot = 0, subset_seed = 42, answer_tokens = 256, skip = 0,
                skip_examples = 0;

@@ -11,13 +11,13 @@ namespace draftlab {
 
 void QuestionTask::load(const Tokenizer* tokenizer) {
   if (options_.path.empty())
-    throw ConfigError("task." + name_ +
-                      ".path must name the file of questions (data/README.md says which)");
+    throw ConfigError("task.{}.path must name the file of questions (data/README.md says which)",
+                      name_);
   if (!tokenizer)
-    throw ConfigError("task '" + name_ + "' decodes text, but the model has no tokenizer");
+    throw ConfigError("task '{}' decodes text, but the model has no tokenizer", name_);
   if (options_.few_shot > 0 && options_.examples.empty())
-    throw ConfigError("task." + name_ + ".few_shot needs task." + name_ +
-                      ".examples, a file to take them from");
+    throw ConfigError("task.{}.few_shot needs task.{}.examples, a file to take them from", name_,
+                      name_);
   tokenizer_ = tokenizer;
   prompts_.clear();
   questions_.clear();
@@ -27,9 +27,8 @@ void QuestionTask::load(const Tokenizer* tokenizer) {
     const std::vector<FileQuestion> all = parse(read_utf8(options_.examples), options_.examples);
     const std::int64_t last = options_.skip_examples + options_.few_shot;
     if (static_cast<std::int64_t>(all.size()) < last)
-      throw DataError("'" + options_.examples + "' has " + std::to_string(all.size()) +
-                      " questions, task." + name_ + " asks for " + std::to_string(last) +
-                      " to take its examples from");
+      throw DataError("'{}' has {} questions, task.{} asks for {} to take its examples from",
+                      options_.examples, all.size(), name_, last);
     for (std::int64_t i = options_.skip_examples; i < last; ++i)
       examples.push_back(turn(all[static_cast<std::size_t>(i)]));
   }
@@ -43,8 +42,8 @@ void QuestionTask::load(const Tokenizer* tokenizer) {
     digest_ = digest_of(prompts_.back().reference, digest_);
   }
   if (prompts_.empty())
-    throw DataError("'" + options_.path + "' has no question beyond the " +
-                    std::to_string(options_.skip) + " that task." + name_ + ".skip leaves out");
+    throw DataError("'{}' has no question beyond the {} that task.{}.skip leaves out",
+                    options_.path, options_.skip, name_);
 }
 
 Prompt QuestionTask::canvas_of(const FileQuestion& question,
@@ -57,7 +56,7 @@ Prompt QuestionTask::canvas_of(const FileQuestion& question,
 
 std::string QuestionTask::text(const Prompt& prompt, const Canvas& canvas) const {
   std::string text = answer_text(*tokenizer_, prompt, canvas);
-  if (options_.chat == "plain")
+  if (options_.chat == Chat::plain)
     for (const std::string& end : until())
       if (!end.empty()) text.resize(std::min(text.size(), text.find(end)));
   return text;

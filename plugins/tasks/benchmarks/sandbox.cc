@@ -29,16 +29,18 @@ namespace fs = std::filesystem;
 
 constexpr const char* kBwrap = "/usr/bin/bwrap";
 constexpr std::size_t kLongestMessage = 4096;
-constexpr int kFilterDescriptor = 3;  // where bubblewrap finds the filter of system calls
+// The descriptor at which bubblewrap finds the filter of system calls.
+constexpr int kFilterDescriptor = 3;
 constexpr int kNotStarted = 127;
-constexpr unsigned kNobody = 65534;  // the user as whom a program runs when root starts it
+constexpr unsigned kNobody = 65534;  // The user as whom a program runs when root starts it.
 
 #if defined(__x86_64__)
 constexpr std::uint32_t kMachine = AUDIT_ARCH_X86_64;
 #elif defined(__aarch64__)
 constexpr std::uint32_t kMachine = AUDIT_ARCH_AARCH64;
 #else
-constexpr std::uint32_t kMachine = 0;  // every call is refused, and with it every program
+// On other machines every call is refused, and with it every program.
+constexpr std::uint32_t kMachine = 0;
 #endif
 
 // System calls that a program in the sandbox cannot make: those that start processes, reach into
@@ -97,7 +99,8 @@ std::string filter() {
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kMachine, 1, 0),
       BPF_STMT(BPF_RET | BPF_K, kRefused),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kNumber),
-      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),  // x32, another numbering
+      // The numbering of x32 is another one.
+      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, kRefused),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
@@ -222,7 +225,9 @@ SandboxResult run_in_sandbox(const std::vector<std::string>& command, const std:
     usleep(1000);
   if (ended == 0) {
     kill(-child,
-         SIGKILL);  // bwrap; the sandbox's first process dies with it, and with that all others
+         // This ends bubblewrap; the sandbox's first process dies with it, and with that all
+         // others.
+         SIGKILL);
     kill(child, SIGKILL);
     waitpid(child, &status, 0);
   }

@@ -8,14 +8,14 @@
 namespace draftlab {
 
 struct SandboxLimits {
-  std::int64_t seconds = 5;      // of wall time, and of CPU time of a process
-  std::int64_t megabytes = 512;  // of address space
+  std::int64_t seconds = 5;      // The seconds of wall time, and of CPU time of a process.
+  std::int64_t megabytes = 512;  // The megabytes of address space.
 };
 
 struct SandboxResult {
-  int status = -1;      // exit status; -1: it was killed, by a limit or otherwise
-  std::string message;  // the last kilobytes of what was written to the standard error, or why
-                        // nothing could be started
+  int status = -1;  // The exit status; -1 where it was killed, by a limit or otherwise.
+  // The last kilobytes that were written to the standard error, or why nothing could be started.
+  std::string message;
 };
 
 // Runs `command` (an absolute path and arguments) with `input` as its standard input. It sees the

@@ -27,7 +27,7 @@ class SpeedBench final : public QuestionTask {
     for (const JsonObject& object : json_objects(text, name)) {
       const std::vector<std::string> turns = object.texts("turns");
       if (turns.empty() || turns.front().empty())
-        throw DataError(object.where + " has no first turn under 'turns'");
+        throw DataError("{} has no first turn under 'turns'", object.where);
       FileQuestion question;
       const bool numbered =
           object.has("question_id") && object.json["question_id"].is_number_integer();

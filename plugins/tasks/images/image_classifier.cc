@@ -34,11 +34,11 @@ ImageClassifier ImageClassifier::open(const std::string& folder) {
     const std::string path = folder + "/" + name + ".npy";
     const NpyArray array = read_npy(path);
     if (array.shape.size() != (is_vector ? 1 : 2))
-      throw DataError("'" + path + "' must be a " + (is_vector ? "vector" : "matrix"));
+      throw DataError("'{}' must be a {}", path, is_vector ? "vector" : "matrix");
     matrix = Eigen::Map<const RowMajor>(array.values.data(), array.shape[0],
                                         is_vector ? 1 : array.shape[1])
                  .template cast<double>();
-    if (!matrix.allFinite()) throw DataError("'" + path + "' holds a value that is not finite");
+    if (!matrix.allFinite()) throw DataError("'{}' holds a value that is not finite", path);
   });
   const ImageClassifier& c = classifier;
   const bool fits = c.hidden_bias.size() == c.hidden_weight.rows() &&
@@ -49,8 +49,8 @@ ImageClassifier ImageClassifier::open(const std::string& folder) {
                     c.feature_mean.size() == c.narrow_weight.rows() &&
                     c.feature_weight.cols() == c.narrow_weight.rows() && c.classes() > 0;
   if (!fits)
-    throw DataError("the arrays of '" + folder +
-                    "' do not fit each other: they are of no one classifier");
+    throw DataError("the arrays of '{}' do not fit each other: they are of no one classifier",
+                    folder);
   return classifier;
 }
 

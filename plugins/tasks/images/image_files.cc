@@ -25,10 +25,10 @@ class IdxFile {
       : path_(path), file_(nullptr, gzclose) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error))
-      throw DataError("there is no file '" + path + "'");
+      throw DataError("there is no file '{}'", path);
     file_.reset(gzopen(path.c_str(), "rb"));
-    if (!file_) throw DataError("cannot read '" + path + "'");
-    if (number() != magic) throw DataError("'" + path + "' holds no IDX " + what);
+    if (!file_) throw DataError("cannot read '{}'", path);
+    if (number() != magic) throw DataError("'{}' holds no IDX {}", path, what);
   }
   std::uint32_t number() {
     unsigned char bytes[4];
@@ -38,7 +38,7 @@ class IdxFile {
   }
   void read(unsigned char* bytes, std::size_t count) {
     if (gzread(file_.get(), bytes, static_cast<unsigned>(count)) != static_cast<int>(count))
-      throw DataError("'" + path_ + "' is cut short or damaged");
+      throw DataError("'{}' is cut short or damaged", path_);
   }
 
  private:
@@ -54,12 +54,10 @@ std::vector<LabelledImage> read_idx(const std::string& images, const std::string
   const std::uint32_t there = pixels.number(), named = classes.number(), rows = pixels.number(),
                       columns = pixels.number();
   if (there != named)
-    throw DataError("'" + images + "' holds " + std::to_string(there) + " images and '" + labels +
-                    "' " + std::to_string(named) + " labels");
+    throw DataError("'{}' holds {} images and '{}' {} labels", images, there, labels, named);
   if (rows < 1 || columns < 1 || rows > kLongestSide || columns > kLongestSide)
-    throw DataError("'" + images + "' holds images of " + std::to_string(rows) + " x " +
-                    std::to_string(columns) + ", whose sides must be in [1, " +
-                    std::to_string(kLongestSide) + "]");
+    throw DataError("'{}' holds images of {} x {}, whose sides must be in [1, {}]", images, rows,
+                    columns, kLongestSide);
   std::vector<LabelledImage> read;
   std::vector<unsigned char> bytes(std::size_t{rows} * columns);
   for (std::int64_t i = 0; i < std::min<std::int64_t>(count, there); ++i) {
@@ -70,7 +68,7 @@ std::vector<LabelledImage> read_idx(const std::string& images, const std::string
     read.push_back(
         {Eigen::Map<const Bytes>(bytes.data(), rows, columns).cast<double>() / 255, label});
   }
-  if (read.empty()) throw DataError("'" + images + "' holds no image");
+  if (read.empty()) throw DataError("'{}' holds no image", images);
   return read;
 }
 
@@ -82,7 +80,7 @@ std::vector<LabelledImage> read_optdigits(const std::string& path, std::int64_t 
     if (blank(text) || text.starts_with('#')) continue;
     if (static_cast<std::int64_t>(read.size()) == count) break;
     const auto refuse = [&](const std::string& rule) -> DataError {
-      return DataError("'" + path + "' line " + std::to_string(line) + ": " + rule);
+      return DataError("'{}' line {}: {}", path, line, rule);
     };
     std::vector<int> values;
     const char *at = text.data(), *const end = at + text.size();
@@ -109,7 +107,7 @@ std::vector<LabelledImage> read_optdigits(const std::string& path, std::int64_t 
     }
     read.push_back(std::move(image));
   }
-  if (read.empty()) throw DataError("'" + path + "' holds no image");
+  if (read.empty()) throw DataError("'{}' holds no image", path);
   return read;
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/npy.h"
+#include "core/base/words.h"
 #include "core/prob/chance.h"
 #include "plugins/tasks/images/digits.h"
 #include "plugins/tasks/images/image_files.h"
@@ -14,13 +15,10 @@ namespace draftlab {
 
 void ImageSetOptions::declare(OptionSet& set) {
   set.add("source", &source)
-      .one_of({"digits", "idx", "optdigits", "npy"})
       .help(
           "digits: generated ones of 16 x 16; idx: MNIST's files, gzipped or not; optdigits: UCI's "
           "8 x 8; npy: numpy arrays, see path");
-  set.add("split", &split)
-      .one_of({"train", "tune", "test"})
-      .help("of the generated digits; splits share no draws");
+  set.add("split", &split).help("of the generated digits; splits share no draws");
   set.add("path", &path)
       .help(
           "file of images; of npy: tokens [N, positions, dimension] as they are, or latents [N, "
@@ -43,8 +41,8 @@ void ImageSetOptions::declare(OptionSet& set) {
 }
 
 ImageSet::ImageSet(const ImageSetOptions& options) : options_(options) {
-  const std::string& source = options_.source;
-  if (source == "digits") {
+  const ImageSource source = options_.source;
+  if (source == ImageSource::digits) {
     if (options_.patch != kDigitPatch || options_.classes != 10)
       throw ConfigError("source = digits has patch = 4 and classes = 10");
     positions_ = kDigitSide / kDigitPatch * (kDigitSide / kDigitPatch),
@@ -52,26 +50,24 @@ ImageSet::ImageSet(const ImageSetOptions& options) : options_(options) {
     return;
   }
   if (options_.path.empty())
-    throw ConfigError("source = " + source + " needs path, the file of its images");
-  if (options_.labels.empty() && source != "optdigits")
-    throw ConfigError("source = " + source + " needs labels, the file of its classes");
-  if (source == "idx")
+    throw ConfigError("source = {} needs path, the file of its images", word(source));
+  if (options_.labels.empty() && source != ImageSource::optdigits)
+    throw ConfigError("source = {} needs labels, the file of its classes", word(source));
+  if (source == ImageSource::idx)
     keep(read_idx(options_.path, options_.labels, options_.count));
-  else if (source == "optdigits")
+  else if (source == ImageSource::optdigits)
     keep(read_optdigits(options_.path, options_.count));
   else
     read_tokens();
   for (std::size_t i = 0; i < labels_.size(); ++i) {
     if (labels_[i] < 0 || labels_[i] >= options_.classes)
-      throw DataError("'" + options_.path + "': image " + std::to_string(i) + " has class " +
-                      std::to_string(labels_[i]) +
-                      ", which must be below classes = " + std::to_string(options_.classes));
+      throw DataError("'{}': image {} has class {}, which must be below classes = {}",
+                      options_.path, i, labels_[i], options_.classes);
   }
   for (std::size_t i = 0; i < values_.size(); ++i) {
     if (!std::isfinite(values_[i]))
-      throw DataError("'" + options_.path + "': image " +
-                      std::to_string(i / (values_.size() / labels_.size())) +
-                      " holds a value that is not finite");
+      throw DataError("'{}': image {} holds a value that is not finite", options_.path,
+                      i / (values_.size() / labels_.size()));
   }
   const auto hash = [](const auto& values, std::uint64_t seed) {
     return stable_hash(
@@ -87,9 +83,8 @@ void ImageSet::keep(const std::vector<LabelledImage>& images) {
   const int patch = static_cast<int>(options_.patch);
   const Eigen::Index rows = images.front().pixels.rows(), columns = images.front().pixels.cols();
   if (rows % patch != 0 || columns % patch != 0)
-    throw DataError("'" + options_.path + "': images of " + std::to_string(rows) + " x " +
-                    std::to_string(columns) +
-                    " are not cut evenly by patch = " + std::to_string(patch));
+    throw DataError("'{}': images of {} x {} are not cut evenly by patch = {}", options_.path, rows,
+                    columns, patch);
   positions_ = static_cast<int>(rows / patch * (columns / patch)), dimension_ = patch * patch;
   const PixelScale scale{options_.mean, options_.deviation};
   for (const LabelledImage& image : images) {
@@ -107,12 +102,13 @@ void ImageSet::read_tokens() {
   const std::vector<std::int64_t>& shape = array.shape;
   const bool latents = shape.size() == 4;
   if ((shape.size() != 3 && !latents) || array.values.empty())
-    throw DataError("'" + options_.path +
-                    "' must hold tokens [N, positions, dimension] or latents [N, channels, height, "
-                    "width], at least one");
+    throw DataError(
+        "'{}' must hold tokens [N, positions, dimension] or latents [N, channels, height, width], "
+        "at least one",
+        options_.path);
   if (classes.shape.size() != 1 || classes.shape[0] != shape[0])
-    throw DataError("'" + options_.labels + "' must hold one class for each of the " +
-                    std::to_string(shape[0]) + " images of '" + options_.path + "'");
+    throw DataError("'{}' must hold one class for each of the {} images of '{}'", options_.labels,
+                    shape[0], options_.path);
   for (const float label : classes.values) labels_.push_back(static_cast<int>(label));
   if (!latents) {
     positions_ = static_cast<int>(shape[1]), dimension_ = static_cast<int>(shape[2]);
@@ -123,9 +119,8 @@ void ImageSet::read_tokens() {
   const std::int64_t channels = shape[1], height = shape[2], width = shape[3],
                      patch = options_.patch;
   if (height % patch != 0 || width % patch != 0)
-    throw DataError("'" + options_.path + "': latents of " + std::to_string(height) + " x " +
-                    std::to_string(width) +
-                    " are not cut evenly by patch = " + std::to_string(patch));
+    throw DataError("'{}': latents of {} x {} are not cut evenly by patch = {}", options_.path,
+                    height, width, patch);
   positions_ = static_cast<int>(height / patch * (width / patch)),
   dimension_ = static_cast<int>(channels * patch * patch);
   const PixelScale scale{options_.mean, options_.deviation};
@@ -143,11 +138,10 @@ void ImageSet::read_tokens() {
 }
 
 ImageSet::Item ImageSet::item(std::int64_t index) const {
-  if (index < 0 || index >= size())
-    throw Fault("image " + std::to_string(index) + " of " + std::to_string(size()));
-  if (options_.source == "digits") {
-    const LabelledImage image = make_digit(static_cast<std::uint64_t>(options_.seed), index,
-                                           problem_split_named(options_.split));
+  if (index < 0 || index >= size()) throw Fault("image {} of {}", index, size());
+  if (options_.source == ImageSource::digits) {
+    const LabelledImage image =
+        make_digit(static_cast<std::uint64_t>(options_.seed), index, options_.split);
     return {tokens_of(image.pixels, kDigitPatch), image.label};
   }
   using Tokens = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -157,8 +151,8 @@ ImageSet::Item ImageSet::item(std::int64_t index) const {
 }
 
 std::string ImageSet::id(std::int64_t index) const {
-  const std::string name = options_.source == "digits"
-                               ? "digits-" + options_.split
+  const std::string name = options_.source == ImageSource::digits
+                               ? "digits-" + std::string(word(options_.split))
                                : std::filesystem::path(options_.path).stem().string();
   return name + "-" + std::to_string(index);
 }

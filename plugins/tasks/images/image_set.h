@@ -2,17 +2,28 @@
 // or tokens that another program's encoder made (the KL-16 latents of MAR).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/config/options.h"
 #include "plugins/tasks/images/labelled_image.h"
+#include "plugins/tasks/problem_split.h"
 
 namespace draftlab {
 
+// Where images come from.
+enum class ImageSource { digits, idx, optdigits, npy };
+constexpr std::array<std::string_view, 4> words(ImageSource) {
+  return {"digits", "idx", "optdigits", "npy"};
+}
+
 struct ImageSetOptions {
-  std::string source = "digits", split = "test", path, labels;
+  ImageSource source = ImageSource::digits;
+  ProblemSplit split = ProblemSplit::test;
+  std::string path, labels;
   std::int64_t count = 1000, seed = 1, patch = 4, classes = 10;
   double mean = 0.18, deviation = 0.33;
   void declare(OptionSet& set);
@@ -26,7 +37,8 @@ class ImageSet {
   explicit ImageSet(const ImageSetOptions& options);
 
   std::int64_t size() const {
-    return options_.source == "digits" ? options_.count : static_cast<std::int64_t>(labels_.size());
+    return options_.source == ImageSource::digits ? options_.count
+                                                  : static_cast<std::int64_t>(labels_.size());
   }
   // The number of tokens of an image.
   int positions() const { return positions_; }

@@ -44,11 +44,11 @@ class Images final : public Task {
     if (options_.classifier.empty()) return;
     classifier_ = ImageClassifier::open(options_.classifier);
     if (classifier_->inputs() != values || classifier_->classes() != set_->classes())
-      throw DataError("task.images.classifier = " + options_.classifier + " reads images of " +
-                      std::to_string(classifier_->inputs()) + " values in " +
-                      std::to_string(classifier_->classes()) +
-                      " classes, and those of the task have " + std::to_string(values) + " in " +
-                      std::to_string(set_->classes()));
+      throw DataError(
+          "task.images.classifier = {} reads images of {} values in {} classes, and those of the "
+          "task have {} in {}",
+          options_.classifier, classifier_->inputs(), classifier_->classes(), values,
+          set_->classes());
   }
   int size() const override { return static_cast<int>(set_->size()); }
   Prompt prompt(int index) const override {
@@ -87,8 +87,8 @@ class Images final : public Task {
     for (int t = 0; t < set_->positions(); ++t) {
       const Eigen::VectorXd& value = canvas.value(t + 1);
       if (value.size() != dimension)
-        throw ConfigError("the model decodes tokens of " + std::to_string(value.size()) +
-                          " values, and those of task images have " + std::to_string(dimension));
+        throw ConfigError("the model decodes tokens of {} values, and those of task images have {}",
+                          value.size(), dimension);
       values.segment(t * dimension, dimension) = value;
     }
     return values;

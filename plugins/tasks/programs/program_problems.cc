@@ -267,13 +267,6 @@ int most_tokens(const std::string& text) {
 
 }  // namespace
 
-ProgramSplit program_split_named(const std::string& name) {
-  if (name == "train") return ProgramSplit::train;
-  if (name == "tune") return ProgramSplit::tune;
-  if (name == "test") return ProgramSplit::test;
-  throw Fault("there is no split '" + name + "'");
-}
-
 ProgramSplit program_split_of(const std::string& answer) {
   const std::uint64_t sixteenth = stable_hash(answer) % 16;
   return sixteenth == 0   ? ProgramSplit::test

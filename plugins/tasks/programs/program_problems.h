@@ -2,8 +2,10 @@
 // solution in the small language (program_language.h). data/README.md describes the families.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace draftlab {
@@ -11,8 +13,8 @@ namespace draftlab {
 // A problem belongs to one split by a hash of its solution, so neither a function nor a sentence
 // that asks for it is in two splits.
 enum class ProgramSplit { train, tune, test };
+constexpr std::array<std::string_view, 3> words(ProgramSplit) { return {"train", "tune", "test"}; }
 // Throws a Fault for any other name.
-ProgramSplit program_split_named(const std::string& name);
 
 struct ProgramProblem {
   // A question such as "Add up the numbers in xs that are odd, each squared, then halve it."

@@ -64,8 +64,7 @@ std::vector<TestedProgram> make_tested_programs(std::uint64_t seed, std::int64_t
   std::set<std::string> seen;
   for (std::int64_t i = 0; static_cast<std::int64_t>(made.size()) < count; ++i) {
     if (i > 20 * count + 100)
-      throw Fault("the generator of programs does not yield " + std::to_string(count) +
-                  " distinct problems");
+      throw Fault("the generator of programs does not yield {} distinct problems", count);
     TestedProgram one{make_program_problem(seed, i, split), {}};
     if (!seen.insert(one.problem.answer).second) continue;
     one.tests = make_program_tests(one.problem.answer, tests);
@@ -82,8 +81,7 @@ std::vector<ProgramTest> make_program_tests(const std::string& answer, int count
   Arguments arguments(answer);
   std::vector<ProgramTest> tests;
   for (int tries = 0; static_cast<int>(tests.size()) < count; ++tries) {
-    if (tries > 50 * count)
-      throw Fault("the solution '" + answer + "' hardly ever returns anything");
+    if (tries > 50 * count) throw Fault("the solution '{}' hardly ever returns anything", answer);
     std::vector<ProgramValue> given = arguments.next();
     ProgramOutcome outcome = reference.run("f", given);
     if (outcome.ok()) tests.push_back({std::move(given), std::move(outcome.value)});

@@ -2,6 +2,7 @@
 // language of the project's own (program_language.h). An answer is scored by what it does: it must
 // pass tests, in an interpreter with limits.
 #include "core/base/error.h"
+#include "core/base/words.h"
 #include "core/config/plugin.h"
 #include "plugins/tasks/answers.h"
 #include "plugins/tasks/programs/program_tests.h"
@@ -13,13 +14,12 @@ namespace {
 class Programs final : public Task {
  public:
   struct Options {
-    std::string split = "test";
+    ProgramSplit split = ProgramSplit::test;
     std::int64_t count = 1000, seed = 1, answer_tokens = 64, tests = 40, steps = 20000,
                  elements = 20000;
     bool begin = true;
     void declare(OptionSet& set) {
       set.add("split", &split)
-          .one_of({"train", "tune", "test"})
           .help(
               "of the generated problems; they never share one: choose arms on tune, report on "
               "test");
@@ -53,9 +53,9 @@ class Programs final : public Task {
     tokenizer_ = tokenizer;
     prompts_.clear();
     digest_.clear();
-    for (const TestedProgram& made : make_tested_programs(
-             static_cast<std::uint64_t>(options_.seed), options_.count,
-             static_cast<int>(options_.tests), program_split_named(options_.split))) {
+    for (const TestedProgram& made :
+         make_tested_programs(static_cast<std::uint64_t>(options_.seed), options_.count,
+                              static_cast<int>(options_.tests), options_.split)) {
       prompts_.push_back(asked(made.problem, prompts_.size()));
       digest_ = digest_of(prompts_.back().reference, digest_);
     }
@@ -79,12 +79,13 @@ class Programs final : public Task {
   Prompt asked(const ProgramProblem& problem, std::size_t number) const {
     const std::size_t least = tokenizer_->encode(problem.answer).size() + 1;
     if (least > static_cast<std::size_t>(options_.answer_tokens))
-      throw ConfigError("task.programs.answer_tokens = " + std::to_string(options_.answer_tokens) +
-                        " must be at least " + std::to_string(least) + ": so many has '" +
-                        problem.answer + "' with the end of text");
-    Prompt prompt = question_prompt("programs-" + options_.split + "-" + std::to_string(number),
-                                    problem.question, problem.answer, *tokenizer_,
-                                    options_.answer_tokens, options_.begin);
+      throw ConfigError(
+          "task.programs.answer_tokens = {} must be at least {}: so many has '{}' with the end of "
+          "text",
+          options_.answer_tokens, least, problem.answer);
+    Prompt prompt = question_prompt(
+        "programs-" + std::string(word(options_.split)) + "-" + std::to_string(number),
+        problem.question, problem.answer, *tokenizer_, options_.answer_tokens, options_.begin);
     // The text stays as it was written, whatever the vocabulary makes of it, because the tests are
     // made from it.
     prompt.text = problem.answer;

@@ -38,8 +38,8 @@ Stories from_cloze_test(const CsvTable& table) {
     const auto& fields = table.rows[row];
     const std::string& right = fields[answer];
     if (right != "1" && right != "2")
-      throw DataError("'" + table.name + "' line " + std::to_string(table.lines[row]) +
-                      ": AnswerRightEnding must be 1 or 2, not '" + right + "'");
+      throw DataError("'{}' line {}: AnswerRightEnding must be 1 or 2, not '{}'", table.name,
+                      table.lines[row], right);
     FiveSentences story{table.has("InputStoryid") ? fields[table.column("InputStoryid")]
                                                   : "row-" + std::to_string(row),
                         {}};
@@ -82,7 +82,7 @@ Stories with_text(Stories stories, const std::string& path) {
       if (blank(sentence)) return true;
     return false;
   });
-  if (stories.empty()) throw DataError("'" + path + "' holds no story of five sentences");
+  if (stories.empty()) throw DataError("'{}' holds no story of five sentences", path);
   return stories;
 }
 
@@ -93,9 +93,10 @@ Stories read_story_csv(const std::string& path) {
   if (table.has("sentence1")) return with_text(from_columns(table), path);
   if (table.has("InputSentence1")) return with_text(from_cloze_test(table), path);
   if (table.has("document_id")) return with_text(from_sentences(table), path);
-  throw DataError("'" + path +
-                  "' has neither the columns sentence1 to sentence5, nor InputSentence1 to 4, nor "
-                  "document_id and text");
+  throw DataError(
+      "'{}' has neither the columns sentence1 to sentence5, nor InputSentence1 to 4, nor "
+      "document_id and text",
+      path);
 }
 
 Stories read_story_text(const std::string& path) {

@@ -4,6 +4,7 @@
 
 #include "core/base/documents.h"
 #include "core/base/error.h"
+#include "core/base/words.h"
 #include "plugins/tasks/prompts.h"
 #include "plugins/tasks/stories/stories.h"
 
@@ -15,26 +16,27 @@ namespace {
 class Documents {
  public:
   explicit Documents(const PassageOptions& options) : options_(options) {
-    if (options.source == "text")
-      texts_ =
-          options.documents == "lines" ? read_lines(options.path) : read_paragraphs(options.path);
-    if (options.source == "jsonl") texts_ = read_jsonl(options.path, options.field);
-    if (options.source == "csv") {
+    if (options.source == TextSource::text)
+      texts_ = options.documents == DocumentUnit::lines ? read_lines(options.path)
+                                                        : read_paragraphs(options.path);
+    if (options.source == TextSource::jsonl) texts_ = read_jsonl(options.path, options.field);
+    if (options.source == TextSource::csv) {
       const CsvTable table = read_csv(options.path);
       const std::size_t column = table.column(options.field);
       for (const auto& row : table.rows) texts_.push_back(row[column]);
     }
   }
   std::string name() const {
-    return options_.source == "stories" ? "stories-" + options_.split
-                                        : std::filesystem::path(options_.path).stem().string();
+    return options_.source == TextSource::stories
+               ? "stories-" + std::string(word(options_.split))
+               : std::filesystem::path(options_.path).stem().string();
   }
-  bool endless() const { return options_.source == "stories"; }
+  bool endless() const { return options_.source == TextSource::stories; }
   bool done(std::size_t index) const { return !endless() && index >= texts_.size(); }
   std::string text(std::size_t index) const {
     if (!endless()) return texts_[index];
     return make_story(static_cast<std::uint64_t>(options_.seed), static_cast<std::int64_t>(index),
-                      split_named(options_.split))
+                      options_.split)
         .text();
   }
 
@@ -46,16 +48,11 @@ class Documents {
 }  // namespace
 
 void PassageOptions::declare(OptionSet& set) {
-  set.add("source", &source)
-      .one_of({"stories", "text", "csv", "jsonl"})
-      .help("where texts come from; stories are generated");
+  set.add("source", &source).help("where texts come from; stories are generated");
   set.add("path", &path).help("the file, unless the source is stories");
   set.add("field", &field).help("column of a CSV file, or key of a JSON line, that holds the text");
-  set.add("documents", &documents)
-      .one_of({"lines", "paragraphs"})
-      .help("what a document of a text file is");
+  set.add("documents", &documents).help("what a document of a text file is");
   set.add("packing", &packing)
-      .one_of({"documents", "chunks", "chunks-xlnet"})
       .help(
           "documents: a canvas each; chunks: documents joined by <sep>, as draftlab's trainer "
           "joins them, and cut to `length` tokens; "
@@ -64,9 +61,7 @@ void PassageOptions::declare(OptionSet& set) {
       .help(
           "every canvas begins with <s>, where the tokenizer has one; it is always given: what "
           "draftlab's trainer shows a model");
-  set.add("split", &split)
-      .one_of({"train", "validation", "test"})
-      .help("of the generated stories; they never share one");
+  set.add("split", &split).help("of the generated stories; they never share one");
   set.add("length", &length)
       .in(3, 1 << 20)
       .help("tokens of a canvas, <s> included; of a document, at most");
@@ -77,14 +72,14 @@ void PassageOptions::declare(OptionSet& set) {
 
 Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer,
                        const std::string& task) {
-  if (options.source != "stories" && options.path.empty())
-    throw ConfigError("task." + task + ".path must name a file where task." + task +
-                      ".source = " + options.source);
-  if (!tokenizer)
-    throw ConfigError("task '" + task + "' decodes text, but the model has no tokenizer");
-  if (options.source == "stories" && options.count == 0)
-    throw ConfigError("task." + task + ".count must be at least 1 where task." + task +
-                      ".source = stories: the generator has no end");
+  if (options.source != TextSource::stories && options.path.empty())
+    throw ConfigError("task.{}.path must name a file where task.{}.source = {}", task, task,
+                      word(options.source));
+  if (!tokenizer) throw ConfigError("task '{}' decodes text, but the model has no tokenizer", task);
+  if (options.source == TextSource::stories && options.count == 0)
+    throw ConfigError(
+        "task.{}.count must be at least 1 where task.{}.source = stories: the generator has no end",
+        task, task);
   const Documents documents(options);
   const std::size_t most =
       options.count ? static_cast<std::size_t>(options.count) : std::string::npos;
@@ -102,10 +97,10 @@ Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer
     std::vector<Token> tokens = tokenizer->encode(documents.text(i));
     if (tokens.size() < static_cast<std::size_t>(options.least)) {
       if (!documents.endless()) continue;
-      throw ConfigError("task." + task + ".least = " + std::to_string(options.least) +
-                        " is more than a generated story has tokens");
+      throw ConfigError("task.{}.least = {} is more than a generated story has tokens", task,
+                        options.least);
     }
-    if (options.packing == "documents") {
+    if (options.packing == Packing::documents) {
       if (tokens.size() > length) tokens.resize(length);
       add(std::move(tokens), i);
       continue;
@@ -113,7 +108,7 @@ Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer
     packed.insert(packed.end(), tokens.begin(), tokens.end());
     packed.push_back(tokenizer->separator());
     // These are XLNet's ids of <cls></s>.
-    if (options.packing == "chunks-xlnet") packed.insert(packed.end(), {3, 2});
+    if (options.packing == Packing::chunks_xlnet) packed.insert(packed.end(), {3, 2});
     std::size_t at = 0;
     for (; packed.size() - at >= length && passages.items.size() < most; at += length)
       add({packed.begin() + static_cast<std::ptrdiff_t>(at),
@@ -122,9 +117,8 @@ Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer
     packed.erase(packed.begin(), packed.begin() + static_cast<std::ptrdiff_t>(at));
   }
   if (passages.items.empty())
-    throw DataError("'" + options.path +
-                    "' yields no canvas: its text is too short for length and least of task." +
-                    task);
+    throw DataError("'{}' yields no canvas: its text is too short for length and least of task.{}",
+                    options.path, task);
   return passages;
 }
 

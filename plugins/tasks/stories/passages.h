@@ -1,17 +1,39 @@
 // Texts cut into canvases, which the tasks `infill` and `prefix` decode.
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/config/options.h"
 #include "core/parts/task.h"
+#include "plugins/tasks/stories/stories.h"
 
 namespace draftlab {
 
+// Where texts come from.
+enum class TextSource { stories, text, csv, jsonl };
+constexpr std::array<std::string_view, 4> words(TextSource) {
+  return {"stories", "text", "csv", "jsonl"};
+}
+
+// What a document of a text file is.
+enum class DocumentUnit { lines, paragraphs };
+constexpr std::array<std::string_view, 2> words(DocumentUnit) { return {"lines", "paragraphs"}; }
+
+// How documents fill canvases.
+enum class Packing { documents, chunks, chunks_xlnet };
+constexpr std::array<std::string_view, 3> words(Packing) {
+  return {"documents", "chunks", "chunks-xlnet"};
+}
+
 struct PassageOptions {
-  std::string source = "stories", path, field = "text", documents = "lines", packing = "documents",
-              split = "test";
+  TextSource source = TextSource::stories;
+  std::string path, field = "text";
+  DocumentUnit documents = DocumentUnit::lines;
+  Packing packing = Packing::documents;
+  Split split = Split::test;
   std::int64_t length = 128, least = 16, count = 1000, seed = 1;
   bool begin = true;
   void declare(OptionSet& set);

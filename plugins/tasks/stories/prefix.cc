@@ -23,10 +23,10 @@ class Prefix final : public Task {
     if (given == 0)
       throw ConfigError(
           "task.prefix.prompt = 0 needs task.prefix.begin = true: something must be given");
-    if (options_.packing != "documents" && given >= options_.length)
+    if (options_.packing != Packing::documents && given >= options_.length)
       throw ConfigError(
-          "task.prefix.prompt = " + std::to_string(options_.prompt) +
-          " leaves nothing to decode of task.prefix.length = " + std::to_string(options_.length));
+          "task.prefix.prompt = {} leaves nothing to decode of task.prefix.length = {}",
+          options_.prompt, options_.length);
     options_.least = std::max(options_.least, options_.prompt + 1);
     options_.length = std::max(options_.length, given + 1);
   }

@@ -56,8 +56,7 @@ void draw_row(Slots& slots, const PlotTable& table, Choices& choices) {
   const std::vector<std::string> columns = split_at(table.columns, " | "),
                                  values = split_at(choices.of(table.rows), " | ");
   if (columns.size() != values.size())
-    throw Fault("the story table '" + table.columns + "' has a row of another width: '" +
-                values[0] + "'");
+    throw Fault("the story table '{}' has a row of another width: '{}'", table.columns, values[0]);
   for (std::size_t i = 0; i < columns.size(); ++i) slots[columns[i]] = values[i];
 }
 
@@ -68,8 +67,7 @@ std::string expand(const std::string& text, const Slots& slots, Choices& choices
     if (text[i] == '{') {
       const std::size_t close = text.find('}', i);
       const auto slot = slots.find(text.substr(i + 1, close - i - 1));
-      if (slot == slots.end())
-        throw Fault("the story template '" + text + "' names an unknown slot");
+      if (slot == slots.end()) throw Fault("the story template '{}' names an unknown slot", text);
       out += expand(slot->second, slots, choices);
       i = close;
     } else if (text[i] == '(') {
@@ -115,13 +113,6 @@ std::string Story::text() const {
   std::string text = sentences[0];
   for (int i = 1; i < 5; ++i) text += " " + sentences[i];
   return text;
-}
-
-Split split_named(const std::string& name) {
-  if (name == "train") return Split::train;
-  if (name == "validation") return Split::validation;
-  if (name == "test") return Split::test;
-  throw Fault("there is no split '" + name + "'");
 }
 
 Split split_of(const std::string& text) {

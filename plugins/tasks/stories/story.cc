@@ -1,7 +1,11 @@
 // The task `story` asks, of five sentences, for the middle one or the three in the middle (ASSD,
 // Table 3). Sentences are encoded one by one, and a hidden sentence has as many positions as the
 // reference.
+#include <array>
+#include <string_view>
+
 #include "core/base/error.h"
+#include "core/base/words.h"
 #include "core/config/plugin.h"
 #include "core/metrics/text_metrics.h"
 #include "plugins/tasks/prompts.h"
@@ -12,26 +16,31 @@
 namespace draftlab {
 namespace {
 
+// Where stories come from.
+enum class StorySource { stories, csv, text };
+constexpr std::array<std::string_view, 3> words(StorySource) { return {"stories", "csv", "text"}; }
+
+// How many sentences are hidden.
+enum class Hidden { one, three };
+constexpr std::array<std::string_view, 2> words(Hidden) { return {"1", "3"}; }
+
 class StoryTask final : public Task {
  public:
   struct Options {
-    std::string source = "stories", path, split = "test", hide = "1";
+    StorySource source = StorySource::stories;
+    std::string path;
+    Split split = Split::test;
+    Hidden hide = Hidden::one;
     std::int64_t count = 1000, seed = 1;
     bool begin = true;
     void declare(OptionSet& set) {
-      set.add("source", &source)
-          .one_of({"stories", "csv", "text"})
-          .help("where stories come from; stories are generated");
+      set.add("source", &source).help("where stories come from; stories are generated");
       set.add("path", &path)
           .help(
               "the file, unless the source is stories; a CSV file is recognised by its columns "
               "(data/README.md)");
-      set.add("split", &split)
-          .one_of({"train", "validation", "test"})
-          .help("of the generated stories; they never share one");
-      set.add("hide", &hide)
-          .one_of({"1", "3"})
-          .help("sentences to hide: 1 the third, 3 the second to the fourth");
+      set.add("split", &split).help("of the generated stories; they never share one");
+      set.add("hide", &hide).help("sentences to hide: 1 the third, 3 the second to the fourth");
       set.add("count", &count).in(0, 1 << 24).help("stories, at most; 0: all that the file has");
       set.add("seed", &seed).help("of the generated stories");
       set.add("begin", &begin)
@@ -43,9 +52,9 @@ class StoryTask final : public Task {
   explicit StoryTask(const Options& options) : options_(options) {}
 
   void load(const Tokenizer* tokenizer) override {
-    if (options_.source != "stories" && options_.path.empty())
-      throw ConfigError("task.story.path must name a file where task.story.source = " +
-                        options_.source);
+    if (options_.source != StorySource::stories && options_.path.empty())
+      throw ConfigError("task.story.path must name a file where task.story.source = {}",
+                        word(options_.source));
     if (!tokenizer) throw ConfigError("task 'story' decodes text, but the model has no tokenizer");
     tokenizer_ = tokenizer;
     prompts_.clear();
@@ -79,27 +88,27 @@ class StoryTask final : public Task {
  private:
   std::vector<FiveSentences> read() const {
     std::vector<FiveSentences> stories;
-    if (options_.source == "stories") {
+    if (options_.source == StorySource::stories) {
       if (options_.count == 0)
         throw ConfigError(
             "task.story.count must be at least 1 where task.story.source = stories: the generator "
             "has no end");
       for (std::int64_t i = 0; i < options_.count; ++i)
         stories.push_back(
-            {"stories-" + options_.split + "-" + std::to_string(i),
-             make_story(static_cast<std::uint64_t>(options_.seed), i, split_named(options_.split))
-                 .sentences});
+            {"stories-" + std::string(word(options_.split)) + "-" + std::to_string(i),
+             make_story(static_cast<std::uint64_t>(options_.seed), i, options_.split).sentences});
       return stories;
     }
-    stories =
-        options_.source == "csv" ? read_story_csv(options_.path) : read_story_text(options_.path);
+    stories = options_.source == StorySource::csv ? read_story_csv(options_.path)
+                                                  : read_story_text(options_.path);
     if (options_.count && stories.size() > static_cast<std::size_t>(options_.count))
       stories.resize(static_cast<std::size_t>(options_.count));
     return stories;
   }
 
   Prompt hidden(const FiveSentences& story) const {
-    const int first = options_.hide == "1" ? 2 : 1, last = options_.hide == "1" ? 2 : 3;
+    const int first = options_.hide == Hidden::one ? 2 : 1,
+              last = options_.hide == Hidden::one ? 2 : 3;
     Prompt prompt{story.id, 0, {}, {}, {}, begins(*tokenizer_, options_.begin) ? 1 : 0};
     if (prompt.offset) {
       prompt.given.emplace_back(0, tokenizer_->begin());

@@ -12,18 +12,18 @@ std::vector<SentencePair> parse_parallel(const std::string& source, const std::s
                                          const std::string& target_name) {
   const std::vector<std::string> sources = all_lines(source), targets = all_lines(target);
   if (sources.size() != targets.size())
-    throw DataError("'" + source_name + "' has " + std::to_string(sources.size()) + " lines and '" +
-                    target_name + "' has " + std::to_string(targets.size()) +
-                    "; line by line they must be translations of one another");
+    throw DataError(
+        "'{}' has {} lines and '{}' has {}; line by line they must be translations of one another",
+        source_name, sources.size(), target_name, targets.size());
   std::vector<SentencePair> pairs;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     if (blank(sources[i]) && blank(targets[i])) continue;
     if (blank(sources[i]) || blank(targets[i]))
-      throw DataError("'" + (blank(sources[i]) ? source_name : target_name) + "' line " +
-                      std::to_string(i + 1) + " is blank, but not its translation");
+      throw DataError("'{}' line {} is blank, but not its translation",
+                      blank(sources[i]) ? source_name : target_name, i + 1);
     pairs.push_back({sources[i], targets[i], i + 1});
   }
-  if (pairs.empty()) throw DataError("'" + source_name + "' holds no text: every line is blank");
+  if (pairs.empty()) throw DataError("'{}' holds no text: every line is blank", source_name);
   return pairs;
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/base/error.h"
+#include "core/base/words.h"
 #include "core/config/plugin.h"
 #include "core/metrics/text_metrics.h"
 #include "plugins/tasks/answers.h"
@@ -17,13 +18,12 @@ namespace {
 class Transduce final : public Task {
  public:
   struct Options {
-    std::string split = "test", source, target;
+    ProblemSplit split = ProblemSplit::test;
+    std::string source, target;
     std::int64_t count = 500, seed = 1, answer_tokens = 64;
     bool begin = true;
     void declare(OptionSet& set) {
-      set.add("split", &split)
-          .one_of({"train", "tune", "test"})
-          .help("of the generated sentences; no source is in two of them");
+      set.add("split", &split).help("of the generated sentences; no source is in two of them");
       set.add("source", &source).help("file of sentences, one a line; empty: generated ones");
       set.add("target", &target).help("file of their translations, line by line");
       set.add("count", &count).in(1, 1 << 24).help("sentences, at most as many as the files hold");
@@ -49,9 +49,10 @@ class Transduce final : public Task {
     digest_.clear();
     if (options_.source.empty()) {
       for (std::int64_t i = 0; i < options_.count; ++i) {
-        const Transduction made = make_transduction(static_cast<std::uint64_t>(options_.seed), i,
-                                                    problem_split_named(options_.split));
-        add("transduce-" + options_.split + "-" + std::to_string(i), made.source, made.target);
+        const Transduction made =
+            make_transduction(static_cast<std::uint64_t>(options_.seed), i, options_.split);
+        add("transduce-" + std::string(word(options_.split)) + "-" + std::to_string(i), made.source,
+            made.target);
       }
       return;
     }

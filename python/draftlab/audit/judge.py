@@ -34,7 +34,7 @@ class Finding:
 
     toy: Toy
     verdict: str  # exact, biased, not shown, crashes
-    depth: str  # enumerated, bisected, sampled
+    depth: str  # enumerated, bisected, stratified, sampled
     seconds: float = 0.0
     variation: float = float("nan")
     event: Optional[laws.Event] = None
@@ -74,9 +74,9 @@ def _drawn(sampler, toy, plan) -> Finding:
     if drawn.biased and toy.precision == "bf16":
         again = sampled(replace(toy, precision="rounded", cache={}))
         if not again.biased:
-            return Finding(toy, "not shown", "sampled", variation=drawn.variation, drawn=again,
+            return Finding(toy, "not shown", again.depth, variation=drawn.variation, drawn=again,
                            runs=again.draws, note=_numerical(drawn.variation, "bf16 inputs"))
-    return Finding(toy, "biased" if drawn.biased else "not shown", "sampled",
+    return Finding(toy, "biased" if drawn.biased else "not shown", drawn.depth,
                    variation=drawn.variation, event=drawn.event, runs=drawn.draws, drawn=drawn)
 
 

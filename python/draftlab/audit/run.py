@@ -6,13 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Dict, List, Optional
 
 from draftlab.audit.catch import scripted
-from draftlab.audit.episodes import Heart, length_of
+from draftlab.audit.episodes import Heart
 from draftlab.audit.faults import SamplerFault, TooLarge, UsageError
 from draftlab.audit.judge import Finding, Plan, draw, examine
-from draftlab.audit.laws import joint
 from draftlab.audit.probes import draws_by_itself
 from draftlab.audit.report import Report
-from draftlab.audit.sampled import draws_for
 from draftlab.audit.sampler import Sampler, sampler_of
 from draftlab.audit.toys import Toy, chains, trees
 
@@ -35,12 +33,11 @@ _MOST_DRAWN = ("two residual tokens", "reversed", "by context", "whole sequence"
 
 def affordable(sampler: Sampler, toy: Toy, detectable: float, seconds: float) -> int:
     """How many toys such as this one can be drawn from so often that `detectable` is found."""
-    probe = Plan(0.15, 60.0, seed=7)  # some thousand draws
-    drawn = draw(sampler, toy, probe)
-    if not drawn.runs:
+    probe = draw(sampler, toy, Plan(0.08, 60.0, seed=7))  # some ten thousand draws
+    if not probe.drawn:
         return 0
-    wanted = draws_for(joint(toy, (), length_of(sampler, toy)), detectable)
-    return int(seconds / (wanted * drawn.seconds / drawn.runs))
+    more = max(1.0, probe.drawn.detectable / detectable) ** 2
+    return int(seconds / (more * probe.seconds))
 
 
 def audit(subject, battery: str = "quick", *, seed: int = 0, hang: float = 5.0,

@@ -1,11 +1,20 @@
 """Sampling: draws until a bias shows, or until the bias that would have shown is small enough.
 
-The statistic is the total variation T between the law of the draws and the target's. One draw
-moves it by at most 1/N, so (McDiarmid) it leaves its mean by more than t with probability at most
-exp(-2 N t^2), on either side; under the target its mean is at most m = sum sqrt(p (1 - p) / N) / 2,
-and its mean is never less than the true total variation. So T > m + t(alpha) happens to an exact
-sampler with probability alpha, and a total variation of m + t(alpha) + t(0.01) is found with
-probability 0.99. Nothing is asymptotic.
+The statistic is the total variation T between the law of N draws and the target's. The draws are
+two in each of N / 2 cells of one mass (strata.py). Bounds, all of which hold for every N:
+
+- The variance of any event's frequency is at most V = sum over cells of P(its two draws differ) /
+  N^2. What is seen of it bounds V from above, since few disagreements are unlikely where V is large
+  (the lower tail of a sum of non-negative numbers, Maurer 2003).
+- The mean of T under the target is at most m, the lesser of sqrt(K V / 2) for K outcomes and of
+  sum sqrt(p (1 - p) / N) / 2, since cells never add variance.
+- T leaves its mean upwards by more than t with probability alpha at most: the lesser of
+  McDiarmid's t, one draw moving T by 1/N at most, and of Klein and Rio's (2005), which knows V.
+- The frequency of the event that differs most leaves its mean downwards by more than s with
+  probability 0.01 at most (Bernstein, Hoeffding).
+
+So T > m + t happens to an exact sampler with probability alpha, and a total variation of m + t + s
+is found with probability 0.99.
 """
 
 import math
@@ -16,14 +25,14 @@ from typing import Callable, Dict, Optional, Tuple
 import numpy as np
 
 from draftlab.audit import laws
-from draftlab.audit.numbers import Drawn
+from draftlab.audit.strata import Grid, InCell, grid, influence
 from draftlab.audit.toys import Toy
 
 ALPHA = 1e-6  # of calling an exact sampler biased, a toy
 POWER = 0.99
-_FIRST_LOOK = 2048
+_FIRST_CELLS = 1024
 _MOST_LOOKS = 14
-_WORTH_REPORTING = 65536  # draws after which the probabilities of a bias are worth printing
+_WORTH_REPORTING = 32768  # cells after which the probabilities of a bias are worth printing
 
 
 @dataclass
@@ -36,58 +45,122 @@ class Sampled:
     high: float
     detectable: float  # the total variation that would have been found with probability POWER
     biased: bool
+    depth: str  # stratified where the numbers that it asked for were divided, else sampled
     event: Optional[laws.Event] = None
 
 
-def _spread(draws: int, alpha: float) -> float:
-    return math.sqrt(math.log(1 / alpha) / (2 * draws))
+@dataclass
+class Bounds:
+    """How far the frequencies of two draws in each of `cells` cells may be from what they are of,
+    where the two differed in `differed` of the cells."""
+
+    cells: int
+    differed: int
+    log: float  # of 1 / probability, of each bound by itself
+
+    @property
+    def variance(self) -> float:
+        """V, from above."""
+        most = 0.5 * self.log
+        return (math.sqrt(most) + math.sqrt(most + self.differed)) ** 2 / (4 * self.cells**2)
+
+    def mean(self, target: np.ndarray) -> float:
+        """Of T under the target."""
+        plain = 0.5 * float(np.sqrt(target * (1 - target) / (2 * self.cells)).sum())
+        return min(plain, math.sqrt(target.size * self.variance / 2))
+
+    def above(self, mean: float) -> float:
+        """By which T leaves its mean upwards."""
+        one = 1 / (2 * self.cells)
+        known = self.variance + 2 * one * mean
+        part = 3 * one * self.log
+        klein_rio = (part + math.sqrt(part**2 + 8 * known * self.log)) / 2
+        return min(klein_rio, self.hoeffding(self.log))
+
+    def event(self, log: float) -> float:
+        """By which the frequency of one event leaves its mean, one way."""
+        bernstein = math.sqrt(2 * self.variance * log) + log / (6 * self.cells)
+        return min(bernstein, self.hoeffding(log))
+
+    def hoeffding(self, log: float) -> float:
+        return math.sqrt(log / (4 * self.cells))
 
 
-def _mean_if_exact(target: np.ndarray, draws: int) -> float:
-    return 0.5 * float(np.sqrt(target * (1 - target) / draws).sum())
-
-
-def draws_for(target: np.ndarray, detectable: float) -> int:
-    """How many draws find a total variation of `detectable` with probability POWER."""
-    root = (_mean_if_exact(target, 1) + _spread(1, ALPHA / _MOST_LOOKS) + _spread(1, 1 - POWER))
-    return math.ceil((root / detectable) ** 2)
-
-
-def sample(episode: Callable, toy: Toy, length: int, detectable: float, seconds: float,
-           seed: int) -> Sampled:
+def sample(
+    episode: Callable, toy: Toy, length: int, detectable: float, seconds: float, seed: int
+) -> Sampled:
     """Draws outcomes of `episode` until a verdict or the end of the time."""
     target = laws.joint(toy, (), length)
-    wanted = draws_for(target, detectable)
     until = time.thread_time() + seconds
-    random = Drawn(seed)
+    random = InCell(seed)
+    influences = influence(episode, seed)
+    cells, found = _FIRST_CELLS, None
+    for _ in range(_MOST_LOOKS):
+        began = time.thread_time()
+        looked = _look(episode, random, grid(influences, cells), until if found else math.inf)
+        if looked is None:
+            break
+        found = _judge(toy, looked, length, target)
+        done = found.draws // 2
+        if found.biased and done >= _WORTH_REPORTING:
+            break
+        if not found.biased and found.detectable <= detectable:
+            break
+        a_cell = (time.thread_time() - began) / done
+        affordable = int(0.9 * (until - time.thread_time()) / a_cell)
+        wanted = math.ceil(1.02 * done * (found.detectable / detectable) ** 2)
+        cells = wanted if wanted <= 8 * done else 6 * done
+        if found.biased:
+            cells = max(_WORTH_REPORTING, 2 * done)
+        cells = min(cells, affordable)
+        if cells <= done:
+            break
+    return found
+
+
+@dataclass
+class _Look:
+    counts: Dict[Tuple[int, ...], int]
+    differed: int
+    grid: Grid
+
+
+def _look(episode: Callable, random: InCell, cells: Grid, until: float) -> Optional[_Look]:
+    """Two draws in every cell; None where the time ends before."""
     counts: Dict[Tuple[int, ...], int] = {}
-    draws, look = 0, _FIRST_LOOK
-    while True:
-        stop = min(look, wanted)
-        while draws < stop:
-            for _ in range(min(256, stop - draws)):
-                outcome = episode(random)
-                counts[outcome] = counts.get(outcome, 0) + 1
-                draws += 1
-            if time.thread_time() > until:
-                break
-        result = _judge(toy, counts, draws, length, target)
-        enough = draws >= (min(wanted, _WORTH_REPORTING) if result.biased else wanted)
-        if enough or time.thread_time() > until:
-            return result
-        look *= 2
+    differed = 0
+    for done, cell in enumerate(cells):
+        random.enter(cells.parts, cell)
+        first = episode(random)
+        random.enter(cells.parts, cell)
+        second = episode(random)
+        counts[first] = counts.get(first, 0) + 1
+        counts[second] = counts.get(second, 0) + 1
+        differed += first != second
+        if done % 256 == 255 and time.thread_time() > until:
+            return None
+    return _Look(counts, differed, cells)
 
 
-def _judge(toy, counts, draws, length, target) -> Sampled:
-    found = laws.completed(toy, {tokens: n / draws for tokens, n in counts.items()}, length)
+def _judge(toy: Toy, look: _Look, length: int, target: np.ndarray) -> Sampled:
+    draws = 2 * look.grid.cells
+    found = laws.completed(toy, {one: n / draws for one, n in look.counts.items()}, length)
     variation = laws.total_variation(found, target)
-    alpha = ALPHA / _MOST_LOOKS
-    mean, spread = _mean_if_exact(target, draws), _spread(draws, alpha)
+    bounds = Bounds(look.grid.cells, look.differed, math.log(2 * _MOST_LOOKS / ALPHA))
+    mean = bounds.mean(target)
+    most = mean + bounds.above(mean)
     impossible = float(found[target == 0].sum()) > 1e-9
-    biased = variation > mean + spread or impossible
-    return Sampled(draws, variation, max(0.0, variation - mean - spread),
-                   min(1.0, variation + spread), mean + spread + _spread(draws, 1 - POWER), biased,
-                   _event(found, target) if biased else None)
+    biased = variation > most or impossible
+    return Sampled(
+        draws,
+        variation,
+        max(0.0, variation - most),
+        min(1.0, variation + bounds.event(bounds.log)),
+        most + bounds.event(math.log(1 / (1 - POWER))),
+        biased,
+        "stratified" if look.grid.divides else "sampled",
+        _event(found, target) if biased else None,
+    )
 
 
 def _event(found: np.ndarray, target: np.ndarray) -> laws.Event:

@@ -67,7 +67,7 @@ TEST_CASE("texts of a script") {
   std::set<std::string> styles;
   for (std::size_t i = 0; i < kColours; ++i)
     styles.insert(colour(i)), styles.insert(std::to_string(marker(i)));
-  CHECK(styles.size() == kColours + kMarkers);  // none repeats
+  CHECK(styles.size() == kColours + kMarkers);  // None repeats.
 }
 
 TEST_CASE("acceptance by depth is what the metrics say") {
@@ -170,11 +170,12 @@ TEST_CASE("calibration has a curve for every attached estimator") {
       std::getline(lines, line);
       int points = 0;
       for (double expected = 0, value = 0; std::getline(lines, line) && !line.empty(); ++points) {
-        if (!(std::istringstream(line) >> expected >> value)) break;  // NaN: an empty curve
+        // NaN stands for an empty curve.
+        if (!(std::istringstream(line) >> expected >> value)) break;
         CHECK(value == doctest::Approx(curve.ends_with("twice") ? expected / 2 : expected));
       }
       const bool attached = curve.ends_with("sure") || curve.ends_with("twice");
-      CHECK(points == (attached ? 3 : 0));  // 0, 1 or 2 accepted
+      CHECK(points == (attached ? 3 : 0));  // That is 0, 1 or 2 accepted.
       CHECK((picture.script.find(drawn) != std::string::npos) == attached);
     }
   };
@@ -315,7 +316,7 @@ TEST_CASE("a figure shows what its label says") {
        [](const SampleRow& row) { return row.generated / static_cast<double>(row.counts.nfe()); }},
       {"generated", [](const SampleRow& row) { return static_cast<double>(row.generated); }},
       {"exact_match", [](const SampleRow& row) { return row.scores[0].second; }}};
-  std::vector<std::map<std::string, double>> expected;  // of an arm, a score
+  std::vector<std::map<std::string, double>> expected;  // The scores that each arm should have.
   for (const MadeArm& arm : arms) {
     const SampleRow row = made_sample(arm, 0, 0, 0);
     std::map<std::string, double>& values = expected.emplace_back();
@@ -357,7 +358,8 @@ TEST_CASE("a figure shows what its label says") {
         CHECK(points[arm][3] == doctest::Approx(expected[arm][score]).epsilon(1e-5));
       }
       CHECK(pareto.script.find("set xlabel 'NFE, times fewer'") != std::string::npos);
-      std::map<std::pair<double, double>, int> found;  // along, value
+      // Pairs of a place along the axis and a value.
+      std::map<std::pair<double, double>, int> found;
       for (const auto& row : numbers_of(data_of(axis, "axis.dat")))
         for (std::size_t arm = 0; arm < 6; ++arm)
           found[{row[0], static_cast<double>(arm)}] +=
@@ -469,7 +471,8 @@ TEST_CASE("a machine is told by bandwidth and arithmetic, and so is an arm's spe
   const std::vector<ForwardCounts> groups = forward_counts(frame, grouping);
   const int self = grouping.group_of[1];
   const ForwardCounts& wide = groups[self];
-  CHECK(wide.forwards == std::map<double, double>{{4, 48}, {8, 48}});  // of six prompts
+  // These are sums over six prompts.
+  CHECK(wide.forwards == std::map<double, double>{{4, 48}, {8, 48}});
   CHECK(wide.tokens == 6 * 24);
   CHECK(groups[1 - self].forwards == std::map<double, double>{{1, 6 * 24}});
   // Reading takes 4 ms, and four and eight positions 8 and 16 ms.
@@ -487,7 +490,7 @@ TEST_CASE("a machine is told by bandwidth and arithmetic, and so is an arm's spe
   const Picture picture = machine_figure({frame, quantities, grouping, request});
   // Where reading is all that counts, two forwards for three tokens; else 12 positions for three.
   for (const std::vector<double>& cell : numbers_of(data_of(picture, "machine_1.dat"))) {
-    const double balance = 1000 * cell[1] / cell[0];  // operations a byte
+    const double balance = 1000 * cell[1] / cell[0];  // Operations for each byte that is read.
     CAPTURE(balance);
     REQUIRE(cell.size() == 7);
     if (balance > 4) CHECK(cell[6] == doctest::Approx(1.5));

@@ -106,7 +106,7 @@ TEST_CASE("columns are packed as narrow as they fit") {
 TEST_CASE("probabilities lie on a logarithmic scale") {
   CHECK(probability_code(1) == 0);
   CHECK(probability_code(std::exp(-1)) == 3000);
-  CHECK(probability_code(0.5) == 2079);  // 3000 ln 2
+  CHECK(probability_code(0.5) == 2079);  // The code is 3000 ln 2.
   CHECK(probability_code(1e-30) == 65533);
   CHECK(probability_code(0) == 65534);
   CHECK(probability_code(kNotMeasured) == 65535);
@@ -142,10 +142,10 @@ TEST_CASE("a page holds the table, every step and token, and nothing from outsid
   CHECK(bytes_of(data["columns"]["step_score"]) == 4 * steps);
   CHECK(bytes_of(data["columns"]["token_source"]) == tokens);
   CHECK(bytes_of(data["columns"]["token_p"]) == 2 * tokens);
-  CHECK(data["pieces"][0] == "\u2581w0");  // prompt 0, step 0
+  CHECK(data["pieces"][0] == "\u2581w0");  // Prompt 0, step 0.
   CHECK(data["ids"][0] == 0);
   CHECK(data["texts"][0] == "text of 0 by </script> 0");
-  CHECK(page.find("by </script>") == std::string::npos);  // would end the data
+  CHECK(page.find("by </script>") == std::string::npos);  // This would end the data.
   CHECK(page.find("{{") == std::string::npos);
   for (const char* outside : {"https://", "src=", "@import", "url("})
     CHECK(page.find(outside) == std::string::npos);

@@ -10,7 +10,7 @@ namespace draftlab {
 namespace {
 
 struct Text {
-  std::vector<std::pair<std::int32_t, Token>> committed;  // in the order of commitment
+  std::vector<std::pair<std::int32_t, Token>> committed;  // In the order of commitment.
   // Of the step, (position, its likeliest tokens): where it is not said, the token that is
   // committed there later.
   std::map<int, std::vector<std::pair<std::int32_t, std::vector<Token>>>> said = {};
@@ -60,12 +60,12 @@ const std::vector<std::pair<std::int32_t, Token>> kLeftToRight = {{0, 5}, {1, 6}
 TEST_CASE("where all is drafted right, N + 1 tokens a forward, and one forward to begin") {
   const SampleRow sample = decoded({kLeftToRight});
   const Forwards two = forwards_within(sample.steps, 2, 1);
-  CHECK(two.stale == 2);      // rounds of three
-  CHECK(two.any_order == 3);  // 1, 3, 2
+  CHECK(two.stale == 2);      // Rounds of three.
+  CHECK(two.any_order == 3);  // That is 1, 3, 2.
   CHECK(two.in_order == 3);
   CHECK(forwards_within(sample.steps, 5, 1).stale == 1);
   CHECK(forwards_within(sample.steps, 5, 1).in_order == 2);
-  CHECK(forwards_within(sample.steps, 1, 1).any_order == 4);  // 1, 2, 2, 1
+  CHECK(forwards_within(sample.steps, 1, 1).any_order == 4);  // That is 1, 2, 2, 1.
 }
 
 TEST_CASE(
@@ -74,14 +74,16 @@ TEST_CASE(
   const SampleRow sample =
       decoded({kLeftToRight, {{0, {{0, {5, 90}}, {1, {1, 6}}, {2, {1, 2}}, {3, {1, 2}}}}}});
   const Forwards one = forwards_within(sample.steps, 3, 1);
-  CHECK(one.stale ==
-        2 + 3);  // rounds at 0 and 4; tokens 1, 2 and 3 were not among the likeliest at step 0
-  CHECK(one.any_order == 1 + 1 + 1);  // 0; then the drafts of step 0 give nothing but the node's
-                                      // own choice, 1; then 2, 3, 4 and 5
+  // The rounds are at 0 and 4; tokens 1, 2 and 3 were not among the likeliest at step 0.
+  CHECK(one.stale == 2 + 3);
+  // Token 0 comes first; then the drafts of step 0 give nothing but the node's own choice, 1; then
+  // come 2, 3, 4 and 5.
+  CHECK(one.any_order == 1 + 1 + 1);
   CHECK(one.in_order == 3);
   const Forwards both = forwards_within(sample.steps, 3, 2);
-  CHECK(both.stale == 2 + 2);          // token 1 was the second likeliest
-  CHECK(both.any_order == 1 + 1 + 1);  // 0; 1 and the node's own 2; 3, 4, 5
+  CHECK(both.stale == 2 + 2);  // Token 1 was the second likeliest.
+  // Token 0 is first, then come 1 and the node's own 2, then 3, 4 and 5.
+  CHECK(both.any_order == 1 + 1 + 1);
 }
 
 TEST_CASE("the order matters in order, and only there") {
@@ -95,9 +97,9 @@ TEST_CASE("the order matters in order, and only there") {
   const SampleRow sample = decoded(text);
   const Forwards forwards = forwards_within(sample.steps, 3, 1);
   CHECK(forwards.stale == 2);
-  CHECK(forwards.any_order == 3);  // 1, 4, 1
-  CHECK(forwards.in_order ==
-        6);  // 0; then a token a round, the last of which drafts 5 and needs no other
+  CHECK(forwards.any_order == 3);  // That is 1, 4, 1.
+  // Token 0 comes first, then a token a round, the last of which drafts 5 and needs no other.
+  CHECK(forwards.in_order == 6);
 }
 
 TEST_CASE("limits of a trace: sums over texts, with what cannot be used refused") {
@@ -116,7 +118,7 @@ TEST_CASE("limits of a trace: sums over texts, with what cannot be used refused"
   const auto arms = acceptance_limits(Frame({folder / "a.h5"}), {2, 5});
   REQUIRE(arms.size() == 1);
   CHECK(arms[0].tokens == 18);
-  REQUIRE(arms[0].limits.size() == 4);  // two lengths, two tokens recorded
+  REQUIRE(arms[0].limits.size() == 4);  // There are two lengths, and two tokens were recorded.
   CHECK(arms[0].limits[0].stale.value == doctest::Approx(1 - 2. / 6));
   CHECK(arms[0].limits[0].any_order.value == doctest::Approx(1 - 3. / 6));
   CHECK(arms[0].limits[2].draft_length == 5);

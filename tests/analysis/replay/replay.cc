@@ -87,7 +87,7 @@ const Decisions& decisions(const Replay& replay, const std::string& name) {
 
 TEST_CASE("errors of estimators, and luck apart from them") {
   const TraceFolder folder("replay");
-  write(folder / "a.h5", 5, {0, 1, 3, 0}, unchanged);  // K: mean 1; C: 1, 2, 3, 1
+  write(folder / "a.h5", 5, {0, 1, 3, 0}, unchanged);  // K has the mean 1, and C is 1, 2, 3 and 1.
   const Frame frame({folder / "a.h5"});
   ReplayRequest request;
   request.estimators = {{"half", constant(0.5)}, {"sure", constant(1)}};
@@ -96,7 +96,7 @@ TEST_CASE("errors of estimators, and luck apart from them") {
   CHECK(result.known == 20);
   CHECK(result.prompts == 5);
   CHECK(result.prefix == doctest::Approx(1));
-  CHECK(result.luck == doctest::Approx(1 - 0.875));  // E[K] = 1/2 + 1/4 + 1/8
+  CHECK(result.luck == doctest::Approx(1 - 0.875));  // E[K] = 1/2 + 1/4 + 1/8.
 
   const EstimatorError& half = named(result, "half");
   CHECK(half.error.value == doctest::Approx(-0.125));
@@ -104,7 +104,7 @@ TEST_CASE("errors of estimators, and luck apart from them") {
   CHECK(half.error_committed == doctest::Approx(0.875 - 1.75));
   CHECK(half.error_expected == doctest::Approx(0));
   CHECK(half.absolute_expected == doctest::Approx(0));
-  CHECK(half.error_expected_committed == doctest::Approx(0.875 - 1.75));  // E[C] = 1 + 1/2 + 1/4
+  CHECK(half.error_expected_committed == doctest::Approx(0.875 - 1.75));  // E[C] = 1 + 1/2 + 1/4.
   // Brier of S = 1/2, 1/4, 1/8 against K = 0, 1, 3, 0.
   const double none = 0.25 + 0.0625 + 0.015625, one = 0.25 + 0.0625 + 0.015625,
                three = 0.25 + 0.5625 + 0.765625;
@@ -136,7 +136,7 @@ TEST_CASE("what no shadow measured is not guessed") {
   request.estimators = {{"half", constant(0.5)}};
   const Replay result = replay(frame, request);
   CHECK(result.judged == 20);
-  CHECK(result.known == 5);  // fully accepted ones
+  CHECK(result.known == 5);  // These are the fully accepted ones.
   CHECK(named(result, "half").error.value == doctest::Approx(-0.125));
   CHECK(replay_tables(result, false).find("E[K] is not known") != std::string::npos);
 }
@@ -182,8 +182,8 @@ TEST_CASE("logged propensities give the value of another router, with its effect
   const Replay result = replay(frame, {});
   const Decisions& always = decisions(result, "always");
   CHECK(always.refused.empty());
-  CHECK(always.effective == doctest::Approx(100));    // equal weights
-  CHECK(always.value.value == doctest::Approx(1.5));  // 3 tokens, 2 forwards
+  CHECK(always.effective == doctest::Approx(100));    // Equal weights.
+  CHECK(always.value.value == doctest::Approx(1.5));  // That is 3 tokens, 2 forwards.
   CHECK(decisions(result, "never").value.value == doctest::Approx(1));
   const Decisions& logged = decisions(result, "as logged");
   CHECK(logged.effective ==

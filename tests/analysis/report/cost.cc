@@ -12,15 +12,17 @@ namespace draftlab {
 TEST_CASE("the acceptance at which drafts commit so many tokens") {
   CHECK(acceptance_for(1, 4) == 0);
   CHECK(acceptance_for(2, 2) == doctest::Approx(1));
-  CHECK(acceptance_for(2, 3) == doctest::Approx((std::sqrt(5.0) - 1) / 2));  // 1 + a + a^2 = 2
+  // That is 1 + a + a^2 = 2.
+  CHECK(acceptance_for(2, 3) == doctest::Approx((std::sqrt(5.0) - 1) / 2));
   CHECK(acceptance_for(1.75, 3) == doctest::Approx(0.5));
   CHECK(std::isinf(acceptance_for(4.5, 4)));
 }
 
 TEST_CASE("a forward takes the longer of weights and products") {
-  CHECK(machine_forward(1, 1e6, 4, 1e9, 1e12) == doctest::Approx(0.004));  // 4 MB at 1 GB/s
+  // That is 4 MB at 1 GB/s.
+  CHECK(machine_forward(1, 1e6, 4, 1e9, 1e12) == doctest::Approx(0.004));
   CHECK(machine_forward(1e4, 1e6, 4, 1e9, 1e12) ==
-        doctest::Approx(0.02));  // 2e10 operations at 1 TFLOP/s
+        doctest::Approx(0.02));  // That is 2e10 operations at 1 TFLOP/s.
 }
 
 TEST_CASE("costs of two arms") {
@@ -44,7 +46,7 @@ TEST_CASE("costs of two arms") {
   const Frame frame({folder / "a.h5"});
   CostRequest request;
   request.bandwidth = 1e6,
-  request.flops = 1e6;  // 1,000 parameters of 4 bytes: 4 ms to read; 2 ms a position
+  request.flops = 1e6;  // That is 1,000 parameters of 4 bytes: 4 ms to read; 2 ms a position.
   const std::vector<Cost> list = costs(frame, request);
   REQUIRE(list.size() == 2);
   const Cost& cost = list[1];
@@ -58,19 +60,20 @@ TEST_CASE("costs of two arms") {
             cost.break_even_forwards ==
         doctest::Approx(1));
   CHECK(cost.break_even_seconds ==
-        doctest::Approx(cost.break_even_forwards));                 // 4 ms a step, 2 ms a token
-  CHECK(cost.acceptance == doctest::Approx(0.8105).epsilon(1e-3));  // 1 + a + a^2 + a^3 = 3
+        doctest::Approx(cost.break_even_forwards));  // That is 4 ms a step, 2 ms a token.
+  // That is 1 + a + a^2 + a^3 = 3.
+  CHECK(cost.acceptance == doctest::Approx(0.8105).epsilon(1e-3));
   CHECK(cost.ideal_speedup == doctest::Approx(1.5));
   CHECK(cost.speedup == doctest::Approx(1.5));
   CHECK(cost.model_speedup == doctest::Approx(24 * 1.1 / (8 * 3.2)));
   CHECK(cost.seconds_of_forward.intercept.value == doctest::Approx(0.001));
   CHECK(cost.seconds_of_forward.slope.value == doctest::Approx(0.0001));
   CHECK(cost.seconds_of_forward.r2 == doctest::Approx(1));
-  CHECK(list[0].machine_seconds == doctest::Approx(0.004));  // reading bounds one position
+  CHECK(list[0].machine_seconds == doctest::Approx(0.004));  // Reading bounds one position.
   CHECK(cost.machine_seconds ==
-        doctest::Approx((0.008 + 0.016) / 3));  // products bound four and eight
+        doctest::Approx((0.008 + 0.016) / 3));  // Products bound four and eight.
   CHECK(cost_tables(frame, request).find("a machine of") != std::string::npos);
-  CHECK(std::isnan(cost.predicted));  // nothing to fit to
+  CHECK(std::isnan(cost.predicted));  // Nothing to fit to.
 }
 
 TEST_CASE("an arm's seconds by a fit to the others") {

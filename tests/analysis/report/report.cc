@@ -68,7 +68,7 @@ TEST_CASE("two arms, against the stepwise one") {
   CHECK(cell(report, 1, "seconds").versus->ratio.value == doctest::Approx(4));
   CHECK(cell(report, 1, "acceptance_rate").value.value == doctest::Approx(0.5));
   CHECK(cell(report, 1, "acceptance_rate").versus->refused ==
-        "it was not measured in drafter=stepwise");  // which verifies nothing
+        "it was not measured in drafter=stepwise");  // The stepwise drafter verifies nothing.
   CHECK_THROWS_AS(report.groups[0].cell("rouge1"), Fault);
   CHECK(cell(report, 1, "accepted_length").value.value == doctest::Approx(2));
   const Versus& score = *cell(report, 1, "exact_match").versus;
@@ -122,7 +122,7 @@ TEST_CASE("tokens are compared with those of the file's first arm, position by p
     for (int prompt = 0; prompt < 4; ++prompt) {
       writer.sample(made_sample(stepwise(), 0, prompt, 0));
       SampleRow row = made_sample(self(), 1, prompt, 0);
-      if (prompt == 0) row.steps[2].tokens[1].token = 7;  // one of 24
+      if (prompt == 0) row.steps[2].tokens[1].token = 7;  // One token of 24 differs.
       writer.sample(std::move(row));
     }
     writer.close();
@@ -141,7 +141,7 @@ TEST_CASE("corpus BLEU is made of sums over prompts, compared on the same resamp
   base.bleu_sums = [&](int) { return right; };
   half.bleu_sums = [&](int p) {
     return p % 2 ? wrong : right;
-  };  // every precision 1/2, though the mean of sentences has none
+  };  // Every precision 1/2, though the mean of sentences has none.
   nearly.bleu_sums = base.bleu_sums;
   write_arms(folder / "a.h5", {base, half, nearly}, {.prompts = 40});
   const Frame frame({folder / "a.h5"});
@@ -155,7 +155,7 @@ TEST_CASE("corpus BLEU is made of sums over prompts, compared on the same resamp
   CHECK(worse.versus->difference.interval.high < -30);
   CHECK(worse.versus->equivalence->finding == Equivalence::Finding::different);
   CHECK_FALSE(worse.versus->non_inferiority->shown);
-  CHECK(std::isnan(worse.versus->p));  // no prompt has a BLEU to flip the sign of
+  CHECK(std::isnan(worse.versus->p));  // No prompt has a BLEU to flip the sign of.
   CHECK(cell(report, 2, "bleu").versus->equivalence->finding == Equivalence::Finding::equivalent);
 
   const std::vector<std::string> usual = Quantities(frame).usual();
@@ -184,8 +184,8 @@ TEST_CASE("groups, pivots and pairs: seeds are repeats, other keys are matched")
   const Frame frame({folder / "a.h5"});
   const Report pooled = make_report(frame, {.by = {"drafter"}, .metrics = {"nfe"}});
   REQUIRE(pooled.groups.size() == 2);
-  CHECK(cell(pooled, 0, "nfe").value.value == 45);  // 30 and 60
-  CHECK(cell(pooled, 1, "nfe").value.value == 30);  // 20 and 40
+  CHECK(cell(pooled, 0, "nfe").value.value == 45);  // That is 30 and 60.
+  CHECK(cell(pooled, 1, "nfe").value.value == 30);  // That is 20 and 40.
   CHECK(cell(pooled, 1, "nfe").samples == 24);
   CHECK(cell(pooled, 1, "nfe").prompts == 6);
   CHECK(has(print(pooled, ReportFormat::markdown), "and on decode.draft_length"));
@@ -195,13 +195,14 @@ TEST_CASE("groups, pivots and pairs: seeds are repeats, other keys are matched")
                                            .pivot = "decode.draft_length",
                                            .baseline = "drafter=stepwise"});
   REQUIRE(table.groups.size() == 4);
+  // Each group is compared with the baseline of its own length.
   for (const Report::Group& group : table.groups)
-    CHECK(table.groups[group.baseline].keys[1] == group.keys[1]);  // its own length
+    CHECK(table.groups[group.baseline].keys[1] == group.keys[1]);
   const std::string text = print(table, ReportFormat::markdown);
   CAPTURE(text);
   CHECK(has(text, "decode.draft_length=2"));
   CHECK(has(text, "40.0 [40.0, 40.0] (1.50x*)"));
-  CHECK(make_report(frame, {}).groups.size() == 4);  // seeds fall together
+  CHECK(make_report(frame, {}).groups.size() == 4);  // Seeds fall together.
 
   CHECK(has(message_of<UsageError>([&] { make_report(frame, {.by = {"draftr"}}); }),
             "did you mean 'drafter'"));
@@ -221,7 +222,7 @@ TEST_CASE("a difference that is real, one that is not, and how many prompts it t
   better.score = [](int p) { return p % 8 == 0 ? 0 : 1; };
   equal.score = [](int p) {
     return p % 10 < 2 ? 1 - p % 2 : p % 2;
-  };  // 20 % discordant, no difference
+  };  // That is 20 % discordant, no difference.
   write_arms(folder / "a.h5", {base, better, equal}, {.prompts = 40});
   const Frame frame({folder / "a.h5"});
   const Report report = make_report(frame, {.metrics = {"exact_match"}});
@@ -243,7 +244,7 @@ TEST_CASE("what lies beyond the margin is called better or worse, and needs no m
   MadeArm base = stepwise(), better = self("4"), near = self("2");
   base.score = [](int p) { return p % 8 == 0; };
   better.score = [](int p) { return p % 8 != 0; };
-  near.score = [](int p) { return p % 8 == 0 || p % 10 == 1; };  // 0.1 more, some prompts
+  near.score = [](int p) { return p % 8 == 0 || p % 10 == 1; };  // That is 0.1 more, some prompts.
   write_arms(folder / "a.h5", {base, better, near}, {.prompts = 40});
   const Report report = make_report(Frame({folder / "a.h5"}), {.metrics = {"exact_match"}});
   const std::string text = print(report, ReportFormat::markdown);
@@ -300,7 +301,7 @@ TEST_CASE("a table with speedups in brackets, against a baseline of its own") {
   CHECK(has(text, "0.600 (4.00x)"));
   CHECK(has(text, "differ from their baseline in router"));
   CHECK_FALSE(has(text, "in common"));
-  CHECK_FALSE(has(text, "decode.block_size=1 |"));  // the baseline stands in a note
+  CHECK_FALSE(has(text, "decode.block_size=1 |"));  // The baseline stands in a note.
   CHECK(has(text, "with which all are compared: exact_match 0.900"));
   CHECK(has(print(report, ReportFormat::csv),
             "router.min-span.span,metric,decode.block_size=4,\"fewer NFE, decode.block_size=4\","
@@ -361,7 +362,8 @@ TEST_CASE("arms are chosen on some prompts and reported on others") {
   const TraceFolder folder("report");
   MadeArm base = stepwise(), lucky = self("2"), steady = self("4");
   base.score = [](int) { return 0.5; };
-  lucky.score = [](int p) { return p < 10 ? 1.0 : 0.2; };  // best where it is chosen
+  // The lucky arm is best where it is chosen.
+  lucky.score = [](int p) { return p < 10 ? 1.0 : 0.2; };
   steady.score = [](int) { return 0.7; };
   write_arms(folder / "a.h5", {base, lucky, steady}, {.prompts = 30});
   const Frame frame({folder / "a.h5"});
@@ -414,7 +416,7 @@ TEST_CASE("one run in four vocabularies") {
       values[term.name] = term.value;
     return values;
   };
-  auto own = terms(Dialect::own);  // both arms: 8 verified steps, 24 unverified
+  auto own = terms(Dialect::own);  // Both arms: 8 verified steps, 24 unverified.
   CHECK(own["draft acceptance"] == doctest::Approx(2.0 / 3));
   CHECK(own["draft acceptance, tested"] == doctest::Approx(1.0 / 2));
   CHECK(own["accepted length"] == doctest::Approx(2));
@@ -425,13 +427,13 @@ TEST_CASE("one run in four vocabularies") {
   CHECK(own["conditional rate at depth 1"] == 1);
   auto vllm = terms(Dialect::vllm);
   CHECK(vllm["draft acceptance rate"] == doctest::Approx(2.0 / 3));
-  CHECK(vllm["mean acceptance length"] == doctest::Approx(3));  // 1 + 16 / 8
+  CHECK(vllm["mean acceptance length"] == doctest::Approx(3));  // That is 1 + 16 / 8.
   CHECK(vllm["acceptance rate at position 1"] == 1);
   auto bench = terms(Dialect::spec_bench);
-  CHECK(bench["mean accepted tokens"] == doctest::Approx(1.5));  // unverified steps count
+  CHECK(bench["mean accepted tokens"] == doctest::Approx(1.5));  // Unverified steps count.
   auto sglang = terms(Dialect::sglang);
   CHECK(sglang["accept length"] ==
-        doctest::Approx(6));  // 48 tokens over 8 verifications, whoever committed them
+        doctest::Approx(6));  // That is 48 tokens over 8 verifications, whoever committed them.
   CHECK(sglang["accept rate"] == doctest::Approx(2.0 / 3));
   CHECK(has(acceptance_table(frame, {}, dialect_of("vllm")),
             "mean acceptance length: 1 + accepted / drafts"));
@@ -457,7 +459,7 @@ TEST_CASE("perplexity as papers print it: the mean of texts, with its standard e
   CHECK(cell(report, 0, "perplexity_mean").value.value == doctest::Approx(5));
   CHECK(cell(report, 0, "perplexity_error").value.value == doctest::Approx(std::sqrt(13.0 / 3)));
   CHECK(cell(report, 0, "perplexity").value.value ==
-        doctest::Approx(std::pow(2.0 * 16 * 729, 1.0 / 6)));  // weighed by their tokens
+        doctest::Approx(std::pow(2.0 * 16 * 729, 1.0 / 6)));  // Weighed by their tokens.
 }
 
 TEST_CASE("residual energy and S2D2's AR-ness") {
@@ -469,7 +471,7 @@ TEST_CASE("residual energy and S2D2's AR-ness") {
   // Of the four drafts of a step three are judged; each has 1/2 and the target gives it 1/4.
   CHECK(cell(report, 1, "residual_energy").value.value == doctest::Approx(std::log(2.0)));
   CHECK(cell(report, 1, "residual_energy_step").value.value == doctest::Approx(3 * std::log(2.0)));
-  CHECK(std::isnan(cell(report, 0, "residual_energy").value.value));  // nothing was judged
+  CHECK(std::isnan(cell(report, 0, "residual_energy").value.value));  // Nothing was judged.
   CHECK(cell(report, 0, "ar_local_s2d2").value.value == 1);
 }
 

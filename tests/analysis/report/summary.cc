@@ -69,9 +69,9 @@ TEST_CASE("a run of two arms") {
   const TraceFolder folder("summary");
   const std::string text = summary_of(folder, {stepwise(), self()});
   CAPTURE(text);
-  CHECK(has(text, "1.50x [1.50, 1.50]"));  // forwards: 24 against 16 a prompt
-  CHECK(has(text, "4.00x [4.00, 4.00]"));  // seconds
-  CHECK(has(text, "9.97"));                // perplexity exp(2.3)
+  CHECK(has(text, "1.50x [1.50, 1.50]"));  // Forwards: 24 against 16 a prompt.
+  CHECK(has(text, "4.00x [4.00, 4.00]"));  // Seconds.
+  CHECK(has(text, "9.97"));                // Perplexity exp(2.3).
   CHECK(has(text, "drafter=self against drafter=stepwise:"));
   CHECK(has(text, "judge perplexity equivalent within 0.05 nats a token: +0.001"));
   CHECK(has(text, "entropy equivalent within 0.1 bits: +0.0000 [+0.0000, +0.0000]"));

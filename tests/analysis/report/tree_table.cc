@@ -34,7 +34,7 @@ TEST_CASE("rates are read from the drafts that were judged") {
   write_arms(folder / "a.h5", {{.id = "a", .label = "model", .config = "drafter = model\n"}});
   const std::string text = tree_table(Frame({folder / "a.h5"}), {}, 2, 2);
   CHECK(text.find("accepted with probability 0.667\n") != std::string::npos);
-  CHECK(text.find("2.111") != std::string::npos);  // 1 + 2/3 + 4/9
+  CHECK(text.find("2.111") != std::string::npos);  // That is 1 + 2/3 + 4/9.
   CHECK(text.find("1 1") != std::string::npos);
   write_arms(folder / "b.h5", {{.id = "b", .config = "drafter = stepwise\n", .verified = false}});
   CHECK_THROWS_WITH_AS(tree_table(Frame({folder / "b.h5"}), {}, 2, 2),

@@ -32,7 +32,7 @@ TEST_CASE("a trace's decisions, as a log that an audit reads") {
       {.id = "cccccccccccc", .steps = 5, .verified = false}};
   write_arms(folder / "a.h5", arms, {.prompts = 2});
   const ExportedDecisions done = export_decisions(folder / "a.h5", folder / "a.jsonl");
-  CHECK(done.written == 2 * (3 + 2));  // unverified steps decide nothing
+  CHECK(done.written == 2 * (3 + 2));  // Unverified steps decide nothing.
   CHECK(done.left_out == 0);
   const std::vector<nlohmann::json> lines = decisions(folder / "a.jsonl");
   REQUIRE(lines.size() == 10);

@@ -78,7 +78,7 @@ TEST_CASE(
   const std::string legend = write_sheet(trace, kFolder + "/sheet.png", {.first = 2, .images = 3});
   CHECK(legend.find("row 1: mode=paper\n") != std::string::npos);
   CHECK(legend.find("row 2: mode=k split\n") != std::string::npos);
-  CHECK(legend.find("black is -0.500, white 1.500") != std::string::npos);  // intensities 0 and 1
+  CHECK(legend.find("black is -0.500, white 1.500") != std::string::npos);  // Intensities 0 and 1.
   Raster sheet = read_png(kFolder + "/sheet.png").raster;
   // 6 x 6 values of 16 pixels, gaps of 6.
   CHECK(sheet.width() == 3 * 102 + 6);
@@ -92,11 +92,12 @@ TEST_CASE(
       CHECK(sheet.at(6 + column * 102 + 16, 6 + arm * 102 + 16) == Rgb{level, level, level});
     }
   const Rgb green{0, 150, 60}, red{220, 40, 30};
-  CHECK(sheet.at(6, 6) == green);  // the first token
+  CHECK(sheet.at(6, 6) == green);  // The first token.
   CHECK(sheet.at(6 + 32, 6) == green);
-  CHECK(sheet.at(6 + 64, 6) == red);  // the third was replaced
+  CHECK(sheet.at(6 + 64, 6) == red);  // The third was replaced.
   CHECK(sheet.at(5, 6) == Rgb{255, 255, 255});
-  CHECK(sheet.at(6, 6 + 102) == sheet.at(6 + 16, 6 + 102 + 16));  // the target's own
+  // The target drew this one itself.
+  CHECK(sheet.at(6, 6 + 102) == sheet.at(6 + 16, 6 + 102 + 16));
   CHECK(sheet.at(6 + 32, 6 + 102) == green);
 
   write_sheet(trace, kFolder + "/plain.png", {.run = 1, .outlines = false});
@@ -178,7 +179,7 @@ TEST_CASE(
         doctest::Approx(report.groups[1].cell("frechet").value.interval.high -
                         report.groups[1].cell("frechet").value.interval.low));
   CHECK(plain.interval.high - plain.value == doctest::Approx(plain.value - plain.interval.low));
-  CHECK(report.groups[1].cell("states").value.value == 6);  // three drafts, three verifications
+  CHECK(report.groups[1].cell("states").value.value == 6);  // Three drafts, three verifications.
 
   // E|X - Y| is the mean of 0..7; images lie on a line, 0.1 apart in each of 36 values: |i - j|
   // 0.6, in the mean over pairs 3 x 0.6.
@@ -218,7 +219,7 @@ TEST_CASE(
         picture.data[0].second.substr(picture.data[0].second.find("# " + name)));
     std::string line;
     std::getline(lines, line);
-    std::getline(lines, line);  // what the columns are
+    std::getline(lines, line);  // The first line says what the columns are.
     std::vector<std::pair<double, double>> points;
     for (double x = 0, y = 0;
          std::getline(lines, line) && std::sscanf(line.c_str(), "%lf %lf", &x, &y) == 2;)
@@ -226,7 +227,7 @@ TEST_CASE(
     return points;
   };
   const auto first = series("mode=paper");
-  REQUIRE(first.size() == 9);  // two are accepted, the third is replaced, of three
+  REQUIRE(first.size() == 9);  // Two drafts of three are accepted, and the third is replaced.
   for (int i = 0; i < 9; ++i) {
     CHECK(first[static_cast<std::size_t>(i)].first == doctest::Approx((i + 0.5) / 9));
     CHECK(first[static_cast<std::size_t>(i)].second == (i % 3 < 2 ? 1 : 0));

@@ -86,7 +86,7 @@ TEST_CASE("leftovers go when their writer is gone") {
   const std::string dead = tag_of_the_dead(), partial(kPartial);
   CHECK(tag_is_gone(dead));
   CHECK_FALSE(tag_is_gone(process_tag()));
-  std::string reused = process_tag();  // our number, and another start
+  std::string reused = process_tag();  // The number is this process's, and the start is another.
   reused.back() = reused.back() == '1' ? '2' : '1';
   CHECK(tag_is_gone(reused));
   const std::vector<std::string> stay = {"a.h5." + process_tag() + "-0" + partial,

@@ -23,8 +23,8 @@ TEST_CASE("a log gets plain lines, ten seconds apart") {
     CHECK(log.str().empty());
     now = 10;
     progress.at(40, "NFE 12");
-    CHECK(log.str() ==
-          "decoding: 40 of 100 samples, 2.00 a second, 30 s left, NFE 12\n");  // 20 of them in 10 s
+    // There were 20 of them in 10 s.
+    CHECK(log.str() == "decoding: 40 of 100 samples, 2.00 a second, 30 s left, NFE 12\n");
     now = 12;
     progress.add();
   }
@@ -41,14 +41,14 @@ TEST_CASE("a terminal gets one line that is rewritten") {
     progress.at(1, "loss 3.2");
     CHECK(terminal.str() == "\rtraining: 1 of 10 steps, 4.0 s each, 36 s left, loss 3.2");
     now = 4.05;
-    progress.at(2);  // too soon to show
+    progress.at(2);  // Too soon to show.
     CHECK(terminal.str().find("2 of") == std::string::npos);
     now = 5;
     progress.at(10);
   }
   const std::string text = terminal.str();
   CHECK(text.find("\rtraining: 10 of 10 steps, 2.00 a second ") !=
-        std::string::npos);  // blanks cover the longer line
+        std::string::npos);  // Blanks cover the longer line.
   CHECK(text.back() == '\n');
 }
 

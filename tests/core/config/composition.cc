@@ -148,8 +148,8 @@ TEST_CASE("every fault of a config is reported, with file, line and suggestion")
       "a.ini:3: unknown drafter 'slef'; did you mean 'self'?",
       "a.ini:6: [decode] draft_length = 0 must be in [1, 4096]",
       "a.ini:7: [decode] unknown option 'temprature'; did you mean 'temperature'?",
-      "a.ini:11: [drafter.ngram] order = 99 must be in [1, 8]",  // not chosen, and wrong all the
-                                                                 // same
+      // The drafter was not chosen, and is wrong all the same.
+      "a.ini:11: [drafter.ngram] order = 99 must be in [1, 8]",
       "a.ini:9: [router.histeresis] names an unknown router; did you mean 'hysteresis'?",
       "a.ini:4: unknown key 'routr'; did you mean 'router'?",
       "a.ini:13: unknown section 'decoder'; did you mean 'decode'?",
@@ -169,7 +169,7 @@ TEST_CASE("a part whose questions the model cannot answer is refused") {
         std::vector<std::string>{"a.ini:3: verifier 'tree' asks 'branches' questions, which model "
                                  "'table' does not answer (it answers committed, chain)"});
   CHECK(faults_of("model = masked\ntask = positions\n").size() ==
-        1);  // the default verifier asks a chain
+        1);  // The default verifier asks a chain.
 }
 
 TEST_CASE("what a constructor refuses is a fault of the config") {

@@ -42,7 +42,8 @@ TEST_CASE("sections, dotted keys and comments") {
   CHECK(value(config, "model") == "table");
   CHECK(value(config, "router.hysteresis.on") == "1");
   CHECK(value(config, "decode.top_p") == "0.9");
-  CHECK(value(config, "task.infill.file") == "a#b;c");  // no white space before: no comment
+  // Without white space before it, it begins no comment.
+  CHECK(value(config, "task.infill.file") == "a#b;c");
   CHECK(value(config, "task.infill.empty") == "");
   CHECK(config.find("decode.top_p")->where == "a.ini:7");
   CHECK(config.section("task.infill").size() == 2);

@@ -72,7 +72,7 @@ TEST_CASE("what is wrong is said with file, line, key, value and rule, all of it
   CHECK(faults[6] == "a.ini:8: [drafter.self] sizes = 4, 65 must be in [1, 64]");
   CHECK(faults[7] ==
         "a.ini:9: [drafter.self] rates = 1,,2 must be a comma-separated list of floats");
-  CHECK(fields.order == 3);  // a bad value changes nothing
+  CHECK(fields.order == 3);  // A bad value changes nothing.
   CHECK(fields.sizes == std::vector<std::int64_t>{4, 8});
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("a range must include the default") {
   OptionSet set;
   CHECK_THROWS_WITH_AS(set.add("x", &value).in(0, 1),
                        "option 'x' has the default 2, which is not in [0, 1]", Fault);
-  CHECK_THROWS_AS(set.add("x", &value), Fault);  // declared twice
+  CHECK_THROWS_AS(set.add("x", &value), Fault);  // Declared twice.
   double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_AS(set.add("y", &nan).in(0, 1), Fault);
   std::string text = "none";

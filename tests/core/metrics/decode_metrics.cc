@@ -43,9 +43,10 @@ TEST_CASE("the two readings of AR-ness differ") {
 
   const Order mixed = {2, 1, 3, 5, 4, 6};
   CHECK(local_ar_diffucoder(mixed, 2) ==
-        doctest::Approx(2.0 / 6));  // 3 after {2, 1}, 6 after {5, 4}
+        doctest::Approx(2.0 / 6));  // That is 3 after {2, 1}, 6 after {5, 4}.
   CHECK(local_ar_s2d2(mixed, 2) == 0);
-  CHECK(global_ar(mixed, 1) == doctest::Approx(4.0 / 6));  // 2 and 5 leave a gap on their left
+  // That is 2 and 5 leave a gap on their left.
+  CHECK(global_ar(mixed, 1) == doctest::Approx(4.0 / 6));
   CHECK(global_ar(mixed, 2) == 1);
 
   const Order right_to_left = {4, 3, 2, 1};
@@ -65,24 +66,24 @@ TEST_CASE("AR-ness of short orders") {
 TEST_CASE("Kendall's tau of the order of commitment") {
   CHECK(kendall_tau(Order{3, 5, 8, 9}) == 1);
   CHECK(kendall_tau(Order{9, 8, 5, 3}) == -1);
-  CHECK(kendall_tau(Order{1, 3, 2}) == doctest::Approx(1.0 / 3));  // two of three pairs ascend
+  CHECK(kendall_tau(Order{1, 3, 2}) == doctest::Approx(1.0 / 3));  // Two of three pairs ascend.
   CHECK(std::isnan(kendall_tau(Order{1})));
 }
 
 TEST_CASE("tokens are marked over ranks, edits left out") {
   SampleRow sample =
-      sample_of({{4, 10}, {11, 10}, {7}});  // the second 10 is an edit; ranks 0 2 3 1
+      sample_of({{4, 10}, {11, 10}, {7}});  // The second 10 is an edit; ranks 0 2 3 1.
   CHECK(commit_order(sample) == Order{4, 10, 11, 7});
   CHECK(ranks(commit_order(sample)) == Order{0, 2, 3, 1});
   mark_ar(sample);
   CHECK(sample.ar_local == 0);
   CHECK(sample.ar_global ==
-        doctest::Approx(4.0 / 4));  // never more than one masked position to the left
+        doctest::Approx(4.0 / 4));  // There is never more than one masked position to the left.
   CHECK(sample.steps[1].tokens[1].ar_global == 0);
 
-  SampleRow scattered = sample_of({{2, 5}, {9, 40}});  // left to right between given tokens
+  SampleRow scattered = sample_of({{2, 5}, {9, 40}});  // Left to right between given tokens.
   mark_ar(scattered);
-  CHECK(scattered.ar_local == doctest::Approx(0.5));  // the first k = 2 count 0
+  CHECK(scattered.ar_local == doctest::Approx(0.5));  // The first k = 2 count 0.
   CHECK(scattered.ar_global == 1);
   CHECK(scattered.steps[0].tokens[1].ar_local == 0);
   CHECK(scattered.steps[1].tokens[0].ar_local == 1);
@@ -98,8 +99,9 @@ TEST_CASE("expected length of a span from its accept probabilities") {
   CHECK(expected_committed(eight) == doctest::Approx(2.952));
 
   const std::vector<double> uneven = {1, 0.5, 0.2};
-  CHECK(expected_accepted(uneven) == doctest::Approx(1.6));   // 1 + 0.5 + 0.1
-  CHECK(expected_committed(uneven) == doctest::Approx(2.5));  // 1 + 1 + 0.5; they differ by 1 - 0.1
+  CHECK(expected_accepted(uneven) == doctest::Approx(1.6));  // That is 1 + 0.5 + 0.1.
+  // That is 1 + 1 + 0.5; they differ by 1 - 0.1.
+  CHECK(expected_committed(uneven) == doctest::Approx(2.5));
   CHECK(expected_accepted({}) == 0);
 }
 
@@ -107,7 +109,7 @@ TEST_CASE("acceptance by depth, with and without structural acceptances") {
   SampleRow sample;
   StepRow whole, cut, unverified;
   whole.verified = cut.verified = 1;
-  whole.exact = cut.exact = 1;  // slot 0 of self-drafting
+  whole.exact = cut.exact = 1;  // Both stand in slot 0 of self-drafting.
   whole.drafts = {draft(0, 1), draft(1, 1), draft(2, 1)};
   cut.drafts = {draft(0, 1), draft(1, 0), draft(2, -1)};
   unverified.drafts = {draft(0, -1), draft(1, -1)};
@@ -121,7 +123,7 @@ TEST_CASE("acceptance by depth, with and without structural acceptances") {
   CHECK(all[0].rate() == 1);
   CHECK(all[1].rate() == 0.5);
   CHECK(all[2].rate() == 0.5);
-  CHECK(all[2].conditional() == 1);  // the only walk that arrived was accepted
+  CHECK(all[2].conditional() == 1);  // The only walk that arrived was accepted.
   CHECK(acceptance_rate(samples) == doctest::Approx(4.0 / 6));
   CHECK(acceptance_rate(samples, false) == doctest::Approx(2.0 / 4));
   CHECK(std::isnan(acceptance_by_depth(samples, false)[0].rate()));
@@ -152,7 +154,7 @@ TEST_CASE("perplexity sums nats and tokens; entropy is in bits") {
   CHECK(perplexity(std::vector<SampleRow>{one, other, unjudged}) ==
         doctest::Approx(std::exp(7 * std::log(2.0) / 4)));
   CHECK(std::isnan(perplexity(std::vector<SampleRow>{unjudged})));
-  SampleRow empty, unmeasured;  // a text without tokens, and one that no judge could score
+  SampleRow empty, unmeasured;  // One text has no tokens, and the other no judge could score.
   empty.judge_nll = 7, empty.judge_tokens = 0;
   unmeasured.judge_nll = kNotMeasured, unmeasured.judge_tokens = 5;
   CHECK(perplexity(std::vector<SampleRow>{one, empty, other, unmeasured}) ==

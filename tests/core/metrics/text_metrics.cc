@@ -9,8 +9,8 @@ namespace {
 
 TEST_CASE("ROUGE of two sentences that differ in one word of six") {
   const std::string a = "The cat sat on the mat.", b = "the cat lay on the mat";
-  CHECK(rouge_n(a, b, 1) == doctest::Approx(5.0 / 6));  // the, cat, on, the, mat of six
-  CHECK(rouge_n(a, b, 2) == doctest::Approx(3.0 / 5));  // the cat, on the, the mat of five
+  CHECK(rouge_n(a, b, 1) == doctest::Approx(5.0 / 6));  // The, cat, on, the, mat of six.
+  CHECK(rouge_n(a, b, 2) == doctest::Approx(3.0 / 5));  // The cat, on the, the mat of five.
   CHECK(rouge_l(a, b) == doctest::Approx(5.0 / 6));
 }
 
@@ -43,7 +43,7 @@ TEST_CASE("BLEU counts clipped matches of n-grams, by hand") {
   CHECK(clipped[kBleuOrder] == 7);
   CHECK(clipped[8] == 7);
   CHECK(clipped[9] == 6);
-  CHECK(bleu(clipped) == 0);  // no bigram matches
+  CHECK(bleu(clipped) == 0);  // No bigram matches.
 
   // "a b c d x f" of "a b c d e f": 5/6 words, 3/5 bigrams (ab, bc, cd), 2/4 trigrams, 1/3 of four;
   // equally long.
@@ -75,7 +75,7 @@ TEST_CASE("words of BLEU: punctuation apart, but inside numbers and words") {
   CHECK(bleu_words("He paid $1,234.50, didn't he?") ==
         Words{"He", "paid", "$", "1,234.50", ",", "didn't", "he", "?"});
   CHECK(bleu_words("well-known 3-4 end.") == Words{"well-known", "3", "-", "4", "end", "."});
-  CHECK(bleu_words(" .5 \t(a/b) ").size() == 7);  // . 5 ( a / b )
+  CHECK(bleu_words(" .5 \t(a/b) ").size() == 7);  // That is . 5 ( a / b ).
 }
 
 }  // namespace

@@ -3,4 +3,5 @@ extern "C" const char* draftlab_plugin_abi();
 extern "C" void draftlab_plugin_register(void*);
 
 extern "C" const char* draftlab_plugin_abi() { return "draftlab-plugin-0/old"; }
-extern "C" void draftlab_plugin_register(void*) { __builtin_trap(); }  // must not be called
+// The program must not call it.
+extern "C" void draftlab_plugin_register(void*) { __builtin_trap(); }

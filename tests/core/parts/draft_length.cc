@@ -57,10 +57,10 @@ Verdict accepting(int count) {
 TEST_CASE("likely: an unlikely draft is the last, and stays; likely-dropped: it goes, too") {
   const Proposal drafts = path({.9, .5, .3, .8});
   CHECK(cut(DraftRule::likely, .4, drafts) == 3);
-  CHECK(cut(DraftRule::likely, .3, drafts) == 4);  // strictly below
+  CHECK(cut(DraftRule::likely, .3, drafts) == 4);  // The bound is strict.
   CHECK(cut(DraftRule::likely_dropped, .4, drafts) == 2);
   CHECK(cut(DraftRule::likely, .95, drafts) == 1);
-  CHECK(cut(DraftRule::likely_dropped, .95, drafts) == 1);  // a step drafts something
+  CHECK(cut(DraftRule::likely_dropped, .95, drafts) == 1);  // A step drafts something.
   CHECK(cut(DraftRule::fixed, .95, drafts) == 4);
   CHECK(cut(DraftRule::matches, .95, drafts) == 4);
 }
@@ -114,7 +114,7 @@ TEST_CASE("matches: two more after a step that accepted all, else one fewer, nev
   CHECK(length.state() == "5");
   for (int i = 0; i < 9; ++i) length.observe(path({1, 1}), accepting(0));
   CHECK(length.most() == 1);
-  length.observe(path({1}), {});  // not judged
+  length.observe(path({1}), {});  // These drafts were not judged.
   CHECK(length.most() == 1);
 }
 

@@ -169,19 +169,20 @@ TEST_CASE("the quantile skips tokens of probability zero and survives rounding")
 
 TEST_CASE("shaping") {
   const Distribution p = of({.1, .4, .2, .3});
-  CHECK(&shaped(p, {}).probabilities() == &p.probabilities());  // the same handle
+  CHECK(&shaped(p, {}).probabilities() == &p.probabilities());  // The same handle.
   CHECK(&shaped(p, {1, 4, 1}).probabilities() == &p.probabilities());
   check_equal(shaped(p, {.temperature = 0}), {0, 1, 0, 0});
   check_equal(shaped(p, {.temperature = .5}), {1 / 30., 16 / 30., 4 / 30., 9 / 30.});
   check_equal(shaped(p, {.top_k = 2}), {0, 4 / 7., 0, 3 / 7.});
   check_equal(shaped(p, {.top_k = 1}), {0, 1, 0, 0});
   check_equal(shaped(p, {.top_p = .5}), {0, 4 / 7., 0, 3 / 7.});
-  check_equal(shaped(p, {.top_p = .7}), {0, 4 / 7., 0, 3 / 7.});  // exactly reached
+  check_equal(shaped(p, {.top_p = .7}), {0, 4 / 7., 0, 3 / 7.});  // The bound is reached exactly.
   check_equal(shaped(p, {.top_p = .71}), {0, 4 / 9., 2 / 9., 3 / 9.});
   check_equal(shaped(p, {.top_p = 1e-9}), {0, 1, 0, 0});
   check_equal(shaped(p, {.top_k = 3, .top_p = .75}),
-              {0, 4 / 7., 0, 3 / 7.});                                  // .4 + .3 of .9 is 78 %
-  check_equal(shaped(of({1, 1, 1, 1}), {.top_k = 2}), {.5, .5, 0, 0});  // ties: the lowest ids
+              {0, 4 / 7., 0, 3 / 7.});  // That is .4 + .3 of .9 is 78 %.
+  // Where probabilities tie, the lowest ids are kept.
+  check_equal(shaped(of({1, 1, 1, 1}), {.top_k = 2}), {.5, .5, 0, 0});
   check_equal(shaped(of({0, 1e-300, 1}), {.temperature = .01}), {0, 0, 1});
 }
 

@@ -29,7 +29,7 @@ TEST_CASE("a law's density, draw and innovation fit one another") {
 
   CHECK(kTwo.noises() == 2);
   CHECK(kTwo.at(vector({1, -3}))[0] ==
-        doctest::Approx(-0.5));  // Phi(-3) < 0.25: the first component
+        doctest::Approx(-0.5));  // Phi(-3) < 0.25: the first component.
   CHECK(kTwo.at(vector({1, 0}))[0] == doctest::Approx(3));
   CHECK(kTwo.center(vector({1, 0}))[0] == doctest::Approx(2));
   const auto density = [](double y) {
@@ -43,7 +43,7 @@ TEST_CASE("a law's density, draw and innovation fit one another") {
   };
   CHECK((below(0.301) - below(0.299)) / 0.002 == doctest::Approx(density(0.3)).epsilon(1e-5));
   CHECK(kTwo.innovation(vector({30}))[0] ==
-        doctest::Approx(28).epsilon(0.01));  // neither tail is lost to rounding
+        doctest::Approx(28).epsilon(0.01));  // Neither tail is lost to rounding.
 }
 
 TEST_CASE("the second coordinate's innovation knows which component the first came from") {

@@ -73,7 +73,7 @@ TEST_CASE("vectors, their log densities and proposals come back, beside ids that
   const TraceFolder folder("vectors");
   {
     TraceWriter writer(folder / "a.h5", made_provenance(), made_runs(), units_of(1),
-                       false);  // a unit a sample, merged
+                       false);  // Units of one sample each are merged.
     for (int i = 0; i < 4; ++i) {
       SampleRow sample = made_sample(i % 2, i / 2, 0);
       StepRow& step = sample.steps[1];
@@ -97,7 +97,7 @@ TEST_CASE("vectors, their log densities and proposals come back, beside ids that
       continue;
     }
     CHECK(step.tokens.back().value ==
-          Eigen::VectorXd::LinSpaced(12, i, i + 11));  // coordinate 10 is no neighbour of 1
+          Eigen::VectorXd::LinSpaced(12, i, i + 11));  // Coordinate 10 is no neighbour of 1.
     CHECK(step.drafts[0].log_p == -3.5);
     CHECK(step.drafts[0].log_q == 40);
     CHECK(step.drafts[0].proposals == 7);
@@ -132,7 +132,7 @@ TEST_CASE("a trace comes back as it was written") {
 TEST_CASE("the likeliest tokens of a draft are columns by rank") {
   const TraceFolder folder("top");
   TraceWriter writer(folder / "a.h5", made_provenance(), made_runs(), units_of(1),
-                     false);  // a unit a sample: merged
+                     false);  // Units of one sample each are merged.
   for (int i = 0; i < 2; ++i) {
     SampleRow row = made_sample(0, i, 0);
     if (i == 0) row.steps[0].drafts[1].top = {{4, .5}, {2, .25}};
@@ -167,7 +167,8 @@ TEST_CASE("a trace carries the text of the tokens that occur") {
       for (const DraftRow& draft : step.drafts) expected.insert(draft.token);
     }
   }
-  std::erase_if(expected, [](Token token) { return token % 10 == 7; });  // without a known text
+  // The text is not known here.
+  std::erase_if(expected, [](Token token) { return token % 10 == 7; });
   for (const char* name : {"a.h5", "b.h5"}) {
     const Trace trace(folder / name);
     const Columns pieces = trace.columns(Table::piece, 0, trace.rows(Table::piece));
@@ -177,7 +178,7 @@ TEST_CASE("a trace carries the text of the tokens that occur") {
       PieceRow piece;
       pieces.get(row, piece);
       CHECK(piece.token == *token);
-      CHECK(piece.run == 0);  // both arms have one checkpoint
+      CHECK(piece.run == 0);  // Both arms have one checkpoint.
       CHECK(piece.text == "0:" + std::to_string(*token));
     }
   }
@@ -195,7 +196,7 @@ TEST_CASE("contents depend neither on the order of finishing nor on the size of 
 TEST_CASE("many units, which two processes read, become the trace that one process writes") {
   const TraceFolder folder("trace");
   write(folder / "a.h5", false, 1000000, 40,
-        200);  // columns of one chunk and of two, and plain ones
+        200);  // Some columns have one chunk, some two, and some are plain.
   write(folder / "b.h5", true, 1, 40, 200);
   CHECK(difference(folder / "a.h5", folder / "b.h5") == "");
   CHECK(Trace(folder / "b.h5").rows(Table::draft) == 40 * 200 * 3);
@@ -449,7 +450,7 @@ TEST_CASE("coarse numbers keep 12 bits") {
 TEST_CASE("cells gather to the trace of one run, and a manifest") {
   const TraceFolder folder("gather");
   write(folder / "whole.h5", false, 1000000);
-  write_cell(folder / "a.h5", 0, 7);  // two more than are wanted
+  write_cell(folder / "a.h5", 0, 7);  // Two more than are wanted.
   write_cell(folder / "b.h5", 1, 5);
   std::vector<CellRow> rows(3);
   rows[0].id = "a", rows[0].status = "done", rows[0].run = 0;
@@ -496,7 +497,7 @@ TEST_CASE("two writers that no lock keeps apart do no harm") {
   const std::string path = folder / "a.h5";
   {
     TraceWriter first(path, made_provenance(), made_runs(), units_of(1), true);
-    std::filesystem::remove(path + ".units/lock");  // as if it had been another machine
+    std::filesystem::remove(path + ".units/lock");  // This is as if it had been another machine.
     TraceWriter second(path, made_provenance(), made_runs(), units_of(1), true);
     for (int i = 0; i < 10; ++i) {
       first.sample(made_sample(i % 2, i / 2, 0));

@@ -39,7 +39,7 @@ constexpr int kSamples = 10;
 
 struct Outcome {
   bool killed;
-  int reported;  // samples that the child said were done
+  int reported;  // The samples that the child said were done.
 };
 
 Outcome run_for(const std::string& path, std::chrono::microseconds time) {
@@ -73,8 +73,8 @@ TEST_SUITE("sigkill") {
     const std::string whole = folder / "whole.h5", path = folder / "a.h5";
     write_made(whole, kSamples);
     std::mt19937 random(1);
-    const auto start = std::chrono::steady_clock::now();  // kills fall within the time that a run
-                                                          // takes here and now
+    // Kills fall within the time that a run takes here and now.
+    const auto start = std::chrono::steady_clock::now();
     CHECK_FALSE(run_for(path, std::chrono::seconds(60)).killed);
     const auto usual = std::chrono::duration_cast<std::chrono::microseconds>(
                            std::chrono::steady_clock::now() - start)

@@ -20,7 +20,7 @@ namespace {
 
 using Overrides = std::vector<std::pair<std::string, std::string>>;
 
-const Registries& registries() {
+const Registries& all_registries() {
   static const Registries all = [] {
     Registries registries;
     register_builtin_plugins(registries);
@@ -50,15 +50,14 @@ struct Toy {
 };
 
 Composition composed(const std::string& name, const Overrides& overrides = {},
-                     bool reference = false) {
+                     bool reference = false, const Registries& registries = all_registries()) {
   Faults faults;
   const std::vector<Cell> cells =
-      expand_claims(Config::read(certificate(name), overrides, faults), registries(), faults);
+      expand_claims(Config::read(certificate(name), overrides, faults), registries, faults);
   faults.raise();
   REQUIRE(cells.size() == 1);
   const Config& config = cells[0].config;
-  Composition composition =
-      compose(reference ? reference_of(config) : config, registries(), faults);
+  Composition composition = compose(reference ? reference_of(config) : config, registries, faults);
   faults.raise();
   return composition;
 }
@@ -73,7 +72,7 @@ int run_certify(const std::string& name, const Overrides& overrides, std::string
   int status = -1;
   try {
     OptionSet none;
-    status = certify_command().flags(none)(line, registries());
+    status = certify_command().flags(none)(line, all_registries());
   } catch (...) {
     std::cout.rdbuf(before);
     throw;
@@ -128,6 +127,44 @@ TEST_CASE("merging equal states changes the number of outcomes and nothing else"
       CHECK(estimate < walked * 4);
     }
   }
+}
+
+// Stops verifying once a draft has been rejected, and tells so in its state only where it should.
+template <bool kTells>
+class Disappointed final : public Router {
+ public:
+  struct Options {
+    void declare(OptionSet&) {}
+  };
+  explicit Disappointed(const Options&) {}
+  Route decide(const StepView&) const override { return {.verify = !rejected_}; }
+  void observe(const Canvas&, const Route&, const Verdict& verdict) override {
+    for (const Judged& judged : verdict.judged) rejected_ |= judged.reached && !judged.accepted;
+  }
+  std::string state() const override { return kTells && rejected_ ? "rejected" : ""; }
+
+ private:
+  bool rejected_ = false;
+};
+
+TEST_CASE("a part whose state leaves something out is named before its certificate is believed") {
+  Registries registries;
+  register_builtin_plugins(registries);
+  register_sections(registries);
+  registries.routers.add<Disappointed<true>>("tells", "");
+  registries.routers.add<Disappointed<false>>("keeps-quiet", "");
+  const auto outcomes = [&](const std::string& router, bool merge) {
+    const Overrides overrides = {{"router", router}, {"decode.draft_length", "2"}};
+    const Toy toy(composed("assd-self", overrides, false, registries));
+    return enumerate(toy.composition, toy.models, toy.prompt, merge, 1000000);
+  };
+  const Outcomes told = outcomes("tells", true);
+  CHECK(told.merged > 0);
+  CHECK(told.compared == told.merged);
+  CHECK(total_variation(told, outcomes("keeps-quiet", false)) < 1e-15);
+  CHECK_THROWS_WITH_AS(
+      outcomes("keeps-quiet", true),
+      doctest::Contains("router 'keeps-quiet' leaves something out of its state()"), Fault);
 }
 
 // Four unknowns of three tokens, one a step: 3 + 9 + 27 + 81 outcomes of steps, 81 texts, four
@@ -202,7 +239,7 @@ TEST_CASE(
     CAPTURE(k);
     CHECK(outcomes.worst_nfe == 4);
     if (k <= 2)
-      CHECK(outcomes.expected_nfe == doctest::Approx(4).epsilon(1e-12));  // k = 2 gains nothing
+      CHECK(outcomes.expected_nfe == doctest::Approx(4).epsilon(1e-12));  // K = 2 gains nothing.
     if (k >= 3) CHECK(outcomes.expected_nfe < 3.9);
   }
 }

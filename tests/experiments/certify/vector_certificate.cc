@@ -47,10 +47,10 @@ TEST_CASE("an exact rule passes, and every check says what it was made from") {
   CHECK(certificate.lossless());
   CHECK(certificate.claims_hold());
   CHECK(check(certificate, "innovations, largest distance").statistics ==
-        24);  // 3 tokens, 3 steps and the start, 2 coordinates
+        24);  // That is 3 tokens, 3 steps and the start, 2 coordinates.
   CHECK(check(certificate, "innovations, largest correlation").statistics == 276);
   CHECK(check(certificate, "covariance").statistics == 21);
-  CHECK(certificate.tested == 12000);  // one replaced or accepted draft a token
+  CHECK(certificate.tested == 12000);  // One replaced or accepted draft a token.
   int statistics = 0;
   for (const Check& one : certificate.checks) statistics += one.statistics;
   // Kolmogorov's limit: 2 exp(-2 n d^2) = alpha / statistics.

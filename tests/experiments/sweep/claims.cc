@@ -97,10 +97,11 @@ TEST_CASE("a lease ends with its process where that can be seen, else when it is
   CHECK(claims.abandoned("cell", dead));
   CHECK(is_gone(dead.owner));
   CHECK_FALSE(is_gone(process_identity()));
-  std::string reused = process_identity();  // our number, of a process that began at another time
+  // The number is this process's, but its start is another's.
+  std::string reused = process_identity();
   reused.back() = reused.back() == '1' ? '2' : '1';
   CHECK(is_gone(reused));
-  dead.owner = "elsewhere/1/2/3/4";  // nobody here can tell whether it lives
+  dead.owner = "elsewhere/1/2/3/4";  // Nobody here can tell whether it lives.
   CHECK_FALSE(claims.abandoned("cell", dead));
   age(folder / "cell.1", 200);
   CHECK_FALSE(claims.abandoned("cell", dead));

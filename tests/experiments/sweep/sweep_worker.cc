@@ -15,8 +15,8 @@
 namespace draftlab {
 namespace {
 
-std::string data_of_task;                 // what its digest is of
-std::function<void()> at_first_decision;  // of a decode
+std::string data_of_task;                 // The text of which the digest is taken.
+std::function<void()> at_first_decision;  // Called at the first decision of a decode.
 
 // The toy's prompt, with a digest that can change.
 class Changing final : public Task {
@@ -124,7 +124,7 @@ TEST_CASE("data that changes between two workers is noticed by the second") {
 TEST_CASE("an attempt whose sweep died with it is interrupted, not failed") {
   const TraceFolder folder("worker");
   const SweepFolder sweep = frozen(folder, "");
-  claim_and_die(sweep, "");  // the round is the process itself: starter and worker are gone
+  claim_and_die(sweep, "");  // The round is the process itself: starter and worker are gone.
   CHECK(work(sweep, {}, registries()) == 0);
   const Attempts made = attempts(sweep);
   REQUIRE(made.size() == 2);

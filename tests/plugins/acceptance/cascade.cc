@@ -29,7 +29,8 @@ std::unique_ptr<Acceptance> cascade(const std::string& rule, double alpha) {
                        "rule = " + rule + "\nalpha = " + std::to_string(alpha));
 }
 
-const Distribution kDraft = of({.4, .35, .25}), kTarget = of({.6, .3, .1});  // TV .2
+// Their total variation is .2.
+const Distribution kDraft = of({.4, .35, .25}), kTarget = of({.6, .3, .1});
 
 TEST_CASE("cascades sample draft or target, as the rule says") {
   const auto defers = [](const std::string& rule, double alpha) {

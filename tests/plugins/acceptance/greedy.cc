@@ -82,15 +82,15 @@ TEST_CASE("distance of vectors: a draft is kept near the best token, wherever th
 }
 
 TEST_CASE("typical acceptance: min(epsilon, delta exp(-H))") {
-  const auto usual = part(&Registries::acceptance, "typical");  // .09 and .3
-  const Distribution p = of({.05, .25, .7});  // H = .746 nats, .3 exp(-H) = .142: epsilon decides
+  const auto usual = part(&Registries::acceptance, "typical");  // That is .09 and .3.
+  const Distribution p = of({.05, .25, .7});  // H = .746 nats, .3 exp(-H) = .142: epsilon decides.
   CHECK(usual->probability({0, p, nullptr, 0}) == 0);
   CHECK(usual->probability({1, p, nullptr, 0}) == 1);
   const auto sure = part(&Registries::acceptance, "typical", "epsilon = 0.5\n");
-  const Distribution q = of({.9, .1});  // H = .325, .3 exp(-H) = .217
+  const Distribution q = of({.9, .1});  // H = .325, .3 exp(-H) = .217.
   CHECK(sure->probability({1, q, nullptr, 0}) == 0);
   CHECK(sure->probability({0, q, nullptr, 0}) == 1);
-  const Distribution flat = Distribution::uniform(100);  // .3 / 100 is below .01
+  const Distribution flat = Distribution::uniform(100);  // That is .3 / 100 is below .01.
   CHECK(usual->probability({7, flat, nullptr, 0}) == 1);
   CHECK(usual->replacement({0, p, nullptr, 0}).probability(2) == 1);
   CHECK(part(&Registries::acceptance, "typical", "replacement = draw\n")

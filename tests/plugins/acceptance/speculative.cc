@@ -31,9 +31,9 @@ Distribution of(std::initializer_list<double> weights) {
 TEST_CASE("the ratio test accepts with min(1, p/q)") {
   const auto rule = speculative();
   const Distribution p = of({0.2, 0.8}), q = of({0.5, 0.5});
-  CHECK(rule->probability({0, p, &q, 0}) == doctest::Approx(0.4));       // 0.2 / 0.5
-  CHECK(rule->probability({1, p, &q, 0}) == 1);                          // 0.8 > 0.5
-  CHECK(rule->probability({0, p, nullptr, 0}) == doctest::Approx(0.2));  // a point mass claims 1
+  CHECK(rule->probability({0, p, &q, 0}) == doctest::Approx(0.4));       // The ratio is 0.2 / 0.5.
+  CHECK(rule->probability({1, p, &q, 0}) == 1);                          // That is 0.8 > 0.5.
+  CHECK(rule->probability({0, p, nullptr, 0}) == doctest::Approx(0.2));  // A point mass claims 1.
 }
 
 TEST_CASE("ratios a hair below one are tested as they are: the law is the target's") {
@@ -65,12 +65,13 @@ TEST_CASE("epsilon is added to the ratio, gamma is its exponent") {
 TEST_CASE("the replacement is what the draft left uncovered") {
   const auto rule = speculative();
   const Distribution p = of({0.2, 0.5, 0.3}), q = of({0.6, 0.3, 0.1});
-  const Distribution left = rule->replacement({0, p, &q, 0});  // (0, .2, .2) / .4
+  const Distribution left = rule->replacement({0, p, &q, 0});  // The residual is (0, .2, .2) / .4.
   CHECK(left.probability(0) == 0);
   CHECK(left.probability(1) == doctest::Approx(0.5));
-  const Distribution point = rule->replacement({0, p, nullptr, 0});  // p without token 0
+  // The replacement is p without token 0.
+  const Distribution point = rule->replacement({0, p, nullptr, 0});
   CHECK(point.probability(0) == 0);
   CHECK(point.probability(1) == doctest::Approx(0.625));
   CHECK(rule->replacement({0, p, &p, 0}).probability(0) ==
-        doctest::Approx(0.2));  // q covers p: p itself
+        doctest::Approx(0.2));  // As q covers p, the residual is p itself.
 }

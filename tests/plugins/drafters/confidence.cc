@@ -57,10 +57,10 @@ TEST_CASE(
     drafting.carry();
     const Proposal proposal = drafting.propose(order);
     CHECK(positions(proposal) == Positions{3, 2, 5, 6, 7});
-    CHECK_FALSE(drafting.scripted.asked);  // at no forward
+    CHECK_FALSE(drafting.scripted.asked);  // It drafts at the cost of no forward.
     CHECK(proposal.exact == 0);
     CHECK(proposal.lookahead > 0);
-    CHECK(proposal.drawn_from.empty());  // point masses
+    CHECK(proposal.drawn_from.empty());  // Point masses.
     for (const Node& node : proposal.nodes) CHECK(node.token == 1);
     CHECK(proposal.raw[0].probability(1) == doctest::Approx(.7));
   }
@@ -74,7 +74,7 @@ TEST_CASE(
 
 TEST_CASE("the rule's order is the unmasker's") {
   Drafting drafting(3, "entropy");
-  drafting.answers.at(2) = of({0, .6, .4});  // .673 nats against .820 of position 3
+  drafting.answers.at(2) = of({0, .6, .4});  // It has .673 nats against .820 of position 3.
   drafting.carry();
   CHECK(positions(drafting.propose()) == Positions{2, 3, 5});
   CHECK(positions(drafting.propose("order = confidence")) == Positions{3, 2, 5});
@@ -88,8 +88,8 @@ TEST_CASE(
   REQUIRE(drafting.scripted.asked);
   CHECK(drafting.scripted.asked->kind == Kind::draft);
   CHECK(drafting.scripted.asked->view == View::bidirectional);
-  CHECK(drafting.scripted.asked->asks.front().positions ==
-        Positions{2, 3, 4, 5, 6, 7});  // its own choice, three drafts: whole blocks
+  // Its own choice and three drafts are filled up to whole blocks.
+  CHECK(drafting.scripted.asked->asks.front().positions == Positions{2, 3, 4, 5, 6, 7});
   CHECK(positions(proposal) == Positions{3});
   CHECK(proposal.exact == 1);
   CHECK(proposal.lookahead > 0);

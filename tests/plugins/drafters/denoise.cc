@@ -38,7 +38,7 @@ TEST_CASE("every mask of the window is drawn from one bidirectional forward") {
   CHECK(proposal.nodes[2].token == 1);
   CHECK(proposal.raw[0].probability(0) == doctest::Approx(.5));
   CHECK(proposal.drawn_from[0].probability(0) ==
-        doctest::Approx(.25 / .38));  // squares: .25, .09, .04
+        doctest::Approx(.25 / .38));  // Squares: .25, .09, .04.
   CHECK(proposal.exact == 0);
   CHECK(proposal.edits.empty());
 }
@@ -57,7 +57,7 @@ TEST_CASE(
   greedy.window = alone.window;
   greedy.blocks.size = 1;
   CHECK(greedy.run(denoise("greedy = true")->propose(greedy.step()), {{3, of({1, 1, 1})}}).exact ==
-        1);  // what it claims is what the target has
+        1);  // What it claims is what the target has.
 }
 
 TEST_CASE("greedy takes the most probable token and claims the distribution") {
@@ -84,7 +84,7 @@ TEST_CASE("what came along with a commit is proposed alone, without asking") {
   CHECK(proposal.nodes[0].token == 2);
   CHECK(proposal.exact == 1);
 
-  testing::ScriptedStep later = block();  // of another position: no use
+  testing::ScriptedStep later = block();  // The answer is of another position, so it is of no use.
   later.carry.emplace();
   later.carry->answer.add(kRoot, 2, of({0, 0, 1}));
   CHECK(later
@@ -109,9 +109,9 @@ TEST_CASE("a tentative token is edited where another is more probable than tau_e
   CHECK(made[0].position == 0);
   CHECK(made[0].token == 0);
   CHECK(made[0].source == Source::edited);
-  CHECK(edits(of({.69, .31, 0}), true).empty());   // not sure enough
-  CHECK(edits(of({.25, .75, 0}), true).empty());   // the same token
-  CHECK(edits(of({.75, .25, 0}), false).empty());  // final
+  CHECK(edits(of({.69, .31, 0}), true).empty());   // Not sure enough.
+  CHECK(edits(of({.25, .75, 0}), true).empty());   // The same token.
+  CHECK(edits(of({.75, .25, 0}), false).empty());  // This position is final.
 }
 
 TEST_CASE("a block without masks is asked for its edits alone") {

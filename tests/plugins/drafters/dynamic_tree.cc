@@ -33,11 +33,13 @@ TEST_CASE("dynamic-tree: the best nodes by the product of probabilities, parents
     CHECK(proposal.nodes[i].token == wanted[i].second);
   }
   CHECK(proposal.raw[2].probability(0) == doctest::Approx(.5));
-  CHECK(grown("width = 2\nnodes = 3\n").nodes[2].parent == 0);  // aa .3 before ba .27
+  // The path aa has .3 and comes before ba with .27.
+  CHECK(grown("width = 2\nnodes = 3\n").nodes[2].parent == 0);
 }
 
 TEST_CASE("dynamic-tree: a certain child comes after its parent") {
-  const Proposal proposal = grown("width = 3\nnodes = 2\n", 1 - 0.05 + 0);  // ba .95 of .3
+  // The path ba has .95 of .3.
+  const Proposal proposal = grown("width = 3\nnodes = 2\n", 1 - 0.05 + 0);
   CHECK(proposal.nodes[0].parent == kRoot);
   const Proposal one = grown("width = 1\nnodes = 1\n");
   REQUIRE(one.nodes.size() == 1);

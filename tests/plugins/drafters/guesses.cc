@@ -22,7 +22,7 @@ struct Drafting : testing::ScriptedStep {
   }
   Proposal propose(const std::string& name, const std::string& options,
                    const std::map<std::int32_t, Distribution>& answers) {
-    chance = SampledChance(1);  // a proposal of its own, not the next of one decode
+    chance = SampledChance(1);  // A proposal of its own, not the next of one decode.
     const auto drafter = testing::part(&Registries::drafters, name, options);
     return run(drafter->propose(step()), answers);
   }
@@ -47,17 +47,17 @@ TEST_CASE(
   drafting.carry = carry;
   proposal = drafting.propose("jacobi", "", {});
   CHECK(proposal.nodes[0].token == 2);
-  CHECK(proposal.nodes[1].token == 2);  // beyond what was predicted, the guess goes on
+  CHECK(proposal.nodes[1].token == 2);  // Beyond what was predicted, the guess goes on.
 }
 
 TEST_CASE("synthetic drafts overlap with the target by exactly alpha") {
   Drafting drafting;
   const Distribution p = of({.5, .3, .2});
   const Proposal proposal = drafting.propose("synthetic", "alpha = 0.6\n", {{1, p}, {2, p}});
-  CHECK(drafting.asked->kind == Kind::aux);  // a look, no forward
+  CHECK(drafting.asked->kind == Kind::aux);  // A look, no forward.
   CHECK(drafting.asked->nodes.size() == 1);
   REQUIRE(proposal.drawn_from.size() == 2);
-  const Distribution& q = proposal.drawn_from[0];  // half of p, and the other half on token 2
+  const Distribution& q = proposal.drawn_from[0];  // Half of p, and the other half on token 2.
   CHECK(q.probability(0) == doctest::Approx(.25));
   CHECK(q.probability(1) == doctest::Approx(.15));
   CHECK(q.probability(2) == doctest::Approx(.6));

@@ -21,7 +21,7 @@ struct Drafting : testing::ScriptedStep {
     return canvas;
   }
   Proposal propose(const std::string& options = "") {
-    chance = SampledChance(1);  // a proposal of its own, not the next of one decode
+    chance = SampledChance(1);  // A proposal of its own, not the next of one decode.
     const auto drafter = testing::part(&Registries::drafters, "heads", options);
     return run(drafter->propose(step()),
                {{1, of({0, 1, 0})}, {2, of({0, 0, 1})}, {3, of({1, 0, 0})}});
@@ -51,7 +51,7 @@ TEST_CASE(
     "target") {
   Drafting drafting;
   Carry carry{{}, 1, 0};
-  carry.answer.add(0, 1, of({1, 0, 0}));  // of another node
+  carry.answer.add(0, 1, of({1, 0, 0}));  // This answer belongs to another node.
   carry.answer.add(1, 1, of({0, 0, 1}));
   carry.answer.add(1, 2, of({0, 1, 0}));
   drafting.carry = carry;
@@ -63,7 +63,7 @@ TEST_CASE(
   CHECK(proposal.exact == 1);
   drafting.carry->unseen_commits = 1;
   CHECK(drafting.propose().exact == 0);
-  CHECK(drafting.propose("combined = false\n").nodes.size() == 3);  // asked anew
+  CHECK(drafting.propose("combined = false\n").nodes.size() == 3);  // The heads are asked anew.
 }
 
 // Five unknowns of a table, greedily.
@@ -102,14 +102,14 @@ TEST_CASE(
       const SampleRow published = decode(lines + "shortcut = false\n"), untested = decode(lines),
                       apart = decode(lines + "shortcut = false\ncombined = false\n");
       CHECK(published.counts.nfe() == published.iterations + 1);
-      CHECK(published.counts[Kind::draft].calls == 1);  // the first call only proposes
+      CHECK(published.counts[Kind::draft].calls == 1);  // The first call only proposes.
       CHECK(untested.counts.nfe() <= 5);
       CHECK(untested.iterations == published.iterations);
       CHECK(apart.counts.nfe() == 2 * apart.iterations);
       CHECK(apart.iterations == published.iterations);
       if (k == 1) {
-        CHECK(published.counts.nfe() == 6);  // m + 1
-        CHECK(untested.counts.nfe() == 5);   // m
+        CHECK(published.counts.nfe() == 6);  // That is m + 1.
+        CHECK(untested.counts.nfe() == 5);   // That is m.
       }
     }
   }

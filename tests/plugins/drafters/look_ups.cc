@@ -83,7 +83,7 @@ TEST_CASE("suffix: a corpus is looked up, too; the text wins where both are as g
   const std::string other = corpus("7 1 2 5 5 5\n");
   // In the corpus, 1 2 is followed by 5 5, each with share 1.
   CHECK(tokens_of(LookUp(kText, 6, 6).propose("suffix", "corpus = " + other)) == Tokens{5, 5});
-  const std::string equal = corpus("2 5\n2 6\n");  // 5 with .5, as good as 3 is at m = 1
+  const std::string equal = corpus("2 5\n2 6\n");  // That is 5 with .5, as good as 3 is at m = 1.
   CHECK(tokens_of(LookUp({2, 3, 8, 2}, 6, 1).propose("suffix", "corpus = " + equal)) == Tokens{3});
 }
 
@@ -145,7 +145,7 @@ TEST_CASE("suffix-automaton finds what a search of all occurrences finds") {
 
 TEST_CASE("suffix-automaton: a corpus counts where its match is longer by more than so much") {
   const std::string path = corpus("3 4 5 1 2 6 6\n");
-  const Tokens text = {1, 2, 7, 3, 4, 5, 1, 2};  // 1 2 here, five tokens there
+  const Tokens text = {1, 2, 7, 3, 4, 5, 1, 2};  // That is 1 2 here, five tokens there.
   CHECK(tokens_of(LookUp(text, 6, 2)
                       .propose("suffix-automaton",
                                "least = 2\ncorpus_less = 2\ncorpus = " + path)) == Tokens{6, 6});
@@ -174,7 +174,7 @@ struct Verified {
 
 Distribution next_is(Token best) {
   Eigen::ArrayXd weights = Eigen::ArrayXd::Zero(10);
-  weights[best] = .6, weights[(best + 1) % 10] = .4;
+  weights[best % 10] = .6, weights[(best + 1) % 10] = .4;
   return Distribution(std::move(weights));
 }
 
@@ -182,10 +182,10 @@ TEST_CASE("token-recycling: each answer of a verification replaces a row of the 
   const auto drafter = testing::part(&Registries::drafters, "token-recycling", "row = 2");
   LookUp first({1}, 6, 3);
   const Proposal own = first.propose(*drafter);
-  CHECK(own.exact == 1);  // an empty table drafts nothing
+  CHECK(own.exact == 1);  // An empty table drafts nothing.
   Verdict drew;
   drew.proposal = &own;
-  drafter->observe(first.canvas, {}, drew);  // behind 1: what own draw was drawn from, 9 and 0
+  drafter->observe(first.canvas, {}, drew);  // Behind 1 the own draw was drawn from 9 and 0.
   LookUp second({1}, 6, 3);
   const Proposal drafts = second.propose(*drafter);
   CHECK(tokens_of(drafts) == Tokens{9, 0});
@@ -255,7 +255,7 @@ TEST_CASE("lookahead: the latest tails of a token, and n-grams of the text") {
   CHECK(tokens_of(step.propose(*drafter)) == Tokens{6, 7, 4, 5});
   const std::string state = drafter->state();
   drafter->observe(step.canvas, {}, verdict);
-  CHECK(drafter->state() == state);  // nothing is read twice
+  CHECK(drafter->state() == state);  // Nothing is read twice.
 }
 
 }  // namespace

@@ -44,17 +44,19 @@ Proposal propose(const Canvas& canvas, int draft_length, std::vector<std::int32_
 }  // namespace
 
 TEST_CASE("n-gram drafts follow the visible bigrams") {
-  const std::vector<std::pair<std::int32_t, Token>> prompt{{0, 0}, {1, 1}, {2, 0}};  // a b a _ _
+  // The text is a b a _ _.
+  const std::vector<std::pair<std::int32_t, Token>> prompt{{0, 0}, {1, 1}, {2, 0}};
   const Proposal proposal = propose(Canvas(5, prompt), 2);
   REQUIRE(proposal.nodes.size() == 2);
-  CHECK(proposal.nodes[0].token == 1);  // a is followed by b alone
-  CHECK(proposal.nodes[1].token == 0);  // and the drafted b by a
+  CHECK(proposal.nodes[0].token == 1);  // A is followed by b alone.
+  CHECK(proposal.nodes[1].token == 0);  // The drafted b is followed by a.
   CHECK(proposal.drawn_from[0].probability(1) == 1);
   CHECK(proposal.exact == 0);
 }
 
 TEST_CASE("a token without a visible successor drafts from the visible tokens") {
-  const std::vector<std::pair<std::int32_t, Token>> prompt{{0, 2}, {1, 2}, {2, 3}};  // c c d _ _
+  // The text is c c d _ _.
+  const std::vector<std::pair<std::int32_t, Token>> prompt{{0, 2}, {1, 2}, {2, 3}};
   const Proposal proposal = propose(Canvas(5, prompt), 1);
   CHECK(proposal.drawn_from[0].probability(2) == doctest::Approx(2.0 / 3));
   CHECK(proposal.drawn_from[0].probability(3) == doctest::Approx(1.0 / 3));
@@ -65,7 +67,7 @@ TEST_CASE("the draft of another gap is nobody's left neighbour") {
   // a b a b _ d _ _, and the last position of each gap is drafted.
   const std::vector<std::pair<std::int32_t, Token>> prompt{{0, 0}, {1, 1}, {2, 0}, {3, 1}, {5, 3}};
   const Proposal proposal = propose(Canvas(8, prompt), 2, {4, 7});
-  CHECK(proposal.nodes[0].token == 0);  // b is followed by a alone
+  CHECK(proposal.nodes[0].token == 0);  // B is followed by a alone.
   // What stands left of the second is unknown, so it may be any of the visible tokens.
   CHECK(proposal.drawn_from[1].probability(0) == doctest::Approx(0.4));
   CHECK(proposal.drawn_from[1].probability(1) == doctest::Approx(0.4));

@@ -21,7 +21,7 @@ struct Drafting : testing::ScriptedStep {
   }
   Proposal propose(const std::string& name, const std::string& options,
                    const Distribution& everywhere) {
-    chance = SampledChance(1);  // a proposal of its own, not the next of one decode
+    chance = SampledChance(1);  // A proposal of its own, not the next of one decode.
     const auto drafter = testing::part(&Registries::drafters, name, options);
     return run(drafter->propose(step()), {{1, everywhere}, {2, everywhere}, {3, everywhere}});
   }
@@ -34,7 +34,7 @@ TEST_CASE(
   CHECK(drafting.mailbox.model == 1);
   REQUIRE(drafting.asked);
   CHECK_FALSE(drafting.asked->shallow);
-  CHECK(drafting.asked->nodes.size() == 1);  // the second question, at the first draft
+  CHECK(drafting.asked->nodes.size() == 1);  // The second question, at the first draft.
   CHECK(drafting.asked->asks[0].node == 0);
   CHECK(drafting.asked->asks[0].positions == std::vector<std::int32_t>{2});
   REQUIRE(proposal.nodes.size() == 2);
@@ -65,7 +65,8 @@ TEST_CASE("nothing is asked behind an improbable token, or where the drafter is 
   CHECK(propose(DraftRule::likely, of({.3, .3, .4})).nodes.size() == 1);
   CHECK(drafting.asked->nodes.empty());
   CHECK(propose(DraftRule::likely, of({0, 0, 1})).nodes.size() == 2);
-  CHECK(propose(DraftRule::sure, of({.4, .3, .3})).nodes.size() == 2);  // 1 - sqrt(.2 H) = .533
+  // The bound is 1 - sqrt(.2 H) = .533.
+  CHECK(propose(DraftRule::sure, of({.4, .3, .3})).nodes.size() == 2);
   options.draft_stop = 0.6;
   CHECK(propose(DraftRule::sure, of({.4, .3, .3})).nodes.size() == 1);
 }
@@ -99,7 +100,7 @@ TEST_CASE("siblings without replacement: each carries the law that the others we
   drafting.decode.draft_length = 1;
   const std::string options = "children = 4\nsiblings = different\n";
   const Proposal proposal = drafting.propose("model", options, of({.2, .5, .3}));
-  REQUIRE(proposal.nodes.size() == 3);  // there is no fourth token
+  REQUIRE(proposal.nodes.size() == 3);  // There is no fourth token.
   CHECK(proposal.drawn_from[0].probability(1) == doctest::Approx(.5));
   double left = 1;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -123,7 +124,7 @@ TEST_CASE("greedy siblings: one draw beside the likeliest tokens, and it stands 
   CHECK(proposal.nodes[1].token == 1);
   CHECK(proposal.drawn_from[1].probability(1) == 1);
   const Proposal certain = drafting.propose("model", options, of({0, 1, 0}));
-  REQUIRE(certain.nodes.size() == 1);  // no other token can be drawn
+  REQUIRE(certain.nodes.size() == 1);  // No other token can be drawn.
   CHECK(certain.nodes[0].token == 1);
 }
 

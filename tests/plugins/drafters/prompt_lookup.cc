@@ -24,7 +24,7 @@ struct Lookup : testing::ScriptedStep {
     return Canvas(static_cast<int>(text.size()) + masks, prompt);
   }
   Proposal propose(const std::string& options = "") {
-    chance = SampledChance(1);  // a proposal of its own, not the next of one decode
+    chance = SampledChance(1);  // A proposal of its own, not the next of one decode.
     const auto drafter = testing::part(&Registries::drafters, "prompt-lookup", options);
     return run(drafter->propose(step()),
                {{window.positions.front(), of({1, 0, 0, 0, 0, 0, 0, 0, 0, 0})}});
@@ -38,7 +38,8 @@ Tokens tokens_of(const Proposal& proposal) {
 }
 
 TEST_CASE("the longest ending that occurs before is continued, as point masses") {
-  Lookup lookup({1, 2, 3, 1, 2}, 4, 3);  // 3 1 2 never occurs before, 1 2 does, and 3 1 2 follows
+  // That is 3 1 2 never occurs before, 1 2 does, and 3 1 2 follows.
+  Lookup lookup({1, 2, 3, 1, 2}, 4, 3);
   const Proposal proposal = lookup.propose();
   CHECK(tokens_of(proposal) == Tokens{3, 1, 2});
   CHECK(proposal.drawn_from.empty());

@@ -59,13 +59,13 @@ Drafts one() { return {{{0.5, 0.25, 0.25}}, {1}, 1}; }
 }  // namespace
 
 TEST_CASE("entropy: exp(-beta H / ln V)") {
-  const double normalised = 1.5 * std::log(2.0) / std::log(3.0);  // 0.9464
+  const double normalised = 1.5 * std::log(2.0) / std::log(3.0);  // That is 0.9464.
   CHECK(estimator("entropy")->alpha(one().view)[0] ==
-        doctest::Approx(std::exp(-normalised)));  // 0.3881
+        doctest::Approx(std::exp(-normalised)));  // That is 0.3881.
   CHECK(estimator("entropy", "beta = 0.5")->alpha(one().view)[0] ==
         doctest::Approx(0.6230).epsilon(1e-4));
   CHECK(estimator("entropy", "width = 8")->alpha(one().view)[0] ==
-        doctest::Approx(std::exp(-0.5)));  // 1.5 bits of 3
+        doctest::Approx(std::exp(-0.5)));  // That is 1.5 bits of 3.
   const double third = 1.0 / 3;
   CHECK(estimator("entropy")->alpha(Drafts({{third, third, third}}, {0}, 1).view)[0] ==
         doctest::Approx(std::exp(-1.0)));
@@ -88,7 +88,7 @@ TEST_CASE("hard entropy: below the threshold") {
   CHECK(estimator("hard-entropy", "width = 4\nthreshold = 0.51")->alpha(even.view)[0] == 1);
   CHECK(estimator("hard-entropy", "width = 4\nthreshold = 0.49")->alpha(even.view)[0] == 0);
   CHECK(estimator("hard-entropy", "threshold = 0")->alpha(Drafts({{1, 0, 0}}, {0}, 1).view)[0] ==
-        0);  // 0 is not below 0
+        0);  // That is 0 is not below 0.
 }
 
 TEST_CASE("hard margin: at least the threshold, or above it") {
@@ -120,8 +120,9 @@ TEST_CASE("random: a fixed function of sequence, step and position, uniform over
   }
   std::sort(seen.begin(), seen.end());
   CHECK(std::unique(seen.begin(), seen.end()) == seen.end());
-  double largest = 0;  // distance from the uniform distribution (Kolmogorov): 1200 numbers stay
-                       // within 0.047 nineteen times in twenty
+  // Distance from the uniform distribution (Kolmogorov): 1200 numbers stay within 0.047 nineteen
+  // times in twenty.
+  double largest = 0;
   for (std::size_t i = 0; i < seen.size(); ++i) {
     largest = std::max(largest, std::abs(seen[i] - (static_cast<double>(i) + 0.5) /
                                                        static_cast<double>(seen.size())));
@@ -129,7 +130,7 @@ TEST_CASE("random: a fixed function of sequence, step and position, uniform over
   CHECK(largest < 0.047);
 }
 
-TEST_CASE("the expected prefix is the sum of the running products") {  // Eq. 5
+TEST_CASE("the expected prefix is the sum of the running products") {  // Eq. 5.
   // Drafts of probability 1/2, 1/2, 1 in a span of three: 1/2 + 1/4 + 1/4. The fourth mask is none
   // of the span's.
   const Drafts drafts({{0.5, 0.5, 0}, {0.5, 0.25, 0.25}, {1, 0, 0}, {1, 0, 0}}, {0, 0, 0, 0}, 3);

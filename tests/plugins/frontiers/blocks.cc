@@ -40,7 +40,7 @@ TEST_CASE("the window is the first unfinished block, its span the first run of m
   CHECK(window.block == 1);
   for (const std::int32_t i : {4, 5, 6, 7}) canvas.commit(i, 0);
   window = frontier->next(canvas);
-  CHECK(window.positions == Positions{8, 9});  // what is left of the canvas is a short block
+  CHECK(window.positions == Positions{8, 9});  // What is left of the canvas is a short block.
   CHECK(window.boundary == Stop::block_end);
   CHECK_FALSE(frontier->done(canvas));
   canvas.commit(8, 0);
@@ -56,7 +56,7 @@ TEST_CASE("blocks may begin where the prompt ends") {
   CHECK(blocks(decode, canvas)->next(canvas).positions == Positions{5, 6, 7});
   decode.align = Align::prompt;
   CHECK(blocks(decode, canvas)->next(canvas).positions == Positions{5, 6, 7, 8});
-  CHECK(blocks(decode, canvas)->next(canvas).block == 2);  // 0 | 1-4 | 5-8
+  CHECK(blocks(decode, canvas)->next(canvas).block == 2);  // That is 0 | 1-4 | 5-8.
 }
 
 TEST_CASE("a sub-block ends the window but not the block") {
@@ -97,12 +97,12 @@ TEST_CASE("a block is edited until a step without masks changes nothing") {
   canvas.commit(1, 1, true);
   frontier->observe(canvas, {}, committed({{0, 1}, {1, 1}}));
   CHECK(frontier->settled(canvas).empty());
-  CHECK(frontier->next(canvas).positions.empty());  // a step that can only edit
+  CHECK(frontier->next(canvas).positions.empty());  // A step that can only edit.
   CHECK(frontier->next(canvas).block == 0);
   frontier->observe(canvas, {}, edited({{0, 2}}));
   CHECK(frontier->settled(canvas).empty());
   CHECK(frontier->state() == "1");
-  frontier->observe(canvas, {}, edited({}));  // nothing changed
+  frontier->observe(canvas, {}, edited({}));  // Nothing changed.
   CHECK(frontier->settled(canvas) == Positions{0, 1});
   for (const std::int32_t i : frontier->settled(canvas)) canvas.finish(i);
 
@@ -115,7 +115,7 @@ TEST_CASE("a block is edited until a step without masks changes nothing") {
     CHECK(frontier->settled(canvas).empty());
   }
   CHECK_FALSE(frontier->done(canvas));
-  frontier->observe(canvas, {}, edited({{2, 2}}));  // the third and last
+  frontier->observe(canvas, {}, edited({{2, 2}}));  // This is the third step, and the last.
   CHECK(frontier->settled(canvas) == Positions{2, 3});
   for (const std::int32_t i : frontier->settled(canvas)) canvas.finish(i);
   CHECK(frontier->done(canvas));

@@ -50,7 +50,8 @@ TEST_CASE("every sequence has an order of its own, and keeps it") {
           std::vector<std::int32_t>(order.begin() + 1, order.end()));
   }
   CHECK(orders.size() == 24);
-  for (const int times : first) CHECK(std::abs(times - 600) < 85);  // 4 standard deviations
+  // That is 4 standard deviations.
+  for (const int times : first) CHECK(std::abs(times - 600) < 85);
 }
 
 TEST_CASE("MAR's cosine schedule: 256 steps are one token each, 64 are 1 to 7") {
@@ -59,7 +60,7 @@ TEST_CASE("MAR's cosine schedule: 256 steps are one token each, 64 are 1 to 7") 
   CHECK(sizes.size() == 64);
   CHECK(*std::min_element(sizes.begin(), sizes.end()) == 1);
   CHECK(*std::max_element(sizes.begin(), sizes.end()) == 7);
-  CHECK(sizes.front() == 1);  // 256 - floor(256 cos(pi / 128)) = 256 - 255
+  CHECK(sizes.front() == 1);  // That is 256 - floor(256 cos(pi / 128)) = 256 - 255.
   CHECK_THROWS_WITH_AS(
       Ordering(4, 0, "schedule = cosine", 5),
       doctest::Contains(

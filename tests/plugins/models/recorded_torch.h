@@ -75,7 +75,7 @@ inline at::Tensor read(const SafetensorsFile& file, const std::string& name) {
 struct TwoMasks {
   std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("draftlab-decodes-" + std::to_string(::getpid()));
-  Token mask = 0;  // the authors'
+  Token mask = 0;  // This is the mask of the authors.
   int vocabulary = 0;
   explicit TwoMasks(const std::filesystem::path& bundle) {
     const at::NoGradGuard no_grad;

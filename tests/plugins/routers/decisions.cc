@@ -12,7 +12,7 @@ using namespace draftlab;
 
 namespace {
 
-int decided = 0, observed = 0;  // of the decode at hand
+int decided = 0, observed = 0;  // The decisions and observations of the decode at hand.
 
 class Counting final : public Router {
  public:
@@ -92,7 +92,7 @@ TEST_CASE("a router learns from the steps that it decided, and from no others be
     CHECK(observed == routed);
     asked += routed;
   }
-  CHECK(undecided > 0);  // a last draft alone is exact
+  CHECK(undecided > 0);  // A last draft alone is exact.
   CHECK(asked > undecided);
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("a score that is infinite is recorded as a number that every reader ha
   for (std::uint64_t sequence = 0; sequence < 10; ++sequence) {
     for (const StepRow& step : decode(arm, sequence).steps) {
       CHECK(std::isfinite(step.score) == (step.routed >= 0));
-      cut += std::abs(step.score) == 1e9;  // one arm was tried there, and the other never
+      cut += std::abs(step.score) == 1e9;  // One arm was tried there, and the other never.
     }
   }
   CHECK(cut > 0);

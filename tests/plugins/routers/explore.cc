@@ -83,8 +83,8 @@ TEST_CASE("one decision in so many is reversed, and each says how probable it wa
     }
   }
   CHECK(decided > 1000);
-  CHECK(reversed / static_cast<double>(decided) ==
-        doctest::Approx(0.25).epsilon(0.15));  // 0.0375: about three standard errors
+  // The tolerance of 0.0375 is about three standard errors.
+  CHECK(reversed / static_cast<double>(decided) == doctest::Approx(0.25).epsilon(0.15));
 }
 
 TEST_CASE("with probability 0 nothing is drawn and nothing changes") {

@@ -61,14 +61,15 @@ TEST_CASE("min-span verifies spans of at least so many tokens") {
         std::vector{1, 1});
 }
 
-TEST_CASE("the static score is the expected prefix less a constant") {  // Eq. 6
+TEST_CASE("the static score is the expected prefix less a constant") {  // Equation 6 of S2D2.
   const auto rule = router("score", "score = static\ncost = 2\nthreshold = 0.5");
   CHECK(rule->decide(expecting(3.25, 7)).score == 1.25);
   // 2.4 - 2 < 0.5; 2.5 - 2 reaches it.
   CHECK(decisions(*rule, expecting_each({2.4, 2.5, 3})) == std::vector{0, 1, 1});
 }
 
-TEST_CASE("the dynamic score charges for each draft that is confident anyway") {  // Eq. 6
+// Equation 6 of S2D2.
+TEST_CASE("the dynamic score charges for each draft that is confident anyway") {
   const auto rule = router("score", "score = dynamic\ncost = 1.5\nthreshold = 0");
   CHECK(rule->decide(expecting(4, 2)).score == 1);
   // 4 - 1.5 * 3 < 0; 4 - 1.5 * 2 > 0; 3 - 1.5 * 2 = 0.
@@ -87,7 +88,7 @@ TEST_CASE("an expectation that is not a number does not keep a draft from being 
   CHECK(router("score")->decide(expecting(std::nan(""))).verify);
 }
 
-TEST_CASE("hysteresis keeps its state between the thresholds") {  // Algorithm 4
+TEST_CASE("hysteresis keeps its state between the thresholds") {  // Algorithm 4 of S2D2.
   // Costs nothing, so the score is the expected prefix: on from 3, off below 1.
   const std::string options = "score = static\ncost = 0\non = 3\noff = 1\n";
   const std::vector<StepView> steps = expecting_each({2, 3, 2, 1, 0.9, 2, 3.5});
@@ -95,14 +96,14 @@ TEST_CASE("hysteresis keeps its state between the thresholds") {  // Algorithm 4
   CHECK(decisions(*router("hysteresis", options + "initial = on"), steps) ==
         std::vector{1, 1, 1, 1, 0, 0, 1});
   CHECK(decisions(*router("hysteresis", options + "strict = true"), steps) ==
-        std::vector{0, 0, 0, 0, 0, 0, 1});  // 3 is not above 3
+        std::vector{0, 0, 0, 0, 0, 0, 1});  // The score 3 is not above 3.
 }
 
 TEST_CASE("hysteresis remembers what it decided, not what was done instead") {
   const auto rule = router("hysteresis", "score = static\ncost = 0\non = 3\noff = 1\n");
   Route route = rule->decide(expecting(2));
   CHECK_FALSE(route.verify);
-  route.verify = true;  // a shadow, or exploration
+  route.verify = true;  // A shadow or exploration does so.
   rule->observe(Canvas(1, {}), route, {});
   CHECK(rule->state() == "off");
   CHECK_FALSE(rule->decide(expecting(2)).verify);

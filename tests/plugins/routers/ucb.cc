@@ -54,8 +54,10 @@ const std::string one_bucket = "span_bins = 1\nprogress_bins = 1\nentropy_bins =
 TEST_CASE("four decisions in one bucket") {
   const auto router = bandit(one_bucket + "beta = 1");
   const Numbers step(8, 8, {0});
-  play(*router, step.view, true, 4, 0);           // neither arm was tried: a tie. Reward 4 / 2 = 2
-  play(*router, step.view, false, 1, -INFINITY);  // the other was not. Reward 1 / 1 = 1
+  // Neither arm was tried, which is a tie. The reward is 4 / 2 = 2.
+  play(*router, step.view, true, 4, 0);
+  // The other arm was not tried. The reward is 1 / 1 = 1.
+  play(*router, step.view, false, 1, -INFINITY);
   // t = 3: 2 + sqrt(ln 3 / 1) against 1 + sqrt(ln 3 / 1). Reward 1 / 2; the mean is (2 + 0.5) / 2
   // = 1.25
   play(*router, step.view, true, 1, 1);
@@ -68,21 +70,22 @@ TEST_CASE("the arm that was played is credited, whoever chose it") {
   const auto router = bandit(one_bucket + "beta = 1");
   const Numbers step(8, 8, {0});
   Route route = router->decide(step.view);
-  CHECK(route.verify);   // a tie of two untried arms
-  route.verify = false;  // as exploration, or a shadow, has it
+  CHECK(route.verify);   // A tie of two untried arms.
+  route.verify = false;  // Exploration or a shadow does so.
   Verdict verdict;
   verdict.commits.resize(3);
   router->observe(Canvas(1, {}), route, verdict);
-  CHECK(router->state() == "1:0x1.8p+1 0:0x0p+0 ");  // not verified: one play, 3 / 1
-  play(*router, step.view, true, 4, INFINITY);       // and the other is untried still
+  // Without verification there is one play, of reward 3 / 1.
+  CHECK(router->state() == "1:0x1.8p+1 0:0x0p+0 ");
+  play(*router, step.view, true, 4, INFINITY);  // The other arm is untried still.
 }
 
 TEST_CASE("without exploration the better mean wins") {
   const auto router = bandit(one_bucket + "beta = 0");
   const Numbers step(8, 8, {0});
-  play(*router, step.view, true, 4);     // 2 a pass
-  play(*router, step.view, false, 2);    // 2 a pass
-  play(*router, step.view, true, 2, 0);  // equal: verifies; its mean falls to 1.5
+  play(*router, step.view, true, 4);     // That is 2 a pass.
+  play(*router, step.view, false, 2);    // That is 2 a pass.
+  play(*router, step.view, true, 2, 0);  // Both are equal, so it verifies; the mean falls to 1.5.
   play(*router, step.view, false, 2, -0.5);
 }
 
@@ -96,51 +99,52 @@ TEST_CASE("ties may go the other way") {
 TEST_CASE("passes cost what they are said to cost") {
   const auto router = bandit(one_bucket + "beta = 0\nverify_cost = 1.25\nskip_cost = 0.5");
   const Numbers step(8, 8, {0});
-  play(*router, step.view, true, 5);   // 4
-  play(*router, step.view, false, 1);  // 2
+  play(*router, step.view, true, 5);   // That is 4.
+  play(*router, step.view, false, 1);  // That is 2.
   play(*router, step.view, true, 5, 2);
 }
 
 TEST_CASE("the bucket is read off span, progress and entropy") {
   const auto router = bandit("span_bins = 2\nprogress_bins = 2\nentropy_bins = 2");
   const auto bucket = [&](const Numbers& step) { return router->decide(step.view).context; };
-  const double half = std::log(2.0), most = std::log(4.0);  // H / ln 4 = 0.5 and 1
+  const double half = std::log(2.0), most = std::log(4.0);  // H / ln 4 = 0.5 and 1.
   CHECK(bucket(Numbers(1, 8, {0})) == 0);
-  CHECK(bucket(Numbers(4, 8, {0})) == 0);  // (4 - 1) / 7 < 1/2
-  CHECK(bucket(Numbers(5, 8, {0})) == 4);  // (5 - 1) / 7 > 1/2
-  CHECK(bucket(Numbers(1, 5, {0})) == 0);  // 3 of 8 unmasked
-  CHECK(bucket(Numbers(1, 4, {0})) == 2);  // 4 of 8
+  CHECK(bucket(Numbers(4, 8, {0})) == 0);  // That is (4 - 1) / 7 < 1/2.
+  CHECK(bucket(Numbers(5, 8, {0})) == 4);  // That is (5 - 1) / 7 > 1/2.
+  CHECK(bucket(Numbers(1, 5, {0})) == 0);  // That is 3 of 8 unmasked.
+  CHECK(bucket(Numbers(1, 4, {0})) == 2);  // That is 4 of 8.
   CHECK(bucket(Numbers(1, 8, {half - 1e-9})) == 0);
   CHECK(bucket(Numbers(1, 8, {half})) == 1);
   CHECK(bucket(Numbers(8, 1, {most, most, most, most, most, most, most, most})) ==
-        7);  // the last bins hold their ends
+        7);  // The last bins hold their ends.
 }
 
 TEST_CASE("what counts as progress and whose entropy is averaged can be chosen") {
-  const Numbers tail(1, 4, {0}, 4);  // the four that are not masked were given
+  const Numbers tail(1, 4, {0}, 4);  // The four that are not masked were given.
   CHECK(bandit("entropy_bins = 1\nspan_bins = 1")->decide(tail.view).context == 1);
   CHECK(
       bandit("entropy_bins = 1\nspan_bins = 1\ncount_prompt = false")->decide(tail.view).context ==
       0);
   const Numbers drafts(1, 8,
                        {0, std::log(4.0),
-                        std::log(4.0)});  // the span is the first of three masks; their mean is 2/3
+                        // The span is the first of three masks, whose mean is 2/3.
+                        std::log(4.0)});
   CHECK(bandit("span_bins = 1\nprogress_bins = 1")->decide(drafts.view).context == 0);
   CHECK(bandit("span_bins = 1\nprogress_bins = 1\nentropy_over = masks")
             ->decide(drafts.view)
             .context == 1);
   CHECK(bandit("span_bins = 1\nprogress_bins = 1\nentropy_over = masks\nwidth = 16")
             ->decide(drafts.view)
-            .context == 0);  // 1/3
+            .context == 0);  // That is 1/3.
 }
 
 TEST_CASE("buckets learn apart, but share the clock") {
   const auto router = bandit("span_bins = 2\nprogress_bins = 1\nentropy_bins = 1\nbeta = 1");
   const Numbers little(1, 8, {0}), much(8, 8, {0});
-  play(*router, little.view, true, 2);   // 1
-  play(*router, much.view, true, 8);     // 4
-  play(*router, little.view, false, 1);  // 1
-  play(*router, much.view, false, 1);    // 1
+  play(*router, little.view, true, 2);   // That is 1.
+  play(*router, much.view, true, 8);     // That is 4.
+  play(*router, little.view, false, 1);  // That is 1.
+  play(*router, much.view, false, 1);    // That is 1.
   // t = 5, two arms of one play each: the bonus is the same, and the means decide.
   play(*router, little.view, true, 2, 0);
   play(*router, much.view, true, 8, 3);

@@ -118,8 +118,8 @@ TEST_CASE(
                          "source = text\npath = " + path + "\nbegin = false\nmask_rate = 1\n");
   all->load(&words);
   none->load(&words);
-  CHECK(all->prompt(0).given.size() == 99);  // one is left to decode
-  CHECK(none->prompt(0).given.size() == 1);  // one is given
+  CHECK(all->prompt(0).given.size() == 99);  // One is left to decode.
+  CHECK(none->prompt(0).given.size() == 1);  // One is given.
 }
 
 TEST_CASE("infill: every position is visible in some prompt") {
@@ -138,7 +138,7 @@ TEST_CASE("chunks: documents are joined by <sep><cls></s> and cut; the tail is d
       make("infill", "source = text\npath = " + file("a b c\nd e f\ng h i\n") +
                          "\nbegin = false\npacking = chunks-xlnet\nlength = 8\nleast = 3\n");
   task->load(&words);
-  REQUIRE(task->size() == 2);  // 3 x 6 tokens
+  REQUIRE(task->size() == 2);  // That is 3 x 6 tokens.
   CHECK(task->prompt(0).reference == std::vector<Token>{9, 10, 11, 4, 3, 2, 12, 13});
   CHECK(task->prompt(1).reference == std::vector<Token>{14, 4, 3, 2, 15, 16, 17, 4});
 }
@@ -152,10 +152,10 @@ TEST_CASE(
       make("infill", "source = text\npath = " + path +
                          "\npacking = chunks\nlength = 6\nleast = 3\nmask_rate = 1\n");
   task->load(&words);
-  REQUIRE(task->size() == 2);  // 3 x 4 tokens, 5 a canvas
+  REQUIRE(task->size() == 2);  // There are 3 x 4 tokens, and 5 a canvas.
   const Prompt prompt = task->prompt(1);
   CHECK(prompt.reference == std::vector<Token>{1, 13, 14, 4, 15, 16});
-  CHECK(prompt.given.size() == 2);  // <s> and one of the text
+  CHECK(prompt.given.size() == 2);  // These are <s> and one token of the text.
   CHECK(prompt.given[0] == std::pair<std::int32_t, Token>{0, 1});
   CHECK(prompt.offset == 1);
   CHECK(task->text(prompt, filled(prompt)) == "e f <4> g h");
@@ -220,7 +220,7 @@ TEST_CASE("story: generated stories are told apart by their split") {
   validation->load(&words);
   CHECK(test->size() == 3);
   CHECK(test->prompt(2).id.rfind("stories-test-2-", 0) == 0);
-  CHECK(test->prompt(2).id != hidden->prompt(2).id);  // the same story, another prompt
+  CHECK(test->prompt(2).id != hidden->prompt(2).id);  // It is the same story, but another prompt.
   CHECK(test->digest() != validation->digest());
   CHECK(test->prompt(0).text != validation->prompt(0).text);
 }

@@ -58,16 +58,17 @@ TEST_CASE("byte-level BPE: the earliest rule of the list first, of equal ones th
             abc = small.merge("a", "bc"), aa = small.merge("a", "a"),
             aaaa = small.merge("aa", "aa");
   const ByteLevelTokenizer tokenizer = made(small);
-  CHECK(tokenizer.encode("abc") == Ids{abc});  // bc goes first, though ab begins before it
+  // The pair bc goes first, though ab begins before it.
+  CHECK(tokenizer.encode("abc") == Ids{abc});
   CHECK(tokenizer.encode("abab") == Ids{ab, ab});
   CHECK(tokenizer.encode("aaa") == Ids{aa, tokenizer.encode("a")[0]});
   CHECK(tokenizer.encode("aaaaa") == Ids{aaaa, tokenizer.encode("a")[0]});
   CHECK(tokenizer.encode("xbc")[1] == bc);
-  CHECK(tokenizer.encode("a b").size() == 3);  // never across words
+  CHECK(tokenizer.encode("a b").size() == 3);  // Tokens never reach across words.
   CHECK(tokenizer.encode("").empty());
   CHECK(tokenizer.decode({abc, aaaa}) == "abcaaaa");
   CHECK(tokenizer.piece(ab) == "ab");
-  CHECK(tokenizer.piece(tokenizer.encode(" ")[0]) == "\xC4\xA0");  // how files spell a space
+  CHECK(tokenizer.piece(tokenizer.encode(" ")[0]) == "\xC4\xA0");  // Files spell a space so.
   CHECK(tokenizer.vocabulary() == 261);
 
   small.json["model"]["vocab"]["abcab"] = 300;
@@ -127,10 +128,11 @@ TEST_CASE("words: GPT-2's pattern") {
         Words{"I", "'ll", " ", " say", " 12", "ab", "3", ",", " \xC3\xA9t\xC3\xA9", "!?"});
   CHECK(words(small, "a\n\n b  ") == Words{"a", "\n\n", " b", "  "});
   CHECK(words(small, "x\xC2\xA0\xC2\xA0y") ==
-        Words{"x", "\xC2\xA0", "\xC2\xA0", "y"});  // a no-break space is white
+        Words{"x", "\xC2\xA0", "\xC2\xA0", "y"});  // A no-break space is white.
   CHECK(words(small, "\xE6\x97\xA5\xE6\x9C\xAC\xE3\x80\x82 \xF0\x9F\x98\x80") ==
         Words{"\xE6\x97\xA5\xE6\x9C\xAC", "\xE3\x80\x82", " \xF0\x9F\x98\x80"});
-  CHECK(words(small, "\xE1\xA0\x8E") == Words{"\xE1\xA0\x8E"});  // U+180E is none since Unicode 6.3
+  // The character U+180E is no white space since Unicode 6.3.
+  CHECK(words(small, "\xE1\xA0\x8E") == Words{"\xE1\xA0\x8E"});
   SmallTokenizer spaced;
   spaced.json["pre_tokenizer"]["add_prefix_space"] = true;
   CHECK(words(spaced, "a b") == Words{" a", " b"});
@@ -304,7 +306,7 @@ TEST_CASE("property: any UTF-8 comes back as it was, in its normal form where th
     REQUIRE(as_it_is.decode(as_it_is.encode(text)) == text);
     REQUIRE(nfc.decode(nfc.encode(text)) == normal);
   }
-  CHECK(changed > 50);  // the property says something
+  CHECK(changed > 50);  // The property says something.
 }
 
 fs::path scratch(const std::string& name) {
@@ -479,8 +481,9 @@ TEST_CASE(
       const double seconds =
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       MESSAGE(text.size() << " bytes, " << ids.size() << " tokens: " << seconds << " s");
-      CHECK(seconds < 100);  // half a second on an idle machine, 16 under TSan; an algorithm that
-                             // is quadratic in a word's length takes hours
+      // It takes half a second on an idle machine and 16 under TSan; an algorithm that is quadratic
+      // in a word's length takes hours.
+      CHECK(seconds < 100);
     }
   }
 }

@@ -75,7 +75,7 @@ TEST_CASE("a tokenizer of the stories: special ids, round trip, and the same fil
   for (const Story& story : make_stories(9, 200, Split::test)) {
     const std::vector<Token> ids = tokenizer->encode(story.text());
     tokens += static_cast<int>(ids.size());
-    for (Token id : ids) REQUIRE(id >= 9);  // no <unk>, no special
+    for (Token id : ids) REQUIRE(id >= 9);  // There is neither <unk> nor a special token.
     REQUIRE(tokenizer->decode(ids) == story.text());
   }
   CHECK(tokens / 200 > 45);
@@ -129,7 +129,7 @@ TEST_CASE("the published vocabulary of XLNet: known ids") {
 TEST_CASE("what is no tokenizer is refused") {
   CHECK_THROWS_WITH_AS(open_tokenizer("/nowhere"),
                        "'/nowhere' has no tokenizer: there is neither spiece.model, nor "
-                       "tokenizer.json, nor vocab.json and merges.txt in it",
+                       "levels.json, nor tokenizer.json, nor vocab.json and merges.txt in it",
                        DataError);
   std::filesystem::create_directories(folder("bad"));
   std::ofstream(folder("bad") / "spiece.model") << "not a model";

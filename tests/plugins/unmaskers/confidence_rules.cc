@@ -61,9 +61,9 @@ TEST_CASE("factor: the largest n with (n + 1) (1 - c_n) below the factor, as the
   CHECK(factor({.99, .95, .9, .6, .3}, "") == 3);
   CHECK(factor({.9, .1}, "") == 1);
   CHECK(factor({.99, .9, .2}, "") == 2);
-  CHECK(factor({.6, .55, .5}, "factor = 2") == 2);  // 4 * .5 is not below 2
+  CHECK(factor({.6, .55, .5}, "factor = 2") == 2);  // That is 4 * .5 is not below 2.
   CHECK(factor({.1, .1}, "") == 1);
-  CHECK(factor({.9, .99, .3, .6, .95}, "") == 3);  // whatever the order of positions
+  CHECK(factor({.9, .99, .3, .6, .95}, "") == 3);  // The order of positions does not matter.
 }
 
 TEST_CASE("factor: the authors' program takes all where only the last fails, and equality passes") {
@@ -79,19 +79,19 @@ TEST_CASE("factor: the authors' program takes all where only the last fails, and
 TEST_CASE("klass: confident, and hardly changed in each of the last two steps") {
   Unmasking unmasking("klass", "", 2);
   unmasking.sure_of({.95, .3});
-  CHECK(unmasking.choose() == Positions{0});  // the quota's best; nothing is known yet
+  CHECK(unmasking.choose() == Positions{0});  // These are the quota's best; nothing is known yet.
   CHECK(unmasking.unmasker->preview(unmasking.scripted.step(), unmasking.proposal) == 0);
   unmasking.observe();
   const auto ready = [&](double confidence) {
     unmasking.sure_of({confidence, .3});
     return unmasking.unmasker->preview(unmasking.scripted.step(), unmasking.proposal);
   };
-  CHECK(ready(.96) == 0);  // one small change is not two
+  CHECK(ready(.96) == 0);  // One small change is not two.
   unmasking.observe();
   CHECK(ready(.96) == 1);
-  CHECK(ready(.9) == 0);  // not above the threshold, and changed
+  CHECK(ready(.9) == 0);  // It is not above the threshold, and has changed.
   unmasking.sure_of({.9, .3}).observe();
-  CHECK(ready(.95) == 0);  // begins anew
+  CHECK(ready(.95) == 0);  // Counting begins anew.
 }
 
 TEST_CASE("klass: the divergence is that of now from before") {
@@ -140,7 +140,7 @@ TEST_CASE("credit: the same best token in step after step gains confidence") {
 
 TEST_CASE("credit: what another token has earned counts against the draft") {
   Unmasking unmasking("credit", "weight = 1", 1);
-  unmasking.says({of({.3, .7, 0})}).observe();  // token 1 earns .7^.2 = .931149915
+  unmasking.says({of({.3, .7, 0})}).observe();  // Token 1 earns .7^.2 = .931149915.
   unmasking.says({of({.6, .4, 0})});
   // Credit now: token 0 .902880451, token 1 .8 * .931149915 = .744919932.
   const double fused = .6 * 1.902880451 / (.6 * 1.902880451 + .4 * 1.744919932);
@@ -152,7 +152,7 @@ TEST_CASE("credit: what another token has earned counts against the draft") {
 
 TEST_CASE("hierarchical: beside confident drafts, the best of each run of masks above `least`") {
   Unmasking unmasking("hierarchical", "", 7);
-  unmasking.scripted.canvas.commit(3, 1);  // masks 0 1 2 and 4 5 6
+  unmasking.scripted.canvas.commit(3, 1);  // The masks are 0 1 2 and 4 5 6.
   unmasking.scripted.window.positions = unmasking.scripted.canvas.masked_positions();
   CHECK(unmasking.sure_of({.5, .6, .3, .35, .2, .39}).choose() == Positions{1});
   CHECK(unmasking.sure_of({.5, .6, .3, .45, .2, .39}).choose() == Positions{1, 4});
@@ -162,9 +162,30 @@ TEST_CASE("hierarchical: beside confident drafts, the best of each run of masks 
 TEST_CASE("local-leap: drafts near a confident one need less confidence") {
   Unmasking unmasking("local-leap", "distance = 2", 6);
   CHECK(unmasking.sure_of({.8, .7, .95, .76, .8, .8}).choose() == Positions{2, 0, 4, 3});
-  CHECK(unmasking.sure_of({.8, .7, .9, .76, .8, .8}).choose() == Positions{2});  // no anchor
+  // There is no anchor.
+  CHECK(unmasking.sure_of({.8, .7, .9, .76, .8, .8}).choose() == Positions{2});
   Unmasking strict("local-leap", "near = 0.8", 6);
   CHECK(strict.sure_of({.8, .7, .95, .76, .81, .8}).choose() == Positions{2, 4});
+}
+
+TEST_CASE("prophet: the rest is committed once its logits lead by enough, which falls with time") {
+  // The gaps are log(.9 / .1) = 2.197 and log(.6 / .4) = .405, 1.301 in the mean.
+  const double mean = (std::log(9) + std::log(1.5)) / 2;
+  const auto chosen = [&](const char* key, double enough, int filled) {
+    std::string options;
+    for (const std::string option : {"early", "middle", "late"})
+      options += option + " = " + (option == key ? std::to_string(enough) : "9") + "\n";
+    Unmasking unmasking("prophet", options, 6);
+    for (std::int32_t at = 2; at < 2 + filled; ++at) unmasking.scripted.canvas.commit(at, 1);
+    unmasking.scripted.window.positions = {0, 1};
+    return unmasking.sure_of({.9, .6}).choose().size();
+  };
+  CHECK(chosen("early", mean - 1e-5, 1) == 2);
+  CHECK(chosen("early", mean + 1e-5, 1) == 1);  // the quota
+  CHECK(chosen("middle", mean - 1e-5, 1) == 1);
+  CHECK(chosen("middle", mean - 1e-5, 2) == 2);
+  CHECK(chosen("late", mean - 1e-5, 3) == 1);
+  CHECK(chosen("late", mean - 1e-5, 4) == 2);
 }
 
 TEST_CASE("pc-sampler: early places and rare tokens first") {
@@ -178,7 +199,7 @@ TEST_CASE("pc-sampler: early places and rare tokens first") {
   std::ofstream(path) << "0 0 0 0 0 0\n1\n";
   Unmasking counted("pc-sampler", "corpus = " + path + "\ndecay = 0", 2);
   counted.sure_of({.5, .5});
-  counted.proposal.nodes[1].token = 1;  // f = 2/10 against 7/10 of token 0
+  counted.proposal.nodes[1].token = 1;  // The weight f is 2/10 against 7/10 of token 0.
   CHECK(counted.choose() == Positions{1});
   // .9 * .357 is more than .1 * 1.609, but not where at most .1 counts: then the leftmost is first.
   counted.says({of({.9, .1, 0}), of({.9, .1, 0})});
@@ -190,7 +211,7 @@ TEST_CASE("pc-sampler: early places and rare tokens first") {
 
 TEST_CASE("the quota is met where a rule is not sure, and drafts beyond the window stay") {
   for (const char* const name :
-       {"factor", "klass", "credit", "hierarchical", "local-leap", "pc-sampler"}) {
+       {"factor", "klass", "credit", "hierarchical", "local-leap", "pc-sampler", "prophet"}) {
     CAPTURE(name);
     Unmasking unmasking(name, "", 5);
     unmasking.scripted.decode.steps = 2;

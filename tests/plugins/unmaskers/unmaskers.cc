@@ -82,7 +82,7 @@ TEST_CASE("one: the first, or the most confident and of equals the leftmost") {
 TEST_CASE("static: the quota's most confident") {
   CHECK(Unmasking("static").choose() == Positions{2});
   CHECK(Unmasking("static", "", 2).choose() ==
-        Positions{2, 0, 4});  // 5 div 2, one more in the first 5 mod 2 steps
+        Positions{2, 0, 4});  // The quota is 5 div 2, and one more in the first 5 mod 2 steps.
   CHECK(Unmasking("static", "", 1).choose() == Positions{2, 0, 4, 1, 3});
   CHECK(Unmasking("static", "", 9).choose() == Positions{2});
   CHECK(Unmasking("static", "", 2).preview() == 0);
@@ -91,14 +91,14 @@ TEST_CASE("static: the quota's most confident") {
 TEST_CASE("static: Dream's orders, and the leftmost among equals") {
   Unmasking unmasking("static", "order = entropy", 1);
   CHECK(unmasking.choose() == Positions{2, 0, 4, 1, 3});
-  unmasking.proposal.raw[4] =
-      of({.5, .25, .25});  // margin .25 against 0 of positions 1 and 3, but 1.04 nats against .69
+  // It has a margin of .25 against 0 of positions 1 and 3, but 1.04 nats against .69.
+  unmasking.proposal.raw[4] = of({.5, .25, .25});
   CHECK(unmasking.choose() == Positions{2, 0, 1, 3, 4});
   Unmasking margin("static", "order = margin", 1);
   margin.proposal.raw[4] = unmasking.proposal.raw[4];
   CHECK(margin.choose() == Positions{2, 0, 4, 1, 3});
   Unmasking peak("static", "order = peak", 1);
-  peak.proposal.raw[1] = of({.01, .99, 0});  // whatever was drafted
+  peak.proposal.raw[1] = of({.01, .99, 0});  // Whatever was drafted, the peak counts.
   CHECK(peak.choose() == Positions{1, 2, 0, 4, 3});
   CHECK(Unmasking("static", "order = peak").choose() == Positions{2});
 }
@@ -164,7 +164,7 @@ TEST_CASE("the quota falls when the block's first steps are over, and is new in 
   CHECK(unmasking.unmasker->state() == "0/1");
   Canvas filled(5, {});
   for (std::int32_t i = 0; i < 5; ++i) filled.commit(i, 0, true);
-  unmasking.unmasker->observe(filled, {}, Verdict());  // a step that could only edit
+  unmasking.unmasker->observe(filled, {}, Verdict());  // This step could only edit.
   CHECK(unmasking.unmasker->state() == "0/1");
   unmasking.scripted.window.block = 1;
   CHECK(unmasking.choose().size() == 3);
@@ -173,25 +173,25 @@ TEST_CASE("the quota falls when the block's first steps are over, and is new in 
 TEST_CASE("threshold: all that is more probable, at least the quota") {
   CHECK(Unmasking("threshold", "", 0, .6).choose() == Positions{2, 0, 4});
   CHECK(Unmasking("threshold", "", 0, .6).preview() == 3);
-  CHECK(Unmasking("threshold", "", 0, .9).choose() == Positions{2});  // strictly more
+  CHECK(Unmasking("threshold", "", 0, .9).choose() == Positions{2});  // The bound is strict.
   CHECK(Unmasking("threshold", "", 0, .99).choose() == Positions{2});
   CHECK(Unmasking("threshold", "", 0, .99).preview() == 0);
   CHECK(Unmasking("threshold", "", 2, .9).choose() == Positions{2, 0, 4});
   Unmasking drawn("threshold", "", 0, .4);
   drawn.scripted.decode.reads = Reads::drawn;
   drawn.scripted.step().readings(drawn.proposal);
-  CHECK(drawn.choose() == Positions{2, 0});  // .475, .45, .35
+  CHECK(drawn.choose() == Positions{2, 0});  // The numbers are .475, .45 and .35.
 }
 
 TEST_CASE(
     "a verified step that owes nothing is left alone, another is topped up from the drafts that "
     "are left") {
   CHECK(Unmasking("threshold").top_up({{1, 2}}) == Positions{1});
-  CHECK(Unmasking("threshold").top_up({}) == Positions{2, 0, 4});  // nothing was committed
+  CHECK(Unmasking("threshold").top_up({}) == Positions{2, 0, 4});  // Nothing was committed.
   CHECK(Unmasking("threshold", "", 2, .99).top_up({{2, 0}}) ==
-        Positions{2, 0, 4});  // two of three are owed
+        Positions{2, 0, 4});  // Two of three are owed.
   CHECK(Unmasking("threshold", "", 2).top_up({{1, 0}, {3, 0}}) ==
-        Positions{1, 3, 2, 0, 4});  // one is owed, three are sure
+        Positions{1, 3, 2, 0, 4});  // One is owed, three are sure.
   CHECK(Unmasking("static", "", 2).top_up({{1, 0}, {3, 0}}) == Positions{1, 3, 2});
   CHECK(Unmasking("static", "", 1).top_up({{0, 0}, {1, 0}, {2, 0}, {3, 0}}) ==
         Positions{0, 1, 2, 3, 4});
@@ -201,8 +201,10 @@ TEST_CASE(
 TEST_CASE(
     "entropy-bound: rising entropy while the sum without the largest stays within the bound") {
   CHECK(Unmasking("entropy-bound", "bound = 0").choose() == Positions{2});
-  CHECK(Unmasking("entropy-bound", "bound = 0.3").choose() == Positions{2, 0});  // .199; then .524
-  CHECK(Unmasking("entropy-bound", "bound = 0.6").choose() == Positions{2, 0, 4});  // then 1.135
+  // The sums are .199 and then .524.
+  CHECK(Unmasking("entropy-bound", "bound = 0.3").choose() == Positions{2, 0});
+  // The sum is then 1.135.
+  CHECK(Unmasking("entropy-bound", "bound = 0.6").choose() == Positions{2, 0, 4});
   CHECK(Unmasking("entropy-bound", "bound = 1.2").choose() == Positions{2, 0, 4, 1});
   CHECK(Unmasking("entropy-bound", "bound = 9").preview() == 5);
 }

@@ -37,7 +37,7 @@ TEST_CASE("block: each draft is told the probability that it and all before it a
 }
 
 TEST_CASE("block: a draft that the target likes rescues the one before it") {
-  Judging judging;  // w = .6, then min(1, .6 * .9 / .5) = 1
+  Judging judging;  // The weight w is .6, then min(1, .6 * .9 / .5) = 1.
   const Verdict verdict = judging.judge(of({.1, .9, 0}));
   CHECK(verdict.judged[0].accept == doctest::Approx(.6));
   CHECK(verdict.judged[1].accept == 1);
@@ -67,7 +67,7 @@ TEST_CASE("block: drafts behind a rejection count as not reached, as far as they
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     Judging judging;
     judging.chance = SampledChance(seed);
-    const Verdict verdict = judging.judge(of({.9, 0, .1}));  // the second draft is impossible
+    const Verdict verdict = judging.judge(of({.9, 0, .1}));  // The second draft is impossible.
     REQUIRE(verdict.judged.size() == 2);
     CHECK(verdict.judged[0].reached);
     CHECK_FALSE(verdict.judged[1].accepted);

@@ -54,7 +54,7 @@ TEST_CASE("mix-order has 2N nodes: one more for each that has a grandchild") {
 }
 
 TEST_CASE("top-k: the complete tree where the budget allows it, else the most probable paths") {
-  CHECK(most_probable(drafts(3), 3, 2, 4096).nodes.size() + 1 == 15);  // 2^4 - 1, Eq. 6
+  CHECK(most_probable(drafts(3), 3, 2, 4096).nodes.size() + 1 == 15);  // Equation 6 gives 2^4 - 1.
   CHECK(most_probable(drafts(2), 2, 3, 4096).nodes.size() + 1 == 13);
   CHECK(most_probable(drafts(3), 2, 2, 4096).nodes.size() + 1 == 7);
   for (int budget = 2; budget < 15; ++budget)
@@ -67,7 +67,8 @@ TEST_CASE("top-k: the complete tree where the budget allows it, else the most pr
   CHECK(path(four, 1) == Positions{10, 11});
   CHECK(four.nodes[2].parent == kRoot);
   CHECK(four.nodes[2].token == 1);
-  CHECK(most_probable(drafts(5), 5, 1, 4096).nodes.size() == 5);  // one token each: the chain
+  // With one token each, it is the chain.
+  CHECK(most_probable(drafts(5), 5, 1, 4096).nodes.size() == 5);
 }
 
 TEST_CASE("a drafted token that is not the likeliest is tried first all the same") {
@@ -75,13 +76,13 @@ TEST_CASE("a drafted token that is not the likeliest is tried first all the same
   proposal.nodes[0].token = 2;
   const Branches branches = most_probable(proposal, 1, 2, 4096);
   REQUIRE(branches.nodes.size() == 2);
-  CHECK(branches.nodes[0].token == 0);  // .6 before .1
+  CHECK(branches.nodes[0].token == 0);  // The probability .6 comes before .1.
   CHECK(branches.nodes[1].token == 2);
 }
 
 TEST_CASE("a drafter's own tree is taken as it is; other shapes begin with its first path") {
   Proposal proposal = drafts(3);
-  proposal.nodes[2] = {0, 11, 1};  // a second token beside the second draft
+  proposal.nodes[2] = {0, 11, 1};  // It is a second token beside the second draft.
   CHECK(path_length(proposal) == 2);
   const Branches tree = as_drafted(proposal, 3);
   CHECK(tree.children(0) == std::vector<int>{1, 2});
@@ -97,9 +98,9 @@ TEST_CASE("exact drafts are in place in every state of a tree") {
     for (int node = 2; node < static_cast<int>(branches.nodes.size()); ++node)
       CHECK(path(branches, node)[1] == 11);
   }
-  CHECK(mix_order(drafts(4, 2), 4).nodes.size() == 5);  // two drafts to judge: one more node
+  CHECK(mix_order(drafts(4, 2), 4).nodes.size() == 5);  // Two drafts to judge: one more node.
   CHECK(most_probable(drafts(4, 1), 4, 1, 3).nodes.size() ==
-        1 + 2);  // the budget counts the state that they lead to
+        1 + 2);  // The budget counts the state that they lead to.
 }
 
 TEST_CASE("a choice is followed to the node that has it in place, whatever its order") {

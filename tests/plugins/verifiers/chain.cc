@@ -151,17 +151,17 @@ TEST_CASE(
   const Verdict verdict = judging.judge(0, "resample = false");
   const Question& asked = *judging.scripted.asked;
   CHECK(asked.nodes.size() == 2);
-  REQUIRE(asked.asks.size() == 2);  // the exact draft is not tested, so the root is not asked
+  REQUIRE(asked.asks.size() == 2);  // The exact draft is not tested, so the root is not asked.
   CHECK(asked.asks[0].node == 0);
   CHECK(asked.asks[0].positions == std::vector<std::int32_t>{2, 3});
   CHECK(asked.asks[1].node == 1);
   CHECK(asked.asks[1].positions == std::vector<std::int32_t>{3});
   REQUIRE(verdict.carry);
-  CHECK(verdict.carry->node == 0);  // the second draft was rejected
+  CHECK(verdict.carry->node == 0);  // The second draft was rejected.
   CHECK(verdict.carry->unseen_commits == 0);
-  CHECK(judging.judge(0).carry->unseen_commits == 1);  // replaced
+  CHECK(judging.judge(0).carry->unseen_commits == 1);  // The draft was replaced.
   CHECK(judging.judge(1).carry->node == 1);
-  judging.proposal.exact = 2;  // nothing to test: no forward, hence no carry
+  judging.proposal.exact = 2;  // With nothing to test there is no forward, hence no carry.
   CHECK_FALSE(judging.judge(1).carry);
   CHECK_FALSE(judging.scripted.asked);
 }

@@ -66,7 +66,8 @@ TEST_CASE(
   CHECK(capped.capped == doctest::Approx(2000 * (1 - capped.accepted)));
   CHECK(capped.proposals == doctest::Approx(50 * (1 - capped.accepted)));
   CHECK(capped.zeros == 0);
-  CHECK(std::abs(capped.square - 2) < 0.26);  // 4 standard deviations of a square of N(0, 2)
+  // These are 4 standard deviations of a square of N(0, 2).
+  CHECK(std::abs(capped.square - 2) < 0.26);
 
   const Share zeros = share(
       vectors(one_token(target, draft, "mode = paper\ncap = 50\nunresolved = zeros\n"), kOneToken),
@@ -168,7 +169,7 @@ TEST_CASE("reflection accepts 2 Phi(-D/2) and mirrors what it rejects") {
       vectors(one_token("gains = 0\nsigmas = 2\n", "gains = 0\nsigmas = 2\nshift = 3\n",
                         "mode = reflection\n"),
               kOneToken);
-  const double overlap = std::erfc(0.75 / std::sqrt(2.0));  // D = 3 / 2
+  const double overlap = std::erfc(0.75 / std::sqrt(2.0));  // The distance D is 3 / 2.
   const Share found = share(composition, 20000);
   CHECK(std::abs(found.accepted - overlap) < 0.015);
   CHECK(std::abs(found.accept - overlap) < 0.01);
@@ -210,12 +211,13 @@ TEST_CASE("what a step costs: one forward to verify, and reverse questions that 
                                1);
   const StepRow& step = row.steps.front();
   CHECK(step.counts[Kind::verify].calls == 1);
-  CHECK(step.counts[Kind::verify].rows == 3);  // branches: a row a node asked, and the root
+  // Branches have a row for each node asked, and one for the root.
+  CHECK(step.counts[Kind::verify].rows == 3);
   CHECK(step.drafter_counts[Kind::draft].calls == 2);
-  CHECK(step.drafter_counts[Kind::aux].calls >= 6);  // three reverse steps a draft
+  CHECK(step.drafter_counts[Kind::aux].calls >= 6);  // Three reverse steps a draft.
   for (const StepRow& one : row.steps) CHECK(one.counts.nfe() == 1);
   CHECK(step.drafts[0].log_p == step.drafts[0].log_p);
-  CHECK(step.drafts[0].q != step.drafts[0].q);  // no probability, a density
+  CHECK(step.drafts[0].q != step.drafts[0].q);  // It has no probability, but a density.
 
   const SampleRow block =
       decode(vectors("[decode]\ndraft_length = 3\n[verifier.density]\ncontext = parallel\n"), 1);
@@ -224,7 +226,7 @@ TEST_CASE("what a step costs: one forward to verify, and reverse questions that 
   const SampleRow filled =
       decode(vectors("[decode]\ndraft_length = 3\n[drafter.diffusion]\nprefill = 0.5\n"), 1);
   CHECK(filled.steps[0].exact == 1);
-  CHECK(filled.steps[1].exact == 1);  // two of three positions
+  CHECK(filled.steps[1].exact == 1);  // Two of three positions.
   CHECK(filled.steps[2].exact == 0);
   CHECK(filled.steps[0].counts[Kind::verify].calls == 0);
 }

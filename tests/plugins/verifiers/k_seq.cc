@@ -32,7 +32,7 @@ TEST_CASE("k-seq: every draft is judged by the same scaled target") {
     const bool rejected = verdict.commits[0].source == Source::resampled;
     CHECK(verdict.why == (rejected ? Stop::wrong_token : Stop::window_end));
   }
-  CHECK(judged_by_k_seq({0, 1}, {q, q}).commits[0].token == 0);  // p > rho q
+  CHECK(judged_by_k_seq({0, 1}, {q, q}).commits[0].token == 0);  // Here p exceeds rho q.
   CHECK(judged_by_k_seq({1}, {q}).judged[0].accept == doctest::Approx(.6));
   CHECK(judged_by_k_seq({1, 2}, {q, q}, 1, "rho = 3").judged[0].accept == doctest::Approx(.2));
 }
@@ -40,7 +40,7 @@ TEST_CASE("k-seq: every draft is judged by the same scaled target") {
 TEST_CASE("k-seq: drafts of different laws are refused") {
   CHECK_THROWS_WITH_AS(judged_by_k_seq({0, 1}, {of({.2, .5, .3}), of({0, .6, .4})}),
                        doctest::Contains("drawn independently from one distribution"), ConfigError);
-  CHECK_THROWS_AS(judged_by_k_seq({0, 1}, {}), ConfigError);  // point masses
+  CHECK_THROWS_AS(judged_by_k_seq({0, 1}, {}), ConfigError);  // The drafts are point masses.
   CHECK_NOTHROW(judged_by_k_seq({1, 1}, {}));
 }
 

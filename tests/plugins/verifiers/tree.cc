@@ -32,10 +32,10 @@ struct Walk {
     proposal.lookahead = drafts + 1;
   }
   Verdict judge(const std::string& options = "") {
-    scripted.chance = SampledChance(1);  // a verdict of its own, not the next of one decode
+    scripted.chance = SampledChance(1);  // A verdict of its own, not the next of one decode.
     const auto verifier = testing::part(&Registries::verifiers, "tree", options);
     const auto rule = testing::part(&Registries::acceptance, "speculative");
-    scripted.chance = SampledChance(1);  // each verdict is one decode's
+    scripted.chance = SampledChance(1);  // Each verdict is one decode's.
     return scripted.run(verifier->judge(scripted.step(), proposal, *rule),
                         [&](int node, std::int32_t position) {
                           const auto found = peaks.find({node, position});
@@ -56,7 +56,7 @@ TEST_CASE(
     "where it stops") {
   Walk walk(3);
   walk.peaks = {{{kRoot, 1}, .88},
-                {{0, 0}, .88}};  // right, right; then node 1 prefers token 0 at position 2
+                {{0, 0}, .88}};  // Two are right; then node 1 prefers token 0 at position 2.
   const Verdict verdict = walk.judge();
   CHECK(positions(verdict) == Positions{1, 0, 2});
   CHECK(verdict.commits[0].source == Source::accepted);
@@ -73,7 +73,7 @@ TEST_CASE(
 
 TEST_CASE("the root's own choice is committed where it is no draft at all") {
   Walk walk(3);
-  walk.peaks = {{{kRoot, 2}, .89}};  // the right token, at a position that comes later
+  walk.peaks = {{{kRoot, 2}, .89}};  // It is the right token, at a position that comes later.
   const Verdict verdict = walk.judge();
   CHECK(positions(verdict) == Positions{2});
   CHECK(verdict.commits[0].token == 1);
@@ -99,7 +99,8 @@ TEST_CASE("N + 1 rows: each node asks what its choice needs and what the next dr
   CHECK(question.form() == Form::branches);
   REQUIRE(question.asks.size() == 2);
   CHECK(question.asks[0].node == kRoot);
-  CHECK(question.asks[0].positions == Positions{0, 1, 2});  // its own choice and one draft after it
+  // Its own choice and one draft after it.
+  CHECK(question.asks[0].positions == Positions{0, 1, 2});
   CHECK(question.asks[1].positions == Positions{0, 2});
   Walk three(3);
   three.judge();
@@ -107,7 +108,7 @@ TEST_CASE("N + 1 rows: each node asks what its choice needs and what the next dr
   CHECK(three.scripted.asked->asks[0].positions == Positions{0, 1, 2, 3, 4});
   CHECK(three.scripted.asked->asks[3].positions == Positions{3, 4});
   Walk own_pass(3);
-  own_pass.proposal.lookahead = 0;  // the next drafts need nothing
+  own_pass.proposal.lookahead = 0;  // The next drafts need nothing.
   own_pass.judge();
   CHECK(own_pass.scripted.asked->asks[0].positions == Positions{0, 1, 2});
   Walk mixed(3);
@@ -118,7 +119,8 @@ TEST_CASE("N + 1 rows: each node asks what its choice needs and what the next dr
 TEST_CASE("what is carried is the answer of the stopping node, at what is still masked") {
   Walk walk(2);
   walk.peaks = {{{kRoot, 1}, .88}, {{0, 2}, .7}};
-  const Verdict verdict = walk.judge();  // 1, then node 0 prefers token 0 at position 0 (.8)
+  // Position 1 is first; then node 0 prefers token 0 at position 0 (.8).
+  const Verdict verdict = walk.judge();
   CHECK(positions(verdict) == Positions{1, 0});
   REQUIRE(verdict.carry);
   CHECK(verdict.carry->node == kRoot);
@@ -133,7 +135,7 @@ TEST_CASE("what is carried is the answer of the stopping node, at what is still 
 TEST_CASE("mix-order: a choice that is the draft after next is followed once") {
   Walk walk(3);
   walk.peaks = {{{kRoot, 0}, .88},
-                {{3, 1}, .88}};  // node 3 holds position 0 alone; there the choice is position 1
+                {{3, 1}, .88}};  // Node 3 holds position 0 alone, where the choice is position 1.
   const Verdict verdict = walk.judge("shape = mix-order");
   CHECK(positions(verdict) == Positions{0, 1});
   CHECK(verdict.commits[0].source == Source::accepted);
@@ -141,7 +143,7 @@ TEST_CASE("mix-order: a choice that is the draft after next is followed once") {
   CHECK(verdict.judged[1].accepted);
   CHECK_FALSE(verdict.judged[0].accepted);
   CHECK(verdict.why == Stop::complete);
-  CHECK(positions(walk.judge()) == Positions{0});  // the chain has no such node
+  CHECK(positions(walk.judge()) == Positions{0});  // The chain has no such node.
 }
 
 TEST_CASE("token only: the position is the draft's, whatever the node would choose") {
@@ -161,13 +163,13 @@ TEST_CASE("the chain ends at the horizon of the cache") {
   const Verdict verdict = walk.judge();
   CHECK(walk.scripted.asked->nodes.size() == 1);
   CHECK(walk.scripted.asked->asks[1].positions ==
-        Positions{0, 2});  // beyond, nothing will be drafted from this answer
+        Positions{0, 2});  // Nothing beyond will be drafted from this answer.
   CHECK(positions(verdict) == Positions{1, 0});
   CHECK(verdict.why == Stop::cache_refresh);
   walk.scripted.target.deepest = 0;
   CHECK(positions(walk.judge()) == Positions{1});
   CHECK(walk.scripted.asked->nodes.empty());
-  CHECK(walk.scripted.asked->kind == Kind::draft);  // it judges nothing
+  CHECK(walk.scripted.asked->kind == Kind::draft);  // It judges nothing.
 }
 
 TEST_CASE("exact drafts are committed unasked, and carry the drafter's own answer") {
@@ -182,7 +184,8 @@ TEST_CASE("exact drafts are committed unasked, and carry the drafter's own answe
   Walk two(2);
   two.proposal.exact = 1;
   two.judge();
-  CHECK(two.scripted.asked->asks.front().node == 0);  // where it is in place; the root is not asked
+  // The node where it is in place is asked; the root is not.
+  CHECK(two.scripted.asked->asks.front().node == 0);
 }
 
 TEST_CASE("a rule that commits several tokens is followed to the node that has them all") {
@@ -193,7 +196,7 @@ TEST_CASE("a rule that commits several tokens is followed to the node that has t
   Verdict verdict = walk.judge();
   CHECK(positions(verdict)[0] == 1);
   CHECK(positions(verdict)[1] == 0);
-  CHECK(positions(verdict)[2] == 2);  // node 1's own
+  CHECK(positions(verdict)[2] == 2);  // This choice is node 1's own.
   CHECK(verdict.judged[1].accepted);
 }
 

@@ -85,7 +85,7 @@ def test_a_race_of_exponentials_is_drawn_from():
 
     report = dl.audit(verify, seconds=1.5)
     assert report.verdict == "not shown"
-    drawn = [found for found in report.findings if found.depth == "sampled"]
+    drawn = [found for found in report.findings if found.depth == "stratified"]
     assert drawn and all(found.drawn.detectable < 0.5 for found in drawn)
 
 

@@ -130,7 +130,9 @@ Transformer random_net(const std::string& family, std::uint64_t seed) {
 PredictionHeads random_heads(int count, std::uint64_t seed) {
   PredictionHeads heads = PredictionHeads::random(count, 5, 24, seed, 0.3);
   const PredictionHeads other = PredictionHeads::random(count, count * 24, count * 5, seed + 1,
-                                                        0.3);  // [k k d, k 5]: its first rows
+                                                        // The tensor is [k k d, k], of which the
+                                                        // first 5 rows are kept.
+                                                        0.3);
   heads.project.copy_(other.hidden.narrow(0, 0, count * 24).narrow(1, 0, count * 5));
   return heads;
 }
@@ -227,7 +229,7 @@ double compare_rows(Model& model, const SafetensorsFile& io) {
       if (i + 2 < length) canvas.commit(i + 1, tokens[i + 1]);
     }
     DOCTEST_CHECK(one_by_one->counts()[Kind::draft].positions ==
-                  length - 1);  // a row a token, none twice
+                  length - 1);  // Each token has a row, and none has two.
   }
   return worst;
 }
@@ -286,7 +288,7 @@ DOCTEST_TEST_CASE(
       const Transformer net = random_net(family, 11);
       net.save(folder.path.string(), false);
       AutoregressiveOptions off;
-      off.cache = "off";
+      off.cache = RowCache::off;
       const auto cached = make(folder.path, {}, dtype), uncached = make(folder.path, off, dtype);
       const int length = 24, prompt = 5;
       Canvas canvas = prompted(length, {1, 2, 7, 7, 4});
@@ -304,7 +306,7 @@ DOCTEST_TEST_CASE(
         DOCTEST_CHECK(same_bits(own, other, question));
         if (first > prompt)
           DOCTEST_CHECK(a->counts()[Kind::verify].positions - before[Kind::verify].positions ==
-                        1 + 3);  // the last token and the drafts
+                        1 + 3);  // These are the last token and the drafts.
         std::vector<Token> seen = tokens;
         seen.insert(seen.end(), drafts.begin(), drafts.end());
         const at::Tensor logits = whole(net, seen, prompt);
@@ -368,7 +370,7 @@ DOCTEST_TEST_CASE("several paths in one forward, and several sequences, answer a
 
 DOCTEST_TEST_CASE("prediction heads by hand, d = 2, k = 2, one filter a head") {
   PredictionHeads heads = PredictionHeads::random(2, 1, 2, 1, 0.1);
-  DOCTEST_CHECK(heads.project.abs().max().item<double>() == 0);  // they begin as the base
+  DOCTEST_CHECK(heads.project.abs().max().item<double>() == 0);  // They begin as the base.
   heads.hidden.copy_(at::tensor({1.f, 0.f, 0.f, -1.f}).view({2, 2}));
   heads.hidden_bias.copy_(at::tensor({0.5f, 1.f}));
   heads.project.copy_(at::tensor({1.f, 0.f, 2.f, 0.f, 0.f, 3.f, -1.f, 4.f}).view({4, 2}));
@@ -419,7 +421,7 @@ DOCTEST_TEST_CASE("head i answers the position i after the next, at every node o
     DOCTEST_CHECK(same_bits(ask(*model, *fresh, path(3, {}, 9)).at(kRoot, 3), answer.at(kRoot, 3)));
 
     // Left to the base, head 1 tells what the base tells without heads; the others stay.
-    options.first_head = "base";
+    options.first_head = FirstHead::base;
     const auto left = make(base, options), plain = make(base);
     const auto left_open = left->open(canvas), plain_open = plain->open(canvas);
     const Answer mixed = ask(*left, *left_open, path(3, {}, 9, 3));
@@ -462,7 +464,7 @@ DOCTEST_TEST_CASE(
       const auto sequence = model->open(canvas), alone = first->open(canvas),
                  fresh = plain->open(canvas);
       const auto round = [&](std::int32_t at, const std::vector<Token>& drafts) {
-        for (std::size_t i = 0; i < drafts.size(); ++i) {  // drafted one by one
+        for (std::size_t i = 0; i < drafts.size(); ++i) {  // Drafted one by one.
           Question question =
               path(at, {drafts.begin(), drafts.begin() + static_cast<std::ptrdiff_t>(i)}, 12, 1,
                    Kind::draft);
@@ -478,7 +480,7 @@ DOCTEST_TEST_CASE(
             same_bits(ask(*model, *sequence, question), ask(*plain, *fresh, question), question));
       };
       round(3, {5, 6, 7});
-      canvas.commit(3, 5);  // the second draft is rejected
+      canvas.commit(3, 5);  // The second draft is rejected.
       canvas.commit(4, 9);
       round(5, {7, 8});
       // What is known in full is asked shallowly, and then in full again.

@@ -112,7 +112,7 @@ DOCTEST_TEST_CASE("rows and targets of two examples, by hand") {
   // Prompts of 2 and 3 tokens; answers 7 8 9 and 5.
   const std::vector<WorkedExample> examples{{{1, 4, 7, 8, 9}, 2}, {{1, 2, 3, 5}, 3}};
   const CausalBatch plain = causal_batch({&examples[0], &examples[1]}, false);
-  DOCTEST_CHECK(plain.skipped == 1);  // the row of the first canvas's token 4 tells 7
+  DOCTEST_CHECK(plain.skipped == 1);  // The row of the first canvas's token 4 tells 7.
   DOCTEST_CHECK(listed(plain.rows.ids) ==
                 std::vector<std::int64_t>{1, 4, 7, 8, 0, 0, 0, 0, 1, 2, 3, 0, 0, 0, 0, 0});
   const std::int64_t kept = 7;
@@ -120,7 +120,7 @@ DOCTEST_TEST_CASE("rows and targets of two examples, by hand") {
                 std::vector<std::int64_t>{0, 1, 2, kept + 1});
   DOCTEST_CHECK(listed(head_targets(plain, 0).tokens) == std::vector<std::int64_t>{7, 8, 9, 5});
   DOCTEST_CHECK(listed(head_targets(plain, 2).rows) ==
-                std::vector<std::int64_t>{0});  // the third token after the prompt
+                std::vector<std::int64_t>{0});  // The third token after the prompt.
   DOCTEST_CHECK(listed(head_targets(plain, 2).tokens) == std::vector<std::int64_t>{9});
   DOCTEST_CHECK(head_targets(plain, 3).rows.numel() == 0);
 
@@ -178,7 +178,7 @@ DOCTEST_TEST_CASE("a resumed training of answers is the uninterrupted one") {
   const Folder folder;
   const auto steps = [](std::int64_t count) {
     TrainAutoregressiveJob some = job(count, 1);
-    some.options.floor = 1;  // one rate, whatever the number of steps
+    some.options.floor = 1;  // One rate, whatever the number of steps.
     return some;
   };
   train(steps(6), folder.path / "whole");
@@ -201,13 +201,13 @@ DOCTEST_TEST_CASE(
     train(learning, base);
     const Curves curves = read_curves((base / "curves.h5").string());
     DOCTEST_REQUIRE(curves.validations.size() == 1);
-    DOCTEST_CHECK(curves.steps.front().loss > 2.4);  // ln 15 = 2.71
+    DOCTEST_CHECK(curves.steps.front().loss > 2.4);  // Ln 15 = 2.71.
     // Of four tokens all but the first letter stand before the decoder: who does not see the source
     // loses ln 12 / 4 = 0.62.
     DOCTEST_CHECK(curves.steps.back().loss < 0.5);
     if (encoder_layers == 0) {
       DOCTEST_CHECK(curves.validations[0].loss < 0.1);
-      DOCTEST_CHECK(curves.validations[0].accuracy > 0.8);  // of twelve
+      DOCTEST_CHECK(curves.validations[0].accuracy > 0.8);  // That is a share of twelve.
     }
     DOCTEST_CHECK_FALSE(std::filesystem::exists(base / "heads.safetensors"));
 
@@ -224,16 +224,16 @@ DOCTEST_TEST_CASE(
     const Curves frozen = read_curves((at / "frozen/curves.h5").string());
     DOCTEST_CHECK(frozen.steps.back().loss < frozen.steps.front().loss);
 
-    ahead.options.first_head = "base";
+    ahead.options.first_head = FirstHead::base;
     train(ahead, at / "own");
     const PredictionHeads own = PredictionHeads::load((at / "own").string(), 16, before);
     DOCTEST_CHECK(own.project.narrow(0, 0, 16).abs().max().item<double>() == 0);
     DOCTEST_CHECK(own.project_bias.narrow(0, 0, 16).abs().max().item<double>() == 0);
     DOCTEST_CHECK(own.project.narrow(0, 16, 16).abs().max().item<double>() > 0);
 
-    ahead.options.first_head = "trained";
+    ahead.options.first_head = FirstHead::trained;
     ahead.options.freeze = false;
-    ahead.options.head_loss = "mean";
+    ahead.options.head_loss = HeadLoss::mean;
     train(ahead, at / "tuned");
     DOCTEST_CHECK(
         PredictionHeads::load((at / "tuned").string(), 16, digest(at / "tuned/model.safetensors"))

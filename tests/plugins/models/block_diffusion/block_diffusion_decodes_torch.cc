@@ -87,7 +87,7 @@ class Recorded final : public Chance {
   std::size_t next_ = 0, begin_ = 0;
   int held_ = 0;
   std::uint32_t drafted_ = 0,
-                tested_ = 0;  // clock of the last step that drafted and tested, plus 1
+                tested_ = 0;  // The clock of the last step that drafted and tested, plus 1.
 };
 
 // The drafts of `denoise` as Fast-dLLM v2 claims them at temperature 0: top-p truncates the target
@@ -235,8 +235,8 @@ Replayed replay(const TwoMasks& checkpoint, const std::string& loop, const Json&
                   sampling);
   Decoder decoder(composition, models, prompt, 0, chance);
 
-  std::vector<std::vector<double>> order;                          // of the commits, a step a list
-  std::vector<std::vector<std::pair<std::int32_t, Token>>> edits;  // LLaDA2's
+  std::vector<std::vector<double>> order;  // The order of the commits, a step a list.
+  std::vector<std::vector<std::pair<std::int32_t, Token>>> edits;  // LLaDA2 alone has edits.
   for (const auto& step : trace["decoding_order"]) {
     order.emplace_back();
     edits.emplace_back();
@@ -273,8 +273,9 @@ Replayed replay(const TwoMasks& checkpoint, const std::string& loop, const Json&
     drive(models, decoder, decoder.step());
     const StepRow& step = decoder.row().steps.back();
     DOCTEST_INFO("step " << at);
-    if (trace["decoding_order"].is_null()) {  // LLaDA2's own loop: the same without a cache, of
-                                              // which the text and the forwards are recorded
+    // This is LLaDA2's own loop: the same without a cache, of which the text and the forwards are
+    // recorded.
+    if (trace["decoding_order"].is_null()) {
       for (const TokenRow& token : step.tokens) canvas[token.position] = token.token;
       ++replayed.steps;
       continue;

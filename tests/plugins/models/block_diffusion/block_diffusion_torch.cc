@@ -19,6 +19,7 @@
 #include <doctest/doctest.h>
 
 #include "core/base/error.h"
+#include "core/base/words.h"
 #include "plugins/models/block_diffusion/block_diffusion.h"
 #include "plugins/models/checkpoint/safetensors.h"
 #include "plugins/models/transformer/transformer_torch.h"
@@ -138,11 +139,12 @@ struct Bundle {
 // answers is recorded.
 void compare_aligned(Bundle& bundle) {
   const bool sdar = bundle.io.tensors().contains("ar1_causalcache.logits");
-  const std::vector<std::string> masks =
-      sdar ? std::vector<std::string>{"block", "causal"} : std::vector<std::string>{"block"};
-  for (const std::string& cache : masks) {
-    const std::string suffix = cache == "causal" ? "_causalcache" : "";
-    for (const std::string& draft_mask : masks) {
+  const std::vector<SeenRows> masks = sdar
+                                          ? std::vector<SeenRows>{SeenRows::block, SeenRows::causal}
+                                          : std::vector<SeenRows>{SeenRows::block};
+  for (const SeenRows cache : masks) {
+    const std::string suffix = cache == SeenRows::causal ? "_causalcache" : "";
+    for (const SeenRows draft_mask : masks) {
       BlockDiffusionOptions options;
       options.cache = cache;
       options.draft_mask = draft_mask;
@@ -155,14 +157,15 @@ void compare_aligned(Bundle& bundle) {
                                  .view = View::bidirectional,
                                  .nodes = {},
                                  .asks = {{kRoot, bundle.whole_block()}}});
-      const std::string name =
-          "denoise" + std::string(draft_mask == "causal" ? "_draft_ver" : "") + suffix + ".logits";
+      const std::string name = "denoise" +
+                               std::string(draft_mask == SeenRows::causal ? "_draft_ver" : "") +
+                               suffix + ".logits";
       for (std::int32_t i = 0; i < bundle.block; ++i)
         bundle.compare(answer.at(kRoot, bundle.prefix + i), name, i);
     }
     std::vector<Token> drafted = bundle.ids("verify2l.input_ids");
     drafted.resize(bundle.block);
-    for (const std::string verify_rows : {"span", "block"}) {
+    for (const VerifiedRows verify_rows : {VerifiedRows::span, VerifiedRows::block}) {
       BlockDiffusionOptions options;
       options.cache = cache;
       options.verify_rows = verify_rows;
@@ -173,17 +176,17 @@ void compare_aligned(Bundle& bundle) {
       const Answer answer = ask(*model, *sequence, path(bundle.prefix, drafted));
       for (std::int32_t i = 0; i < bundle.block; ++i) {
         bundle.compare(answer.at(i - 1, bundle.prefix + i), "verify2l" + suffix + ".q_logits", i);
-        if (cache == "causal")
+        if (cache == SeenRows::causal)
           bundle.compare(answer.at(i - 1, bundle.prefix + i), "ar1_causalcache.logits", i);
       }
       DOCTEST_CHECK(sequence->counts()[Kind::verify].positions ==
-                    (verify_rows == "block" ? 2 * bundle.block : 2 * bundle.block - 1));
+                    (verify_rows == VerifiedRows::block ? 2 * bundle.block : 2 * bundle.block - 1));
     }
-    if (cache == "block") continue;
+    if (cache == SeenRows::block) continue;
     // Plain autoregressive decoding of the same tokens: at block size 1, and at the bundle's with
     // the causal cache.
     for (const std::int32_t size : {1, static_cast<int>(bundle.block)}) {
-      for (const std::string commit : {"separate", "ride"}) {
+      for (const BlockCommit commit : {BlockCommit::separate, BlockCommit::ride}) {
         BlockDiffusionOptions options;
         options.cache = cache;
         options.commit = commit;
@@ -204,18 +207,18 @@ void compare_aligned(Bundle& bundle) {
         refresh(*model, *sequence);
         // The authors' baseline pays two forwards a token.
         DOCTEST_CHECK(sequence->counts().nfe() ==
-                      1 + bundle.block + (commit == "ride" ? 0 : bundle.block / size));
+                      1 + bundle.block + (commit == BlockCommit::ride ? 0 : bundle.block / size));
       }
     }
   }
 }
 
 void compare_fast(Bundle& bundle) {
-  for (const std::string cache : {"block", "causal"}) {
+  for (const SeenRows cache : {SeenRows::block, SeenRows::causal}) {
     BlockDiffusionOptions options;
     options.cache = cache;
     const auto model = make(options, bundle.folder);
-    if (cache == "block") {
+    if (cache == SeenRows::block) {
       const Canvas canvas = bundle.canvas(bundle.ids("denoise.input_ids"));
       const auto sequence = model->open(canvas, {bundle.block, 0});
       refresh(*model, *sequence);
@@ -232,8 +235,8 @@ void compare_fast(Bundle& bundle) {
     }
     // The first ask computes the block, the second the rows of its second part, after tokens of the
     // first have changed. A part's first position is left out: the row before it answers.
-    for (const std::string sub_block_cache : {"masked", "once"}) {
-      if (cache == "causal") break;
+    for (const PartCache sub_block_cache : {PartCache::masked, PartCache::once}) {
+      if (cache == SeenRows::causal) break;
       options.sub_block_cache = sub_block_cache;
       const auto keeping = make(options, bundle.folder);
       const std::vector<Token> before = bundle.ids("blockcache.input_ids0"),
@@ -244,7 +247,7 @@ void compare_fast(Bundle& bundle) {
       refresh(*keeping, *sequence);
       // Fast-dLLM v2 recomputes the block while the part's first position is masked, which is not
       // what is recorded.
-      const bool recomputed = sub_block_cache == "masked" && before[part] == bundle.mask;
+      const bool recomputed = sub_block_cache == PartCache::masked && before[part] == bundle.mask;
       for (const std::int32_t first : {0, static_cast<int>(part)}) {
         Question question{
             .kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, {}}}};
@@ -270,13 +273,15 @@ void compare_fast(Bundle& bundle) {
     std::optional<Answer> carry;
     DOCTEST_CHECK(refresh(*model, *sequence, &carry) == 1);
     DOCTEST_REQUIRE(carry);
-    if (cache == "block") bundle.compare(carry->at(kRoot, bundle.prefix), "prefill.logits", -1);
+    if (cache == SeenRows::block)
+      bundle.compare(carry->at(kRoot, bundle.prefix), "prefill.logits", -1);
     const Answer answer = ask(*model, *sequence, path(bundle.prefix, drafted));
     for (std::int32_t i = 1; i < bundle.block; ++i) {
-      if (cache == "block")
+      if (cache == SeenRows::block)
         bundle.compare(answer.at(i - 1, bundle.prefix + i), "verify.shifted_logits", i);
       bundle.compare(answer.at(i - 1, bundle.prefix + i),
-                     cache == "block" ? "verify.logits" : "verify_causalcache.logits", i - 1);
+                     cache == SeenRows::block ? "verify.logits" : "verify_causalcache.logits",
+                     i - 1);
     }
   }
 }
@@ -290,7 +295,7 @@ struct Reference {
   struct Line {
     std::int32_t position;
     Token token;
-    std::vector<char> sees;  // lines before it and its own
+    std::vector<char> sees;  // Whether the line before it and its own are seen.
   };
 
   double worst(const Canvas& canvas, const Question& question, const Answer& answer) const {
@@ -462,10 +467,10 @@ DOCTEST_TEST_CASE("cached answers equal whole recomputation, whatever is accepte
     const bool shifted = family == "Fast_dLLM_Qwen";
     for (int round = 0; round < 48; ++round) {
       BlockDiffusionOptions options;
-      options.cache = round & 1 ? "causal" : "block";
-      options.draft_mask = round & 2 ? "causal" : "block";
-      options.commit = round & 4 ? "ride" : "separate";
-      options.verify_rows = round & 8 ? "block" : "span";
+      options.cache = round & 1 ? SeenRows::causal : SeenRows::block;
+      options.draft_mask = round & 2 ? SeenRows::causal : SeenRows::block;
+      options.commit = round & 4 ? BlockCommit::ride : BlockCommit::separate;
+      options.verify_rows = round & 8 ? VerifiedRows::block : VerifiedRows::span;
       const auto model = make(options, checkpoint.path);
       const int length = 6 + random.below(16), prompt = 1 + random.below(length - 1);
       const std::int32_t sizes[] = {1, 3, 4, 5, 8, 0};
@@ -474,8 +479,8 @@ DOCTEST_TEST_CASE("cached answers equal whole recomputation, whatever is accepte
       std::vector<std::pair<std::int32_t, Token>> given;
       for (std::int32_t i = 0; i < prompt; ++i) given.emplace_back(i, random.token());
       Canvas canvas(length, given);
-      const Reference reference{checkpoint.net, blocks, options.cache == "causal",
-                                options.draft_mask == "causal", shifted};
+      const Reference reference{checkpoint.net, blocks, options.cache == SeenRows::causal,
+                                options.draft_mask == SeenRows::causal, shifted};
       const auto sequence = model->open(canvas, blocks);
       const auto compare = [&](const Question& question) {
         const double own = reference.worst(canvas, question, ask(*model, *sequence, question));
@@ -590,13 +595,13 @@ DOCTEST_TEST_CASE("forwards are counted as the authors count them") {
   const Checkpoint checkpoint("sdar");
   std::vector<std::pair<std::int32_t, Token>> given;
   for (std::int32_t i = 0; i < 6; ++i) given.emplace_back(i, i);
-  for (const std::string commit : {"separate", "ride"}) {
+  for (const BlockCommit commit : {BlockCommit::separate, BlockCommit::ride}) {
     BlockDiffusionOptions options;
     options.commit = commit;
     const auto model = make(options, checkpoint.path);
     Canvas canvas(12, given);
     const auto sequence = model->open(canvas, {4, 0});
-    DOCTEST_CHECK(refresh(*model, *sequence) == 1);  // one finished block of the prompt
+    DOCTEST_CHECK(refresh(*model, *sequence) == 1);  // One finished block of the prompt.
     DOCTEST_CHECK(sequence->counts()[Kind::prefill].positions == 4);
     const auto denoise = [&](std::vector<std::int32_t> positions) {
       ask(*model, *sequence,
@@ -609,16 +614,17 @@ DOCTEST_TEST_CASE("forwards are counted as the authors count them") {
     DOCTEST_CHECK(sequence->counts()[Kind::draft].positions == 4);
     ask(*model, *sequence, path(6, {1, 2}));
     DOCTEST_CHECK(sequence->counts()[Kind::verify].positions ==
-                  2 + 1 + 2);  // committed tokens of the block, a draft, two masks
+                  2 + 1 + 2);  // Committed tokens of the block, a draft, two masks.
     canvas.commit(6, 1);
     canvas.commit(7, 2);
-    DOCTEST_CHECK(refresh(*model, *sequence) == (commit == "ride" ? 0 : 1));
+    DOCTEST_CHECK(refresh(*model, *sequence) == (commit == BlockCommit::ride ? 0 : 1));
     denoise({8, 9, 10, 11});
-    DOCTEST_CHECK(sequence->counts()[Kind::draft].positions == 4 + (commit == "ride" ? 8 : 4));
+    DOCTEST_CHECK(sequence->counts()[Kind::draft].positions ==
+                  4 + (commit == BlockCommit::ride ? 8 : 4));
     for (std::int32_t i = 8; i < 12; ++i) canvas.commit(i, 3);
-    DOCTEST_CHECK(refresh(*model, *sequence) ==
-                  (commit == "ride" ? 0 : 1));  // the last block's, too
-    DOCTEST_CHECK(sequence->counts().nfe() == (commit == "ride" ? 4 : 6));
+    // The last block's forward is counted, too.
+    DOCTEST_CHECK(refresh(*model, *sequence) == (commit == BlockCommit::ride ? 0 : 1));
+    DOCTEST_CHECK(sequence->counts().nfe() == (commit == BlockCommit::ride ? 4 : 6));
   }
 }
 
@@ -632,23 +638,23 @@ DOCTEST_TEST_CASE(
     const bool shifted = family != "sdar";
     for (const int layers : {1, 3}) {
       const Checkpoint checkpoint(family, layers);
-      for (const std::string sub_block_cache : {"masked", "once"}) {
-        for (const std::string cache : {"block", "causal"}) {
-          DOCTEST_INFO(family << " " << layers << " layers, " << sub_block_cache << ", " << cache);
+      for (const PartCache sub_block_cache : {PartCache::masked, PartCache::once}) {
+        for (const SeenRows cache : {SeenRows::block, SeenRows::causal}) {
+          DOCTEST_INFO(family << " " << layers << " layers, " << word(sub_block_cache) << ", "
+                              << word(cache));
           BlockDiffusionOptions options;
           options.sub_block_cache = sub_block_cache;
           options.cache = cache;
-          options.commit =
-              cache == "causal"
-                  ? "ride"
-                  : "separate";  // then verification caches the block's final tokens, too
+          // With `ride`, verification caches the block's final tokens, too.
+          options.commit = cache == SeenRows::causal ? BlockCommit::ride : BlockCommit::separate;
           const auto model = make(options, checkpoint.path);
           const std::pair<std::int32_t, Token> given[] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}};
           Canvas canvas(12, given);
-          const Blocks blocks{8, 0, 4};  // positions 0-7, in parts 0-3 and 4-7
+          const Blocks blocks{8, 0, 4};  // Positions 0-7, in parts 0-3 and 4-7.
           const auto sequence = model->open(canvas, blocks),
                      undisturbed = model->open(canvas, blocks);
-          const Reference reference{checkpoint.net, blocks, cache == "causal", false, shifted};
+          const Reference reference{checkpoint.net, blocks, cache == SeenRows::causal, false,
+                                    shifted};
           std::int64_t rows = 0;
           const auto denoise = [&](std::vector<std::int32_t> positions, std::int64_t computed) {
             const Question question{.kind = Kind::draft,
@@ -679,7 +685,7 @@ DOCTEST_TEST_CASE(
           while (refresh(*model, *sequence) + refresh(*model, *undisturbed) > 0) {}
           // The next block, of one part whose first position is masked.
           std::vector<std::int32_t> open{8, 9, 10, 11};
-          const bool riding = options.commit == "ride";
+          const bool riding = options.commit == BlockCommit::ride;
           DOCTEST_CHECK(denoise(open, riding ? 3 + 4 : 4) < 3);
         }
       }
@@ -692,7 +698,7 @@ DOCTEST_TEST_CASE(
   const at::NoGradGuard no_grad;
   for (const std::string family : {"sdar", "Fast_dLLM_Qwen"}) {
     const Checkpoint checkpoint(family, 1);
-    for (const std::string sub_block_cache : {"masked", "once"}) {
+    for (const PartCache sub_block_cache : {PartCache::masked, PartCache::once}) {
       BlockDiffusionOptions options;
       options.sub_block_cache = sub_block_cache;
       const auto model = make(options, checkpoint.path);
@@ -710,7 +716,7 @@ DOCTEST_TEST_CASE(
       canvas.commit(1, 5);
       const Question second = asking(2);
       const Answer answer = ask(*model, *sequence, second);
-      const bool whole = sub_block_cache == "masked", aligned = family == "sdar";
+      const bool whole = sub_block_cache == PartCache::masked, aligned = family == "sdar";
       DOCTEST_CHECK(sequence->counts()[Kind::draft].positions == 4 + (whole ? 4 : 2));
       // Not recomputed, the row of position 1 still holds a mask; and the port reads position 2 in
       // row 2, which is that of position 3.
@@ -735,14 +741,14 @@ DOCTEST_TEST_CASE(
     const bool shifted = family == "Fast_dLLM_Qwen";
     for (const View view : {View::causal, View::bidirectional}) {
       BlockDiffusionOptions options;
-      options.commit = "ride";
+      options.commit = BlockCommit::ride;
       const auto model = make(options, checkpoint.path);
       const std::pair<std::int32_t, Token> given[] = {{0, 1}, {1, 2}, {2, 3}};
       Canvas canvas(8, given);
       const auto sequence = model->open(canvas, {1, 0});
       std::optional<Answer> carry;
       refresh(*model, *sequence, &carry);
-      DOCTEST_CHECK(carry.has_value() == shifted);  // the prompt's forward gives the first token
+      DOCTEST_CHECK(carry.has_value() == shifted);  // The prompt's forward gives the first token.
       for (std::int32_t i = 3; i < 8; ++i) {
         if (i > 3 || !shifted) {
           const Question question{
@@ -753,8 +759,8 @@ DOCTEST_TEST_CASE(
       }
       const Count& drafts = sequence->counts()[Kind::draft];
       DOCTEST_CHECK(drafts.calls == (shifted ? 4 : 5));
-      DOCTEST_CHECK(drafts.positions ==
-                    (shifted ? 4 : 2 * 5 - 1));  // the token before, and aligned a mask
+      // It is the token before, and where logits are aligned also a mask.
+      DOCTEST_CHECK(drafts.positions == (shifted ? 4 : 2 * 5 - 1));
     }
   }
 }
@@ -788,7 +794,7 @@ DOCTEST_TEST_CASE("what cannot be answered is said") {
                     .find("in the causal view") != std::string::npos);
 
   BlockDiffusionOptions keeping;
-  keeping.sub_block_cache = "masked";
+  keeping.sub_block_cache = PartCache::masked;
   DOCTEST_CHECK_THROWS_WITH_AS(
       static_cast<void>(make(keeping, aligned.path)->open(canvas, {4, 0})),
       "model.block-diffusion.sub_block_cache = masked needs sub-blocks; decode.sub_block is 0",

@@ -142,11 +142,11 @@ DOCTEST_TEST_CASE(
   learning.options.validate_every = 400;
   train(learning, folder.path / "run", false);
   const Curves curves = read_curves((folder.path / "run/curves.h5").string());
-  DOCTEST_CHECK(curves.steps.front().loss > 1.9);  // ln 8 = 2.08
+  DOCTEST_CHECK(curves.steps.front().loss > 1.9);  // Ln 8 = 2.08.
   DOCTEST_REQUIRE(curves.validations.size() == 1);
   DOCTEST_CHECK(curves.validations[0].loss < 0.3);
   DOCTEST_CHECK(curves.validations[0].loss_sequential < 0.3);
-  DOCTEST_CHECK(curves.validations[0].accuracy >= 0.8);  // of five
+  DOCTEST_CHECK(curves.validations[0].accuracy >= 0.8);  // That is a share of five.
   const TransformerConfig config = TransformerConfig::read((folder.path / "run").string());
   DOCTEST_CHECK(config.model_type == "sdar");
   DOCTEST_CHECK(config.block_size == 4);
@@ -190,7 +190,7 @@ DOCTEST_TEST_CASE("a right-shifted model learns both ways of answering, and deco
   const Folder folder;
   TrainBlockDiffusionJob learning = job(400);
   learning.options.validate_every = 400;
-  learning.options.model_type = "Fast_dLLM_Qwen";
+  learning.options.model_type = DecoderFamily::fast_dllm;
   train(learning, folder.path / "run", false);
   const Curves curves = read_curves((folder.path / "run/curves.h5").string());
   DOCTEST_CHECK(curves.steps.front().loss > 1.9);
@@ -213,7 +213,7 @@ DOCTEST_TEST_CASE("a right-shifted model learns both ways of answering, and deco
                std::vector<Token>(example.tokens.begin() + 3, example.tokens.end());
     }
     DOCTEST_INFO("blocks of " << block);
-    DOCTEST_CHECK(right >= 4);  // of five
+    DOCTEST_CHECK(right >= 4);  // There are five of them.
   }
 }
 

@@ -74,7 +74,7 @@ TEST_CASE("what is written is read back") {
   CHECK_THROWS_AS(file.at("c"), DataError);
   CHECK(fs::directory_iterator(folder.path) != fs::directory_iterator());
   CHECK(std::distance(fs::directory_iterator(folder.path), fs::directory_iterator()) ==
-        1);  // no leftover
+        1);  // There is no leftover.
 
   const std::string digest = file.digest();
   CHECK(digest.size() == 16);
@@ -88,7 +88,7 @@ TEST_CASE("what is written is read back") {
 
 TEST_CASE("headers that lie") {
   CHECK(complaint(with_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 8))
-            .empty());  // the rest are this, damaged
+            .empty());  // The other bytes are this text, damaged.
   CHECK(says("", "not a safetensors file"));
   CHECK(says("1234567", "not a safetensors file"));
   CHECK(says(with_header("{}", 0, ~0ull), "18446744073709551615"));
@@ -148,7 +148,8 @@ TEST_CASE("the digest is of all bytes, those behind the first 64 megabytes too")
                                std::to_string(kBytes / 4) + "],\"data_offsets\":[0," +
                                std::to_string(kBytes) + "]}}";
     std::ofstream(path, std::ios::binary) << with_header(header, 0);
-    fs::resize_file(path, fs::file_size(path) + kBytes);  // sparse: it takes no room on the disk
+    // The file is sparse and takes no room on the disk.
+    fs::resize_file(path, fs::file_size(path) + kBytes);
   }
   const std::string before = SafetensorsFile(path).digest();
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);

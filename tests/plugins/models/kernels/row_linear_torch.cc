@@ -28,7 +28,7 @@ DOCTEST_TEST_CASE("products of rows equal ATen's, and no row depends on the othe
                 : has_bf16_products() ? "pairs"
                                       : "vectors")
             << "\n";
-  using Shape = std::array<std::int64_t, 3>;  // inputs, outputs, rows
+  using Shape = std::array<std::int64_t, 3>;  // The numbers of inputs, outputs and rows.
   for (const auto& [in, out, rows] : {Shape{160, 160, 1}, Shape{160, 480, 8}, Shape{48, 97, 17},
                                       Shape{83, 48, 33}, Shape{32, 16, 16}, Shape{31, 15, 70}}) {
     for (const Precision precision :

@@ -1,5 +1,6 @@
 // The diffusion's schedule against what can be worked out by hand, and against its own definition.
 #include "plugins/models/mar/diffusion_schedule.h"
+#include "core/base/words.h"
 
 #include <doctest/doctest.h>
 
@@ -18,12 +19,13 @@ TEST_CASE("spaced timesteps keep both ends, rounded half to even; ddim keeps a s
   CHECK(hundred[1] == 10);
   CHECK(hundred[99] == 999);
   CHECK(spaced_timesteps(1000, "ddim8") == std::vector<int>{0, 125, 250, 375, 500, 625, 750, 875});
-  CHECK(spaced_timesteps(6, "3") == std::vector<int>{0, 2, 5});  // 2.5 is halfway: to even
+  // Here 2.5 is halfway and rounds to even.
+  CHECK(spaced_timesteps(6, "3") == std::vector<int>{0, 2, 5});
   CHECK(spaced_timesteps(7, "1") == std::vector<int>{0});
   for (const char* wrong : {"", "0", "1001", "ten", "ddim", "-3", "1e3"})
     CHECK_THROWS_AS(spaced_timesteps(1000, wrong), DataError);
   CHECK_THROWS_AS(spaced_timesteps(1000, "ddim300"),
-                  DataError);  // strides of 3 and 4 keep 334 and 250
+                  DataError);  // Strides of 3 and 4 keep 334 and 250.
 }
 
 TEST_CASE("the cosine schedule, whole and respaced") {
@@ -31,7 +33,7 @@ TEST_CASE("the cosine schedule, whole and respaced") {
   const double at_zero = std::pow(std::cos(0.008 / 1.008 * std::numbers::pi / 2), 2),
                at_half = std::pow(std::cos(0.508 / 1.008 * std::numbers::pi / 2), 2);
   CHECK(all.alpha_bar[499] == doctest::Approx(at_half / at_zero).epsilon(1e-12));
-  CHECK(all.beta[999] == 0.999);  // the cut
+  CHECK(all.beta[999] == 0.999);  // This is where beta is cut.
   CHECK(all.alpha_bar[999] == doctest::Approx(2.4e-9).epsilon(0.02));
   CHECK(some.alpha_bar[4] == all.alpha_bar[444]);
   CHECK(some.beta[4] ==
@@ -54,7 +56,7 @@ TEST_CASE("the three predictions say the same, and the mean of a reverse step is
     }
   }
   CHECK((schedule.mean(x0, schedule.noised(x0, noise, 0), 0) - x0).abs().maxCoeff() <
-        1e-12);  // nothing is left of the noise
+        1e-12);  // Nothing is left of the noise.
   // Bayes' rule for x_{t-1} ~ N(sqrt(a') x0, 1 - a') seen through x_t ~ N(sqrt(1 - beta) x_{t-1},
   // beta).
   const int step = 5;
@@ -80,14 +82,14 @@ TEST_CASE("variances: between the bounds where learned, one of them where fixed"
   CHECK(schedule.log_variance(Variance::beta, share, 6)[0] == most);
   CHECK(schedule.log_variance(Variance::beta_tilde, share, 6)[0] == least);
   CHECK(schedule.log_variance(Variance::beta, share, 0)[0] ==
-        schedule.posterior_log_variance[1]);  // beta at 0 is that of the data's edge
+        schedule.posterior_log_variance[1]);  // Beta at 0 is that of the data's edge.
 }
 
 TEST_CASE("kinds by name") {
   for (const Prediction one : {Prediction::epsilon, Prediction::v, Prediction::x0})
-    CHECK(prediction_of(name(one)) == one);
+    CHECK(prediction_of(std::string(word(one))) == one);
   for (const Variance one : {Variance::learned, Variance::beta, Variance::beta_tilde})
-    CHECK(variance_of(name(one)) == one);
+    CHECK(variance_of(std::string(word(one))) == one);
   CHECK_THROWS_AS(prediction_of("noise"), DataError);
   CHECK_THROWS_AS(variance_of("fixed"), DataError);
 }

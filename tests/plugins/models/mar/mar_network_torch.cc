@@ -32,12 +32,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kTolerance = 1e-4;  // absolute, and again relative to the expected value
+// The tolerance is absolute, and again relative to the expected value.
+constexpr double kTolerance = 1e-4;
 
 struct Bundle {
   explicit Bundle(const fs::path& folder) : io((folder / "io.safetensors").string()) {}
   SafetensorsFile io;
-  double largest = 0;  // share of the tolerance
+  double largest = 0;  // The share of the tolerance that is used up.
 
   at::Tensor at(const std::string& name) const { return read(io, name); }
   // `scale`: what 1e-4 is relative to, besides the expected value.
@@ -213,7 +214,7 @@ void compare_image_loops(const Mar& net, Bundle& bundle) {
     const int steps = name.ends_with("const") ? 3 : 4;
     std::int64_t used = 0;
     at::Tensor tokens = at::zeros({batch, length, d});
-    std::int64_t masked = length;  // the first of the order
+    std::int64_t masked = length;  // The first of the order.
     for (int step = 0; step < steps; ++step) {
       const auto after = static_cast<std::int64_t>(std::floor(
           static_cast<double>(length) * std::cos(std::numbers::pi / 2 * (step + 1) / steps)));
@@ -232,7 +233,7 @@ void compare_image_loops(const Mar& net, Bundle& bundle) {
       };
       at::Tensor z = conditions(labels);
       const std::int64_t unknown =
-          std::max<std::int64_t>(1, left);  // as the original has it: 1 at the end, too
+          std::max<std::int64_t>(1, left);  // The original has it so: 1 at the end, too.
       const double own = linear ? 1 + (scale - 1) * static_cast<double>(length - unknown) /
                                           static_cast<double>(length)
                                 : scale;
@@ -355,7 +356,7 @@ DOCTEST_TEST_CASE("the loss: the error of the prediction, and the bound of a lea
       DiffusionLoss{half.head, all, Prediction::x0, Variance::learned}(x0, z, t, noise);
   const at::Tensor alone =
       DiffusionLoss{silent.head, all, Prediction::x0, Variance::beta}(x0, z, t, noise);
-  const int step = 510;  // of token 1, the second time
+  const int step = 510;  // Token 1 is drawn for the second time.
   const double least = all.posterior_log_variance[step], most = std::log(all.beta[step]),
                own = (least + most) / 2;
   const Eigen::ArrayXd state = all.noised(array_of(x0[1]), array_of(noise[1][1]), step),

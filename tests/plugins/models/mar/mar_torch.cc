@@ -30,7 +30,7 @@ namespace {
 constexpr int kTokens = 9, kDimension = 4;
 
 std::unique_ptr<Model> make(const SmallMar& small, double guidance = 1,
-                            const std::string& schedule = "linear",
+                            GuidanceSchedule schedule = GuidanceSchedule::linear,
                             ModelDtype dtype = ModelDtype::run) {
   MarOptions options;
   options.dtype = dtype;
@@ -104,7 +104,7 @@ DOCTEST_TEST_CASE("conditions are the network's, in whatever order positions are
   DOCTEST_CHECK(model->facts().reverse_steps == 5);
   DOCTEST_CHECK(model->facts().vocabulary == 3);
   DOCTEST_CHECK(model->facts().view == View::bidirectional);
-  for (const Token label : {1, 3}) {  // 3: none
+  for (const Token label : {1, 3}) {  // Label 3 stands for none.
     Canvas own = canvas(label);
     own.commit(7, 0, false, value(7));
     own.commit(2, 0, false, value(2));
@@ -118,8 +118,8 @@ DOCTEST_TEST_CASE("conditions are the network's, in whatever order positions are
       DOCTEST_CHECK(answer.condition(kRoot, position).size() == 8);
       DOCTEST_CHECK(difference(answer.condition(kRoot, position), z[position - 1]) < 1e-5);
     }
-    DOCTEST_CHECK(sequence->counts()[Kind::draft].positions ==
-                  2 + 2 + 2 + 9);  // buffers and visible tokens; buffers and all places
+    // The encoder has buffers and visible tokens; the decoder has buffers and all places.
+    DOCTEST_CHECK(sequence->counts()[Kind::draft].positions == 2 + 2 + 2 + 9);
     DOCTEST_CHECK(sequence->counts()[Kind::draft].rows == 1);
   }
 }
@@ -169,7 +169,7 @@ DOCTEST_TEST_CASE("conditions in eight and four bits are nearly the network's") 
   const Answer right = ask(*exact, *exact->open(own), question);
   for (const auto& [dtype, most] :
        {std::pair(ModelDtype::q8, 0.1), std::pair(ModelDtype::q4, 1.0)}) {
-    const auto rounded = make(small, 1, "linear", dtype);
+    const auto rounded = make(small, 1, GuidanceSchedule::linear, dtype);
     const Answer answer = ask(*rounded, *rounded->open(own), question);
     for (const int position : {9, 1, 4}) {
       const double changed =
@@ -198,7 +198,7 @@ DOCTEST_TEST_CASE("the law of a reverse step is the head's and the schedule's") 
     return told;
   };
   for (const double guidance : {1.0, 3.0}) {
-    const auto model = make(small, guidance, "constant");
+    const auto model = make(small, guidance, GuidanceSchedule::constant);
     const Canvas empty = canvas();
     const auto sequence = model->open(empty);
     Question question{.kind = Kind::aux, .view = View::bidirectional, .nodes = {}, .asks = {}};
@@ -302,15 +302,16 @@ DOCTEST_TEST_CASE("guidance grows with what is known once the tokens asked toget
   const SmallMar small;
   Canvas own = canvas();
   own.commit(4, 0, false, value(4));
-  const auto linear = make(small, 3), constant = make(small, 3, "constant");
+  const auto linear = make(small, 3), constant = make(small, 3, GuidanceSchedule::constant);
   const auto one = linear->open(own), two = constant->open(own);
   DOCTEST_CHECK(ask(*linear, *one, at_root(View::bidirectional, {1})).condition(kRoot, 1)[16] ==
                 doctest::Approx(1 + 2 * 2.0 / 9));
   DOCTEST_CHECK(
       ask(*linear, *one, at_root(View::bidirectional, {1, 2, 3})).condition(kRoot, 1)[16] ==
       doctest::Approx(1 + 2 * 4.0 / 9));
+  // It is not divided by 9.
   DOCTEST_CHECK(ask(*linear, *one, at_root(View::bidirectional, {1, 2, 3, 5, 6, 7, 8, 9}))
-                    .condition(kRoot, 1)[16] == doctest::Approx(1 + 2 * 8.0 / 9));  // not 9
+                    .condition(kRoot, 1)[16] == doctest::Approx(1 + 2 * 8.0 / 9));
   DOCTEST_CHECK(ask(*constant, *two, at_root(View::bidirectional, {1})).condition(kRoot, 1)[16] ==
                 3);
   // Its second part is what no class gives.
@@ -372,7 +373,7 @@ DOCTEST_TEST_CASE(
     const auto before = sequence->counts()[Kind::draft].positions;
     ask(*model, *sequence, at_root(View::causal, {9}));
     DOCTEST_CHECK(sequence->counts()[Kind::draft].positions - before ==
-                  (guidance == 1 ? 1 : 2));  // the row that answers, alone
+                  (guidance == 1 ? 1 : 2));  // It counts the row that answers, alone.
   }
 }
 
@@ -408,11 +409,11 @@ DOCTEST_TEST_CASE("what mar cannot do is refused in one sentence") {
 
   MarOptions options;
   options.checkpoint = small.path.string();
-  options.variance = "learned";
+  options.variance = ReverseVariance::learned;
   DOCTEST_CHECK(complaint([&] {
                   std::unique_ptr<Model>(draftlab_make_mar(&options))->load({.threads = 1});
                 }).find("tells none") != std::string::npos);
-  options.variance = "auto";
+  options.variance = ReverseVariance::checkpoint;
   options.steps = "many";
   DOCTEST_CHECK(complaint([&] {
                   std::unique_ptr<Model>(draftlab_make_mar(&options))->load({.threads = 1});

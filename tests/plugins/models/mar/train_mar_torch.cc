@@ -43,7 +43,7 @@ TokenImages images(int count) {
 TrainMarJob job(bool causal, std::int64_t steps) {
   TrainMarJob job{{}, images(20), images(32)};
   TrainMarOptions& o = job.options;
-  o.images.source = "npy";  // a token is one pixel
+  o.images.source = ImageSource::npy;  // A token is one pixel.
   o.causal = causal;
   o.width = 8, o.encoder_layers = 1, o.decoder_layers = 1, o.heads = 2, o.buffers = 2,
   o.head_width = 16, o.head_layers = 1;
@@ -87,7 +87,7 @@ DOCTEST_TEST_CASE("MAR learns, bidirectionally and causally") {
 DOCTEST_TEST_CASE("a training of MAR that goes on is the one that was not interrupted") {
   const Folder folder;
   train(job(false, 6), folder.path / "whole");
-  train(job(false, 3), folder.path / "parts");  // the learning rate is constant
+  train(job(false, 3), folder.path / "parts");  // The learning rate is constant.
   train(job(false, 6), folder.path / "parts", true);
   const SafetensorsFile a((folder.path / "whole" / "model.safetensors").string()),
       b((folder.path / "parts" / "model.safetensors").string());

@@ -104,7 +104,7 @@ std::string config_of(const std::string& loop, const Json& args, const TwoMasks&
 
 struct Replayed {
   int forwards = 0;
-  int idle = 0;  // those over complete blocks, which the composed loop is spared
+  int idle = 0;  // The forwards over complete blocks, which the composed loop is spared.
   bool whole = true;
 };
 

@@ -19,6 +19,7 @@
 #include <doctest/doctest.h>
 
 #include "core/base/error.h"
+#include "core/base/words.h"
 #include "plugins/models/block_diffusion/block_diffusion.h"
 #include "plugins/models/checkpoint/safetensors.h"
 #include "plugins/models/masked_diffusion/masked_diffusion.h"
@@ -30,7 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Token kMask = 10;  // of the random networks
+constexpr Token kMask = 10;  // The mask of the random networks.
 constexpr int kUnlimited = std::numeric_limits<int>::max();
 
 struct Folder {
@@ -61,8 +62,8 @@ std::unique_ptr<Model> make(MaskedDiffusionOptions options, const fs::path& chec
   return model;
 }
 
-std::unique_ptr<Model> cached(const std::string& cache, const fs::path& checkpoint,
-                              const std::string& ride = "none", bool cross = false,
+std::unique_ptr<Model> cached(CanvasCache cache, const fs::path& checkpoint,
+                              Riding ride = Riding::none, bool cross = false,
                               std::int64_t refresh = 0) {
   MaskedDiffusionOptions options;
   options.cache = cache;
@@ -172,7 +173,7 @@ DOCTEST_TEST_CASE("parity: masked diffusion, without and with caches") {
     const std::int64_t start = block[0].item<std::int64_t>(), end = block[1].item<std::int64_t>(),
                        shift = net.config.right_shifted();
     const auto mask = static_cast<Token>(net.config.mask_token_id);
-    for (const std::string cache : {"none", "prefix", "dual"}) {
+    for (const CanvasCache cache : {CanvasCache::none, CanvasCache::prefix, CanvasCache::dual}) {
       const auto model = cached(cache, folder);
       std::vector<std::pair<std::int32_t, Token>> given;
       for (std::int64_t i = 0; i < before.size(1); ++i) {
@@ -208,9 +209,9 @@ DOCTEST_TEST_CASE("parity: masked diffusion, without and with caches") {
         if (token != mask && own.masked(static_cast<std::int32_t>(i)))
           own.commit(static_cast<std::int32_t>(i), token);
       }
-      if (cache == "none") check("nocache.logits", 0, own.length());
-      if (cache == "prefix") check("prefix.logits", start, own.length());
-      if (cache == "dual") check("dual.logits", start, end);
+      if (cache == CanvasCache::none) check("nocache.logits", 0, own.length());
+      if (cache == CanvasCache::prefix) check("prefix.logits", start, own.length());
+      if (cache == CanvasCache::dual) check("dual.logits", start, end);
       DOCTEST_CHECK(sequence->counts().nfe() == 2);
     }
     std::cout << "parity " << name << ": " << compared << " tensors, largest difference " << largest
@@ -237,7 +238,7 @@ DOCTEST_TEST_CASE(
                       : own.token(static_cast<std::int32_t>(i));
     const at::Tensor logits = transformer_logits(net, ids, at::arange(15, at::kLong).unsqueeze(0),
                                                  at::ones({15, 15}, at::kBool));
-    const auto none = cached("none", folder.path);
+    const auto none = cached(CanvasCache::none, folder.path);
     const auto sequence = none->open(own, kBlocks);
     const Answer answer = ask_root(*none, *sequence);
     for (const std::int32_t position : own.masked_positions()) {
@@ -245,7 +246,7 @@ DOCTEST_TEST_CASE(
                           logits[0][position - (family == "Dream")].contiguous(), kMask) <= 1);
     }
     DOCTEST_CHECK(sequence->counts()[Kind::draft].positions == 15);
-    for (const std::string cache : {"prefix", "dual"}) {
+    for (const CanvasCache cache : {CanvasCache::prefix, CanvasCache::dual}) {
       const auto model = cached(cache, folder.path);
       const auto refreshed = model->open(own, kBlocks);
       DOCTEST_CHECK(difference(ask_root(*model, *refreshed), kRoot, answer, kRoot,
@@ -263,7 +264,7 @@ DOCTEST_TEST_CASE("one block as long as the canvas: block diffusion is masked di
   options.checkpoint = folder.path.string();
   const std::unique_ptr<Model> blockwise(draftlab_make_block_diffusion(&options));
   blockwise->load({"cpu", "f32", 1});
-  const auto model = cached("none", folder.path);
+  const auto model = cached(CanvasCache::none, folder.path);
   const Canvas own = canvas();
   const auto a = model->open(own, {}), b = blockwise->open(own, {});
   DOCTEST_CHECK(difference(ask_root(*model, *a), kRoot, ask_root(*blockwise, *b), kRoot,
@@ -275,12 +276,12 @@ DOCTEST_TEST_CASE("a drafted state is answered as the committed one will be, to 
   for (const std::string family : {"llada", "Dream"}) {
     const Folder folder;
     network(family).save(folder.path.string(), false);
-    for (const std::string cache : {"none", "prefix", "dual"}) {
-      for (const std::string ride : {"none", "own", "root"}) {
-        if (cache == "none" && ride != "none") continue;
-        DOCTEST_INFO(family << ", " << cache << ", riding: " << ride);
+    for (const CanvasCache cache : {CanvasCache::none, CanvasCache::prefix, CanvasCache::dual}) {
+      for (const Riding ride : {Riding::none, Riding::own, Riding::root}) {
+        if (cache == CanvasCache::none && ride != Riding::none) continue;
+        DOCTEST_INFO(family << ", " << word(cache) << ", riding: " << word(ride));
         const auto model = cached(cache, folder.path, ride);
-        const bool rides = cache == "none" || ride != "none";
+        const bool rides = cache == CanvasCache::none || ride != Riding::none;
         // Two canvases: one asks ahead, the other commits.
         Canvas ahead = canvas(), behind = canvas();
         const auto drafting = model->open(ahead, kBlocks),
@@ -288,8 +289,9 @@ DOCTEST_TEST_CASE("a drafted state is answered as the committed one will be, to 
         Answer first;
         if (rides) {
           first = ask(*model, *drafting, at_end_of(ahead, {{4, 7}}));
-          DOCTEST_CHECK(drafting->counts()[Kind::verify].rows ==
-                        (cache == "none" ? 1 : 2));  // with a cache the root is computed, too
+          DOCTEST_CHECK(
+              drafting->counts()[Kind::verify].rows ==
+              (cache == CanvasCache::none ? 1 : 2));  // With a cache the root is computed, too.
         } else {
           ask_root(*model, *drafting);
         }
@@ -301,14 +303,15 @@ DOCTEST_TEST_CASE("a drafted state is answered as the committed one will be, to 
           const double off = difference(first, 0, then, kRoot, behind.masked_positions());
           DOCTEST_CHECK(
               (off == 0) ==
-              (ride != "own"));  // a whole canvas of its own sees other keys than the cached ones
+              (ride !=
+               Riding::own));  // A whole canvas of its own sees other keys than the cached ones.
         }
         // Two more on top: position 3 and then 6, the block's last but one.
         const Answer deep = ask(*model, *drafting, at_end_of(ahead, {{3, 5}, {6, 2}}));
         behind.commit(3, 5);
-        DOCTEST_CHECK(drafting->horizon() == (cache == "none" ? kUnlimited : 2));
+        DOCTEST_CHECK(drafting->horizon() == (cache == CanvasCache::none ? kUnlimited : 2));
         behind.commit(6, 2);
-        DOCTEST_CHECK(committing->horizon() == (cache == "none" ? kUnlimited : 0));
+        DOCTEST_CHECK(committing->horizon() == (cache == CanvasCache::none ? kUnlimited : 0));
         DOCTEST_CHECK(difference(deep, 1, ask_root(*model, *committing), kRoot,
                                  behind.masked_positions()) == 0);
       }
@@ -321,8 +324,9 @@ DOCTEST_TEST_CASE(
   at::set_num_threads(1);
   const Folder folder;
   network("llada").save(folder.path.string(), false);
-  for (const auto& [cache, positions] :
-       {std::pair<std::string, int>{"none", 15}, {"prefix", 12}, {"dual", 4}}) {
+  for (const auto& [cache, positions] : {std::pair<CanvasCache, int>{CanvasCache::none, 15},
+                                         {CanvasCache::prefix, 12},
+                                         {CanvasCache::dual, 4}}) {
     const auto model = cached(cache, folder.path);
     Canvas own = canvas();
     const auto sequence = model->open(own, kBlocks);
@@ -347,7 +351,7 @@ DOCTEST_TEST_CASE(
                              .nodes = {},
                              .asks = {{kRoot, {4, 12, 5}}}});
     DOCTEST_CHECK(sequence->counts()[Kind::draft].positions - before ==
-                  positions + (cache == "dual"));
+                  positions + (cache == CanvasCache::dual));
     DOCTEST_CHECK(difference(narrow, kRoot, wide, kRoot, {4, 5}) == 0);
     DOCTEST_CHECK(wide.at(kRoot, 12).max() > 0);
   }
@@ -359,7 +363,7 @@ DOCTEST_TEST_CASE("the horizon ends where the cache is refreshed") {
   network("llada").save(folder.path.string(), false);
   {
     DOCTEST_INFO("a refresh a block: the refresh itself, then what is left of the block");
-    const auto model = cached("dual", folder.path);
+    const auto model = cached(CanvasCache::dual, folder.path);
     Canvas own = canvas();
     const auto sequence = model->open(own, kBlocks);
     std::vector<int> horizons;
@@ -375,7 +379,7 @@ DOCTEST_TEST_CASE("the horizon ends where the cache is refreshed") {
     // All masks are asked: those of later blocks are rows beside the block's four.
     DOCTEST_CHECK(positions == std::vector<std::int64_t>{15, 12, 12, 12, 15, 8, 8, 8, 15});
     DOCTEST_CHECK(sequence->horizon() ==
-                  kUnlimited);  // in the last block nothing is refreshed any more
+                  kUnlimited);  // In the last block nothing is refreshed any more.
     try {
       Canvas other = canvas();
       const auto fresh = model->open(other, kBlocks);
@@ -389,7 +393,7 @@ DOCTEST_TEST_CASE("the horizon ends where the cache is refreshed") {
   }
   {
     DOCTEST_INFO("a refresh every three tokens, whatever the blocks are");
-    const auto model = cached("dual", folder.path, "none", false, 3);
+    const auto model = cached(CanvasCache::dual, folder.path, Riding::none, false, 3);
     Canvas own = canvas();
     const auto sequence = model->open(own, kBlocks);
     std::vector<int> horizons;
@@ -411,8 +415,8 @@ DOCTEST_TEST_CASE("the horizon ends where the cache is refreshed") {
   }
   {
     DOCTEST_INFO("chains that may cross, and ride");
-    const auto crossing = cached("dual", folder.path, "none", true),
-               riding = cached("dual", folder.path, "root");
+    const auto crossing = cached(CanvasCache::dual, folder.path, Riding::none, true),
+               riding = cached(CanvasCache::dual, folder.path, Riding::root);
     Canvas own = canvas();
     const auto a = crossing->open(own, kBlocks), b = riding->open(own, kBlocks);
     DOCTEST_CHECK(a->horizon() == 0);
@@ -435,21 +439,20 @@ DOCTEST_TEST_CASE("a token that the cache has seen otherwise makes it stale") {
   at::set_num_threads(1);
   const Folder folder;
   network("llada").save(folder.path.string(), false);
-  const auto model = cached("dual", folder.path);
+  const auto model = cached(CanvasCache::dual, folder.path);
   Canvas own = canvas();
   const auto sequence = model->open(own, kBlocks);
   own.commit(5, 1, true);
   DOCTEST_CHECK(sequence->state() == "");
   ask_root(*model, *sequence);
-  DOCTEST_CHECK(sequence->state() ==
-                "1 2 3 10 10 1 10 10 10 10 10 10 10 10 10 1");  // the tokens, masks among them, and
-                                                                // how many had been committed
+  // The state holds the tokens, masks among them, and how many had been committed.
+  DOCTEST_CHECK(sequence->state() == "1 2 3 10 10 1 10 10 10 10 10 10 10 10 10 1");
   DOCTEST_CHECK(sequence->horizon() == 2);
-  own.edit(5, 2);  // inside the block: it is computed afresh anyway
+  own.edit(5, 2);  // Inside the block it is computed afresh anyway.
   DOCTEST_CHECK(sequence->horizon() == 2);
   own.commit(12, 4, true);
   DOCTEST_CHECK(sequence->horizon() ==
-                2);  // the cache has a mask there, as it would have in Fast-dLLM
+                2);  // The cache has a mask there, as it would have in Fast-dLLM.
   own.commit(3, 1);
   own.commit(4, 1);
   own.commit(6, 1);
@@ -466,7 +469,7 @@ DOCTEST_TEST_CASE("a batch's answers are those of each question alone, to the la
   network("llada").save(folder.path.string(), false);
   for (const std::string dtype : {"f32", "bf16", "q8", "q4"}) {
     MaskedDiffusionOptions options;
-    options.cache = "dual";
+    options.cache = CanvasCache::dual;
     const auto model = make(options, folder.path, dtype);
     DOCTEST_CHECK(model->rows_are_independent());
     Canvas a = canvas(), b(40, std::vector<std::pair<std::int32_t, Token>>{{0, 4}, {1, 5}});
@@ -497,7 +500,7 @@ DOCTEST_TEST_CASE("a batch's answers are those of each question alone, to the la
 DOCTEST_TEST_CASE("what masked diffusion cannot answer is refused") {
   const Folder folder;
   network("Dream").save(folder.path.string(), false);
-  const auto model = cached("none", folder.path);
+  const auto model = cached(CanvasCache::none, folder.path);
   const Canvas own = canvas();
   const auto sequence = model->open(own, kBlocks);
   Question question = at_end_of(own, {{3, 1}});

@@ -71,7 +71,8 @@ DOCTEST_TEST_CASE("canvases of two lengths as one batch: every row sees its own 
   const NoisyBatch batch = whole_batch({one, two}, 0, false);
   DOCTEST_CHECK(batch.clean.numel() == 0);
   DOCTEST_CHECK(batch.noisy.equal(at::tensor({1, 0, 0, 0, 4, 0, 6, 0}, at::kLong).view({2, 4})));
-  DOCTEST_CHECK(batch.scored.equal(at::tensor({1, 5, 7}, at::kLong)));  // of weight 0: not scored
+  // It has weight 0 and is not scored.
+  DOCTEST_CHECK(batch.scored.equal(at::tensor({1, 5, 7}, at::kLong)));
   DOCTEST_CHECK(batch.target.equal(at::tensor({2, 5, 7}, at::kLong)));
   DOCTEST_CHECK(batch.weight.equal(at::tensor({2, 3, 4}).to(at::kFloat)));
   DOCTEST_CHECK(whole_batch({one, two}, 0, true).scored.equal(at::tensor({0, 4, 6}, at::kLong)));
@@ -112,11 +113,12 @@ DOCTEST_TEST_CASE(
       const Uniforms uniform = uniforms(kSeed, kTrainingStream, 0, canvas);
       const WorkedExample& example = one.examples[static_cast<std::size_t>(uniform() * 20)];
       std::vector<std::int64_t> ids(example.tokens.begin(), example.tokens.end());
-      ids.resize(9, 2);  // 3 of prompt, 6 of answer: what follows the end is the end
+      // The prompt has 3 tokens and the answer 6: what follows the end is the end.
+      ids.resize(9, 2);
       const std::vector<std::int64_t> truth = ids;
       int begin = 3, end = 9;
       if (uniform() <
-          semi_share) {  // a block of two that begins in the answer proper, which has 4 tokens
+          semi_share) {  // A block of two that begins in the answer proper, which has 4 tokens.
         begin = 3 + static_cast<int>(uniform() * 4);
         end = begin + 2;
       }

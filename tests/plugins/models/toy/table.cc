@@ -85,7 +85,7 @@ TEST_CASE("ordered: the prompt set and the order of what was generated matter, t
   CHECK(distance(first, toy.committed(canvas({{2, 1}}, {{1, 1}, {0, 2}}), 3)) > 1e-3);
   CHECK(distance(first, toy.committed(canvas({{2, 1}, {0, 2}}, {{1, 1}}), 3)) > 1e-3);
   CHECK(distance(first, toy.at(canvas({{2, 1}}, {{0, 2}}), {{1, 1}}, 3)) ==
-        0);  // drafted or committed: the same
+        0);  // Drafted and committed tokens give the same.
   CHECK(distance(first, toy.at(canvas({{2, 1}}), {{0, 2}, {1, 1}}, 3, View::bidirectional)) == 0);
   CHECK(first.probabilities().minCoeff() > 0);
 }
@@ -112,7 +112,8 @@ TEST_CASE(
   CHECK(distance(toy.committed(state, 2, View::bidirectional),
                  toy.committed(other, 2, View::bidirectional)) > 1e-3);
   CHECK(distance(toy.committed(state, 1, View::bidirectional),
-                 toy.committed(other, 1, View::bidirectional)) == 0);  // next block
+                 // This belongs to the next block.
+                 toy.committed(other, 1, View::bidirectional)) == 0);
   CHECK(distance(toy.committed(state, 2), toy.committed(left, 2)) > 1e-3);
 }
 
@@ -124,7 +125,7 @@ TEST_CASE("views: in a block of one position both views are one") {
   Toy wide("kind = views");
   wide.blocks = {.size = 2, .origin = 0};
   CHECK(distance(toy.committed(state, 2), wide.committed(state, 2)) ==
-        0);  // the causal view knows no blocks
+        0);  // The causal view knows no blocks.
 }
 
 TEST_CASE("views: a cache with a view of whole blocks changes what lies behind it") {
@@ -139,8 +140,8 @@ TEST_CASE("views: a cache with a view of whole blocks changes what lies behind i
   CHECK(moved("block", generated, 2, 2) > 1e-3);
   CHECK(moved("prompt", of_prompt, 2, 2) > 1e-3);
   CHECK(moved("prompt", generated, 2, 2) == 0);
-  CHECK(moved("block", of_prompt, 4, 2) == 0);  // nothing is cached before the first block
-  CHECK(moved("block", of_prompt, 1, 2) == 0);  // a block of one is cached causally
+  CHECK(moved("block", of_prompt, 4, 2) == 0);  // Nothing is cached before the first block.
+  CHECK(moved("block", of_prompt, 1, 2) == 0);  // A block of one is cached causally.
 }
 
 TEST_CASE("views: a tentative position is answered with its own token in sight") {
@@ -182,9 +183,9 @@ static std::string dues(const std::string& options, int block) {
 TEST_CASE("forwards for the cache: the prompt's whole blocks, then each block that is final") {
   CHECK(dues("", 2) == "....");
   CHECK(dues("commit = ride", 2) == "P....");
-  CHECK(dues("commit = separate", 2) == "P..C..C");  // 5 is tentative at first
+  CHECK(dues("commit = separate", 2) == "P..C..C");  // Position 5 is tentative at first.
   CHECK(dues("commit = separate", 1) == "P..CC.C.C");
-  CHECK(dues("commit = separate", 4) == "..C..C");  // no block is all prompt
+  CHECK(dues("commit = separate", 4) == "..C..C");  // No block is all prompt.
   CHECK(dues("commit = separate\nshifted = true", 2) == "P2..C4..C");
 }
 
@@ -221,13 +222,13 @@ TEST_CASE("a table is its options; rows and positions are counted by form") {
   Answer answer;
   Pending pending{sequence.get(), &question, &answer};
   toy.model->answer(std::span(&pending, 1));
-  CHECK(sequence->counts()[Kind::verify].rows == 2);  // two paths
+  CHECK(sequence->counts()[Kind::verify].rows == 2);  // Two paths.
   CHECK(sequence->counts()[Kind::verify].positions == 6);
   question.view = View::bidirectional;
   Answer again;
   Pending tree{sequence.get(), &question, &again};
   toy.model->answer(std::span(&tree, 1));
-  CHECK(sequence->counts()[Kind::verify].rows == 2 + 3);  // three nodes
+  CHECK(sequence->counts()[Kind::verify].rows == 2 + 3);  // Three nodes.
 }
 
 TEST_CASE("what a table cannot hold or answer") {

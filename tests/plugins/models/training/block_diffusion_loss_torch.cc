@@ -44,7 +44,7 @@ DOCTEST_TEST_CASE("two blocks of two: each row sees what a hand-written mask let
   DOCTEST_CHECK(batch.target.equal(at::tensor({2, 3}, at::kLong)));
   const at::Tensor allowed =
       at::tensor({1, 1, 0, 0,
-                  0, 0, 0, 0,  // clean rows see clean rows of their own and earlier blocks
+                  0, 0, 0, 0,  // Clean rows see clean rows of their own and earlier blocks.
                   1, 1, 0, 0,
                   0, 0, 0, 0,  //
                   1, 1, 1, 1,
@@ -52,7 +52,7 @@ DOCTEST_TEST_CASE("two blocks of two: each row sees what a hand-written mask let
                   1, 1, 1, 1,
                   0, 0, 0, 0,  //
                   0, 0, 0, 0,
-                  1, 1, 0, 0,  // noisy rows see clean rows of earlier blocks and their own block
+                  1, 1, 0, 0,  // Noisy rows see clean rows of earlier blocks, and their own block.
                   0, 0, 0, 0,
                   1, 1, 0, 0,  //
                   1, 1, 0, 0,
@@ -98,7 +98,7 @@ DOCTEST_TEST_CASE(
     "right-shifted and blocks of one: the clean rows alone, each tells the next token") {
   const NoisyBatch batch = noisy_batch(
       {canvas({1, 2, 3, 4}, {0, 1, 1, 1}, 1), canvas({4, 5, 6, 7}, {0, 0, 1, 1}, 1)}, 0, true);
-  DOCTEST_CHECK(batch.noisy.size(1) == 1);  // which nobody sees
+  DOCTEST_CHECK(batch.noisy.size(1) == 1);  // Nobody sees this padding.
   DOCTEST_CHECK(batch.skipped == 0);
   DOCTEST_CHECK(batch.scored.equal(at::tensor({0, 1, 2, 5 + 1, 5 + 2}, at::kLong)));
   DOCTEST_CHECK(batch.target.equal(at::tensor({2, 3, 4, 6, 7}, at::kLong)));
@@ -109,7 +109,7 @@ DOCTEST_TEST_CASE(
                          at::ones({4, 4}, at::kBool).tril());
   const at::Tensor rows = at::log_softmax(logits.flatten(0, 1), -1);
   const std::vector<std::pair<int, int>> told{
-      {0, 2}, {1, 3}, {2, 4}, {5, 6}, {6, 7}};  // row of eight, token
+      {0, 2}, {1, 3}, {2, 4}, {5, 6}, {6, 7}};  // Pairs of a row of eight and a token.
   for (std::size_t i = 0; i < told.size(); i++)
     DOCTEST_CHECK(
         nll[static_cast<std::int64_t>(i)].item<double>() ==

@@ -11,7 +11,7 @@ TEST_CASE("canvases begin with <s> and go on where the uniform says") {
   const Letters letters;
   const Corpus corpus({"abc", "", "de"}, letters);
   CHECK(corpus.documents() == 2);
-  CHECK(corpus.tokens() == 7);  // abc<sep>de<sep>
+  CHECK(corpus.tokens() == 7);  // Abc<sep>de<sep>.
   CHECK(letters.decode(corpus.canvas(4, 0, false)) == ".abc");
   CHECK(letters.decode(corpus.canvas(4, 0.15, false)) == ".bc.");
   CHECK(letters.decode(corpus.canvas(6, 0.99, false)) == "..abc.");

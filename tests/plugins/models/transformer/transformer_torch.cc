@@ -36,11 +36,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kTolerance = 1e-4;  // absolute, and again relative to the expected value
+// The tolerance is absolute, and again relative to the expected value.
+constexpr double kTolerance = 1e-4;
 
 struct Difference {
-  double largest = 0;  // absolute
-  double share = 0;    // of the tolerance that is used up; above 1 is a failure
+  double largest = 0;  // The largest absolute difference.
+  double share = 0;    // The share of the tolerance that is used up; above 1 is a failure.
   int compared = 0;
   void add(const at::Tensor& actual, const at::Tensor& expected) {
     DOCTEST_REQUIRE(actual.sizes() == expected.sizes());
@@ -102,7 +103,7 @@ void compare_experts(Transformer net, const SafetensorsFile& io, Difference& dif
   difference.add(answered, expected);
   for (TransformerLayer& layer : net.layers) {
     for (FeedForward& expert : layer.experts) {
-      expert.up.mul_(2);  // which nobody who does not choose it notices
+      expert.up.mul_(2);  // A token that does not choose this expert does not notice.
       const bool chosen = !at::equal(transformer_logits(net, ids, positions, allowed), answered);
       expert.up.div_(2);
       if (!chosen) expert.up.fill_(std::numeric_limits<float>::quiet_NaN());
@@ -129,9 +130,9 @@ Difference compare(const fs::path& folder, bool sdar) {
           .item<std::int64_t>();
   TransformerRows rows(net, Precision::f32);
   rows.prepare(read(io, "block_causal.input_ids").size(1));
-  const DeviceRows device_rows(net, at::kFloat);  // what a GPU would do
+  const DeviceRows device_rows(net, at::kFloat);  // These are the operations of a GPU.
   Difference difference;
-  if (sdar) {  // a token-causal prompt is one of blocks of size 1
+  if (sdar) {  // A token-causal prompt is one of blocks of size 1.
     const at::Tensor ids = read(io, "prefill.input_ids"), allowed = block_causal(ids.size(1), 1);
     RowMemory memory(net.config, ids.size(1));
     difference.add(
@@ -389,7 +390,7 @@ DOCTEST_TEST_CASE("what is wrong with a checkpoint is one sentence") {
   fs::remove(folder.path / "pytorch_model.bin");
   saved();
   rewrite(file, "\"model_type\": \"sdar\"", "\"torch_dtype\": \"sdar\"");
-  DOCTEST_CHECK(complaint(folder.path.string()) == "");  // its architectures say the same
+  DOCTEST_CHECK(complaint(folder.path.string()) == "");  // Its architectures say the same.
   saved();
   rewrite(file, "\"head_dim\": 6", "\"head_dim\": \"six\"");
   DOCTEST_CHECK(says(complaint(folder.path.string()), "'head_dim' must be an integer"));

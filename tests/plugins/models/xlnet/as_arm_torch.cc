@@ -133,7 +133,7 @@ DOCTEST_TEST_CASE("cached answers equal whole recomputation, whatever is accepte
           if (i + 1 < drafted)
             question.nodes.push_back(orders.back().back());
           else if (path > 0 || below(2) == 0)
-            question.nodes.push_back(orders.back().back());  // a last draft that nobody attends
+            question.nodes.push_back(orders.back().back());  // A last draft that nobody attends.
         }
       }
       // One question may ask a position at the committed state only once.
@@ -171,7 +171,7 @@ DOCTEST_TEST_CASE("a batch answers what each sequence alone would be answered") 
   model->answer(batch);
   DOCTEST_CHECK(difference(question_a, answers[0], ask(*model, *alone_one, question_a)) < 1e-5);
   DOCTEST_CHECK(difference(question_b, answers[1], ask(*model, *alone_other, question_b)) < 1e-5);
-  DOCTEST_CHECK(one->counts()[Kind::draft].positions == 2 + 3);  // prompt rows and queries
+  DOCTEST_CHECK(one->counts()[Kind::draft].positions == 2 + 3);  // Prompt rows and queries.
   DOCTEST_CHECK(other->counts()[Kind::draft].positions == 2 + 2);
 }
 
@@ -203,16 +203,16 @@ DOCTEST_TEST_CASE("each forward computes only the rows that are new") {
     ask(*model, *sequence, question);
     return sequence->counts()[question.kind].positions - before;
   };
-  DOCTEST_CHECK(positions(draft(canvas, 4)) == 3 + 4);  // the prompt, once
+  DOCTEST_CHECK(positions(draft(canvas, 4)) == 3 + 4);  // The prompt is computed once.
   const Question verify{.kind = Kind::verify,
                         .view = View::causal,
                         .nodes = {{kRoot, 1, 20}, {0, 2, 21}, {1, 3, 22}},
                         .asks = {{0, {2}}, {1, {3}}, {2, {4}}}};
-  DOCTEST_CHECK(positions(verify) == 3 + 3);  // k - 1 content rows and k - 1 query rows
+  DOCTEST_CHECK(positions(verify) == 3 + 3);  // K - 1 content rows and k - 1 query rows.
   canvas.commit(1, 20);
   canvas.commit(2, 21);
-  canvas.commit(3, 30);                                 // instead of 22
-  DOCTEST_CHECK(positions(draft(canvas, 4)) == 1 + 4);  // two drafts were kept
+  canvas.commit(3, 30);                                 // The draft at this position was 22.
+  DOCTEST_CHECK(positions(draft(canvas, 4)) == 1 + 4);  // Two drafts were kept.
 }
 
 DOCTEST_TEST_CASE("bf16 weights and weights of eight and four bits change answers a little") {

@@ -48,11 +48,11 @@ TEST_CASE("scattered prompts are uniform over subsets") {
   std::map<std::vector<char>, int> seen;
   constexpr int kDraws = 6000;
   for (int i = 0; i < kDraws; i++) seen[draw_prompt(5, 3, PromptShape::scattered, uniform)]++;
-  REQUIRE(seen.size() == 6);  // two of four positions beside the first
+  REQUIRE(seen.size() == 6);  // It is a choice of two of four positions beside the first.
   double chi_square = 0;
   for (const auto& [given, count] : seen)
     chi_square += (count - kDraws / 6.0) * (count - kDraws / 6.0) / (kDraws / 6.0);
-  CHECK(chi_square < 20.5);  // 5 degrees of freedom, p = 0.001
+  CHECK(chi_square < 20.5);  // That is 5 degrees of freedom, p = 0.001.
 }
 
 TEST_CASE("spans come in all three numbers, with and without a given end") {
@@ -109,7 +109,7 @@ TEST_CASE("any permutation shuffles the generated positions only") {
     for (std::int32_t rank = 0; rank < 12; rank++) CHECK(sorted[rank] == rank);
     seen[arrangement.rank]++;
   }
-  CHECK(seen.size() == 50);  // of 9! orders
+  CHECK(seen.size() == 50);  // There are 9! orders.
 }
 
 TEST_CASE("low discrepancy puts one point into every stratum") {

@@ -40,7 +40,7 @@ Xlnet tiny() {
   config.d_inner = 32;
   Xlnet net = Xlnet::random(config, 3);
   for (auto& [name, parameter] : net.named_parameters())
-    parameter.mul_(8);  // far from uniform answers
+    parameter.mul_(8);  // This takes answers far from uniform ones.
   return net;
 }
 
@@ -95,7 +95,7 @@ DOCTEST_TEST_CASE("the density of a sequence is the product of its stepwise cond
   DOCTEST_REQUIRE(joint.numel() == 6 + 6 + 8);
   DOCTEST_CHECK(batch().scored() == 20);
   DOCTEST_CHECK((joint - stepwise).abs().max().item<double>() < 1e-4);
-  DOCTEST_CHECK(joint.std().item<double>() > 0.3);  // the answers do differ
+  DOCTEST_CHECK(joint.std().item<double>() > 0.3);  // The answers do differ.
   const at::Tensor bf16 = lattice_nll(net, batch(), true);
   DOCTEST_CHECK((bf16 - joint).abs().max().item<double>() < 0.5);
   DOCTEST_CHECK((bf16.mean() - joint.mean()).abs().item<double>() < 0.05);
@@ -113,7 +113,7 @@ DOCTEST_TEST_CASE("the fused attention has the gradient of the general forward")
   }
   int compared = 0;
   for (std::size_t i = 0; i < gradients[0].size(); i++) {
-    if (!gradients[0][i].defined()) continue;  // segments: softmax does not see them
+    if (!gradients[0][i].defined()) continue;  // Softmax does not see segments.
     const double size = gradients[1][i].abs().max().item<double>();
     DOCTEST_CHECK((gradients[0][i] - gradients[1][i]).abs().max().item<double>() <
                   1e-4 * (1 + size));
@@ -191,9 +191,9 @@ DOCTEST_TEST_CASE("training learns what there is to learn") {
   learning.options.validate_every = 150;
   train(learning, folder.path / "run", false);
   const Curves curves = read_curves((folder.path / "run/curves.h5").string());
-  DOCTEST_CHECK(curves.steps.front().loss > 3.3);  // ln 35 = 3.56
+  DOCTEST_CHECK(curves.steps.front().loss > 3.3);  // Ln 35 = 3.56.
   DOCTEST_CHECK(curves.validations.back().loss <
-                0.5);  // two documents, told apart by any visible letter
+                0.5);  // Two documents, told apart by any visible letter.
   DOCTEST_CHECK(curves.steps.front().mask_rate < 0.3);
 }
 

@@ -30,11 +30,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kTolerance = 1e-4;  // absolute, and again relative to the expected value
+// The tolerance is absolute, and again relative to the expected value.
+constexpr double kTolerance = 1e-4;
 
 struct Difference {
-  double largest = 0;  // absolute
-  double share = 0;    // of the tolerance that is used up; above 1 is a failure
+  double largest = 0;  // The largest absolute difference.
+  double share = 0;    // The share of the tolerance that is used up; above 1 is a failure.
   void add(const at::Tensor& actual, const at::Tensor& expected) {
     DOCTEST_REQUIRE(actual.sizes() == expected.sizes());
     const at::Tensor error = (actual - expected).abs();

@@ -71,8 +71,6 @@ TEST_CASE("no question of one split is a question of another, whatever the seed"
     for (int i = 0; i < 300; ++i)
       REQUIRE(problem_split_of(
                   make_problem(static_cast<std::uint64_t>(i % 7), i, split).question) == split);
-  CHECK(problem_split_named("tune") == ProblemSplit::tune);
-  CHECK_THROWS_AS(problem_split_named("validation"), Fault);
 }
 
 TEST_CASE("the final number: after the last ####, else in the last box, spelled plainly") {

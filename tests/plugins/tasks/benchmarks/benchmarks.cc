@@ -116,7 +116,7 @@ TEST_CASE("task math") {
   CHECK(scores(*task, 0, "Hence \\boxed{2}.")["correct"] == 1);
   CHECK(scores(*task, 0, "Hence \\boxed{3}.")["correct"] == 0);
   CHECK(scores(*task, 0, "Hence \\boxed{2}.\n\nProblem:\nx\\boxed{3}")["correct"] ==
-        1);  // what follows is another turn
+        1);  // What follows is another turn.
   CHECK(scores(*task, 0, "Two.")["extracted"] == 0);
   const File bad("bad.jsonl", R"({"problem": "?", "solution": "two"})");
   CHECK_THROWS_AS(made("math", "path = " + bad.path + "\n")->load(&bytes), DataError);
@@ -146,7 +146,7 @@ TEST_CASE("task human-eval: completions stand below the head, whole functions be
   if (!able()) return;
   CHECK(scores(*plain, 0, "    return a + b\n")["correct"] == 1);
   CHECK(scores(*plain, 0, "    return a + b\ndef more(:")["correct"] ==
-        1);  // cut where another function begins
+        1);  // The text is cut where another function begins.
   CHECK(scores(*plain, 0, "    return a - b\n")["correct"] == 0);
   CHECK(scores(*plain, 0, "    import sys; sys.exit(0)\n")["correct"] == 0);
   CHECK(scores(*chat, 0,
@@ -181,7 +181,7 @@ TEST_CASE("XLNet's white space: line ends, tabs and pairs of spaces are special 
   const std::vector<Token> tokens = encode_code(bytes, code);
   CHECK(decode_code(bytes, tokens) == code);
   CHECK(encode_code(bytes, "a\n    b\tc") == std::vector<Token>{'a', 3, 0, 0, 'b', 4, 'c'});
-  CHECK(encode_code(bytes, "   ") == std::vector<Token>{0, ' '});  // three spaces are never <pad>
+  CHECK(encode_code(bytes, "   ") == std::vector<Token>{0, ' '});  // Three spaces are never <pad>.
   CHECK(decode_code(bytes, {5, 'a'}) == "   a");
 }
 
@@ -329,7 +329,7 @@ TEST_CASE("the published file of single-line infilling") {
   int behind = 0;
   for (const FileQuestion& question : parse_human_eval(read_utf8(file.string()), "x"))
     behind += question.behind.empty();
-  CHECK(behind == 156);  // as counted for facts about the authors' evaluation
+  CHECK(behind == 156);  // The number was counted for the facts about the authors' evaluation.
   if (able())
     for (int i = 0; i < 1033; i += 250)
       CHECK(scores(*task, i, task->prompt(i).text)["correct"] == 1);

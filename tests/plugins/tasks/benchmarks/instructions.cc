@@ -35,7 +35,7 @@ TEST_CASE("IFEval: each kind of instruction, followed and not") {
   CHECK_FALSE(
       ok("length_constraints:number_paragraphs", {{"num_paragraphs", 2}}, "a\n***\n***\nb"));
   CHECK(ok("length_constraints:number_words", {{"num_words", 3}, {"relation", "at least"}},
-           "it's so"));  // it, s, so
+           "it's so"));  // The words are it, s and so.
   CHECK(ok("length_constraints:nth_paragraph_first_word",
            {{"num_paragraphs", 2}, {"nth_paragraph", 2}, {"first_word", "Then"}},
            "First.\n\n\"then, more."));
@@ -73,12 +73,12 @@ TEST_CASE("IFEval: each kind of instruction, followed and not") {
   CHECK(ok("change_case:english_capital", none, "\xC3\x84 IT IS 1."));
   CHECK_FALSE(ok("change_case:english_capital", none, "IT Is"));
   CHECK(ok("change_case:english_lowercase", none, "it is 1."));
-  CHECK_FALSE(ok("change_case:english_lowercase", none, "123"));  // no letter has a case
+  CHECK_FALSE(ok("change_case:english_lowercase", none, "123"));  // No letter has a case.
   CHECK(ok("change_case:capital_word_frequency",
            {{"capital_frequency", 2}, {"capital_relation", "less than"}}, "ONE two Three"));
   CHECK(ok("punctuation:no_comma", none, "a b"));
   CHECK_FALSE(ok("punctuation:no_comma", none, "a, b"));
-  CHECK_FALSE(ok("punctuation:no_comma", none, " \n"));  // nothing was said
+  CHECK_FALSE(ok("punctuation:no_comma", none, " \n"));  // Nothing was said.
 }
 
 TEST_CASE("IFEval: what cannot be checked, what is unknown, what lacks an argument") {

@@ -58,7 +58,7 @@ TEST_CASE("a sandbox that cannot be is refused in a sentence") {
         what.starts_with("task.mbpp.python = /nowhere/python cannot run: programs of a model run "
                          "only in a bubblewrap sandbox, and there is no "));
   }
-  PythonLimits{}.check("mbpp");  // nothing runs
+  PythonLimits{}.check("mbpp");  // Nothing runs.
 }
 
 TEST_CASE("the sandbox: programs run to their end or fail") {
@@ -72,7 +72,7 @@ TEST_CASE("the sandbox: programs run to their end or fail") {
            "threading.Thread(target=print)\nt.start()\nt.join()"));
   CHECK_FALSE(runs("assert 1 == 2"));
   CHECK_FALSE(runs("def f(:"));
-  CHECK_FALSE(runs("import sys\nsys.exit(0)\n"));  // leaving early is no success
+  CHECK_FALSE(runs("import sys\nsys.exit(0)\n"));  // Leaving early is no success.
   CHECK_FALSE(runs("import os\nos._exit(0)\n"));
   CHECK_FALSE(runs("import os\nos._exit(113)\n"));
   for (int status = 0; status < 256; status += 51)
@@ -80,12 +80,12 @@ TEST_CASE("the sandbox: programs run to their end or fail") {
   CHECK(
       runs("import os, sys\nassert os.read(0, 10) == b''\nos.lseek(0, 0, 0)\nassert os.read(0, 10) "
            "== b''\nassert sys.stdin.read() == "
-           "''"));  // its own tests cannot be read
+           "''"));  // Its own tests cannot be read.
   CHECK(runs("import sys\nfor _ in range(10000): print('noise', file=sys.stderr)"));
   CHECK(runs(
       "from __future__ import annotations\nfrom dataclasses import dataclass\n@dataclass\nclass "
       "A:\n    x: int = 1\nassert A() == A(1) and __name__ == '__main__'"));
-  CHECK(runs("x = '" + std::string(300000, 'x') + "'"));  // longer than an argument may be
+  CHECK(runs("x = '" + std::string(300000, 'x') + "'"));  // Longer than an argument may be.
 }
 
 TEST_CASE("the sandbox: no network, no writing, no processes, no memory, no endless loops") {
@@ -117,13 +117,12 @@ TEST_CASE("the sandbox: no network, no writing, no processes, no memory, no endl
     CHECK_FALSE(runs("f = open('" + path + "', 'w')\nf.write('x')\nf.flush()"));
     CHECK_FALSE(std::filesystem::exists(path));
   }
-  CHECK_FALSE(runs("open('" + std::string(DRAFTLAB_SOURCE_DIR) +
-                   "/README.md').read()"));  // nor reading, but of the system
+  // The program may not read either, but for files of the system.
+  CHECK_FALSE(runs("open('" + std::string(DRAFTLAB_SOURCE_DIR) + "/README.md').read()"));
   CHECK_FALSE(runs(
       "import os\nassert 'USER' in os.environ or 'SHELL' in os.environ or len(os.environ) > 6"));
-  CHECK(runs(
-      "import os\nassert not os.path.exists('/proc')"));  // where root's number is enough to write
-                                                          // what holds for the whole kernel
+  // Root's number is enough to write there what holds for the whole kernel.
+  CHECK(runs("import os\nassert not os.path.exists('/proc')"));
   CHECK(
       runs("import os\nassert os.getuid() != 0 and os.geteuid() != 0 and os.getgid() != 0 and "
            "os.getgroups() in ([], [os.getgid()], [65534])"));

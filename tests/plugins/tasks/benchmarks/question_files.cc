@@ -61,12 +61,12 @@ TEST_CASE("the shuffle is Python's: random.Random(42).shuffle(list(range(10)))")
   CHECK(python_shuffle(1, 1) == std::vector<int>{0});
   CHECK(python_shuffle(0, 1).empty());
   QuestionFileOptions options;
-  options.subset = "shuffled";
+  options.subset = Subset::shuffled;
   options.count = 200;
   const std::vector<int> authors = chosen_questions(1319, options);
   CHECK(authors.size() == 200);
   CHECK(std::vector<int>(authors.begin(), authors.begin() + 4) == std::vector<int>{2, 15, 21, 22});
-  options.subset = "first";
+  options.subset = Subset::first;
   CHECK(chosen_questions(1319, options)[199] == 199);
   options.count = 0;
   CHECK(chosen_questions(7, options).size() == 7);
@@ -103,7 +103,8 @@ TEST_CASE("lm-eval's limit of 0.1 takes a tenth of each subject, rounded up") {
   CHECK(tasks.size() == 50);
   CHECK(tasks.front() == 10);
   CHECK(tasks.back() == 59);
-  CHECK(asked({15, 5}) == std::vector<int>{0, 1, 2});  // two of one, one of the other
+  // Two are of one subject, and one is of the other.
+  CHECK(asked({15, 5}) == std::vector<int>{0, 1, 2});
 }
 
 TEST_CASE("MATH: a subject stands under type, or subject") {
@@ -165,13 +166,13 @@ TEST_CASE("prompts: plain turns, and the markup of chat models") {
   options.instruction = "Box it.";
   CHECK(prompt_text(options, letters, {{"1+1?", "2"}}, "2+2?") ==
         "Be\nbrief.\n\nQuestion: 1+1?\nBox it.\nAnswer: 2\n\nQuestion: 2+2?\nBox it.\nAnswer:");
-  options.chat = "chatml";
+  options.chat = Chat::chatml;
   CHECK(prompt_text(options, letters, {{"1+1?", "2"}}, "2+2?") ==
         "<|im_start|>system\nBe\nbrief.<|im_end|>\n<|im_start|>user\n1+1?\nBox "
         "it.<|im_end|>\n<|im_start|>assistant\n2<|im_end|>\n"
         "<|im_start|>user\n2+2?\nBox it.<|im_end|>\n<|im_start|>assistant\n");
   options = {};
-  options.chat = "model";
+  options.chat = Chat::model;
   CHECK(prompt_text(options, letters, {}, "Q") == "Question: Q\nAnswer:");
   CHECK(prompt_text(options, Marked({"<|im_start|>"}), {}, "Q") ==
         "<|im_start|>user\nQ<|im_end|>\n<|im_start|>assistant\n");
@@ -242,7 +243,7 @@ TEST_CASE("tasks gsm8k and mbpp read their files, and score what was decoded") {
   mbpp->load(&letters);
   REQUIRE(mbpp->size() == 1);
   CHECK(mbpp->prompt(0).text == "def add(a, b):\n  return a + b\n[DONE]");
-  REQUIRE(scores(*mbpp, 0, "[BEGIN]def add(a, b): pass\x04").size() == 1);  // nothing runs
+  REQUIRE(scores(*mbpp, 0, "[BEGIN]def add(a, b): pass\x04").size() == 1);  // Nothing runs.
   CHECK(scores(*mbpp, 0, "[BEGIN]def add(a, b): pass\x04")[0].value == 1);
   CHECK(mbpp->prompt(0).reference.size() == static_cast<std::size_t>(mbpp->prompt(0).length));
   CHECK_THROWS_AS(make("mbpp", "path = " + path + "\nskip = 1\n")->load(&letters), DataError);

@@ -44,11 +44,12 @@ TEST_CASE(
     squares += image.pixels.squaredNorm();
     ink[image.label] += (kDigitScale.mean + kDigitScale.deviation * image.pixels.array()).mean();
     corner +=
-        std::pow(kDigitScale.intensity(image.pixels(15, 15)), 2);  // slanted digits never reach it
+        std::pow(kDigitScale.intensity(image.pixels(15, 15)), 2);  // Slanted digits never reach it.
   }
   CHECK(sum / kImages / 256 == doctest::Approx(0).scale(1).epsilon(0.05));
   CHECK(squares / kImages / 256 == doctest::Approx(1).epsilon(0.05));
-  CHECK(std::sqrt(corner / kImages) == doctest::Approx(0.1).epsilon(0.15));  // four standard errors
+  // Four standard errors.
+  CHECK(std::sqrt(corner / kImages) == doctest::Approx(0.1).epsilon(0.15));
   for (const int more : {0, 2, 3, 4, 5, 6, 7, 9}) CHECK(ink[more] > ink[1]);
   for (const int less : {0, 1, 2, 3, 4, 5, 6, 7, 9}) CHECK(ink[less] < ink[8]);
 }

@@ -45,7 +45,7 @@ std::string refusal(Make make) {
     make();
   } catch (const Error& error) {
     const std::string what = error.what();
-    const std::size_t slash = what.rfind('/', what.find('\'', 1));  // without the folder
+    const std::size_t slash = what.rfind('/', what.find('\'', 1));  // The path, without the folder.
     return slash == std::string::npos ? what : "'" + what.substr(slash + 1);
   }
   return "";
@@ -89,7 +89,7 @@ TEST_CASE("optdigits: 64 intensities of 16 and a class a line; comments are pass
       read_optdigits(folder.file("a", "# classes\n" + line + "9\r\n\n" + line + "0\n"), 10);
   REQUIRE(read.size() == 2);
   CHECK(read[0].label == 9);
-  CHECK(read[0].pixels(2, 0) == 1);  // the 17th
+  CHECK(read[0].pixels(2, 0) == 1);  // It is the 17th pixel.
   CHECK(read[1].pixels(0, 1) == doctest::Approx(1.0 / 16));
   CHECK(refusal([&] { read_optdigits(folder.file("a", line + "10\n"), 1); }) ==
         "'a' line 1: the class 10 must be in [0, 9]");
@@ -104,7 +104,7 @@ TEST_CASE("optdigits: 64 intensities of 16 and a class a line; comments are pass
 TEST_CASE("an image set is tokens and classes, whatever it was made of") {
   const Folder folder;
   ImageSetOptions options;
-  options.count = 30, options.split = "tune", options.seed = 5;
+  options.count = 30, options.split = ProblemSplit::tune, options.seed = 5;
   const ImageSet digits(options);
   CHECK(digits.size() == 30);
   CHECK(digits.positions() == 16);
@@ -113,14 +113,14 @@ TEST_CASE("an image set is tokens and classes, whatever it was made of") {
   CHECK(digits.item(12).tokens == tokens_of(make_digit(5, 12, ProblemSplit::tune).pixels, 4));
   CHECK(digits.id(12) == "digits-tune-12");
 
-  options.source = "idx", options.path = folder.file("i", kImages),
+  options.source = ImageSource::idx, options.path = folder.file("i", kImages),
   options.labels = folder.file("l", kLabels), options.patch = 2;
   options.mean = 0.5, options.deviation = 0.25;
   const ImageSet files(options);
   CHECK(files.size() == 2);
   CHECK(files.positions() == 2);
   CHECK(files.item(0).tokens.row(1).isApprox(Eigen::RowVector4d(-0.4, 2, -2, -2),
-                                             1e-6));  // 0x66 0xff / 0 0
+                                             1e-6));  // That is 0x66 0xff / 0 0.
   CHECK(files.id(1) == "i-1");
   CHECK(files.digest().size() == 16);
   options.patch = 4;
@@ -141,21 +141,21 @@ TEST_CASE("numpy's files: tokens as they are, latents scaled and cut as MAR cuts
   write_npy(folder.path("tokens.npy"), {2, 4, 4}, values);
   write_npy(folder.path("labels.npy"), {2}, std::vector<float>{1, 0});
   ImageSetOptions options;
-  options.source = "npy", options.path = folder.path("tokens.npy"),
+  options.source = ImageSource::npy, options.path = folder.path("tokens.npy"),
   options.labels = folder.path("labels.npy"), options.classes = 2;
   const ImageSet tokens(options);
   CHECK(tokens.positions() == 4);
   CHECK(tokens.item(1).tokens(2, 3) == 27);
   CHECK(tokens.item(0).label == 1);
 
-  write_npy(folder.path("latents.npy"), {2, 2, 2, 4}, values);  // two channels of 2 x 4
+  write_npy(folder.path("latents.npy"), {2, 2, 2, 4}, values);  // Two channels of 2 x 4.
   options.path = folder.path("latents.npy"), options.patch = 2, options.mean = 0,
   options.deviation = 0.5;
   const ImageSet latents(options);
   CHECK(latents.positions() == 2);
   CHECK(latents.dimension() == 8);
   Eigen::RowVectorXd second(8);
-  second << 2, 3, 6, 7, 10, 11, 14, 15;  // channel, row, column
+  second << 2, 3, 6, 7, 10, 11, 14, 15;  // The order is channel, row, column.
   CHECK(latents.item(0).tokens.row(1) == 2 * second);
 
   write_npy(folder.path("labels.npy"), {1}, std::vector<float>{1});

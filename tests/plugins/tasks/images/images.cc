@@ -125,7 +125,8 @@ TEST_CASE(
   CHECK(frechet_distance(clean) < 3 * floor);
   CHECK(frechet_distance(mixed) > 4 * frechet_distance(clean));
   CHECK(frechet_distance(noisy) > 4 * frechet_distance(clean));
-  CHECK(class_score(classes) > 8);  // of 10: the network is seldom quite sure
+  // The score is at most 10, and the network is seldom quite sure.
+  CHECK(class_score(classes) > 8);
   CHECK(class_score(classes) <= 10);
 }
 

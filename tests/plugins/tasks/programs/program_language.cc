@@ -78,16 +78,16 @@ TEST_CASE("statements") {
   const std::string sum =
       "def f ( xs ) : t = 0 for x in xs : if x > 3 : t = t + x else : t = t - 1 end end return t "
       "end";
-  CHECK(result(sum, {list({1, 4, 5})}) == "8");  // -1 + 4 + 5
+  CHECK(result(sum, {list({1, 4, 5})}) == "8");  // That is -1 + 4 + 5.
   CHECK(result(sum, {list({})}) == "0");
   CHECK(result("def f ( a ) : n = 0 while a > 1 : a = a // 2 n = n + 1 end return n end",
-               {integer(20)}) == "4");  // 10 5 2 1
+               {integer(20)}) == "4");  // That is 10 5 2 1.
   CHECK(result("def f ( xs ) : for x in xs : if x > 3 : return x end end return 0 end",
                {list({1, 4, 5})}) == "4");
   CHECK(result("def f ( xs ) : for x in xs : xs = [ ] end return x end", {list({1, 4, 5})}) ==
-        "5");  // the loop walks what it began with
+        "5");  // The loop walks the list that it began with.
   CHECK(result("def f(a,b):return a*b end", {integer(6), integer(7)}) ==
-        "42");  // white space is free
+        "42");  // White space is free.
   CHECK(result("def f ( a ) :\n\tif a :\r\n return 1\n end\n return 2 end", {integer(0)}) == "2");
 }
 
@@ -125,9 +125,9 @@ TEST_CASE("every failure has its name") {
   CHECK(value("abs ( 1 , 2 )") == "name");
   CHECK(value("max ( [ ] )") == "empty");
   CHECK(result("def f ( ) : a = 1 end") == "no_return");
-  CHECK(result("def f ( a ) : return a end") == "name");  // one argument is missing
-  CHECK(result("def g ( ) : return 1 end") == "name");    // there is no f
-  CHECK(value("0 and 1 // 0") == "0");                    // not looked at
+  CHECK(result("def f ( a ) : return a end") == "name");  // One argument is missing.
+  CHECK(result("def g ( ) : return 1 end") == "name");    // There is no f.
+  CHECK(value("0 and 1 // 0") == "0");                    // The second operand is not looked at.
   CHECK(value("1 or 1 // 0") == "1");
 }
 
@@ -149,7 +149,7 @@ TEST_CASE("limits: endless loops, deep recursion, giant lists") {
   CHECK(ends("def f ( ) : return range ( 9223372036854775807 ) end") == "memory");
   CHECK(ends("def f ( ) : a = [ 1 ] while 1 : a = a + a end end") == "memory");
   CHECK(ends("def f ( ) : a = [ ] while 1 : a = a + [ 1 ] end end") ==
-        "steps");  // elements made are steps too
+        "steps");  // Elements made are steps too.
   CHECK(
       to_string(outcome("def f ( ) : return len ( range ( 100 ) ) end", {}, {20000, 99}).failure) ==
       "memory");
@@ -160,7 +160,7 @@ TEST_CASE("steps are counted: a statement, its values, a turn of a loop") {
   CHECK(outcome("def f ( ) : return 1 end").steps == 2);
   CHECK(outcome("def f ( ) : return 1 + 2 end").steps == 4);
   CHECK(outcome("def f ( a ) : return a end", {integer(1)}).steps ==
-        3);  // and one to lay out a variable
+        3);  // One more lays out a variable.
   CHECK(to_string(outcome("def f ( ) : return 1 + 2 end", {}, {3, 100}).failure) == "steps");
 }
 
@@ -213,7 +213,7 @@ TEST_CASE("nesting is limited: brackets, blocks, and chains of operators") {
   CHECK(value(repeated("1 + ", 50) + "1") == "51");
   CHECK(value(repeated("( ", 50) + "1" + repeated(" )", 50)) == "1");
   CHECK(result("def f ( ) : " + repeated("a = 1 ", 600) + "return a end") ==
-        "1");  // long is not deep
+        "1");  // Long is not deep.
 }
 
 }  // namespace

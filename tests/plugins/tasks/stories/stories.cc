@@ -38,7 +38,7 @@ TEST_CASE(
   CHECK(plots.size() == story_plots().size());
   for (const auto& [plot, count] : plots) CHECK_MESSAGE(count > 800, plot);
   for (const auto& [sentence, count] : sentences)
-    CHECK_MESSAGE(count < 100, sentence);  // 1 story in 100
+    CHECK_MESSAGE(count < 100, sentence);  // That is 1 story in 100.
 }
 
 TEST_CASE("who a story begins with comes back later in it") {
@@ -59,7 +59,7 @@ TEST_CASE("who a story begins with comes back later in it") {
     }
     recur += found;
   }
-  CHECK(recur > 800);  // in the others only pronouns come back
+  CHECK(recur > 800);  // In the others only pronouns come back.
 }
 
 TEST_CASE("no story of one split is a story of another") {

@@ -118,7 +118,7 @@ TEST_CASE(
   REQUIRE(scores.size() == kBleuSums.size() + 1);
   CHECK(scores[0].name == "bleu_match_1");
   CHECK(scores[0].value ==
-        12);  // micur gamela hlada la trudata nakor , sobaki staros cet cekalatos .
+        12);  // The twelve are: micur gamela hlada la trudata nakor , sobaki staros cet cekalatos .
   CHECK(scores.back().name == "exact_match");
   CHECK(scores.back().value == 1);
   CHECK_THROWS_AS(make("source = a.txt\n"), ConfigError);

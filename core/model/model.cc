@@ -1,4 +1,4 @@
-#include "core/parts/model.h"
+#include "core/model/model.h"
 
 #include <chrono>
 
@@ -29,10 +29,9 @@ void Model::answer(std::span<Pending> batch) {
   const Question& first = *batch.front().question;
   for (const Pending& pending : batch) {
     if (mixes() || pending.question->alike(first)) continue;
-    throw Fault("one forward was given questions of two kinds, views or depths: " +
-                std::string(name(first.kind)) + "/" + std::string(name(first.view)) + " and " +
-                std::string(name(pending.question->kind)) + "/" +
-                std::string(name(pending.question->view)));
+    throw Fault("one forward was given questions of two kinds, views or depths: {}/{} and {}/{}",
+                name(first.kind), name(first.view), name(pending.question->kind),
+                name(pending.question->view));
   }
 
   const auto begin = std::chrono::steady_clock::now();

@@ -1,4 +1,4 @@
-#include "core/parts/model.h"
+#include "core/model/model.h"
 
 #include <doctest/doctest.h>
 
@@ -73,7 +73,7 @@ TEST_CASE("the model counts evaluations by kind, a batch as one each") {
   CHECK(first->counts()[Kind::draft].rows == 2);
   CHECK(first->counts()[Kind::draft].positions == 3);
   CHECK(first->counts()[Kind::aux].calls == 1);
-  CHECK(first->counts().nfe() == 2);  // aux is not counted
+  CHECK(first->counts().nfe() == 2);  // Aux is not counted.
   CHECK(first->counts().ns() >= 0);
   CHECK(second->counts().nfe() == 1);
   CHECK(answers[0].at(kRoot, 2).probability(1) == .5);

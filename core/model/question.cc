@@ -1,4 +1,4 @@
-#include "core/parts/question.h"
+#include "core/model/question.h"
 
 #include <cstdio>
 
@@ -45,15 +45,13 @@ const Distribution* Answer::find(int node, std::int32_t position) const {
 
 const Distribution& Answer::at(int node, std::int32_t position) const {
   if (const Distribution* const found = find(node, position)) return *found;
-  throw Fault("position " + std::to_string(position) + " at node " + std::to_string(node) +
-              " was read but not asked");
+  throw Fault("position {} at node {} was read but not asked", position, node);
 }
 
 const Eigen::VectorXd& Answer::condition(int node, std::int32_t position) const {
   const Row* const found = row(node, position);
   if (found && found->condition.size() > 0) return found->condition;
-  throw Fault("position " + std::to_string(position) + " at node " + std::to_string(node) +
-              " was read but has no condition");
+  throw Fault("position {} at node {} was read but has no condition", position, node);
 }
 
 std::string Answer::key() const {

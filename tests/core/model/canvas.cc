@@ -1,4 +1,4 @@
-#include "core/parts/canvas.h"
+#include "core/model/canvas.h"
 
 #include <doctest/doctest.h>
 
@@ -25,7 +25,7 @@ TEST_CASE("a canvas knows prompt, masks and order of commitment") {
   other.commit(0, 2);
   other.commit(3, 1);
   CHECK(other.tokens() == canvas.tokens());
-  CHECK(other.key() != canvas.key());  // the order is part of the state
+  CHECK(other.key() != canvas.key());  // The order is part of the state.
 }
 
 TEST_CASE("only masked positions are committed and only tentative ones edited") {

@@ -1,4 +1,4 @@
-#include "core/parts/canvas.h"
+#include "core/model/canvas.h"
 
 #include <cstdio>
 
@@ -14,9 +14,9 @@ Canvas::Canvas(int length, std::span<const std::pair<std::int32_t, Token>> promp
   for (const auto& [position, token] : prompt) {
     const std::string where = "prompt position " + std::to_string(position);
     if (position < 0 || position >= length)
-      throw Fault(where + " lies outside a canvas of " + std::to_string(length));
-    if (given_[position]) throw Fault(where + " is given twice");
-    if (token < 0) throw Fault(where + " holds " + std::to_string(token) + ", which is no token");
+      throw Fault("{} lies outside a canvas of {}", where, length);
+    if (given_[position]) throw Fault("{} is given twice", where);
+    if (token < 0) throw Fault("{} holds {}, which is no token", where, token);
     tokens_[position] = token;
     given_[position] = 1;
   }
@@ -36,10 +36,8 @@ const Eigen::VectorXd& Canvas::value(std::int32_t position) const {
 
 void Canvas::commit(std::int32_t position, Token token, bool tentative, Eigen::VectorXd value) {
   if (position < 0 || position >= length() || !masked(position))
-    throw Fault("token " + std::to_string(token) + " was committed to position " +
-                std::to_string(position) + ", which is not masked");
-  if (token < 0)
-    throw Fault("position " + std::to_string(position) + " was committed without a token");
+    throw Fault("token {} was committed to position {}, which is not masked", token, position);
+  if (token < 0) throw Fault("position {} was committed without a token", position);
   tokens_[position] = token;
   tentative_[position] = tentative;
   order_.push_back(position);
@@ -50,9 +48,8 @@ void Canvas::commit(std::int32_t position, Token token, bool tentative, Eigen::V
 
 void Canvas::edit(std::int32_t position, Token token) {
   if (position < 0 || position >= length() || !tentative_[position])
-    throw Fault("position " + std::to_string(position) + " was edited, but it is not tentative");
-  if (token < 0)
-    throw Fault("position " + std::to_string(position) + " was edited without a token");
+    throw Fault("position {} was edited, but it is not tentative", position);
+  if (token < 0) throw Fault("position {} was edited without a token", position);
   tokens_[position] = token;
 }
 

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "core/parts/blocks.h"
-#include "core/parts/canvas.h"
-#include "core/parts/question.h"
+#include "core/model/blocks.h"
+#include "core/model/canvas.h"
+#include "core/model/question.h"
 
 namespace draftlab {
 

@@ -1,0 +1,96 @@
+#include "analysis/report/report_notes.h"
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/widened.h"
+#include "core/base/text.h"
+
+namespace draftlab {
+namespace {
+
+std::string counted(std::size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+void add_timing_note(const Noted& noted, bool interleaved, Report& report) {
+  int repeats = 0;
+  std::map<std::pair<int, int>, int> times;  // How often an arm decoded a prompt.
+  for (const Frame::Sample& sample : noted.frame.samples())
+    if (sample.counts) repeats = std::max(repeats, ++times[{sample.arm, sample.prompt}]);
+  std::string note = "Intervals of seconds do not see the machine's own noise";
+  if (repeats < 3)
+    note += ": " + counted(repeats, "repeat") + " of a prompt were timed, and three are the least";
+  if (!interleaved) note += "; the arms took no turns in one process";
+  report.notes.push_back(note + ".");
+}
+
+}  // namespace
+
+void add_notes(const Noted& noted, Report& report) {
+  std::size_t fewest = 1u << 31, most = 0, samples = 0, pairs = 0;
+  bool generated_differ = false, interleaved = true;
+  std::set<int> files;
+  for (const Origin& origin : noted.origin) {
+    fewest = std::min(fewest, origin.prompts.size());
+    most = std::max(most, origin.prompts.size());
+    samples = std::max<std::size_t>(samples, origin.samples);
+    files.insert(origin.files.begin(), origin.files.end());
+  }
+  for (const Report::Group& group : report.groups) {
+    pairs += group.baseline != &group - report.groups.data();
+    const Origin& mine = noted.origin[&group - report.groups.data()];
+    interleaved = interleaved && mine.files == noted.origin[group.baseline].files;
+  }
+  std::string first = counted(most, "prompt") + ", " + counted(samples, "sample") + " a row";
+  if (fewest != most)
+    first +=
+        " (at least " + counted(fewest, "prompt") + ": some rows are unfinished, or other tasks)";
+  const std::string level =
+      fixed(100 * noted.confidence, noted.confidence == 0.95 || noted.confidence == 0.9 ? 0 : 1) +
+      " %";
+  first += ". Brackets: " + level +
+           " intervals of resampled prompts (BCa), pointwise, conditional on one checkpoint.";
+  if (const std::string widened = widened_note(noted.frame); !widened.empty())
+    first += " The target was " + widened + " parameters.";
+  report.notes.insert(report.notes.begin(), first);
+  if (pairs > 0) {
+    std::string matched = "prompt, seed and repeat";
+    if (!noted.keys.matched.empty()) matched += ", and on " + joined(noted.keys.matched);
+    report.notes.insert(
+        report.notes.begin() + 1,
+        "Comparisons are paired by " + matched +
+            ". Factors are ratios of sums; differences are means over prompts, with Student's "
+            "intervals. p: sign flips of prompt means, after Holm over the rows of a metric that "
+            "have the same baseline; * below 0.05.");
+    if (!noted.keys.apart.empty())
+      report.notes.insert(report.notes.begin() + 2, "Rows differ from their baseline in " +
+                                                        joined(noted.keys.apart) +
+                                                        " as well as in the keys of the table.");
+  }
+  const bool unbiased =
+      std::any_of(report.quantities.begin(), report.quantities.end(),
+                  [](const Quantity& q) { return q.jackknife == Quantity::Jackknife::value; });
+  if (unbiased)
+    report.notes.push_back(
+        "The Frechet distance is of the task's own classifier, without the bias of few images "
+        "(jackknife), with Student's interval from its standard error; a distance of zero may "
+        "come out below it.");
+  const bool timing = std::any_of(report.quantities.begin(), report.quantities.end(),
+                                  [](const Quantity& q) { return q.timing; });
+  if (timing) add_timing_note(noted, interleaved, report);
+  const std::vector<double> generated =
+                                noted.quantities.of(noted.quantities.find("generated")).above(),
+                            valid = noted.quantities.of(noted.quantities.find("valid")).above();
+  for (std::size_t i = 0; i < generated.size(); ++i)
+    generated_differ = generated_differ || generated[i] != valid[i];
+  const bool shown =
+      std::any_of(report.quantities.begin(), report.quantities.end(),
+                  [](const Quantity& q) { return q.name.find("valid") != std::string::npos; });
+  if (generated_differ && !shown)
+    report.notes.push_back(
+        "Texts end before their canvas does: see valid_per_forward and nfe_per_valid, which "
+        "count tokens before the first end token.");
+}
+
+}  // namespace draftlab

@@ -1,0 +1,15 @@
+// Checks that the parts of a composition fit together: that the router has its estimator, that the
+// models answer what is asked, that vectors meet no part made for ids.
+#pragma once
+
+#include "core/config/composition.h"
+
+namespace draftlab {
+
+// Makes the parts once, because constructors check what one option's range cannot, and because the
+// parts then say what they will ask of the model. Models are not made, since that can load a
+// library.
+void check_parts(const Composition& arm, const Config& config, const Registries& registries,
+                 Faults& faults);
+
+}  // namespace draftlab

@@ -1,0 +1,20 @@
+// The loops over a whole vocabulary: exponentials of logits, and what summarises probabilities.
+#pragma once
+
+#include <cstdint>
+
+namespace draftlab {
+
+// Computes p = exp(x - largest) and returns the sum.
+double exponentials(const float* x, double largest, double* p, std::int64_t size);
+
+// Holds the largest and the second largest of p, the sum of squares, and the sum of p x where p is
+// positive (x may be -inf elsewhere).
+struct Moments {
+  double largest = -1, second = -1, squares = 0, mean = 0;
+};
+
+// Summarises p, whose logits are x.
+Moments moments(const double* p, const float* x, std::int64_t size);
+
+}  // namespace draftlab
