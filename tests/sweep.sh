@@ -136,6 +136,22 @@ DRAFTLAB_TEST_CALM=1 "$program" sweep "$folder/c" --retry > "$folder/retried" 2>
   wrong "$(cat "$folder/retried")"
 expect 0 "4 done" sweep "$folder/c" --status
 
+# So with a cell that never ends, and with one that takes all memory.
+cat > "$folder/configs/worse.ini" <<INI
+model = table
+task = positions
+[run]
+samples = 2
+[sweep]
+router = never, hang, exhaust
+INI
+(ulimit -v 8000000
+ expect 1 "1 done, 2 failed" --plugin "$crashes" sweep "$folder/configs/worse.ini" --out \
+   "$folder/h" --sample-seconds 5
+ exit $failed) || failed=1
+expect 1 "took longer than 5.0 s (--sample-seconds)" sweep "$folder/h" --status
+expect 1 "the memory did not suffice" sweep "$folder/h" --status
+
 # A library is loaded from the command line, or because it is the one that was frozen.
 library=$(ls "$folder/c/plugins")
 cp "$folder/c/plugins/$library" "$folder/library"

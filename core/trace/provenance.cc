@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <hdf5.h>
+
 #include <algorithm>
 #include <boost/version.hpp>
 #include <cstdlib>
@@ -14,12 +15,24 @@
 namespace draftlab {
 namespace {
 
-std::string processor() {
+// Returns what /proc/cpuinfo says of the first processor under a name.
+std::string processor(const std::string& name) {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
-    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+    if (line.rfind(name, 0) == 0) return line.substr(std::min(line.size(), line.find(':') + 2));
   }
   return "unknown";
+}
+
+// Returns the instructions by which kernels are chosen: sums of other ones are rounded otherwise.
+std::string instructions() {
+  std::string text = "x86-64";
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) text = "AVX2";
+  if (__builtin_cpu_supports("avx512f")) text = "AVX-512";
+  if (__builtin_cpu_supports("avx512vnni")) text += " VNNI";
+  if (__builtin_cpu_supports("avx512bf16")) text += " BF16";
+  if (processor("flags").find("amx_bf16") != std::string::npos) text += ", AMX";
+  return text;
 }
 
 // Reads the names of the graphics processors from the driver's own files, so no library of the
@@ -72,7 +85,8 @@ Provenance provenance(const Machine& machine, std::int64_t seed) {
   made.git_commit = DRAFTLAB_COMMIT;
   made.host = host;
   // Both are asked once, because asking wakes every core.
-  static const std::string cpu = processor(), gpu = graphics_processors();
+  static const std::string cpu = processor("model name") + " (" + instructions() + ")",
+                           gpu = graphics_processors();
   made.cpu = cpu;
   made.gpu = gpu;
   made.libraries = std::string("g++ ") + __VERSION__ + ", HDF5 " + std::to_string(H5_VERS_MAJOR) +

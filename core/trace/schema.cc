@@ -133,7 +133,7 @@ const std::vector<Attribute>& attributes() {
       {"git_commit", "commit it was built from", of(&P::git_commit)},
       {"config", "the config as it was given, overrides applied", of(&P::config)},
       {"host", "name of the machine", of(&P::host)},
-      {"cpu", "its processor", of(&P::cpu)},
+      {"cpu", "its processor, and the instructions by which kernels are chosen", of(&P::cpu)},
       {"gpu", "its GPUs and their driver; empty without", of(&P::gpu)},
       {"device", "where the model ran", of(&P::device)},
       {"dtype", "its arithmetic", of(&P::dtype)},

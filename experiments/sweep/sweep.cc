@@ -30,11 +30,15 @@ constexpr std::size_t kMostSummarised = 40;  // The most cells that the table at
 struct SweepFlags {
   std::string out, cells, round;
   std::int64_t jobs = 1, report = -1;
+  double sample_seconds = -1;
   bool dry_run = false, estimate = false, resume = false, replace = false, worker = false;
   bool status = false, cancel = false, retry = false, gather = false, requeue = false;
   void declare(OptionSet& set) {
     set.add("out", &out).help("Folder of the sweep; without it out/CONFIG.");
     set.add("jobs", &jobs).in(1, 4096).help("Worker processes.");
+    set.add("sample-seconds", &sample_seconds)
+        .in(-1, 1e9)
+        .help("A sample that takes longer fails its cell; 0: it may take for ever; -1: as before.");
     set.add("dry-run", &dry_run).help("Prints the table of cells and does nothing.");
     set.add("estimate", &estimate)
         .help("Decodes a few steps, prints core-hours, walltime and memory.");
@@ -194,6 +198,7 @@ int sweep(const SweepFlags& flags, const CommandLine& line, const Registries& re
     return frozen;
   };
   SweepFolder folder = begun();
+  if (flags.sample_seconds >= 0) folder.remember_sample_seconds(flags.sample_seconds);
   if (flags.dry_run) return dry_run(folder.config(), registries);
   if (flags.cancel) {
     folder.cancel(true);

@@ -164,7 +164,8 @@ SweepFolder SweepFolder::freeze(const std::string& path, const Config& config,
   const Json before = Json::parse(contents(folder.path_ + "/sweep.json"), nullptr, false);
   if (before.is_object())
     folder.estimate_ = before.value("estimate", 0.0),
-    folder.lease_ = before.value("lease", folder.lease_);
+    folder.lease_ = before.value("lease", folder.lease_),
+    folder.sample_seconds_ = before.value("sample_seconds", 0.0);
   if (const char* const lease = std::getenv("DRAFTLAB_LEASE_SECONDS"))
     folder.lease_ = std::max(0.5, std::atof(lease));
   write_whole(folder.path_ + "/config.ini", text);
@@ -189,6 +190,7 @@ SweepFolder SweepFolder::open(const std::string& path, const Registries& registr
           path, path);
     folder.home_ = json.at("home"), folder.lease_ = json.at("lease"),
     folder.estimate_ = json.value("estimate", 0.0);
+    folder.sample_seconds_ = json.value("sample_seconds", 0.0);
     folder.plugins_ = json.at("plugins").get<std::vector<std::string>>();
     for (const auto& [key, value] : json.at("inputs").items()) {
       folder.inputs_[key] = {value.at("checkpoint"), value.at("checkpoint_digest"),
@@ -260,8 +262,13 @@ void SweepFolder::load(const Registries& registries) {
 }
 
 void SweepFolder::save() const {
-  Json json = {{"home", home_},   {"version", version()},  {"frozen", utc_now()},
-               {"lease", lease_}, {"estimate", estimate_}, {"plugins", plugins_}};
+  Json json = {{"home", home_},
+               {"version", version()},
+               {"frozen", utc_now()},
+               {"lease", lease_},
+               {"estimate", estimate_},
+               {"plugins", plugins_},
+               {"sample_seconds", sample_seconds_}};
   json["inputs"] = Json::object();
   for (const auto& [key, known] : inputs_) {
     json["inputs"][key] = {{"checkpoint", known.checkpoint},
@@ -279,6 +286,11 @@ void SweepFolder::save() const {
 
 void SweepFolder::remember_estimate(double core_hours) {
   estimate_ = core_hours;
+  save();
+}
+
+void SweepFolder::remember_sample_seconds(double seconds) {
+  sample_seconds_ = seconds;
   save();
 }
 

@@ -84,6 +84,10 @@ class SweepFolder {
   // The estimate; 0 when there is none.
   double estimated_core_hours() const { return estimate_; }
   void remember_estimate(double core_hours);
+  // The seconds after which a sample that has not ended fails its cell; 0 when it may take for
+  // ever.
+  double sample_seconds() const { return sample_seconds_; }
+  void remember_sample_seconds(double seconds);
 
  private:
   void load(const Registries& registries);
@@ -94,7 +98,7 @@ class SweepFolder {
   // The inputs by what names them in a config.
   std::map<std::string, Inputs> inputs_;
   std::vector<SweepCell> cells_;
-  double lease_ = 300, estimate_ = 0;
+  double lease_ = 300, estimate_ = 0, sample_seconds_ = 0;
 };
 
 std::string_view name(Standing);

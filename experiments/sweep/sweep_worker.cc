@@ -93,6 +93,11 @@ class Worker {
   bool decode_prompts(const LoadedArm& arm, const SweepCell& cell, std::size_t index);
   void report(const char* what, std::size_t index);
   void watch();
+  // Ends this process, whose sample in hand takes too long; what is finished becomes a unit.
+  [[noreturn]] void leave(AttemptState state, const std::string& reason);
+  bool hangs() const {
+    return folder_.sample_seconds() > 0 && since(sample_began_) > folder_.sample_seconds();
+  }
   double left() const { return options_.seconds_left - since(began_); }
 
   const SweepFolder& folder_;
@@ -106,6 +111,8 @@ class Worker {
   std::unique_ptr<TraceWriter> writer_;
   std::optional<Closing> closing_;
   Clock::time_point began_;
+  std::atomic<Clock::time_point> sample_began_ = Clock::time_point::max();  // max: none is in hand
+  std::atomic<std::size_t> in_hand_ = 0;
   std::atomic<bool> ended_ = false;
   std::thread watching_;
 };
@@ -117,10 +124,15 @@ void Worker::report(const char* what, std::size_t index) {
     stopping = true;  // The process that started this one is gone.
 }
 
-// A sample that takes longer than the grace is dropped: what is finished becomes a unit, and the
-// process ends.
+// A sample that takes longer than the grace is dropped, and one that takes longer than samples may
+// fails its cell.
 void Worker::watch() {
-  while (!ended_ && !stopping) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  while (!ended_ && !stopping) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (hangs())
+      leave(AttemptState::failed, "a sample took longer than " +
+                                      duration(folder_.sample_seconds()) + " (--sample-seconds)");
+  }
   const auto asked = Clock::now();
   // Asked because the walltime ends, a job has most of what is left of it.
   const double grace = options_.seconds_left > 0 && left() < kNotice
@@ -129,14 +141,24 @@ void Worker::watch() {
   while (!ended_ && since(asked) < grace)
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   if (ended_) return;
+  leave(AttemptState::interrupted,
+        "interrupted; the sample in hand took longer than " + duration(grace) + " and was dropped");
+}
+
+void Worker::leave(AttemptState state, const std::string& reason) {
   const std::lock_guard lock(writing_);
   try {
     settle();
     if (writer_) writer_->flush();
     Attempt outcome;
-    outcome.reason =
-        "interrupted; the sample in hand took longer than " + duration(grace) + " and was dropped";
-    claims_.finish(AttemptState::interrupted, outcome);
+    outcome.reason = reason;
+    if (state == AttemptState::failed) {
+      log(LogLevel::error, reason);
+      outcome.exit_status = kTryAgain;
+      outcome.last_line = last_line(folder_.log(folder_.cells()[in_hand_]));
+    }
+    claims_.finish(state, outcome);
+    if (state == AttemptState::failed) report("failed", in_hand_);
   } catch (const std::exception& error) {
     std::cerr << error.what() << "\n";
   }
@@ -201,10 +223,12 @@ bool Worker::decode_prompts(const LoadedArm& arm, const SweepCell& cell, std::si
   std::size_t open = jobs.size();
   for (std::size_t at = 0; at < jobs.size() && (whole = may_go_on()); at += together) {
     auto began = Clock::now();
+    in_hand_ = index, sample_began_ = began;
     arm.decode(std::span(jobs).subspan(at, together), [&](SampleRow row) {
       longest = std::max(longest, since(began));
       began = Clock::now();
       const std::lock_guard lock(writing_);
+      sample_began_ = began;
       row.run = 0;
       writer_->sample(std::move(row));
       if (closing_ &&
@@ -216,6 +240,7 @@ bool Worker::decode_prompts(const LoadedArm& arm, const SweepCell& cell, std::si
     });
     if (!whole) break;
   }
+  sample_began_ = Clock::time_point::max();
   return whole;
 }
 

@@ -26,7 +26,7 @@ bool number_and_comma(const std::string& piece) {
 }  // namespace
 
 SentencePieceTokenizer::SentencePieceTokenizer(const std::string& file)
-    : processor_(std::make_unique<sentencepiece::SentencePieceProcessor>()) {
+    : file_(file), processor_(std::make_unique<sentencepiece::SentencePieceProcessor>()) {
   if (!std::filesystem::is_regular_file(file)) throw DataError("there is no tokenizer '{}'", file);
   if (const auto status = processor_->Load(file); !status.ok())
     throw DataError("'{}' is not a sentencepiece model ({})", file, status.error_message());
@@ -87,7 +87,8 @@ std::string SentencePieceTokenizer::piece(Token token) const { return known(toke
 
 const std::string& SentencePieceTokenizer::known(Token token) const {
   if (token < 0 || token >= vocabulary())
-    throw Fault("token {} is outside the tokenizer's vocabulary of {}", token, vocabulary());
+    throw DataError("'{}' has {} pieces and none for token {}: the tokenizer is another model's",
+                    file_, vocabulary(), token);
   return pieces_[static_cast<std::size_t>(token)];
 }
 

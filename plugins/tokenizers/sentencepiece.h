@@ -31,7 +31,9 @@ class SentencePieceTokenizer final : public Tokenizer {
   Token mask() const override { return 6; }
 
  private:
+  // Throws DataError where the model that made the token has another vocabulary.
   const std::string& known(Token token) const;
+  std::string file_;
   std::unique_ptr<sentencepiece::SentencePieceProcessor> processor_;
   // The pieces by id. They are kept here because the library checks its own state at every
   // question.

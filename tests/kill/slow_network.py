@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Many workers decode one sweep, each on a machine of its own as far as it can tell: their folder is
-on a slow network and their clocks are ten minutes apart (slow_network.cc). Some of them are killed.
+"""Many workers decode one sweep, each on a machine of its own as far as it can tell: their folder
+is on a slow network and their clocks are ten minutes apart (slow_network.cc). Some are killed.
 
   slow_network.py PROGRAM COMPARE SHIM [WORKERS] [TIMES] [SEED]
 

@@ -16,10 +16,10 @@ A mutant is a block of list.txt:
 
 Nothing is broken in the checkout: the script works in a copy, with a build folder that begins as a
 copy of build/release. The copy is mounted over the checkout where this process alone sees it, so
-every path in the build folder holds and only what depends on the broken line is built. What is found
-is appended to results.jsonl in the copy: --resume leaves out what is there, and the table shows the
-last result of every mutant. Exit status: 0 when every mutant was caught, 1 when one survived, 2 when
-the list or the build is wrong.
+every path in the build folder holds and only what depends on the broken line is built. What is
+found is appended to results.jsonl in the copy: --resume leaves out what is there, and the table
+shows the last result of every mutant. Exit status: 0 when every mutant was caught, 1 when one
+survived, 2 when the list or the build is wrong.
 """
 import argparse
 import hashlib
@@ -61,6 +61,16 @@ SUITES = {
         "{build}/bin/libtest_crashes.so",
     ),
     "kill": (["test_kill"], "{build}/bin/test_kill"),
+    "power_cut": (
+        ["draftlab", "compare_traces", "power_cut"],
+        "{tree}/tests/kill/power_cut.py {build}/bin/draftlab {build}/bin/compare_traces "
+        "{build}/bin/libpower_cut.so 10",
+    ),
+    "slow_network": (
+        ["draftlab", "compare_traces", "slow_network"],
+        "{tree}/tests/kill/slow_network.py {build}/bin/draftlab {build}/bin/compare_traces "
+        "{build}/bin/libslow_network.so 16 1",
+    ),
 }
 
 # What is broken leaves functions and parameters unused, which is an error where warnings are.
@@ -133,7 +143,7 @@ def faults(mutants, tree):
 
 
 def copy_checkout(copy):
-    """Files keep their times, so ninja finds nothing to do in the copy that it would not in ours."""
+    """Files keep their times, so ninja finds no more to do in the copy than in ours."""
     copy.mkdir(parents=True, exist_ok=True)
     listed = subprocess.run(
         ["git", "ls-files", "-z"], cwd=CHECKOUT, check=True, capture_output=True
@@ -255,16 +265,17 @@ def break_them(mutants, results, jobs):
 
 def table(mutants, found):
     rows = ["| mutant | file | result | s | noticed by |", "|---|---|---|---:|---|"]
+    left = [mutant.name for mutant in mutants if mutant.key() not in found]
     for mutant in mutants:
-        one = found.get(mutant.key())
-        if one is None:
-            rows.append(f"| {mutant.name} | `{mutant.file}` | not run | | |")
+        if mutant.name in left:
             continue
+        one = found[mutant.key()]
         by = one["by"] if one["result"] == "caught" else mutant.survives
         by = by.replace("|", "\\|").replace("<", "&lt;")
         rows.append(
             f"| {mutant.name} | `{mutant.file}` | {one['result']} | {one['seconds']} | {by} |"
         )
+    rows += ["", f"Not run: {len(left)} of {len(mutants)}."] if left else []
     return "\n".join(rows) + "\n"
 
 
