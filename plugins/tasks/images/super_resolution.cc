@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/base/words.h"
 #include "core/config/plugin.h"
 #include "plugins/tasks/answers.h"
 #include "plugins/tasks/images/digits.h"
