@@ -119,7 +119,8 @@ if [ -e "$modules/libdraftlab_torch.so" ]; then
     "$configs/../data/checkpoints/stories/model.safetensors" "$folder/bare"
   expect 0 "bare.h5" run "$configs/base/xlnet-base.ini" --model.as-arm.checkpoint "$folder/bare" \
     --run.samples 1 --out "$folder/bare.h5"
-  none="there is neither spiece.model, nor tokenizer.json, nor vocab.json and merges.txt"
+  none="there is neither spiece.model, nor levels.json, nor tokenizer.json, nor vocab.json and "
+  none="${none}merges.txt"
   expect 78 "the model has no tokenizer: $none in '$folder/bare'" run "$configs/base/infill.ini" \
     --model.as-arm.checkpoint "$folder/bare" --out "$folder/none.h5"
   expect 78 "in '$folder/nowhere', which is no folder" sweep "$configs/base/infill.ini" \
