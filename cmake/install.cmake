@@ -24,7 +24,7 @@ list(REMOVE_ITEM LIBRARIES draftlab_core)
 install(TARGETS ${LIBRARIES} LIBRARY DESTINATION ${MODULES})
 install(DIRECTORY core DESTINATION ${HEADERS} FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY configs examples DESTINATION ${SHARE} PATTERN "__pycache__" EXCLUDE)
-install(DIRECTORY data/checkpoints data/corpora DESTINATION ${SHARE}/data)
+install(DIRECTORY data/checkpoints data/corpora data/tokenizers DESTINATION ${SHARE}/data)
 install(DIRECTORY python/draftlab DESTINATION ${SHARE}/python
         FILES_MATCHING PATTERN "*.py" PATTERN "py.typed")
 install(FILES README.md LICENSE CHANGELOG.md CITATION.cff
