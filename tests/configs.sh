@@ -54,7 +54,7 @@ done
 # wanting.
 for config in configs/models/*.ini; do
   case $config in *"$only"*) ;; *) continue ;; esac
-  said=$("$program" check "$config" --task positions 2>&1)
+  said=$("$program" check "$config" --task positions --task.positions.prompt "" 2>&1 > /dev/null)
   [ $? -eq 78 ] && [ "$(printf '%s\n' "$said" | grep -c "$config: ")" -eq 1 ] ||
     fail "$config: more than a checkpoint is wanting: $said"
   printf '%s' "$said" | grep -q "model\.[a-z-]*\.checkpoint is not set" ||
