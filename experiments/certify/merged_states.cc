@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "core/base/error.h"
+
 namespace draftlab {
 namespace {
 
@@ -80,12 +82,12 @@ void run_on(const Composition& composition, const Models& models, const Prompt& 
                          first.done() != second.done()))
       part = "a part or model";
     if (!part.empty())
-      throw Fault(part +
-                  " leaves something out of its state(): two decodes that reached one state "
-                  "after step " +
-                  std::to_string(pair.steps) + " go on differently in step " +
-                  std::to_string(step + 1) +
-                  "; certify.merge = off walks them apart, at the cost of more outcomes");
+      throw Fault(
+          "{} leaves something out of its state(): two decodes that reached one state after step "
+          "{} "
+          "go on differently in step {}; certify.merge = off walks them apart, at the cost of more "
+          "outcomes",
+          part, pair.steps, step + 1);
   }
 }
 

@@ -20,8 +20,8 @@ struct MergedPair {
   std::uint64_t trial = 0;
 };
 
-// Runs both decodes to their ends, a few times with other choices, the same for both. Throws a
-// Fault that names the part whose doing differs first.
+// Runs both decodes to their ends by the same further choices. Throws a Fault that names the part
+// whose doing differs first.
 void run_on(const Composition& composition, const Models& models, const Prompt& prompt,
             const MergedPair& pair);
 

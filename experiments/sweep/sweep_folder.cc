@@ -147,10 +147,8 @@ SweepFolder SweepFolder::freeze(const std::string& path, const Config& config,
   if (std::any_of(path.begin(), path.end(), [](unsigned char c) { return c < 0x20; }))
     throw UsageError("a sweep's folder may have no line ends or control characters in its name");
   make_folder(path);
-  if (!is_one(path))
-    write_whole(path + "/sweep.json",
-                // From now on the folder is a sweep's, so a process that is killed may begin again.
-                "{}\n");
+  // From now on the folder is a sweep's, so a process that is killed may begin again.
+  if (!is_one(path)) write_whole(path + "/sweep.json", "{}\n");
   for (const char* part : {"/cells", "/attempts", "/logs"}) make_folder(path + part);
   folder.path_ = fs::canonical(path).string();
   folder.home_ = fs::current_path().string();

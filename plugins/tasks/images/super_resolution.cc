@@ -2,6 +2,7 @@
 // level by level in raster order: tokens that are ordinal, so that a distance between two of them
 // means something (blockwise parallel decoding, its experiment on images). The levels are those of
 // the model's levels.json.
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -113,8 +114,7 @@ class SuperResolution final : public Task {
     if (image.rows() % (shrink * factor) != 0 || image.cols() % (shrink * factor) != 0)
       throw ConfigError(
           "task.super-resolution: an image of {} x {} is not cut evenly by shrink = {} times "
-          "factor "
-          "= {}",
+          "factor = {}",
           image.rows(), image.cols(), shrink, factor);
     const Eigen::MatrixXd fine = shrunk(image, shrink);
     prompts_.push_back(question_prompt(name, levels_of(shrunk(fine, factor)), levels_of(fine),
