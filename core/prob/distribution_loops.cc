@@ -154,7 +154,8 @@ template <class Vector>
 Moments plain_moments(const double* p, const float* x, std::int64_t size) {
   return moments_of<Vector>(p, x, size);
 }
-#if defined(__x86_64__)
+// Clang 14 knows no levels of x86-64.
+#if defined(__x86_64__) && !defined(__clang__)
 #define DRAFTLAB_LOOPS(name, Vector)                                                             \
   __attribute__((target(name))) double exponentials_for_##Vector(const float* x, double largest, \
                                                                  double* p, std::int64_t size) { \
@@ -170,7 +171,7 @@ DRAFTLAB_LOOPS("arch=x86-64-v3", Half)
 #endif
 
 Loops chosen_loops() {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(__clang__)
   __builtin_cpu_init();
   if (__builtin_cpu_supports("x86-64-v4")) return {exponentials_for_Whole, moments_for_Whole};
   if (__builtin_cpu_supports("x86-64-v3")) return {exponentials_for_Half, moments_for_Half};

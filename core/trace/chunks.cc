@@ -233,7 +233,9 @@ void widen(const Stored& from, Type type, Values& to) {
 
 std::vector<Chunks> make_chunks(const std::vector<Unchunked>& columns, int level) {
   std::vector<Numbers> sources;
-  for (const auto& [values, type] : columns) {
+  for (const Unchunked& column : columns) {
+    const Values& values = column.values;
+    const Type type = column.type;
     sources.push_back({type, static_cast<std::size_t>(size(values)),
                        [&values, type](std::size_t first, std::size_t count, unsigned char* to) {
                          const bool constant = is_constant(values, first, count);

@@ -64,8 +64,13 @@ bool Message::has(const std::string& name) const {
 
 std::vector<std::int64_t> Message::shape(const std::string& name) const {
   for (const Json& array : header.value("arrays", Json::array()))
-    if (array.is_array() && array.size() == 3 && array[0] == name)
+    if (array.is_array() && array.size() == 3 && array[0] == name) {
+      if (!array[2].is_array() ||
+          !std::all_of(array[2].begin(), array[2].end(),
+                       [](const Json& it) { return it.is_number_unsigned(); }))
+        throw Nonsense("an array of shape " + array[2].dump());
       return array[2].get<std::vector<std::int64_t>>();
+    }
   throw Nonsense("no array '" + name + "'");
 }
 
