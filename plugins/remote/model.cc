@@ -26,7 +26,9 @@ struct RemoteSequence final : Sequence {
 };
 
 Json machine_json(const Machine& machine) {
-  return {{"device", machine.device}, {"dtype", machine.dtype}, {"threads", machine.threads}};
+  return {{"device", word(machine.device)},
+          {"dtype", word(machine.dtype)},
+          {"threads", machine.threads}};
 }
 
 // Says whether a row of logits makes no distribution.

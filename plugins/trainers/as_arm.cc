@@ -101,8 +101,9 @@ class AsArmTrainer final : public Trainer {
 
   void run(const TrainContext& context) override {
     const std::string folder = options_.tokenizer.empty() ? options_.start : options_.tokenizer;
-    if (context.machine.device != "cpu")
-      throw ConfigError("run.device = {}: trainer.as-arm runs on cpu only", context.machine.device);
+    if (context.machine.device != Device::cpu)
+      throw ConfigError("run.device = {}: trainer.as-arm runs on cpu only",
+                        word(context.machine.device));
     const auto tokenizer = open_tokenizer(folder);
     const auto [corpus, held_out] = corpora(*tokenizer, context.seed);
     for (const Corpus* half : {&corpus, &held_out})

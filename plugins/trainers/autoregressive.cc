@@ -76,9 +76,9 @@ class AutoregressiveTrainer final : public Trainer {
   }
 
   void run(const TrainContext& context) override {
-    if (context.machine.device != "cpu")
+    if (context.machine.device != Device::cpu)
       throw ConfigError("run.device = {}: trainer.autoregressive runs on cpu only",
-                        context.machine.device);
+                        word(context.machine.device));
     if (!context.config.find("task"))
       throw ConfigError(
           "trainer.autoregressive learns a task's answers: write task = NAME, with split = train "

@@ -79,8 +79,9 @@ class MarTrainer final : public Trainer {
   }
 
   void run(const TrainContext& context) override {
-    if (context.machine.device != "cpu")
-      throw ConfigError("run.device = {}: trainer.mar runs on cpu only", context.machine.device);
+    if (context.machine.device != Device::cpu)
+      throw ConfigError("run.device = {}: trainer.mar runs on cpu only",
+                        word(context.machine.device));
     if (!context.resume && std::filesystem::exists(context.out + "/training.safetensors"))
       throw OutputError(
           "'{}' holds a training already: --resume goes on with it, or --out names another folder",

@@ -113,8 +113,8 @@ void train_decoder(const std::string& trainer, const TrainDecoderOptions& option
                    const TrainContext& context,
                    const std::function<void(const DecoderCorpus&)>& train) {
   const std::string folder = options.tokenizer.empty() ? options.start : options.tokenizer;
-  if (context.machine.device != "cpu")
-    throw ConfigError("run.device = {}: trainer.{} runs on cpu only", context.machine.device,
+  if (context.machine.device != Device::cpu)
+    throw ConfigError("run.device = {}: trainer.{} runs on cpu only", word(context.machine.device),
                       trainer);
   const auto tokenizer = open_tokenizer(folder);
   if (!context.resume && std::filesystem::exists(context.out + "/training.safetensors"))
