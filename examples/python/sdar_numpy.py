@@ -190,7 +190,7 @@ class SdarCached(Checkpoint, dl.CachedModel):
         is_final[list(question.canvas.tentative)] = False
         until = len(tokens) if is_final.all() else int(np.argmin(is_final))
         if until < len(tokens):
-            until = int(np.argmax(block == block[until]))  # whole blocks only
+            until = int(np.argmax(block == block[until]))  # Only whole blocks are kept.
         same = 0
         while same < min(len(memory.tokens), until) and memory.tokens[same] == tokens[same]:
             same += 1

@@ -24,8 +24,8 @@ class Scope:
 
     def __init__(self, ask: Any, number: int, vocabulary: int = 0) -> None:
         self._ask, self.number, self.vocabulary = ask, number, vocabulary
-        self._heard: List[Tuple[Any, Any]] = []  # questions and their answers, in order
-        self._again: List[Tuple[Any, Any]] = []  # those that a second call has yet to ask
+        self._heard: List[Tuple[Any, Any]] = []  # The questions and their answers, in order.
+        self._again: List[Tuple[Any, Any]] = []  # The questions that a second call has yet to ask.
 
     def repeat(self) -> None:
         """From here on the call is made again."""

@@ -11,7 +11,7 @@ from draftlab import laws, values
 
 class Span(NamedTuple):
     first: int
-    length: int  # of the drafts that a chain may judge, in tokens
+    length: int  # How many drafts a chain may judge.
 
 
 class Block(NamedTuple):

@@ -14,11 +14,11 @@ import msgpack
 import numpy as np
 
 VERSION = 1
-MOST_HEADER, MOST_PAYLOAD = 16 << 20, 1 << 30  # what this side accepts, in bytes
+MOST_HEADER, MOST_PAYLOAD = 16 << 20, 1 << 30  # This side accepts no more bytes.
 _PREFIX = struct.Struct("<IQ")
 _TYPES = {"<i4": 4, "<i8": 8, "<f4": 4, "<f8": 8, "|u1": 1, "|b1": 1}
 _BUFFER = 64 << 10
-_AWAKE = 30e-6  # seconds; draftlab answers an effect in less, and to be woken takes as long
+_AWAKE = 30e-6  # Draftlab answers an effect in fewer seconds, and being woken takes as long.
 
 
 class Closed(Exception):
@@ -115,7 +115,7 @@ class Wire:
                 self._begin += count
                 into = into[count:]
                 continue
-            if len(into) >= _BUFFER:  # what is large is not copied twice
+            if len(into) >= _BUFFER:  # A large array is not copied twice.
                 count = self._receive(into)
                 into = into[count:]
             else:

@@ -31,7 +31,7 @@ def where(source, page, line):
 def broken_links(source, page):
     for line, target in page.links():
         if re.match(r"[a-z]+:", target):
-            continue  # another machine's
+            continue  # This link leads to another machine.
         path, _, anchor = target.partition("#")
         file = (page.path.parent / path) if path else page.path
         if not file.exists():

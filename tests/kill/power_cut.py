@@ -142,7 +142,7 @@ def take_back(what, path, of):
             if of[2]:
                 os.link(of[2], path)
     except FileNotFoundError:
-        pass  # its folder went with another change that was taken back
+        pass  # Its folder went with another change that was taken back.
 
 
 def end_children():

@@ -15,7 +15,7 @@ import numpy as np
 
 from draftlab.audit.faults import SamplerFault
 
-_asked = []  # the Numbers that answer now; the last one counts
+_asked = []  # The last of these Numbers answers now.
 
 
 @contextlib.contextmanager

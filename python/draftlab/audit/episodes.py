@@ -216,7 +216,7 @@ class Heart:
     A call is ended after ten ticks within it: a process that was stopped or starved sees few.
     """
 
-    silent: Optional[int] = None  # ticks in the present call; None between calls
+    silent: Optional[int] = None  # The ticks of the present call; None between calls.
     _TICKS = 10
 
     def __init__(self, seconds: float):

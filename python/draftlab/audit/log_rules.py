@@ -9,7 +9,7 @@ import numpy as np
 from draftlab.audit.faults import DataError
 
 RULES = ("ratio", "other")
-_TOLERANCE = 1e-4  # of a probability that was logged in single precision
+_TOLERANCE = 1e-4  # A probability logged in single precision has such an error.
 
 
 @dataclass(frozen=True)

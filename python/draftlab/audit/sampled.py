@@ -28,11 +28,11 @@ from draftlab.audit import laws
 from draftlab.audit.strata import Grid, InCell, grid, influence
 from draftlab.audit.toys import Toy
 
-ALPHA = 1e-6  # of calling an exact sampler biased, a toy
+ALPHA = 1e-6  # The probability that an exact sampler is called biased on one toy.
 POWER = 0.99
 _FIRST_CELLS = 1024
 _MOST_LOOKS = 14
-_WORTH_REPORTING = 32768  # cells after which the probabilities of a bias are worth printing
+_WORTH_REPORTING = 32768  # A bias is worth printing after so many cells.
 
 
 @dataclass
@@ -41,11 +41,13 @@ class Sampled:
 
     draws: int
     variation: float
-    low: float  # of an interval for the true total variation, at 1 - alpha
+    low: float  # The true total variation lies in [low, high] with probability 1 - alpha.
     high: float
-    detectable: float  # the total variation that would have been found with probability POWER
+    # A total variation of this size would have been found with probability POWER.
+    detectable: float
     biased: bool
-    depth: str  # stratified where the numbers that it asked for were divided, else sampled
+    # "stratified" where the numbers that the sampler asked for were divided, else "sampled".
+    depth: str
     event: Optional[laws.Event] = None
 
 
@@ -56,7 +58,7 @@ class Bounds:
 
     cells: int
     differed: int
-    log: float  # of 1 / probability, of each bound by itself
+    log: float  # The logarithm of 1 / probability that each bound has by itself.
 
     @property
     def variance(self) -> float:

@@ -12,8 +12,8 @@ from typing import Callable, Iterator, List, Tuple
 
 from draftlab.audit.numbers import Drawn, Script
 
-_MOST_PLACES = 8  # numbers that are divided
-_PROBES = 60  # episodes in which each of them is drawn again
+_MOST_PLACES = 8  # At most so many numbers are divided.
+_PROBES = 60  # Each of them is drawn again in so many episodes.
 
 
 class InCell(Drawn):
