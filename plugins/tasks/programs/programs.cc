@@ -5,13 +5,13 @@
 #include "core/base/words.h"
 #include "core/config/plugin.h"
 #include "plugins/tasks/answers.h"
+#include "plugins/tasks/listed_task.h"
 #include "plugins/tasks/programs/program_tests.h"
-#include "plugins/tasks/prompts.h"
 
 namespace draftlab {
 namespace {
 
-class Programs final : public Task {
+class Programs final : public ListedTask {
  public:
   struct Options {
     ProgramSplit split = ProgramSplit::test;
@@ -45,26 +45,17 @@ class Programs final : public Task {
               "a model");
     }
   };
-  explicit Programs(const Options& options) : options_(options) {}
+  explicit Programs(const Options& options) : ListedTask("programs"), options_(options) {}
 
   void load(const Tokenizer* tokenizer) override {
-    if (!tokenizer)
-      throw ConfigError("task 'programs' decodes text, but the model has no tokenizer");
-    tokenizer_ = tokenizer;
-    prompts_.clear();
-    digest_.clear();
+    start(tokenizer);
     for (const TestedProgram& made :
          make_tested_programs(static_cast<std::uint64_t>(options_.seed), options_.count,
-                              static_cast<int>(options_.tests), options_.split)) {
-      prompts_.push_back(asked(made.problem, prompts_.size()));
-      digest_ = digest_of(prompts_.back().reference, digest_);
-    }
+                              static_cast<int>(options_.tests), options_.split))
+      add(asked(made.problem));
   }
-  int size() const override { return static_cast<int>(prompts_.size()); }
-  Prompt prompt(int index) const override { return prompts_.at(static_cast<std::size_t>(index)); }
-  std::string digest() const override { return digest_; }
   std::string text(const Prompt& prompt, const Canvas& canvas) const override {
-    return answer_text(*tokenizer_, prompt, canvas);
+    return answer_text(tokenizer(), prompt, canvas);
   }
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
     const Program program = Program::parse(text(prompt, canvas));
@@ -76,16 +67,16 @@ class Programs final : public Task {
   }
 
  private:
-  Prompt asked(const ProgramProblem& problem, std::size_t number) const {
-    const std::size_t least = tokenizer_->encode(problem.answer).size() + 1;
+  Prompt asked(const ProgramProblem& problem) const {
+    const std::size_t least = tokenizer().encode(problem.answer).size() + 1;
     if (least > static_cast<std::size_t>(options_.answer_tokens))
       throw ConfigError(
           "task.programs.answer_tokens = {} must be at least {}: so many has '{}' with the end of "
           "text",
           options_.answer_tokens, least, problem.answer);
     Prompt prompt = question_prompt(
-        "programs-" + std::string(word(options_.split)) + "-" + std::to_string(number),
-        problem.question, problem.answer, *tokenizer_, options_.answer_tokens, options_.begin);
+        "programs-" + std::string(word(options_.split)) + "-" + std::to_string(size()),
+        problem.question, problem.answer, tokenizer(), options_.answer_tokens, options_.begin);
     // The text stays as it was written, whatever the vocabulary makes of it, because the tests are
     // made from it.
     prompt.text = problem.answer;
@@ -93,9 +84,6 @@ class Programs final : public Task {
   }
 
   Options options_;
-  std::vector<Prompt> prompts_;
-  std::string digest_;
-  const Tokenizer* tokenizer_ = nullptr;
 };
 
 }  // namespace
