@@ -21,15 +21,16 @@ class Arithmetic final : public ListedTask {
     std::int64_t count = 500, seed = 1, answer_tokens = 96, few_shot = 0;
     bool begin = true;
     void declare(OptionSet& set) {
-      set.add("split", &split).help("of the problems; no question is in two of them");
-      set.add("count", &count).in(1, 1 << 24).help("problems");
-      set.add("seed", &seed).help("of the problems");
-      set.add("answer_tokens", &answer_tokens).in(1, 1 << 16).help("positions of an answer");
+      set.add("split", &split)
+          .help("Split of the generated problems; no question is in two of them.");
+      set.add("count", &count).in(1, 1 << 24).help("How many problems there are.");
+      set.add("seed", &seed).help("Seed of the generated problems.");
+      set.add("answer_tokens", &answer_tokens).in(1, 1 << 16).help("Positions of an answer.");
       set.add("few_shot", &few_shot)
           .in(0, 64)
-          .help("solved problems of the train split before each question");
+          .help("Solved problems of the train split before each question.");
       set.add("begin", &begin)
-          .help("every canvas begins with <s>: what draftlab's trainer shows a model");
+          .help("Every canvas begins with <s>: what draftlab's trainer shows a model.");
     }
   };
   explicit Arithmetic(const Options& options) : ListedTask("arithmetic"), options_(options) {}

@@ -22,11 +22,13 @@ class Hellaswag final : public ListedTask {
     bool begin = true;
     void declare(OptionSet& set) {
       set.add("path", &path).help("HellaSwag's JSONL with labels (hellaswag_val.jsonl)");
-      set.add("count", &count).in(0, 1 << 24).help("questions, the first of the file; 0: all");
+      set.add("count", &count)
+          .in(0, 1 << 24)
+          .help("Questions that are asked, the first of the file; 0: all.");
       set.add("begin", &begin)
           .help(
-              "every canvas begins with <s>, where the tokenizer has one: what draftlab's trainer "
-              "shows a model");
+              "Every canvas begins with <s>, where the tokenizer has one: what draftlab's trainer "
+              "shows a model.");
     }
   };
   explicit Hellaswag(const Options& options) : ListedTask("hellaswag"), options_(options) {}

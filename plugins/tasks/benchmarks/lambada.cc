@@ -18,12 +18,14 @@ class Lambada final : public ListedTask {
     bool begin = true;
     void declare(OptionSet& set) {
       set.add("path", &path).help("LAMBADA's JSONL (lambada_test.jsonl)");
-      set.add("field", &field).help("key of the passage");
-      set.add("count", &count).in(0, 1 << 24).help("passages, the first of the file; 0: all");
+      set.add("field", &field).help("Key that holds the passage.");
+      set.add("count", &count)
+          .in(0, 1 << 24)
+          .help("Passages that are asked, the first of the file; 0: all.");
       set.add("begin", &begin)
           .help(
-              "every canvas begins with <s>, where the tokenizer has one: what draftlab's trainer "
-              "shows a model");
+              "Every canvas begins with <s>, where the tokenizer has one: what draftlab's trainer "
+              "shows a model.");
     }
   };
   explicit Lambada(const Options& options) : ListedTask("lambada"), options_(options) {}

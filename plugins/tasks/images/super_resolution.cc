@@ -33,21 +33,24 @@ class SuperResolution final : public ListedTask {
     std::string path, labels;
     std::int64_t count = 500, seed = 1, levels = 32, shrink = 2, factor = 2;
     void declare(OptionSet& set) {
-      set.add("split", &split).help("of the generated digits; splits share no draws");
+      set.add("split", &split).help("Split of the generated digits; splits share no draws.");
       set.add("path", &path)
-          .help("file of images in the format of MNIST; empty: generated digits of 16 x 16");
-      set.add("labels", &labels).help("file of their classes, beside the images");
-      set.add("count", &count).in(1, 1 << 24).help("images, at most as many as the files hold");
-      set.add("seed", &seed).help("of the generated digits");
+          .help("File of images in the format of MNIST; empty: generated digits of 16 x 16.");
+      set.add("labels", &labels).help("File of their classes, beside the images.");
+      set.add("count", &count)
+          .in(1, 1 << 24)
+          .help("How many images; at most as many as the files hold.");
+      set.add("seed", &seed).help("Seed of the generated digits.");
       set.add("levels", &levels)
           .in(2, 65536)
-          .help("of grey between black and white; those of the model's levels.json");
+          .help("Levels of grey between black and white; those of the model's levels.json.");
       set.add("shrink", &shrink)
           .in(1, 64)
-          .help("the fine picture has a pixel for each square of so many by so many of the image");
+          .help("The fine picture has a pixel for each square of so many by so many of the image.");
       set.add("factor", &factor)
           .in(2, 64)
-          .help("the coarse picture has a pixel for each square of so many by so many of the fine");
+          .help(
+              "The coarse picture has a pixel for each square of so many by so many of the fine.");
     }
   };
   explicit SuperResolution(const Options& options)

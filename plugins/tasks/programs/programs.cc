@@ -21,28 +21,29 @@ class Programs final : public ListedTask {
     void declare(OptionSet& set) {
       set.add("split", &split)
           .help(
-              "of the generated problems; they never share one: choose arms on tune, report on "
-              "test");
-      set.add("count", &count).in(1, 20000).help("problems, all different");
-      set.add("seed", &seed).help("of the problems; no other seed changes a prompt or a test");
+              "Split of the generated problems; they never share one: choose arms on tune, report "
+              "on test.");
+      set.add("count", &count).in(1, 20000).help("How many problems there are, all different.");
+      set.add("seed", &seed)
+          .help("Seed of the problems; no other seed changes a prompt or a test.");
       set.add("answer_tokens", &answer_tokens)
           .in(1, 1 << 16)
           .help(
-              "masked positions behind the question; what follows the first end of text is "
-              "ignored");
+              "Masked positions behind the question; what follows the first end of text is "
+              "ignored.");
       set.add("tests", &tests)
           .in(2, 1000)
-          .help("calls that a program must answer as the reference solution does, all of them");
+          .help("Calls that a program must all answer as the reference solution does.");
       set.add("steps", &steps)
           .in(1, 1e9)
-          .help("steps of the interpreter that one call may take; an endless loop fails by this");
+          .help("Steps of the interpreter that one call may take; an endless loop fails by this.");
       set.add("elements", &elements)
           .in(1, 1e8)
-          .help("list elements that one call may make; the memory limit");
+          .help("List elements that one call may make; the memory limit.");
       set.add("begin", &begin)
           .help(
-              "every canvas begins with <s>, which is always given: what draftlab's trainer shows "
-              "a model");
+              "Every canvas begins with <s>, which is always given: what draftlab's trainer shows "
+              "a model.");
     }
   };
   explicit Programs(const Options& options) : ListedTask("programs"), options_(options) {}

@@ -35,19 +35,20 @@ class StoryTask final : public ListedTask {
     std::int64_t count = 1000, seed = 1;
     bool begin = true;
     void declare(OptionSet& set) {
-      set.add("source", &source).help("where stories come from; stories are generated");
+      set.add("source", &source).help("Where stories come from; stories are generated.");
       set.add("path", &path)
           .help(
-              "the file, unless the source is stories; a CSV file is recognised by its columns "
-              "(data/README.md)");
-      set.add("split", &split).help("of the generated stories; they never share one");
-      set.add("hide", &hide).help("sentences to hide: 1 the third, 3 the second to the fourth");
-      set.add("count", &count).in(0, 1 << 24).help("stories, at most; 0: all that the file has");
-      set.add("seed", &seed).help("of the generated stories");
+              "The file, unless the source is stories; a CSV file is recognised by its columns "
+              "(data/README.md).");
+      set.add("split", &split).help("Split of the generated stories; they never share one.");
+      set.add("hide", &hide)
+          .help("Sentences that are hidden: 1 the third, 3 the second to the fourth.");
+      set.add("count", &count).in(0, 1 << 24).help("The most stories; 0: all that the file has.");
+      set.add("seed", &seed).help("Seed of the generated stories.");
       set.add("begin", &begin)
           .help(
-              "every canvas begins with <s>, which is always given: what draftlab's trainer shows "
-              "a model");
+              "Every canvas begins with <s>, which is always given: what draftlab's trainer shows "
+              "a model.");
     }
   };
   explicit StoryTask(const Options& options) : ListedTask("story"), options_(options) {}

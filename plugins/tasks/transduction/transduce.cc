@@ -23,16 +23,19 @@ class Transduce final : public ListedTask {
     std::int64_t count = 500, seed = 1, answer_tokens = 64;
     bool begin = true;
     void declare(OptionSet& set) {
-      set.add("split", &split).help("of the generated sentences; no source is in two of them");
-      set.add("source", &source).help("file of sentences, one a line; empty: generated ones");
-      set.add("target", &target).help("file of their translations, line by line");
-      set.add("count", &count).in(1, 1 << 24).help("sentences, at most as many as the files hold");
-      set.add("seed", &seed).help("of the generated sentences");
+      set.add("split", &split)
+          .help("Split of the generated sentences; no source is in two of them.");
+      set.add("source", &source).help("File of sentences, one a line; empty: generated ones.");
+      set.add("target", &target).help("File of their translations, line by line.");
+      set.add("count", &count)
+          .in(1, 1 << 24)
+          .help("How many sentences; at most as many as the files hold.");
+      set.add("seed", &seed).help("Seed of the generated sentences.");
       set.add("answer_tokens", &answer_tokens)
           .in(1, 1 << 16)
-          .help("positions of a translation, which ends at its first end token");
+          .help("Positions of a translation, which ends at its first end token.");
       set.add("begin", &begin)
-          .help("every canvas begins with <s>: what draftlab's trainer shows a model");
+          .help("Every canvas begins with <s>: what draftlab's trainer shows a model.");
     }
   };
   explicit Transduce(const Options& options) : ListedTask("transduce"), options_(options) {
