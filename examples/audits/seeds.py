@@ -42,7 +42,7 @@ def judged(sampler, seed):
 
 
 def claim(path, name, seed):
-    """Whether nobody has this one yet; it is this process's then."""
+    """Says whether nobody has this one yet; it is this process's then."""
     with open(path, "a+") as results:
         fcntl.flock(results, fcntl.LOCK_EX)
         results.seek(0)

@@ -114,7 +114,7 @@ class Step:
         carry = header.get("carry")
         self.carry = None if carry is None else laws.Carry(scope, *carry)
 
-    # What is yielded.
+    # A drafter or verifier yields what these methods return.
 
     def ask(
         self,

@@ -38,7 +38,7 @@ class Arrays(Mapping[str, np.ndarray]):
         self._places: Dict[str, Tuple[str, Sequence[int], int, int]] = {}
 
     def _find(self) -> None:
-        """Where each one is."""
+        """Notes where each array is."""
         at = 0
         for name, kind, shape in self._listed:
             count = 1
@@ -86,11 +86,11 @@ class Wire:
         self._begin = self._end = 0
 
     def limit(self, header: int, payload: int) -> None:
-        """What this side accepts from now on, in bytes."""
+        """Sets what this side accepts from now on, in bytes."""
         self.most_header, self.most_payload = header, payload
 
     def heed(self, limits: Dict[str, int]) -> None:
-        """What the other side announced that it accepts, in bytes."""
+        """Sets what the other side announced that it accepts, in bytes."""
         self.their_header, self.their_payload = limits["header"], limits["payload"]
 
     def _check(self, header: int, payload: int) -> None:

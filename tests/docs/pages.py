@@ -72,7 +72,7 @@ def stale_copies(source, page):
 
 
 def options_table(program, section):
-    """What `describe` prints of a section, as a table; None where there is no such section."""
+    """Returns what `describe` prints of a section, as a table; None where there is none."""
     told = subprocess.run([program, "describe", section], capture_output=True, text=True,
                           check=False)
     if told.returncode:

@@ -160,7 +160,7 @@ def end_children():
 
 
 def samples(compare, disk):
-    """On the disk, of all traces: a trace that is merged holds what its units held."""
+    """Checks all traces on the disk: a trace that is merged holds what its units held."""
     traces = [
         file
         for file in disk.root.rglob("*.h5")

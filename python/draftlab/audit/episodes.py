@@ -16,7 +16,7 @@ from draftlab.audit.toys import Toy
 
 
 def length_of(sampler: Sampler, toy: Toy) -> int:
-    """How many tokens the law that is compared is about."""
+    """The number of tokens that the compared law is about."""
     if toy.steps > 1:
         return toy.steps
     return (len(sampler.tree) if sampler.tree else toy.drafts) + 1

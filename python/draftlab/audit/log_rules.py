@@ -41,7 +41,7 @@ class Decision:
 
     @property
     def tests(self) -> int:
-        """How many drafts were tested: those accepted, and the one that was not."""
+        """The number of drafts that were tested: those accepted, and the one that was not."""
         return min(self.accepted + 1, len(self.drafts))
 
     def ratio(self, i: int) -> Optional[float]:
@@ -123,7 +123,7 @@ def _rows(value, key, where, count) -> Optional[np.ndarray]:
 
 
 def violations(d: Decision) -> List[Violation]:
-    """What of a decision cannot happen under the rule that it names."""
+    """Returns what of a decision cannot happen under the rule that it names."""
     found: List[Violation] = []
 
     def broken(kind: str, what: str) -> None:

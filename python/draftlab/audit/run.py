@@ -32,7 +32,7 @@ _MOST_DRAWN = ("two residual tokens", "reversed", "by context", "whole sequence"
 
 
 def affordable(sampler: Sampler, toy: Toy, detectable: float, seconds: float) -> int:
-    """How many toys such as this one can be drawn from so often that `detectable` is found."""
+    """Counts the toys such as this one that can be drawn from until `detectable` is found."""
     probe = draw(sampler, toy, Plan(0.08, 60.0, seed=7))  # This takes some ten thousand draws.
     if not probe.drawn:
         return 0
@@ -115,7 +115,7 @@ def _findings(sampler, battery, level, seed, began) -> List[Finding]:
 
 
 def _few(toys: List[Toy], most: int) -> List[Toy]:
-    """Those that show most of what can only be drawn, since each takes long."""
+    """Returns the toys that show most of what can only be drawn, since each takes long."""
     small = [toy for toy in toys if toy.vocabulary ** (toy.drafts + 1) <= 27]
     rank = {name: i for i, name in enumerate(_MOST_DRAWN)}
     return sorted(small or toys, key=lambda toy: rank.get(toy.name, len(rank)))[:most]

@@ -37,7 +37,7 @@ _WORTH_REPORTING = 32768  # A bias is worth printing after so many cells.
 
 @dataclass
 class Sampled:
-    """What draws say."""
+    """What the draws from a toy show."""
 
     draws: int
     variation: float
@@ -62,17 +62,17 @@ class Bounds:
 
     @property
     def variance(self) -> float:
-        """V, from above."""
+        """The upper bound of the variance V."""
         most = 0.5 * self.log
         return (math.sqrt(most) + math.sqrt(most + self.differed)) ** 2 / (4 * self.cells**2)
 
     def mean(self, target: np.ndarray) -> float:
-        """Of T under the target."""
+        """The largest mean that T can have under the target."""
         plain = 0.5 * float(np.sqrt(target * (1 - target) / (2 * self.cells)).sum())
         return min(plain, math.sqrt(target.size * self.variance / 2))
 
     def above(self, mean: float) -> float:
-        """By which T leaves its mean upwards."""
+        """The most by which T exceeds its mean."""
         one = 1 / (2 * self.cells)
         known = self.variance + 2 * one * mean
         part = 3 * one * self.log
@@ -80,7 +80,7 @@ class Bounds:
         return min(klein_rio, self.hoeffding(self.log))
 
     def event(self, log: float) -> float:
-        """By which the frequency of one event leaves its mean, one way."""
+        """The most by which the frequency of one event leaves its mean in one direction."""
         bernstein = math.sqrt(2 * self.variance * log) + log / (6 * self.cells)
         return min(bernstein, self.hoeffding(log))
 

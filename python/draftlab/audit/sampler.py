@@ -56,7 +56,7 @@ class Sampler:
 
     @property
     def asks(self) -> bool:
-        """Whether it asks the audit for its numbers; else they are caught or sampled."""
+        """Says whether it asks the audit for its numbers; else they are caught or sampled."""
         return "random" in self.extras
 
     @property
@@ -116,7 +116,7 @@ def sampler_of(subject) -> Sampler:
 
 
 def samplers_of(module) -> List[Sampler]:
-    """Every marked sampler of a module, in the order in which they were written."""
+    """Returns every marked sampler of a module, in the order in which they were written."""
     found = [getattr(value, MARK) for value in vars(module).values() if hasattr(value, MARK)]
     return list({id(made): made for made in found}.values())
 
@@ -157,7 +157,7 @@ def _has(cell) -> bool:
 
 
 def _plain_data(names) -> dict:
-    """Those of `names` that hold data: numbers, text, containers, arrays and generators."""
+    """Returns those of `names` that hold data: numbers, text, containers, arrays and generators."""
     kept = {}
     for name, value in names.items():
         if isinstance(name, str) and name.startswith("__"):

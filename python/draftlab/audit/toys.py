@@ -154,7 +154,7 @@ def special(drafts: int) -> List[Toy]:
 
 
 def thorough(most: int, seed: int) -> List[Toy]:
-    """What only the full battery has: wider, deeper and many random laws."""
+    """The toys that only the full battery has: wider, deeper and many random laws."""
     toys = [Toy("wide", 16, 1, _hashed(16, 41), _hashed(16, 42)),
             Toy("wide, no zeros", 32, 1, _hashed(32, 43), _hashed(32, 44))]
     for number in range(10):

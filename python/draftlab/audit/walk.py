@@ -86,7 +86,7 @@ class Walker:
         return self.walk
 
     def answer(self, before, u, stream):
-        """What happens after the number `u`: the outcome, and every law asked on the way."""
+        """Returns what follows the number `u`: the outcome, and every law asked on the way."""
         outcome, script = self.play(before + [u], stream)
         later = script.asked[len(before) + 1 :]
         laws = tuple(None if law is None else tuple(round(p, 11) for p in law) for law in later)
