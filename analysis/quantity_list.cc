@@ -228,6 +228,7 @@ const Quantity& Quantities::find(const std::string& name) const {
   }
   const std::string near = nearest(name, names);
   throw UsageError("there is no metric '{}' in these traces; {}", name,
-                   near.empty() ? "--metric help lists them" : "did you mean '" + near + "'?");
+                   near.empty() ? "draftlab report FILE --metric help lists them"
+                                : "did you mean '" + near + "'?");
 }
 }  // namespace draftlab

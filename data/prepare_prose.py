@@ -3,9 +3,10 @@
 
 Usage: prepare_prose.py FOLDER OUTPUT
 
-FOLDER holds aesop/, classic-childrens-books/, eltec-eng/ and fairytaleqa/ (data/README.md says where they come from); what
-is missing is skipped. Markup is dropped, white space collapsed, and paragraphs of one book are joined until a document has
-at least LEAST characters, so that dialogue does not fall into one-line documents.
+FOLDER holds aesop/, classic-childrens-books/, eltec-eng/ and fairytaleqa/ (data/README.md says
+where they come from); what is missing is skipped. Markup is dropped, white space collapsed, and
+paragraphs of one book are joined until a document has at least LEAST characters, so that dialogue
+does not fall into one-line documents.
 """
 
 import csv
@@ -63,7 +64,11 @@ def markdown_books(folder):
         body = re.sub(r"\A---\n.*?\n---\n", "", book, flags=re.S)
         body = re.sub(r"!\[[^\]]*\]\([^)]*\)|<[^>]+>", " ", body)
         body = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", body)
-        paragraphs = [p for p in re.split(r"\n\s*\n", body) if not p.lstrip().startswith(("#", "|", "* * *"))]
+        paragraphs = [
+            p
+            for p in re.split(r"\n\s*\n", body)
+            if not p.lstrip().startswith(("#", "|", "* * *"))
+        ]
         yield from joined(tidy(re.sub(r"[*_`\\]|^>\s?", "", p, flags=re.M)) for p in paragraphs)
 
 
@@ -72,12 +77,18 @@ def tei_novels(folder):
         body = re.search(r"<body\b.*</body>", novel, flags=re.S)
         body = re.sub(r"<pb\b[^>]*/>\s*\]?", " ", body.group(0) if body else "")
         body = re.sub(r"<(note|head|ref)\b.*?</\1>", " ", body, flags=re.S)
-        yield from joined(tidy(re.sub(r"<[^>]+>", " ", p)) for p in re.findall(r"<p\b[^>]*>(.*?)</p>", body, flags=re.S))
+        paragraphs = re.findall(r"<p\b[^>]*>(.*?)</p>", body, flags=re.S)
+        yield from joined(tidy(re.sub(r"<[^>]+>", " ", p)) for p in paragraphs)
 
 
 def main():
     folder, output = Path(sys.argv[1]), Path(sys.argv[2])
-    sources = {"aesop": aesop, "fairytaleqa": fairytales, "classic-childrens-books": markdown_books, "eltec-eng": tei_novels}
+    sources = {
+        "aesop": aesop,
+        "fairytaleqa": fairytales,
+        "classic-childrens-books": markdown_books,
+        "eltec-eng": tei_novels,
+    }
     with open(output, "w") as out:
         for name, read in sources.items():
             count = size = 0

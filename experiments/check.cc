@@ -66,7 +66,9 @@ int check(const CommandLine& line, const Registries& registries) {
   for (const std::string& path : line.paths) {
     Faults faults;
     const Config config = Config::read(path, line.overrides, faults);
-    const std::vector<Cell> cells = expand(config, registries, faults);
+    // What follows from a line that cannot be read is not said.
+    std::vector<Cell> cells;
+    if (faults.empty()) cells = expand(config, registries, faults);
     for (const std::string& sentence : faults.sentences()) all.add(sentence);
     if (!faults.empty()) continue;
     std::cout << path << ": " << cells.size() << (cells.size() == 1 ? " cell\n" : " cells\n");

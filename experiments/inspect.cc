@@ -56,7 +56,8 @@ int inspect_trace(const InspectFlags& flags, const CommandLine& line, const Regi
     return 0;
   }
   if (flags.run >= static_cast<std::int64_t>(trace.runs().size()))
-    throw UsageError("'{}' has no run {}", trace.path(), flags.run);
+    throw UsageError("'{}' has runs 0 to {}, and run {} was asked for", trace.path(),
+                     trace.runs().size() - 1, flags.run);
   if (!flags.png.empty()) {
     std::cout << write_sheet(
         trace, flags.png, {flags.sample, flags.images, static_cast<int>(flags.run), !flags.plain});

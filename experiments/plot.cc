@@ -15,22 +15,30 @@ struct PlotFlags {
   void declare(OptionSet& set) {
     set.add("figure", &files.figures)
         .help(
-            "pareto, acceptance, progress, ar, calibration, router, cost, heat, axis, machine, "
-            "training.");
+            "Figures, separated by commas: all that the trace has the columns for, or pareto, "
+            "acceptance, progress, ar, calibration, router, cost, heat, axis, machine, training. "
+            "docs/REPORTS.md says what each shows.");
     set.add("out", &files.out)
-        .help("Folder for pictures, data and scripts; without it PATH-figures.");
+        .help("Folder of pictures, their data and their scripts; without it PATH-figures.");
     set.add("format", &files.formats).help("Formats of the pictures: svg, png, pdf.");
-    set.add("width", &request.width).help("One column of a page, or both.");
+    set.add("width", &request.width)
+        .help("Whether a figure fills one column of a page (single) or both (double).");
     set.add("series", &request.series)
-        .help("Config keys whose values are colours; `arm` is an arm's label.");
+        .help(
+            "Config keys whose values are told apart by colour; `arm` stands for an arm's label.");
     set.add("along", &request.along)
-        .help("Config key whose values are markers, or the axis, of an arm's series.");
-    set.add("score", &request.score).help("Metric upwards in pareto and axis, in heat's cells.");
-    set.add("speed", &request.speed).help("Metric across in pareto.");
-    set.add("axes", &request.axes).help("KEY,KEY of heat; KEY of axis.");
+        .help(
+            "Config key whose values are the points of a series: markers, or places on the axis.");
+    set.add("score", &request.score)
+        .help("Metric that pareto and axis draw upwards, and that heat writes into its cells.");
+    set.add("speed", &request.speed).help("Metric that pareto draws from left to right.");
+    set.add("axes", &request.axes)
+        .help("Config keys that span heat (KEY,KEY), or the one along which axis is drawn (KEY).");
     set.add("ties", &request.order.ties)
-        .help("Of ar: the tokens of one step in the order committed, or by position.");
-    set.add("by", &request.by).help("Config keys whose values make a series.");
+        .help("How ar orders the tokens of one step: as they were committed, or by position.");
+    set.add("by", &request.by)
+        .help(
+            "Config keys that group the arms; arms that differ in other keys are taken together.");
     set.add("baseline", &request.baseline)
         .help("The arm that others are compared with, \"key=value ...\".");
   }

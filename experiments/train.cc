@@ -89,10 +89,11 @@ int train(const TrainFlags& flags, const CommandLine& line, const Registries& re
   for (const Cell& cell : cells) compositions.push_back(compose(cell.config, registries, faults));
   faults.raise();
   for (const Composition& composition : compositions) {
-    const std::string& dtype = composition.run.machine.dtype;
-    if (dtype == "q8" || dtype == "q4")
+    const Precision dtype = composition.run.machine.dtype;
+    if (is_quantised(dtype))
       throw ConfigError(
-          "run.dtype = {} rounds weights that are read; training is done in f32 or bf16", dtype);
+          "run.dtype = {} rounds weights that are read; training is done in f32 or bf16",
+          word(dtype));
   }
 
   const std::string out =

@@ -1,6 +1,6 @@
 // The list of all plugins of the tree, one line each: X(KIND, NAME) is the file NAME.cc below the
-// folder of its kind. A line without a file does not link, and the configuration of the build
-// refuses a file without a line, so what `draftlab list` shows is what there is.
+// folder of its kind. The configuration of the build refuses a line without a file, and a file
+// without a line, so what `draftlab list` shows is what there is.
 #pragma once
 
 #define DRAFTLAB_BUILTIN_PLUGINS(X) \

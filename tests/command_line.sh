@@ -86,6 +86,13 @@ expect 78 "bad.ini:6: [decode] draft_length = 0 must be in [1, 4096]" check "$fo
 expect 78 "--run.threads: [run] threads = -1 must be in [0, 4096]" check "$folder/good.ini" \
   --threads -1
 expect 64 "did you mean --resume" run "$folder/good.ini" --resum
+# What follows from a line that cannot be read is not said.
+printf 'model table\n' > "$folder/line.ini"
+expect 78 "line.ini:1: 'model table' is neither [section], key = value nor # comment" check \
+  "$folder/line.ini"
+[ "$(printf '%s\n' "$said" | wc -l)" -eq 1 ] || { echo "check also said: $said"; failed=1; }
+grep -v reference "$folder/good.ini" > "$folder/alone.ini"
+expect 78 "alone.ini names no reference; write [reference]" certify "$folder/alone.ini"
 expect 64 "needs a value" check "$folder/good.ini" --decode.top_k
 expect 65 "does not exist" check "$folder/none.ini"
 expect 78 "does not exist" list --plugin "$folder/none.so"

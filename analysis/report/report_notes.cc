@@ -21,7 +21,9 @@ void add_timing_note(const Noted& noted, bool interleaved, Report& report) {
     if (sample.counts) repeats = std::max(repeats, ++times[{sample.arm, sample.prompt}]);
   std::string note = "Intervals of seconds do not see the machine's own noise";
   if (repeats < 3)
-    note += ": " + counted(repeats, "repeat") + " of a prompt were timed, and three are the least";
+    note += ": " + counted(repeats, "repeat") +
+            (repeats == 1 ? " of a prompt was timed" : " of a prompt were timed") +
+            ", and three are the least";
   if (!interleaved) note += "; the arms took no turns in one process";
   report.notes.push_back(note + ".");
 }

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
 #include <numeric>
+#include <tuple>
 
 namespace draftlab {
 namespace {
@@ -26,6 +29,17 @@ int edit_distance(const std::string& a, const std::string& b) {
   return last[b.size()];
 }
 
+// Returns the file and the line that a sentence such as "a.ini:7: ..." is about; line 0 when it
+// names none.
+std::pair<std::string, long> place_of(const std::string& sentence) {
+  const std::size_t end = sentence.find(": ");
+  const std::size_t colon = sentence.rfind(':', end == std::string::npos ? end : end - 1);
+  if (end == std::string::npos || colon == std::string::npos || colon + 1 >= end) return {};
+  const std::string digits = sentence.substr(colon + 1, end - colon - 1);
+  if (digits.find_first_not_of("0123456789") != std::string::npos) return {};
+  return {sentence.substr(0, colon), std::atol(digits.c_str())};
+}
+
 }  // namespace
 
 std::string filled_in(fmt::string_view form, fmt::format_args values) {
@@ -34,8 +48,16 @@ std::string filled_in(fmt::string_view form, fmt::format_args values) {
 
 void Faults::raise() const {
   if (empty()) return;
+  // The order of a sentence: that of its file (or of itself, where it names none), then its line.
+  std::vector<std::tuple<std::size_t, long, std::size_t>> order;
+  std::map<std::string, std::size_t> files;
+  for (std::size_t i = 0; i < sentences_.size(); ++i) {
+    const auto [file, line] = place_of(sentences_[i]);
+    order.emplace_back(line > 0 ? files.emplace(file, i).first->second : i, line, i);
+  }
+  std::sort(order.begin(), order.end());
   std::string text;
-  for (const std::string& sentence : sentences_) text += (text.empty() ? "" : "\n") + sentence;
+  for (const auto& [file, line, i] : order) text += (text.empty() ? "" : "\n") + sentences_[i];
   throw ConfigError(text);
 }
 

@@ -65,7 +65,8 @@ class Faults {
   }
   bool empty() const { return sentences_.empty(); }
   const std::vector<std::string>& sentences() const { return sentences_; }
-  // Throws ConfigError with one sentence a line when there is any fault.
+  // Throws ConfigError with one sentence a line when there is any fault. Those about one file stand
+  // in the order of its lines.
   void raise() const;
 
  private:

@@ -103,9 +103,8 @@ void RunOptions::declare(OptionSet& set) {
       .help(
           "Refuse a model whose answers may depend on what shares its forward: decisions are then "
           "exactly those of batch 1.");
-  set.add("device", &machine.device).one_of({"cpu", "cuda"}).help("Where models run.");
+  set.add("device", &machine.device).help("Where models run.");
   set.add("dtype", &machine.dtype)
-      .one_of({"f32", "bf16", "q8", "q4"})
       .help("Precision of a model's weights and products; q8 and q4 round weights when loading.");
   set.add("threads", &machine.threads)
       .in(0, 4096)

@@ -117,8 +117,9 @@ class Reader {
                    std::vector<Config::Entry>& entries, std::vector<Config::Entry>& includes) {
     std::string title, section;
     std::map<std::string, int> first_line;
-    // `known` says whether the section has a name.
-    bool opening = true, known = true;
+    // `known` says whether the section has a name, and `unfinished` whether the last entry's value
+    // ends in a comma, so that it goes on in the next line that is indented.
+    bool opening = true, known = true, unfinished = false;
     int number = 0;
     for (std::size_t begin = text.compare(0, 3, "\xef\xbb\xbf") == 0 ? 3 : 0;
          begin < text.size();) {
@@ -141,8 +142,15 @@ class Reader {
         continue;
       }
       opening = false;
+      const bool indented = line.starts_with(' ') || line.starts_with('\t');
       line = trimmed(without_comment(line));
       if (line.empty()) continue;
+      if (unfinished && indented) {
+        entries.back().value += " " + line;
+        unfinished = line.ends_with(',');
+        continue;
+      }
+      unfinished = false;
       if (line.front() == '[') {
         const bool closed = line.back() == ']';
         section = trimmed(line.substr(1, line.size() - (closed ? 2 : 1)));
@@ -170,10 +178,12 @@ class Reader {
       }
       if (!known) continue;
       const auto [place, fresh] = first_line.emplace(entry.key, number);
-      if (!fresh)
+      if (!fresh) {
         faults_.add("{}: {} is set twice, first in line {}", where, entry.key, place->second);
-      else
-        entries.push_back(std::move(entry));
+        continue;
+      }
+      unfinished = entry.value.ends_with(',');
+      entries.push_back(std::move(entry));
     }
     return title;
   }

@@ -14,8 +14,8 @@ Config reference_of(const Config& config) {
   const auto overrides = config.section("reference");
   if (overrides.empty()) {
     throw ConfigError(
-        "the config names no reference; write [reference] with what it changes, such as drafter = "
-        "stepwise");
+        "{} names no reference; write [reference] with what it changes, such as drafter = stepwise",
+        file_of(config));
   }
   for (const Config::Entry* entry : overrides) {
     reference.set(

@@ -200,8 +200,8 @@ class Registry {
 
  private:
   void insert(Entry entry) {
-    if (find(entry.name))
-      throw Fault("{} '{}' is registered twice, the second time by {}", kind_, entry.name,
+    if (const Entry* const first = find(entry.name))
+      throw Fault("{} '{}' is registered twice, by {} and by {}", kind_, entry.name, first->source,
                   entry.source);
     entries_.push_back(std::move(entry));
   }

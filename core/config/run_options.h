@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/model/model.h"
+#include "core/model/machine.h"
 
 namespace draftlab {
 

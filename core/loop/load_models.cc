@@ -9,7 +9,8 @@
 namespace draftlab {
 
 std::shared_ptr<Model> load(const Bound<Model>& bound, const Machine& machine, Loaded& loaded) {
-  std::string key = bound.name + "\n" + machine.device + "\n" + machine.dtype;
+  std::string key = bound.name;
+  key.append("\n").append(word(machine.device)).append("\n").append(word(machine.dtype));
   for (const auto& [option, value] : bound.values) key += "\n" + option + "=" + value;
   std::shared_ptr<Model>& model = loaded[key];
   if (!model) {

@@ -81,9 +81,9 @@ AcceptanceSums acceptance_sums(std::span<const SampleRow> samples);
 struct AtDepth {
   // The verified steps that drafted this deep.
   std::int64_t drafted = 0;
-  // The steps of these in which the walk arrived here.
+  // Of these, the steps in which all drafts before this one were accepted.
   std::int64_t reached = 0;
-  // The steps of these in which this draft was accepted.
+  // Of these, the steps in which this draft was accepted.
   std::int64_t accepted = 0;
   // Returns accepted / drafted.
   double rate() const;

@@ -14,6 +14,7 @@
 
 #include "core/model/blocks.h"
 #include "core/model/canvas.h"
+#include "core/model/machine.h"
 #include "core/model/question.h"
 
 namespace draftlab {
@@ -96,18 +97,6 @@ struct ModelFacts {
   // The view of the questions that parts ask about vector tokens: causal for chains, bidirectional
   // for branches.
   View view = View::causal;
-};
-
-// The device that a model runs on, and how it computes there.
-struct Machine {
-  // The device: cpu or cuda.
-  std::string device = "cpu";
-  // The number format: f32 or bf16.
-  std::string dtype = "f32";
-  // The number of threads; 0 takes as many as the affinity mask allows.
-  int threads = 0;
-  // Refuses a model whose answers may depend on what else its forward computes.
-  bool fixed_shape = false;
 };
 
 class Model {

@@ -85,7 +85,11 @@ double Chance::normal(const Site& site) {
 
 void Chance::use(const Site& site) {
   if (!used_.insert(site).second)
-    throw Fault("site {} was drawn twice in one decode", to_string(site));
+    throw Fault(
+        "site {} was drawn twice in one decode; every draw has a position, purpose or attempt of "
+        "its "
+        "own",
+        to_string(site));
 }
 
 std::size_t Chance::Hash::operator()(const Site& site) const {

@@ -97,8 +97,8 @@ Provenance provenance(const Machine& machine, std::int64_t seed) {
   made.started = utc_now();
   made.threads = machine.threads > 0 ? machine.threads : usable_threads();
   made.seed = seed;
-  made.device = machine.device;
-  made.dtype = machine.dtype;
+  made.device = word(machine.device);
+  made.dtype = word(machine.dtype);
   return made;
 }
 

@@ -75,7 +75,7 @@ class TraceWriter final : public TraceSink {
   Columns samples_{Table::sample}, steps_{Table::step}, tokens_{Table::token},
       drafted_{Table::draft};
   std::function<std::string(int, Token)> spell_;
-  // By speller: which tokens occur in what is buffered.
+  // For each speller, the tokens that occur in what is buffered.
   std::map<std::int32_t, std::vector<bool>> occurring_;
   std::set<Key> done_, buffered_;
   // The name that our units carry.

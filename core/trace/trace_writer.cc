@@ -18,6 +18,7 @@
 #include "core/base/files.h"
 #include "core/base/log.h"
 #include "core/base/process.h"
+#include "core/base/text.h"
 #include "core/base/words.h"
 #include "core/trace/hdf5_columns.h"
 #include "core/trace/provenance.h"
@@ -146,8 +147,16 @@ void TraceWriter::adopt(const std::string& path) {
         path, what, there, here);
   };
   const Columns stored = load(file, Table::run, {}, 0, file.rows(Table::run));
-  if (stored.rows() != static_cast<std::int64_t>(runs_.size()))
-    differs("number of runs", std::to_string(stored.rows()), std::to_string(runs_.size()));
+  if (stored.rows() != static_cast<std::int64_t>(runs_.size())) {
+    std::vector<std::string> there, here;
+    for (std::int64_t i = 0; i < stored.rows(); ++i) {
+      RunRow run;
+      stored.get(i, run);
+      there.push_back(run.arm);
+    }
+    for (const RunRow& run : runs_) here.push_back(run.arm);
+    differs("list of arms", joined(there), joined(here));
+  }
   for (std::int64_t i = 0; i < stored.rows(); ++i) {
     RunRow run;
     stored.get(i, run);

@@ -5,7 +5,8 @@ docs/results/audits.md.
 
 A seed chooses what is drawn, and the ten random laws of the full battery, which every sampler that
 can be walked gets with each seed. One that can only be drawn from gets one toy a seed, drawn from
-until a total variation of 0.005 would have been found with probability 0.99. What stands in RESULTS.jsonl already is not done again; two processes may share it.
+until a total variation of 0.005 would have been found with probability 0.99. What stands in
+RESULTS.jsonl already is not done again; two processes may share it.
 """
 
 import fcntl
@@ -42,7 +43,7 @@ def judged(sampler, seed):
 
 
 def claim(path, name, seed):
-    """Whether nobody has this one yet; it is this process's then."""
+    """Says whether nobody has this one yet; it is this process's then."""
     with open(path, "a+") as results:
         fcntl.flock(results, fcntl.LOCK_EX)
         results.seek(0)

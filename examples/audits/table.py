@@ -62,7 +62,7 @@ def processor() -> str:
 
 
 def samplers_in(path):
-    """Those of a file; none, and a word about it, where something that it needs is missing."""
+    """Returns the samplers of a file; says so and returns none where something is missing."""
     try:
         return samplers_of(importlib.import_module(path.stem))
     except ModuleNotFoundError as missing:

@@ -1,5 +1,5 @@
-"""Samplers in torch, which draw by themselves as engines do: torch.rand for the tests, multinomial or
-a race of exponentials for the replacement. They are audited where torch for Python is installed.
+"""Samplers in torch, which draw by themselves as engines do: torch.rand for the tests, multinomial
+or a race of exponentials for the replacement. They are audited where torch for Python is installed.
 
 A race of exponentials (the largest of p / e) has no thresholds to bisect, so it is drawn from. One
 number for all tests of a chain is right for one draft and wrong for two: a rejection at the second

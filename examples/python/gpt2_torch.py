@@ -1,6 +1,7 @@
 """GPT-2 in torch, on whatever device `run.device` names, from a folder in Hugging Face's names.
 
-    ./draftlab run CONFIG --plugin examples/python/gpt2_torch.py --model gpt2-torch --model.gpt2-torch.checkpoint FOLDER
+    ./draftlab run CONFIG --plugin examples/python/gpt2_torch.py --model gpt2-torch \\
+        --model.gpt2-torch.checkpoint FOLDER
 
 It is stateless: the package lays every question out as rows. torch for Python is Debian's
 python3-torch, or any other.
@@ -17,7 +18,7 @@ from sdar_numpy import read_safetensors
 
 
 class Network(torch.nn.Module):
-    """The transformer: learned positions, layer norms with biases, GELU by tanh, tied embeddings."""
+    """The transformer: learned positions, norms with biases, GELU by tanh, tied embeddings."""
 
     def __init__(self, folder, dtype):
         super().__init__()

@@ -1,7 +1,9 @@
 """A block-diffusion model (SDAR) in numpy, stateless and with a cache of finished blocks.
 
-    ./draftlab run configs/base/arithmetic.ini --plugin examples/python/sdar_numpy.py --model sdar-numpy --limit 10
-    ./draftlab run configs/base/arithmetic.ini --plugin examples/python/sdar_numpy.py --model sdar-cached --limit 10
+    ./draftlab run configs/base/arithmetic.ini --plugin examples/python/sdar_numpy.py \\
+        --model sdar-numpy --limit 10
+
+and the same with --model sdar-cached.
 
 Both read a checkpoint folder in Hugging Face's names and commit the tokens that the C++ model
 commits in f32: tests/python/test_sdar.py compares them.
@@ -190,7 +192,7 @@ class SdarCached(Checkpoint, dl.CachedModel):
         is_final[list(question.canvas.tentative)] = False
         until = len(tokens) if is_final.all() else int(np.argmin(is_final))
         if until < len(tokens):
-            until = int(np.argmax(block == block[until]))  # whole blocks only
+            until = int(np.argmax(block == block[until]))  # Only whole blocks are kept.
         same = 0
         while same < min(len(memory.tokens), until) and memory.tokens[same] == tokens[same]:
             same += 1
@@ -203,8 +205,9 @@ class SdarCached(Checkpoint, dl.CachedModel):
             memory.append(made, tokens[places].tolist())
 
     def rows(self, memory, question):
-        """Tokens, positions, what each sees, and which rows answer: the block with its masks; or, in
-        the causal view, what was drafted, and a masked row for each position that is asked."""
+        """Returns tokens, positions, what each sees, and which rows answer: the block with its
+        masks; or, in the causal view, what was drafted, and a masked row for each position that is
+        asked."""
         begin, block = len(memory.tokens), question.block_of()
         ids, places, seen, answers = [], [], [], []
 

@@ -194,7 +194,7 @@ int bench_as_arm(const BenchFlags& flags, const CommandLine& line, const Registr
               options.shape.c_str(), static_cast<long long>(options.length),
               static_cast<long long>(cached.prompt_tokens),
               static_cast<long long>(composition.decode.draft_length),
-              composition.run.machine.dtype.c_str(), composition.run.machine.threads);
+              word(composition.run.machine.dtype).data(), composition.run.machine.threads);
   print("cached rows", with, rows_each(cached.counts));
   print("both streams whole", without, rows_each(whole.counts));
   std::printf("  ratio %.1f (standard error %.1f)\n", ratio, error);
@@ -205,7 +205,7 @@ int bench_as_arm(const BenchFlags& flags, const CommandLine& line, const Registr
                                  {"length", options.length},
                                  {"prompt_tokens", cached.prompt_tokens},
                                  {"draft_length", composition.decode.draft_length},
-                                 {"dtype", composition.run.machine.dtype},
+                                 {"dtype", word(composition.run.machine.dtype)},
                                  {"threads", composition.run.machine.threads},
                                  {"cached_forwards", with.count},
                                  {"cached_seconds", with.mean},

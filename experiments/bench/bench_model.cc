@@ -182,8 +182,14 @@ std::int64_t memory(const char* field) {
 }
 
 // In q8 and q4 a block of 32 weights has a scale of two bytes.
-double bytes_of_weight(const std::string& dtype) {
-  return dtype == "f32" ? 4 : dtype == "bf16" ? 2 : dtype == "q8" ? 34.0 / 32 : 18.0 / 32;
+double bytes_of_weight(Precision precision) {
+  switch (precision) {
+    case Precision::f32: return 4;
+    case Precision::bf16: return 2;
+    case Precision::q8: return 34.0 / 32;
+    case Precision::q4: return 18.0 / 32;
+  }
+  throw Fault("a precision of an unknown size");
 }
 
 }  // namespace
@@ -222,14 +228,14 @@ int bench_model(const BenchFlags& flags, const CommandLine& line, const Registri
     if (key.rfind("bench.", 0) != 0) config.set({key, value, "--" + key});
   const Composition composition = compose(config, registries, faults);
   faults.raise();
-  const std::string& dtype = composition.run.machine.dtype;
+  const Precision dtype = composition.run.machine.dtype;
   // The best that the machine does is measured in what x is multiplied in.
-  const bool bf16 = dtype == "bf16";
+  const bool bf16 = dtype == Precision::bf16;
   const double size = bytes_of_weight(dtype);
   const int threads =
       composition.run.machine.threads > 0 ? composition.run.machine.threads : usable_threads();
   if (!made.path.empty())
-    write_random_weights(folder, dtype == "f32" ? ElementType::f32 : ElementType::bf16);
+    write_random_weights(folder, dtype == Precision::f32 ? ElementType::f32 : ElementType::bf16);
 
   static const auto product_speed = reinterpret_cast<decltype(&draftlab_product_speed)>(
       module_function("draftlab_torch", "draftlab_product_speed"));
@@ -247,8 +253,8 @@ int bench_model(const BenchFlags& flags, const CommandLine& line, const Registri
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (entry.path().extension() == ".safetensors") stored += entry.file_size();
   std::printf("%s: %s, %lld parameters, %s, threads %d\n", line.paths[1].c_str(),
-              facts.family.c_str(), static_cast<long long>(facts.parameters),
-              composition.run.machine.dtype.c_str(), threads);
+              facts.family.c_str(), static_cast<long long>(facts.parameters), word(dtype).data(),
+              threads);
   std::printf(
       "  loaded in %.1f s; %.2f GB of files; at most %.2f GB resident (%.2f GB before), which is "
       "%.2f of the files more\n",
@@ -326,16 +332,11 @@ int bench_model(const BenchFlags& flags, const CommandLine& line, const Registri
       1e-9 * product, 1e-9 * library, 1e-9 * read);
   std::printf("  %-14s %6s %10s %10s %10s %8s %10s\n", "pass", "rows", "ms", "GFLOP/s",
               "of product", "GB/s", "of read");
-  Json out{{"shape", line.paths[1]},
-           {"family", facts.family},
-           {"dtype", composition.run.machine.dtype},
-           {"threads", threads},
-           {"load_seconds", load_seconds},
-           {"file_bytes", stored},
-           {"resident_bytes", peak},
-           {"resident_bytes_before", before},
-           {"product_flops", product},
-           {"libtorch_product_flops", library},
+  Json out{{"shape", line.paths[1]},       {"family", facts.family},
+           {"dtype", word(dtype)},         {"threads", threads},
+           {"load_seconds", load_seconds}, {"file_bytes", stored},
+           {"resident_bytes", peak},       {"resident_bytes_before", before},
+           {"product_flops", product},     {"libtorch_product_flops", library},
            {"read_bytes_per_second", read}};
   for (std::size_t i = 0; i < all.size(); ++i) {
     const double flops = work.operations(rows[i], asked[i], seen(i)) / seconds[i],

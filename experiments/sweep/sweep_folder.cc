@@ -226,7 +226,7 @@ void SweepFolder::load(const Registries& registries) {
     std::string inputs = described(arm.task);
     for (const auto& [role, model] : arm.models) made.model += role + ":" + described(model) + "\n";
     for (const auto& [role, model] : arm.models) inputs += " " + role + ":" + checkpoint_of(model);
-    made.model += arm.run.machine.device + " " + arm.run.machine.dtype;
+    made.model.append(word(arm.run.machine.device)).append(" ").append(word(arm.run.machine.dtype));
     if (!inputs_.count(inputs)) {
       Inputs& known = inputs_[inputs];
       known.checkpoint = checkpoint_of(arm.models.at(""));

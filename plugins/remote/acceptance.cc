@@ -1,4 +1,4 @@
-// An acceptance rule of another process.
+// An acceptance rule that lives in another process.
 #include "plugins/remote/remote_parts.h"
 
 namespace draftlab::remote {
@@ -22,8 +22,8 @@ class RemoteAcceptance final : public RemotePart<Acceptance> {
       if (from.is_null()) return {};
       Distribution law = scope.resolve(from);
       if (law.size() != trial.target.size())
-        remote_->refuse("replaces a draft from " + std::to_string(law.size()) +
-                        " tokens, and the vocabulary has " + std::to_string(trial.target.size()));
+        remote_->refuse("replaces a draft from {} tokens, and the vocabulary has {}", law.size(),
+                        trial.target.size());
       return law;
     });
   }

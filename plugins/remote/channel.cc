@@ -15,9 +15,10 @@ namespace draftlab::remote {
 namespace {
 
 constexpr std::size_t kBuffer = 64 << 10;
-constexpr std::size_t kPrefix = 12;  // u32 bytes of the header, u64 bytes of the arrays
-// A part in Python decides in less than this. To be woken takes as long, so a short while is waited
-// through awake; whoever else has work on this core is let in meanwhile.
+// A message begins with the size of its header (u32) and that of its arrays (u64).
+constexpr std::size_t kPrefix = 12;
+// A part in Python decides in less time than this, and being woken takes as long. So a short wait
+// is spent awake, and others who have work on this core are let in meanwhile.
 constexpr std::chrono::microseconds kAwake(50);
 
 std::string reason() { return std::strerror(errno); }
@@ -50,8 +51,8 @@ void Channel::wait(short events, Clock::time_point deadline) const {
 void Channel::send(const Message& message, double seconds) {
   const std::vector<std::uint8_t> header = packed(message.header);
   if (header.size() > most_header_ || message.payload.size() > most_payload_)
-    throw Nonsense("a message of " + std::to_string(header.size() + message.payload.size()) +
-                   " bytes, more than the other side accepts");
+    throw Nonsense("a message of {} bytes, more than the other side accepts",
+                   header.size() + message.payload.size());
   std::array<std::byte, kPrefix> prefix;
   const auto header_size = static_cast<std::uint32_t>(header.size());
   const auto payload_size = static_cast<std::uint64_t>(message.payload.size());
@@ -93,7 +94,7 @@ void Channel::fill(std::byte* to, std::size_t count, Clock::time_point deadline)
       begin_ += taken, to += taken, count -= taken;
       continue;
     }
-    const bool direct = count >= kBuffer;  // what is large is not copied twice
+    const bool direct = count >= kBuffer;  // A large array is not copied twice.
     std::byte* const into = direct ? to : buffer_.data();
     const ssize_t got = ::recv(descriptor_, into, direct ? count : kBuffer, MSG_DONTWAIT);
     if (got == 0) throw Lost("the other end closed the connection");
@@ -123,8 +124,8 @@ Message Channel::receive(double seconds) {
   std::memcpy(&header_size, prefix.data(), sizeof header_size);
   std::memcpy(&payload_size, prefix.data() + sizeof header_size, sizeof payload_size);
   if (header_size > kMostHeader || payload_size > kMostPayload)
-    throw Nonsense("a message of " + std::to_string(header_size + payload_size) +
-                   " bytes, more than this side accepts");
+    throw Nonsense("a message of {} bytes, more than this side accepts",
+                   header_size + payload_size);
   std::vector<std::uint8_t> header(header_size);
   fill(reinterpret_cast<std::byte*>(header.data()), header_size, deadline);
   Message message;

@@ -1,4 +1,4 @@
-// One end of a connection: whole messages, with limits and deadlines.
+// One end of a connection sends and receives whole messages, within limits and deadlines.
 #pragma once
 
 #include <chrono>
@@ -8,11 +8,11 @@
 
 namespace draftlab::remote {
 
-// The other end is gone.
+// Says that the other end is gone.
 struct Lost : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-// It did not answer in time.
+// Says that the other end did not answer in time.
 struct TimedOut : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -26,11 +26,12 @@ class Channel {
   Channel& operator=(const Channel&) = delete;
 
   void send(const Message& message, double seconds);
-  // Refuses what is longer than announced before it takes memory.
+  // Receives a message. One that is longer than this side accepts is refused before it takes
+  // memory.
   Message receive(double seconds);
-  // Whether the other end has closed it, and nothing is left to read.
+  // Says whether the other end has closed the connection and nothing is left to read.
   bool ended() const;
-  // What the other end said it accepts.
+  // Sets the limits that the other end announced: no message may have a longer header or payload.
   void limit(std::uint64_t header, std::uint64_t payload) {
     most_header_ = header, most_payload_ = payload;
   }
@@ -41,7 +42,8 @@ class Channel {
   void fill(std::byte* to, std::size_t count, Clock::time_point deadline);
 
   int descriptor_;
-  std::vector<std::byte> buffer_;  // bytes that came with those before them
+  // Bytes that were received and not yet read stand in [begin_, end_) of the buffer.
+  std::vector<std::byte> buffer_;
   std::size_t begin_ = 0, end_ = 0;
   std::uint64_t most_header_ = kMostHeader, most_payload_ = kMostPayload;
 };

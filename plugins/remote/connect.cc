@@ -1,4 +1,4 @@
-// How another process is reached: started as a child, or found at an address.
+// Another process is reached in one of two ways: it is started as a child, or found at an address.
 #include <netdb.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -33,7 +33,7 @@ std::string python_package() {
 namespace remote {
 namespace {
 
-// The environment of a Python process: it finds the package of this program first.
+// Returns the environment of a Python process, which finds the package of this program first.
 std::vector<std::string> environment() {
   const std::string key = "PYTHONPATH=";
   std::string path;
@@ -67,28 +67,28 @@ Connected connect_unix(const std::string& address, const std::string& path) {
   sockaddr_un where{};
   where.sun_family = AF_UNIX;
   if (path.size() >= sizeof where.sun_path)
-    throw ConfigError(address + ": the path of a socket may have " +
-                      std::to_string(sizeof where.sun_path - 1) + " bytes");
+    throw ConfigError("{}: the path of a socket may have {} bytes", address,
+                      sizeof where.sun_path - 1);
   std::strcpy(where.sun_path, path.c_str());
   const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (::connect(descriptor, reinterpret_cast<sockaddr*>(&where), sizeof where) == 0)
     return connected(descriptor);
   const std::string why = std::strerror(errno);
   ::close(descriptor);
-  throw ConfigError(address + " cannot be reached: " + why);
+  throw ConfigError("{} cannot be reached: {}", address, why);
 }
 
 Connected connect_tcp(const std::string& address, const std::string& place) {
   const std::size_t colon = place.rfind(':');
   if (colon == std::string::npos)
-    throw ConfigError(address + " is no address; write tcp:HOST:PORT");
+    throw ConfigError("'{}' is no address; write tcp:HOST:PORT", address);
   std::string host = place.substr(0, colon);
   if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   if (const int error = ::getaddrinfo(host.c_str(), place.c_str() + colon + 1, &wanted, &found))
-    throw ConfigError(address + " cannot be reached: " + ::gai_strerror(error));
+    throw ConfigError("{} cannot be reached: {}", address, ::gai_strerror(error));
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
   std::string why = "no address";
   for (const addrinfo* each = found; each; each = each->ai_next) {
@@ -101,7 +101,7 @@ Connected connect_tcp(const std::string& address, const std::string& place) {
     why = std::strerror(errno);
     if (descriptor >= 0) ::close(descriptor);
   }
-  throw ConfigError(address + " cannot be reached: " + why);
+  throw ConfigError("{} cannot be reached: {}", address, why);
 }
 
 }  // namespace
@@ -109,13 +109,13 @@ Connected connect_tcp(const std::string& address, const std::string& place) {
 Connected connect_to(const std::string& address) {
   if (address.starts_with("unix:")) return connect_unix(address, address.substr(5));
   if (address.starts_with("tcp:")) return connect_tcp(address, address.substr(4));
-  throw ConfigError("'" + address + "' is no address; write unix:PATH or tcp:HOST:PORT");
+  throw ConfigError("'{}' is no address; write unix:PATH or tcp:HOST:PORT", address);
 }
 
 Connected start_python(const std::string& python, const std::string& file) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    throw ConfigError(file + ": no socket for its process: " + std::strerror(errno));
+    throw ConfigError("{}: no socket for its process: {}", file, std::strerror(errno));
   std::vector<std::string> words = {python, "-m",           "draftlab.worker",
                                     file,   "--connection", std::to_string(ends[1])};
   std::vector<std::string> variables = environment();
@@ -124,12 +124,12 @@ Connected start_python(const std::string& python, const std::string& file) {
   const pid_t process = ::fork();
   if (process == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(0);  // it died in between
-    ::signal(SIGINT, SIG_IGN);              // Ctrl-C ends draftlab, and that ends this process
+    if (::getppid() != parent) ::_exit(0);  // The parent died in between.
+    ::signal(SIGINT, SIG_IGN);              // Ctrl-C ends draftlab, and that ends this process.
     ::signal(SIGTERM, SIG_IGN);
     const int nothing = ::open("/dev/null", O_RDONLY);
     ::dup2(nothing, 0);
-    ::dup2(2, 1);  // what a part prints is no output of draftlab
+    ::dup2(2, 1);  // What a part prints is no output of draftlab.
     ::fcntl(ends[1], F_SETFD, 0);
     ::close_range(3, static_cast<unsigned>(ends[1]) - 1, 0);
     ::close_range(static_cast<unsigned>(ends[1]) + 1, ~0u, 0);
@@ -138,7 +138,7 @@ Connected start_python(const std::string& python, const std::string& file) {
   }
   ::close(ends[1]);
   Connected made = connected(ends[0]);
-  if (process < 0) throw ConfigError(file + ": no process for it: " + std::strerror(errno));
+  if (process < 0) throw ConfigError("{}: no process for it: {}", file, std::strerror(errno));
   made.process = process;
   return made;
 }

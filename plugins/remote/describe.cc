@@ -1,4 +1,5 @@
-// What parts see, as it is sent: numbers in the header, arrays behind it, distributions by number.
+// Parts are sent what they see: numbers in the header, arrays behind it, and distributions by
+// number.
 #include "plugins/remote/remote.h"
 
 namespace draftlab::remote {

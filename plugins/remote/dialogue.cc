@@ -16,7 +16,7 @@ Purpose purpose_of(const Remote& remote, const Json& word) {
        {Purpose::draft, Purpose::accept, Purpose::residual, Purpose::bonus, Purpose::choice,
         Purpose::order, Purpose::noise, Purpose::own_noise})
     if (word == name(purpose)) return purpose;
-  remote.refuse("draws for the unknown purpose " + word.dump());
+  remote.refuse("draws for the unknown purpose {}", word.dump());
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ bool Dialogue::resume(Answer answer) {
 
 const Message& Dialogue::finish(const char* method, Message arguments) {
   if (start(method, std::move(arguments)))
-    remote_.refuse(std::string("asks the model in ") + method + ", which may not");
+    remote_.refuse("asks the model in {}, which may not", method);
   return result;
 }
 
@@ -67,7 +67,7 @@ bool Dialogue::follow(Message said) {
   }
 }
 
-// The result of an effect that needs no model.
+// Returns the result of an effect that needs no model.
 Json Dialogue::done(const Json& effect) {
   const std::string what = effect.at("do");
   const auto positions = effect.at("at").get<std::vector<std::int32_t>>();
@@ -81,15 +81,14 @@ Json Dialogue::done(const Json& effect) {
   if (what == "draw") {
     const std::vector<Distribution> laws = scope_.resolve_all(effect.at("of"));
     if (laws.size() != positions.size())
-      remote_.refuse("draws at " + std::to_string(positions.size()) + " positions from " +
-                     std::to_string(laws.size()) + " distributions");
+      remote_.refuse("draws at {} positions from {} distributions", positions.size(), laws.size());
     for (std::size_t i = 0; i < laws.size(); ++i)
       results.push_back(step_.chance.draw(laws[i], site(i)));
   } else if (what == "below") {
     const auto chances = effect.at("p").get<std::vector<double>>();
     if (chances.size() != positions.size())
-      remote_.refuse("compares at " + std::to_string(positions.size()) + " positions with " +
-                     std::to_string(chances.size()) + " probabilities");
+      remote_.refuse("compares at {} positions with {} probabilities", positions.size(),
+                     chances.size());
     for (std::size_t i = 0; i < chances.size(); ++i) {
       if (std::isnan(chances[i])) remote_.refuse("gives a probability that is not a number");
       results.push_back(step_.chance.below(chances[i], site(i)));
@@ -98,7 +97,7 @@ Json Dialogue::done(const Json& effect) {
     for (std::size_t i = 0; i < positions.size(); ++i)
       results.push_back(step_.chance.normal(site(i)));
   } else {
-    remote_.refuse("yields the unknown effect '" + what + "'");
+    remote_.refuse("yields the unknown effect '{}'", what);
   }
   return results;
 }

@@ -1,5 +1,6 @@
-// A generator in the other process: it yields what it wants done, and goes on with the result.
-// Draws are made here; a question to the model is handed to the caller, who awaits the answer.
+// A dialogue with a generator in the other process, which yields what it wants done and goes on
+// with the result. Draws are made here; a question to the model is handed to the caller, who awaits
+// the answer.
 #pragma once
 
 #include "plugins/remote/remote.h"
@@ -13,10 +14,11 @@ class Dialogue {
   ~Dialogue();
   Dialogue(const Dialogue&) = delete;
 
-  // Each goes on until the method has returned (false), or waits for the answer to `question`.
+  // `start` and `resume` go on until the method has returned, and then return false; or until it
+  // waits for the answer to `question`, and then return true.
   bool start(const char* method, Message arguments);
   bool resume(Answer answer);
-  // For methods that may not ask the model.
+  // Runs a method that may not ask the model, and returns its result.
   const Message& finish(const char* method, Message arguments);
 
   Question question;

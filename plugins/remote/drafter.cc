@@ -1,5 +1,5 @@
-// Drafters and verifiers of another process: their generators yield questions, which are awaited
-// here, so that those of a batch share a forward.
+// Drafters and verifiers that live in another process. Their generators yield questions, which are
+// awaited here, so that those of a batch share a forward.
 #include "plugins/remote/dialogue.h"
 #include "plugins/remote/remote_parts.h"
 

@@ -1,4 +1,4 @@
-// A frontier of another process.
+// A frontier that lives in another process.
 #include <algorithm>
 
 #include "plugins/remote/remote_parts.h"
@@ -31,7 +31,7 @@ class RemoteFrontier final : public RemotePart<Frontier> {
       for (const Stop stop : {Stop::complete, Stop::window_end, Stop::block_end, Stop::budget})
         if (name(stop) == boundary) window.boundary = stop;
       if (name(window.boundary) != boundary)
-        remote_->refuse("ends a span for the unknown reason '" + boundary + "'");
+        remote_->refuse("ends a span for the unknown reason '{}'", boundary);
       check_window(window, canvas);
       return window;
     });
@@ -39,14 +39,14 @@ class RemoteFrontier final : public RemotePart<Frontier> {
 
   std::vector<std::int32_t> settled(const Canvas& canvas) const override {
     if (!remote_->has("settled")) return {};
-    return understood(*remote_, remote_->call("settled", described(canvas)),
-                      [&](const Message& said) {
-                        const auto positions = said.header.at("r").get<std::vector<std::int32_t>>();
-                        for (const std::int32_t position : positions)
-                          if (position < 0 || position >= canvas.length())
-                            remote_->refuse("settles position " + std::to_string(position));
-                        return positions;
-                      });
+    return understood(
+        *remote_, remote_->call("settled", described(canvas)), [&](const Message& said) {
+          const auto positions = said.header.at("r").get<std::vector<std::int32_t>>();
+          for (const std::int32_t position : positions)
+            if (position < 0 || position >= canvas.length())
+              remote_->refuse("settles position {} of a canvas of {}", position, canvas.length());
+          return positions;
+        });
   }
 
  private:
@@ -63,10 +63,9 @@ class RemoteFrontier final : public RemotePart<Frontier> {
       remote_->refuse("opens a position twice");
     for (const std::int32_t position : sorted)
       if (position < 0 || position >= canvas.length() || !canvas.masked(position))
-        remote_->refuse("opens position " + std::to_string(position) + ", which is not masked");
+        remote_->refuse("opens position {}, which is not masked", position);
     if (window.span < 0 || window.span > static_cast<int>(sorted.size()))
-      remote_->refuse("has a span of " + std::to_string(window.span) + " of " +
-                      std::to_string(sorted.size()) + " positions");
+      remote_->refuse("has a span of {} of {} positions", window.span, sorted.size());
   }
 };
 

@@ -6,18 +6,19 @@ namespace draftlab::remote {
 namespace {
 
 constexpr std::size_t kAlignment = 8;
-constexpr int kDeepest = 32;  // the parser descends by recursion
+// The parser descends by recursion, so the depth of a header is limited.
+constexpr int kDeepest = 32;
 
 std::size_t aligned(std::size_t at) { return (at + kAlignment - 1) / kAlignment * kAlignment; }
 
-// Bytes of a number of that type; 0 for a type that the wire does not know.
+// Returns the bytes of a number of that type, or 0 for a type that the wire does not know.
 std::size_t width(const std::string& type) {
   if (type == "|u1" || type == "|b1") return 1;
   if (type == "<i4" || type == "<f4") return 4;
   return type == "<i8" || type == "<f8" ? 8 : 0;
 }
 
-// Builds the header, and stops before the stack does.
+// This parser builds the header, and stops where it is nested too deep.
 struct Builder : nlohmann::detail::json_sax_dom_parser<Json> {
   using Base = nlohmann::detail::json_sax_dom_parser<Json>;
   explicit Builder(Json& header) : Base(header, false) {}
@@ -68,10 +69,10 @@ std::vector<std::int64_t> Message::shape(const std::string& name) const {
       if (!array[2].is_array() ||
           !std::all_of(array[2].begin(), array[2].end(),
                        [](const Json& it) { return it.is_number_unsigned(); }))
-        throw Nonsense("an array of shape " + array[2].dump());
+        throw Nonsense("an array of shape {}", array[2].dump());
       return array[2].get<std::vector<std::int64_t>>();
     }
-  throw Nonsense("no array '" + name + "'");
+  throw Nonsense("no array '{}'", name);
 }
 
 std::span<const std::byte> Message::find(const std::string& name, const char* type) const {
@@ -80,26 +81,26 @@ std::span<const std::byte> Message::find(const std::string& name, const char* ty
     if (!array.is_array() || array.size() != 3 || !array[1].is_string() || !array[2].is_array())
       throw Nonsense("a list of arrays that is none");
     const std::size_t each = width(array[1]);
-    if (each == 0) throw Nonsense("an array of type " + array[1].dump());
+    if (each == 0) throw Nonsense("an array of type {}", array[1].dump());
     std::uint64_t count = 1;
     for (const Json& size : array[2]) {
-      if (!size.is_number_unsigned()) throw Nonsense("an array of shape " + array[2].dump());
+      if (!size.is_number_unsigned()) throw Nonsense("an array of shape {}", array[2].dump());
       if (__builtin_mul_overflow(count, size.get<std::uint64_t>(), &count) ||
           count > payload.size())
-        throw Nonsense("an array of shape " + array[2].dump() + " that is longer than its message");
+        throw Nonsense("an array of shape {} that is longer than its message", array[2].dump());
     }
     at = aligned(at);
     if (at > payload.size() || count * each > payload.size() - at)
-      throw Nonsense("an array of shape " + array[2].dump() + " that is longer than its message");
+      throw Nonsense("an array of shape {} that is longer than its message", array[2].dump());
     if (array[0] == name) {
       if (array[1] != type)
-        throw Nonsense("array '" + name + "' of type " + array[1].get<std::string>() +
-                       " where the wire has " + type);
+        throw Nonsense("array '{}' of type {} where the wire has {}", name,
+                       array[1].get<std::string>(), type);
       return std::span(payload).subspan(at, count * each);
     }
     at += count * each;
   }
-  throw Nonsense("no array '" + name + "'");
+  throw Nonsense("no array '{}'", name);
 }
 
 }  // namespace draftlab::remote

@@ -1,5 +1,5 @@
-// What crosses the wire between draftlab and another process (docs/WIRE.md): a MessagePack header,
-// and raw arrays behind it that the header names.
+// A message between draftlab and another process (docs/WIRE.md) has a MessagePack header, and
+// behind it the raw arrays that the header names.
 #pragma once
 
 #include <cstddef>
@@ -10,20 +10,25 @@
 #include <string>
 #include <vector>
 
+#include "core/base/error.h"
+
 namespace draftlab::remote {
 
 using Json = nlohmann::json;
 
 inline constexpr int kVersion = 1;
-// What this side accepts; the handshake announces it.
+// This side accepts no more bytes than these in a message; the handshake announces the limits.
 inline constexpr std::uint64_t kMostHeader = 16 << 20, kMostPayload = std::uint64_t{1} << 30;
 
-// A message that breaks the rules of the wire; what() says which one it breaks.
+// A message that breaks the rules of the wire. Its sentence, a form like those of errors, says
+// which rule it breaks.
 struct Nonsense : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  template <class... Values>
+  explicit Nonsense(fmt::format_string<Values...> form, Values&&... values)
+      : std::runtime_error(filled_in(form, fmt::make_format_args(values...))) {}
 };
 
-// The name of a number's type as numpy spells it.
+// Returns the name of a number's type as numpy spells it.
 template <class Number>
 constexpr const char* dtype();
 template <>
@@ -58,7 +63,7 @@ struct Message {
     append(name, dtype<Number>(), std::move(shape), std::as_bytes(values));
   }
   bool has(const std::string& name) const;
-  // The array of that name; Nonsense where there is none, or it is of another type.
+  // Returns the array of that name. Throws Nonsense where there is none, or its type is another.
   template <class Number>
   std::span<const Number> array(const std::string& name) const {
     const std::span<const std::byte> bytes = find(name, dtype<Number>());
@@ -71,7 +76,8 @@ struct Message {
   std::span<const std::byte> find(const std::string& name, const char* type) const;
 };
 
-// The header's bytes, and back. Nonsense for what is no MessagePack map, or is nested too deep.
+// Turns a header into bytes, and back. Throws Nonsense for bytes that are no MessagePack map, or
+// that nest too deep.
 std::vector<std::uint8_t> packed(const Json& header);
 Json unpacked(std::span<const std::uint8_t> bytes);
 

@@ -1,5 +1,5 @@
-// A model of another process: a batch of questions is one message, and its logits come back in
-// shared memory on one machine, as raw frames otherwise.
+// A model that lives in another process. A batch of questions is one message, and its logits come
+// back in shared memory on one machine, as raw arrays otherwise.
 #include <algorithm>
 #include <limits>
 
@@ -15,7 +15,7 @@ std::uint64_t next_sequence() {
   return ++last;
 }
 
-// What the other process remembers of a sequence ends with it.
+// The other process forgets a sequence when this object ends.
 struct RemoteSequence final : Sequence {
   RemoteSequence(const Canvas& its, const Blocks& cut, std::shared_ptr<Remote> the_model)
       : Sequence(its), blocks(cut), model(std::move(the_model)), number(next_sequence()) {}
@@ -26,10 +26,12 @@ struct RemoteSequence final : Sequence {
 };
 
 Json machine_json(const Machine& machine) {
-  return {{"device", machine.device}, {"dtype", machine.dtype}, {"threads", machine.threads}};
+  return {{"device", word(machine.device)},
+          {"dtype", word(machine.dtype)},
+          {"threads", machine.threads}};
 }
 
-// A row of logits that is no distribution.
+// Says whether a row of logits makes no distribution.
 bool broken(std::span<const float> row) {
   bool finite = false, wrong = false;
   for (const float x : row) {
@@ -66,7 +68,7 @@ void RemoteModel::connect() {
       });
   if (facts.vocabulary < 2) remote_->refuse("has a vocabulary of fewer than two tokens");
   if (facts.mask < kNoToken || facts.mask >= facts.vocabulary)
-    remote_->refuse("has the mask token " + std::to_string(facts.mask));
+    remote_->refuse("has the mask token {} and a vocabulary of {}", facts.mask, facts.vocabulary);
   if (facts_.vocabulary != 0 &&
       (facts.vocabulary != facts_.vocabulary || facts.digest != facts_.digest))
     remote_->refuse("is another model than before it was connected to again");
@@ -75,10 +77,10 @@ void RemoteModel::connect() {
 
 std::unique_ptr<Sequence> RemoteModel::open(const Canvas& canvas, const Blocks& blocks) {
   remote_->peer().ensure();
-  if (!remote_->current()) connect();  // it was started again meanwhile
+  if (!remote_->current()) connect();  // The process was started again meanwhile.
   if (facts_.longest > 0 && canvas.length() > facts_.longest)
-    throw ConfigError(remote_->who() + " holds " + std::to_string(facts_.longest) +
-                      " positions, and the prompt's canvas has " + std::to_string(canvas.length()));
+    throw ConfigError("{} holds {} positions, and the prompt's canvas has {}", remote_->who(),
+                      facts_.longest, canvas.length());
   return std::make_unique<RemoteSequence>(canvas, blocks, remote_);
 }
 
@@ -87,9 +89,8 @@ Json RemoteModel::described(const Pending& pending, Message& message) const {
   const Question& question = *pending.question;
   const std::vector<Form>& forms = remote_->spec().forms;
   if (std::find(forms.begin(), forms.end(), question.form()) == forms.end())
-    remote_->refuse("does not answer questions of the form '" + std::string(name(question.form())) +
-                    "'");
-  Message canvas;  // its arrays stand behind those of the questions before it
+    remote_->refuse("does not answer questions of the form '{}'", name(question.form()));
+  Message canvas;  // Its arrays are put behind those of the questions before it.
   describe(sequence.canvas, canvas);
   const std::string at = std::to_string(sequence.number);
   message.add(("tokens " + at).c_str(), canvas.array<std::int32_t>("tokens"));
@@ -148,8 +149,7 @@ void RemoteModel::evaluate(std::span<Pending> batch) {
         for (const std::int32_t position : ask.positions) {
           const std::span<const float> row = rows.first(width);
           if (broken(row))
-            remote_->refuse("answers position " + std::to_string(position) +
-                            " with logits that are not numbers");
+            remote_->refuse("answers position {} with logits that are not numbers", position);
           pending.answer->add(ask.node, position,
                               Distribution::from_logits(owner, row, facts_.mask));
           rows = rows.subspan(width);
@@ -161,12 +161,11 @@ void RemoteModel::check_shape(const Message& said, const char* array, std::size_
   const std::vector<std::int64_t> shape = said.shape(array);
   if (shape == std::vector<std::int64_t>{static_cast<std::int64_t>(asked), facts_.vocabulary})
     return;
-  remote_->refuse("answers " + std::to_string(asked) + " positions of " +
-                  std::to_string(facts_.vocabulary) + " tokens with an array of shape " +
-                  Json(shape).dump());
+  remote_->refuse("answers {} positions of {} tokens with an array of shape {}", asked,
+                  facts_.vocabulary, Json(shape).dump());
 }
 
-// Probabilities in double precision, up to a factor: toys are exact.
+// Reads probabilities in double precision, up to a factor, so that toys are exact.
 void RemoteModel::weights(const Message& said, std::span<Pending> batch, std::size_t asked) {
   check_shape(said, "weights", asked);
   std::span<const double> rows = said.array<double>("weights");
@@ -176,8 +175,8 @@ void RemoteModel::weights(const Message& said, std::span<Pending> batch, std::si
       for (const std::int32_t position : ask.positions) {
         const Eigen::Map<const Eigen::ArrayXd> row(rows.data(), facts_.vocabulary);
         if (!(row >= 0).all() || !row.isFinite().all())
-          remote_->refuse("answers position " + std::to_string(position) +
-                          " with weights that are not numbers from 0 on");
+          remote_->refuse("answers position {} with weights that are not numbers from 0 on",
+                          position);
         pending.answer->add(ask.node, position, Distribution(row));
         rows = rows.subspan(width);
       }

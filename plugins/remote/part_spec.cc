@@ -30,7 +30,7 @@ std::vector<Form> forms_of(const Json& names) {
       forms.push_back(form);
       known = true;
     }
-    if (!known) throw Nonsense("a question of the unknown form '" + wanted + "'");
+    if (!known) throw Nonsense("a question of the unknown form '{}'", wanted);
   }
   return forms;
 }
@@ -49,7 +49,7 @@ PartSpec part_spec(const Json& announced) {
     spec.reads_draft_length = announced.at("reads_draft_length");
     return spec;
   } catch (const Json::exception& error) {
-    throw Nonsense(std::string("an announcement that is damaged: ") + error.what());
+    throw Nonsense("an announcement that is damaged: {}", error.what());
   }
 }
 
@@ -69,7 +69,7 @@ RemoteOptions::RemoteOptions(const PartSpec& spec) : specs_(spec.options) {
     else if (option.type == "list of float")
       values_.emplace_back(value.get<std::vector<double>>());
     else
-      throw Nonsense("option '" + option.name + "' of the unknown type '" + option.type + "'");
+      throw Nonsense("option '{}' of the unknown type '{}'", option.name, option.type);
   }
 }
 

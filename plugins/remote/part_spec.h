@@ -1,4 +1,4 @@
-// What another process says of a class that it has: kind, name, options, questions.
+// Another process announces each class that it has: its kind, name, options and questions.
 #pragma once
 
 #include <optional>
@@ -22,25 +22,29 @@ struct OptionSpec {
 
 struct PartSpec {
   std::string kind, name, summary;
-  std::string place;  // file and line of the class
+  // The file and the line of the class.
+  std::string place;
   std::vector<OptionSpec> options;
-  std::set<std::string> methods;  // those that the class defines
+  // The methods that the class defines.
+  std::set<std::string> methods;
   std::vector<Form> asks, asks_draft_model;
-  std::vector<Form> forms;  // of a model: what it answers
+  // The forms of question that a model answers.
+  std::vector<Form> forms;
   bool reads_expected = false, reads_draft_length = true;
   bool has(const std::string& method) const { return methods.contains(method); }
 };
 
-// Nonsense where the announcement is none.
+// These read an announcement, and throw Nonsense where it is none.
 PartSpec part_spec(const Json& announced);
 std::vector<Form> forms_of(const Json& names);
 
-// Options that are known at run time only, with fields of their own.
+// Options that are known at run time only. Their fields stand in this object.
 class RemoteOptions {
  public:
   explicit RemoteOptions(const PartSpec& spec);
   void declare(OptionSet& set);
-  Json values() const;  // by name
+  // Returns the value of each option by its name.
+  Json values() const;
 
  private:
   using Value = std::variant<std::int64_t, double, bool, std::string, std::vector<std::int64_t>,

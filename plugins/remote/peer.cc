@@ -11,14 +11,8 @@
 namespace draftlab::remote {
 namespace {
 
-constexpr std::size_t kProbe = 64;  // bytes that show whether memory can be shared
-
-// "1.5", "60".
-std::string seconds_text(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", seconds);
-  return text;
-}
+// The other side reads these bytes to find out whether memory can be shared.
+constexpr std::size_t kProbe = 64;
 
 std::string text_of(const Json& error, const char* key) {
   const auto found = error.is_object() ? error.find(key) : error.end();
@@ -35,11 +29,11 @@ Peer::Peer(std::string name, std::function<Connected()> connect, PeerOptions opt
 Peer::~Peer() { close(); }
 
 std::string Peer::close() {
-  connected_.channel.reset();  // its end is what a process waits for
+  connected_.channel.reset();  // The other process ends when its connection does.
   const pid_t process = std::exchange(connected_.process, -1);
   if (process < 0) return "";
   int status = 0;
-  constexpr int kPatience = 200;  // of 5 ms
+  constexpr int kPatience = 200;  // The end is awaited so many times 5 ms.
   for (int waited = 0; waited < kPatience; ++waited) {
     if (::waitpid(process, &status, WNOHANG) == process) {
       if (WIFSIGNALED(status))
@@ -79,11 +73,11 @@ void Peer::open() {
     const Message said = connected_.channel->receive(options_.starting);
     if (const auto error = said.header.find("e"); error != said.header.end()) {
       close();
-      throw ConfigError(name_ + ": " + text_of(*error, "text"));
+      throw ConfigError("{}: {}", name_, text_of(*error, "text"));
     }
     if (said.header.value("draftlab", "") != "wire" || said.header.value("version", 0) != kVersion)
-      throw Nonsense("version " + said.header.value("version", Json()).dump() +
-                     " of the wire, and this program speaks version " + std::to_string(kVersion));
+      throw Nonsense("version {} of the wire, and this program speaks version {}",
+                     said.header.value("version", Json()).dump(), kVersion);
     const Json& limits = said.header.at("limits");
     connected_.channel->limit(limits.at("header"), limits.at("payload"));
     shares_memory_ = said.header.value("shares_memory", false);
@@ -92,23 +86,23 @@ void Peer::open() {
     for (const Json& part : said.header.at("parts")) parts_.push_back(part_spec(part));
   } catch (const Json::exception& error) {
     close();
-    throw ConfigError(name_ + " announced something damaged: " + error.what());
+    throw ConfigError("{} announced something damaged: {}", name_, error.what());
   } catch (const Nonsense& error) {
     close();
-    throw ConfigError(name_ + " announced " + error.what());
+    throw ConfigError("{} announced {}", name_, error.what());
   } catch (const Lost&) {
-    throw ConfigError(name_ + ": its process ended before it said what it has" + close());
+    throw ConfigError("{}: its process ended before it said what it has{}", name_, close());
   } catch (const TimedOut&) {
     if (connected_.process > 0) ::kill(connected_.process, SIGKILL);
     close();
-    throw ConfigError(name_ + ": its process did not say within " +
-                      seconds_text(options_.starting) + " s what it has");
+    throw ConfigError("{}: its process did not say within {:g} s what it has", name_,
+                      options_.starting);
   }
 }
 
 Message Peer::request(const std::string& who, Message message, const Serve& serve) {
   const std::string place = who + " (" + name_ + ")";
-  if (!connected_.channel) throw Fault(place + ": its process has ended");
+  if (!connected_.channel) throw Fault("{}: its process has ended", place);
   try {
     Channel& channel = *connected_.channel;
     channel.send(message, options_.timeout);
@@ -138,13 +132,13 @@ Message Peer::request(const std::string& who, Message message, const Serve& serv
   } catch (const Nonsense& error) {
     if (connected_.process > 0) ::kill(connected_.process, SIGKILL);
     close();
-    throw Fault(place + " sent " + error.what());
+    throw Fault("{} sent {}", place, error.what());
   } catch (const Lost&) {
-    throw Fault(place + ": its process ended while it was asked something" + close());
+    throw Fault("{}: its process ended while it was asked something{}", place, close());
   } catch (const TimedOut&) {
     if (connected_.process > 0) ::kill(connected_.process, SIGKILL);
     close();
-    throw Fault(place + " did not answer within " + seconds_text(options_.timeout) + " s");
+    throw Fault("{} did not answer within {:g} s", place, options_.timeout);
   }
 }
 
@@ -152,7 +146,7 @@ void Peer::tell(int generation, Message message) noexcept {
   if (!connected_.channel || generation != generation_) return;
   try {
     connected_.channel->send(message, options_.timeout);
-  } catch (const std::exception&) {  // whoever asks next is told
+  } catch (const std::exception&) {  // The next request finds out and says so.
   }
 }
 

@@ -1,5 +1,5 @@
-// Another process that answers draftlab's calls: a Python worker that was started here, or a server
-// that was there before.
+// A peer is another process that answers draftlab's calls: a Python worker that was started here,
+// or a server that was there before.
 #pragma once
 
 #include <sys/types.h>
@@ -15,48 +15,54 @@
 
 namespace draftlab::remote {
 
-// What a process asks while it computes an answer, and what it is told.
+// Answers what a process asks while it computes an answer of its own.
 using Serve = std::function<Message(const Message& query)>;
 
-// A connection, and the process at its other end where it is ours.
+// A connection, and the process at its other end if draftlab started it (-1 if not).
 struct Connected {
   std::unique_ptr<Channel> channel;
   pid_t process = -1;
 };
 
 struct PeerOptions {
-  double timeout = 60;    // seconds that a call may take
-  double starting = 120;  // seconds until it has said what it has
-  bool twice = false;     // every decision is made twice, and must come out the same
+  // How many seconds a call may take.
+  double timeout = 60;
+  // How many seconds the process may take to start and to announce its parts.
+  double starting = 120;
+  // Makes every decision twice, and refuses one that comes out differently.
+  bool twice = false;
   std::string secret;
 };
 
 class Peer {
  public:
-  // `name`, a file or an address, begins every sentence about it. ConfigError when it cannot be
-  // reached, or what it has cannot be loaded.
+  // `name`, a file or an address, begins every sentence about the process. Throws ConfigError when
+  // it cannot be reached, or its parts cannot be loaded.
   Peer(std::string name, std::function<Connected()> connect, PeerOptions options);
   ~Peer();
   Peer(const Peer&) = delete;
 
   const std::string& name() const { return name_; }
   const std::vector<PartSpec>& parts() const { return parts_; }
-  // Interpreter and packages, and the digest of the file: "python 3.11.2, numpy 1.24.2; a.py 0f3c".
+  // Returns the interpreter, its packages and the digest of the file, such as "python 3.11.2, numpy
+  // 1.24.2; a.py 0f3c".
   const std::string& runtime() const { return runtime_; }
 
-  // Connects again where the other process has ended. Instances of before are then gone.
+  // Connects again where the other process has ended. Its instances are then gone, and the
+  // generation is another.
   void ensure();
   int generation() const { return generation_; }
   bool shares_memory() const { return shares_memory_; }
-  // Sends a request and returns what it was answered. `who` names the part in every sentence; a
-  // Fault carries the other side's traceback, or says that it ended, hung or answered nonsense.
+  // Sends a request and returns the answer. `who` names the part in every sentence; a Fault carries
+  // the other side's traceback, or says that it ended, hung or answered nonsense.
   Message request(const std::string& who, Message message, const Serve& serve = nullptr);
-  // Sends what needs no answer, of whoever was made in that generation.
+  // Sends a message that needs no answer, unless the generation that it is for has ended.
   void tell(int generation, Message message) noexcept;
 
  private:
   void open();
-  std::string close();  // how the process ended, where it was ours: " (killed by signal 9)"
+  // Returns how the process ended, such as " (killed by signal 9)"; "" if it was not started here.
+  std::string close();
 
   std::string name_;
   std::function<Connected()> connect_;
@@ -68,7 +74,7 @@ class Peer {
   bool shares_memory_ = false;
 };
 
-// Starts `python -m draftlab.worker FILE`; it ends with this process, however that ends.
+// Starts `python -m draftlab.worker FILE`, which ends with this process, however that ends.
 Connected start_python(const std::string& python, const std::string& file);
 // Connects to "unix:PATH" or "tcp:HOST:PORT".
 Connected connect_to(const std::string& address);

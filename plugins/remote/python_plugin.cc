@@ -36,7 +36,7 @@ void add(Registries& registries, const std::shared_ptr<Peer>& peer, const PartSp
   if (spec.kind == "frontier") return add(registries.frontiers, peer, spec, make_frontier);
   if (spec.kind == "model") return add(registries.models, peer, spec, make_model);
   if (spec.kind == "task") return add(registries.tasks, peer, spec, make_task);
-  throw ConfigError(peer->name() + " has a part of the unknown kind '" + spec.kind + "'");
+  throw ConfigError("{} has a part of the unknown kind '{}'", peer->name(), spec.kind);
 }
 
 std::string variable(const char* name, const char* otherwise) {
@@ -66,25 +66,24 @@ void load_remote_plugin(const std::string& plugin, const PythonOptions& options,
   its.timeout = options.timeout, its.twice = options.twice;
   std::function<Connected()> connect;
   if (plugin.ends_with(".py")) {
-    if (!std::filesystem::exists(plugin))
-      throw ConfigError("--plugin " + plugin + " does not exist");
+    if (!std::filesystem::exists(plugin)) throw ConfigError("--plugin {} does not exist", plugin);
     connect = [python = options.interpreter, plugin] { return start_python(python, plugin); };
   } else {
     if (options.from_files)
-      throw UsageError("a sweep freezes the files of its parts, and --plugin " + plugin +
-                       " is none");
+      throw UsageError("a sweep freezes the files of its parts, and --plugin {} is none", plugin);
     connect = [plugin] { return connect_to(plugin); };
   }
   const auto peer = std::make_shared<Peer>(plugin, connect, its);
   if (peer->parts().empty())
-    throw ConfigError("--plugin " + plugin +
-                      " has no part: no class in it is decorated with @draftlab.router or another "
-                      "kind");
+    throw ConfigError(
+        "--plugin {} has no part: no class in it is decorated with @draftlab.router or another "
+        "kind",
+        plugin);
   for (const PartSpec& spec : peer->parts()) {
     try {
       add(registries, peer, spec);
     } catch (const Nonsense& error) {
-      throw ConfigError(plugin + " announced " + error.what());
+      throw ConfigError("{} announced {}", plugin, error.what());
     }
   }
   std::string& text = provenance_so_far();

@@ -1,4 +1,4 @@
-// `--plugin FILE.py` and `--plugin unix:PATH`: parts of another process, registered like any other.
+// `--plugin FILE.py` and `--plugin unix:PATH` register parts that live in another process.
 #pragma once
 
 #include <string>
@@ -8,29 +8,34 @@
 namespace draftlab {
 
 struct PythonOptions {
-  std::string interpreter;  // "": DRAFTLAB_PYTHON, or python3
-  double timeout = 0;       // seconds that a call may take; 0: DRAFTLAB_PYTHON_TIMEOUT, or 60
-  bool twice = false;       // every decision is made twice, and must come out the same
-  bool from_files = false;  // refuses parts that live in a process: others could not find them
+  // The Python interpreter; "" stands for DRAFTLAB_PYTHON, or else python3.
+  std::string interpreter;
+  // How many seconds a call may take; 0 stands for DRAFTLAB_PYTHON_TIMEOUT, or else 60.
+  double timeout = 0;
+  // Makes every decision twice, and refuses one that comes out differently.
+  bool twice = false;
+  // Refuses the address of a process, because a sweep's other workers could not find it.
+  bool from_files = false;
 };
 
-// Fills in what the environment says, and hands it on to the processes that a sweep starts.
+// Fills in what the environment says, and hands it on to the processes that a sweep starts. Throws
 // UsageError for a timeout that is none.
 void complete(PythonOptions& options);
 
-// The folder that holds the Python package `draftlab`: the one installed beside the program, or
-// that of the tree in which it was built. "" when there is neither.
+// Returns the folder that holds the Python package `draftlab`: the one installed beside the
+// program, or that of the tree in which it was built; "" when there is neither.
 std::string python_package();
 
-// Whether `--plugin` names a Python file or the address of a process, and not a library.
+// Says whether `--plugin` names a Python file or the address of a process, and not a library.
 bool is_remote_plugin(const std::string& plugin);
 
-// Starts or reaches the process and registers every class that it announces. ConfigError when it
-// cannot; Fault when a name is taken.
+// Starts or reaches the process and registers every class that it announces. Throws ConfigError
+// when it cannot, and Fault when a name is taken.
 void load_remote_plugin(const std::string& plugin, const PythonOptions& options,
                         Registries& registries);
 
-// Interpreter, packages, files and digests of all that were loaded, for the trace. "" without any.
+// Returns the interpreters, packages, files and digests of all that were loaded, for the trace; ""
+// when none was.
 std::string remote_provenance();
 
 }  // namespace draftlab

@@ -1,4 +1,4 @@
-// What parts answer, checked against the contract of core/README.md before anybody uses it.
+// What parts answer is checked against the contract of core/README.md before anybody uses it.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -15,30 +15,27 @@ std::optional<Enum> named(const std::string& word, std::initializer_list<Enum> a
   return std::nullopt;
 }
 
-std::string text(std::int32_t number) { return std::to_string(number); }
-
-// A position of the canvas that a drafted token, or a committed one, may take.
+// Refuses a position that no drafted and no committed token may take.
 void check_position(const Remote& remote, const Canvas& canvas, std::int32_t position,
                     const char* verb) {
   if (position < 0 || position >= canvas.length())
-    remote.refuse(std::string(verb) + " position " + text(position) + " of a canvas of " +
-                  text(canvas.length()));
+    remote.refuse("{} position {} of a canvas of {}", verb, position, canvas.length());
   if (!canvas.masked(position) && !canvas.tentative(position))
-    remote.refuse(std::string(verb) + " position " + text(position) + ", which is final");
+    remote.refuse("{} position {}, which is final", verb, position);
 }
 
 void check_token(const Remote& remote, const Step& step, Token token) {
   if (token < 0 || token >= step.vocabulary)
-    remote.refuse("names token " + text(token) + " of a vocabulary of " + text(step.vocabulary));
+    remote.refuse("names token {} of a vocabulary of {}", token, step.vocabulary);
 }
 
-// Drafted nodes as rows of three numbers: parent, position, token.
+// Reads drafted nodes, each a row of three numbers: parent, position, token.
 std::vector<Node> read_nodes(const Remote& remote, const Step& step, const Json& rows) {
   std::vector<Node> nodes;
   for (const Json& row : rows) {
     const Node node{row.at(0), row.at(1), row.at(2)};
     if (node.parent < kRoot || node.parent >= static_cast<int>(nodes.size()))
-      remote.refuse("puts a node on the unknown node " + text(node.parent));
+      remote.refuse("puts a node on the unknown node {}", node.parent);
     check_position(remote, step.canvas, node.position, "drafts");
     check_token(remote, step, node.token);
     nodes.push_back(node);
@@ -53,16 +50,17 @@ std::vector<Commit> read_commits(const Remote& remote, const Step& step, const J
     const auto source =
         named<Source>(row.at(2), {Source::accepted, Source::resampled, Source::bonus,
                                   Source::threshold, Source::fallback, Source::edited});
-    if (!source) remote.refuse("commits from the unknown source " + row.at(2).dump());
+    if (!source) remote.refuse("commits from the unknown source {}", row.at(2).dump());
     const Commit commit{row.at(0), row.at(1), *source};
-    check_position(remote, step.canvas, commit.position, edits ? "edits" : "commits");
+    const char* const verb = edits ? "edits" : "commits";
+    check_position(remote, step.canvas, commit.position, verb);
     if (edits != step.canvas.tentative(commit.position))
-      remote.refuse((edits ? "edits position " : "commits position ") + text(commit.position) +
-                    (edits ? ", which is not tentative" : ", which holds a token"));
+      remote.refuse("{} position {}, which {}", verb, commit.position,
+                    edits ? "is not tentative" : "holds a token");
     check_token(remote, step, commit.token);
     for (const Commit& other : commits)
       if (other.position == commit.position)
-        remote.refuse("commits position " + text(commit.position) + " twice");
+        remote.refuse("commits position {} twice", commit.position);
     commits.push_back(commit);
   }
   return commits;
@@ -75,15 +73,15 @@ Question read_question(const Remote& remote, const Step& step, const Json& asked
   const std::string kind = asked.at("kind"), view = asked.at("view");
   const auto known_kind = named(kind, {Kind::draft, Kind::verify});
   const auto known_view = named(view, {View::bidirectional, View::causal});
-  if (!known_kind) remote.refuse("asks a question of the unknown kind '" + kind + "'");
-  if (!known_view) remote.refuse("asks in the unknown view '" + view + "'");
+  if (!known_kind) remote.refuse("asks a question of the unknown kind '{}'", kind);
+  if (!known_view) remote.refuse("asks in the unknown view '{}'", view);
   question.kind = *known_kind, question.view = *known_view;
   question.shallow = asked.at("shallow");
   question.nodes = read_nodes(remote, step, asked.at("nodes"));
   for (const Json& ask : asked.at("asks")) {
     Ask one{ask.at(0), ask.at(1).get<std::vector<std::int32_t>>()};
     if (one.node < kRoot || one.node >= static_cast<int>(question.nodes.size()))
-      remote.refuse("asks at the unknown node " + text(one.node));
+      remote.refuse("asks at the unknown node {}", one.node);
     if (one.positions.empty()) remote.refuse("asks no position");
     for (const std::int32_t position : one.positions)
       check_position(remote, step.canvas, position, "asks");
@@ -93,13 +91,12 @@ Question read_question(const Remote& remote, const Step& step, const Json& asked
   model = asked.at("model");
   const auto models = std::max<std::size_t>(1, step.models.size());
   if (model < 0 || static_cast<std::size_t>(model) >= models)
-    remote.refuse("asks model " + text(model) + ", and there are " + std::to_string(models));
+    remote.refuse("asks model {}, and there are {}", model, models);
   const std::vector<Form>& declared =
       model == 0 ? remote.spec().asks : remote.spec().asks_draft_model;
   if (std::find(declared.begin(), declared.end(), question.form()) == declared.end())
-    remote.refuse("asks a question of the form '" + std::string(name(question.form())) +
-                  "', which its " + (model == 0 ? "`asks`" : "`asks_draft_model`") +
-                  " does not declare");
+    remote.refuse("asks a question of the form '{}', which its `{}` does not declare",
+                  name(question.form()), model == 0 ? "asks" : "asks_draft_model");
   return question;
 }
 
@@ -111,27 +108,25 @@ Proposal read_proposal(const Remote& remote, const Step& step, const Message& an
     proposal.nodes = read_nodes(remote, step, from.at("nodes"));
     for (const Node& node : proposal.nodes)
       if (!step.window.holds(node.position))
-        remote.refuse("drafts position " + text(node.position) + ", which the window lacks");
+        remote.refuse("drafts position {}, which the window lacks", node.position);
     if (!from.at("drawn_from").is_null())
       proposal.drawn_from = scope.resolve_all(from.at("drawn_from"));
     if (!from.at("raw").is_null()) proposal.raw = scope.resolve_all(from.at("raw"));
     for (const auto* const laws : {&proposal.drawn_from, &proposal.raw}) {
       if (!laws->empty() && laws->size() != proposal.nodes.size())
-        remote.refuse("gives " + std::to_string(laws->size()) + " distributions for " +
-                      std::to_string(proposal.nodes.size()) + " drafts");
+        remote.refuse("gives {} distributions for {} drafts", laws->size(), proposal.nodes.size());
       for (const Distribution& law : *laws)
         if (law.size() != step.vocabulary)
-          remote.refuse("gives a distribution over " + text(law.size()) +
-                        " tokens, and the vocabulary has " + text(step.vocabulary));
+          remote.refuse("gives a distribution over {} tokens, and the vocabulary has {}",
+                        law.size(), step.vocabulary);
     }
     for (std::size_t i = 0; i < proposal.drawn_from.size(); ++i)
       if (!(proposal.drawn_from[i].probability(proposal.nodes[i].token) > 0))
-        remote.refuse("says that token " + text(proposal.nodes[i].token) +
-                      " was drawn from a distribution that never gives it");
+        remote.refuse("says that token {} was drawn from a distribution that never gives it",
+                      proposal.nodes[i].token);
     proposal.exact = from.at("exact");
     if (proposal.exact < 0 || proposal.exact > static_cast<int>(proposal.nodes.size()))
-      remote.refuse("calls " + text(proposal.exact) + " of " +
-                    std::to_string(proposal.nodes.size()) + " drafts exact");
+      remote.refuse("calls {} of {} drafts exact", proposal.exact, proposal.nodes.size());
     proposal.lookahead = from.at("lookahead");
     if (proposal.lookahead < 0) remote.refuse("looks ahead by a negative number of positions");
     proposal.edits = read_commits(remote, step, from.at("edits"), true);
@@ -149,22 +144,21 @@ Verdict read_verdict(const Remote& remote, const Step& step, const Proposal& pro
     verdict.commits = read_commits(remote, step, from.at("commits"), false);
     for (const Commit& commit : verdict.commits)
       if (!step.window.holds(commit.position))
-        remote.refuse("commits position " + text(commit.position) + ", which the window lacks");
+        remote.refuse("commits position {}, which the window lacks", commit.position);
     const auto why =
         named<Stop>(from.at("why"), {Stop::complete, Stop::wrong_token, Stop::wrong_order,
                                      Stop::window_end, Stop::block_end, Stop::cache_refresh,
                                      Stop::budget, Stop::end_of_text, Stop::unverified});
-    if (!why) remote.refuse("stops for the unknown reason " + from.at("why").dump());
+    if (!why) remote.refuse("stops for the unknown reason {}", from.at("why").dump());
     verdict.why = *why;
     for (const Json& row : from.at("judged")) {
       const Judged judged{row.at(0), row.at(1), row.at(2), row.at(3), row.at(4)};
       if (judged.accept < 0 || judged.accept > 1)
-        remote.refuse("accepts with probability " + std::to_string(judged.accept));
+        remote.refuse("accepts with probability {}", judged.accept);
       verdict.judged.push_back(judged);
     }
     if (verdict.judged.size() > proposal.nodes.size())
-      remote.refuse("judges " + std::to_string(verdict.judged.size()) + " of " +
-                    std::to_string(proposal.nodes.size()) + " drafts");
+      remote.refuse("judges {} of {} drafts", verdict.judged.size(), proposal.nodes.size());
     if (const Json& carry = from.at("carry"); !carry.is_null())
       verdict.carry = Carry{scope.answer(carry.at(0)), carry.at(1), carry.at(2)};
     return verdict;

@@ -11,9 +11,9 @@ int next_instance() {
   return ++last;
 }
 
-// Instances whose sequences have ended, for the next ones: making one is a round trip. Only those
-// of a class that keeps nothing are here, since all of them are alike; `begin` comes anew.
-// Certified decoders are made by the ten thousand.
+// Instances whose sequences have ended are kept for the next sequences, because making one is a
+// round trip and a certificate makes decoders by the ten thousand. Only instances of a class that
+// keeps nothing are kept, since all of them are alike; `begin` is sent to them anew.
 using Alike = std::tuple<const Peer*, int, std::string, std::string, std::string>;
 
 Alike alike(const Peer& peer, int generation, const PartSpec& spec, const Json& options) {
@@ -65,8 +65,8 @@ Remote::~Remote() {
 
 std::string Remote::who() const { return spec_->kind + " '" + spec_->name + "'"; }
 
-void Remote::refuse(const std::string& sentence) const {
-  throw Fault(who() + " (" + peer_->name() + ") " + sentence);
+void Remote::fail(const std::string& sentence) const {
+  throw Fault("{} ({}) {}", who(), peer_->name(), sentence);
 }
 
 Message Remote::request(Message message, Scope* scope) const {

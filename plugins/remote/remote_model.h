@@ -1,4 +1,4 @@
-// A model that another process computes: of a plugin, or of a server (`model = remote`).
+// A model that another process computes: that of a plugin, or of a server (`model = remote`).
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@ namespace draftlab::remote {
 
 class RemoteModel final : public Model {
  public:
-  // `renew` gives the instance, a new one where its process was started again.
+  // `renew` returns the instance, or a new one where its process was started again.
   RemoteModel(const PartSpec& spec, std::function<std::shared_ptr<Remote>()> renew)
       : independent_(spec.has("rows_are_independent")), renew_(std::move(renew)) {}
   void load(const Machine& machine) override;
@@ -21,7 +21,7 @@ class RemoteModel final : public Model {
   bool rows_are_independent() const override { return independent_; }
   bool mixes() const override { return true; }
 
-  // For whoever wraps it, and counts himself.
+  // This is public for the model that wraps this one and counts its forwards itself.
   void evaluate(std::span<Pending> batch) override;
 
  private:

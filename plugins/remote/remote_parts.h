@@ -1,4 +1,4 @@
-// Parts of every kind that another process decides for.
+// The parts of every kind whose decisions are made in another process.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ std::unique_ptr<Frontier> make_frontier(Instance remote);
 std::unique_ptr<Task> make_task(Instance remote);
 std::unique_ptr<Model> make_model(Instance remote);
 
-// What every part of the loop does alike.
+// The base of all these parts does what they have in common.
 template <class Interface>
 class RemotePart : public Interface {
  public:
@@ -43,14 +43,15 @@ class RemotePart : public Interface {
   }
 
  protected:
-  // The number that it answered; a Fault where it is none, or lies outside of [low, high].
+  // Returns the number that was answered. Throws a Fault where it is none, or lies outside of
+  // [low, high].
   double number(const Message& answer, double low, double high, const char* what) const {
     return understood(*remote_, answer, [&](const Message& said) {
       const Json& value = said.header.at("r");
-      if (!value.is_number()) remote_->refuse(std::string("gives ") + what + " that is no number");
+      if (!value.is_number()) remote_->refuse("gives {} that is no number", what);
       const double given = value;
       if (given >= low && given <= high) return given;
-      remote_->refuse("gives " + value.dump() + " as " + what);
+      remote_->refuse("gives {} as {}", value.dump(), what);
     });
   }
 

@@ -1,4 +1,4 @@
-// Routers and estimators of another process: they see numbers of the drafted span.
+// Routers and estimators that live in another process; they see numbers of the drafted span.
 #include <limits>
 
 #include "core/metrics/decode_metrics.h"
@@ -27,7 +27,7 @@ class RemoteRouter final : public RemotePart<Router> {
       route.verify = from.at(0), route.score = from.at(1);
       route.flip = from.at(2), route.context = from.at(3);
       if (!(route.flip >= 0 && route.flip <= 1))
-        remote_->refuse("reverses its decision with probability " + from.at(2).dump());
+        remote_->refuse("reverses its decision with probability {}", from.at(2).dump());
       return route;
     });
   }
@@ -50,11 +50,10 @@ class RemoteTokenEstimator final : public RemotePart<TokenEstimator> {
     return understood(*remote_, answer, [&](const Message& said) -> Eigen::ArrayXd {
       const std::span<const double> given = said.array<double>("r");
       if (static_cast<Eigen::Index>(given.size()) != view.drafts())
-        remote_->refuse("gives " + std::to_string(given.size()) + " probabilities for " +
-                        std::to_string(view.drafts()) + " drafts");
+        remote_->refuse("gives {} probabilities for {} drafts", given.size(), view.drafts());
       for (const double each : given)
         if (!(each >= 0 && each <= 1))
-          remote_->refuse("expects a draft to pass with probability " + std::to_string(each));
+          remote_->refuse("expects a draft to pass with probability {}", each);
       return Eigen::Map<const Eigen::ArrayXd>(given.data(),
                                               static_cast<Eigen::Index>(given.size()));
     });

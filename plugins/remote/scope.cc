@@ -75,7 +75,7 @@ Distribution Scope::shaped_as(const Json& reference) {
     if (token < 0 || token >= size) throw Fault("a point mass at a token that is none");
     return Distribution::point(token, size);
   }
-  if (how != "weights") throw Fault("a distribution made in the unknown way '" + how + "'");
+  if (how != "weights") throw Fault("a distribution made in the unknown way '{}'", how);
   const auto weights = reference.at(1).get<std::vector<double>>();
   for (const double weight : weights)
     if (!(weight >= 0 && std::isfinite(weight)))
@@ -109,8 +109,7 @@ Message Scope::serve(const Message& query) {
       const Distribution its = resolve(of.at(i));
       const Token token = tokens[i];
       if (token < 0 || token >= its.size())
-        throw Fault("token " + std::to_string(token) + " of a vocabulary of " +
-                    std::to_string(its.size()));
+        throw Fault("token {} of a vocabulary of {}", token, its.size());
       probabilities.push_back(its.probability(token));
     }
     reply.header["a"] = probabilities;
@@ -147,7 +146,7 @@ Message Scope::serve(const Message& query) {
       reply.header["a"] = replacement.empty() ? Json() : Json(keep(std::move(replacement)));
     }
   } else {
-    throw Fault("the unknown question '" + wanted + "'");
+    throw Fault("the unknown question '{}'", wanted);
   }
   return reply;
 }

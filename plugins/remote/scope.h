@@ -1,5 +1,5 @@
-// What the handles of one call stand for: distributions stay here, the other process names them by
-// number.
+// A scope holds what the handles of one call stand for. Distributions stay here, and the other
+// process names them by number.
 #pragma once
 
 #include <vector>
@@ -14,24 +14,26 @@ namespace draftlab::remote {
 
 class Scope {
  public:
-  // `decode`: how distributions are shaped before a token is drawn.
+  // `decode` says how distributions are shaped before a token is drawn.
   explicit Scope(const DecodeOptions* decode = nullptr);
 
   std::uint64_t id() const { return id_; }
-  // The number of a distribution, an answer.
+  // Keeps a distribution or an answer, and returns its number.
   int keep(Distribution distribution);
   int keep(Answer answer);
-  // Every distribution of an answer in the order in which it was asked; the first one's number.
+  // Keeps every distribution of an answer in the order in which they were asked, and returns the
+  // number of the first.
   int keep_rows(const Answer& answer, const Question& question);
   const Answer& answer(const Json& number) const;
-  // What a reference means: a number, or how a distribution is made of others:
-  //   ["drawn", ref, temperature, top_k, top_p]  as drafts are drawn; null: as decode says
+  // Returns the distribution that a reference means. A reference is a number, or says how a
+  // distribution is made of others:
+  //   ["drawn", ref, temperature, top_k, top_p]  as drafts are drawn; null stands for decode's
   //   ["residual", ref, ref]   ["point", token, size]   ["weights", [...]]
-  // Fault for one that means nothing.
+  // Throws a Fault for a reference that means nothing.
   Distribution resolve(const Json& reference);
   std::vector<Distribution> resolve_all(const Json& references);
 
-  // What a verifier may ask of the acceptance rule.
+  // Sets the acceptance rule, which a verifier may ask.
   void judge_with(const Acceptance* acceptance) { acceptance_ = acceptance; }
   // Answers what the other process asks of its handles.
   Message serve(const Message& query);
@@ -45,7 +47,8 @@ class Scope {
   const Acceptance* acceptance_ = nullptr;
   std::vector<Distribution> distributions_;
   std::vector<Answer> answers_;
-  std::vector<std::pair<Json, Distribution>> made_;  // of references, so that equal ones are one
+  // What was made of each reference is kept, so that equal references are one distribution.
+  std::vector<std::pair<Json, Distribution>> made_;
 };
 
 }  // namespace draftlab::remote

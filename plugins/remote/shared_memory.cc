@@ -20,7 +20,7 @@ SharedMemory::SharedMemory(std::size_t bytes)
   if (mapped == MAP_FAILED) {
     const std::string why = std::strerror(errno);
     if (descriptor_ >= 0) ::close(descriptor_);
-    throw OutputError(std::to_string(bytes) + " bytes of shared memory cannot be had: " + why);
+    throw OutputError("{} bytes of shared memory cannot be had: {}", bytes, why);
   }
   at_ = static_cast<std::byte*>(mapped);
 }

@@ -1,5 +1,5 @@
-// Memory that another process on this machine may write to: a file without a name, which the system
-// frees with its last user.
+// Memory that another process on this machine may write to. It is a file without a name, which the
+// system frees with its last user.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,14 @@ namespace draftlab::remote {
 
 class SharedMemory {
  public:
-  explicit SharedMemory(std::size_t bytes);  // OutputError when there is none
+  // Throws OutputError when there is not so much memory.
+  explicit SharedMemory(std::size_t bytes);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;
 
   std::byte* at() const { return at_; }
   std::size_t bytes() const { return bytes_; }
-  // Where another process of this user opens it.
+  // Returns the path at which another process of this user opens it.
   std::string path() const;
 
  private:
@@ -26,7 +27,7 @@ class SharedMemory {
   std::size_t bytes_;
 };
 
-// Pieces that are used again once nobody reads them any more.
+// A pool of such memory, whose pieces are used again once nobody reads them any more.
 class SharedPool {
  public:
   std::shared_ptr<SharedMemory> take(std::size_t bytes);

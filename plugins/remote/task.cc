@@ -1,4 +1,4 @@
-// A task of another process: it hands out prompts and scores what was decoded.
+// A task that lives in another process: it hands out prompts and scores what was decoded.
 #include "plugins/remote/remote_parts.h"
 
 namespace draftlab::remote {
@@ -46,7 +46,7 @@ class RemoteTask final : public Task {
                       });
   }
 
-  // What the tokenizer makes of the generated tokens, where the class has no better idea.
+  // Where the class has no method `text`, the tokenizer decodes the generated tokens.
   std::string text(const Prompt& prompt, const Canvas& canvas) const override {
     if (remote_->has("text"))
       return understood(*remote_, remote_->call("text", decoded(prompt, canvas)),

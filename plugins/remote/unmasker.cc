@@ -1,4 +1,4 @@
-// An unmasker of another process.
+// An unmasker that lives in another process.
 #include "plugins/remote/dialogue.h"
 #include "plugins/remote/remote_parts.h"
 
@@ -33,8 +33,7 @@ class RemoteUnmasker final : public RemotePart<Unmasker> {
           std::any_of(so_far.commits.begin(), so_far.commits.end(),
                       [&](const Commit& made) { return made.position == commit.position; });
       if (again)
-        remote_->refuse("tops up position " + std::to_string(commit.position) +
-                        ", which the verdict has committed");
+        remote_->refuse("tops up position {}, which the verdict has committed", commit.position);
     }
     so_far.commits.reserve(before + more.commits.size());
     for (Commit& commit : more.commits) so_far.commits.push_back(std::move(commit));

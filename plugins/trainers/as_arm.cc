@@ -18,59 +18,59 @@ void TrainAsArmOptions::declare(OptionSet& set) {
   set.add("text", &text).help("UTF-8 file to train on; empty: generated stories");
   set.add("documents", &documents)
       .help(
-          "what a document of the text is: a line, a paragraph, a row of a CSV file, a line of "
-          "JSON");
+          "What a document of the text is: a line, a paragraph, a row of a CSV file, a line of "
+          "JSON.");
   set.add("field", &field)
-      .help("column of the CSV file, or key of the JSON lines, that holds the documents");
+      .help("Column of the CSV file, or key of the JSON lines, that holds the documents.");
   set.add("stories", &stories)
       .in(0, 1e8)
-      .help("generated stories to train on when there is no text");
-  set.add("tokenizer", &tokenizer).help("folder that holds spiece.model; empty: that of `start`");
+      .help("Generated stories that are trained on when there is no text.");
+  set.add("tokenizer", &tokenizer).help("Folder that holds spiece.model; empty: that of `start`.");
   set.add("holdout", &holdout)
       .in(0.0001, 0.5)
       .help(
-          "share of the documents of a text that only validation sees, every n-th; generated "
-          "stories have a validation split of their own");
+          "Share of the documents of a text that only validation sees, every n-th; generated "
+          "stories have a validation split of their own.");
   set.add("align", &align)
-      .help("every canvas begins with a document instead of anywhere in the text");
+      .help("Every canvas begins with a document instead of anywhere in the text.");
   set.add("start", &start)
-      .help("checkpoint to go on from; empty or none: random weights of the dimensions below");
-  set.add("layers", &layers).in(1, 200).help("layers of a model made from scratch");
-  set.add("width", &width).in(2, 65536).help("width of its hidden states; a multiple of heads");
-  set.add("heads", &heads).in(1, 1024).help("its attention heads");
-  set.add("inner", &inner).in(1, 1000000).help("width inside its feed-forward blocks");
+      .help("Checkpoint to go on from; empty or none: random weights of the dimensions below.");
+  set.add("layers", &layers).in(1, 200).help("Layers of a model made from scratch.");
+  set.add("width", &width).in(2, 65536).help("Width of its hidden states; a multiple of heads.");
+  set.add("heads", &heads).in(1, 1024).help("Its attention heads.");
+  set.add("inner", &inner).in(1, 1000000).help("Width inside its feed-forward blocks.");
   set.add("order", &order)
-      .help("generated positions ascending (the lattice), or shuffled (ablation)");
-  set.add("mask_start", &mask_start).in(0, 1).help("mask rate before the warm-up of the mask");
-  set.add("mask_min", &mask_min).in(0, 1).help("lowest share of masked positions");
+      .help("Order of the generated positions: ascending (the lattice), or shuffled (ablation).");
+  set.add("mask_start", &mask_start).in(0, 1).help("Mask rate before the warm-up of the mask.");
+  set.add("mask_min", &mask_min).in(0, 1).help("Lowest share of masked positions.");
   set.add("mask_max", &mask_max)
       .in(0, 1)
-      .help("highest share of masked positions; 1 leaves only the begin token");
+      .help("Highest share of masked positions; 1 leaves only the begin token.");
   set.add("mask_warmup", &mask_warmup)
       .in(0, 1e12)
-      .help("steps over which the mask rates widen from mask_start");
+      .help("Steps over which the mask rates widen from mask_start.");
   set.add("share_prefix", &share_prefix)
       .in(0, 1)
       .help(
-          "share of canvases whose prompt is a prefix; with mask_min = mask_max = 1 a causal "
-          "model");
+          "Share of canvases whose prompt is a prefix; with mask_min = mask_max = 1 a causal "
+          "model.");
   set.add("share_spans", &share_spans)
       .in(0, 1)
       .help(
-          "share of canvases of which one to three contiguous spans are masked; the rest is "
-          "scattered");
+          "Share of canvases of which one to three contiguous spans are masked; the rest is "
+          "scattered.");
   set.add("share_ahead", &share_ahead)
       .in(0, 1)
       .help(
-          "share of the scored tokens that are asked early, as a draft asks them; a model from "
-          "scratch needs it to draft well");
+          "Share of the scored tokens that are asked early, as a draft asks them; a model from "
+          "scratch needs it to draft well.");
   set.add("most_ahead", &most_ahead)
       .in(1, 65536)
-      .help("ranks by which such a token is asked early, at most: draft_length - 1");
-  set.add("length", &length).in(2, 65536).help("tokens of a canvas");
+      .help("The most ranks by which such a token is asked early: draft_length - 1.");
+  set.add("length", &length).in(2, 65536).help("Tokens of a canvas.");
   set.add("validate_canvases", &validate_canvases)
       .in(1, 1e6)
-      .help("held-out canvases of a validation loss");
+      .help("Held-out canvases of a validation loss.");
   TrainingOptions::declare(set);
 }
 
@@ -101,8 +101,9 @@ class AsArmTrainer final : public Trainer {
 
   void run(const TrainContext& context) override {
     const std::string folder = options_.tokenizer.empty() ? options_.start : options_.tokenizer;
-    if (context.machine.device != "cpu")
-      throw ConfigError("run.device = {}: trainer.as-arm runs on cpu only", context.machine.device);
+    if (context.machine.device != Device::cpu)
+      throw ConfigError("run.device = {}: trainer.as-arm runs on cpu only",
+                        word(context.machine.device));
     const auto tokenizer = open_tokenizer(folder);
     const auto [corpus, held_out] = corpora(*tokenizer, context.seed);
     for (const Corpus* half : {&corpus, &held_out})

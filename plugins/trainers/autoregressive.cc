@@ -13,40 +13,44 @@
 namespace draftlab {
 
 void TrainAutoregressiveOptions::declare(OptionSet& set) {
-  set.add("tokenizer", &tokenizer).help("folder that holds spiece.model; empty: that of `start`");
+  set.add("tokenizer", &tokenizer).help("Folder that holds spiece.model; empty: that of `start`.");
   set.add("start", &start)
       .help(
-          "checkpoint to go on from, prediction heads included where it has some; empty: random "
-          "weights of the dimensions below");
-  set.add("layers", &layers).in(1, 200).help("layers of a model made from scratch");
+          "Checkpoint to go on from, prediction heads included where it has some; empty: random "
+          "weights of the dimensions below.");
+  set.add("layers", &layers).in(1, 200).help("Layers of a model made from scratch.");
   set.add("encoder_layers", &encoder_layers)
       .in(0, 200)
       .help(
-          "layers of its encoder, which sees the whole prompt; 0: none, the prompt is read "
-          "causally");
-  set.add("width", &width).in(2, 65536).help("width of its hidden states");
-  set.add("heads", &heads).in(1, 1024).help("its attention heads");
+          "Layers of its encoder, which sees the whole prompt; 0: none, the prompt is read "
+          "causally.");
+  set.add("width", &width).in(2, 65536).help("Width of its hidden states.");
+  set.add("heads", &heads).in(1, 1024).help("Its attention heads.");
   set.add("groups", &groups)
       .in(1, 1024)
-      .help("its heads of keys and values; heads must be a multiple of it");
-  set.add("head", &head).in(2, 65536).help("width of a head; even");
-  set.add("inner", &inner).in(1, 1000000).help("width inside its feed-forward blocks");
-  set.add("tied", &tied).help("its head is its embedding");
+      .help("Its heads of keys and values; heads must be a multiple of it.");
+  set.add("head", &head).in(2, 65536).help("Width of a head; even.");
+  set.add("inner", &inner).in(1, 1000000).help("Width inside its feed-forward blocks.");
+  set.add("tied", &tied).help("The embedding is also the head that gives logits.");
   set.add("prediction_heads", &prediction_heads)
       .in(0, 1024)
-      .help("k: heads that tell the next k tokens at once (blockwise parallel decoding); 0: none");
+      .help("Heads that tell the next k tokens at once (blockwise parallel decoding); 0: none.");
   set.add("first_head", &first_head)
-      .help("head 1: with a layer of its own, or the base's own head, which tells the next token");
-  set.add("filter", &filter).in(1, 65536).help("width of the heads' hidden layer, a head");
+      .help(
+          "Head 1: one with a layer of its own, or the base's own head, which tells the next "
+          "token.");
+  set.add("filter", &filter)
+      .in(1, 65536)
+      .help("Width of the hidden layer of each prediction head.");
   set.add("head_loss", &head_loss)
-      .help("the loss of a minibatch is that of one head, drawn evenly, or the mean of all");
+      .help("The loss of a minibatch is that of one head, drawn evenly, or the mean of all.");
   set.add("freeze", &freeze)
       .help(
-          "train the prediction heads alone: the checkpoint is `start`, and heads.safetensors "
-          "beside it");
+          "Trains the prediction heads alone: the checkpoint is `start`, and heads.safetensors "
+          "beside it.");
   set.add("validate_examples", &validate_examples)
       .in(1, 1e6)
-      .help("prompts of the task, its last ones, that are only validated on");
+      .help("How many prompts of the task, its last ones, are only validated on.");
   TrainingOptions::declare(set);
 }
 
@@ -76,9 +80,9 @@ class AutoregressiveTrainer final : public Trainer {
   }
 
   void run(const TrainContext& context) override {
-    if (context.machine.device != "cpu")
+    if (context.machine.device != Device::cpu)
       throw ConfigError("run.device = {}: trainer.autoregressive runs on cpu only",
-                        context.machine.device);
+                        word(context.machine.device));
     if (!context.config.find("task"))
       throw ConfigError(
           "trainer.autoregressive learns a task's answers: write task = NAME, with split = train "

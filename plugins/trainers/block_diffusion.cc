@@ -11,27 +11,26 @@ void TrainBlockDiffusionOptions::declare(OptionSet& set) {
   set.add("block_size", &block_size)
       .in(1, 4096)
       .help(
-          "tokens of a block, which begins at a multiple; of several sizes a canvas draws one, and "
-          "one "
-          "that is listed twice twice as often");
+          "Tokens of a block, which begins at a multiple; of several sizes a canvas draws one, and "
+          "one that is listed twice twice as often.");
   set.add("causal_share", &causal_share)
       .in(0, 1)
-      .help("share of canvases with blocks of one token, all masked: autoregressive");
+      .help("Share of canvases with blocks of one token, all masked: autoregressive.");
   set.add("warm_steps", &warm_steps)
       .in(0, 1e12)
-      .help("first steps, of which every canvas is autoregressive");
+      .help("How many first steps have autoregressive canvases only.");
   set.add("mask_min", &mask_min)
       .in(0, 1)
-      .help("lowest mask rate t of a block; drawn evenly up to 1");
+      .help("Lowest mask rate t of a block, which is drawn evenly up to 1.");
   set.add("inverse_weight", &inverse_weight)
       .help(
-          "weigh the loss of a masked token by 1/t, which makes it a bound of the likelihood; "
-          "false: all alike");
+          "Weighs the loss of a masked token by 1/t, which makes it a bound of the likelihood; "
+          "false: all alike.");
   set.add("validate_answers", &validate_answers)
       .in(0, 1e6)
       .help(
-          "of the held-out canvases, how many a validation answers one token at a time, greedily "
-          "and sampled");
+          "How many of the held-out canvases a validation answers one token at a time, greedily "
+          "and sampled.");
   TrainDecoderOptions::declare(set);
 }
 

@@ -80,16 +80,16 @@ class ImageClassifierTrainer final : public Trainer {
       set.add("held_out", &held_out)
           .in(10, 1 << 20)
           .help(
-              "images, the last of the set, that are not trained on: accuracy is theirs, and their "
-              "features have zero mean and unit covariance");
-      set.add("hidden", &hidden).in(1, 4096).help("width of the first layer");
+              "How many images, the last of the set, are not trained on: accuracy is theirs, and "
+              "their features have zero mean and unit covariance.");
+      set.add("hidden", &hidden).in(1, 4096).help("Width of the first layer.");
       set.add("features", &features)
           .in(1, 64)
-          .help("width of the second, of which statistics are taken");
-      set.add("epochs", &epochs).in(1, 10000).help("passes over the images");
-      set.add("batch", &batch).in(1, 65536).help("images a step");
-      set.add("rate", &rate).in(0, 1).help("learning rate, which falls to zero as a cosine does");
-      set.add("weight_decay", &weight_decay).in(0, 1).help("of AdamW");
+          .help("Width of the second layer, of whose outputs statistics are taken.");
+      set.add("epochs", &epochs).in(1, 10000).help("Passes over the images.");
+      set.add("batch", &batch).in(1, 65536).help("Images a step.");
+      set.add("rate", &rate).in(0, 1).help("Learning rate, which falls to zero as a cosine does.");
+      set.add("weight_decay", &weight_decay).in(0, 1).help("Weight decay of AdamW.");
     }
   };
   explicit ImageClassifierTrainer(const Options& options) : options_(options) {}

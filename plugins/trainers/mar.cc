@@ -15,41 +15,44 @@ void TrainMarOptions::declare(OptionSet& set) {
   set.add("held_out", &held_out)
       .in(1, 1e6)
       .help(
-          "images that only validation sees: generated ones of the split `tune`, or the last of a "
-          "file");
+          "Images that only validation sees: generated ones of the split `tune`, or the last of a "
+          "file.");
   set.add("start", &start)
-      .help("checkpoint to go on from; empty: random weights of the dimensions below");
+      .help("Checkpoint to go on from; empty: random weights of the dimensions below.");
   set.add("causal", &causal)
       .help(
-          "a decoder alone, over the class and the tokens in raster order (teacher forcing); "
-          "false: an encoder over what is visible and a decoder over all positions");
-  set.add("width", &width).in(1, 65536).help("width of encoder and decoder; a multiple of heads");
+          "A decoder alone, over the class and the tokens in raster order (teacher forcing); "
+          "false: an encoder over what is visible and a decoder over all positions.");
+  set.add("width", &width).in(1, 65536).help("Width of encoder and decoder; a multiple of heads.");
   set.add("encoder_layers", &encoder_layers)
       .in(0, 200)
-      .help("layers of the encoder; none where causal");
-  set.add("decoder_layers", &decoder_layers).in(0, 200).help("layers of the decoder");
-  set.add("heads", &heads).in(1, 1024).help("attention heads");
-  set.add("buffers", &buffers).in(1, 4096).help("slots that hold the class embedding; MAR has 64");
-  set.add("head_width", &head_width).in(1, 65536).help("width of the diffusion head");
-  set.add("head_layers", &head_layers).in(0, 200).help("residual blocks of the diffusion head");
+      .help("Layers of the encoder; none where causal.");
+  set.add("decoder_layers", &decoder_layers).in(0, 200).help("Layers of the decoder.");
+  set.add("heads", &heads).in(1, 1024).help("Attention heads.");
+  set.add("buffers", &buffers).in(1, 4096).help("Slots that hold the class embedding; MAR has 64.");
+  set.add("head_width", &head_width).in(1, 65536).help("Width of the diffusion head.");
+  set.add("head_layers", &head_layers).in(0, 200).help("Residual blocks of the diffusion head.");
   set.add("prediction", &prediction)
       .help(
-          "what the head tells of a noised token; small models of epsilon err at the first reverse "
-          "steps, which magnify it");
-  set.add("variance", &variance).help("of a reverse step: told by the head, or fixed");
+          "What the head tells of a noised token; small models of epsilon err at the first reverse "
+          "steps, which magnify it.");
+  set.add("variance", &variance).help("Variance of a reverse step: told by the head, or fixed.");
   set.add("sampling_steps", &sampling_steps)
-      .help("reverse steps of decoding, written to the checkpoint: N, or ddimN; training has 1000");
+      .help(
+          "Reverse steps of decoding, written to the checkpoint: N, or ddimN; training has 1000.");
   set.add("mask_mean", &mask_mean)
       .in(0, 1)
       .help(
-          "mean of the share of masked tokens, which is one a batch, normal, cut to [mask_least, "
-          "1]");
-  set.add("mask_spread", &mask_spread).in(0, 10).help("its standard deviation");
-  set.add("mask_least", &mask_least).in(0, 1).help("the least share of masked tokens");
+          "Mean of the share of masked tokens, which is drawn once a batch: normal, cut to "
+          "[mask_least, 1].");
+  set.add("mask_spread", &mask_spread).in(0, 10).help("Standard deviation of that share.");
+  set.add("mask_least", &mask_least).in(0, 1).help("The least share of masked tokens.");
   set.add("drop_class", &drop_class)
       .in(0, 1)
-      .help("share of images that are learnt without their class, for guidance");
-  set.add("times", &times).in(1, 1024).help("timesteps at which each token's loss is taken");
+      .help("Share of images that are learnt without their class, for guidance.");
+  set.add("times", &times)
+      .in(1, 1024)
+      .help("How many timesteps the loss of each token is taken at.");
   TrainingOptions::declare(set);
 }
 
@@ -79,8 +82,9 @@ class MarTrainer final : public Trainer {
   }
 
   void run(const TrainContext& context) override {
-    if (context.machine.device != "cpu")
-      throw ConfigError("run.device = {}: trainer.mar runs on cpu only", context.machine.device);
+    if (context.machine.device != Device::cpu)
+      throw ConfigError("run.device = {}: trainer.mar runs on cpu only",
+                        word(context.machine.device));
     if (!context.resume && std::filesystem::exists(context.out + "/training.safetensors"))
       throw OutputError(
           "'{}' holds a training already: --resume goes on with it, or --out names another folder",

@@ -10,26 +10,27 @@ void TrainMaskedDiffusionOptions::declare(OptionSet& set) {
   set.add("answer_tokens", &answer_tokens)
       .in(1, 1 << 16)
       .help(
-          "positions of an answer; what follows its end is its end again, masked and told like the "
-          "rest");
+          "Positions of an answer; what follows its end is its end again, masked and told like the "
+          "rest.");
   set.add("vary_length", &vary_length)
       .help(
-          "draw the positions of each answer, evenly from those that it needs up to answer_tokens");
+          "Draws the positions of each answer, evenly from those that it needs up to "
+          "answer_tokens.");
   set.add("mask_min", &mask_min)
       .in(0, 1)
-      .help("the mask rate t of an answer is drawn evenly above it, up to 1");
+      .help("Lowest mask rate t of an answer, which is drawn evenly up to 1.");
   set.add("inverse_weight", &inverse_weight)
       .help(
-          "weigh the loss of a masked token by 1/t, which makes it a bound of the likelihood; "
-          "false: all alike");
+          "Weighs the loss of a masked token by 1/t, which makes it a bound of the likelihood; "
+          "false: all alike.");
   set.add("semi_share", &semi_share)
       .in(0, 1)
       .help(
-          "share of canvases as semi-autoregressive decoding meets them: all is known before a "
-          "block, all masked behind it, and the loss is the block's");
+          "Share of canvases as semi-autoregressive decoding meets them: all is known before a "
+          "block, all masked behind it, and the loss is the block's.");
   set.add("block_size", &block_size)
       .in(1, 4096)
-      .help("tokens of that block, which begins anywhere in the answer");
+      .help("Tokens of that block, which begins anywhere in the answer.");
   TrainDecoderOptions::declare(set);
 }
 

@@ -62,26 +62,32 @@ class TokenizerTrainer final : public Trainer {
           .help("UTF-8 file to train on, one line a sentence; empty: generated stories");
       set.add("stories", &stories)
           .in(1, 10000000)
-          .help("generated stories to train on when there is no text");
+          .help("Generated stories that are trained on when there is no text.");
       set.add("problems", &problems)
           .in(0, 10000000)
-          .help("arithmetic problems to train on, instead of stories, when there is no text");
+          .help(
+              "Arithmetic problems that are trained on, instead of stories, when there is no "
+              "text.");
       set.add("programs", &programs)
           .in(0, 10000000)
-          .help("programs with their questions, likewise");
+          .help("Programs with their questions that are trained on likewise.");
       set.add("transductions", &transductions)
           .in(0, 10000000)
-          .help("sentences with their translations into the invented language, likewise");
-      set.add("split_digits", &split_digits).help("every digit is a piece of its own");
+          .help(
+              "Sentences with translations into the invented language that are trained on "
+              "likewise.");
+      set.add("split_digits", &split_digits).help("Every digit is a piece of its own.");
       set.add("vocabulary", &vocabulary)
           .in(16, 250000)
-          .help("most pieces, the nine special ones included; fewer where the text yields no more");
+          .help(
+              "The most pieces, the nine special ones included; fewer where the text yields no "
+              "more.");
       set.add("coverage", &coverage)
           .in(0.9, 1)
-          .help("share of characters that get a piece of their own; the rest is <unk>");
+          .help("Share of characters that get a piece of their own; the rest is <unk>.");
       set.add("most_lines", &most_lines)
           .in(1, 100000000)
-          .help("lines taken from the text, evenly spaced");
+          .help("Lines taken from the text, evenly spaced.");
     }
   };
   explicit TokenizerTrainer(const Options& options) : options_(options) {}

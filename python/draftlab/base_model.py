@@ -47,8 +47,9 @@ class Layout:
         if view not in ("bidirectional", "causal"):
             raise ValueError(f"view = {view} is neither bidirectional nor causal")
         self.view, self.mask = view, mask
-        self.rows: List[Tuple[np.ndarray, np.ndarray]] = []  # (ids, allowed)
-        self.ends: List[int] = []  # of each row
+        # Each row has its ids and what they may see.
+        self.rows: List[Tuple[np.ndarray, np.ndarray]] = []
+        self.ends: List[int] = []  # The ends of the rows.
         self.asked: List[Tuple[int, int]] = []
 
     def add(self, question: Question) -> None:

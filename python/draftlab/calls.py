@@ -30,8 +30,8 @@ class Worker:
 
     def __init__(self, wire: wires.Wire, twice: bool, lock: Any = None, shelf: Any = None) -> None:
         self.wire, self.twice = wire, twice
-        self._lock = lock or contextlib.nullcontext()  # of several connections
-        self._shelf = shelf  # of models that connections share
+        self._lock = lock or contextlib.nullcontext()  # The lock is shared by several connections.
+        self._shelf = shelf  # The shelf holds the models that connections share.
         self.parts: Dict[int, Any] = {}
         self.dialogues: Dict[int, Dialogue] = {}
 

@@ -23,7 +23,7 @@ class Pretrained:
     """What the wrappers have in common: loading, and tensors."""
 
     checkpoint: str
-    auto = "AutoModel"  # the class of transformers that loads it
+    auto = "AutoModel"  # This class of transformers loads it.
 
     def load(self, machine: Any) -> None:
         import torch
@@ -79,7 +79,7 @@ class _CachedCausal(Pretrained, base_model.CachedModel):
 
     def truncate(self, sequence: int, length: int) -> None:
         known = self.memories.pop(sequence).tokens[:length]
-        if known:  # what is behind its last token has to be computed once more
+        if known:  # What is behind its last token has to be computed once more.
             self.extend(sequence, known, list(range(length)))
 
     def extend(self, sequence: int, tokens: List[int], positions: List[int]) -> None:

@@ -13,7 +13,7 @@ Arrays = Mapping[str, np.ndarray]
 
 
 def state_of(part: Any) -> str:
-    """What a part has learnt, as text: its own `state()`, or every attribute that is no option."""
+    """Returns what a part has learnt as text: its `state()`, or all attributes but options."""
     own = getattr(part, "state", None)
     if callable(own):
         return str(own())

@@ -7,7 +7,7 @@ import numpy as np
 
 
 class _Active(threading.local):
-    """Of each thread: the scope of the call that it answers."""
+    """Each thread has the scope of the call that it answers."""
 
     scope: Optional["Scope"] = None
 
@@ -24,8 +24,8 @@ class Scope:
 
     def __init__(self, ask: Any, number: int, vocabulary: int = 0) -> None:
         self._ask, self.number, self.vocabulary = ask, number, vocabulary
-        self._heard: List[Tuple[Any, Any]] = []  # questions and their answers, in order
-        self._again: List[Tuple[Any, Any]] = []  # those that a second call has yet to ask
+        self._heard: List[Tuple[Any, Any]] = []  # The questions and their answers, in order.
+        self._again: List[Tuple[Any, Any]] = []  # The questions that a second call has yet to ask.
 
     def repeat(self) -> None:
         """From here on the call is made again."""
@@ -82,7 +82,7 @@ class Distribution:
 
     @property
     def entropy(self) -> float:
-        """In nats."""
+        """The entropy in nats."""
         return float(self._summary()[2])
 
     @property
@@ -96,8 +96,8 @@ class Distribution:
         top_k: Optional[int] = None,
         top_p: Optional[float] = None,
     ) -> "Distribution":
-        """What a token is drawn from: after temperature, top-k and top-p; those of the config's
-        [decode] where none is given."""
+        """Returns what a token is drawn from, after temperature, top-k and top-p; those of the
+        config's [decode] hold where none is given."""
         return Distribution(self._scope, ["drawn", self.ref, temperature, top_k, top_p])
 
     def residual(self, other: "Distribution") -> "Distribution":
@@ -159,7 +159,7 @@ Law = Union[Distribution, np.ndarray]
 
 
 def reference(law: Any) -> Any:
-    """How a distribution is named on the wire: a handle, or weights that Python computed."""
+    """Names a distribution on the wire: by a handle, or by weights that Python computed."""
     if isinstance(law, Distribution):
         if law._scope is not active.scope:
             raise ValueError("a distribution of another step was used; it holds for one call only")
@@ -171,7 +171,7 @@ def reference(law: Any) -> Any:
 
 
 def references(laws: Any) -> Optional[List[Any]]:
-    """Of a list of distributions, or of an answer: what drafts at its positions are drawn from."""
+    """Returns what drafts are drawn from, for each distribution of a list or of an answer."""
     if laws is None:
         return None
     if isinstance(laws, Answer):

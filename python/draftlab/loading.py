@@ -27,7 +27,7 @@ def load(file: str) -> Any:
 
 
 def runtime(file: Optional[str]) -> str:
-    """Interpreter, packages that are loaded, file and digest."""
+    """Returns the interpreter, the packages that are loaded, the file and its digest."""
     text = f"python {platform.python_version()}"
     for name in ("numpy", "msgpack", "torch", "transformers"):
         version = (
@@ -45,7 +45,7 @@ def runtime(file: Optional[str]) -> str:
 
 
 def shares_memory(hello: Dict[str, Any]) -> bool:
-    """Whether this process can read what the other one wrote into memory."""
+    """Says whether this process can read what the other one wrote into memory."""
     try:
         with open(hello["memory"], "rb") as memory:
             held = hello["holds"].encode()

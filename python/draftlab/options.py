@@ -86,7 +86,7 @@ def option(
 
 
 def options_of(cls: type) -> List[Option]:
-    """Every option of a class, those of its bases first, in the order of their declaration."""
+    """Returns the options of a class, those of its bases first, in order of declaration."""
     found: Dict[str, Option] = {}
     for base in reversed(cls.__mro__):
         for name, value in vars(base).items():

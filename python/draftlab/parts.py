@@ -33,7 +33,7 @@ _METHODS = (
 
 
 class ConfigError(Exception):
-    """Raised by a part whose options do not go together: shown as a fault of the config."""
+    """A part whose options do not go together raises this; it is shown as a fault of the config."""
 
 
 def _name_is_plain(name: str) -> bool:

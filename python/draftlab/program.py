@@ -18,7 +18,7 @@ from draftlab import options, parts
 
 KINDS = (
     "model frontier drafter verifier acceptance router estimator unmasker task".split()
-)  # keywords of run, sweep and certify that take a part
+)  # These keywords of run, sweep and certify take a part.
 
 
 class DraftlabError(RuntimeError):

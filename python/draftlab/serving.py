@@ -11,7 +11,7 @@ from typing import Any, Optional
 
 from draftlab import calls, loading, sharing, wire
 
-_MOST_BEFORE_SECRET = 64 << 10  # bytes that a stranger may send
+_MOST_BEFORE_SECRET = 64 << 10  # A stranger may send so many bytes.
 
 
 class Listener:
@@ -52,7 +52,7 @@ class Listener:
 
     def close(self) -> None:
         try:
-            self._socket.shutdown(socket.SHUT_RDWR)  # wakes who accepts
+            self._socket.shutdown(socket.SHUT_RDWR)  # This wakes the thread that accepts.
         except OSError:
             pass
         self._socket.close()
@@ -101,7 +101,7 @@ def _listen_unix(path: str) -> socket.socket:
         try:
             probe.connect(path)
         except OSError:
-            os.unlink(path)  # of a server that was killed
+            os.unlink(path)  # A server that was killed left it behind.
         else:
             raise OSError(f"unix:{path} is served already")
         finally:

@@ -31,7 +31,7 @@ class Shared:
         self.model, self.gather = model, gather
         self._turn, self._queue = threading.Lock(), threading.Condition()
         self._waiting: List[_Waiting] = []
-        self._decoding = 0  # clients that are in the middle of a sample
+        self._decoding = 0  # How many clients are in the middle of a sample.
         self._machine: Optional[Dict[str, Any]] = None
         self.forwards = 0
 
@@ -68,7 +68,7 @@ class Shared:
         try:
             self._divide(those)
         except Exception as error:
-            if len(those) > 1:  # nobody fails because of another client's question
+            if len(those) > 1:  # Nobody fails because of another client's question.
                 for each in those:
                     self._forward([each])
                 return
@@ -149,7 +149,7 @@ class Shelf:
     """The models that a server has made so far."""
 
     def __init__(self, gather: float) -> None:
-        self.gather = gather  # seconds that a client's question waits for those of the others
+        self.gather = gather  # A client's question waits so many seconds for those of the others.
         self._models: Dict[str, Shared] = {}
 
     def take(self, header: Dict[str, Any]) -> Handle:

@@ -11,7 +11,7 @@ from draftlab import laws, values
 
 class Span(NamedTuple):
     first: int
-    length: int  # of the drafts that a chain may judge, in tokens
+    length: int  # How many drafts a chain may judge.
 
 
 class Block(NamedTuple):
@@ -114,7 +114,7 @@ class Step:
         carry = header.get("carry")
         self.carry = None if carry is None else laws.Carry(scope, *carry)
 
-    # What is yielded.
+    # A drafter or verifier yields what these methods return.
 
     def ask(
         self,

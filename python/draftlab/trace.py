@@ -13,7 +13,7 @@
 import h5py
 import numpy as np
 
-COUNTED = ("prefill", "draft", "verify", "commit")  # evaluations that papers count
+COUNTED = ("prefill", "draft", "verify", "commit")  # Papers count these evaluations.
 TABLES = ("run", "sample", "step", "token", "draft", "piece")
 
 

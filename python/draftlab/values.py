@@ -8,7 +8,7 @@ import numpy as np
 from draftlab import laws
 
 NAN = float("nan")
-ROOT = -1  # the committed state itself
+ROOT = -1  # The root is the committed state itself.
 
 
 @dataclass

@@ -14,11 +14,11 @@ import msgpack
 import numpy as np
 
 VERSION = 1
-MOST_HEADER, MOST_PAYLOAD = 16 << 20, 1 << 30  # what this side accepts, in bytes
+MOST_HEADER, MOST_PAYLOAD = 16 << 20, 1 << 30  # This side accepts no more bytes.
 _PREFIX = struct.Struct("<IQ")
 _TYPES = {"<i4": 4, "<i8": 8, "<f4": 4, "<f8": 8, "|u1": 1, "|b1": 1}
 _BUFFER = 64 << 10
-_AWAKE = 30e-6  # seconds; draftlab answers an effect in less, and to be woken takes as long
+_AWAKE = 30e-6  # Draftlab answers an effect in fewer seconds, and being woken takes as long.
 
 
 class Closed(Exception):
@@ -38,7 +38,7 @@ class Arrays(Mapping[str, np.ndarray]):
         self._places: Dict[str, Tuple[str, Sequence[int], int, int]] = {}
 
     def _find(self) -> None:
-        """Where each one is."""
+        """Notes where each array is."""
         at = 0
         for name, kind, shape in self._listed:
             count = 1
@@ -86,11 +86,11 @@ class Wire:
         self._begin = self._end = 0
 
     def limit(self, header: int, payload: int) -> None:
-        """What this side accepts from now on, in bytes."""
+        """Sets what this side accepts from now on, in bytes."""
         self.most_header, self.most_payload = header, payload
 
     def heed(self, limits: Dict[str, int]) -> None:
-        """What the other side announced that it accepts, in bytes."""
+        """Sets what the other side announced that it accepts, in bytes."""
         self.their_header, self.their_payload = limits["header"], limits["payload"]
 
     def _check(self, header: int, payload: int) -> None:
@@ -115,7 +115,7 @@ class Wire:
                 self._begin += count
                 into = into[count:]
                 continue
-            if len(into) >= _BUFFER:  # what is large is not copied twice
+            if len(into) >= _BUFFER:  # A large array is not copied twice.
                 count = self._receive(into)
                 into = into[count:]
             else:

@@ -32,7 +32,7 @@ def main(words: List[str]) -> int:
         return 1
     try:
         loading.load(file)
-    except BaseException as error:  # a file may even call sys.exit
+    except BaseException as error:  # A file may even call sys.exit.
         cannot_begin(connection, calls.described(error))
         return 1
     connected = wire.Wire(connection, alone=True)

@@ -69,7 +69,7 @@ class Browser:
             self.send(domain + ".enable")
         self.send(
             "Performance.enable", timeDomain="threadTicks"
-        )  # processor time: other work on the machine does not count
+        )  # This is processor time, so other work on the machine does not count.
 
     def message(self):
         while b"\0" not in self.buffer:
@@ -222,7 +222,7 @@ def check_plot(browser):
     assert browser.run("Number(document.querySelector('#table tr.hot').dataset.arm)") == arm
     browser.mouse("mouseMoved", 2, 2)
     assert browser.run(TIP) == ""
-    browser.run("document.querySelector('#plot circle').focus()")  # the keyboard shows the same
+    browser.run("document.querySelector('#plot circle').focus()")  # The keyboard shows the same.
     assert label in browser.run(TIP)
     browser.run("document.activeElement.blur()")
 
@@ -317,7 +317,7 @@ def measure(browser):
         "(e => {{ e.value = {}; e.dispatchEvent(new Event('input')); }})(document."
         "getElementById('zoom'))"
     )
-    browser.run(zoom.format(24))  # tokens are spelled out
+    browser.run(zoom.format(24))  # Tokens are spelled out.
     settle(browser)
     scroll, clock = busy(browser, SCROLL)
     switch, _ = busy(browser, SWITCH)
@@ -380,7 +380,7 @@ def main(words):
     if words[0] == "--made-by":
         with tempfile.TemporaryDirectory() as folder:
             page = folder + "/page.html"
-            Browser(folder).close()  # no Chromium, no work
+            Browser(folder).close()  # Without Chromium there is nothing to do.
             subprocess.run(
                 [words[1], "-ts=page"],
                 env={**os.environ, "DRAFTLAB_PAGE": page},

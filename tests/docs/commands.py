@@ -39,7 +39,7 @@ ACTIONS = {"--dry-run", "--status", "--retry", "--cancel", "--gather", "--worker
 
 
 class Program:
-    """What the program says of itself: commands, flags and sections."""
+    """The program's own account of its commands, flags and sections."""
 
     def __init__(self, path):
         self.path = path
@@ -59,7 +59,7 @@ class Program:
 
 
 def faults_of(words, program):
-    """What of a command does not exist, in a sentence each."""
+    """Yields a sentence for each thing of a command that does not exist."""
     words = list(words)
     while len(words) > 1 and words[0] == "--plugin":
         words = words[2:]
@@ -102,7 +102,7 @@ def set_flag(words, flag, alias, value):
 
 
 def shortened(words, folder):
-    """What is run instead of the command; None where nothing is."""
+    """Returns what is run instead of the command; None where nothing is."""
     command, rest = words[0], []
     for word in words[1:]:  # a pattern stands for its first match
         matches = sorted(folder.glob(word)) if re.search(r"[*?]", word) and "/" in word else []

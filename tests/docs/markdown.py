@@ -7,7 +7,7 @@ SKIPPED_FOLDERS = {"build", "out", ".git"}
 
 
 def pages(source):
-    """Every page of the tree, the README first: commands of pages are run in this order."""
+    """Returns every page of the tree, the README first: commands of pages are run in this order."""
     found = [path for path in sorted(source.rglob("*.md"))
              if not SKIPPED_FOLDERS & set(path.relative_to(source).parts)]
     first = [source / "README.md", source / "docs" / "README.md"]
@@ -60,7 +60,7 @@ class Page:
                 yield number, found.group(1)
 
     def anchors(self):
-        """What a link may name behind `#`: headings as web pages of repositories spell them."""
+        """Returns what links name behind `#`: headings as web pages of repositories spell them."""
         found = set()
         for _, line in self.prose:
             heading = re.match(r"#+ +(.*)", line)

@@ -31,7 +31,7 @@ def where(source, page, line):
 def broken_links(source, page):
     for line, target in page.links():
         if re.match(r"[a-z]+:", target):
-            continue  # another machine's
+            continue  # This link leads to another machine.
         path, _, anchor = target.partition("#")
         file = (page.path.parent / path) if path else page.path
         if not file.exists():
@@ -72,7 +72,7 @@ def stale_copies(source, page):
 
 
 def options_table(program, section):
-    """What `describe` prints of a section, as a table; None where there is no such section."""
+    """Returns what `describe` prints of a section, as a table; None where there is none."""
     told = subprocess.run([program, "describe", section], capture_output=True, text=True,
                           check=False)
     if told.returncode:

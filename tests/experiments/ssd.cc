@@ -1,6 +1,6 @@
 // Verification trees draw the very numbers that stepwise decoding draws: at equal seeds the texts
-// are equal, token for token and in the same order. On the table whose answers depend on the
-// visible set, six positions in blocks of three.
+// are equal, token for token and in the same order. The table is the one whose answers depend on
+// the visible set; it has six positions in blocks of three.
 #include <doctest/doctest.h>
 
 #include "analysis/replay/acceptance_limit.h"

@@ -31,7 +31,7 @@ CAUSES = {
     8: "a sample took longer than",
     9: "the memory did not suffice",
 }
-MOST_BYTES = 8 << 30  # of address space, for the cells that take all of it
+MOST_BYTES = 8 << 30  # The cells that take all memory have so many bytes of address space.
 
 
 def main():

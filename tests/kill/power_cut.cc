@@ -115,7 +115,7 @@ int synced(int fd, int (*real)(int)) {
   struct stat found {};
   ::fstat(fd, &found);
   turn.note(S_ISDIR(found.st_mode) ? "sync-folder\t" + path : "sync\t" + inode(fd));
-  return 0;  // the disk under the shim need not be slow
+  return 0;  // The disk under the shim need not be slow.
 }
 
 int removed(const std::string& path, const std::function<int()>& real) {

@@ -142,7 +142,7 @@ def take_back(what, path, of):
             if of[2]:
                 os.link(of[2], path)
     except FileNotFoundError:
-        pass  # its folder went with another change that was taken back
+        pass  # Its folder went with another change that was taken back.
 
 
 def end_children():
@@ -160,7 +160,7 @@ def end_children():
 
 
 def samples(compare, disk):
-    """On the disk, of all traces: a trace that is merged holds what its units held."""
+    """Checks all traces on the disk: a trace that is merged holds what its units held."""
     traces = [
         file
         for file in disk.root.rglob("*.h5")

@@ -29,8 +29,8 @@
 
 namespace {
 
-constexpr double kStale = 1;    // seconds for which others do not see a new name
-constexpr int kDelay = 60'000;  // microseconds, at most
+constexpr double kStale = 1;    // For so many seconds others do not see a new name.
+constexpr int kDelay = 60'000;  // A call is delayed by at most so many microseconds.
 
 template <class Function>
 Function next(const char* name) {
@@ -41,12 +41,12 @@ struct Machine {
   std::string root, host;
   time_t ahead = 0;
   std::mutex mutex;
-  std::map<std::string, double> missed;  // names, and when they were looked for in vain
+  std::map<std::string, double> missed;  // Maps a name to the time when it was looked for in vain.
   struct Listing {
     double since = 0;
     std::vector<dirent> entries;
   };
-  std::map<std::string, Listing> listings;  // of folders, as this machine knows them
+  std::map<std::string, Listing> listings;  // The listings of folders as this machine knows them.
   std::mt19937 chance{static_cast<unsigned>(::getpid())};
   std::map<DIR*, std::vector<dirent>> reading;
   Machine() {
@@ -56,7 +56,7 @@ struct Machine {
   }
 };
 Machine& machine() {
-  static Machine& one = *new Machine;  // outlives whoever asks for the time at the very end
+  static Machine& one = *new Machine;  // It outlives whoever asks for the time at the very end.
   return one;
 }
 
@@ -169,7 +169,7 @@ dirent* readdir(DIR* folder) {
     }
     std::vector<dirent>& entries = machine().reading[folder] = known.entries;
     std::shuffle(entries.begin(), entries.end(), machine().chance);
-    entries.push_back(dirent{});  // what is taken away first
+    entries.push_back(dirent{});  // This entry is what is taken away first.
   }
   std::vector<dirent>& left = machine().reading[folder];
   if (!left.empty()) left.pop_back();

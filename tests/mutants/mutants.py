@@ -37,8 +37,8 @@ from dataclasses import dataclass
 HERE = pathlib.Path(__file__).resolve().parent
 CHECKOUT = HERE.parent.parent
 BUILD = "build/release"
-KEPT = ("build/", "results.jsonl")  # of a copy
-MOST_SECONDS = 900  # of a suite: a mutant that never ends is caught
+KEPT = ("build/", "results.jsonl")  # These stay in a copy.
+MOST_SECONDS = 900  # A suite may take so long: a mutant that never ends is caught.
 
 # What builds a suite, and what runs it; {build}, {tree} and {cases} are filled in. Those that take
 # longest come last.
@@ -155,7 +155,7 @@ def copy_checkout(copy):
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, target, follow_symlinks=False)
-    for file in copy.rglob("*"):  # what the checkout has no more
+    for file in copy.rglob("*"):  # What the checkout no longer has is removed.
         name = str(file.relative_to(copy))
         if file.is_file() and name not in names and not name.startswith(KEPT):
             file.unlink()

@@ -219,6 +219,6 @@ def test_a_program_that_is_killed_takes_its_python_with_it(program):
         if len(running()) == 2:
             break
         time.sleep(0.05)
-    assert len(running()) == 2  # the program and its worker
+    assert len(running()) == 2  # These are the program and its worker.
     started.send_signal(signal.SIGKILL)
     started.wait()

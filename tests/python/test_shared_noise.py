@@ -10,7 +10,7 @@ from conftest import ROOT
 
 @pytest.mark.parametrize("noise, temperature", [("gumbel", 1), ("gumbel", 0.7), ("uniform", 1)])
 def test_drafts_change_no_text(program, noise, temperature):
-    (program.folder / "data").symlink_to(ROOT / "data")  # where the config's checkpoints are
+    (program.folder / "data").symlink_to(ROOT / "data")  # The config's checkpoints are there.
     program.ok("run", ROOT / "configs/baselines/own-draw.ini", "--limit", 12, "--out", "a.h5",
                "--decode.noise", noise, "--decode.temperature", temperature,
                "--sweep.verifier", "own-draw,chain", "--sweep.decode.draft_length", "3",

@@ -26,7 +26,7 @@ def test_every_row_knows_its_arm_and_what_distinguishes_it(trace, table):
     assert len(frame) == trace.rows[table] > 0
     assert set(frame["decode.draft_length"]) == {"1", "3"}
     assert frame.groupby("decode.draft_length").arm.nunique().max() == 1
-    if table == "draft":  # nothing but one token is drafted a step at length 1
+    if table == "draft":  # At length 1 a step drafts one token only.
         steps = trace.frame("step")
         assert steps[steps["decode.draft_length"] == "1"].drafted.max() == 1
         assert steps[steps["decode.draft_length"] == "3"].drafted.max() == 3
@@ -114,12 +114,12 @@ def test_a_sweep_refuses_a_file_that_changed_since_it_was_frozen(program):
     part = program.write("part.py", PART)
     words = ["sweep", path, "--plugin", "part.py", "--out", "s"]
     program.ok(*words)
-    program.ok(*words)  # it is the same: nothing is left to decode
+    program.ok(*words)  # It is the same sweep, so nothing is left to decode.
     before = h5py.File(program.folder / "s/sweep.h5")["step_verified"][:].sum()
     program.write("part.py", PART.replace(">= self.span", "> 9"))
     fault = program.fails(73, *words)
     assert "'part.py' has changed since the sweep in 's' was frozen" in fault
-    program.ok("sweep", "s")  # goes on with the file as it was
+    program.ok("sweep", "s")  # The sweep goes on with the file as it was.
     assert h5py.File(program.folder / "s/sweep.h5")["step_verified"][:].sum() == before
     program.ok(*words, "--replace")
     after = h5py.File(program.folder / "s/sweep.h5")["step_verified"][:].sum()

@@ -195,7 +195,7 @@ class Threshold:
 class Chain:
     """One pass over a drafted path; the first rejection is replaced (ASSD, Algorithm 1)."""
 
-    asks = ["chain", "committed"]  # a span of one tested draft asks nothing but the root
+    asks = ["chain", "committed"]  # A span of one tested draft asks the root alone.
 
     def judge(self, step, proposal, acceptance):
         span = min(step.span, len(proposal.nodes))

@@ -70,7 +70,7 @@ class AutoregressiveTraining {
   AutoregressiveTraining(const TrainAutoregressiveJob& job, const TrainContext& context)
       : job_(job),
         seed_(context.seed),
-        bf16_(context.machine.dtype == "bf16"),
+        bf16_(context.machine.dtype == Precision::bf16),
         net_(network(job, context.seed)) {}
 
   void run(const TrainContext& context) {

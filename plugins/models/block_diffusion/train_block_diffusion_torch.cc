@@ -173,7 +173,7 @@ double accuracy(const TrainBlockDiffusionJob& job, const HeldOut& held_out, cons
 
 void train_block_diffusion(const TrainBlockDiffusionJob& job, const TrainContext& context) {
   const TrainBlockDiffusionOptions& o = job.options;
-  const bool bf16 = context.machine.dtype == "bf16";
+  const bool bf16 = context.machine.dtype == Precision::bf16;
   const Transformer net = decoder_network(o, job, o.block_size[0], context.seed);
   if (net.config.model_type != "sdar" && net.config.model_type != "Fast_dLLM_Qwen")
     throw DataError(

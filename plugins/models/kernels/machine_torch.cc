@@ -10,12 +10,12 @@
 namespace draftlab {
 
 at::Device device_of(const Machine& machine) {
-  if (machine.device == "cpu") return at::kCPU;
+  if (machine.device == Device::cpu) return at::kCPU;
   if (!at::hasCUDA())
     throw ConfigError(
         "run.device is {}, but this libtorch sees no such device: it is built for the CPU alone, "
         "or the driver is missing",
-        machine.device);
+        word(machine.device));
   return at::kCUDA;
 }
 

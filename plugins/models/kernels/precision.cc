@@ -1,8 +1,5 @@
 #include "plugins/models/kernels/precision.h"
 
-#include <algorithm>
-#include <string>
-
 #include "core/base/error.h"
 
 namespace draftlab {
@@ -13,15 +10,13 @@ void add_dtype(OptionSet& set, ModelDtype* dtype) {
 }
 
 Precision precision_of(ModelDtype dtype, const Machine& machine) {
-  constexpr auto kWords = words(ModelDtype{});
-  const std::string word(dtype == ModelDtype::run ? machine.dtype
-                                                  : kWords[static_cast<std::size_t>(dtype)]);
-  const auto* const found = std::find(kWords.begin() + 1, kWords.end(), word);
-  if (found == kWords.end()) throw Fault("no precision is called '{}'", word);
-  const auto precision = static_cast<Precision>(found - (kWords.begin() + 1));
-  if (is_quantised(precision) && machine.device != "cpu")
-    throw ConfigError("run.device is {}: weights in {} are multiplied on cpu", machine.device,
-                      word);
+  // ModelDtype has a word more in front, which stands for the run's.
+  const auto precision = dtype == ModelDtype::run
+                             ? machine.dtype
+                             : static_cast<Precision>(static_cast<int>(dtype) - 1);
+  if (is_quantised(precision) && machine.device != Device::cpu)
+    throw ConfigError("run.device is {}: weights in {} are multiplied on cpu", word(machine.device),
+                      word(precision));
   return precision;
 }
 

@@ -9,15 +9,9 @@
 #include <string_view>
 
 #include "core/config/options.h"
-#include "core/model/model.h"
+#include "core/model/machine.h"
 
 namespace draftlab {
-
-enum class Precision : std::uint8_t { f32, bf16, q8, q4 };
-
-constexpr bool is_quantised(Precision precision) {
-  return precision == Precision::q8 || precision == Precision::q4;
-}
 
 // The option `dtype` of a model: that of the run, or one of its own.
 enum class ModelDtype : std::uint8_t { run, f32, bf16, q8, q4 };

@@ -24,7 +24,7 @@ struct TrainMarOptions : TrainingOptions {
   Prediction prediction = Prediction::v;
   Variance variance = Variance::beta;
   std::string sampling_steps = "10";
-  // The objective.
+  // The masks that are drawn, and the timesteps at which the loss of a token is taken.
   double mask_mean = 1, mask_spread = 0.25, mask_least = 0.7, drop_class = 0.1;
   std::int64_t times = 4;
 

@@ -200,7 +200,7 @@ double held_out_loss(const TrainMarJob& job, const Mar& net, const DiffusionSche
 
 void train_mar(const TrainMarJob& job, const TrainContext& context) {
   const TrainMarOptions& o = job.options;
-  const bool bf16 = context.machine.dtype == "bf16";
+  const bool bf16 = context.machine.dtype == Precision::bf16;
   const Mar net = network(job, context.seed);
   const DiffusionSchedule schedule(std::to_string(kDiffusionSteps));
   Training training;

@@ -90,7 +90,7 @@ double held_out_loss(const TrainMaskedDiffusionJob& job, const TrainMaskedDiffus
 
 void train_masked_diffusion(const TrainMaskedDiffusionJob& job, const TrainContext& context) {
   const TrainMaskedDiffusionOptions& o = job.options;
-  const bool bf16 = context.machine.dtype == "bf16";
+  const bool bf16 = context.machine.dtype == Precision::bf16;
   Transformer net = decoder_network(o, job, 0, context.seed);
   // The type sdar is one of block diffusion; a block as long as any canvas is the same as no
   // blocks.

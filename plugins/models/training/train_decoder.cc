@@ -70,29 +70,29 @@ void add_programs(DecoderCorpus& corpus, const TrainDecoderOptions& options,
 void TrainDecoderOptions::declare(OptionSet& set) {
   set.add("problems", &problems)
       .in(0, 1e8)
-      .help("arithmetic problems of the training split to train on");
+      .help("Arithmetic problems of the training split that are trained on.");
   set.add("programs", &programs)
       .in(0, 1e8)
-      .help("programs of the training split to train on, besides");
-  set.add("tokenizer", &tokenizer).help("folder that holds spiece.model; empty: that of `start`");
+      .help("Programs of the training split that are trained on besides.");
+  set.add("tokenizer", &tokenizer).help("Folder that holds spiece.model; empty: that of `start`.");
   set.add("start", &start)
-      .help("checkpoint to go on from; empty: random weights of the dimensions below");
+      .help("Checkpoint to go on from; empty: random weights of the dimensions below.");
   set.add("model_type", &model_type)
       .help(
-          "family of a model made from scratch: logits for a position stand in its row, or (the "
-          "others) in the row before");
-  set.add("layers", &layers).in(1, 200).help("layers of a model made from scratch");
-  set.add("width", &width).in(2, 65536).help("width of its hidden states");
-  set.add("heads", &heads).in(1, 1024).help("its attention heads");
+          "Family of a model made from scratch: logits for a position stand in its row, or (the "
+          "others) in the row before.");
+  set.add("layers", &layers).in(1, 200).help("Layers of a model made from scratch.");
+  set.add("width", &width).in(2, 65536).help("Width of its hidden states.");
+  set.add("heads", &heads).in(1, 1024).help("Attention heads of a model made from scratch.");
   set.add("groups", &groups)
       .in(1, 1024)
-      .help("its heads of keys and values; heads must be a multiple of it");
-  set.add("head", &head).in(2, 65536).help("width of a head; even");
-  set.add("inner", &inner).in(1, 1000000).help("width inside its feed-forward blocks");
-  set.add("tied", &tied).help("its head is its embedding");
+      .help("Its heads of keys and values; heads must be a multiple of it.");
+  set.add("head", &head).in(2, 65536).help("Width of a head; even.");
+  set.add("inner", &inner).in(1, 1000000).help("Width inside its feed-forward blocks.");
+  set.add("tied", &tied).help("The embedding is also the head that gives logits.");
   set.add("validate_canvases", &validate_canvases)
       .in(1, 1e6)
-      .help("held-out canvases of a task in a validation loss");
+      .help("Held-out canvases of a task in a validation loss.");
   TrainingOptions::declare(set);
 }
 
@@ -113,8 +113,8 @@ void train_decoder(const std::string& trainer, const TrainDecoderOptions& option
                    const TrainContext& context,
                    const std::function<void(const DecoderCorpus&)>& train) {
   const std::string folder = options.tokenizer.empty() ? options.start : options.tokenizer;
-  if (context.machine.device != "cpu")
-    throw ConfigError("run.device = {}: trainer.{} runs on cpu only", context.machine.device,
+  if (context.machine.device != Device::cpu)
+    throw ConfigError("run.device = {}: trainer.{} runs on cpu only", word(context.machine.device),
                       trainer);
   const auto tokenizer = open_tokenizer(folder);
   if (!context.resume && std::filesystem::exists(context.out + "/training.safetensors"))

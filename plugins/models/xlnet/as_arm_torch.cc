@@ -137,8 +137,8 @@ class AsArm final : public Model {
   }
 
   void load(const Machine& machine) override {
-    if (machine.device != "cpu")
-      throw ConfigError("run.device is {}: the model as-arm runs on cpu", machine.device);
+    if (machine.device != Device::cpu)
+      throw ConfigError("run.device is {}: the model as-arm runs on cpu", word(machine.device));
     use_threads(machine.threads);
     const Precision precision = precision_of(options_.dtype, machine);
     if (is_quantised(precision) && !options_.incremental)

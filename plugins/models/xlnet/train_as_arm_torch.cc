@@ -99,7 +99,7 @@ StepResult gradient(const TrainAsArmJob& job, const Xlnet& net, std::uint64_t se
 
 void train_as_arm(const TrainAsArmJob& job, const TrainContext& context) {
   const TrainAsArmOptions& o = job.options;
-  const bool bf16 = context.machine.dtype == "bf16";
+  const bool bf16 = context.machine.dtype == Precision::bf16;
   const Xlnet net = network(job, context.seed);
   Training training;
   training.name = "as-arm";

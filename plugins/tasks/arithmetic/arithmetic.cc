@@ -9,38 +9,35 @@
 #include "plugins/tasks/answers.h"
 #include "plugins/tasks/arithmetic/arithmetic_problems.h"
 #include "plugins/tasks/final_number.h"
-#include "plugins/tasks/prompts.h"
+#include "plugins/tasks/listed_task.h"
 
 namespace draftlab {
 namespace {
 
-class Arithmetic final : public Task {
+class Arithmetic final : public ListedTask {
  public:
   struct Options {
     ProblemSplit split = ProblemSplit::test;
     std::int64_t count = 500, seed = 1, answer_tokens = 96, few_shot = 0;
     bool begin = true;
     void declare(OptionSet& set) {
-      set.add("split", &split).help("of the problems; no question is in two of them");
-      set.add("count", &count).in(1, 1 << 24).help("problems");
-      set.add("seed", &seed).help("of the problems");
-      set.add("answer_tokens", &answer_tokens).in(1, 1 << 16).help("positions of an answer");
+      set.add("split", &split)
+          .help("Split of the generated problems; no question is in two of them.");
+      set.add("count", &count).in(1, 1 << 24).help("How many problems there are.");
+      set.add("seed", &seed).help("Seed of the generated problems.");
+      set.add("answer_tokens", &answer_tokens).in(1, 1 << 16).help("Positions of an answer.");
       set.add("few_shot", &few_shot)
           .in(0, 64)
-          .help("solved problems of the train split before each question");
+          .help("Solved problems of the train split before each question.");
       set.add("begin", &begin)
-          .help("every canvas begins with <s>: what draftlab's trainer shows a model");
+          .help("Every canvas begins with <s>: what draftlab's trainer shows a model.");
     }
   };
-  explicit Arithmetic(const Options& options) : options_(options) {}
+  explicit Arithmetic(const Options& options) : ListedTask("arithmetic"), options_(options) {}
 
   void load(const Tokenizer* tokenizer) override {
-    if (!tokenizer)
-      throw ConfigError("task 'arithmetic' decodes text, but the model has no tokenizer");
-    tokenizer_ = tokenizer;
-    prompts_.clear();
+    start(tokenizer);
     wanted_.clear();
-    digest_.clear();
     std::string examples;
     for (std::int64_t i = 0; i < options_.few_shot; ++i) {
       const Problem solved =
@@ -52,17 +49,14 @@ class Arithmetic final : public Task {
           make_problem(static_cast<std::uint64_t>(options_.seed), i, options_.split);
       const std::string id =
           "arithmetic-" + std::string(word(options_.split)) + "-" + std::to_string(i);
-      prompts_.push_back(question_prompt(id, examples + problem.question, problem.worked,
-                                         *tokenizer, options_.answer_tokens, options_.begin));
-      wanted_[prompts_.back().id] = std::to_string(problem.answer);
-      digest_ = digest_of(prompts_.back().reference, digest_);
+      Prompt prompt = question_prompt(id, examples + problem.question, problem.worked, *tokenizer,
+                                      options_.answer_tokens, options_.begin);
+      wanted_[prompt.id] = std::to_string(problem.answer);
+      add(std::move(prompt));
     }
   }
-  int size() const override { return static_cast<int>(prompts_.size()); }
-  Prompt prompt(int index) const override { return prompts_.at(static_cast<std::size_t>(index)); }
-  std::string digest() const override { return digest_; }
   std::string text(const Prompt& prompt, const Canvas& canvas) const override {
-    return answer_text(*tokenizer_, prompt, canvas);
+    return answer_text(tokenizer(), prompt, canvas);
   }
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
     return {{"correct", final_number(text(prompt, canvas)) == wanted_.at(prompt.id) ? 1.0 : 0.0}};
@@ -70,11 +64,8 @@ class Arithmetic final : public Task {
 
  private:
   Options options_;
-  std::vector<Prompt> prompts_;
   // The wanted answers by prompt id.
   std::map<std::string, std::string> wanted_;
-  std::string digest_;
-  const Tokenizer* tokenizer_ = nullptr;
 };
 
 }  // namespace

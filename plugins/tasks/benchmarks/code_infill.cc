@@ -28,22 +28,22 @@ class CodeInfill final : public QuestionTask {
           .help(
               "HumanEval-SingleLineInfilling.jsonl, or a file like it; a name that ends in .gz is "
               "unpacked");
-      set.add("count", &count).in(0, 1 << 24).help("lines to fill in; 0: all");
+      set.add("count", &count).in(0, 1 << 24).help("Lines to fill in; 0: all.");
       set.add("subset", &subset)
           .help(
-              "which: the first of the file, or of a fixed shuffle of it, in the order of the "
-              "file");
+              "Which lines: the first of the file, or of a fixed shuffle of it, in the order of "
+              "the file.");
       set.add("subset_seed", &subset_seed)
           .in(0, 4294967295.0)
-          .help("of the shuffle, which is that of Python's random.Random");
+          .help("Seed of the shuffle, which is that of Python's random.Random.");
       set.add("begin", &begin)
           .help(
-              "every canvas begins with <s>, where the tokenizer has one: what draftlab's trainer "
-              "shows a model");
+              "Every canvas begins with <s>, where the tokenizer has one: what draftlab's trainer "
+              "shows a model.");
       set.add("white_space", &white_space)
           .help(
-              "own: the tokenizer's; xlnet: <cls>, <sep> and <unk> for line ends, tabs and two "
-              "spaces");
+              "White space as the tokenizer has it (own), or <cls>, <sep> and <unk> for line ends, "
+              "tabs and two spaces (xlnet).");
       limits.declare(set);
     }
   };

@@ -8,12 +8,13 @@
 #include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "plugins/tasks/benchmarks/hellaswag_text.h"
+#include "plugins/tasks/listed_task.h"
 #include "plugins/tasks/prompts.h"
 
 namespace draftlab {
 namespace {
 
-class Hellaswag final : public Task {
+class Hellaswag final : public ListedTask {
  public:
   struct Options {
     std::string path;
@@ -21,25 +22,23 @@ class Hellaswag final : public Task {
     bool begin = true;
     void declare(OptionSet& set) {
       set.add("path", &path).help("HellaSwag's JSONL with labels (hellaswag_val.jsonl)");
-      set.add("count", &count).in(0, 1 << 24).help("questions, the first of the file; 0: all");
+      set.add("count", &count)
+          .in(0, 1 << 24)
+          .help("Questions that are asked, the first of the file; 0: all.");
       set.add("begin", &begin)
           .help(
-              "every canvas begins with <s>, where the tokenizer has one: what draftlab's trainer "
-              "shows a model");
+              "Every canvas begins with <s>, where the tokenizer has one: what draftlab's trainer "
+              "shows a model.");
     }
   };
-  explicit Hellaswag(const Options& options) : options_(options) {}
+  explicit Hellaswag(const Options& options) : ListedTask("hellaswag"), options_(options) {}
 
   void load(const Tokenizer* tokenizer) override {
     if (options_.path.empty())
       throw ConfigError(
           "task.hellaswag.path must name the file of questions (data/README.md says which)");
-    if (!tokenizer)
-      throw ConfigError("task 'hellaswag' reads text, but the model has no tokenizer");
-    tokenizer_ = tokenizer;
-    prompts_.clear();
+    start(tokenizer);
     labels_.clear();
-    digest_.clear();
     for (const EndingChoice& question : parse_hellaswag(read_utf8(options_.path), options_.path)) {
       if (options_.count > 0 && size() == options_.count) break;
       Prompt prompt{"hellaswag-" + question.id,
@@ -64,17 +63,12 @@ class Hellaswag final : public Task {
       prompt.length = prompt.offset + static_cast<int>(longest);
       prompt.reference.resize(static_cast<std::size_t>(prompt.length), tokenizer->separator());
       prompt.id = prompt_id(prompt.id, prompt);
-      digest_ = digest_of(prompt.reference, digest_);
-      for (const std::vector<Token>& choice : prompt.choices) digest_ = digest_of(choice, digest_);
       labels_[prompt.id] = static_cast<std::size_t>(question.label);
-      prompts_.push_back(std::move(prompt));
+      add(std::move(prompt));
     }
   }
-  int size() const override { return static_cast<int>(prompts_.size()); }
-  Prompt prompt(int index) const override { return prompts_.at(static_cast<std::size_t>(index)); }
-  std::string digest() const override { return digest_; }
   std::string text(const Prompt& prompt, const Canvas& canvas) const override {
-    return decoded_text(*tokenizer_, prompt, canvas);
+    return decoded_text(tokenizer(), prompt, canvas);
   }
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
     std::vector<Token> chosen(canvas.tokens().begin() + prompt.offset, canvas.tokens().end());
@@ -84,11 +78,8 @@ class Hellaswag final : public Task {
 
  private:
   Options options_;
-  std::vector<Prompt> prompts_;
   // The index of the right choice, by prompt id.
   std::map<std::string, std::size_t> labels_;
-  std::string digest_;
-  const Tokenizer* tokenizer_ = nullptr;
 };
 
 }  // namespace

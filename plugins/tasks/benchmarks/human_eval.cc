@@ -16,7 +16,8 @@ class HumanEval final : public QuestionTask {
     void declare(OptionSet& set) {
       QuestionFileOptions::declare(set);
       limits.declare(set);
-      set.add("request", &request).help("what a chat model is asked, above the function's head");
+      set.add("request", &request)
+          .help("What a chat model is asked, above the head of the function.");
     }
   };
   explicit HumanEval(const Options& options)

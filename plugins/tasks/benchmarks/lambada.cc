@@ -4,12 +4,13 @@
 #include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "core/metrics/text_metrics.h"
+#include "plugins/tasks/listed_task.h"
 #include "plugins/tasks/prompts.h"
 
 namespace draftlab {
 namespace {
 
-class Lambada final : public Task {
+class Lambada final : public ListedTask {
  public:
   struct Options {
     std::string path, field = "text";
@@ -17,36 +18,30 @@ class Lambada final : public Task {
     bool begin = true;
     void declare(OptionSet& set) {
       set.add("path", &path).help("LAMBADA's JSONL (lambada_test.jsonl)");
-      set.add("field", &field).help("key of the passage");
-      set.add("count", &count).in(0, 1 << 24).help("passages, the first of the file; 0: all");
+      set.add("field", &field).help("Key that holds the passage.");
+      set.add("count", &count)
+          .in(0, 1 << 24)
+          .help("Passages that are asked, the first of the file; 0: all.");
       set.add("begin", &begin)
           .help(
-              "every canvas begins with <s>, where the tokenizer has one: what draftlab's trainer "
-              "shows a model");
+              "Every canvas begins with <s>, where the tokenizer has one: what draftlab's trainer "
+              "shows a model.");
     }
   };
-  explicit Lambada(const Options& options) : options_(options) {}
+  explicit Lambada(const Options& options) : ListedTask("lambada"), options_(options) {}
 
   void load(const Tokenizer* tokenizer) override {
     if (options_.path.empty())
       throw ConfigError(
           "task.lambada.path must name the file of passages (data/README.md says which)");
-    if (!tokenizer)
-      throw ConfigError("task 'lambada' decodes text, but the model has no tokenizer");
-    tokenizer_ = tokenizer;
-    prompts_.clear();
-    digest_.clear();
+    start(tokenizer);
     for (const std::string& passage : read_jsonl(options_.path, options_.field)) {
       if (options_.count > 0 && size() == options_.count) break;
-      prompts_.push_back(without_last_word(passage, "lambada-" + std::to_string(size())));
-      digest_ = digest_of(prompts_.back().reference, digest_);
+      add(without_last_word(passage, "lambada-" + std::to_string(size())));
     }
   }
-  int size() const override { return static_cast<int>(prompts_.size()); }
-  Prompt prompt(int index) const override { return prompts_.at(static_cast<std::size_t>(index)); }
-  std::string digest() const override { return digest_; }
   std::string text(const Prompt& prompt, const Canvas& canvas) const override {
-    return decoded_text(*tokenizer_, prompt, canvas);
+    return decoded_text(tokenizer(), prompt, canvas);
   }
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
     return {{"correct", exact_match(prompt.text, text(prompt, canvas)) ? 1.0 : 0.0}};
@@ -69,9 +64,9 @@ class Lambada final : public Task {
     }
     while (!before.empty() && before.back() == ' ') before.pop_back();
     Prompt prompt{id, 0, {}, {}, word, 0};
-    if (begins(*tokenizer_, options_.begin)) prompt.reference.push_back(tokenizer_->begin());
-    const std::vector<Token> given = tokenizer_->encode(before),
-                             wanted = tokenizer_->encode(" " + word);
+    if (begins(tokenizer(), options_.begin)) prompt.reference.push_back(tokenizer().begin());
+    const std::vector<Token> given = tokenizer().encode(before),
+                             wanted = tokenizer().encode(" " + word);
     prompt.reference.insert(prompt.reference.end(), given.begin(), given.end());
     prompt.offset = static_cast<int>(prompt.reference.size());
     for (std::int32_t position = 0; position < prompt.offset; ++position)
@@ -83,9 +78,6 @@ class Lambada final : public Task {
   }
 
   Options options_;
-  std::vector<Prompt> prompts_;
-  std::string digest_;
-  const Tokenizer* tokenizer_ = nullptr;
 };
 
 }  // namespace

@@ -70,10 +70,10 @@ std::string extracted_code(const std::string& answer) {
 void PythonLimits::declare(OptionSet& set) {
   set.add("python", &python)
       .help(
-          "interpreter that runs what was decoded with its tests, in a sandbox (bubblewrap), such "
-          "as /usr/bin/python3; empty: nothing runs, and there is no score `correct`");
-  set.add("seconds", &seconds).in(1, 3600).help("that one run may take");
-  set.add("megabytes", &megabytes).in(16, 1 << 20).help("that one run may take");
+          "Interpreter that runs what was decoded with its tests, in a sandbox (bubblewrap), such "
+          "as /usr/bin/python3; empty: nothing runs, and there is no score `correct`.");
+  set.add("seconds", &seconds).in(1, 3600).help("Seconds that one run may take.");
+  set.add("megabytes", &megabytes).in(16, 1 << 20).help("Megabytes that one run may take.");
 }
 
 void PythonLimits::check(const std::string& task) const {

@@ -136,47 +136,49 @@ std::vector<FileQuestion> parse_ifeval(const std::string& text, const std::strin
 }
 
 void QuestionFileOptions::declare(OptionSet& set) {
-  set.add("path", &path).help("the file of questions; a name that ends in .gz is unpacked");
-  set.add("count", &count).in(0, 1 << 24).help("questions that are asked; 0: all");
+  set.add("path", &path).help("The file of questions; a name that ends in .gz is unpacked.");
+  set.add("count", &count).in(0, 1 << 24).help("Questions that are asked; 0: all.");
   set.add("share", &share)
       .in(0, 1)
       .help(
-          "of those, the share of each subject that is asked: its first questions, rounded up, as "
-          "lm-eval's --limit 0.1 has it; 0: all");
+          "Share of each subject that is asked of those: its first questions, rounded up, as "
+          "lm-eval's --limit 0.1 has it; 0: all.");
   set.add("subset", &subset)
-      .help("which: the first of the file, or of a fixed shuffle of it, in the order of the file");
+      .help(
+          "Which questions: the first of the file, or of a fixed shuffle of it, in the order of "
+          "the file.");
   set.add("subset_seed", &subset_seed)
       .in(0, 4294967295.0)
-      .help("of the shuffle, which is that of Python's random.Random");
+      .help("Seed of the shuffle, which is that of Python's random.Random.");
   set.add("skip", &skip)
       .in(0, 1 << 24)
       .help(
-          "questions at the beginning of the file that are not asked (MBPP's first ten are "
-          "examples)");
+          "Questions at the beginning of the file that are not asked (MBPP's first ten are "
+          "examples).");
   set.add("examples", &examples)
-      .help("a file like it, from which examples are taken that stand before every question");
+      .help("A file like it, from which examples are taken that stand before every question.");
   set.add("few_shot", &few_shot)
       .in(0, 1000)
-      .help("how many: the first of that file, after the skipped ones");
+      .help("How many examples: the first of that file, after the skipped ones.");
   set.add("skip_examples", &skip_examples)
       .in(0, 1 << 24)
-      .help("questions at the beginning of that file that are no examples");
-  set.add("system", &system).help("text before everything; \\n is a line end");
+      .help("Questions at the beginning of that file that are no examples.");
+  set.add("system", &system).help("Text before everything; \\n is a line end.");
   set.add("instruction", &instruction)
-      .help("text after the question, such as: Put your final answer within \\boxed{}.");
+      .help("Text after the question, such as: Put your final answer within \\boxed{}.");
   set.add("chat", &chat)
       .help(
-          "how turns are marked: plain by `turn`; chatml (Qwen, SDAR, Fast-dLLM, Dream), headers "
-          "(LLaDA), roles (LLaDA2); model: by what the tokenizer has");
+          "How turns are marked: plain by `turn`; chatml (Qwen, SDAR, Fast-dLLM, Dream), headers "
+          "(LLaDA), roles (LLaDA2); model: by what the tokenizer has.");
   set.add("turn", &turn)
-      .help("a plain turn: {question} and {answer} stand for themselves, \\n for a line end");
+      .help("A plain turn: {question} and {answer} stand for themselves, \\n for a line end.");
   set.add("answer_tokens", &answer_tokens)
       .in(1, 1 << 16)
-      .help("positions of an answer, which ends at its first end token");
+      .help("Positions of an answer, which ends at its first end token.");
   set.add("begin", &begin)
       .help(
-          "every canvas begins with <s>, where the tokenizer has one: what draftlab's trainer "
-          "shows a model");
+          "Every canvas begins with <s>, where the tokenizer has one: what draftlab's trainer "
+          "shows a model.");
 }
 
 std::vector<int> chosen_questions(int total, const QuestionFileOptions& options) {

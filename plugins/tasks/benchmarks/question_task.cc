@@ -12,23 +12,19 @@ namespace draftlab {
 void QuestionTask::load(const Tokenizer* tokenizer) {
   if (options_.path.empty())
     throw ConfigError("task.{}.path must name the file of questions (data/README.md says which)",
-                      name_);
-  if (!tokenizer)
-    throw ConfigError("task '{}' decodes text, but the model has no tokenizer", name_);
+                      name());
+  start(tokenizer);
   if (options_.few_shot > 0 && options_.examples.empty())
-    throw ConfigError("task.{}.few_shot needs task.{}.examples, a file to take them from", name_,
-                      name_);
-  tokenizer_ = tokenizer;
-  prompts_.clear();
+    throw ConfigError("task.{}.few_shot needs task.{}.examples, a file to take them from", name(),
+                      name());
   questions_.clear();
-  digest_.clear();
   std::vector<Turn> examples;
   if (options_.few_shot > 0) {
     const std::vector<FileQuestion> all = parse(read_utf8(options_.examples), options_.examples);
     const std::int64_t last = options_.skip_examples + options_.few_shot;
     if (static_cast<std::int64_t>(all.size()) < last)
       throw DataError("'{}' has {} questions, task.{} asks for {} to take its examples from",
-                      options_.examples, all.size(), name_, last);
+                      options_.examples, all.size(), name(), last);
     for (std::int64_t i = options_.skip_examples; i < last; ++i)
       examples.push_back(turn(all[static_cast<std::size_t>(i)]));
   }
@@ -37,25 +33,25 @@ void QuestionTask::load(const Tokenizer* tokenizer) {
   if (options_.share > 0) chosen = share_of_subjects(chosen, questions, options_.share);
   for (const int index : chosen) {
     const FileQuestion& question = questions[static_cast<std::size_t>(index)];
-    prompts_.push_back(canvas_of(question, examples));
-    questions_[prompts_.back().id] = question;
-    digest_ = digest_of(prompts_.back().reference, digest_);
+    Prompt prompt = canvas_of(question, examples);
+    questions_[prompt.id] = question;
+    add(std::move(prompt));
   }
-  if (prompts_.empty())
+  if (size() == 0)
     throw DataError("'{}' has no question beyond the {} that task.{}.skip leaves out",
-                    options_.path, options_.skip, name_);
+                    options_.path, options_.skip, name());
 }
 
 Prompt QuestionTask::canvas_of(const FileQuestion& question,
                                const std::vector<Turn>& examples) const {
   const Turn asked = turn(question);
-  return question_prompt(name_ + "-" + question.id,
-                         prompt_text(options_, *tokenizer_, examples, asked.question), asked.answer,
-                         *tokenizer_, options_.answer_tokens, options_.begin);
+  return question_prompt(name() + "-" + question.id,
+                         prompt_text(options_, tokenizer(), examples, asked.question), asked.answer,
+                         tokenizer(), options_.answer_tokens, options_.begin);
 }
 
 std::string QuestionTask::text(const Prompt& prompt, const Canvas& canvas) const {
-  std::string text = answer_text(*tokenizer_, prompt, canvas);
+  std::string text = answer_text(tokenizer(), prompt, canvas);
   if (options_.chat == Chat::plain)
     for (const std::string& end : until())
       if (!end.empty()) text.resize(std::min(text.size(), text.find(end)));

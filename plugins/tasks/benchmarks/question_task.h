@@ -5,19 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "core/parts/task.h"
 #include "plugins/tasks/benchmarks/question_files.h"
+#include "plugins/tasks/listed_task.h"
 
 namespace draftlab {
 
-class QuestionTask : public Task {
+class QuestionTask : public ListedTask {
  public:
   QuestionTask(std::string name, const QuestionFileOptions& options)
-      : name_(std::move(name)), options_(options) {}
+      : ListedTask(std::move(name)), options_(options) {}
   void load(const Tokenizer* tokenizer) override;
-  int size() const override { return static_cast<int>(prompts_.size()); }
-  Prompt prompt(int index) const override { return prompts_.at(static_cast<std::size_t>(index)); }
-  std::string digest() const override { return digest_; }
   // Returns the answer up to its end token, or up to where it begins something else.
   std::string text(const Prompt& prompt, const Canvas& canvas) const override;
 
@@ -33,17 +30,11 @@ class QuestionTask : public Task {
   virtual Prompt canvas_of(const FileQuestion& question, const std::vector<Turn>& examples) const;
 
   const FileQuestion& question(const Prompt& prompt) const { return questions_.at(prompt.id); }
-  const Tokenizer& tokenizer() const { return *tokenizer_; }
-  const std::string& name() const { return name_; }
 
  private:
-  std::string name_;
   QuestionFileOptions options_;
-  std::vector<Prompt> prompts_;
   // The questions by prompt id.
   std::map<std::string, FileQuestion> questions_;
-  std::string digest_;
-  const Tokenizer* tokenizer_ = nullptr;
 };
 
 }  // namespace draftlab

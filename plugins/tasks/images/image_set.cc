@@ -16,28 +16,35 @@ namespace draftlab {
 void ImageSetOptions::declare(OptionSet& set) {
   set.add("source", &source)
       .help(
-          "digits: generated ones of 16 x 16; idx: MNIST's files, gzipped or not; optdigits: UCI's "
-          "8 x 8; npy: numpy arrays, see path");
-  set.add("split", &split).help("of the generated digits; splits share no draws");
+          "Where images come from. digits: generated ones of 16 x 16; idx: MNIST's files, gzipped "
+          "or not; optdigits: UCI's 8 x 8; npy: numpy arrays, see path.");
+  set.add("split", &split).help("Split of the generated digits; splits share no draws.");
   set.add("path", &path)
       .help(
-          "file of images; of npy: tokens [N, positions, dimension] as they are, or latents [N, "
-          "channels, height, width] (KL-16), which are scaled and cut into patches");
+          "File of images. Of npy: tokens [N, positions, dimension] as they are, or latents [N, "
+          "channels, height, width] (KL-16), which are scaled and cut into patches.");
   set.add("labels", &labels)
-      .help("file of classes, beside the images: IDX, or npy [N]; optdigits has them in one file");
-  set.add("count", &count).in(1, 1 << 24).help("images, at most as many as the files hold");
-  set.add("seed", &seed).help("of the generated digits");
+      .help("File of classes, beside the images: IDX, or npy [N]; optdigits has them in one file.");
+  set.add("count", &count)
+      .in(1, 1 << 24)
+      .help("How many images; at most as many as the files hold.");
+  set.add("seed", &seed).help("Seed of the generated digits.");
   set.add("patch", &patch)
       .in(1, 256)
       .help(
-          "side of the square of pixels that is a token; generated digits have 4, KL-16 latents 1");
-  set.add("classes", &classes).in(1, 1 << 20).help("that there are");
+          "Side of the square of pixels that is a token; generated digits have 4, KL-16 latents "
+          "1.");
+  set.add("classes", &classes).in(1, 1 << 20).help("How many classes there are.");
   set.add("mean", &mean)
       .in(-1e6, 1e6)
-      .help("of files of pixels (in [0, 1]) and latents: a model sees (pixel - mean) / deviation");
+      .help(
+          "Mean of files of pixels (in [0, 1]) and latents: a model sees (pixel - mean) / "
+          "deviation.");
   set.add("deviation", &deviation)
       .in(1e-6, 1e6)
-      .help("see mean; MAR's tokens are latents with mean 0 and deviation 1 / 0.2325 = 4.3011");
+      .help(
+          "Deviation, see mean; MAR's tokens are latents with mean 0 and deviation 1 / 0.2325 = "
+          "4.3011.");
 }
 
 ImageSet::ImageSet(const ImageSetOptions& options) : options_(options) {

@@ -24,11 +24,11 @@ class Images final : public Task {
       ImageSetOptions::declare(set);
       set.add("classifier", &classifier)
           .help(
-              "folder of the network that scores images (draftlab train "
-              "configs/train/images-classifier.ini); empty: distances alone");
+              "Folder of the network that scores images (draftlab train "
+              "configs/train/images-classifier.ini); empty: distances alone.");
       set.add("held_out", &held_out)
           .in(2, 20000)
-          .help("images of the set, the first, that decoded ones are compared with");
+          .help("How many images of the set, the first, decoded ones are compared with.");
     }
   };
   explicit Images(const Options& options) : options_(options) {}

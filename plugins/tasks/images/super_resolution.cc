@@ -13,6 +13,7 @@
 #include "plugins/tasks/answers.h"
 #include "plugins/tasks/images/digits.h"
 #include "plugins/tasks/images/image_files.h"
+#include "plugins/tasks/listed_task.h"
 #include "plugins/tasks/prompts.h"
 
 namespace draftlab {
@@ -25,31 +26,35 @@ Eigen::MatrixXd shrunk(const Eigen::MatrixXd& pixels, int factor) {
   return pixels_of(squares.rowwise().mean(), static_cast<int>(pixels.rows()) / factor, columns, 1);
 }
 
-class SuperResolution final : public Task {
+class SuperResolution final : public ListedTask {
  public:
   struct Options {
     ProblemSplit split = ProblemSplit::test;
     std::string path, labels;
     std::int64_t count = 500, seed = 1, levels = 32, shrink = 2, factor = 2;
     void declare(OptionSet& set) {
-      set.add("split", &split).help("of the generated digits; splits share no draws");
+      set.add("split", &split).help("Split of the generated digits; splits share no draws.");
       set.add("path", &path)
-          .help("file of images in the format of MNIST; empty: generated digits of 16 x 16");
-      set.add("labels", &labels).help("file of their classes, beside the images");
-      set.add("count", &count).in(1, 1 << 24).help("images, at most as many as the files hold");
-      set.add("seed", &seed).help("of the generated digits");
+          .help("File of images in the format of MNIST; empty: generated digits of 16 x 16.");
+      set.add("labels", &labels).help("File of their classes, beside the images.");
+      set.add("count", &count)
+          .in(1, 1 << 24)
+          .help("How many images; at most as many as the files hold.");
+      set.add("seed", &seed).help("Seed of the generated digits.");
       set.add("levels", &levels)
           .in(2, 65536)
-          .help("of grey between black and white; those of the model's levels.json");
+          .help("Levels of grey between black and white; those of the model's levels.json.");
       set.add("shrink", &shrink)
           .in(1, 64)
-          .help("the fine picture has a pixel for each square of so many by so many of the image");
+          .help("The fine picture has a pixel for each square of so many by so many of the image.");
       set.add("factor", &factor)
           .in(2, 64)
-          .help("the coarse picture has a pixel for each square of so many by so many of the fine");
+          .help(
+              "The coarse picture has a pixel for each square of so many by so many of the fine.");
     }
   };
-  explicit SuperResolution(const Options& options) : options_(options) {
+  explicit SuperResolution(const Options& options)
+      : ListedTask("super-resolution"), options_(options) {
     if (options_.path.empty() != options_.labels.empty())
       throw ConfigError(
           "task.super-resolution.path and task.super-resolution.labels must both name a file, or "
@@ -60,27 +65,22 @@ class SuperResolution final : public Task {
     if (!tokenizer || tokenizer->vocabulary() != options_.levels + 2)
       throw ConfigError(
           "task 'super-resolution' has {} levels of grey (task.super-resolution.levels), and a "
-          "model "
-          "of another vocabulary cannot tell them: its checkpoint needs a levels.json with as many",
+          "model of another vocabulary cannot tell them: its checkpoint needs a levels.json with "
+          "as many",
           options_.levels);
-    tokenizer_ = tokenizer;
-    prompts_.clear();
-    digest_.clear();
+    start(tokenizer);
     if (options_.path.empty()) {
       for (std::int64_t i = 0; i < options_.count; ++i)
-        add("digits-" + std::string(word(options_.split)) + "-" + std::to_string(i),
+        ask("digits-" + std::string(word(options_.split)) + "-" + std::to_string(i),
             intensities_of(i));
       return;
     }
     std::int64_t number = 0;
     for (const LabelledImage& image : read_idx(options_.path, options_.labels, options_.count))
-      add("image-" + std::to_string(number++), image.pixels);
+      ask("image-" + std::to_string(number++), image.pixels);
   }
-  int size() const override { return static_cast<int>(prompts_.size()); }
-  Prompt prompt(int index) const override { return prompts_.at(static_cast<std::size_t>(index)); }
-  std::string digest() const override { return digest_; }
   std::string text(const Prompt& prompt, const Canvas& canvas) const override {
-    return decoded_text(*tokenizer_, prompt, canvas);
+    return decoded_text(tokenizer(), prompt, canvas);
   }
   // `level_error` is the mean distance of a pixel from that of the image, in levels.
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
@@ -108,7 +108,7 @@ class SuperResolution final : public Task {
       }
     return joined(levels, " ");
   }
-  void add(const std::string& name, const Eigen::MatrixXd& image) {
+  void ask(const std::string& id, const Eigen::MatrixXd& image) {
     const int shrink = static_cast<int>(options_.shrink),
               factor = static_cast<int>(options_.factor);
     if (image.rows() % (shrink * factor) != 0 || image.cols() % (shrink * factor) != 0)
@@ -117,15 +117,11 @@ class SuperResolution final : public Task {
           "factor = {}",
           image.rows(), image.cols(), shrink, factor);
     const Eigen::MatrixXd fine = shrunk(image, shrink);
-    prompts_.push_back(question_prompt(name, levels_of(shrunk(fine, factor)), levels_of(fine),
-                                       *tokenizer_, fine.size(), true));
-    digest_ = digest_of(prompts_.back().reference, digest_);
+    add(question_prompt(id, levels_of(shrunk(fine, factor)), levels_of(fine), tokenizer(),
+                        fine.size(), true));
   }
 
   Options options_;
-  std::vector<Prompt> prompts_;
-  std::string digest_;
-  const Tokenizer* tokenizer_ = nullptr;
 };
 
 }  // namespace

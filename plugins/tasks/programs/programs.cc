@@ -5,13 +5,13 @@
 #include "core/base/words.h"
 #include "core/config/plugin.h"
 #include "plugins/tasks/answers.h"
+#include "plugins/tasks/listed_task.h"
 #include "plugins/tasks/programs/program_tests.h"
-#include "plugins/tasks/prompts.h"
 
 namespace draftlab {
 namespace {
 
-class Programs final : public Task {
+class Programs final : public ListedTask {
  public:
   struct Options {
     ProgramSplit split = ProgramSplit::test;
@@ -21,50 +21,42 @@ class Programs final : public Task {
     void declare(OptionSet& set) {
       set.add("split", &split)
           .help(
-              "of the generated problems; they never share one: choose arms on tune, report on "
-              "test");
-      set.add("count", &count).in(1, 20000).help("problems, all different");
-      set.add("seed", &seed).help("of the problems; no other seed changes a prompt or a test");
+              "Split of the generated problems; they never share one: choose arms on tune, report "
+              "on test.");
+      set.add("count", &count).in(1, 20000).help("How many problems there are, all different.");
+      set.add("seed", &seed)
+          .help("Seed of the problems; no other seed changes a prompt or a test.");
       set.add("answer_tokens", &answer_tokens)
           .in(1, 1 << 16)
           .help(
-              "masked positions behind the question; what follows the first end of text is "
-              "ignored");
+              "Masked positions behind the question; what follows the first end of text is "
+              "ignored.");
       set.add("tests", &tests)
           .in(2, 1000)
-          .help("calls that a program must answer as the reference solution does, all of them");
+          .help("Calls that a program must all answer as the reference solution does.");
       set.add("steps", &steps)
           .in(1, 1e9)
-          .help("steps of the interpreter that one call may take; an endless loop fails by this");
+          .help("Steps of the interpreter that one call may take; an endless loop fails by this.");
       set.add("elements", &elements)
           .in(1, 1e8)
-          .help("list elements that one call may make; the memory limit");
+          .help("List elements that one call may make; the memory limit.");
       set.add("begin", &begin)
           .help(
-              "every canvas begins with <s>, which is always given: what draftlab's trainer shows "
-              "a model");
+              "Every canvas begins with <s>, which is always given: what draftlab's trainer shows "
+              "a model.");
     }
   };
-  explicit Programs(const Options& options) : options_(options) {}
+  explicit Programs(const Options& options) : ListedTask("programs"), options_(options) {}
 
   void load(const Tokenizer* tokenizer) override {
-    if (!tokenizer)
-      throw ConfigError("task 'programs' decodes text, but the model has no tokenizer");
-    tokenizer_ = tokenizer;
-    prompts_.clear();
-    digest_.clear();
+    start(tokenizer);
     for (const TestedProgram& made :
          make_tested_programs(static_cast<std::uint64_t>(options_.seed), options_.count,
-                              static_cast<int>(options_.tests), options_.split)) {
-      prompts_.push_back(asked(made.problem, prompts_.size()));
-      digest_ = digest_of(prompts_.back().reference, digest_);
-    }
+                              static_cast<int>(options_.tests), options_.split))
+      add(asked(made.problem));
   }
-  int size() const override { return static_cast<int>(prompts_.size()); }
-  Prompt prompt(int index) const override { return prompts_.at(static_cast<std::size_t>(index)); }
-  std::string digest() const override { return digest_; }
   std::string text(const Prompt& prompt, const Canvas& canvas) const override {
-    return answer_text(*tokenizer_, prompt, canvas);
+    return answer_text(tokenizer(), prompt, canvas);
   }
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
     const Program program = Program::parse(text(prompt, canvas));
@@ -76,16 +68,16 @@ class Programs final : public Task {
   }
 
  private:
-  Prompt asked(const ProgramProblem& problem, std::size_t number) const {
-    const std::size_t least = tokenizer_->encode(problem.answer).size() + 1;
+  Prompt asked(const ProgramProblem& problem) const {
+    const std::size_t least = tokenizer().encode(problem.answer).size() + 1;
     if (least > static_cast<std::size_t>(options_.answer_tokens))
       throw ConfigError(
           "task.programs.answer_tokens = {} must be at least {}: so many has '{}' with the end of "
           "text",
           options_.answer_tokens, least, problem.answer);
     Prompt prompt = question_prompt(
-        "programs-" + std::string(word(options_.split)) + "-" + std::to_string(number),
-        problem.question, problem.answer, *tokenizer_, options_.answer_tokens, options_.begin);
+        "programs-" + std::string(word(options_.split)) + "-" + std::to_string(size()),
+        problem.question, problem.answer, tokenizer(), options_.answer_tokens, options_.begin);
     // The text stays as it was written, whatever the vocabulary makes of it, because the tests are
     // made from it.
     prompt.text = problem.answer;
@@ -93,9 +85,6 @@ class Programs final : public Task {
   }
 
   Options options_;
-  std::vector<Prompt> prompts_;
-  std::string digest_;
-  const Tokenizer* tokenizer_ = nullptr;
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ class Infill final : public Task {
       PassageOptions::declare(set);
       set.add("mask_rate", &mask_rate)
           .in(0, 1)
-          .help("share of the tokens that is masked; at least one is, and at least one is not");
+          .help("Share of the tokens that is masked; at least one is, and at least one is not.");
     }
   };
   explicit Infill(const Options& options) : options_(options) {}

@@ -48,26 +48,28 @@ class Documents {
 }  // namespace
 
 void PassageOptions::declare(OptionSet& set) {
-  set.add("source", &source).help("where texts come from; stories are generated");
-  set.add("path", &path).help("the file, unless the source is stories");
-  set.add("field", &field).help("column of a CSV file, or key of a JSON line, that holds the text");
-  set.add("documents", &documents).help("what a document of a text file is");
+  set.add("source", &source).help("Where texts come from; stories are generated.");
+  set.add("path", &path).help("The file, unless the source is stories.");
+  set.add("field", &field)
+      .help("Column of a CSV file, or key of a JSON line, that holds the text.");
+  set.add("documents", &documents).help("What a document of a text file is.");
   set.add("packing", &packing)
       .help(
-          "documents: a canvas each; chunks: documents joined by <sep>, as draftlab's trainer "
-          "joins them, and cut to `length` tokens; "
-          "chunks-xlnet: joined by <sep><cls></s>, as the authors of ASSD do");
+          "How documents fill canvases. documents: a canvas each; chunks: documents joined by "
+          "<sep>, as draftlab's trainer joins them, and cut to `length` tokens; chunks-xlnet: "
+          "joined by <sep><cls></s>, as the authors of ASSD do.");
   set.add("begin", &begin)
       .help(
-          "every canvas begins with <s>, where the tokenizer has one; it is always given: what "
-          "draftlab's trainer shows a model");
-  set.add("split", &split).help("of the generated stories; they never share one");
+          "Every canvas begins with <s>, where the tokenizer has one; it is always given: what "
+          "draftlab's trainer shows a model.");
+  set.add("split", &split).help("Split of the generated stories; they never share one.");
   set.add("length", &length)
       .in(3, 1 << 20)
-      .help("tokens of a canvas, <s> included; of a document, at most");
-  set.add("least", &least).in(2, 1 << 20).help("documents of fewer tokens are passed over");
-  set.add("count", &count).in(0, 1 << 24).help("prompts, at most; 0: as many as the file yields");
-  set.add("seed", &seed).help("of generated stories and of masks; no other seed changes a prompt");
+      .help("Tokens of a canvas, <s> included, or the most tokens of a document.");
+  set.add("least", &least).in(2, 1 << 20).help("Documents of fewer tokens are passed over.");
+  set.add("count", &count).in(0, 1 << 24).help("The most prompts; 0: as many as the file yields.");
+  set.add("seed", &seed)
+      .help("Seed of generated stories and of masks; no other seed changes a prompt.");
 }
 
 Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer,

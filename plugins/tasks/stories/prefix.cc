@@ -15,7 +15,7 @@ class Prefix final : public Task {
     std::int64_t prompt = 16;
     void declare(OptionSet& set) {
       PassageOptions::declare(set);
-      set.add("prompt", &prompt).in(0, 1 << 20).help("given tokens besides <s>; 0: <s> alone");
+      set.add("prompt", &prompt).in(0, 1 << 20).help("Given tokens besides <s>; 0: <s> alone.");
     }
   };
   explicit Prefix(const Options& options) : options_(options) {

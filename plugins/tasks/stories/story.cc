@@ -8,6 +8,7 @@
 #include "core/base/words.h"
 #include "core/config/plugin.h"
 #include "core/metrics/text_metrics.h"
+#include "plugins/tasks/listed_task.h"
 #include "plugins/tasks/prompts.h"
 #include "plugins/tasks/stories/five_sentences.h"
 #include "plugins/tasks/stories/passages.h"
@@ -24,7 +25,7 @@ constexpr std::array<std::string_view, 3> words(StorySource) { return {"stories"
 enum class Hidden { one, three };
 constexpr std::array<std::string_view, 2> words(Hidden) { return {"1", "3"}; }
 
-class StoryTask final : public Task {
+class StoryTask final : public ListedTask {
  public:
   struct Options {
     StorySource source = StorySource::stories;
@@ -34,40 +35,33 @@ class StoryTask final : public Task {
     std::int64_t count = 1000, seed = 1;
     bool begin = true;
     void declare(OptionSet& set) {
-      set.add("source", &source).help("where stories come from; stories are generated");
+      set.add("source", &source).help("Where stories come from; stories are generated.");
       set.add("path", &path)
           .help(
-              "the file, unless the source is stories; a CSV file is recognised by its columns "
-              "(data/README.md)");
-      set.add("split", &split).help("of the generated stories; they never share one");
-      set.add("hide", &hide).help("sentences to hide: 1 the third, 3 the second to the fourth");
-      set.add("count", &count).in(0, 1 << 24).help("stories, at most; 0: all that the file has");
-      set.add("seed", &seed).help("of the generated stories");
+              "The file, unless the source is stories; a CSV file is recognised by its columns "
+              "(data/README.md).");
+      set.add("split", &split).help("Split of the generated stories; they never share one.");
+      set.add("hide", &hide)
+          .help("Sentences that are hidden: 1 the third, 3 the second to the fourth.");
+      set.add("count", &count).in(0, 1 << 24).help("The most stories; 0: all that the file has.");
+      set.add("seed", &seed).help("Seed of the generated stories.");
       set.add("begin", &begin)
           .help(
-              "every canvas begins with <s>, which is always given: what draftlab's trainer shows "
-              "a model");
+              "Every canvas begins with <s>, which is always given: what draftlab's trainer shows "
+              "a model.");
     }
   };
-  explicit StoryTask(const Options& options) : options_(options) {}
+  explicit StoryTask(const Options& options) : ListedTask("story"), options_(options) {}
 
   void load(const Tokenizer* tokenizer) override {
     if (options_.source != StorySource::stories && options_.path.empty())
       throw ConfigError("task.story.path must name a file where task.story.source = {}",
                         word(options_.source));
-    if (!tokenizer) throw ConfigError("task 'story' decodes text, but the model has no tokenizer");
-    tokenizer_ = tokenizer;
-    prompts_.clear();
-    for (const FiveSentences& story : read()) {
-      prompts_.push_back(hidden(story));
-      digest_ = digest_of(prompts_.back().reference, digest_);
-    }
+    start(tokenizer);
+    for (const FiveSentences& story : read()) add(hidden(story));
   }
-  int size() const override { return static_cast<int>(prompts_.size()); }
-  Prompt prompt(int index) const override { return prompts_.at(static_cast<std::size_t>(index)); }
-  std::string digest() const override { return digest_; }
   std::string text(const Prompt& prompt, const Canvas& canvas) const override {
-    return decoded_text(*tokenizer_, prompt, canvas);
+    return decoded_text(tokenizer(), prompt, canvas);
   }
 
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
@@ -77,8 +71,8 @@ class StoryTask final : public Task {
       wanted.push_back(prompt.reference[position]);
       if (!canvas.masked(position)) written.push_back(canvas.token(position));
     }
-    const std::string reference = tokenizer_->decode(wanted),
-                      candidate = tokenizer_->decode(written);
+    const std::string reference = tokenizer().decode(wanted),
+                      candidate = tokenizer().decode(written);
     return {{"rouge1", 100 * rouge_n(reference, candidate, 1)},
             {"rouge2", 100 * rouge_n(reference, candidate, 2)},
             {"rougel", 100 * rouge_l(reference, candidate)},
@@ -109,28 +103,25 @@ class StoryTask final : public Task {
   Prompt hidden(const FiveSentences& story) const {
     const int first = options_.hide == Hidden::one ? 2 : 1,
               last = options_.hide == Hidden::one ? 2 : 3;
-    Prompt prompt{story.id, 0, {}, {}, {}, begins(*tokenizer_, options_.begin) ? 1 : 0};
+    Prompt prompt{story.id, 0, {}, {}, {}, begins(tokenizer(), options_.begin) ? 1 : 0};
     if (prompt.offset) {
-      prompt.given.emplace_back(0, tokenizer_->begin());
-      prompt.reference.push_back(tokenizer_->begin());
+      prompt.given.emplace_back(0, tokenizer().begin());
+      prompt.reference.push_back(tokenizer().begin());
     }
     for (int i = 0; i < 5; ++i)
-      for (Token token : tokenizer_->encode(story.sentences[i])) {
+      for (Token token : tokenizer().encode(story.sentences[i])) {
         const auto position = static_cast<std::int32_t>(prompt.reference.size());
         if (i < first || i > last) prompt.given.emplace_back(position, token);
         prompt.reference.push_back(token);
       }
     prompt.length = static_cast<int>(prompt.reference.size());
     prompt.text =
-        tokenizer_->decode({prompt.reference.begin() + prompt.offset, prompt.reference.end()});
+        tokenizer().decode({prompt.reference.begin() + prompt.offset, prompt.reference.end()});
     prompt.id = prompt_id(story.id, prompt);
     return prompt;
   }
 
   Options options_;
-  std::vector<Prompt> prompts_;
-  std::string digest_;
-  const Tokenizer* tokenizer_ = nullptr;
 };
 
 }  // namespace

@@ -8,14 +8,14 @@
 #include "core/config/plugin.h"
 #include "core/metrics/text_metrics.h"
 #include "plugins/tasks/answers.h"
-#include "plugins/tasks/prompts.h"
+#include "plugins/tasks/listed_task.h"
 #include "plugins/tasks/transduction/parallel_text.h"
 #include "plugins/tasks/transduction/transductions.h"
 
 namespace draftlab {
 namespace {
 
-class Transduce final : public Task {
+class Transduce final : public ListedTask {
  public:
   struct Options {
     ProblemSplit split = ProblemSplit::test;
@@ -23,50 +23,46 @@ class Transduce final : public Task {
     std::int64_t count = 500, seed = 1, answer_tokens = 64;
     bool begin = true;
     void declare(OptionSet& set) {
-      set.add("split", &split).help("of the generated sentences; no source is in two of them");
-      set.add("source", &source).help("file of sentences, one a line; empty: generated ones");
-      set.add("target", &target).help("file of their translations, line by line");
-      set.add("count", &count).in(1, 1 << 24).help("sentences, at most as many as the files hold");
-      set.add("seed", &seed).help("of the generated sentences");
+      set.add("split", &split)
+          .help("Split of the generated sentences; no source is in two of them.");
+      set.add("source", &source).help("File of sentences, one a line; empty: generated ones.");
+      set.add("target", &target).help("File of their translations, line by line.");
+      set.add("count", &count)
+          .in(1, 1 << 24)
+          .help("How many sentences; at most as many as the files hold.");
+      set.add("seed", &seed).help("Seed of the generated sentences.");
       set.add("answer_tokens", &answer_tokens)
           .in(1, 1 << 16)
-          .help("positions of a translation, which ends at its first end token");
+          .help("Positions of a translation, which ends at its first end token.");
       set.add("begin", &begin)
-          .help("every canvas begins with <s>: what draftlab's trainer shows a model");
+          .help("Every canvas begins with <s>: what draftlab's trainer shows a model.");
     }
   };
-  explicit Transduce(const Options& options) : options_(options) {
+  explicit Transduce(const Options& options) : ListedTask("transduce"), options_(options) {
     if (options_.source.empty() != options_.target.empty())
       throw ConfigError(
           "task.transduce.source and task.transduce.target must both name a file, or neither");
   }
 
   void load(const Tokenizer* tokenizer) override {
-    if (!tokenizer)
-      throw ConfigError("task 'transduce' decodes text, but the model has no tokenizer");
-    tokenizer_ = tokenizer;
-    prompts_.clear();
-    digest_.clear();
+    start(tokenizer);
     if (options_.source.empty()) {
       for (std::int64_t i = 0; i < options_.count; ++i) {
         const Transduction made =
             make_transduction(static_cast<std::uint64_t>(options_.seed), i, options_.split);
-        add("transduce-" + std::string(word(options_.split)) + "-" + std::to_string(i), made.source,
+        ask("transduce-" + std::string(word(options_.split)) + "-" + std::to_string(i), made.source,
             made.target);
       }
       return;
     }
     const std::string name = std::filesystem::path(options_.source).stem().string();
     for (const SentencePair& pair : read_parallel(options_.source, options_.target)) {
-      if (static_cast<std::int64_t>(prompts_.size()) == options_.count) break;
-      add(name + "-" + std::to_string(pair.line), pair.source, pair.target);
+      if (size() == options_.count) break;
+      ask(name + "-" + std::to_string(pair.line), pair.source, pair.target);
     }
   }
-  int size() const override { return static_cast<int>(prompts_.size()); }
-  Prompt prompt(int index) const override { return prompts_.at(static_cast<std::size_t>(index)); }
-  std::string digest() const override { return digest_; }
   std::string text(const Prompt& prompt, const Canvas& canvas) const override {
-    return answer_text(*tokenizer_, prompt, canvas);
+    return answer_text(tokenizer(), prompt, canvas);
   }
   std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const override {
     const std::string candidate = text(prompt, canvas);
@@ -78,18 +74,14 @@ class Transduce final : public Task {
   }
 
  private:
-  void add(const std::string& name, const std::string& source, const std::string& target) {
+  void ask(const std::string& id, const std::string& source, const std::string& target) {
     Prompt prompt =
-        question_prompt(name, source, target, *tokenizer_, options_.answer_tokens, options_.begin);
+        question_prompt(id, source, target, tokenizer(), options_.answer_tokens, options_.begin);
     prompt.text = target;  // The whole target is kept, though its tokens may be cut.
-    digest_ = digest_of(prompt.reference, digest_);
-    prompts_.push_back(std::move(prompt));
+    add(std::move(prompt));
   }
 
   Options options_;
-  std::vector<Prompt> prompts_;
-  std::string digest_;
-  const Tokenizer* tokenizer_ = nullptr;
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ import numpy as np
 
 from draftlab.audit.faults import SamplerFault
 
-_asked = []  # the Numbers that answer now; the last one counts
+_asked = []  # The last of these Numbers answers now.
 
 
 @contextlib.contextmanager
@@ -189,7 +189,7 @@ _GENERATORS = (np.random.Generator, np.random.RandomState)
 
 
 def proxies_for(names):
-    """What stands in for the generators among `names`, a module's globals: {name: proxy}."""
+    """Makes what stands in for the generators among `names`, a module's globals: {name: proxy}."""
     found = {}
     for name, value in names.items():
         if isinstance(value, _GENERATORS):

@@ -158,7 +158,7 @@ class Call:
 
     @property
     def random(self):
-        """What `dl.sampler`'s functions are handed: below, draw, uniform."""
+        """The object that `dl.sampler`'s functions are handed: below, draw, uniform."""
         return self._random
 
 

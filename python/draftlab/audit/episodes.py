@@ -16,7 +16,7 @@ from draftlab.audit.toys import Toy
 
 
 def length_of(sampler: Sampler, toy: Toy) -> int:
-    """How many tokens the law that is compared is about."""
+    """The number of tokens that the compared law is about."""
     if toy.steps > 1:
         return toy.steps
     return (len(sampler.tree) if sampler.tree else toy.drafts) + 1
@@ -216,7 +216,7 @@ class Heart:
     A call is ended after ten ticks within it: a process that was stopped or starved sees few.
     """
 
-    silent: Optional[int] = None  # ticks in the present call; None between calls
+    silent: Optional[int] = None  # The ticks of the present call; None between calls.
     _TICKS = 10
 
     def __init__(self, seconds: float):

@@ -14,16 +14,16 @@ from draftlab.audit.sampler import Sampler
 from draftlab.audit.toys import Toy
 from draftlab.audit.walk import Walk, walk
 
-ENUMERATED = 1e-12  # the total variation of an enumerated law that counts as none
+ENUMERATED = 1e-12  # A total variation below this counts as none where the law was enumerated.
 BISECTED = 1e-9
-_ROUNDING = 1e-5  # below it, a difference may be that of float32
+_ROUNDING = 1e-5  # A difference below this may be that of float32.
 
 
 @dataclass
 class Plan:
     """How much is drawn from a toy that cannot be walked."""
 
-    detectable: float  # total variation that is to be found
+    detectable: float  # A total variation of this size is to be found.
     seconds: float
     seed: int
 
@@ -33,8 +33,8 @@ class Finding:
     """What one toy showed."""
 
     toy: Toy
-    verdict: str  # exact, biased, not shown, crashes
-    depth: str  # enumerated, bisected, stratified, sampled
+    verdict: str  # One of "exact", "biased", "not shown" and "crashes".
+    depth: str  # One of "enumerated", "bisected", "stratified" and "sampled".
     seconds: float = 0.0
     variation: float = float("nan")
     event: Optional[laws.Event] = None
@@ -110,7 +110,7 @@ def _walked(walks: Walks) -> Finding:
     depth = "bisected" if walked.numbers else "enumerated"
     if variation <= tolerance:
         return Finding(toy, "exact", depth, variation=variation, runs=walked.runs)
-    if walked.numbers:  # a cell that the grid missed would look like a bias
+    if walked.numbers:  # A cell that the grid missed would look like a bias.
         walks.runs *= 8
         for points in (89, 181):
             before, (walked, found) = found, walks.law(toy, points)

@@ -26,11 +26,11 @@ class LogReport:
     drafts: int = 0
     tests: int = 0
     seconds: float = 0.0
-    violations: List[Violation] = field(default_factory=list)  # the first few
-    counts: Counter = field(default_factory=Counter)  # of all, by what they are
+    violations: List[Violation] = field(default_factory=list)  # The first few violations.
+    counts: Counter = field(default_factory=Counter)  # How many violations of each kind there are.
     misfits: List[str] = field(default_factory=list)
     fits: List[str] = field(default_factory=list)
-    silent: List[str] = field(default_factory=list)  # what this log cannot show
+    silent: List[str] = field(default_factory=list)  # Sentences that say what this log cannot show.
 
     @property
     def verdict(self) -> str:

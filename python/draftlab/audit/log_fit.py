@@ -23,7 +23,8 @@ class Fit:
     def __init__(self):
         self.ties = np.random.Generator(np.random.PCG64(1))
         self.numbers: List[float] = []
-        self.excess: Dict[int, List[float]] = {}  # by depth: accepted minus its probability
+        # For each depth, what was accepted minus its probability.
+        self.excess: Dict[int, List[float]] = {}
         self.ranks: Dict[str, List[Tuple[float, float]]] = {
             "drafts": [], "replacements": [], "bonus tokens": []}
         self.tests = 0
@@ -49,7 +50,7 @@ class Fit:
         self._add_ranks(d)
 
     def _add_ranks(self, d: Decision) -> None:
-        for i in range(d.tests):  # later drafts are chosen by what came before: none is left out
+        for i in range(d.tests):  # Later drafts depend on what came before, so none is left out.
             if d.q_rows is not None:
                 self._rank("drafts", draft_law(d, i), d.drafts[i])
         law = last_law(d)

@@ -9,7 +9,7 @@ import numpy as np
 from draftlab.audit.faults import DataError
 
 RULES = ("ratio", "other")
-_TOLERANCE = 1e-4  # of a probability that was logged in single precision
+_TOLERANCE = 1e-4  # A probability logged in single precision has such an error.
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Decision:
 
     @property
     def tests(self) -> int:
-        """How many drafts were tested: those accepted, and the one that was not."""
+        """The number of drafts that were tested: those accepted, and the one that was not."""
         return min(self.accepted + 1, len(self.drafts))
 
     def ratio(self, i: int) -> Optional[float]:
@@ -123,7 +123,7 @@ def _rows(value, key, where, count) -> Optional[np.ndarray]:
 
 
 def violations(d: Decision) -> List[Violation]:
-    """What of a decision cannot happen under the rule that it names."""
+    """Returns what of a decision cannot happen under the rule that it names."""
     found: List[Violation] = []
 
     def broken(kind: str, what: str) -> None:

@@ -49,7 +49,7 @@ class Numbers:
         return self.choose((p, 1.0 - p)) == 0
 
     def draw(self, weights) -> int:
-        """A token, drawn from the law that is proportional to `weights`."""
+        """Draws a token from the law that is proportional to `weights`."""
         return self.choose(law_of(weights))
 
     def uniform(self, n=None):

@@ -25,7 +25,7 @@ def _play(episode, stream) -> Tuple:
 
 
 def draws_by_itself(sampler: Sampler, toy: Toy) -> bool:
-    """Whether it uses numbers that the audit does not see; raises where its state leaks.
+    """Says whether it uses numbers that the audit does not see; raises where its state leaks.
 
     The same cases are played three times from the state before any call: twice alone, and once
     after other calls. Alone they differ only if there are hidden numbers; if they agree alone and

@@ -19,21 +19,21 @@ from draftlab.audit.toys import Toy, chains, trees
 class Level:
     """What a battery may spend. Times are the thread's own, so that a busy machine is no excuse."""
 
-    seconds: float  # for all toys together
-    runs: int  # calls on walking one toy
-    detectable: float  # total variation that sampling is to find
-    sampled: int  # toys to draw from
+    seconds: float  # The time for all toys together.
+    runs: int  # At most so many calls are spent on walking one toy.
+    detectable: float  # Sampling is to find a total variation of this size.
+    sampled: int  # How many toys are drawn from.
 
 
 LEVELS = {"quick": Level(8.0, 60_000, 0.02, 4), "full": Level(270.0, 600_000, 0.005, 5)}
-_FEWEST = 2  # toys that are drawn from, however slow the sampler is
+_FEWEST = 2  # So many toys are drawn from, however slow the sampler is.
 _MOST_DRAWN = ("two residual tokens", "reversed", "by context", "whole sequence",
                "zeros of the draft", "temperature 0")
 
 
 def affordable(sampler: Sampler, toy: Toy, detectable: float, seconds: float) -> int:
-    """How many toys such as this one can be drawn from so often that `detectable` is found."""
-    probe = draw(sampler, toy, Plan(0.08, 60.0, seed=7))  # some ten thousand draws
+    """Counts the toys such as this one that can be drawn from until `detectable` is found."""
+    probe = draw(sampler, toy, Plan(0.08, 60.0, seed=7))  # This takes some ten thousand draws.
     if not probe.drawn:
         return 0
     more = max(1.0, probe.drawn.detectable / detectable) ** 2
@@ -77,7 +77,7 @@ def toys_of(sampler: Sampler, battery: str, seed: int = 0) -> List[Toy]:
     if len(sampler.rows) == 1:
         return toys
     toys = [toy for toy in toys if toy.steps == 1 or toy.drafts == 1]
-    if battery == "quick":  # a batch takes several times as long
+    if battery == "quick":  # A batch takes several times as long.
         toys = [toy for toy in toys if toy.vocabulary ** (toy.drafts + 1) <= 27]
     some = [toy for toy in toys if toy.name in ("two residual tokens", "by context")
             and toy.vocabulary ** (toy.drafts + 1) <= 9 and toy.steps == 1]
@@ -103,7 +103,7 @@ def _findings(sampler, battery, level, seed, began) -> List[Finding]:
             waiting.append(toy)
             if len(waiting) == 3 and len(findings) == 0:
                 waiting += toys[done + 1 :]
-                break  # nothing can be walked: all is drawn
+                break  # Nothing can be walked, so all toys are drawn from.
     chosen = _few(waiting, level.sampled)
     if len(chosen) > _FEWEST:
         chosen = chosen[: max(_FEWEST, affordable(sampler, chosen[0], level.detectable, left()))]
@@ -115,7 +115,7 @@ def _findings(sampler, battery, level, seed, began) -> List[Finding]:
 
 
 def _few(toys: List[Toy], most: int) -> List[Toy]:
-    """Those that show most of what can only be drawn, since each takes long."""
+    """Returns the toys that show most of what can only be drawn, since each takes long."""
     small = [toy for toy in toys if toy.vocabulary ** (toy.drafts + 1) <= 27]
     rank = {name: i for i, name in enumerate(_MOST_DRAWN)}
     return sorted(small or toys, key=lambda toy: rank.get(toy.name, len(rank)))[:most]

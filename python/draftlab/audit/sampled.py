@@ -28,24 +28,26 @@ from draftlab.audit import laws
 from draftlab.audit.strata import Grid, InCell, grid, influence
 from draftlab.audit.toys import Toy
 
-ALPHA = 1e-6  # of calling an exact sampler biased, a toy
+ALPHA = 1e-6  # The probability that an exact sampler is called biased on one toy.
 POWER = 0.99
 _FIRST_CELLS = 1024
 _MOST_LOOKS = 14
-_WORTH_REPORTING = 32768  # cells after which the probabilities of a bias are worth printing
+_WORTH_REPORTING = 32768  # A bias is worth printing after so many cells.
 
 
 @dataclass
 class Sampled:
-    """What draws say."""
+    """What the draws from a toy show."""
 
     draws: int
     variation: float
-    low: float  # of an interval for the true total variation, at 1 - alpha
+    low: float  # The true total variation lies in [low, high] with probability 1 - alpha.
     high: float
-    detectable: float  # the total variation that would have been found with probability POWER
+    # A total variation of this size would have been found with probability POWER.
+    detectable: float
     biased: bool
-    depth: str  # stratified where the numbers that it asked for were divided, else sampled
+    # "stratified" where the numbers that the sampler asked for were divided, else "sampled".
+    depth: str
     event: Optional[laws.Event] = None
 
 
@@ -56,21 +58,21 @@ class Bounds:
 
     cells: int
     differed: int
-    log: float  # of 1 / probability, of each bound by itself
+    log: float  # The logarithm of 1 / probability that each bound has by itself.
 
     @property
     def variance(self) -> float:
-        """V, from above."""
+        """The upper bound of the variance V."""
         most = 0.5 * self.log
         return (math.sqrt(most) + math.sqrt(most + self.differed)) ** 2 / (4 * self.cells**2)
 
     def mean(self, target: np.ndarray) -> float:
-        """Of T under the target."""
+        """The largest mean that T can have under the target."""
         plain = 0.5 * float(np.sqrt(target * (1 - target) / (2 * self.cells)).sum())
         return min(plain, math.sqrt(target.size * self.variance / 2))
 
     def above(self, mean: float) -> float:
-        """By which T leaves its mean upwards."""
+        """The most by which T exceeds its mean."""
         one = 1 / (2 * self.cells)
         known = self.variance + 2 * one * mean
         part = 3 * one * self.log
@@ -78,7 +80,7 @@ class Bounds:
         return min(klein_rio, self.hoeffding(self.log))
 
     def event(self, log: float) -> float:
-        """By which the frequency of one event leaves its mean, one way."""
+        """The most by which the frequency of one event leaves its mean in one direction."""
         bernstein = math.sqrt(2 * self.variance * log) + log / (6 * self.cells)
         return min(bernstein, self.hoeffding(log))
 

@@ -11,7 +11,7 @@ from draftlab.audit.faults import UsageError
 _EXTRAS = ("random", "parents", "sampling")
 SIBLINGS = ("iid", "without", "top", "greedy")
 MARK = "_draftlab_sampler"
-_LARGEST = 1 << 26  # bytes of an array that is put back between calls
+_LARGEST = 1 << 26  # A larger array (in bytes) is not put back between calls.
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Sampler:
         names = list(inspect.signature(method).parameters.values())[1 if self.is_class else 0 :]
         self.extras = tuple(name.name for name in names[3:])
         if len(names) == 4 and names[3].name not in _EXTRAS:
-            self.extras = ("random",)  # the contract's fourth argument, under another name
+            self.extras = ("random",)  # This is the contract's fourth argument under another name.
             self.by_position = True
         else:
             self.by_position = False
@@ -56,7 +56,7 @@ class Sampler:
 
     @property
     def asks(self) -> bool:
-        """Whether it asks the audit for its numbers; else they are caught or sampled."""
+        """Says whether it asks the audit for its numbers; else they are caught or sampled."""
         return "random" in self.extras
 
     @property
@@ -116,7 +116,7 @@ def sampler_of(subject) -> Sampler:
 
 
 def samplers_of(module) -> List[Sampler]:
-    """Every marked sampler of a module, in the order in which they were written."""
+    """Returns every marked sampler of a module, in the order in which they were written."""
     found = [getattr(value, MARK) for value in vars(module).values() if hasattr(value, MARK)]
     return list({id(made): made for made in found}.values())
 
@@ -157,7 +157,7 @@ def _has(cell) -> bool:
 
 
 def _plain_data(names) -> dict:
-    """Those of `names` that hold data: numbers, text, containers, arrays and generators."""
+    """Returns those of `names` that hold data: numbers, text, containers, arrays and generators."""
     kept = {}
     for name, value in names.items():
         if isinstance(name, str) and name.startswith("__"):
@@ -165,10 +165,11 @@ def _plain_data(names) -> dict:
         if isinstance(value, (types.ModuleType, types.FunctionType, type, property, classmethod,
                               staticmethod, Sampler)) or callable(value):
             continue
-        if getattr(value, "nbytes", 0) > _LARGEST:  # weights, not state
+        # An array as large as this holds weights, not state.
+        if getattr(value, "nbytes", 0) > _LARGEST:
             continue
         try:
             kept[name] = copy.deepcopy(value)
-        except Exception:  # what cannot be copied cannot be put back either
+        except Exception:  # What cannot be copied cannot be put back either.
             continue
     return kept

@@ -12,8 +12,8 @@ from typing import Callable, Iterator, List, Tuple
 
 from draftlab.audit.numbers import Drawn, Script
 
-_MOST_PLACES = 8  # numbers that are divided
-_PROBES = 60  # episodes in which each of them is drawn again
+_MOST_PLACES = 8  # At most so many numbers are divided.
+_PROBES = 60  # Each of them is drawn again in so many episodes.
 
 
 class InCell(Drawn):
@@ -45,7 +45,7 @@ class InCell(Drawn):
 
 
 def influence(episode: Callable, seed: int) -> List[float]:
-    """Of each of the first numbers: how often the outcome changes when it is drawn again."""
+    """Says of each of the first numbers how often the outcome changes when it is drawn anew."""
     source = Drawn(seed)
     changes = [0] * _MOST_PLACES
     for _ in range(_PROBES):
@@ -80,7 +80,7 @@ class Grid:
 
 
 def grid(influences: List[float], cells: int) -> Grid:
-    """At most so many cells; the more a number changes, the finer it is divided."""
+    """Makes a grid of at most so many cells; the more a number changes, the finer it is divided."""
     parts = [1] * len(influences)
     open_places = {i for i, share in enumerate(influences) if share > 0}
     while open_places:

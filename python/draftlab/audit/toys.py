@@ -24,10 +24,11 @@ class Toy:
     drafts: int
     target_logits: Callable[[Context], np.ndarray]
     draft_logits: Callable[[Context], np.ndarray]
-    sampling: Sampling = field(default_factory=Sampling)  # of the target, and of the draft
-    steps: int = 1  # calls of the sampler: 1, or as many as a whole sequence takes
+    # This shapes the target and the draft alike.
+    sampling: Sampling = field(default_factory=Sampling)
+    steps: int = 1  # The sampler is called once, or as often as a whole sequence takes.
     precision: str = "float64"
-    row: int = 0  # of the batch in which an engine's sampler is called
+    row: int = 0  # The toy's row in the batch with which an engine's sampler is called.
     cache: Dict = field(default_factory=dict, repr=False)
 
     def target(self, context: Context) -> np.ndarray:
@@ -153,7 +154,7 @@ def special(drafts: int) -> List[Toy]:
 
 
 def thorough(most: int, seed: int) -> List[Toy]:
-    """What only the full battery has: wider, deeper and many random laws."""
+    """The toys that only the full battery has: wider, deeper and many random laws."""
     toys = [Toy("wide", 16, 1, _hashed(16, 41), _hashed(16, 42)),
             Toy("wide, no zeros", 32, 1, _hashed(32, 43), _hashed(32, 44))]
     for number in range(10):

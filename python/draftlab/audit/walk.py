@@ -19,8 +19,9 @@ SMALLEST_MASS = 1e-14
 _WIDTH = 2.0**-37
 _STREAMS = streams(4)
 _FRESH = streams(7)[4:]
-_NEAR = 2.0**-31  # how far beside a border it is tested whether the border stays
-_PARTS = ((0.11, 0.83, 0.37), (0.92, 0.06, 0.58))  # where in their cells other numbers are put
+_NEAR = 2.0**-31  # Whether a border stays is tested so far beside it.
+# The other numbers are put at these places of their cells.
+_PARTS = ((0.11, 0.83, 0.37), (0.92, 0.06, 0.58))
 
 
 @dataclass
@@ -29,7 +30,7 @@ class Walk:
 
     law: Dict[Tuple, float] = field(default_factory=dict)
     runs: int = 0
-    numbers: bool = False  # uniforms were asked, so the law is exact to about 1e-10 only
+    numbers: bool = False  # If uniforms were asked, the law is exact to about 1e-10 only.
     dropped: float = 0.0
 
 
@@ -85,7 +86,7 @@ class Walker:
         return self.walk
 
     def answer(self, before, u, stream):
-        """What happens after the number `u`: the outcome, and every law asked on the way."""
+        """Returns what follows the number `u`: the outcome, and every law asked on the way."""
         outcome, script = self.play(before + [u], stream)
         later = script.asked[len(before) + 1 :]
         laws = tuple(None if law is None else tuple(round(p, 11) for p in law) for law in later)
@@ -93,7 +94,7 @@ class Walker:
 
     def signature(self, before, u, against=_STREAMS):
         first = self.answer(before, u, against[0])
-        if not first[1]:  # nothing is asked after u, so no continuation can differ
+        if not first[1]:  # Nothing is asked after u, so no continuation can differ.
             return (first,) * len(against)
         return (first,) + tuple(self.answer(before, u, stream) for stream in against[1:])
 

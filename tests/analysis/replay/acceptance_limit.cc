@@ -60,12 +60,12 @@ const std::vector<std::pair<std::int32_t, Token>> kLeftToRight = {{0, 5}, {1, 6}
 TEST_CASE("where all is drafted right, N + 1 tokens a forward, and one forward to begin") {
   const SampleRow sample = decoded({kLeftToRight});
   const Forwards two = forwards_within(sample.steps, 2, 1);
-  CHECK(two.stale == 2);      // Rounds of three.
-  CHECK(two.any_order == 3);  // That is 1, 3, 2.
+  CHECK(two.stale == 2);      // A round has three steps.
+  CHECK(two.any_order == 3);  // They commit 1, 3 and 2.
   CHECK(two.in_order == 3);
   CHECK(forwards_within(sample.steps, 5, 1).stale == 1);
   CHECK(forwards_within(sample.steps, 5, 1).in_order == 2);
-  CHECK(forwards_within(sample.steps, 1, 1).any_order == 4);  // That is 1, 2, 2, 1.
+  CHECK(forwards_within(sample.steps, 1, 1).any_order == 4);  // They commit 1, 2, 2 and 1.
 }
 
 TEST_CASE(

@@ -50,6 +50,21 @@ TEST_CASE("sections, dotted keys and comments") {
   CHECK(config.section("task.in").empty());
 }
 
+TEST_CASE("a value that ends in a comma goes on in the next line, if that is indented") {
+  Faults faults;
+  const Config config = Config::parse(
+      "[sweep]\narm = a, b,  # two\n\n      # and\n      c,\n\td = e\nmodel = f,\nrouter = "
+      "g\n[arm.a]\n"
+      "label = one,\n",
+      "a.ini", faults);
+  CHECK(faults.empty());
+  CHECK(value(config, "sweep.arm") == "a, b, c, d = e");
+  CHECK(config.find("sweep.arm")->where == "a.ini:2");
+  CHECK(value(config, "sweep.model") == "f,");
+  CHECK(value(config, "sweep.router") == "g");
+  CHECK(value(config, "arm.a.label") == "one,");
+}
+
 TEST_CASE("a byte-order mark and carriage returns are harmless") {
   Faults faults;
   const Config config =

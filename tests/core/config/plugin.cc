@@ -70,7 +70,7 @@ TEST_CASE("a name is registered once") {
   registries.routers.set_source("here.cc");
   registries.routers.add<Silent>("silent", "says nothing");
   CHECK_THROWS_WITH_AS(registries.routers.add<Silent>("silent", "again"),
-                       "router 'silent' is registered twice, the second time by here.cc", Fault);
+                       "router 'silent' is registered twice, by here.cc and by here.cc", Fault);
 }
 
 }  // namespace

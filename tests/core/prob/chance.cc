@@ -89,7 +89,7 @@ TEST_CASE("a site drawn twice is a fault that names it") {
   } catch (const Fault& fault) {
     CHECK(std::string(fault.what()) ==
           "site (sequence 9, position 4, residual, clock 2, attempt 1) was drawn twice in one "
-          "decode");
+          "decode; every draw has a position, purpose or attempt of its own");
   }
   CHECK(chance.below(
       1, {.sequence = 9, .position = 4, .purpose = Purpose::residual, .clock = 2, .attempt = 2}));

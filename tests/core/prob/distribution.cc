@@ -44,7 +44,7 @@ TEST_CASE("weights are normalised") {
 }
 
 TEST_CASE("logits: softmax without the excluded token, in double, without overflow") {
-  // exp: 1, 2, (excluded), 5
+  // The exponentials are 1, 2 and 5; the third logit is excluded.
   const std::vector<float> logits{1000, 1000 + std::log(2.0f), 2000, 1000 + std::log(5.0f)};
   const Distribution p = Distribution::from_logits(nullptr, logits, 2);
   CHECK(p.size() == 4);

@@ -149,3 +149,23 @@ TEST_CASE("fewer drafts than the span is long") {
   const Drafts drafts({{0.5, 0.5, 0}}, {0}, 8);
   CHECK(estimator("confidence")->expected(drafts.view) == 0.5);
 }
+
+TEST_CASE("an estimator that gives no probability, or not one for each draft, is at fault") {
+  struct Constant final : TokenEstimator {
+    explicit Constant(Eigen::ArrayXd each) : given(std::move(each)) {}
+    Eigen::ArrayXd alpha(const StepView&) const override { return given; }
+    Eigen::ArrayXd given;
+  };
+  const Drafts drafts = one();
+  const auto expected = [&](const Eigen::ArrayXd& given) {
+    return Constant(given).expected(drafts.view);
+  };
+  CHECK(expected(Eigen::ArrayXd::Constant(1, 1)) == 1);
+  CHECK(expected(Eigen::ArrayXd::Constant(1, 0)) == 0);
+  CHECK_THROWS_WITH_AS(expected(Eigen::ArrayXd::Constant(1, 1.5)),
+                       "an estimator expects a draft to pass with probability 1.5", Fault);
+  CHECK_THROWS_AS(expected(Eigen::ArrayXd::Constant(1, -0.5)), Fault);
+  CHECK_THROWS_AS(expected(Eigen::ArrayXd::Constant(1, std::nan(""))), Fault);
+  CHECK_THROWS_WITH_AS(expected(Eigen::ArrayXd::Constant(2, 1)),
+                       "an estimator gives 2 probabilities for 1 drafts", Fault);
+}

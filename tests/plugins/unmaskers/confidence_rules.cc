@@ -181,7 +181,7 @@ TEST_CASE("prophet: the rest is committed once its logits lead by enough, which 
     return unmasking.sure_of({.9, .6}).choose().size();
   };
   CHECK(chosen("early", mean - 1e-5, 1) == 2);
-  CHECK(chosen("early", mean + 1e-5, 1) == 1);  // the quota
+  CHECK(chosen("early", mean + 1e-5, 1) == 1);  // The quota alone is committed.
   CHECK(chosen("middle", mean - 1e-5, 1) == 1);
   CHECK(chosen("middle", mean - 1e-5, 2) == 2);
   CHECK(chosen("late", mean - 1e-5, 3) == 1);

@@ -42,7 +42,7 @@ def test_only_the_audited_request_asks_for_numbers():
     assert numbers.shape == (4, 3)
     assert numbers[1].tolist() == [0.25] * 3 and set(numbers[[0, 2, 3]].ravel()) == {0.5}
     assert made.random.asked == [None] * 3
-    assert made.bonus[1, 0] == 2  # drawn when it comes out
+    assert made.bonus[1, 0] == 2  # It is drawn when it comes out.
 
 
 @pytest.mark.parametrize("answer", [

@@ -104,7 +104,8 @@ def test_the_published_frequencies_are_those_of_the_shared_noise():
     assert 131072 * ((published - law) ** 2 / law).sum() < 13.8
     found = draw(sampler, toy, Plan(0.02, 600, 5))
     (token,) = found.event.tokens
-    assert token in (1, 2)  # the first token's probability is right, the others' is off by as much
+    # The first token's probability is right, and the others' are off by as much.
+    assert token in (1, 2)
     assert found.event.target == pytest.approx(toy.target(())[token])
     error = math.sqrt(law[token] * (1 - law[token]) / found.runs)
     assert abs(found.event.found - law[token]) < 4 * error

@@ -38,7 +38,7 @@ def test_block_verification_accepts_what_its_closed_form_says(law, drafts, accep
 @pytest.mark.parametrize("subject, law, drafts, accepted, variation", [
     (block_verification.token_residual, T3, 2, 1.03, 0.0125),
     (block_verification.token_residual, T3, 3, 1.346, 0.019),
-    (block_verification.token_residual, T1, 2, 1.25, 0.0),  # this toy cannot see it
+    (block_verification.token_residual, T1, 2, 1.25, 0.0),  # This toy cannot see it.
     (block_verification.ratio_test, T3, 2, 1.155, 0.125),
     (block_verification.ratio_test, T3, 3, 1.629177083, 0.185808073),
     (block_verification.ratio_test, T1, 2, 1.403333333, 0.153333333),
@@ -90,14 +90,14 @@ def test_siblings_that_are_tested_wrongly():
     assert measured(whole, T1) == pytest.approx((0.91, 0.15), abs=1e-9)
     assert measured(whole, T3) == pytest.approx((0.84, 0.14), abs=1e-9)
     assert measured(claimed, T3) == pytest.approx((0.792857143, 17 / 392), abs=1e-9)
-    assert measured(claimed, T1)[1] < 1e-12  # this toy cannot see it
+    assert measured(claimed, T1)[1] < 1e-12  # This toy cannot see it.
 
 
 @pytest.mark.parametrize("law, accepted, variation", [(T1, 0.6, 0.3), (T3, 0.25, 0.5)])
 def test_certain_siblings_that_claim_to_be_drawn(law, accepted, variation):
     def verify(target, drawn_from, drafts, random, parents):
         claimed = np.repeat([law[1]], len(drafts), axis=0)
-        claimed[1, drafts[0]] = 0  # as if it had been drawn without replacement
+        claimed[1, drafts[0]] = 0  # The draft would so have been drawn without replacement.
         claimed[1] /= claimed[1].sum()
         return trees.top_down(target, claimed, drafts, parents, random)
 

@@ -12,7 +12,7 @@ from draftlab.audit.strata import Grid, InCell, grid, influence
 from draftlab.audit.toys import Toy, _fixed
 
 BORDER = 0.3
-MASS = BORDER - BORDER * math.log(BORDER)  # of u v < 0.3
+MASS = BORDER - BORDER * math.log(BORDER)  # This is the probability that u v < 0.3.
 
 
 def product(random):

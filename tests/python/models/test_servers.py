@@ -361,7 +361,7 @@ def test_a_stranger_is_refused_before_memory_is_taken(program):
                 said += data
             stranger.close()
             assert b"refused" in said or b"speaks version 1" in said or not said
-        assert process.poll() is None  # and it still serves
+        assert process.poll() is None  # The server still serves.
         path = program.write("a.ini", TOY)
         program.ok("run", path, *at(address), "--limit", 1, "--decode.draft_length", 2,
                    "--model.remote.timeout", 30)  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 import draftlab as dl
 
 LOW, ALL = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
-TRAIN = 7  # the purpose of a table's own numbers
+TRAIN = 7  # A table's own numbers have this purpose.
 
 
 def mix(x):
@@ -98,7 +98,7 @@ class Table:
         if self.kind == "ordered":
             key = "ordered" + text(given) + " then" + text(made)
             return self.law(key, position, [*given, *made], question.shallow)
-        seen, key = dict([*made[::-1], *given]), "set"  # what came first stays
+        seen, key = dict([*made[::-1], *given]), "set"  # What came first stays.
         if self.kind == "views":
             block = question.block_of()
             mine = np.flatnonzero(block == block[position])

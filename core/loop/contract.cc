@@ -1,0 +1,31 @@
+#include "core/loop/contract.h"
+
+#include "core/base/error.h"
+
+namespace draftlab {
+
+void check_proposal(const std::string& drafter, const Proposal& proposal, const Window& window,
+                    int vocabulary) {
+  const int drafts = static_cast<int>(proposal.nodes.size());
+  for (int i = 0; i < drafts; ++i) {
+    const Node& node = proposal.nodes[i];
+    if (node.parent < kRoot || node.parent >= i)
+      throw Fault("drafter '{}' puts draft {} on the unknown node {}", drafter, i, node.parent);
+    if (!window.holds(node.position))
+      throw Fault("drafter '{}' drafts position {}, which the window lacks", drafter,
+                  node.position);
+    if (node.parent != kRoot && proposal.nodes[node.parent].position == node.position)
+      throw Fault("drafter '{}' drafts position {} twice on one path", drafter, node.position);
+    if (node.token < 0 || node.token >= vocabulary)
+      throw Fault("drafter '{}' drafts token {} of a vocabulary of {}", drafter, node.token,
+                  vocabulary);
+  }
+  for (const auto* const laws : {&proposal.drawn_from, &proposal.raw})
+    if (!laws->empty() && static_cast<int>(laws->size()) != drafts)
+      throw Fault("drafter '{}' gives {} distributions for {} drafts", drafter, laws->size(),
+                  drafts);
+  if (proposal.exact < 0 || proposal.exact > drafts)
+    throw Fault("drafter '{}' calls {} of {} drafts exact", drafter, proposal.exact, drafts);
+}
+
+}  // namespace draftlab

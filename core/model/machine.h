@@ -1,0 +1,33 @@
+// The device that models run on, and how they compute there: config section `run`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "core/base/words.h"
+
+namespace draftlab {
+
+enum class Device : std::uint8_t { cpu, cuda };
+constexpr std::array<std::string_view, 2> words(Device) { return {"cpu", "cuda"}; }
+
+// The numbers that weights are kept in, and multiplied with. With q8 and q4 the weights of products
+// are rounded to eight or four bits when they are loaded.
+enum class Precision : std::uint8_t { f32, bf16, q8, q4 };
+constexpr std::array<std::string_view, 4> words(Precision) { return {"f32", "bf16", "q8", "q4"}; }
+
+constexpr bool is_quantised(Precision precision) {
+  return precision == Precision::q8 || precision == Precision::q4;
+}
+
+struct Machine {
+  Device device = Device::cpu;
+  Precision dtype = Precision::f32;
+  // The number of threads; 0 takes as many as the affinity mask allows.
+  int threads = 0;
+  // Refuses a model whose answers may depend on what else its forward computes.
+  bool fixed_shape = false;
+};
+
+}  // namespace draftlab

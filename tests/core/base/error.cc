@@ -1,0 +1,32 @@
+#include "core/base/error.h"
+
+#include <doctest/doctest.h>
+
+namespace draftlab {
+namespace {
+
+std::string raised(const Faults& faults) {
+  try {
+    faults.raise();
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "(nothing)";
+}
+
+TEST_CASE("faults of a file stand in the order of its lines, and files in that of their first") {
+  Faults faults;
+  CHECK(raised(faults) == "(nothing)");
+  faults.add("a.ini:12: last");
+  faults.add("b:7.ini:3: of another file");
+  faults.add("no place: at all");
+  faults.add("a.ini:2: first, a.ini:1: is no place");
+  faults.add("--run.seed: a flag");
+  faults.add("a.ini:12: the second of a line");
+  CHECK(raised(faults) ==
+        "a.ini:2: first, a.ini:1: is no place\na.ini:12: last\na.ini:12: the second of a line\n"
+        "b:7.ini:3: of another file\nno place: at all\n--run.seed: a flag");
+}
+
+}  // namespace
+}  // namespace draftlab

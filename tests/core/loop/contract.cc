@@ -1,0 +1,51 @@
+#include "core/loop/contract.h"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "core/base/error.h"
+
+namespace draftlab {
+namespace {
+
+// What is said of two drafts, of positions 4 and 5, after `spoil` has changed them.
+std::string said(const std::function<void(Proposal&)>& spoil) {
+  Proposal proposal;
+  proposal.nodes = {{kRoot, 4, 0}, {0, 5, 2}};
+  proposal.drawn_from = {Distribution::point(0, 3), Distribution::point(2, 3)};
+  proposal.exact = 1;
+  spoil(proposal);
+  try {
+    check_proposal("mine", proposal, {.positions = {4, 5, 7}, .span = 3}, 3);
+  } catch (const Fault& fault) {
+    return fault.what();
+  }
+  return "";
+}
+
+TEST_CASE("a proposal that breaks the contract of drafters is a fault that names the drafter") {
+  CHECK(said([](Proposal&) {}) == "");
+  CHECK(said([](Proposal& p) { p.nodes[1] = {kRoot, 4, 2}; }) == "");  // They are siblings.
+  CHECK(said([](Proposal& p) { p.nodes[1].parent = 1; }) ==
+        "drafter 'mine' puts draft 1 on the unknown node 1");
+  CHECK(said([](Proposal& p) { p.nodes[0].parent = -2; }) ==
+        "drafter 'mine' puts draft 0 on the unknown node -2");
+  CHECK(said([](Proposal& p) { p.nodes[1].position = 6; }) ==
+        "drafter 'mine' drafts position 6, which the window lacks");
+  CHECK(said([](Proposal& p) { p.nodes[1].position = 4; }) ==
+        "drafter 'mine' drafts position 4 twice on one path");
+  CHECK(said([](Proposal& p) { p.nodes[0].token = 3; }) ==
+        "drafter 'mine' drafts token 3 of a vocabulary of 3");
+  CHECK(said([](Proposal& p) { p.nodes[0].token = kNoToken; }) ==
+        "drafter 'mine' drafts token -1 of a vocabulary of 3");
+  CHECK(said([](Proposal& p) { p.drawn_from.pop_back(); }) ==
+        "drafter 'mine' gives 1 distributions for 2 drafts");
+  CHECK(said([](Proposal& p) { p.raw = p.drawn_from, p.raw.push_back(p.raw[0]); }) ==
+        "drafter 'mine' gives 3 distributions for 2 drafts");
+  CHECK(said([](Proposal& p) { p.exact = 3; }) == "drafter 'mine' calls 3 of 2 drafts exact");
+  CHECK(said([](Proposal& p) { p.exact = -1; }) == "drafter 'mine' calls -1 of 2 drafts exact");
+}
+
+}  // namespace
+}  // namespace draftlab
