@@ -12,7 +12,7 @@ import threading
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence, Union
+from typing import Any, Dict, List, Optional, Sequence, Set, Union
 
 from draftlab import options, parts
 
@@ -52,13 +52,20 @@ def program() -> str:
 class _Words:
     """The words of a command line, and what must live while it runs."""
 
-    def __init__(self, stack: ExitStack) -> None:
-        self.words: List[str] = []
+    def __init__(self, name: str, stack: ExitStack) -> None:
+        self.words: List[str] = [name]
         self._stack, self._serving = stack, False
+        self._loaded: Set[str] = set()
 
     def plugins(self, plugin: Union[str, Sequence[str]]) -> None:
         for file in [plugin] if isinstance(plugin, (str, os.PathLike)) else plugin:
-            self.words += ["--plugin", str(file)]
+            self._load(str(file))
+
+    def _load(self, file: str) -> None:
+        """Once, by whatever path it is named."""
+        if os.path.realpath(file) not in self._loaded:
+            self._loaded.add(os.path.realpath(file))
+            self.words += ["--plugin", file]
 
     def part(self, kind: str, given: Any) -> None:
         """A name, a decorated class, or an instance of one with its options."""
@@ -80,8 +87,12 @@ class _Words:
         """A class of a file is loaded from there; one of a notebook is served by this process."""
         file = _file_of(cls)
         if file and parts.REGISTERED.get((cls.draftlab_kind, cls.draftlab_name)) is cls:
-            if file not in self.words:
-                self.words += ["--plugin", file]
+            self._load(file)
+        elif self.words[0] == "sweep":
+            raise TypeError(
+                f"the workers of a sweep load their parts from files; write {cls.__name__} into "
+                "one and import it"
+            )
         elif not self._serving:
             from draftlab import serving
 
@@ -148,13 +159,10 @@ def _relay(stream: Any, kept: List[str], show: bool) -> None:
 
 
 def _command(
-    name: str, config: Any, plugin: Any, chosen: Dict[str, Any], stack: ExitStack
+    name: str, config: Any, plugin: Any, keys: Any, chosen: Dict[str, Any], stack: ExitStack
 ) -> _Words:
-    words = _Words(stack)
-    words.words = [
-        name,
-        *([str(config)] if isinstance(config, (str, os.PathLike)) else map(str, config)),
-    ]
+    words = _Words(name, stack)
+    words.words += map(str, [config] if isinstance(config, (str, os.PathLike)) else config)
     words.plugins(plugin)
     for kind in KINDS:
         if kind in chosen:
@@ -162,7 +170,7 @@ def _command(
     for key in chosen:
         if key not in ("limit", "seed", "batch", "threads", "device", "dtype"):
             raise TypeError(f"{name} takes no '{key}'; config keys stand in options={{...}}")
-    words.settings(chosen)
+    words.settings({**chosen, **(keys or {})})
     return words
 
 
@@ -185,8 +193,7 @@ def run(
     from draftlab.trace import Trace
 
     with ExitStack() as stack:
-        words = _command("run", config, plugin, chosen, stack)
-        words.settings(options or {})
+        words = _command("run", config, plugin, options, chosen, stack)
         if out is not None:
             words.words += ["--out", str(out)]
         printed = call(words.words, show)
@@ -207,8 +214,7 @@ def sweep(
     from draftlab.trace import Trace
 
     with ExitStack() as stack:
-        words = _command("sweep", config, plugin, chosen, stack)
-        words.settings(options or {})
+        words = _command("sweep", config, plugin, options, chosen, stack)
         words.words += ["--jobs", str(jobs)] + (["--out", str(out)] if out else [])
         printed = call(words.words, show)
     return Trace(re.findall(r"^trace: (.*)$", printed, re.M)[-1])
@@ -240,24 +246,29 @@ def certify(
 ) -> Certificate:
     """The exact output distribution against the reference of the config."""
     with ExitStack() as stack:
-        words = _command("certify", config, plugin, chosen, stack)
-        words.settings(options or {})
+        words = _command("certify", config, plugin, options, chosen, stack)
         text = call(words.words, show, holds=(0, 1))
     cells = [float(number) for number in re.findall(r"total variation +(\S+)", text)]
     return Certificate(text, "DOES NOT HOLD" not in text, cells)
 
 
-def check(config: Any, *, plugin: Union[str, Sequence[str]] = (), **chosen: Any) -> str:
+def check(
+    config: Any,
+    *,
+    plugin: Union[str, Sequence[str]] = (),
+    options: Optional[Dict[str, Any]] = None,
+    **chosen: Any,
+) -> str:
     """Validates a config; what `draftlab check` prints. DraftlabError names every fault."""
     with ExitStack() as stack:
-        return call(_command("check", config, plugin, chosen, stack).words, show=False)
+        return call(_command("check", config, plugin, options, chosen, stack).words, show=False)
 
 
 def describe(name: str, *, plugin: Union[str, Sequence[str]] = ()) -> str:
     """Options, defaults, ranges and source of what `name` names ("router.min-span")."""
     with ExitStack() as stack:
-        words = _Words(stack)
-        words.words = ["describe", name]
+        words = _Words("describe", stack)
+        words.words.append(name)
         words.plugins(plugin)
         return call(words.words, show=False)
 

@@ -81,14 +81,14 @@ class Ask:
 class Draw:
     """Random numbers at addresses, to be yielded."""
 
-    def __init__(self, effect: Dict[str, Any], law: Any, single: bool) -> None:
-        self.effect, self.law, self.single = effect, law, single
+    def __init__(self, effect: Dict[str, Any], single: bool) -> None:
+        self.effect, self.single = effect, single
 
     def result(self, scope: laws.Scope, value: Any) -> Any:
         if self.single:
             return value[0]
         if self.effect["do"] == "draw":
-            return values.Drafts(value, self.effect["at"], self.law)
+            return values.Drafts(value, self.effect["at"])
         return value
 
 
@@ -173,7 +173,7 @@ class Step:
             positions = law.positions if isinstance(law, laws.Answer) else self.window[: len(law)]
         effect = self._random("draw", positions, purpose, attempt, by_state)
         effect["of"] = laws.references(law)
-        return Draw(effect, law, single)
+        return Draw(effect, single)
 
     def below(
         self, probability: Any, positions: Any, *, purpose: str = "accept", attempt: int = 0
@@ -184,13 +184,13 @@ class Step:
             probability, positions = [probability], [positions]
         effect = self._random("below", positions, purpose, attempt, False)
         effect["p"] = [float(p) for p in probability]
-        return Draw(effect, None, single)
+        return Draw(effect, single)
 
     def normal(self, positions: Any, *, purpose: str = "noise", attempt: int = 0) -> Draw:
         """A standard normal number at each position's address."""
         single = np.ndim(positions) == 0
         where = [positions] if single else positions
-        return Draw(self._random("normal", where, purpose, attempt, False), None, single)
+        return Draw(self._random("normal", where, purpose, attempt, False), single)
 
     @staticmethod
     def _random(

@@ -35,11 +35,16 @@ class Node(NamedTuple):
 
 
 class Drafts(List[int]):
-    """Tokens that were drawn, with their positions and what they were drawn from."""
+    """Tokens that were drawn, with their positions. `first + later` is one path of both."""
 
-    def __init__(self, tokens: Sequence[int], positions: Sequence[int], drawn_from: Any) -> None:
+    def __init__(self, tokens: Sequence[int], positions: Sequence[int]) -> None:
         super().__init__(tokens)
-        self.positions, self.drawn_from = list(positions), drawn_from
+        self.positions = list(positions)
+
+    def __add__(self, later: Any) -> Any:
+        if not isinstance(later, Drafts):
+            return super().__add__(later)
+        return Drafts([*self, *later], self.positions + later.positions)
 
 
 class Commit(NamedTuple):
@@ -81,7 +86,9 @@ class Proposal:
         if positions is None:
             positions = getattr(tokens, "positions", None)
         if positions is None:
-            raise TypeError("Proposal.path needs positions for tokens that step.draw did not draw")
+            raise TypeError(
+                "Proposal.path needs positions=[...] for tokens that step.draw did not draw"
+            )
         if len(positions) < len(tokens):
             raise ValueError(f"{len(tokens)} tokens for {len(positions)} positions")
         if raw is None and isinstance(drawn_from, laws.Answer):

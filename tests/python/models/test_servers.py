@@ -86,6 +86,20 @@ def test_a_twin_of_the_table_in_the_worker_writes_the_same_trace(program, config
     same_as_table(program, config, words)
 
 
+@pytest.mark.parametrize("config, axis", [
+    (TOY, "drafter = self, stepwise"),
+    (TOY, "decode.draft_length = 1, 3"),
+    (VIEWS, "decode.threshold = 0.4, 0.8"),
+])  # fmt: skip
+def test_a_sweep_of_two_workers_decodes_with_the_twin_as_with_the_table(program, config, axis):
+    swept = config + f"[sweep]\n{axis}\n"
+    path = program.write("a.ini", swept)
+    program.ok("sweep", path, "--jobs", 2, "--out", "a")
+    path = program.write("b.ini", settled(swept, "table-twin"))
+    program.ok("sweep", path, "--jobs", 2, "--out", "b", "--plugin", MODELS)
+    program.same("a/sweep.h5", "b/sweep.h5", "run_checkpoint", "run_model")
+
+
 def test_a_certificate_holds_with_the_twin_of_the_table(program):
     file = str(ROOT / "configs/certify/assd-self-k3.ini")
     said = program.ok("describe", "model.table")
