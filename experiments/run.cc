@@ -12,9 +12,8 @@
 #include "core/trace/provenance.h"
 #include "core/trace/trace_file.h"
 #include "experiments/arm/loaded_arm.h"
+#include "experiments/blas.h"
 #include "experiments/commands.h"
-#include "experiments/doctor.h"
-#include "plugins/remote/python_plugin.h"
 
 namespace draftlab {
 namespace {
@@ -69,8 +68,7 @@ int run(const RunFlags& flags, const CommandLine& line, const Registries& regist
   remove_leftovers(folder_of(path));
   Provenance made = provenance(first.run.machine, first.run.seed);
   made.title = config.title();
-  if (const std::string python = remote_provenance(); !python.empty())
-    made.libraries += ", " + python;
+  if (!line.python.empty()) made.libraries += ", " + line.python;
   made.config = first.resolved;
   TraceWriter writer(path, made, runs, first.trace, flags.resume);
   writer.spell_with([&](int run, Token token) {

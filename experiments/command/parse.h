@@ -8,7 +8,7 @@
 
 #include "core/base/log.h"
 #include "experiments/command/command.h"
-#include "plugins/remote/python_plugin.h"
+#include "plugins/remote/python_options.h"
 
 namespace draftlab {
 

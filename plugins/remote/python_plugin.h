@@ -4,15 +4,9 @@
 #include <string>
 
 #include "core/config/plugin.h"
+#include "plugins/remote/python_options.h"
 
 namespace draftlab {
-
-struct PythonOptions {
-  std::string interpreter;  // "": DRAFTLAB_PYTHON, or python3
-  double timeout = 0;       // seconds that a call may take; 0: DRAFTLAB_PYTHON_TIMEOUT, or 60
-  bool twice = false;       // every decision is made twice, and must come out the same
-  bool from_files = false;  // refuses parts that live in a process: others could not find them
-};
 
 // Fills in what the environment says, and hands it on to the processes that a sweep starts.
 // UsageError for a timeout that is none.
