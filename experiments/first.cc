@@ -1,11 +1,11 @@
 // The first program: `draftlab run configs/quickstart.ini` and nothing else. The launcher builds
 // and runs it before the whole program, so that a newcomer sees a result after a third of the
 // build. cmake/first.cmake finds out which files it needs.
+#include "plugins/first.h"
 #include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "experiments/commands.h"
 #include "experiments/program.h"
-#include "plugins/first.h"
 
 namespace {
 

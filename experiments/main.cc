@@ -24,7 +24,8 @@ void print_help() {
   }
   std::cout << "\ndraftlab COMMAND --help says more. --plugin libmine.so loads plugins of your "
                "own, before any command.\n"
-               "Begin with: draftlab run configs/quickstart.ini\n";
+               "Begin with: "
+            << program_name() << " run configs/quickstart.ini\n";
 }
 
 const Command& find_command(const std::string& name) {
@@ -45,8 +46,7 @@ void load_plugins(const std::string& command, const std::vector<std::string>& be
   std::vector<std::string>& plugins = parsed.line.plugins;
   plugins.insert(plugins.begin(), before.begin(), before.end());
   const bool frozen = command == "sweep" && plugins.empty();
-  const std::vector<std::string> loaded =
-      frozen ? frozen_plugins(parsed.line.paths[0]) : plugins;
+  const std::vector<std::string> loaded = frozen ? frozen_plugins(parsed.line.paths[0]) : plugins;
   parsed.python.twice = command == "certify";
   parsed.python.from_files = command == "sweep";
   complete(parsed.python);

@@ -1,8 +1,11 @@
 // `draftlab run CONFIG` decodes every cell of a config in this process, writes the trace and prints
 // its table.
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <iostream>
+#include <utility>
+#include <vector>
 
 #include "analysis/report/summary.h"
 #include "core/base/files.h"
@@ -13,6 +16,7 @@
 #include "core/trace/trace_file.h"
 #include "experiments/arm/loaded_arm.h"
 #include "experiments/blas.h"
+#include "experiments/command/parse.h"
 #include "experiments/commands.h"
 
 namespace draftlab {
@@ -40,6 +44,25 @@ std::vector<Job> missing(const LoadedArm& arm, int run, const TraceWriter& write
     }
   }
   return jobs;
+}
+
+// Prints commands that show more of a trace.
+void print_next(const std::string& path, std::size_t arms) {
+  // The first arm is often one that drafts nothing.
+  std::vector<std::pair<std::string, std::string>> commands = {
+      {"inspect " + path + (arms > 1 ? " --run 1" : ""), "one decode, step by step"},
+      {"check-trace " + path, "is it whole?"}};
+  const std::string certificate = "configs/certify/assd-self-k3.ini";
+  if (std::filesystem::exists(certificate))
+    commands.push_back({"certify " + certificate, "is a decoder lossless?"});
+  std::size_t width = 0;
+  for (const auto& [command, what] : commands) width = std::max(width, command.size());
+  const char* before = "next:  ";
+  for (const auto& [command, what] : commands) {
+    std::cout << before << program_name() << " " << command
+              << std::string(width + 4 - command.size(), ' ') << what << "\n";
+    before = "       ";
+  }
 }
 
 int run(const RunFlags& flags, const CommandLine& line, const Registries& registries) {
@@ -119,10 +142,8 @@ int run(const RunFlags& flags, const CommandLine& line, const Registries& regist
   }
   writer.close();
 
-  std::cout << summary(Frame({path})) << "\ntrace: " << path << "\nnext:  draftlab inspect " << path
-            << " --sample 0    one trajectory, step by step\n       draftlab check-trace " << path
-            << "        is it whole\n       draftlab certify configs/certify/assd-self-k3.ini    "
-               "is the decoder lossless\n";
+  std::cout << summary(Frame({path})) << "\ntrace: " << path << "\n";
+  print_next(path, arms.size());
   return 0;
 }
 

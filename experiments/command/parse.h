@@ -48,4 +48,7 @@ std::vector<std::string> part_kinds();
 
 void print_help(const Command& command, std::ostream& out);
 
+// What the user called this program by, such as ./draftlab, for commands that are printed.
+std::string program_name();
+
 }  // namespace draftlab

@@ -53,11 +53,11 @@ TEST_CASE("sections, dotted keys and comments") {
 TEST_CASE("a path that begins with ./ or ../ is relative to the file that names it") {
   Folder folder;
   folder.path = fs::canonical(folder.path);
-  const std::string path = folder.write(
-      "configs/a.ini",
-      "include = base/b.ini\nmodel.table.checkpoint = ./mine\n[sweep]\n"
-      "model.draft.checkpoint = ../data/x, ../data/a folder/y,data/z\n"
-      "baseline = model.draft.checkpoint=../data/x drafter=self\n");
+  const std::string path =
+      folder.write("configs/a.ini",
+                   "include = base/b.ini\nmodel.table.checkpoint = ./mine\n[sweep]\n"
+                   "model.draft.checkpoint = ../data/x, ../data/a folder/y,data/z\n"
+                   "baseline = model.draft.checkpoint=../data/x drafter=self\n");
   folder.write("configs/base/b.ini",
                "task.infill.path = ../../data/stories.txt\ntask.infill.source = a../b ..c .d\n");
   const auto read = [&](const std::string& file) {
