@@ -63,7 +63,7 @@ grep -q "^draftlab: installing g++ cmake" "$folder/err" || wrong "it does not sa
 grep -q "^draftlab: apt-get: Need to get 338 MB" "$folder/err" || wrong "it does not say how much"
 grep -q "^Unpacking" "$tree/build/release/install.log" || wrong "apt-get's output is not in the log"
 ! grep -q "^dlstatus" "$tree/build/release/install.log" || wrong "apt-get's reports are in the log"
-grep -q "next command first builds the rest" "$folder/err" || wrong "it does not say what is left"
+grep -q "builds the rest of the program first" "$folder/err" || wrong "it does not say what is left"
 # Again, with another number: nothing is built.
 launch "first run configs/quickstart.ini --limit 3" run configs/quickstart.ini --limit 3
 built ""
