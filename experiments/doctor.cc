@@ -1,8 +1,4 @@
-#include "experiments/doctor.h"
-
-#include "experiments/commands.h"
-
-#include <dlfcn.h>
+// `draftlab doctor` prints what this machine is, and what on it makes experiments slow or wrong.
 #include <sched.h>
 #include <spdlog/version.h>
 #include <sys/file.h>
@@ -10,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,59 +15,14 @@
 #include <vector>
 
 #include "core/trace/provenance.h"
+#include "experiments/blas.h"
+#include "experiments/commands.h"
 #include "experiments/golden.h"
 
 namespace draftlab {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The BLAS that Debian's alternatives resolve to, which is the one that libtorch loads.
-struct Blas {
-  using Product = void (*)(const char*, const char*, const int*, const int*, const int*,
-                           const float*, const float*, const int*, const float*, const int*,
-                           const float*, float*, const int*);
-  Product product = nullptr;
-  std::string path, config;
-};
-
-Blas find_blas() {
-  Blas blas;
-  void* const library = dlopen("libblas.so.3", RTLD_NOW | RTLD_LOCAL);
-  if (!library) return blas;
-  blas.product = reinterpret_cast<Blas::Product>(dlsym(library, "sgemm_"));
-  Dl_info info;
-  std::error_code error;
-  if (blas.product && dladdr(reinterpret_cast<const void*>(blas.product), &info) &&
-      info.dli_fname) {
-    blas.path = fs::canonical(info.dli_fname, error).string();
-  }
-  if (const auto config =
-          reinterpret_cast<const char* (*)()>(dlsym(library, "openblas_get_config")))
-    blas.config = config();
-  return blas;
-}
-
-double measure(const Blas& blas) {
-  if (!blas.product) return 0;
-  constexpr int kRows = 32, kInner = 1024, kColumns = 4096;
-  constexpr int kMostRounds = 8;
-  constexpr double kEnough = 0.1;  // The seconds after which a measurement ends.
-  const float one = 1, zero = 0;
-  std::vector<float> a(kRows * kInner, 0.5f), b(static_cast<std::size_t>(kInner) * kColumns, 0.25f),
-      c(kRows * kColumns);
-  double best = 0, spent = 0;
-  for (int round = 0; round < kMostRounds && spent < kEnough; ++round) {
-    const auto begin = std::chrono::steady_clock::now();
-    blas.product("N", "N", &kRows, &kColumns, &kInner, &one, a.data(), &kRows, b.data(), &kInner,
-                 &zero, c.data(), &kRows);
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    best = std::max(best, 2.0 * kRows * kInner * kColumns / seconds / 1e9);
-    spent += seconds;
-  }
-  return best;
-}
 
 // Prints the findings, and counts those that the user should mend.
 class Report {
@@ -131,38 +81,18 @@ void report_processor(Report& report, const std::string& cpu) {
   report.row("memory", gib(memory("MemAvailable")) + " free of " + gib(memory("MemTotal")));
 }
 
-// A slower product comes from the reference BLAS, or from a busy machine.
-constexpr double kSlowBlasGflops = 20;
-
-// Returns "" when products are fast. OpenBLAS and its like are slow only while something else uses
-// the cores.
-std::string complaint(const Blas& blas, double rate, bool& reference) {
-  reference = blas.config.empty() && blas.path.find("openblas") == std::string::npos &&
-              blas.path.find("mkl") == std::string::npos &&
-              blas.path.find("blis") == std::string::npos;
-  if (!blas.product) return "there is no libblas.so.3; write: apt-get install libopenblas0-pthread";
-  if (rate >= kSlowBlasGflops) return {};
-  char text[64];
-  std::snprintf(text, sizeof text, "matrix products run at %.1f GFLOP/s: ", rate);
-  if (!reference)
-    return std::string(text) +
-           "another process uses the cores, or the BLAS was told to use one thread";
-  return text + std::string("this is the reference BLAS, forty times slower than it need be; ") +
-         "write: apt-get install libopenblas0-pthread";
-}
-
 void report_blas(Report& report) {
   const Blas blas = find_blas();
-  const double rate = measure(blas);
+  const double rate = product_speed(blas);
   char text[64];
   std::snprintf(text, sizeof text, "%.1f GFLOP/s for 32x1024x4096", rate);
   report.row("BLAS", blas.path + (blas.config.empty() ? "" : " (" + blas.config + ")"));
   report.row("products", text);
-  bool reference = false;
-  const std::string wrong = complaint(blas, rate, reference);
-  if (!wrong.empty() && reference)
+  const std::string wrong = complaint(blas, rate);
+  if (wrong.empty()) return;
+  if (is_reference(blas))
     report.fail(wrong);
-  else if (!wrong.empty())
+  else
     report.note(wrong);
 }
 
@@ -232,16 +162,6 @@ void report_traps(Report& report) {
     report.note(std::string("inside Slurm job ") + job + ": its limits count, not the machine's");
   }
 }
-
-}  // namespace
-
-std::string blas_warning() {
-  const Blas blas = find_blas();
-  bool reference = false;
-  return complaint(blas, measure(blas), reference);
-}
-
-namespace {
 
 int doctor(const CommandLine&, const Registries& registries) {
   Report report;

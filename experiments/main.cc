@@ -1,17 +1,11 @@
-// The program: it takes the command line apart, loads plugins, runs one command, and turns errors
-// into exit statuses.
-#include <malloc.h>
-
+// The program: it finds the command, loads plugins and runs the command.
 #include <iostream>
 
 #include "core/base/error.h"
-#include "core/base/log.h"
-#include "core/base/text.h"
 #include "core/config/plugin.h"
 #include "core/trace/provenance.h"
-#include "experiments/command/parse.h"
 #include "experiments/commands.h"
-#include "experiments/sections.h"
+#include "experiments/program.h"
 #include "experiments/sweep/sweep.h"
 #include "plugins/builtin.h"
 #include "plugins/remote/python_plugin.h"
@@ -30,7 +24,8 @@ void print_help() {
   }
   std::cout << "\ndraftlab COMMAND --help says more. --plugin libmine.so loads plugins of your "
                "own, before any command.\n"
-               "Begin with: draftlab run configs/quickstart.ini\n";
+               "Begin with: "
+            << program_name() << " run configs/quickstart.ini\n";
 }
 
 const Command& find_command(const std::string& name) {
@@ -44,16 +39,24 @@ const Command& find_command(const std::string& name) {
   throw UsageError("there is no command '{}'; {}", name, hint);
 }
 
-// Libraries and Python files, in the order in which they were named.
-void load_plugins(const std::vector<std::string>& plugins, PythonOptions options,
-                  Registries& registries) {
-  complete(options);
-  for (const std::string& plugin : plugins) {
+// Loads the libraries and Python files that --plugin named, before the command or after it, in that
+// order.
+void load_plugins(const std::string& command, const std::vector<std::string>& before,
+                  Parsed& parsed, Registries& registries) {
+  std::vector<std::string>& plugins = parsed.line.plugins;
+  plugins.insert(plugins.begin(), before.begin(), before.end());
+  const bool frozen = command == "sweep" && plugins.empty();
+  const std::vector<std::string> loaded = frozen ? frozen_plugins(parsed.line.paths[0]) : plugins;
+  parsed.python.twice = command == "certify";
+  parsed.python.from_files = command == "sweep";
+  complete(parsed.python);
+  for (const std::string& plugin : loaded) {
     if (is_remote_plugin(plugin))
-      load_remote_plugin(plugin, options, registries);
+      load_remote_plugin(plugin, parsed.python, registries);
     else
       load_plugin(plugin, registries);
   }
+  parsed.line.python = remote_provenance();
 }
 
 int main_of(std::vector<std::string> words) {
@@ -74,49 +77,16 @@ int main_of(std::vector<std::string> words) {
     std::cout << "draftlab " << version() << "\n";
     return 0;
   }
-  const std::vector<std::string> typed = words;
-  const Command& command = find_command(words[0]);
-  words.erase(words.begin());
-  Parsed parsed = parse(command, std::move(words));
-  if (parsed.help) return print_help(command, std::cout), 0;
-  if (!parsed.log.empty()) open_log(parsed.log, parsed.log_level);
-  log(LogLevel::info, "draftlab " + version() + ": " + joined(typed, " "));
-  Registries registries;
-  register_builtin_plugins(registries);
-  register_sections(registries);
-  plugins.insert(plugins.end(), parsed.line.plugins.begin(), parsed.line.plugins.end());
-  parsed.line.plugins = plugins;
-  if (command.name == "sweep" && plugins.empty()) plugins = frozen_plugins(parsed.line.paths[0]);
-  parsed.python.twice = command.name == "certify";
-  parsed.python.from_files = command.name == "sweep";
-  load_plugins(plugins, parsed.python, registries);
-  const int status = parsed.run(parsed.line, registries);
-  log(LogLevel::info, "ends with status " + std::to_string(status));
-  return status;
+  return run_command_line(find_command(words[0]), words,
+                          [&](Parsed& parsed, Registries& registries) {
+                            register_builtin_plugins(registries);
+                            load_plugins(words[0], plugins, parsed, registries);
+                          });
 }
 
 }  // namespace
 }  // namespace draftlab
 
 int main(int argc, char** argv) {
-  // A cell takes and frees the same megabytes again and again. If they were given back to the
-  // system at once, their pages would cost a quarter of the time in which its trace is made.
-  mallopt(M_MMAP_THRESHOLD, 4 << 20);
-  mallopt(M_TRIM_THRESHOLD, 64 << 20);
-  try {
-    const int status = draftlab::main_of({argv + 1, argv + argc});
-    std::cout.flush();
-    if (!std::cout) throw draftlab::Error(74, "standard output cannot be written");
-    return status;
-  } catch (const draftlab::Error& error) {
-    std::cout.flush();
-    std::cerr << error.what() << "\n";
-    draftlab::log(draftlab::LogLevel::error, error.what());
-    return error.status();
-  } catch (const std::exception& error) {
-    std::cout.flush();
-    std::cerr << "draftlab has a fault: " << error.what() << "\n";
-    draftlab::log(draftlab::LogLevel::error, std::string("a fault: ") + error.what());
-    return 70;
-  }
+  return draftlab::status_of([&] { return draftlab::main_of({argv + 1, argv + argc}); });
 }

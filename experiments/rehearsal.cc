@@ -59,7 +59,11 @@ bool Rehearsal::has_checkpoint(const std::string& key, const Bound<Model>& model
   if (fs::is_regular_file(fs::path(folder) / "config.json")) return true;
   tell(option + " = " + folder +
            " must name a folder with config.json and model.safetensors, and " +
-           (fs::is_directory(folder) ? "it has no config.json" : "there is no such folder"),
+           (fs::is_directory(folder)         ? "it has no config.json"
+            : fs::path(folder).is_absolute() ? "there is no such folder"
+                                             : "there is none in " + fs::current_path().string() +
+                                                   "; write ./ or ../ before a path that is "
+                                                   "relative to the config"),
        faults);
   return false;
 }

@@ -1,8 +1,11 @@
 // `draftlab run CONFIG` decodes every cell of a config in this process, writes the trace and prints
 // its table.
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <iostream>
+#include <utility>
+#include <vector>
 
 #include "analysis/report/summary.h"
 #include "core/base/files.h"
@@ -12,9 +15,9 @@
 #include "core/trace/provenance.h"
 #include "core/trace/trace_file.h"
 #include "experiments/arm/loaded_arm.h"
+#include "experiments/blas.h"
+#include "experiments/command/parse.h"
 #include "experiments/commands.h"
-#include "experiments/doctor.h"
-#include "plugins/remote/python_plugin.h"
 
 namespace draftlab {
 namespace {
@@ -43,6 +46,25 @@ std::vector<Job> missing(const LoadedArm& arm, int run, const TraceWriter& write
   return jobs;
 }
 
+// Prints commands that show more of a trace.
+void print_next(const std::string& path, std::size_t arms) {
+  // The first arm is often one that drafts nothing.
+  std::vector<std::pair<std::string, std::string>> commands = {
+      {"inspect " + path + (arms > 1 ? " --run 1" : ""), "one decode, step by step"},
+      {"check-trace " + path, "is it whole?"}};
+  const std::string certificate = "configs/certify/assd-self-k3.ini";
+  if (std::filesystem::exists(certificate))
+    commands.push_back({"certify " + certificate, "is a decoder lossless?"});
+  std::size_t width = 0;
+  for (const auto& [command, what] : commands) width = std::max(width, command.size());
+  const char* before = "next:  ";
+  for (const auto& [command, what] : commands) {
+    std::cout << before << program_name() << " " << command
+              << std::string(width + 4 - command.size(), ' ') << what << "\n";
+    before = "       ";
+  }
+}
+
 int run(const RunFlags& flags, const CommandLine& line, const Registries& registries) {
   Faults faults;
   const Config config = Config::read(line.paths[0], line.overrides, faults);
@@ -69,8 +91,7 @@ int run(const RunFlags& flags, const CommandLine& line, const Registries& regist
   remove_leftovers(folder_of(path));
   Provenance made = provenance(first.run.machine, first.run.seed);
   made.title = config.title();
-  if (const std::string python = remote_provenance(); !python.empty())
-    made.libraries += ", " + python;
+  if (!line.python.empty()) made.libraries += ", " + line.python;
   made.config = first.resolved;
   TraceWriter writer(path, made, runs, first.trace, flags.resume);
   writer.spell_with([&](int run, Token token) {
@@ -121,10 +142,8 @@ int run(const RunFlags& flags, const CommandLine& line, const Registries& regist
   }
   writer.close();
 
-  std::cout << summary(Frame({path})) << "\ntrace: " << path << "\nnext:  draftlab inspect " << path
-            << " --sample 0    one trajectory, step by step\n       draftlab check-trace " << path
-            << "        is it whole\n       draftlab certify configs/certify/assd-self-k3.ini    "
-               "is the decoder lossless\n";
+  std::cout << summary(Frame({path})) << "\ntrace: " << path << "\n";
+  print_next(path, arms.size());
   return 0;
 }
 

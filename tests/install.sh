@@ -27,8 +27,8 @@ readelf -d "$program" | grep RUNPATH | grep -q ORIGIN || fail "the program finds
   fail "a certificate: $(tail -n 3 "$folder/certify.log")"
 if [ -e "$prefix"/lib*/draftlab/libdraftlab_torch.so ] ||
   ls "$prefix"/lib/*/draftlab/libdraftlab_torch.so >/dev/null 2>&1; then
-  "$program" run configs/quickstart.ini --limit 1 --out "$folder/run.h5" >"$folder/run.log" 2>&1 ||
-    fail "quickstart from the installed folder: $(tail -n 3 "$folder/run.log")"
+  (cd / && "$program" run "$share/configs/quickstart.ini" --limit 1 --out "$folder/run.h5") \
+    >"$folder/run.log" 2>&1 || fail "quickstart from another folder: $(tail -n 3 "$folder/run.log")"
 fi
 
 # A plugin, by CMake.

@@ -49,8 +49,8 @@ Picture acceptance_figure(const PlotData& data) {
       if (!rate.empty(series, depth)) deepest = depth + 1;
   }
   const std::string axes = AxisRange().commands('y', true, 5) +
-                           "set xrange [0.7:" + std::to_string(deepest) + ".3]\nset xtics 1," +
-                           std::to_string(std::max<std::size_t>(1, deepest / 8)) + "\n";
+                           "set xrange [0.7:" + std::to_string(deepest) + ".3]\n" +
+                           count_tics(deepest);
   return curve_figure(data, "acceptance",
                       {{&rate, "acceptance_rate.dat", "accepted, of those drafted",
                         "depth of the draft", "share", axes},

@@ -8,6 +8,10 @@
 namespace draftlab {
 namespace {
 
+// A curve is interrupted where more than this share of the bins in a row is empty: a band across
+// them would claim what nobody saw.
+constexpr double kWidestGap = 1.0 / 6;
+
 // They are drawn anew for each bin, and pictures show two digits.
 constexpr Bootstrap kDraws = {500, 1};
 
@@ -43,9 +47,14 @@ std::string Bins::table(const std::vector<std::string>& names, const std::vector
   std::string text;
   for (std::size_t series = 0; series < names.size(); ++series) {
     text += (series ? "\n\n" : "") + std::string("# ") + names[series] + "\n# x value low high\n";
+    std::size_t next = 0;  // The bin behind the last one that was not empty.
     for (std::size_t bin = 0; bin < bins_; ++bin) {
-      if (!empty(series, bin))
-        text += number_text(x[bin]) + " " + estimate_text(at(series, bin)) + "\n";
+      if (empty(series, bin)) continue;
+      const std::size_t gap = bin - next;
+      if (next > 0 && static_cast<double>(gap) > kWidestGap * static_cast<double>(bins_))
+        text += "\n";
+      text += number_text(x[bin]) + " " + estimate_text(at(series, bin)) + "\n";
+      next = bin + 1;
     }
     if (empty(series)) text += "NaN NaN NaN NaN\n";
   }
@@ -84,21 +93,38 @@ Picture curve_figure(const PlotData& data, const std::string& name,
       ++empty;
   }
   const Cast roles = cast(shown, {.series = data.request.series});
-  Sheet sheet(name,
-              {.across = panels.size() == 4 ? 2 : panels.size(), .width = data.request.width});
+  // Several groups of arms stand side by side when the panels of one do not.
+  const std::size_t groups = roles.panels.size();
+  const std::size_t fit =
+      Sheet(name, {.across = panels.size(), .width = data.request.width}).columns();
+  const bool groups_beside = groups > 1 && panels.size() > fit;
+  const std::size_t across = groups_beside ? groups : panels.size() == 4 ? 2 : panels.size();
+  Sheet sheet(name, {.across = across, .width = data.request.width});
   sheet.legend(roles.legend());
   sheet.title(roles.left_out);
   for (const CurvePanel& panel : panels) sheet.data(panel.file, panel.bins->table(data.names(), x));
-  for (std::size_t row = 0; row < roles.panels.size(); ++row) {
+  const auto draw = [&](std::size_t group, const CurvePanel& panel) {
     std::vector<DrawnSeries> drawn;
-    for (const Cast::Role& role : roles.roles)
-      if (role.panel == row || role.reference)
-        drawn.push_back({static_cast<std::size_t>(role.group), roles.mark(role)});
+    bool any = panel.bins->empty();  // What nobody recorded is said once for each group.
+    for (const Cast::Role& role : roles.roles) {
+      if (role.panel != group && !role.reference) continue;
+      drawn.push_back({static_cast<std::size_t>(role.group), roles.mark(role)});
+      any = any || !panel.bins->empty(drawn.back().series);
+    }
+    if (!any) return;
+    const std::string& which = roles.panels[group];
+    sheet.panel(which.empty() ? panel.title : which + ": " + panel.title, panel.x_label,
+                panel.y_label, panel.commands + curves(panel.file, *panel.bins, drawn, panel.more));
+  };
+  if (groups_beside) {
     for (const CurvePanel& panel : panels) {
-      const std::string& which = roles.panels[row];
-      sheet.panel(which.empty() ? panel.title : which + ": " + panel.title, panel.x_label,
-                  panel.y_label,
-                  panel.commands + curves(panel.file, *panel.bins, drawn, panel.more));
+      sheet.begin_row();
+      for (std::size_t group = 0; group < groups; ++group) draw(group, panel);
+    }
+  } else {
+    for (std::size_t group = 0; group < groups; ++group) {
+      sheet.begin_row();
+      for (const CurvePanel& panel : panels) draw(group, panel);
     }
   }
   const std::string without = empty == 0 ? ""

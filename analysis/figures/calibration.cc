@@ -122,6 +122,7 @@ Picture calibration_figure(const PlotData& data) {
     sheet.data(file, curve.table({names.begin(),
                                   names.begin() + static_cast<std::ptrdiff_t>(curve.x.series())}));
     const Cast roles = cast(shown, {.series = data.request.series});
+    if (roles.panels.size() > 1) sheet.begin_row();
     AxisRange range;
     range.add(0), range.add(end);
     const std::string axes = range.commands('x', end == 1, 6) + range.commands('y', end == 1, 6);

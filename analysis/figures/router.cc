@@ -59,11 +59,10 @@ Picture router_figure(const PlotData& data) {
     for (std::size_t s = 0; s < n; ++s)
       if (!verified.empty(s, part)) last = part + 1;
   const std::string label = blocks > 0 ? "step in the block" : "share of the steps done";
-  const std::string x_axis = blocks > 0
-                                 ? "unset logscale x\nset xrange [0.5:" + std::to_string(last) +
-                                       ".5]\nset xtics 1," +
-                                       std::to_string(std::max<std::size_t>(1, last / 8)) + "\n"
-                                 : AxisRange().commands('x', true, 5);
+  const std::string x_axis =
+      blocks > 0
+          ? "unset logscale x\nset xrange [0.5:" + std::to_string(last) + ".5]\n" + count_tics(last)
+          : AxisRange().commands('x', true, 5);
   const std::string open = x_axis + "unset logscale y\nset ytics auto\n";
   std::vector<CurvePanel> panels = {
       {&verified, "router_verified.dat", "steps routed to the verifier", label, "share",

@@ -9,14 +9,28 @@ namespace {
 
 // The room above a panel for its title, and below it for tics and label.
 constexpr int kAbove = 18, kBelow = 34;
+constexpr int kSecondLine = 10;  // The height of a title's second line.
 constexpr int kLegendRow = 13, kTitleRow = 16;
-constexpr double kChar = 4.7;    // The width of a character, in points.
-constexpr int kNarrowest = 150;  // The narrowest panel, in points.
+constexpr double kChar = 4.7;       // The width of a character in a legend, in points.
+constexpr double kTitleChar = 4.2;  // The same in a title.
+constexpr int kNarrowest = 150;     // The narrowest panel, in points.
 
 std::size_t columns_of(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   }));
+}
+
+// Text in gnuplot's words. One that is wider than `most` characters is divided behind a colon, or
+// at a space, and stands in two lines.
+std::string two_lines(const std::string& text, std::size_t most) {
+  if (columns_of(text) <= most) return gnuplot_text(text);
+  const std::size_t colon = text.find(": ");
+  const std::size_t space = text.rfind(' ', most);
+  const std::size_t at = colon != std::string::npos ? colon + 1 : space;
+  if (at == std::string::npos) return gnuplot_text(shortened(text, most));
+  return gnuplot_text(shortened(text.substr(0, at), most)) + ".\"\\n\"." +
+         gnuplot_text(shortened(text.substr(at + 1), most));
 }
 
 // One, two or five times a power of ten, so that at most `most` steps cover the length.
@@ -131,6 +145,15 @@ std::string AxisRange::commands(char axis, bool share, std::size_t most,
   return text + range(low, high) + "set " + name + "tics " + number_text(step) + "\n";
 }
 
+std::string count_tics(std::size_t last) {
+  const auto step =
+      static_cast<std::size_t>(std::max(1.0, nice_step(static_cast<double>(last), 8)));
+  std::string tics = "1";
+  for (std::size_t at = step; at <= last; at += step)
+    if (at > 1) tics += ", " + std::to_string(at);
+  return "set xtics (" + tics + ")\n";
+}
+
 Sheet::Sheet(std::string name, Layout layout) : name_(std::move(name)), layout_(layout) {}
 
 int Sheet::width() const { return layout_.width == PageWidth::single_column ? 245 : 504; }
@@ -147,12 +170,26 @@ int Sheet::plot_width() const {
 
 void Sheet::panel(const std::string& title, const std::string& x_label, const std::string& y_label,
                   const std::string& commands) {
-  panels_.push_back({title, x_label, y_label, commands});
+  panels_.push_back({title, x_label, y_label, commands, row_begins_});
+  row_begins_ = false;
 }
 
 Picture Sheet::picture(const std::string& caption) const {
   const int across = static_cast<int>(columns()), panel_width = width() / across;
-  const int rows = (static_cast<int>(panels_.size()) + across - 1) / across;
+  // The row and the column of each panel.
+  std::vector<std::pair<int, int>> places;
+  for (const Panel& panel : panels_) {
+    auto [line, column] = places.empty() ? std::pair(0, -1) : places.back();
+    const bool full = column + 1 == across || (panel.begins_row && !places.empty());
+    places.emplace_back(full ? line + 1 : line, full ? 0 : column + 1);
+  }
+  const int rows = places.empty() ? 0 : places.back().first + 1;
+  const auto title_width = static_cast<std::size_t>((panel_width - 4) / kTitleChar);
+  const bool wide_titles = std::any_of(panels_.begin(), panels_.end(), [&](const Panel& panel) {
+    return columns_of(panel.title) > title_width;
+  });
+  const int above = kAbove + (wide_titles ? kSecondLine : 0),
+            panel_height = layout_.panel_height + (wide_titles ? kSecondLine : 0);
   const int top = title_.empty() ? 0 : kTitleRow;
   const int edge = 10;
 
@@ -175,7 +212,7 @@ Picture Sheet::picture(const std::string& caption) const {
     x += wide;
   }
   const int legend_height = legend_.empty() ? 4 : (row + 1) * kLegendRow + 10;
-  const int height = top + rows * layout_.panel_height + legend_height;
+  const int height = top + rows * panel_height + legend_height;
   const auto fx = [&](double points) { return number_text(points / width()); };
   // Places are counted from above.
   const auto fy = [&](double points) { return number_text(1 - points / height); };
@@ -198,14 +235,14 @@ Picture Sheet::picture(const std::string& caption) const {
       << "set output out\n"
       << "set encoding utf8\nset border 3 lc rgb '#444444'\nset tics nomirror out scale 0.5 font "
          "small\n"
-         "set grid lc rgb '#DDDDDD' lt 1 lw 0.5\nunset key\nset style fill solid\n"
+         "set format '%h'\nset grid lc rgb '#DDDDDD' lt 1 lw 0.5\nunset key\nset style fill solid\n"
       << "set bars small\nset datafile missing 'NaN'\n"
       << "set multiplot\n";
   if (top > 0)
     out << "set label 900 " << gnuplot_text(title_) << " at screen " << fx(edge) << ","
         << fy(top * 0.55) << " left font small tc rgb '#444444'\n";
   for (std::size_t i = 0; i < placed.size(); ++i) {
-    const double y = top + rows * layout_.panel_height + 6 + (placed[i].row + 0.5) * kLegendRow;
+    const double y = top + rows * panel_height + 6 + (placed[i].row + 0.5) * kLegendRow;
     const bool marked = !placed[i].entry.heading;
     out << "set label " << i + 1 << " " << gnuplot_text(placed[i].entry.text) << " at screen "
         << fx(placed[i].x + (marked ? 5 : 0)) << "," << fy(y) << " left ";
@@ -214,14 +251,14 @@ Picture Sheet::picture(const std::string& caption) const {
   }
   for (std::size_t i = 0; i < panels_.size(); ++i) {
     const Panel& panel = panels_[i];
-    const int column = static_cast<int>(i) % across, line = static_cast<int>(i) / across;
-    const int y = top + line * layout_.panel_height;
+    const auto [line, column] = places[i];
+    const int y = top + line * panel_height;
     out << "\n# " << panel.title << "\n"
         << "set lmargin at screen " << fx(column * panel_width + layout_.left)
         << "\nset rmargin at screen " << fx((column + 1) * panel_width - layout_.right)
-        << "\nset tmargin at screen " << fy(y + kAbove) << "\nset bmargin at screen "
-        << fy(y + layout_.panel_height - kBelow) << "\n"
-        << "set title " << gnuplot_text(panel.title) << " offset 0,-0.6\nset xlabel "
+        << "\nset tmargin at screen " << fy(y + above) << "\nset bmargin at screen "
+        << fy(y + panel_height - kBelow) << "\n"
+        << "set title " << two_lines(panel.title, title_width) << " offset 0,-0.6\nset xlabel "
         << gnuplot_text(panel.x_label) << " offset 0,0.5\nset ylabel "
         << gnuplot_text(panel.y_label) << " offset 0.8,0\n"
         << panel.commands << "\n";

@@ -61,6 +61,9 @@ class AxisRange {
   bool any_ = false;
 };
 
+// Tics below an axis that counts from 1: 1, and round numbers up to the last.
+std::string count_tics(std::size_t last);
+
 struct LegendEntry {
   std::string text;
   std::string style;     // The mark in gnuplot's words, such as "lc rgb '#0072B2' pt 7".
@@ -79,24 +82,29 @@ class Sheet {
   void legend(std::vector<LegendEntry> entries) { legend_ = std::move(entries); }
   // What is not shown, above the panels.
   void title(const std::string& text) { title_ = text; }
-  // A panel: `commands` set what they need and plot.
+  // The next panel begins a row.
+  void begin_row() { row_begins_ = true; }
+  // A panel: `commands` set what they need and plot. A title that is too wide stands in two lines.
   void panel(const std::string& title, const std::string& x_label, const std::string& y_label,
              const std::string& commands);
   void data(const std::string& file, const std::string& text) { data_.emplace_back(file, text); }
   Picture picture(const std::string& caption) const;
   // How wide the data area of a panel is, in points.
   int plot_width() const;
+  // How many panels stand side by side.
+  std::size_t columns() const;
 
  private:
   struct Panel {
     std::string title, x_label, y_label, commands;
+    bool begins_row = false;
   };
   int width() const;
-  std::size_t columns() const;
   std::string name_, title_;
   Layout layout_;
   std::vector<LegendEntry> legend_;
   std::vector<Panel> panels_;
+  bool row_begins_ = false;
   std::vector<std::pair<std::string, std::string>> data_;
 };
 

@@ -57,6 +57,31 @@ std::string without_comment(const std::string& line) {
   return line;
 }
 
+// Returns a path that is relative to `folder` as one relative to the current folder, or as an
+// absolute one where it does not lie below the current folder.
+std::string from_here(const fs::path& folder, const std::string& path) {
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  const fs::path whole = fs::absolute(folder / path, error).lexically_normal();
+  const fs::path below = whole.lexically_relative(here);
+  return below.empty() || *below.begin() == ".." ? whole.string() : below.string();
+}
+
+// Rewrites the words of a value that begin with ./ or ../: they are paths relative to the folder of
+// the file that names them. All other paths are relative to the current folder.
+std::string with_paths(const std::string& value, const fs::path& folder) {
+  constexpr std::string_view kBetween = ",= \t";
+  std::string text;
+  for (std::size_t begin = 0, end = 0; begin < value.size(); begin = end) {
+    end = std::min(value.find_first_of(kBetween, begin), value.size());
+    const std::string word = value.substr(begin, end - begin);
+    const bool is_path = word.starts_with("./") || word.starts_with("../");
+    text += is_path ? from_here(folder, word) : word;
+    while (end < value.size() && kBetween.find(value[end]) != kBetween.npos) text += value[end++];
+  }
+  return text;
+}
+
 // Returns the text of a file; when it cannot be read, returns "" and sets `why`.
 std::string slurp(const std::string& path, std::string& why) {
   std::error_code error;
@@ -115,6 +140,7 @@ class Reader {
   // Takes a text apart, line by line.
   std::string scan(const std::string& text, const std::string& name,
                    std::vector<Config::Entry>& entries, std::vector<Config::Entry>& includes) {
+    const fs::path folder = fs::path(name).parent_path();
     std::string title, section;
     std::map<std::string, int> first_line;
     // `known` says whether the section has a name, and `unfinished` whether the last entry's value
@@ -146,7 +172,7 @@ class Reader {
       line = trimmed(without_comment(line));
       if (line.empty()) continue;
       if (unfinished && indented) {
-        entries.back().value += " " + line;
+        entries.back().value += " " + with_paths(line, folder);
         unfinished = line.ends_with(',');
         continue;
       }
@@ -177,6 +203,7 @@ class Reader {
         continue;
       }
       if (!known) continue;
+      entry.value = with_paths(entry.value, folder);
       const auto [place, fresh] = first_line.emplace(entry.key, number);
       if (!fresh) {
         faults_.add("{}: {} is set twice, first in line {}", where, entry.key, place->second);
@@ -212,7 +239,7 @@ Config Config::read(const std::string& path,
     else if (kept != trimmed(value))
       faults.add("{} = {} holds a comment, which a config could not hold", flag, value);
     else
-      config.set({key, kept, flag});
+      config.set({key, with_paths(kept, ""), flag});
   }
   return config;
 }

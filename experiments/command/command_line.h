@@ -15,6 +15,8 @@ struct CommandLine {
   std::vector<std::pair<std::string, std::string>> overrides = {};
   // The libraries and Python files that --plugin named.
   std::vector<std::string> plugins = {};
+  // The interpreter, packages and digests of these Python files, for a trace; "" without any.
+  std::string python = {};
   // Whether the command's last flag (Command::last) was given, and the words after it, which belong
   // to another program.
   bool passes = false;

@@ -1,5 +1,7 @@
 #include "experiments/command/parse.h"
 
+#include <errno.h>
+
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <ostream>
@@ -197,5 +199,7 @@ void print_help(const Command& command, std::ostream& out) {
     if (!declares(own, flag.name)) row(with_value(flag.name, flag.value), flag.help);
   out << "\ndraftlab list shows the parts, draftlab describe KIND.NAME their options.\n";
 }
+
+std::string program_name() { return program_invocation_name; }
 
 }  // namespace draftlab

@@ -8,7 +8,7 @@
 
 #include "core/base/log.h"
 #include "experiments/command/command.h"
-#include "plugins/remote/python_plugin.h"
+#include "plugins/remote/python_options.h"
 
 namespace draftlab {
 
@@ -47,5 +47,8 @@ const std::vector<CommonFlag>& common_flags();
 std::vector<std::string> part_kinds();
 
 void print_help(const Command& command, std::ostream& out);
+
+// What the user called this program by, such as ./draftlab, for commands that are printed.
+std::string program_name();
 
 }  // namespace draftlab

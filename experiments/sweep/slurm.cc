@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "core/base/files.h"
+#include "experiments/command/parse.h"
 
 namespace draftlab {
 namespace {
@@ -225,7 +226,7 @@ int submit(const SweepFolder& folder, const SlurmOptions& options,
                           shell_word(program) + " sweep " + shell_word(folder.path()) +
                           " --gather\n");
   if (tasks.empty()) {
-    std::cout << "nothing is missing: draftlab sweep " << folder.path()
+    std::cout << "nothing is missing: " << program_name() << " sweep " << folder.path()
               << " --gather merges what is there\n";
     return 0;
   }
@@ -237,8 +238,8 @@ int submit(const SweepFolder& folder, const SlurmOptions& options,
   const std::string last = sbatch(gather, {"--dependency=afterany:" + id}, passed);
   std::cout << "submitted " << missing << (missing == 1 ? " cell as " : " cells as ")
             << tasks.size() << (tasks.size() == 1 ? " task" : " tasks") << " of array " << id
-            << ", and job " << last << " that gathers them\nnext:  draftlab sweep " << folder.path()
-            << " --status\n";
+            << ", and job " << last << " that gathers them\nnext:  " << program_name() << " sweep "
+            << folder.path() << " --status\n";
   return 0;
 }
 

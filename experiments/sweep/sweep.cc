@@ -14,6 +14,7 @@
 #include "core/config/composition.h"
 #include "core/config/sweep_axes.h"
 #include "core/trace/trace_file.h"
+#include "experiments/command/parse.h"
 #include "experiments/sweep/slurm.h"
 #include "experiments/sweep/slurm_options.h"
 #include "experiments/sweep/sweep_change.h"
@@ -125,12 +126,12 @@ int finish(const SweepFolder& folder, bool went_through) {
     if (frame.arms().size() <= kMostSummarised) std::cout << summary(frame) << "\n";
   }
   if (!went_through) {
-    std::cerr << "interrupted; what was finished is kept: draftlab sweep " << folder.path()
-              << " continues\n";
+    std::cerr << "interrupted; what was finished is kept: " << program_name() << " sweep "
+              << folder.path() << " continues\n";
     return 130;
   }
   if (!whole)
-    std::cout << "next:  draftlab sweep " << folder.path()
+    std::cout << "next:  " << program_name() << " sweep " << folder.path()
               << "    tries again what failed, up to three times; --retry begins anew\n";
   return whole ? 0 : 1;
 }
@@ -204,8 +205,8 @@ int sweep(const SweepFlags& flags, const CommandLine& line, const Registries& re
     folder.cancel(true);
     if (const std::string said = cancel_jobs(folder); !said.empty())
       std::cerr << "Slurm did not end the jobs: " << said << "\n";
-    std::cout << "workers of " << folder.path() << " stop after the sample in hand; draftlab sweep "
-              << folder.path() << " continues\n";
+    std::cout << "workers of " << folder.path() << " stop after the sample in hand; "
+              << program_name() << " sweep " << folder.path() << " continues\n";
     return 0;
   }
   if (flags.gather || flags.status) settle_with_slurm(folder);

@@ -4,19 +4,9 @@
 #include <string>
 
 #include "core/config/plugin.h"
+#include "plugins/remote/python_options.h"
 
 namespace draftlab {
-
-struct PythonOptions {
-  // The Python interpreter; "" stands for DRAFTLAB_PYTHON, or else python3.
-  std::string interpreter;
-  // How many seconds a call may take; 0 stands for DRAFTLAB_PYTHON_TIMEOUT, or else 60.
-  double timeout = 0;
-  // Makes every decision twice, and refuses one that comes out differently.
-  bool twice = false;
-  // Refuses the address of a process, because a sweep's other workers could not find it.
-  bool from_files = false;
-};
 
 // Fills in what the environment says, and hands it on to the processes that a sweep starts. Throws
 // UsageError for a timeout that is none.

@@ -55,6 +55,17 @@ TEST_CASE("a bin is a ratio of sums, its interval from whole prompts") {
   CHECK(table.find("\n\n\n# b\n# x value low high\nNaN NaN NaN NaN\n") != std::string::npos);
 }
 
+TEST_CASE("a curve is interrupted where nothing was seen for long") {
+  Bins bins(1, 12);
+  for (const std::size_t bin : {0, 2, 5}) bins.add(0, bin, 1, 1);
+  std::vector<double> x(12);
+  for (std::size_t bin = 0; bin < 12; ++bin) x[bin] = static_cast<double>(bin);
+  // One empty bin is passed over, and two are; three would be too many.
+  CHECK(bins.table({"a"}, x) == "# a\n# x value low high\n0 1 NaN NaN\n2 1 NaN NaN\n5 1 NaN NaN\n");
+  bins.add(0, 9, 1, 1);
+  CHECK(bins.table({"a"}, x).find("5 1 NaN NaN\n\n9 1 NaN NaN\n") != std::string::npos);
+}
+
 TEST_CASE("texts of a script") {
   CHECK(gnuplot_text("it's\n") == "'it''s '");
   CHECK(shortened("drafter=self", 12) == "drafter=self");
@@ -448,7 +459,6 @@ TEST_CASE("axes of shares go from 0 to 1, powers of two stand on a logarithmic o
         std::string::npos);
 }
 
-// The forwards of the fixture take 1 ms and 0.1 ms a position, of a model of 1000 f32 parameters.
 TEST_CASE("numbers of many digits below an axis stand further apart") {
   AxisRange seconds, tenths;
   seconds.add(0), seconds.add(0.0088);
@@ -458,6 +468,38 @@ TEST_CASE("numbers of many digits below an axis stand further apart") {
   CHECK(tenths.commands('x', false, 5).find("set xtics 0.2\n") != std::string::npos);
 }
 
+TEST_CASE("an axis that counts from 1 has round tics") {
+  CHECK(count_tics(4) == "set xtics (1, 2, 3, 4)\n");
+  CHECK(count_tics(17) == "set xtics (1, 5, 10, 15)\n");
+  CHECK(count_tics(64) == "set xtics (1, 10, 20, 30, 40, 50, 60)\n");
+}
+
+TEST_CASE("panels stand in rows, and a title that is too wide for one line in two") {
+  Sheet sheet("rows", {.across = 3});
+  sheet.panel("first", "x", "y", "plot x");
+  sheet.begin_row();
+  sheet.panel("hysteresis, temperature 0.6: steps routed to the verifier", "x", "y", "plot x");
+  sheet.panel("third", "x", "y", "plot x");
+  const std::string script = sheet.picture("").script;
+  CHECK(script.find("set title 'hysteresis, temperature 0.6:'.\"\\n\".'steps routed to the "
+                    "verifier'") != std::string::npos);
+  // The second panel stands below the first, and the third beside the second.
+  const auto margins = [&](const std::string& side) {
+    std::vector<std::string> found;
+    for (std::size_t at = 0; (at = script.find("set " + side + "margin", at)) != std::string::npos;
+         ++at)
+      found.push_back(script.substr(at, script.find('\n', at) - at));
+    return found;
+  };
+  const std::vector<std::string> left = margins("l"), top = margins("t");
+  REQUIRE(left.size() == 3);
+  CHECK(left[0] == left[1]);
+  CHECK(left[1] != left[2]);
+  CHECK(top[0] != top[1]);
+  CHECK(top[1] == top[2]);
+}
+
+// The forwards of the fixture take 1 ms and 0.1 ms a position, of a model of 1000 f32 parameters.
 TEST_CASE("a machine is told by bandwidth and arithmetic, and so is an arm's speedup there") {
   const TraceFolder folder("machine");
   std::vector<MadeArm> arms = {{.id = "s",

@@ -65,6 +65,43 @@ TEST_CASE("a value that ends in a comma goes on in the next line, if that is ind
   CHECK(value(config, "arm.a.label") == "one,");
 }
 
+TEST_CASE("a path that begins with ./ or ../ is relative to the file that names it") {
+  Folder folder;
+  folder.path = fs::canonical(folder.path);
+  const std::string path =
+      folder.write("configs/a.ini",
+                   "include = base/b.ini\nmodel.table.checkpoint = ./mine\n[sweep]\n"
+                   "model.draft.checkpoint = ../data/x, ../data/a folder/y,data/z\n"
+                   "baseline = model.draft.checkpoint=../data/x drafter=self\n");
+  folder.write("configs/base/b.ini",
+               "task.infill.path = ../../data/stories.txt\ntask.infill.source = a../b ..c .d\n");
+  const auto read = [&](const std::string& file) {
+    Faults faults;
+    const Config config = Config::read(file, {{"model.judge.checkpoint", "../judge"}}, faults);
+    CHECK(faults.empty());
+    return config;
+  };
+  // From a folder above it, they are relative to that folder, as all other paths are.
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path);
+  const Config above = read("configs/a.ini");
+  const Config whole = read(path);
+  fs::current_path(folder.path / "configs");
+  const Config inside = read("a.ini");
+  fs::current_path(before);
+  CHECK(value(above, "task.infill.path") == "data/stories.txt");
+  CHECK(value(above, "model.table.checkpoint") == "configs/mine");
+  CHECK(value(above, "sweep.model.draft.checkpoint") == "data/x, data/a folder/y,data/z");
+  CHECK(value(above, "sweep.baseline") == "model.draft.checkpoint=data/x drafter=self");
+  CHECK(value(above, "task.infill.source") == "a../b ..c .d");
+  for (const Config::Entry* const entry : above.entries())
+    CHECK(value(whole, entry->key) == entry->value);
+  // From elsewhere they are absolute. A flag's path is relative to the current folder.
+  CHECK(value(inside, "task.infill.path") == folder.path.string() + "/data/stories.txt");
+  CHECK(value(inside, "model.table.checkpoint") == "mine");
+  CHECK(value(inside, "model.judge.checkpoint") == folder.path.string() + "/judge");
+}
+
 TEST_CASE("a byte-order mark and carriage returns are harmless") {
   Faults faults;
   const Config config =

@@ -1,0 +1,19 @@
+// What the command line says about Python files among the plugins.
+#pragma once
+
+#include <string>
+
+namespace draftlab {
+
+struct PythonOptions {
+  // The Python interpreter; "" stands for DRAFTLAB_PYTHON, or else python3.
+  std::string interpreter;
+  // How many seconds a call may take; 0 stands for DRAFTLAB_PYTHON_TIMEOUT, or else 60.
+  double timeout = 0;
+  // Makes every decision twice, and refuses one that comes out differently.
+  bool twice = false;
+  // Refuses the address of a process, because a sweep's other workers could not find it.
+  bool from_files = false;
+};
+
+}  // namespace draftlab

@@ -1,0 +1,88 @@
+#!/bin/sh
+# The launcher decides what is installed and what is built. Here every program that it starts is a
+# script that writes down how it was called.
+#   launcher.sh SOURCE
+source=$1
+folder=$(mktemp -d) || exit 2
+trap 'rm -rf "$folder"' EXIT
+failed=0
+wrong() {
+  printf 'FAILED: %s\n' "$*"
+  failed=1
+}
+tree=$folder/tree tools=$folder/tools calls=$folder/calls
+mkdir -p "$tree/configs" "$tree/core" "$tools"
+cp "$source/draftlab" "$tree"
+echo "include = base/infill.ini" >"$tree/configs/quickstart.ini"
+export tree calls there="$folder/there"
+
+# tool NAME BODY: a script that stands before the program of this name.
+tool() {
+  printf '#!/bin/sh\necho "%s $*" >>"$calls"\n%s\n' "$1" "$2" >"$tools/$1"
+  chmod +x "$tools/$1"
+}
+tool cmake ''
+tool git 'echo commit'
+tool id 'echo 0'
+tool dpkg-query '[ ! -e "$there" ] || while [ $# -gt 2 ]; do printf "installed=%s " "$3"; shift; done'
+tool apt-get 'case $* in
+  *--assume-no*) echo "Need to get 338 MB of archives."; echo "After this operation, 1 GB" ;;
+  *"install -y"*) echo "dlstatus:1:50.0:Retrieving"; echo "Unpacking g++"; touch "$there" ;;
+esac'
+# Ninja makes the programs named: each says its name and its arguments.
+tool ninja 'shift 4
+for target; do
+  case $target in
+    draftlab_quickstart) made=first ;;
+    draftlab | all) made=bin ;;
+    *) continue ;;
+  esac
+  mkdir -p "$tree/build/release/$made"
+  printf "#!/bin/sh\necho $made \$*\ncase \$* in *suffix*) [ $made = bin ] || exit 69 ;; esac\n" \
+    >"$tree/build/release/$made/draftlab"
+  chmod +x "$tree/build/release/$made/draftlab"
+done'
+PATH=$tools:$PATH
+export PATH
+
+# launch WANTED ARGUMENT...: the programs of the tree say this when the launcher gets these arguments.
+launch() {
+  wanted=$1
+  shift
+  : >"$calls"
+  said=$(cd "$tree" && ./draftlab "$@" 2>"$folder/err")
+  [ "$said" = "$wanted" ] || wrong "'$*' says '$said' and '$(cat "$folder/err")', not '$wanted'"
+}
+built() { [ "$(sed -n 's/^ninja .* -j 2 //p' "$calls")" = "$1" ] || wrong "built: $(cat "$calls")"; }
+
+# The first command of a newcomer: what is installed is said before it is, and only the first
+# program is built.
+launch "first run configs/quickstart.ini" run configs/quickstart.ini
+built draftlab_quickstart
+grep -q "^draftlab: installing g++ cmake" "$folder/err" || wrong "it does not say what it installs"
+grep -q "^draftlab: apt-get: Need to get 338 MB" "$folder/err" || wrong "it does not say how much"
+grep -q "^Unpacking" "$tree/build/release/install.log" || wrong "apt-get's output is not in the log"
+! grep -q "^dlstatus" "$tree/build/release/install.log" || wrong "apt-get's reports are in the log"
+grep -q "builds the rest of the program first" "$folder/err" || wrong "it does not say what is left"
+# Again, with another number: nothing is built.
+launch "first run configs/quickstart.ini --limit 3" run configs/quickstart.ini --limit 3
+built ""
+# What the first program does not hold, and any other command, is a matter of the whole one.
+launch "first run configs/quickstart.ini --drafter suffix
+bin run configs/quickstart.ini --drafter suffix" run configs/quickstart.ini --drafter suffix
+built "draftlab draftlab_torch"
+launch "bin run configs/quickstart.ini" run configs/quickstart.ini
+built ""
+rm -r "$tree/build"
+launch "bin list" list
+built "draftlab draftlab_torch"
+rm -r "$tree/build"
+launch "bin run configs/other.ini" run configs/other.ini
+built "draftlab draftlab_torch"
+# A file that changes is built.
+sleep 0.01
+touch "$tree/core/new.cc"
+launch "bin list" list
+built "draftlab draftlab_torch"
+# A flag of the first program that fails is its user's matter.
+exit $failed
