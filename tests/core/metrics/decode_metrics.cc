@@ -131,6 +131,19 @@ TEST_CASE("acceptance by depth, with and without structural acceptances") {
   CHECK(mean_committed(samples) == 2);
 }
 
+TEST_CASE("of the drafts that are recorded only those of the span were judged") {
+  SampleRow sample;
+  StepRow step;
+  step.verified = 1;
+  step.span = 2;
+  step.drafts = {draft(0, 1), draft(1, 0), draft(2, -1), draft(3, -1)};
+  sample.steps = {step};
+  const std::vector<AtDepth> depths = acceptance_by_depth(std::vector<SampleRow>{sample});
+  REQUIRE(depths.size() == 2);
+  CHECK(depths[1].drafted == 1);
+  CHECK(acceptance_rate(std::vector<SampleRow>{sample}) == 0.5);
+}
+
 TEST_CASE("tokens per forward count neither judge nor look-ups") {
   SampleRow sample;
   sample.generated = 12;
