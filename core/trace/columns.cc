@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace draftlab {
 namespace {
@@ -99,27 +100,6 @@ void pull(const Values& values, std::int64_t row, const Field& field) {
     **number = std::get<1>(values)[row];
   else
     *std::get<std::string*>(field) = std::get<2>(values)[row];
-}
-
-// Returns the length of the valid UTF-8 sequence at `at`, and 0 when there is none.
-std::size_t sequence_length(const std::string& text, std::size_t at) {
-  auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  auto follows = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
-  const unsigned first = byte(at), second = byte(at + 1);
-  if (first >= 0x01 && first < 0x80) return 1;
-  if (first >= 0xC2 && first < 0xE0) return follows(at + 1) ? 2 : 0;
-  if (first >= 0xE0 && first < 0xF0) {
-    const bool overlong = first == 0xE0 && second < 0xA0,
-               surrogate = first == 0xED && second >= 0xA0;
-    return follows(at + 1) && follows(at + 2) && !overlong && !surrogate ? 3 : 0;
-  }
-  if (first >= 0xF0 && first < 0xF5) {
-    const bool overlong = first == 0xF0 && second < 0x90, beyond = first == 0xF4 && second >= 0x90;
-    return follows(at + 1) && follows(at + 2) && follows(at + 3) && !overlong && !beyond ? 4 : 0;
-  }
-  return 0;
 }
 
 }  // namespace
@@ -284,7 +264,7 @@ std::string valid_utf8(const std::string& text) {
   std::string result;
   result.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = sequence_length(text, at);
+    const std::size_t length = text[at] == '\0' ? 0 : read_point(text, at).bytes;
     if (length > 0)
       result.append(text, at, length);
     else

@@ -339,6 +339,18 @@ TEST_CASE("a damaged unit is put aside, and its samples are decoded again") {
   CHECK_FALSE(std::filesystem::exists(path + ".units"));
 }
 
+TEST_CASE("a sample is done when its unit is, and not before") {
+  const TraceFolder folder("trace");
+  TraceWriter writer(folder / "a.h5", made_provenance(), made_runs(), units_of(1000000), false);
+  writer.sample(made_sample(0, 0, 0));
+  CHECK(writer.finished() == 0);
+  writer.flush();
+  CHECK(writer.finished() == 1);
+  CHECK(writer.finished(0, 0, 0));
+  CHECK_FALSE(writer.finished(1, 0, 0));
+  writer.close();
+}
+
 TEST_CASE("a run that ends early is resumed to the same contents") {
   const TraceFolder folder("trace");
   write(folder / "whole.h5", false, 1000000);
@@ -437,7 +449,10 @@ TEST_CASE("text that is not UTF-8 is made so") {
   CHECK(valid_utf8(std::string("a\xFF\0b", 4)) ==
         "a\xEF\xBF\xBD\xEF\xBF\xBD"
         "b");
-  CHECK(valid_utf8("\xED\xA0\x80") == "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+  // A surrogate, and characters that are spelt longer than they need be.
+  for (const char* wrong : {"\xED\xA0\x80", "\xE0\x9F\xBF", "\xE0\x80\x80"})
+    CHECK(valid_utf8(wrong) == "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+  CHECK(valid_utf8("\xE0\xA0\x80 \xF0\x90\x80\x80") == "\xE0\xA0\x80 \xF0\x90\x80\x80");
 }
 
 TEST_CASE("coarse numbers keep 12 bits") {

@@ -325,7 +325,8 @@ DOCTEST_TEST_CASE("a checkpoint as it is stored, in shards of every family's own
     DOCTEST_CHECK((stored.embed_tokens.scalar_type() == at::kBFloat16));
     DOCTEST_CHECK(at::equal(stored.layers[1].down.to(at::kFloat), copied.layers[1].down));
     DOCTEST_CHECK(copied.layers[0].input_layernorm.mean().item<float>() == 1);
-    DOCTEST_CHECK(copied.layers[0].down.std().item<double>() == doctest::Approx(0.02).epsilon(0.3));
+    DOCTEST_CHECK(copied.layers[0].down.std().item<double>() ==
+                  doctest::Approx(0.02).epsilon(0.3).scale(0));
     const at::Tensor ids = at::arange(4, at::kLong).unsqueeze(0);
     at::Tensor logits[2];
     for (const bool as_stored : {false, true}) {
