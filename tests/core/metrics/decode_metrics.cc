@@ -127,6 +127,8 @@ TEST_CASE("acceptance by depth, with and without structural acceptances") {
   CHECK(acceptance_rate(samples) == doctest::Approx(4.0 / 6));
   CHECK(acceptance_rate(samples, false) == doctest::Approx(2.0 / 4));
   CHECK(std::isnan(acceptance_by_depth(samples, false)[0].rate()));
+  CHECK(acceptance_sums(samples).rate() == doctest::Approx(4.0 / 6));
+  CHECK(acceptance_sums(samples).rate(false) == doctest::Approx(2.0 / 4));
   CHECK(mean_accepted_prefix(samples) == 2);
   CHECK(mean_committed(samples) == 2);
 }
