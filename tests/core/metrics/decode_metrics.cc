@@ -113,6 +113,7 @@ TEST_CASE("acceptance by depth, with and without structural acceptances") {
   whole.drafts = {draft(0, 1), draft(1, 1), draft(2, 1)};
   cut.drafts = {draft(0, 1), draft(1, 0), draft(2, -1)};
   unverified.drafts = {draft(0, -1), draft(1, -1)};
+  whole.drafted = cut.drafted = 3;
   whole.accepted = 3, cut.accepted = 1;
   whole.committed = 3, cut.committed = 2, unverified.committed = 1;
   sample.steps = {whole, cut, unverified};
