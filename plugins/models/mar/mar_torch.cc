@@ -34,8 +34,8 @@ class MarModel final : public Model {
   }
 
   void load(const Machine& machine) override {
-    if (machine.device != "cpu")
-      throw ConfigError("run.device is {}: the model mar runs on cpu", machine.device);
+    if (machine.device != Device::cpu)
+      throw ConfigError("run.device is {}: the model mar runs on cpu", word(machine.device));
     use_threads(machine.threads);
     const at::NoGradGuard no_grad;
     const Precision precision = precision_of(options_.dtype, machine);
