@@ -67,6 +67,8 @@ TEST_CASE("suffix: the draft of the largest score, with shares of all occurrence
         Tokens{3, 1, 2});
   CHECK(tokens_of(LookUp(kText, 6, 6).propose("suffix", "least_share = 0.6")) == Tokens{9});
   CHECK(tokens_of(LookUp({1, 2, 3}, 3, 3).propose("suffix")) == Tokens{9});
+  // Behind 2 (four times) 4 has .5, and behind 1 2 (twice) so has 3: the longer match wins.
+  CHECK(tokens_of(LookUp({2, 4, 2, 4, 1, 2, 3, 1, 2}, 6, 1).propose("suffix")) == Tokens{3});
 }
 
 TEST_CASE("suffix: as a tree, the largest shares first") {
