@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <sstream>
 
 namespace draftlab {
@@ -193,21 +194,31 @@ Picture Sheet::picture(const std::string& caption) const {
   const int top = title_.empty() ? 0 : kTitleRow;
   const int edge = 10;
 
-  // Legend entries side by side as far as they fit; a heading begins a line.
+  // Legend entries side by side as far as they fit, and in columns where they take several lines; a
+  // heading begins a line.
   struct Placed {
     LegendEntry entry;
     double x;
     int row;
   };
+  std::vector<LegendEntry> legend = legend_;
   std::vector<Placed> placed;
   int row = 0;
   double x = edge;
-  for (const LegendEntry& entry : legend_) {
-    LegendEntry shown = entry;
-    shown.text = shortened(entry.text, static_cast<std::size_t>((width() - 2 * edge - 20) / kChar));
-    const double wide =
-        kChar * static_cast<double>(columns_of(shown.text)) + (entry.heading ? 8 : 24);
-    if (!placed.empty() && (entry.heading || x + wide > width() - edge)) ++row, x = edge;
+  std::vector<double> widths;
+  for (LegendEntry& entry : legend) {
+    entry.text = shortened(entry.text, static_cast<std::size_t>((width() - 2 * edge - 20) / kChar));
+    widths.push_back(kChar * static_cast<double>(columns_of(entry.text)) +
+                     (entry.heading ? 8 : 24));
+  }
+  const bool headed = std::any_of(legend.begin(), legend.end(),
+                                  [](const LegendEntry& entry) { return entry.heading; });
+  if (!headed && std::accumulate(widths.begin(), widths.end(), 0.0) > width() - 2 * edge)
+    std::fill(widths.begin(), widths.end(), *std::max_element(widths.begin(), widths.end()));
+  for (std::size_t i = 0; i < legend.size(); ++i) {
+    const LegendEntry& shown = legend[i];
+    const double wide = widths[i];
+    if (!placed.empty() && (shown.heading || x + wide > width() - edge)) ++row, x = edge;
     placed.push_back({shown, x, row});
     x += wide;
   }

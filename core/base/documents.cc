@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json_lines.h"
+#include "core/base/missing_file.h"
 #include "core/base/text.h"
 
 namespace draftlab {
@@ -120,7 +121,7 @@ std::vector<std::string> all_lines(const std::string& text) {
 std::string read_utf8(const std::string& path, std::size_t most) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
-    throw DataError("there is no file '{}'", path);
+    throw DataError("there is no file '{}'{}", path, file_hint(path));
   std::string text = path.ends_with(".gz") ? unpacked(path, most) : whole(path, most);
   if (text.empty()) throw DataError("'{}' is empty", path);
   if (const std::size_t at = invalid_utf8(text); at != std::string::npos)

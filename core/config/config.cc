@@ -6,6 +6,8 @@
 #include <map>
 #include <sstream>
 
+#include "core/base/missing_file.h"
+
 namespace draftlab {
 namespace {
 
@@ -86,7 +88,7 @@ std::string with_paths(const std::string& value, const fs::path& folder) {
 std::string slurp(const std::string& path, std::string& why) {
   std::error_code error;
   if (!fs::is_regular_file(path, error))
-    return why = fs::exists(path, error) ? "is not a file" : "does not exist", "";
+    return why = fs::exists(path, error) ? "is not a file" : "does not exist" + file_hint(path), "";
   if (fs::file_size(path, error) > kLongestFile)
     return why = "is longer than 1 MiB, so it is no config", "";
   std::ifstream in(path, std::ios::binary);

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/isolation.h"
+#include "core/base/missing_file.h"
 #include "core/trace/checksum.h"
 #include "core/trace/hdf5_handle.h"
 
@@ -186,7 +187,8 @@ ColumnReader::ColumnReader(const std::string& path, Trust trust)
   be_quiet();
   state_->path = path;
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) throw DataError("there is no file '{}'", path);
+  if (!std::filesystem::exists(path, error))
+    throw DataError("there is no file '{}'{}", path, file_hint(path));
   if (!std::filesystem::is_regular_file(path, error)) throw DataError("'{}' is not a file", path);
   state_->bytes = std::filesystem::file_size(path, error);
   state_->own = trust == Trust::own;
