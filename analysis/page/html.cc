@@ -9,6 +9,7 @@
 
 #include "analysis/page/page_parts.h"
 #include "analysis/page/page_trajectories.h"
+#include "analysis/table.h"
 #include "analysis/words.h"
 #include "core/base/text.h"
 
@@ -118,6 +119,37 @@ std::pair<int, int> axes(const Report& report, const Json& metrics,
   return {x, y};
 }
 
+// Says how many function evaluations the groups save. Of more groups than a reader takes in, only
+// the one that saves most.
+std::vector<Report::Finding> savings(const Report& report) {
+  constexpr std::size_t kMostSentences = 8;
+  std::vector<Report::Finding> found;
+  double most = 0;
+  for (std::size_t g = 0; g < report.groups.size(); ++g) {
+    const auto& cells = report.groups[g].cells;
+    const auto cell = cells.find("nfe");
+    if (cell == cells.end() || !cell->second.versus) continue;
+    const Estimate& ratio = cell->second.versus->ratio;
+    const double low = ratio.interval.low, high = ratio.interval.high;
+    if (!(low <= high)) continue;
+    const bool more = high<1, known = low> 1 || more;
+    const std::string words = more ? " times more" : " times fewer";
+    const auto shown = [&](double factor) { return fixed(more ? 1 / factor : factor, 2); };
+    const std::string factor = shown(ratio.value) + words + (known ? " function evaluations" : "") +
+                               " [" + shown(more ? high : low) + ", " + shown(more ? low : high) +
+                               "]";
+    const std::string sentence =
+        known ? factor : "about as many function evaluations (" + factor + ")";
+    if (report.groups.size() > kMostSentences + 1 && ratio.value <= most) continue;
+    if (report.groups.size() > kMostSentences + 1) found.clear();
+    most = ratio.value;
+    found.push_back({static_cast<int>(g), sentence});
+  }
+  if (report.groups.size() > kMostSentences + 1 && !found.empty())
+    found[0].sentence += ", the fewest of all";
+  return found;
+}
+
 // Writes JSON inside HTML, so that no tag begins, and no line ends that a script would see.
 std::string embedded(const Json& json) {
   std::string text;
@@ -162,8 +194,10 @@ std::string html_page(const Frame& frame, const Report& report, const PageOption
                     std::to_string(frame.prompts().size()) + " prompts.");
   }
   data["caption"] = joined(notes, "\n");
+  std::vector<Report::Finding> findings = savings(report);
+  findings.insert(findings.end(), report.findings.begin(), report.findings.end());
   data["findings"] = Json::array();
-  for (const Report::Finding& finding : report.findings)
+  for (const Report::Finding& finding : findings)
     data["findings"].push_back({{"arm", finding.group}, {"sentence", finding.sentence + "."}});
 
   Json keys = Json::array(), metrics = Json::array();

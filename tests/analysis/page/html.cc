@@ -163,6 +163,31 @@ TEST_CASE("a page shows as many prompts as it was asked for, and says so") {
   CHECK(data["caption"].get<std::string>().find("the first 2 of 4 prompts") != std::string::npos);
 }
 
+TEST_CASE("the first finding is how many function evaluations an arm saves") {
+  const TraceFolder folder("page");
+  write_drafting(folder / "few.h5", 4, 3);
+  write_drafting(folder / "many.h5", 4, 12);
+  const auto savings = [](const std::string& path, const std::string& baseline) {
+    const Frame frame({path});
+    std::vector<std::string> said;
+    for (const Json& one :
+         data_of(html_page(frame, make_report(frame, {.baseline = baseline})))["findings"])
+      if (one["sentence"].get<std::string>().find("evaluations") != std::string::npos)
+        said.push_back(one["sentence"]);
+    return said;
+  };
+  const std::vector<std::string> fewer = savings(folder / "few.h5", "decode.draft_length=1");
+  REQUIRE(fewer.size() == 2);
+  CHECK(fewer[0].find(" times fewer function evaluations [1.") != std::string::npos);
+  const std::vector<std::string> more = savings(folder / "few.h5", "decode.draft_length=3");
+  REQUIRE(more.size() == 2);
+  CHECK(more[0].find(" times more function evaluations [") != std::string::npos);
+  // Of many arms, the one that saves most.
+  const std::vector<std::string> most = savings(folder / "many.h5", "decode.draft_length=1");
+  REQUIRE(most.size() == 1);
+  CHECK(most[0].ends_with("], the fewest of all."));
+}
+
 // Not a test of its own: the page that tests/analysis/browser.py opens.
 TEST_SUITE("page") {
   TEST_CASE("200 prompts by 8 arms") {
