@@ -5,11 +5,14 @@
 
 #include "analysis/figures/figures.h"
 #include "analysis/report/report.h"
+#include "analysis/table.h"
 #include "analysis/words.h"
 #include "core/base/error.h"
 
 namespace draftlab {
 namespace {
+
+constexpr double kSmallChar = 4.1;  // The width of a small character, in points.
 
 // The two keys with most values.
 std::vector<std::string> axes_of(const PlotData& data) {
@@ -107,7 +110,13 @@ Picture heat_figure(const PlotData& data) {
   const bool crowded =
       4.7 * static_cast<double>(widest + 1) * static_cast<double>(xs.size()) > sheet.plot_width();
   sheet.data("heat.dat", table);
-  const std::string format = "'%." + std::to_string(quantity.digits) + "f'";
+  // In narrow cells numbers have fewer digits.
+  const double room = sheet.plot_width() / static_cast<double>(xs.size()) / kSmallChar;
+  const double longest_number = std::max(std::abs(low), std::abs(high));
+  int digits = quantity.digits;
+  while (digits > 0 && static_cast<double>(fixed(longest_number, digits).size() + 1) > room)
+    --digits;
+  const std::string format = "'%." + std::to_string(digits) + "f'";
   sheet.panel(
       shade.label(), key_words(keys[0], keys), key_words(keys[1], keys),
       std::string("unset logscale\nset xtics ") + (crowded ? "rotate by 35 right" : "norotate") +
