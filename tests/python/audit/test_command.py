@@ -48,12 +48,16 @@ def test_what_can_only_be_drawn_is_not_shown(capsys, monkeypatch):
     assert "would have been found with probability 0.99" in capsys.readouterr().out
 
 
-def test_time_that_ends_is_said_and_more_of_it_helps(capsys):
+def test_time_that_ended_is_said_and_how_much_more_may_do(capsys, monkeypatch):
+    from draftlab.audit import walk
+
     words = [f"{AUDITS}/uniform_is_zero.py", "--sampler", "uniform-is-zero-corrected"]
-    assert main([*words, "--seconds", "0.3"]) == 2
-    assert "of the laws were walked; --seconds 2 may do" in capsys.readouterr().out
     assert main([*words, "--seconds", "60"]) == 0
     assert "out of time" not in capsys.readouterr().out
+    monkeypatch.setattr(walk.Walker, "deadline", property(lambda self: 0.0, lambda *_: None),
+                        raising=False)
+    assert main([*words, "--seconds", "0.3"]) == 2
+    assert "before 3 of the laws were walked; --seconds 2 may do" in capsys.readouterr().out
 
 
 def test_json(capsys):
