@@ -19,6 +19,10 @@ constexpr std::size_t kPrefix = 12;  // u32 bytes of the header, u64 bytes of th
 // A part in Python decides in less than this. To be woken takes as long, so a short while is waited
 // through awake; whoever else has work on this core is let in meanwhile.
 constexpr std::chrono::microseconds kAwake(50);
+// So late comes back who let others in on a core that is busy. Who sleeps is woken before them, so
+// that for a while all waiting is done asleep.
+constexpr std::chrono::microseconds kLate(500);
+constexpr std::chrono::milliseconds kAsleep(100);
 
 std::string reason() { return std::strerror(errno); }
 
@@ -99,11 +103,15 @@ void Channel::fill(std::byte* to, std::size_t count, Clock::time_point deadline)
     if (got == 0) throw Lost("the other end closed the connection");
     if (got < 0) {
       if (errno != EAGAIN && errno != EINTR) throw Lost(reason());
-      if (!asleep) asleep = Clock::now() + kAwake;
-      if (Clock::now() < *asleep)
+      const auto now = Clock::now();
+      if (!asleep) asleep = now < asleep_until_ ? now : now + kAwake;
+      if (now < *asleep) {
         ::sched_yield();
-      else
+        const auto back = Clock::now();
+        if (back > *asleep + kLate) asleep_until_ = back + kAsleep;
+      } else {
         wait(POLLIN, deadline);
+      }
       continue;
     }
     if (direct)

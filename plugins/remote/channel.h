@@ -43,6 +43,7 @@ class Channel {
   int descriptor_;
   std::vector<std::byte> buffer_;  // bytes that came with those before them
   std::size_t begin_ = 0, end_ = 0;
+  Clock::time_point asleep_until_{};  // Until then nothing is waited for awake.
   std::uint64_t most_header_ = kMostHeader, most_payload_ = kMostPayload;
 };
 

@@ -17,6 +17,8 @@ PAIRS = [
      "threshold-twin", []),
     (ORDERED, "drafter", "self", "self-twin", []),
     (ORDERED, "drafter", "self", "self-twin", [("shortcut", "false"), ("temperature", "1.7")]),
+    ("verifier = own-draw\n" + ORDERED.replace("[run]", "noise = uniform\n[run]"), "drafter", "self",
+     "self-twin", []),
     (ORDERED, "verifier", "chain", "chain-twin", []),
     (BLOCKS, "verifier", "chain", "chain-twin", []),
     (ORDERED, "acceptance", "speculative", "speculative-twin", []),
