@@ -16,7 +16,7 @@ namespace {
 struct AuditFlags {
   std::string log, battery = "quick", format = "text", sampler;
   std::int64_t random_seed = 0;
-  double hang = 5;
+  double seconds = 0, hang = 5;
   void declare(OptionSet& set) {
     set.add("log", &log)
         .help("Decisions that an engine logged, FILE.jsonl, to check instead of a sampler.");
@@ -26,6 +26,9 @@ struct AuditFlags {
     set.add("format", &format).one_of({"text", "json"}).help("The form of the verdicts.");
     set.add("sampler", &sampler).help("Only the sampler of this name.");
     set.add("random-seed", &random_seed).in(0, 1e15).help("Seed of what can only be sampled.");
+    set.add("seconds", &seconds)
+        .in(0, 1e6)
+        .help("Processor time for a sampler, instead of the battery's; 0: the battery's.");
     set.add("hang", &hang)
         .in(0.001, 1e6)
         .help("Seconds after which a call that has not returned is ended.");

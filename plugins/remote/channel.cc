@@ -20,6 +20,10 @@ constexpr std::size_t kPrefix = 12;
 // A part in Python decides in less time than this, and being woken takes as long. So a short wait
 // is spent awake, and others who have work on this core are let in meanwhile.
 constexpr std::chrono::microseconds kAwake(50);
+// So late comes back who let others in on a core that is busy. Who sleeps is woken before them, so
+// that for a while all waiting is done asleep.
+constexpr std::chrono::microseconds kLate(500);
+constexpr std::chrono::milliseconds kAsleep(100);
 
 std::string reason() { return std::strerror(errno); }
 
@@ -100,11 +104,15 @@ void Channel::fill(std::byte* to, std::size_t count, Clock::time_point deadline)
     if (got == 0) throw Lost("the other end closed the connection");
     if (got < 0) {
       if (errno != EAGAIN && errno != EINTR) throw Lost(reason());
-      if (!asleep) asleep = Clock::now() + kAwake;
-      if (Clock::now() < *asleep)
+      const auto now = Clock::now();
+      if (!asleep) asleep = now < asleep_until_ ? now : now + kAwake;
+      if (now < *asleep) {
         ::sched_yield();
-      else
+        const auto back = Clock::now();
+        if (back > *asleep + kLate) asleep_until_ = back + kAsleep;
+      } else {
         wait(POLLIN, deadline);
+      }
       continue;
     }
     if (direct)

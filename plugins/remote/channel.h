@@ -45,6 +45,7 @@ class Channel {
   // Bytes that were received and not yet read stand in [begin_, end_) of the buffer.
   std::vector<std::byte> buffer_;
   std::size_t begin_ = 0, end_ = 0;
+  Clock::time_point asleep_until_{};  // Until then nothing is waited for awake.
   std::uint64_t most_header_ = kMostHeader, most_payload_ = kMostPayload;
 };
 

@@ -19,6 +19,12 @@ Purpose purpose_of(const Remote& remote, const Json& word) {
   remote.refuse("draws for the unknown purpose {}", word.dump());
 }
 
+// How many drafts come before a position of the window; -1 where it is none of the window.
+int ahead_of(std::int32_t position, const std::vector<std::int32_t>& window) {
+  const auto found = std::find(window.begin(), window.end(), position);
+  return found == window.end() ? -1 : static_cast<int>(found - window.begin());
+}
+
 }  // namespace
 
 Dialogue::~Dialogue() {
@@ -82,8 +88,13 @@ Json Dialogue::done(const Json& effect) {
     const std::vector<Distribution> laws = scope_.resolve_all(effect.at("of"));
     if (laws.size() != positions.size())
       remote_.refuse("draws at {} positions from {} distributions", positions.size(), laws.size());
-    for (std::size_t i = 0; i < laws.size(); ++i)
-      results.push_back(step_.chance.draw(laws[i], site(i)));
+    // A draft may share its number with the target (decode.noise), and then has its address.
+    const bool drafted = purpose == Purpose::draft && attempt == 0 && effect.at("by_state") != true;
+    for (std::size_t i = 0; i < laws.size(); ++i) {
+      const int ahead = drafted ? ahead_of(positions[i], step_.window.positions) : -1;
+      results.push_back(ahead < 0 ? step_.chance.draw(laws[i], site(i))
+                                  : step_.draw(laws[i], positions[i], ahead, purpose));
+    }
   } else if (what == "below") {
     const auto chances = effect.at("p").get<std::vector<double>>();
     if (chances.size() != positions.size())

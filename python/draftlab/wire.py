@@ -19,6 +19,8 @@ _PREFIX = struct.Struct("<IQ")
 _TYPES = {"<i4": 4, "<i8": 8, "<f4": 4, "<f8": 8, "|u1": 1, "|b1": 1}
 _BUFFER = 64 << 10
 _AWAKE = 30e-6  # Draftlab answers an effect in fewer seconds, and being woken takes as long.
+_LATE = 0.5e-3  # On a busy core, whoever lets others in comes back as many seconds later.
+_ASLEEP = 0.1  # For so many seconds it then waits asleep, since who sleeps is woken before others.
 
 
 class Closed(Exception):
@@ -79,6 +81,7 @@ class Wire:
     def __init__(self, connection: socket.socket, alone: bool = False) -> None:
         """`alone`: nobody else in this process has work, so that a while may be waited awake."""
         self.connection, self._alone = connection, alone
+        self._asleep_until = 0.0
         self.most_header, self.most_payload = MOST_HEADER, MOST_PAYLOAD
         self.their_header, self.their_payload = MOST_HEADER, MOST_PAYLOAD
         self._buffer = bytearray(_BUFFER)
@@ -98,13 +101,17 @@ class Wire:
             raise Nonsense(f"a message of {header + payload} bytes, more than draftlab accepts")
 
     def _receive(self, into: memoryview) -> int:
-        if self._alone:
-            until = time.perf_counter() + _AWAKE
-            while time.perf_counter() < until:
+        now = time.perf_counter()
+        if self._alone and now >= self._asleep_until:
+            until = now + _AWAKE
+            while now < until:
                 try:
                     return self.connection.recv_into(into, 0, socket.MSG_DONTWAIT)
                 except BlockingIOError:
                     os.sched_yield()
+                now = time.perf_counter()
+            if now > until + _LATE:
+                self._asleep_until = now + _ASLEEP
         return self.connection.recv_into(into)
 
     def _fill(self, into: memoryview) -> None:

@@ -5,6 +5,9 @@ import re
 import pytest
 from conftest import BLOCKS, ORDERED, ROOT, TWINS
 
+# Drafter and target read one number at a position.
+SHARED = "verifier = own-draw\n" + ORDERED.replace("[run]", "noise = uniform\n[run]")
+
 # (config, kind, original, its twin, flags of both in that order)
 PAIRS = [
     (BLOCKS, "router", "min-span", "min-span-twin", [("span", "3")]),
@@ -17,6 +20,7 @@ PAIRS = [
      "threshold-twin", []),
     (ORDERED, "drafter", "self", "self-twin", []),
     (ORDERED, "drafter", "self", "self-twin", [("shortcut", "false"), ("temperature", "1.7")]),
+    (SHARED, "drafter", "self", "self-twin", []),
     (ORDERED, "verifier", "chain", "chain-twin", []),
     (BLOCKS, "verifier", "chain", "chain-twin", []),
     (ORDERED, "acceptance", "speculative", "speculative-twin", []),

@@ -29,6 +29,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--format", default="text", choices=("text", "json"))
     parser.add_argument("--sampler", metavar="NAME", help="only this one of the file")
     parser.add_argument("--random-seed", type=int, default=0, help="of what can only be sampled")
+    parser.add_argument("--seconds", type=float, default=0.0, help="of processor time for a "
+                        "sampler, instead of the battery's (0)")
     parser.add_argument("--hang", type=float, default=5.0, metavar="SECONDS",
                         help="after which a call that has not returned is ended (default 5)")
     return parser
@@ -80,7 +82,7 @@ def _audit_files(arguments) -> int:
                                  f"it has {', '.join(names)}")
         for sampler in found:
             report = audit(sampler, arguments.battery, seed=arguments.random_seed,
-                           hang=arguments.hang)
+                           hang=arguments.hang, seconds=arguments.seconds or None)
             reports.append(report)
             if arguments.format == "text":
                 print(report, flush=True)
@@ -96,8 +98,9 @@ def main(words: Optional[List[str]] = None) -> int:
         arguments = _parser().parse_args(words)
         if bool(arguments.files) == bool(arguments.log):
             raise UsageError(f"usage: {_USAGE}")
-        if arguments.hang <= 0 or arguments.random_seed < 0:
-            raise UsageError("draftlab audit: --hang has to be above 0, --random-seed at least 0")
+        if arguments.hang <= 0 or arguments.random_seed < 0 or arguments.seconds < 0:
+            raise UsageError("draftlab audit: --hang has to be above 0, --random-seed and "
+                             "--seconds at least 0")
         if arguments.log:
             from draftlab.audit.log import audit_log
 

@@ -30,3 +30,7 @@ class Unavailable(UsageError):
 
 class TooLarge(Exception):
     """A law has more branches than the budget allows, or is not made of boxes; it is sampled."""
+
+
+class OutOfTime(TooLarge):
+    """The time of the battery ended before the law was walked."""

@@ -21,6 +21,8 @@ class Report:
     seconds: float
     findings: List[Finding] = field(default_factory=list)
     published: str = ""
+    hurried: int = 0  # toys that were drawn from since the time did not suffice to walk them
+    allowed: float = 0.0  # seconds of processor time
 
     @property
     def verdict(self) -> str:
@@ -51,6 +53,7 @@ class Report:
         return {
             "sampler": self.name, "battery": self.battery, "verdict": self.verdict,
             "status": self.status, "seconds": round(self.seconds, 3),
+            "out_of_time": self.hurried,
             "published": self.published, "smallest_case": _case(shown) if shown else None,
             "toys": [_case(finding) for finding in self.findings],
         }
@@ -120,5 +123,8 @@ def to_text(report: Report) -> str:
     for row in rows:
         cells = "  ".join(cell.ljust(width) for cell, width in zip(row, widths))
         lines.append(f"  {cells}  {row[4]}")
+    if report.hurried:
+        lines.append(f"  out of time      before {report.hurried} of the laws were walked; "
+                     f"--seconds {8 * report.allowed:.0f} may do")
     lines.append(f"  seconds          {report.seconds:.2f} ({report.battery} battery)")
     return "\n".join(lines)

@@ -3,11 +3,11 @@
 import contextlib
 import time
 from dataclasses import dataclass, replace
-from typing import Dict, List, Optional
+from typing import Dict, List, Optional, Tuple
 
 from draftlab.audit.catch import scripted
 from draftlab.audit.episodes import Heart
-from draftlab.audit.faults import SamplerFault, TooLarge, UsageError
+from draftlab.audit.faults import OutOfTime, SamplerFault, TooLarge, UsageError
 from draftlab.audit.judge import Finding, Plan, draw, examine
 from draftlab.audit.probes import draws_by_itself
 from draftlab.audit.report import Report
@@ -33,7 +33,8 @@ _MOST_DRAWN = ("two residual tokens", "reversed", "by context", "whole sequence"
 
 def affordable(sampler: Sampler, toy: Toy, detectable: float, seconds: float) -> int:
     """Counts the toys such as this one that can be drawn from until `detectable` is found."""
-    probe = draw(sampler, toy, Plan(0.08, 60.0, seed=7))  # This takes some ten thousand draws.
+    # This takes some ten thousand draws.
+    probe = draw(sampler, toy, Plan(0.08, seconds / 4, seed=7))
     if not probe.drawn:
         return 0
     more = max(1.0, probe.drawn.detectable / detectable) ** 2
@@ -58,9 +59,9 @@ def audit(subject, battery: str = "quick", *, seed: int = 0, hang: float = 5.0,
     names = [function.__globals__ for function in sampler.functions()]
     catching = contextlib.nullcontext() if sampler.asks else scripted(*names)
     with catching, Heart(hang):
-        findings = _findings(sampler, battery, level, seed, began)
+        findings, hurried = _findings(sampler, battery, level, seed, began)
     return Report(sampler.name, battery, time.thread_time() - began, _by_row(findings),
-                  sampler.published)
+                  sampler.published, hurried, level.seconds)
 
 
 def toys_of(sampler: Sampler, battery: str, seed: int = 0) -> List[Toy]:
@@ -84,23 +85,26 @@ def toys_of(sampler: Sampler, battery: str, seed: int = 0) -> List[Toy]:
     return toys + [replace(toy, row=row, cache={}) for row in sampler.rows[1:] for toy in some]
 
 
-def _findings(sampler, battery, level, seed, began) -> List[Finding]:
+def _findings(sampler, battery, level, seed, began) -> Tuple[List[Finding], int]:
+    """Of the toys; and how many were drawn from since the time did not suffice to walk them."""
     toys = toys_of(sampler, battery, seed)
     try:
         own = draws_by_itself(sampler, toys[0])
     except SamplerFault as fault:
-        return [Finding(toys[0], "crashes", "", fault=fault.kind, note=fault.what)]
+        return [Finding(toys[0], "crashes", "", fault=fault.kind, note=fault.what)], 0
 
     def left() -> float:
         return max(0.2, level.seconds - (time.thread_time() - began))
 
+    hurried = 0
     findings: List[Finding] = []
     waiting: List[Toy] = list(toys) if own else []
     for done, toy in enumerate([] if own else toys):
         try:
             findings.append(examine(sampler, toy, level.runs, left()))
-        except TooLarge:
+        except TooLarge as reason:
             waiting.append(toy)
+            hurried += isinstance(reason, OutOfTime)
             if len(waiting) == 3 and len(findings) == 0:
                 waiting += toys[done + 1 :]
                 break  # Nothing can be walked, so all toys are drawn from.
@@ -111,7 +115,7 @@ def _findings(sampler, battery, level, seed, began) -> List[Finding]:
         plan = Plan(level.detectable, left() / (len(chosen) - done), seed * 1000 + done)
         findings.append(draw(sampler, toy, plan))
     order = {id(toy): i for i, toy in enumerate(toys)}
-    return sorted(findings, key=lambda found: order[id(found.toy)])
+    return sorted(findings, key=lambda found: order[id(found.toy)]), hurried
 
 
 def _few(toys: List[Toy], most: int) -> List[Toy]:

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Callable, Dict, List, Tuple
 
-from draftlab.audit.faults import TooLarge
+from draftlab.audit.faults import OutOfTime, TooLarge
 from draftlab.audit.numbers import Script, streams
 
 # A branch of less mass than this is dropped, and the mass is reported.
@@ -49,7 +49,7 @@ class Walker:
         if self.walk.runs > self.most_runs:
             raise TooLarge(f"the law has more than {self.most_runs} branches")
         if self.walk.runs % 256 == 0 and time.thread_time() > self.deadline:
-            raise TooLarge("the law takes too long to enumerate")
+            raise OutOfTime("the law takes too long to enumerate")
         script = Script(prefix, stream)
         return self.episode(script), script
 

@@ -21,6 +21,7 @@ AUDITS = ROOT / "examples" / "audits"
     (["x.py", "--log", "y.jsonl"], 64, "usage"),
     (["--log", "nowhere.jsonl"], 65, "No such file"),
     (["x.py", "--hang", "0"], 64, "--hang"),
+    (["x.py", "--seconds", "-1"], 64, "--seconds"),
 ])
 def test_status_and_sentence(capsys, words, status, said):
     assert main(words) == status
@@ -45,6 +46,18 @@ def test_what_can_only_be_drawn_is_not_shown(capsys, monkeypatch):
     words = [f"{AUDITS}/draws_by_itself.py", "--sampler", "hidden-generator"]
     assert main(words) == 2
     assert "would have been found with probability 0.99" in capsys.readouterr().out
+
+
+def test_time_that_ended_is_said_and_how_much_more_may_do(capsys, monkeypatch):
+    from draftlab.audit import walk
+
+    words = [f"{AUDITS}/uniform_is_zero.py", "--sampler", "uniform-is-zero-corrected"]
+    assert main([*words, "--seconds", "60"]) == 0
+    assert "out of time" not in capsys.readouterr().out
+    monkeypatch.setattr(walk.Walker, "deadline", property(lambda self: 0.0, lambda *_: None),
+                        raising=False)
+    assert main([*words, "--seconds", "0.3"]) == 2
+    assert "before 3 of the laws were walked; --seconds 2 may do" in capsys.readouterr().out
 
 
 def test_json(capsys):

@@ -43,8 +43,11 @@ def same(program, model, problems):
     ours = decoded(program, "ours.h5", problems, "--plugin", PLUGIN, *named)
     assert len(ours) == len(theirs) == problems
     assert differences(ours, theirs) == []
-    for column in ("token_p", "token_q", "token_entropy"):
+    for column in ("token_p", "token_q"):
         assert np.nanmax(np.abs(ours[column] - theirs[column])) < 1e-4
+    # Recorded with 12 bits of mantissa, of which rounding may change the last.
+    entropies = (each["token_entropy"] for each in (ours, theirs))
+    np.testing.assert_allclose(*entropies, rtol=2.0**-12, atol=1e-4)
     for column in ("sample_nfe_draft", "sample_nfe_verify", "step_accepted"):
         assert (ours[column] == theirs[column]).all()
 
