@@ -56,18 +56,19 @@ Place place_of(Layout layout, std::int64_t output, std::int64_t input) {
 void pack_panel(Layout layout, const float* weights, std::int64_t outputs, std::int64_t in,
                 char* panel) {
   const std::int64_t blocks = quantised_blocks(in), bytes = block_numbers(layout);
+  char* const numbers = panel + scale_bytes(blocks);
   std::memset(panel, 0, panel_bytes(layout, in));
-  if (layout == Layout::q4) std::memset(panel, 0x88, blocks * bytes);
+  if (layout == Layout::q4) std::memset(numbers, 0x88, blocks * bytes);
   for (std::int64_t output = 0; output < outputs; ++output) {
     for (std::int64_t b = 0; b < blocks; ++b) {
       float some[kQuantisedBlock] = {};
       std::copy_n(weights + output * in + b * kQuantisedBlock,
                   std::min(kQuantisedBlock, in - b * kQuantisedBlock), some);
       const QuantisedBlock block = layout == Layout::q8 ? eight_bits(some) : four_bits(some);
-      std::memcpy(panel + blocks * bytes + 32 * b + 2 * output, &block.scale, 2);
+      std::memcpy(panel + 32 * b + 2 * output, &block.scale, 2);
       for (std::int64_t i = 0; i < kQuantisedBlock; ++i) {
         const auto [byte, high] = place_of(layout, output, i);
-        char& to = panel[b * bytes + byte];
+        char& to = numbers[b * bytes + byte];
         if (layout == Layout::q8)
           to = static_cast<char>(block.numbers[i]);
         else if (high)
@@ -81,13 +82,14 @@ void pack_panel(Layout layout, const float* weights, std::int64_t outputs, std::
 
 void unpack_output(Layout layout, const char* panel, std::int64_t output, std::int64_t in,
                    float* weights) {
-  const std::int64_t blocks = quantised_blocks(in), bytes = block_numbers(layout);
+  const std::int64_t bytes = block_numbers(layout);
+  const char* const numbers = panel + scale_bytes(quantised_blocks(in));
   for (std::int64_t i = 0; i < in; ++i) {
     const std::int64_t b = i / kQuantisedBlock;
     const auto [byte, high] = place_of(layout, output, i % kQuantisedBlock);
-    const char stored = panel[b * bytes + byte];
+    const char stored = numbers[b * bytes + byte];
     std::uint16_t scale;
-    std::memcpy(&scale, panel + blocks * bytes + 32 * b + 2 * output, 2);
+    std::memcpy(&scale, panel + 32 * b + 2 * output, 2);
     const int number = layout == Layout::q8 ? static_cast<std::int8_t>(stored)
                        : high               ? (static_cast<std::uint8_t>(stored) >> 4) - 8
                                             : (stored & 15) - 8;

@@ -1,9 +1,9 @@
 // The weights and the rows of products in eight and four bits, as quantised_products.h multiplies
 // them. A panel holds 16 outputs:
-//   q8  [block][pair of inputs][16 outputs][2] bytes, then [block][16] scales of f16
-//   q4  [block][c = 0..3][16 outputs][4] bytes, whose low halves are inputs 4c to 4c + 3 of the
-//       block and whose high halves are inputs 16 + 4c to 19 + 4c, each plus 8; then the scales
-// Missing inputs and outputs are zeros, and a panel begins at a multiple of 64 bytes.
+//   q8  [block][16] scales of f16, then [block][pair of inputs][16 outputs][2] bytes
+//   q4  the scales, then [block][c = 0..3][16 outputs][4] bytes, whose low halves are inputs 4c to
+//       4c + 3 of the block and whose high halves are inputs 16 + 4c to 19 + 4c, each plus 8
+// Missing inputs and outputs are zeros. The scales and the numbers begin at multiples of 64 bytes.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,10 @@ constexpr std::int64_t quantised_blocks(std::int64_t in) {
 }
 // Returns the bytes of the numbers of 16 outputs in one block.
 constexpr std::int64_t block_numbers(Layout layout) { return layout == Layout::q8 ? 512 : 256; }
+// Returns the bytes of a panel's scales.
+constexpr std::int64_t scale_bytes(std::int64_t blocks) { return (blocks * 32 + 63) / 64 * 64; }
 constexpr std::int64_t panel_bytes(Layout layout, std::int64_t in) {
-  return (quantised_blocks(in) * (block_numbers(layout) + 32) + 63) / 64 * 64;
+  return scale_bytes(quantised_blocks(in)) + quantised_blocks(in) * block_numbers(layout);
 }
 
 // Rounds the weights [outputs, in] of up to 16 outputs into a panel.

@@ -19,16 +19,16 @@ namespace {
 // The product of a few rows with one panel. Sums over all blocks stand in sums[row][16].
 struct Job {
   std::int64_t blocks;
-  // The panel's numbers and scales.
-  const char *weights, *weight_scales;
+  // The panel's scales and numbers.
+  const char *weight_scales, *weights;
   // The first row's numbers, scales and sums. Those of the next row follow them.
   const char* x;
   const float* scales;
   const std::int32_t* sums;
 };
 
-// The weights of the next blocks are prefetched so many bytes before their use.
-constexpr std::int64_t kAhead = 2048;
+// A panel's bytes are prefetched so many bytes before their use.
+constexpr std::int64_t kAhead = 4096;
 
 namespace plain {
 
@@ -85,9 +85,13 @@ struct Products {
 
 }  // namespace plain
 
-// Fetches what the next blocks of weights will be.
-inline void prefetch(const char* from, int lines) {
-  for (int line = 0; line < lines; ++line) __builtin_prefetch(from + kAhead + 64 * line);
+// Prefetches a block's share of what follows, scales included, into the second-level cache: more
+// can be on its way there than to the first level.
+template <int kBytes>
+inline void prefetch(const Job& job, std::int64_t block) {
+  const char* const from = job.weight_scales + kAhead + block * (kBytes + 32);
+#pragma GCC unroll 9
+  for (int at = 0; at < kBytes + 32; at += 64) __builtin_prefetch(from + at, 0, 2);
 }
 
 #if defined(__x86_64__)
@@ -120,7 +124,7 @@ struct Products {
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const char* const w = job.weights + 512 * b;
       const char* const x = job.x + 64 * b;
-      prefetch(w, 8);
+      prefetch<512>(job, b);
       __m256i inside[M][2];
       for (int m = 0; m < M; ++m) inside[m][0] = inside[m][1] = _mm256_setzero_si256();
 #pragma GCC unroll 4
@@ -149,7 +153,7 @@ struct Products {
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const char* const w = job.weights + 256 * b;
       const char* const x = job.x + 32 * b;
-      prefetch(w, 4);
+      prefetch<256>(job, b);
       // Sixteen products of at most 15 * 127 fit into sixteen bits.
       __m256i inside[M][2];
       for (int m = 0; m < M; ++m) inside[m][0] = inside[m][1] = _mm256_setzero_si256();
@@ -219,7 +223,7 @@ struct Products {
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const char* const w = job.weights + 512 * b;
       const char* const x = job.x + 64 * b;
-      prefetch(w, 8);
+      prefetch<512>(job, b);
       __m512i inside[M][C];
       for (int m = 0; m < M; ++m)
         for (int c = 0; c < C; ++c) inside[m][c] = _mm512_setzero_si512();
@@ -245,7 +249,7 @@ struct Products {
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const char* const w = job.weights + 256 * b;
       const char* const x = job.x + 32 * b;
-      prefetch(w, 4);
+      prefetch<256>(job, b);
       __m512i inside[M][C];
       for (int m = 0; m < M; ++m)
         for (int c = 0; c < C; ++c) inside[m][c] = _mm512_setzero_si512();
@@ -302,7 +306,7 @@ void multiply(const PackedView& linear, const QuantisedRows& x, float* y, std::i
         else
           std::fill_n(sums[m], 16, 0.0f);
       }
-      const Job job{x.blocks(),     from,          from + x.blocks() * block_numbers(linear.layout),
+      const Job job{x.blocks(),     from,          from + scale_bytes(x.blocks()),
                     x.numbers(row), x.scales(row), x.sums(row)};
       multiply_some<Products>(linear.layout, job, many, sums,
                               std::make_integer_sequence<int, kRows>());
