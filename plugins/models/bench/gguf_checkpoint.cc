@@ -118,23 +118,29 @@ std::uint64_t aligned(std::uint64_t bytes) {
 }  // namespace
 
 void write_gguf(const std::string& folder, GgufType type, const std::string& path) {
-  const Keys keys = keys_of(TransformerConfig::read(folder));
+  const TransformerConfig config = TransformerConfig::read(folder);
+  const Keys keys = keys_of(config);
   const SafetensorsFile file(folder + "/model.safetensors");
   std::string infos;
   std::vector<std::pair<const TensorBytes*, GgufType>> tensors;
   std::uint64_t offset = 0;
-  for (const auto& [name, tensor] : file.tensors()) {
-    const std::string gguf = gguf_name_of_tensor(name);
-    if (gguf.empty() || tensor.type != ElementType::f32)
-      throw DataError("{}: tensor '{}' is none of a Qwen3 in f32", file.path(), name);
-    const GgufType own = tensor.shape.size() == 1 ? GgufType::f32 : type;
+  const auto add = [&](const std::string& name, const TensorBytes& tensor, GgufType own) {
     const Format format = format_of(own);
-    infos += text(gguf) + raw(static_cast<std::uint32_t>(tensor.shape.size()));
+    infos += text(name) + raw(static_cast<std::uint32_t>(tensor.shape.size()));
     for (auto size = tensor.shape.rbegin(); size != tensor.shape.rend(); ++size)
       infos += raw(static_cast<std::uint64_t>(*size));
     infos += raw(format.number) + raw(offset);
     offset = aligned(offset + tensor.bytes.size() / 4 / format.numbers * format.bytes);
     tensors.emplace_back(&tensor, own);
+  };
+  for (const auto& [name, tensor] : file.tensors()) {
+    const std::string gguf = gguf_name_of_tensor(name);
+    if (gguf.empty() || tensor.type != ElementType::f32)
+      throw DataError("{}: tensor '{}' is none of a Qwen3 in f32", file.path(), name);
+    const bool rounded = format_of(type).numbers > 1, embedding = gguf == "token_embd.weight";
+    // As run.dtype has it: a tied head is rounded, and the embedding beside it is not.
+    add(gguf, tensor, tensor.shape.size() == 1 || (embedding && rounded) ? GgufType::f32 : type);
+    if (embedding && rounded && config.tie_word_embeddings) add("output.weight", tensor, type);
   }
   std::string piece = "GGUF" + raw(std::uint32_t{3}) +
                       raw(static_cast<std::uint64_t>(tensors.size())) + raw(keys.count()) +

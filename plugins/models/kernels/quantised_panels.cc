@@ -24,11 +24,6 @@ DRAFTLAB_WIDEST std::uint32_t largest_bits(const float* x, std::int64_t count) {
   return most;
 }
 
-DRAFTLAB_WIDEST void to_whole(const float* x, float inverse, std::int64_t count, std::int16_t* to) {
-  for (std::int64_t i = 0; i < count; ++i)
-    to[i] = static_cast<std::int16_t>(static_cast<std::int32_t>(__builtin_rintf(x[i] * inverse)));
-}
-
 DRAFTLAB_WIDEST std::int32_t to_whole(const float* x, float inverse, std::int64_t count,
                                       std::int8_t* to) {
   std::int32_t sum = 0;
@@ -47,7 +42,7 @@ struct Place {
   bool high;
 };
 Place place_of(Layout layout, std::int64_t output, std::int64_t input) {
-  if (layout == Layout::q8) return {input / 2 * 32 + output * 2 + input % 2, false};
+  if (layout == Layout::q8) return {input / 4 * 64 + output * 4 + input % 4, false};
   return {input % 16 / 4 * 64 + output * 4 + input % 4, input >= 16};
 }
 
@@ -98,17 +93,16 @@ void unpack_output(Layout layout, const char* panel, std::int64_t output, std::i
 }
 
 void QuantisedRows::resize(Layout layout, std::int64_t rows, std::int64_t in) {
-  layout_ = layout;
   rows_ = rows;
   in_ = in;
   blocks_ = quantised_blocks(in);
-  numbers_.resize(rows * blocks_ * kQuantisedBlock * number_size());
+  offset_ = layout == Layout::q8 ? 128 : 8;
+  numbers_.resize(rows * blocks_ * kQuantisedBlock);
   scales_.resize(rows * blocks_);
-  sums_.resize(rows * blocks_);
+  excess_.resize(rows * blocks_);
 }
 
 void QuantisedRows::round(const float* x, std::int64_t begin, std::int64_t end) {
-  const float most_number = layout_ == Layout::q8 ? 32767 : 127;
   for (std::int64_t row = begin; row < end; ++row) {
     for (std::int64_t b = 0; b < blocks_; ++b) {
       const float* const from = x + row * in_ + b * kQuantisedBlock;
@@ -116,16 +110,13 @@ void QuantisedRows::round(const float* x, std::int64_t begin, std::int64_t end) 
                          count = std::min(kQuantisedBlock, in_ - b * kQuantisedBlock);
       const auto most = std::bit_cast<float>(largest_bits(from, count));
       const bool finite = std::isfinite(most);
-      const float inverse = finite && most > kSmallest ? most_number / most : 0;
-      scales_[at] = finite ? most / most_number : std::numeric_limits<float>::quiet_NaN();
-      char* const to = numbers_.data() + at * kQuantisedBlock * number_size();
-      if (count < kQuantisedBlock || !finite) std::memset(to, 0, kQuantisedBlock * number_size());
-      if (!finite)
-        sums_[at] = 0;
-      else if (layout_ == Layout::q8)
-        to_whole(from, inverse, count, reinterpret_cast<std::int16_t*>(to));
-      else
-        sums_[at] = 8 * to_whole(from, inverse, count, reinterpret_cast<std::int8_t*>(to));
+      const float inverse = finite && most > kSmallest ? 127 / most : 0;
+      scales_[at] = finite ? most / 127 : std::numeric_limits<float>::quiet_NaN();
+      char* const to = numbers_.data() + at * kQuantisedBlock;
+      if (count < kQuantisedBlock || !finite) std::memset(to, 0, kQuantisedBlock);
+      excess_[at] =
+          finite ? -offset_ * to_whole(from, inverse, count, reinterpret_cast<std::int8_t*>(to))
+                 : 0;
     }
   }
 }

@@ -21,10 +21,10 @@ struct Job {
   std::int64_t blocks;
   // The panel's scales and numbers.
   const char *weight_scales, *weights;
-  // The first row's numbers, scales and sums. Those of the next row follow them.
+  // The first row's numbers, scales and excess. Those of the next row follow them.
   const char* x;
   const float* scales;
-  const std::int32_t* sums;
+  const std::int32_t* excess;
 };
 
 // A panel's bytes are prefetched so many bytes before their use.
@@ -40,14 +40,12 @@ struct Products {
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const auto* const w = reinterpret_cast<const std::int8_t*>(job.weights + 512 * b);
       for (int m = 0; m < M; ++m) {
-        const char* const x = job.x + 64 * (m * job.blocks + b);
+        const auto* const x =
+            reinterpret_cast<const std::int8_t*>(job.x + 32 * (m * job.blocks + b));
         std::int32_t inside[16] = {};
-        for (int pair = 0; pair < 16; ++pair) {
-          std::int16_t two[2];
-          std::memcpy(two, x + 4 * pair, 4);
+        for (int c = 0; c < 8; ++c)
           for (int j = 0; j < 16; ++j)
-            inside[j] += w[32 * pair + 2 * j] * two[0] + w[32 * pair + 2 * j + 1] * two[1];
-        }
+            for (int i = 0; i < 4; ++i) inside[j] += w[64 * c + 4 * j + i] * x[4 * c + i];
         for (int j = 0; j < 16; ++j) {
           std::uint16_t scale;
           std::memcpy(&scale, job.weight_scales + 32 * b + 2 * j, 2);
@@ -75,7 +73,7 @@ struct Products {
         for (int j = 0; j < 16; ++j) {
           std::uint16_t scale;
           std::memcpy(&scale, job.weight_scales + 32 * b + 2 * j, 2);
-          sums[m][j] = std::fma(static_cast<float>(inside[j] - job.sums[m * job.blocks + b]),
+          sums[m][j] = std::fma(static_cast<float>(inside[j] + job.excess[m * job.blocks + b]),
                                 from_half(scale) * job.scales[m * job.blocks + b], sums[m][j]);
         }
       }
@@ -121,21 +119,26 @@ struct Products {
 
   template <int M>
   static void eight(const Job& job, float (*sums)[16]) {
+    const __m256i ones = _mm256_set1_epi16(1);
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const char* const w = job.weights + 512 * b;
-      const char* const x = job.x + 64 * b;
+      const char* const x = job.x + 32 * b;
       prefetch<512>(job, b);
       __m256i inside[M][2];
       for (int m = 0; m < M; ++m) inside[m][0] = inside[m][1] = _mm256_setzero_si256();
-#pragma GCC unroll 4
-      for (int pair = 0; pair < 16; ++pair) {
-        const auto* const at = reinterpret_cast<const __m128i*>(w + 32 * pair);
-        const __m256i first = _mm256_cvtepi8_epi16(_mm_loadu_si128(at)),
-                      second = _mm256_cvtepi8_epi16(_mm_loadu_si128(at + 1));
-        for (int m = 0; m < M; ++m) {
-          const __m256i two = broadcast(x + 64 * m * job.blocks + 4 * pair);
-          inside[m][0] = _mm256_add_epi32(inside[m][0], _mm256_madd_epi16(first, two));
-          inside[m][1] = _mm256_add_epi32(inside[m][1], _mm256_madd_epi16(second, two));
+      for (int c = 0; c < 8; ++c) {
+#pragma GCC unroll 2
+        for (int half = 0; half < 2; ++half) {
+          const __m256i weights =
+              _mm256_loadu_si256(reinterpret_cast<const __m256i*>(w + 64 * c + 32 * half));
+          // One factor must not be negative: the weight gives the other its sign.
+          const __m256i sizes = _mm256_abs_epi8(weights);
+          for (int m = 0; m < M; ++m) {
+            const __m256i inputs =
+                _mm256_sign_epi8(broadcast(x + 32 * m * job.blocks + 4 * c), weights);
+            inside[m][half] = _mm256_add_epi32(
+                inside[m][half], _mm256_madd_epi16(_mm256_maddubs_epi16(sizes, inputs), ones));
+          }
         }
       }
       for (int half = 0; half < 2; ++half) {
@@ -177,8 +180,8 @@ struct Products {
       for (int half = 0; half < 2; ++half) {
         const __m256 weight_scales = half_scales(job.weight_scales + 32 * b + 16 * half);
         for (int m = 0; m < M; ++m)
-          add_block(_mm256_sub_epi32(_mm256_madd_epi16(inside[m][half], ones),
-                                     _mm256_set1_epi32(job.sums[m * job.blocks + b])),
+          add_block(_mm256_add_epi32(_mm256_madd_epi16(inside[m][half], ones),
+                                     _mm256_set1_epi32(job.excess[m * job.blocks + b])),
                     weight_scales, job.scales[m * job.blocks + b], sums[m] + 8 * half);
       }
     }
@@ -198,10 +201,10 @@ inline __m512i broadcast(const char* from) {
   return _mm512_set1_epi32(bits);
 }
 
-inline void add_block(__m512i inside, __m512 weight_scales, float scale, float* sums) {
+// Returns a row's sums with what a block adds to them.
+inline __m512 add_block(__m512i inside, __m512 weight_scales, float scale, __m512 sums) {
   const __m512 factor = _mm512_mul_ps(weight_scales, _mm512_set1_ps(scale));
-  _mm512_storeu_ps(sums,
-                   _mm512_fmadd_ps(_mm512_cvtepi32_ps(inside), factor, _mm512_loadu_ps(sums)));
+  return _mm512_fmadd_ps(_mm512_cvtepi32_ps(inside), factor, sums);
 }
 
 inline __m512 half_scales(const char* from) {
@@ -214,45 +217,59 @@ constexpr int kChains = M == 1   ? 4
                         : M <= 3 ? 2
                                  : 1;
 
+// Begins the sums of a block.
+template <int M, int C>
+inline void start_sums(const Job& job, std::int64_t block, __m512i (&inside)[M][C]) {
+  for (int m = 0; m < M; ++m) {
+    inside[m][0] = _mm512_set1_epi32(job.excess[m * job.blocks + block]);
+    for (int c = 1; c < C; ++c) inside[m][c] = _mm512_setzero_si512();
+  }
+}
+
 struct Products {
   static constexpr int kRows = 8;
 
   template <int M>
   static void eight(const Job& job, float (*sums)[16]) {
     constexpr int C = kChains<M>;
+    // Added to a weight, this makes it a number in [0, 255].
+    const __m512i sign = _mm512_set1_epi8(-128);
+    __m512 totals[M];
+    for (int m = 0; m < M; ++m) totals[m] = _mm512_loadu_ps(sums[m]);
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const char* const w = job.weights + 512 * b;
-      const char* const x = job.x + 64 * b;
+      const char* const x = job.x + 32 * b;
       prefetch<512>(job, b);
       __m512i inside[M][C];
-      for (int m = 0; m < M; ++m)
-        for (int c = 0; c < C; ++c) inside[m][c] = _mm512_setzero_si512();
-      for (int pair = 0; pair < 16; ++pair) {
-        const __m512i weights = _mm512_cvtepi8_epi16(
-            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(w + 32 * pair)));
+      start_sums(job, b, inside);
+      for (int c = 0; c < 8; ++c) {
+        const __m512i weights = _mm512_xor_si512(_mm512_loadu_si512(w + 64 * c), sign);
         for (int m = 0; m < M; ++m)
-          inside[m][pair % C] = _mm512_dpwssd_epi32(inside[m][pair % C], weights,
-                                                    broadcast(x + 64 * m * job.blocks + 4 * pair));
+          inside[m][c % C] = _mm512_dpbusd_epi32(inside[m][c % C], weights,
+                                                 broadcast(x + 32 * m * job.blocks + 4 * c));
       }
       const __m512 weight_scales = half_scales(job.weight_scales + 32 * b);
       for (int m = 0; m < M; ++m) {
         for (int c = 1; c < C; ++c) inside[m][0] = _mm512_add_epi32(inside[m][0], inside[m][c]);
-        add_block(inside[m][0], weight_scales, job.scales[m * job.blocks + b], sums[m]);
+        totals[m] =
+            add_block(inside[m][0], weight_scales, job.scales[m * job.blocks + b], totals[m]);
       }
     }
+    for (int m = 0; m < M; ++m) _mm512_storeu_ps(sums[m], totals[m]);
   }
 
   template <int M>
   static void four(const Job& job, float (*sums)[16]) {
     constexpr int C = kChains<M>;
     const __m512i low_half = _mm512_set1_epi8(15);
+    __m512 totals[M];
+    for (int m = 0; m < M; ++m) totals[m] = _mm512_loadu_ps(sums[m]);
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const char* const w = job.weights + 256 * b;
       const char* const x = job.x + 32 * b;
       prefetch<256>(job, b);
       __m512i inside[M][C];
-      for (int m = 0; m < M; ++m)
-        for (int c = 0; c < C; ++c) inside[m][c] = _mm512_setzero_si512();
+      start_sums(job, b, inside);
       for (int c = 0; c < 4; ++c) {
         const __m512i both = _mm512_loadu_si512(w + 64 * c);
         const __m512i low = _mm512_and_si512(both, low_half),
@@ -267,10 +284,11 @@ struct Products {
       const __m512 weight_scales = half_scales(job.weight_scales + 32 * b);
       for (int m = 0; m < M; ++m) {
         for (int c = 1; c < C; ++c) inside[m][0] = _mm512_add_epi32(inside[m][0], inside[m][c]);
-        add_block(_mm512_sub_epi32(inside[m][0], _mm512_set1_epi32(job.sums[m * job.blocks + b])),
-                  weight_scales, job.scales[m * job.blocks + b], sums[m]);
+        totals[m] =
+            add_block(inside[m][0], weight_scales, job.scales[m * job.blocks + b], totals[m]);
       }
     }
+    for (int m = 0; m < M; ++m) _mm512_storeu_ps(sums[m], totals[m]);
   }
 };
 
@@ -307,7 +325,7 @@ void multiply(const PackedView& linear, const QuantisedRows& x, float* y, std::i
           std::fill_n(sums[m], 16, 0.0f);
       }
       const Job job{x.blocks(),     from,          from + scale_bytes(x.blocks()),
-                    x.numbers(row), x.scales(row), x.sums(row)};
+                    x.numbers(row), x.scales(row), x.excess(row)};
       multiply_some<Products>(linear.layout, job, many, sums,
                               std::make_integer_sequence<int, kRows>());
       for (std::int64_t m = 0; m < many; ++m)
