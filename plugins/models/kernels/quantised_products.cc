@@ -1,6 +1,7 @@
 #include "plugins/models/kernels/quantised_products.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -16,10 +17,13 @@
 namespace draftlab {
 namespace {
 
-// The product of a few rows with one panel. Sums over all blocks stand in sums[row][16].
+// The product of M rows with P neighbouring panels. Sums over all blocks stand in
+// sums[row P + panel][16].
 struct Job {
   std::int64_t blocks;
-  // The panel's scales and numbers.
+  // The bytes from one panel to the next.
+  std::int64_t stride;
+  // The first panel's scales and numbers.
   const char *weight_scales, *weights;
   // The first row's numbers, scales and excess. Those of the next row follow them.
   const char* x;
@@ -27,15 +31,14 @@ struct Job {
   const std::int32_t* excess;
 };
 
-// A panel's bytes are prefetched so many bytes before their use.
-constexpr std::int64_t kAhead = 4096;
-
 namespace plain {
 
 struct Products {
   static constexpr int kRows = 4;
-
   template <int M>
+  static constexpr int kPanels = 1;
+
+  template <int M, int P>
   static void eight(const Job& job, float (*sums)[16]) {
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const auto* const w = reinterpret_cast<const std::int8_t*>(job.weights + 512 * b);
@@ -56,7 +59,7 @@ struct Products {
     }
   }
 
-  template <int M>
+  template <int M, int P>
   static void four(const Job& job, float (*sums)[16]) {
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const auto* const w = reinterpret_cast<const std::uint8_t*>(job.weights + 256 * b);
@@ -83,13 +86,15 @@ struct Products {
 
 }  // namespace plain
 
-// Prefetches a block's share of what follows, scales included, into the second-level cache: more
-// can be on its way there than to the first level.
-template <int kBytes>
+// Prefetches what the next panels have in the place of a block of kBytes and its scales, into the
+// second-level cache: more can be on its way there than to the first.
+template <int kBytes, int P>
 inline void prefetch(const Job& job, std::int64_t block) {
-  const char* const from = job.weight_scales + kAhead + block * (kBytes + 32);
+  for (int p = P; p < 2 * P; ++p) {
+    const char* const from = job.weight_scales + p * job.stride + block * (kBytes + 32);
 #pragma GCC unroll 9
-  for (int at = 0; at < kBytes + 32; at += 64) __builtin_prefetch(from + at, 0, 2);
+    for (int at = 0; at < kBytes + 32; at += 64) __builtin_prefetch(from + at, 0, 2);
+  }
 }
 
 #if defined(__x86_64__)
@@ -116,14 +121,16 @@ inline __m256 half_scales(const char* from) {
 
 struct Products {
   static constexpr int kRows = 4;
-
   template <int M>
+  static constexpr int kPanels = 1;
+
+  template <int M, int P>
   static void eight(const Job& job, float (*sums)[16]) {
     const __m256i ones = _mm256_set1_epi16(1);
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const char* const w = job.weights + 512 * b;
       const char* const x = job.x + 32 * b;
-      prefetch<512>(job, b);
+      prefetch<512, P>(job, b);
       __m256i inside[M][2];
       for (int m = 0; m < M; ++m) inside[m][0] = inside[m][1] = _mm256_setzero_si256();
       for (int c = 0; c < 8; ++c) {
@@ -150,13 +157,13 @@ struct Products {
     }
   }
 
-  template <int M>
+  template <int M, int P>
   static void four(const Job& job, float (*sums)[16]) {
     const __m256i low_half = _mm256_set1_epi8(15), ones = _mm256_set1_epi16(1);
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const char* const w = job.weights + 256 * b;
       const char* const x = job.x + 32 * b;
-      prefetch<256>(job, b);
+      prefetch<256, P>(job, b);
       // Sixteen products of at most 15 * 127 fit into sixteen bits.
       __m256i inside[M][2];
       for (int m = 0; m < M; ++m) inside[m][0] = inside[m][1] = _mm256_setzero_si256();
@@ -201,94 +208,83 @@ inline __m512i broadcast(const char* from) {
   return _mm512_set1_epi32(bits);
 }
 
-// Returns a row's sums with what a block adds to them.
-inline __m512 add_block(__m512i inside, __m512 weight_scales, float scale, __m512 sums) {
-  const __m512 factor = _mm512_mul_ps(weight_scales, _mm512_set1_ps(scale));
-  return _mm512_fmadd_ps(_mm512_cvtepi32_ps(inside), factor, sums);
-}
-
 inline __m512 half_scales(const char* from) {
   return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
 }
 
-// With few rows a sum is kept in several chains, because each addition waits for the one before it.
-template <int M>
-constexpr int kChains = M == 1   ? 4
-                        : M <= 3 ? 2
-                                 : 1;
-
-// Begins the sums of a block.
-template <int M, int C>
-inline void start_sums(const Job& job, std::int64_t block, __m512i (&inside)[M][C]) {
-  for (int m = 0; m < M; ++m) {
-    inside[m][0] = _mm512_set1_epi32(job.excess[m * job.blocks + block]);
-    for (int c = 1; c < C; ++c) inside[m][c] = _mm512_setzero_si512();
-  }
-}
-
 struct Products {
   static constexpr int kRows = 8;
-
+  // A single row reads several panels at once, because each addition waits for the one before it.
   template <int M>
+  static constexpr int kPanels = M == 1 ? 4 : 1;
+
+  // Begins the sums of a block, adds what `add` does to them, and adds all to the totals.
+  template <int M, int P, class Add>
+  static void one_block(const Job& job, std::int64_t b, __m512 (&totals)[M][P], const Add& add) {
+    __m512i inside[M][P];
+    for (int m = 0; m < M; ++m)
+      for (int p = 0; p < P; ++p) inside[m][p] = _mm512_set1_epi32(job.excess[m * job.blocks + b]);
+    add(inside);
+    for (int p = 0; p < P; ++p) {
+      const __m512 weight_scales = half_scales(job.weight_scales + p * job.stride + 32 * b);
+      for (int m = 0; m < M; ++m) {
+        const __m512 factor =
+            _mm512_mul_ps(weight_scales, _mm512_set1_ps(job.scales[m * job.blocks + b]));
+        totals[m][p] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(inside[m][p]), factor, totals[m][p]);
+      }
+    }
+  }
+
+  template <int M, int P>
   static void eight(const Job& job, float (*sums)[16]) {
-    constexpr int C = kChains<M>;
     // Added to a weight, this makes it a number in [0, 255].
     const __m512i sign = _mm512_set1_epi8(-128);
-    __m512 totals[M];
-    for (int m = 0; m < M; ++m) totals[m] = _mm512_loadu_ps(sums[m]);
+    __m512 totals[M][P];
+    for (int i = 0; i < M * P; ++i) totals[i / P][i % P] = _mm512_loadu_ps(sums[i]);
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const char* const w = job.weights + 512 * b;
       const char* const x = job.x + 32 * b;
-      prefetch<512>(job, b);
-      __m512i inside[M][C];
-      start_sums(job, b, inside);
-      for (int c = 0; c < 8; ++c) {
-        const __m512i weights = _mm512_xor_si512(_mm512_loadu_si512(w + 64 * c), sign);
-        for (int m = 0; m < M; ++m)
-          inside[m][c % C] = _mm512_dpbusd_epi32(inside[m][c % C], weights,
+      prefetch<512, P>(job, b);
+      one_block(job, b, totals, [&](__m512i(&inside)[M][P]) {
+        for (int c = 0; c < 8; ++c) {
+          for (int p = 0; p < P; ++p) {
+            const __m512i weights =
+                _mm512_xor_si512(_mm512_loadu_si512(w + p * job.stride + 64 * c), sign);
+            for (int m = 0; m < M; ++m)
+              inside[m][p] = _mm512_dpbusd_epi32(inside[m][p], weights,
                                                  broadcast(x + 32 * m * job.blocks + 4 * c));
-      }
-      const __m512 weight_scales = half_scales(job.weight_scales + 32 * b);
-      for (int m = 0; m < M; ++m) {
-        for (int c = 1; c < C; ++c) inside[m][0] = _mm512_add_epi32(inside[m][0], inside[m][c]);
-        totals[m] =
-            add_block(inside[m][0], weight_scales, job.scales[m * job.blocks + b], totals[m]);
-      }
+          }
+        }
+      });
     }
-    for (int m = 0; m < M; ++m) _mm512_storeu_ps(sums[m], totals[m]);
+    for (int i = 0; i < M * P; ++i) _mm512_storeu_ps(sums[i], totals[i / P][i % P]);
   }
 
-  template <int M>
+  template <int M, int P>
   static void four(const Job& job, float (*sums)[16]) {
-    constexpr int C = kChains<M>;
     const __m512i low_half = _mm512_set1_epi8(15);
-    __m512 totals[M];
-    for (int m = 0; m < M; ++m) totals[m] = _mm512_loadu_ps(sums[m]);
+    __m512 totals[M][P];
+    for (int i = 0; i < M * P; ++i) totals[i / P][i % P] = _mm512_loadu_ps(sums[i]);
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const char* const w = job.weights + 256 * b;
       const char* const x = job.x + 32 * b;
-      prefetch<256>(job, b);
-      __m512i inside[M][C];
-      start_sums(job, b, inside);
-      for (int c = 0; c < 4; ++c) {
-        const __m512i both = _mm512_loadu_si512(w + 64 * c);
-        const __m512i low = _mm512_and_si512(both, low_half),
-                      high = _mm512_and_si512(_mm512_srli_epi16(both, 4), low_half);
-        for (int m = 0; m < M; ++m) {
-          const char* const at = x + 32 * m * job.blocks + 4 * c;
-          __m512i &first = inside[m][2 * c % C], &second = inside[m][(2 * c + 1) % C];
-          first = _mm512_dpbusd_epi32(first, low, broadcast(at));
-          second = _mm512_dpbusd_epi32(second, high, broadcast(at + 16));
+      prefetch<256, P>(job, b);
+      one_block(job, b, totals, [&](__m512i(&inside)[M][P]) {
+        for (int c = 0; c < 4; ++c) {
+          for (int p = 0; p < P; ++p) {
+            const __m512i both = _mm512_loadu_si512(w + p * job.stride + 64 * c);
+            const __m512i low = _mm512_and_si512(both, low_half),
+                          high = _mm512_and_si512(_mm512_srli_epi16(both, 4), low_half);
+            for (int m = 0; m < M; ++m) {
+              const char* const at = x + 32 * m * job.blocks + 4 * c;
+              inside[m][p] = _mm512_dpbusd_epi32(inside[m][p], low, broadcast(at));
+              inside[m][p] = _mm512_dpbusd_epi32(inside[m][p], high, broadcast(at + 16));
+            }
+          }
         }
-      }
-      const __m512 weight_scales = half_scales(job.weight_scales + 32 * b);
-      for (int m = 0; m < M; ++m) {
-        for (int c = 1; c < C; ++c) inside[m][0] = _mm512_add_epi32(inside[m][0], inside[m][c]);
-        totals[m] =
-            add_block(inside[m][0], weight_scales, job.scales[m * job.blocks + b], totals[m]);
-      }
+      });
     }
-    for (int m = 0; m < M; ++m) _mm512_storeu_ps(sums[m], totals[m]);
+    for (int i = 0; i < M * P; ++i) _mm512_storeu_ps(sums[i], totals[i / P][i % P]);
   }
 };
 
@@ -298,39 +294,54 @@ struct Products {
 
 using Some = void (*)(const Job&, float (*)[16]);
 
+// What multiplies so many rows, in each layout: with several panels, and with one.
+struct Few {
+  int panels;
+  Some eight, four, eight_alone, four_alone;
+};
 template <class Products, int... M>
-void multiply_some(Layout layout, const Job& job, std::int64_t rows, float (*sums)[16],
-                   std::integer_sequence<int, M...>) {
-  constexpr Some kEight[] = {Products::template eight<M + 1>...},
-                 kFour[] = {Products::template four<M + 1>...};
-  (layout == Layout::q8 ? kEight : kFour)[rows - 1](job, sums);
+constexpr std::array<Few, sizeof...(M)> few(std::integer_sequence<int, M...>) {
+  return {Few{Products::template kPanels<M + 1>,
+              Products::template eight<M + 1, Products::template kPanels<M + 1>>,
+              Products::template four<M + 1, Products::template kPanels<M + 1>>,
+              Products::template eight<M + 1, 1>, Products::template four<M + 1, 1>}...};
 }
 
-// A panel is read once for each group of up to kRows rows; groups are as equal as they can be.
+// Panels are read once for each group of up to kRows rows; groups are as equal as they can be.
 template <class Products>
 void multiply(const PackedView& linear, const QuantisedRows& x, float* y, std::int64_t begin,
               std::int64_t end) {
-  constexpr int kRows = Products::kRows;
+  constexpr int kRows = Products::kRows, kMost = 8;
+  static constexpr auto kFew = few<Products>(std::make_integer_sequence<int, kRows>());
   const std::int64_t rows = x.rows(), groups = (rows + kRows - 1) / kRows;
-  alignas(64) float sums[kRows][16];
-  for (std::int64_t panel = begin; panel < end; ++panel) {
+  const bool q8 = linear.layout == Layout::q8;
+  alignas(64) float sums[kMost][16];
+  for (std::int64_t panel = begin; panel < end;) {
+    const std::int64_t wanted = kFew[(rows + groups - 1) / groups - 1].panels,
+                       panels = panel + wanted <= end ? wanted : 1;
     const char* const from = static_cast<const char*>(linear.panels) + panel * linear.stride;
-    const std::int64_t first = 16 * panel, count = std::min<std::int64_t>(16, linear.out - first);
     for (std::int64_t group = 0; group < groups; ++group) {
       const std::int64_t row = rows * group / groups, many = rows * (group + 1) / groups - row;
-      for (std::int64_t m = 0; m < many; ++m) {
+      for (std::int64_t i = 0; i < many * panels; ++i) {
         if (linear.bias)
-          std::copy_n(linear.bias + first, 16, sums[m]);
+          std::copy_n(linear.bias + 16 * (panel + i % panels), 16, sums[i]);
         else
-          std::fill_n(sums[m], 16, 0.0f);
+          std::fill_n(sums[i], 16, 0.0f);
       }
-      const Job job{x.blocks(),     from,          from + scale_bytes(x.blocks()),
+      const Job job{x.blocks(),     linear.stride, from,         from + scale_bytes(x.blocks()),
                     x.numbers(row), x.scales(row), x.excess(row)};
-      multiply_some<Products>(linear.layout, job, many, sums,
-                              std::make_integer_sequence<int, kRows>());
-      for (std::int64_t m = 0; m < many; ++m)
-        std::copy_n(sums[m], count, y + (row + m) * linear.out + first);
+      const Few& own = kFew[many - 1];
+      if (panels > 1)
+        (q8 ? own.eight : own.four)(job, sums);
+      else
+        (q8 ? own.eight_alone : own.four_alone)(job, sums);
+      for (std::int64_t i = 0; i < many * panels; ++i) {
+        const std::int64_t first = 16 * (panel + i % panels);
+        std::copy_n(sums[i], std::min<std::int64_t>(16, linear.out - first),
+                    y + (row + i / panels) * linear.out + first);
+      }
     }
+    panel += panels;
   }
 }
 
