@@ -36,8 +36,7 @@ template <class Function>
 void find(void* library, const std::string& path, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, name));
   if (!function)
-    throw ConfigError("--bench.llama {} has no function {}; llama.cpp {} is known", path, name,
-                      "0.5");
+    throw ConfigError("--bench.llama {} has no function {}, which llama.cpp 0.5 has", path, name);
 }
 
 }  // namespace
