@@ -100,6 +100,10 @@ expect 0 "even-steps" --plugin "$modules/libtest_verifies_even_steps.so" list
 expect 0 "Verify one step in so many." describe even-steps --plugin \
   "$modules/libtest_verifies_even_steps.so"
 expect 78 "draftlab-plugin-0/old" list --plugin "$modules/libtest_old_interface.so"
+expect 78 "--bench.llama $folder/libllama.so cannot be loaded:" bench rows --bench.llama \
+  "$folder/libllama.so"
+expect 78 "libtest_old_interface.so has no function llama_version" bench rows --bench.llama \
+  "$modules/libtest_old_interface.so"
 # What standard output does not take is an error.
 for words in "list" "describe drafter.self" "check $folder/good.ini" "--version"; do
   "$program" $words > /dev/full 2> "$folder/said"

@@ -20,15 +20,47 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // A difference of two distributions below this is rounding.
 constexpr double kRounding = 1e-13;
 
+// Of a vocabulary of fewer tokens all probabilities are computed when one is asked for, and of a
+// larger one when more than so many are.
+constexpr Eigen::Index kLarge = 4096;
+constexpr int kFewTokens = 4;
+
+// Returns the token at which the sum of p passes u, summing stretches of p first, which is faster
+// than token by token. Where another order of summing could give another token, it returns
+// kNoToken.
+Token passes(const Eigen::ArrayXd& p, double u) {
+  constexpr Eigen::Index kStretch = 512;
+  constexpr double kMargin = 1e-9;
+  double sum = 0;
+  for (Eigen::Index first = 0; first < p.size(); first += kStretch) {
+    const Eigen::Index end = std::min(first + kStretch, p.size());
+    const double after = sum + p.segment(first, end - first).sum();
+    if (after < u - kMargin) {
+      sum = after;
+      continue;
+    }
+    for (Eigen::Index token = first; token < end && sum < u - kMargin; ++token) {
+      sum += p[token];
+      if (sum > u + kMargin) return static_cast<Token>(token);
+    }
+    return kNoToken;
+  }
+  return kNoToken;
+}
+
 }  // namespace
 
 struct Distribution::State {
-  // Logits are kept until the first question about a probability, then normalised once.
+  // Logits are kept until a probability is asked for.
   std::shared_ptr<const void> owner;
   std::span<const float> logits;
   Token excluded = kNoToken;
-  double log_normaliser = 0;  // The logarithm of the sum of exp(logit).
-  bool normalised = false;
+  bool summed = false;
+  // The largest logit, the sum of exp(logit - largest), and the logarithm of that of exp(logit).
+  double largest = 0, sum = 0, log_normaliser = 0;
+  // Probabilities asked for one by one.
+  int asked = 0;
+  // All probabilities; empty until they are needed.
   Eigen::ArrayXd p;
 
   struct Summary {
@@ -38,39 +70,66 @@ struct Distribution::State {
   Summary summary;
   bool summarised = false;
 
-  const Eigen::ArrayXd& normalise() {
-    if (normalised) return p;
-    const auto size = static_cast<Eigen::Index>(logits.size());
-    const Eigen::Map<const Eigen::ArrayXf> x(logits.data(), size);
-    // The excluded token is left out of the maximum and of the sum. If it were subtracted from
-    // them, a leading one would leave nothing.
-    const Eigen::Index before = excluded == kNoToken ? size : excluded,
-                       after = std::min(before + 1, size);
-    double largest = -kInfinity;
-    if (before > 0) largest = x.head(before).maxCoeff();
-    if (after < size) largest = std::max<double>(largest, x.tail(size - after).maxCoeff());
+  // The logits before the excluded token and those after it. If it were subtracted from their sum,
+  // a leading one would leave nothing.
+  std::span<const float> before() const {
+    return excluded == kNoToken ? logits : logits.first(static_cast<std::size_t>(excluded));
+  }
+  std::span<const float> after() const {
+    return logits.subspan(std::min(before().size() + 1, logits.size()));
+  }
+
+  // Sums the exponentials, and writes them to `to` unless it is null.
+  void add_up(double* to) {
+    const std::span<const float> parts[] = {before(), after()};
+    largest = -kInfinity;
+    for (const std::span<const float> part : parts) {
+      if (part.empty()) continue;
+      const Eigen::Map<const Eigen::ArrayXf> x(part.data(), static_cast<Eigen::Index>(part.size()));
+      largest = std::max<double>(largest, x.maxCoeff());
+    }
     if (!std::isfinite(largest))
       throw DataError("a model answered with logits that are not finite");
-    p.resize(size);
-    double sum = exponentials(logits.data(), largest, p.data(), before);
-    if (before < size) p[before] = 0;
-    sum += exponentials(logits.data() + after, largest, p.data() + after, size - after);
+    sum = 0;
+    for (const std::span<const float> part : parts) {
+      const auto size = static_cast<std::int64_t>(part.size());
+      sum += to ? exponentials(part.data(), largest, to + (part.data() - logits.data()), size)
+                : exponential_sum(part.data(), largest, size);
+    }
     if (!std::isfinite(sum)) throw DataError("a model answered with logits that are not finite");
-    p *= 1 / sum;
     log_normaliser = largest + std::log(sum);
-    normalised = true;
+    summed = true;
+  }
+
+  const Eigen::ArrayXd& all() {
+    if (p.size() > 0) return p;
+    Eigen::ArrayXd numbers(static_cast<Eigen::Index>(logits.size()));
+    if (excluded != kNoToken) numbers[excluded] = 0;
+    add_up(numbers.data());
+    p = std::move(numbers);
+    p *= 1 / sum;
     return p;
   }
 
+  double probability(Token token) {
+    if (p.size() == 0 && (std::ssize(logits) < kLarge || ++asked > kFewTokens)) all();
+    if (p.size() > 0) return p[token];
+    if (!summed) add_up(nullptr);
+    if (token == excluded) return 0;
+    const std::span<const float> part = token < std::ssize(before()) ? before() : after();
+    return exponential_at(part.data(), largest, std::ssize(part), &logits[token] - part.data()) *
+           (1 / sum);
+  }
+
   double log_probability(Token token) {
-    normalise();
-    if (p[token] == 0) return -kInfinity;
-    return logits.empty() ? std::log(p[token]) : logits[token] - log_normaliser;
+    const double mass = probability(token);
+    if (mass == 0) return -kInfinity;
+    return logits.empty() ? std::log(mass) : logits[token] - log_normaliser;
   }
 
   const Summary& summarise() {
     if (summarised) return summary;
-    normalise();
+    all();
     // Without logits the entropy is summed from the probabilities themselves.
     const std::vector<float> none(logits.empty() ? static_cast<std::size_t>(p.size()) : 0);
     const Moments all = moments(p.data(), logits.empty() ? none.data() : logits.data(), p.size());
@@ -97,7 +156,6 @@ Distribution::Distribution(Eigen::ArrayXd weights) : state_(std::make_shared<Sta
     throw Fault("weights of a distribution must be non-negative with a positive sum, which is {:f}",
                 sum);
   state_->p = weights / sum;
-  state_->normalised = true;
 }
 
 Distribution Distribution::point(Token token, int size) {
@@ -122,13 +180,13 @@ Distribution Distribution::from_logits(std::shared_ptr<const void> owner,
 
 int Distribution::size() const {
   if (!state_) return 0;
-  return static_cast<int>(state_->normalised ? static_cast<std::size_t>(state_->p.size())
-                                             : state_->logits.size());
+  return static_cast<int>(
+      state_->logits.empty() ? state_->p.size() : static_cast<Eigen::Index>(state_->logits.size()));
 }
 
-double Distribution::probability(Token token) const { return state_->normalise()[token]; }
+double Distribution::probability(Token token) const { return state_->probability(token); }
 double Distribution::log_probability(Token token) const { return state_->log_probability(token); }
-const Eigen::ArrayXd& Distribution::probabilities() const { return state_->normalise(); }
+const Eigen::ArrayXd& Distribution::probabilities() const { return state_->all(); }
 
 Token Distribution::argmax() const { return state_->summarise().argmax; }
 std::vector<Token> Distribution::best(int count) const {
@@ -148,6 +206,8 @@ double Distribution::renyi2() const { return state_->summarise().renyi2; }
 
 Token Distribution::quantile(double u) const {
   const Eigen::ArrayXd& p = probabilities();
+  if (p.size() >= kLarge)
+    if (const Token token = passes(p, u); token != kNoToken) return token;
   double cumulative = 0;
   // The last token of positive probability, which u takes when rounding left the sum below it.
   Token last = 0;

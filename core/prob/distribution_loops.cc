@@ -77,6 +77,7 @@ DRAFTLAB_INLINE void exponential(const Number& x, Number& result) {
   result = nothing ? Number{} : e * power;
 }
 
+// Without a `p` the exponentials are only summed.
 template <class Vector>
 DRAFTLAB_INLINE double exponentials_of(const float* x, double largest, double* p,
                                        std::int64_t size) {
@@ -89,14 +90,16 @@ DRAFTLAB_INLINE double exponentials_of(const float* x, double largest, double* p
       load<Vector>(x + at, some);
       some -= largest;
       exponential<typename Vector::Bits>(some, some);
-      *reinterpret_cast<typename Vector::Numbers*>(p + at) = some;
+      if (p) *reinterpret_cast<typename Vector::Numbers*>(p + at) = some;
       sums[v] += some;
     }
   }
   double sum = sum_of<Vector>(sums);
   for (; i < size; ++i) {
-    exponential<std::uint64_t>(x[i] - largest, p[i]);
-    sum += p[i];
+    double one;
+    exponential<std::uint64_t>(x[i] - largest, one);
+    if (p) p[i] = one;
+    sum += one;
   }
   return sum;
 }
@@ -188,6 +191,18 @@ const Loops& loops() {
 
 double exponentials(const float* x, double largest, double* p, std::int64_t size) {
   return loops().exponentials(x, largest, p, size);
+}
+
+double exponential_sum(const float* x, double largest, std::int64_t size) {
+  return loops().exponentials(x, largest, nullptr, size);
+}
+
+double exponential_at(const float* x, double largest, std::int64_t size, std::int64_t index) {
+  // The numbers that are computed together with it, which may be in other operations than alone.
+  double some[kLanes];
+  const std::int64_t first = index / kLanes * kLanes;
+  loops().exponentials(x + first, largest, some, std::min(kLanes, size - first));
+  return some[index - first];
 }
 
 Moments moments(const double* p, const float* x, std::int64_t size) {

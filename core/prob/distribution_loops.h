@@ -7,6 +7,10 @@ namespace draftlab {
 
 // Computes p = exp(x - largest) and returns the sum.
 double exponentials(const float* x, double largest, double* p, std::int64_t size);
+// Returns the same sum, bit for bit, and keeps none of the exponentials.
+double exponential_sum(const float* x, double largest, std::int64_t size);
+// Returns the number `index` of the same exponentials, bit for bit.
+double exponential_at(const float* x, double largest, std::int64_t size, std::int64_t index);
 
 // Holds the largest and the second largest of p, the sum of squares, and the sum of p x where p is
 // positive (x may be -inf elsewhere).

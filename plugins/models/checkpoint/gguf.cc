@@ -101,6 +101,21 @@ float f16(const std::byte* from) {
   return from_half(bits);
 }
 
+// What tensors are called in GGUF and in Hugging Face's checkpoints: whole names, and the parts
+// between the number of a layer and "weight" or "bias".
+constexpr std::pair<const char*, const char*> kWhole[] = {
+    {"token_embd.weight", "model.embed_tokens.weight"},
+    {"output_norm.weight", "model.norm.weight"},
+    {"output.weight", "lm_head.weight"}};
+constexpr std::pair<const char*, const char*> kOfLayer[] = {
+    {"attn_norm", "input_layernorm"},    {"ffn_norm", "post_attention_layernorm"},
+    {"attn_q", "self_attn.q_proj"},      {"attn_k", "self_attn.k_proj"},
+    {"attn_v", "self_attn.v_proj"},      {"attn_output", "self_attn.o_proj"},
+    {"attn_q_norm", "self_attn.q_norm"}, {"attn_k_norm", "self_attn.k_norm"},
+    {"ffn_gate", "mlp.gate_proj"},       {"ffn_up", "mlp.up_proj"},
+    {"ffn_down", "mlp.down_proj"}};
+const std::string kLayers = "model.layers.";
+
 }  // namespace
 
 GgufFile::GgufFile(const std::string& path)
@@ -212,17 +227,6 @@ void GgufFile::check_overlaps() const {
 bool is_gguf(const std::string& path) { return path.ends_with(".gguf"); }
 
 std::string name_of_gguf_tensor(const std::string& name) {
-  static constexpr std::pair<const char*, const char*> kWhole[] = {
-      {"token_embd.weight", "model.embed_tokens.weight"},
-      {"output_norm.weight", "model.norm.weight"},
-      {"output.weight", "lm_head.weight"}};
-  static constexpr std::pair<const char*, const char*> kOfLayer[] = {
-      {"attn_norm", "input_layernorm"},    {"ffn_norm", "post_attention_layernorm"},
-      {"attn_q", "self_attn.q_proj"},      {"attn_k", "self_attn.k_proj"},
-      {"attn_v", "self_attn.v_proj"},      {"attn_output", "self_attn.o_proj"},
-      {"attn_q_norm", "self_attn.q_norm"}, {"attn_k_norm", "self_attn.k_norm"},
-      {"ffn_gate", "mlp.gate_proj"},       {"ffn_up", "mlp.up_proj"},
-      {"ffn_down", "mlp.down_proj"}};
   for (const auto& [gguf, own] : kWhole)
     if (name == gguf) return own;
   if (!name.starts_with("blk.")) return "";
@@ -230,7 +234,20 @@ std::string name_of_gguf_tensor(const std::string& name) {
   if (dot == std::string::npos || last <= dot) return "";
   const std::string layer = name.substr(4, dot - 4), part = name.substr(dot + 1, last - dot - 1);
   for (const auto& [gguf, own] : kOfLayer)
-    if (part == gguf) return "model.layers." + layer + "." + own + name.substr(last);
+    if (part == gguf) return kLayers + layer + "." + own + name.substr(last);
+  return "";
+}
+
+std::string gguf_name_of_tensor(const std::string& name) {
+  for (const auto& [gguf, own] : kWhole)
+    if (name == own) return gguf;
+  if (!name.starts_with(kLayers)) return "";
+  const std::size_t dot = name.find('.', kLayers.size()), last = name.rfind('.');
+  if (dot == std::string::npos || last <= dot) return "";
+  const std::string layer = name.substr(kLayers.size(), dot - kLayers.size()),
+                    part = name.substr(dot + 1, last - dot - 1);
+  for (const auto& [gguf, own] : kOfLayer)
+    if (part == own) return "blk." + layer + "." + gguf + name.substr(last);
   return "";
 }
 

@@ -52,6 +52,9 @@ bool is_gguf(const std::string& path);
 // Returns the name in Hugging Face's checkpoints of the tensor that GGUF calls `name`, and an empty
 // text where a transformer of Qwen's kind has no such tensor.
 std::string name_of_gguf_tensor(const std::string& name);
+// Returns the name in GGUF of the tensor that Hugging Face's checkpoints call `name`, or an empty
+// text.
+std::string gguf_name_of_tensor(const std::string& name);
 
 // Writes the tensor's numbers, as many as its shape says.
 void decode(const GgufTensor& tensor, float* to);

@@ -125,8 +125,6 @@ constexpr int kHeld = 14;
 // For so many rows four panels are read at once, because otherwise each sum would wait for its last
 // addition.
 constexpr int kFew = 2;
-// Weights are prefetched so many bytes before their use.
-constexpr std::int64_t kAhead = 4 * kTileBytes;
 
 // Does the same for up to kHeld rows, a pair of inputs at a time.
 template <int M, int P>
@@ -142,7 +140,9 @@ void multiply_pairs(const TileJob& job, const char* rows, float* y) {
       __m512bh w[P];
       for (int p = 0; p < P; ++p) {
         const char* const at = weights + p * job.panel_bytes + 64 * pair;
-        __builtin_prefetch(at + kAhead);
+        // What the next panels have in this place, into the second-level cache: more can be on its
+        // way there than to the first.
+        __builtin_prefetch(at + P * job.panel_bytes, 0, 2);
         w[p] = (__m512bh)_mm512_loadu_si512(at);
       }
       for (int m = 0; m < M; ++m) {

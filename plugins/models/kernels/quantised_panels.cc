@@ -24,11 +24,6 @@ DRAFTLAB_WIDEST std::uint32_t largest_bits(const float* x, std::int64_t count) {
   return most;
 }
 
-DRAFTLAB_WIDEST void to_whole(const float* x, float inverse, std::int64_t count, std::int16_t* to) {
-  for (std::int64_t i = 0; i < count; ++i)
-    to[i] = static_cast<std::int16_t>(static_cast<std::int32_t>(__builtin_rintf(x[i] * inverse)));
-}
-
 DRAFTLAB_WIDEST std::int32_t to_whole(const float* x, float inverse, std::int64_t count,
                                       std::int8_t* to) {
   std::int32_t sum = 0;
@@ -47,7 +42,7 @@ struct Place {
   bool high;
 };
 Place place_of(Layout layout, std::int64_t output, std::int64_t input) {
-  if (layout == Layout::q8) return {input / 2 * 32 + output * 2 + input % 2, false};
+  if (layout == Layout::q8) return {input / 4 * 64 + output * 4 + input % 4, false};
   return {input % 16 / 4 * 64 + output * 4 + input % 4, input >= 16};
 }
 
@@ -56,18 +51,19 @@ Place place_of(Layout layout, std::int64_t output, std::int64_t input) {
 void pack_panel(Layout layout, const float* weights, std::int64_t outputs, std::int64_t in,
                 char* panel) {
   const std::int64_t blocks = quantised_blocks(in), bytes = block_numbers(layout);
+  char* const numbers = panel + scale_bytes(blocks);
   std::memset(panel, 0, panel_bytes(layout, in));
-  if (layout == Layout::q4) std::memset(panel, 0x88, blocks * bytes);
+  if (layout == Layout::q4) std::memset(numbers, 0x88, blocks * bytes);
   for (std::int64_t output = 0; output < outputs; ++output) {
     for (std::int64_t b = 0; b < blocks; ++b) {
       float some[kQuantisedBlock] = {};
       std::copy_n(weights + output * in + b * kQuantisedBlock,
                   std::min(kQuantisedBlock, in - b * kQuantisedBlock), some);
       const QuantisedBlock block = layout == Layout::q8 ? eight_bits(some) : four_bits(some);
-      std::memcpy(panel + blocks * bytes + 32 * b + 2 * output, &block.scale, 2);
+      std::memcpy(panel + 32 * b + 2 * output, &block.scale, 2);
       for (std::int64_t i = 0; i < kQuantisedBlock; ++i) {
         const auto [byte, high] = place_of(layout, output, i);
-        char& to = panel[b * bytes + byte];
+        char& to = numbers[b * bytes + byte];
         if (layout == Layout::q8)
           to = static_cast<char>(block.numbers[i]);
         else if (high)
@@ -81,13 +77,14 @@ void pack_panel(Layout layout, const float* weights, std::int64_t outputs, std::
 
 void unpack_output(Layout layout, const char* panel, std::int64_t output, std::int64_t in,
                    float* weights) {
-  const std::int64_t blocks = quantised_blocks(in), bytes = block_numbers(layout);
+  const std::int64_t bytes = block_numbers(layout);
+  const char* const numbers = panel + scale_bytes(quantised_blocks(in));
   for (std::int64_t i = 0; i < in; ++i) {
     const std::int64_t b = i / kQuantisedBlock;
     const auto [byte, high] = place_of(layout, output, i % kQuantisedBlock);
-    const char stored = panel[b * bytes + byte];
+    const char stored = numbers[b * bytes + byte];
     std::uint16_t scale;
-    std::memcpy(&scale, panel + blocks * bytes + 32 * b + 2 * output, 2);
+    std::memcpy(&scale, panel + 32 * b + 2 * output, 2);
     const int number = layout == Layout::q8 ? static_cast<std::int8_t>(stored)
                        : high               ? (static_cast<std::uint8_t>(stored) >> 4) - 8
                                             : (stored & 15) - 8;
@@ -96,17 +93,16 @@ void unpack_output(Layout layout, const char* panel, std::int64_t output, std::i
 }
 
 void QuantisedRows::resize(Layout layout, std::int64_t rows, std::int64_t in) {
-  layout_ = layout;
   rows_ = rows;
   in_ = in;
   blocks_ = quantised_blocks(in);
-  numbers_.resize(rows * blocks_ * kQuantisedBlock * number_size());
+  offset_ = layout == Layout::q8 ? 128 : 8;
+  numbers_.resize(rows * blocks_ * kQuantisedBlock);
   scales_.resize(rows * blocks_);
-  sums_.resize(rows * blocks_);
+  excess_.resize(rows * blocks_);
 }
 
 void QuantisedRows::round(const float* x, std::int64_t begin, std::int64_t end) {
-  const float most_number = layout_ == Layout::q8 ? 32767 : 127;
   for (std::int64_t row = begin; row < end; ++row) {
     for (std::int64_t b = 0; b < blocks_; ++b) {
       const float* const from = x + row * in_ + b * kQuantisedBlock;
@@ -114,16 +110,13 @@ void QuantisedRows::round(const float* x, std::int64_t begin, std::int64_t end) 
                          count = std::min(kQuantisedBlock, in_ - b * kQuantisedBlock);
       const auto most = std::bit_cast<float>(largest_bits(from, count));
       const bool finite = std::isfinite(most);
-      const float inverse = finite && most > kSmallest ? most_number / most : 0;
-      scales_[at] = finite ? most / most_number : std::numeric_limits<float>::quiet_NaN();
-      char* const to = numbers_.data() + at * kQuantisedBlock * number_size();
-      if (count < kQuantisedBlock || !finite) std::memset(to, 0, kQuantisedBlock * number_size());
-      if (!finite)
-        sums_[at] = 0;
-      else if (layout_ == Layout::q8)
-        to_whole(from, inverse, count, reinterpret_cast<std::int16_t*>(to));
-      else
-        sums_[at] = 8 * to_whole(from, inverse, count, reinterpret_cast<std::int8_t*>(to));
+      const float inverse = finite && most > kSmallest ? 127 / most : 0;
+      scales_[at] = finite ? most / 127 : std::numeric_limits<float>::quiet_NaN();
+      char* const to = numbers_.data() + at * kQuantisedBlock;
+      if (count < kQuantisedBlock || !finite) std::memset(to, 0, kQuantisedBlock);
+      excess_[at] =
+          finite ? -offset_ * to_whole(from, inverse, count, reinterpret_cast<std::int8_t*>(to))
+                 : 0;
     }
   }
 }

@@ -1,9 +1,10 @@
 // The weights and the rows of products in eight and four bits, as quantised_products.h multiplies
 // them. A panel holds 16 outputs:
-//   q8  [block][pair of inputs][16 outputs][2] bytes, then [block][16] scales of f16
-//   q4  [block][c = 0..3][16 outputs][4] bytes, whose low halves are inputs 4c to 4c + 3 of the
-//       block and whose high halves are inputs 16 + 4c to 19 + 4c, each plus 8; then the scales
-// Missing inputs and outputs are zeros, and a panel begins at a multiple of 64 bytes.
+//   q8  [block][16] scales of f16, then [block][c = 0..7][16 outputs][4] bytes, which are inputs
+//       4c to 4c + 3 of the block
+//   q4  the scales, then [block][c = 0..3][16 outputs][4] bytes, whose low halves are inputs 4c to
+//       4c + 3 of the block and whose high halves are inputs 16 + 4c to 19 + 4c, each plus 8
+// Missing inputs and outputs are zeros. The scales and the numbers begin at multiples of 64 bytes.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,10 @@ constexpr std::int64_t quantised_blocks(std::int64_t in) {
 }
 // Returns the bytes of the numbers of 16 outputs in one block.
 constexpr std::int64_t block_numbers(Layout layout) { return layout == Layout::q8 ? 512 : 256; }
+// Returns the bytes of a panel's scales.
+constexpr std::int64_t scale_bytes(std::int64_t blocks) { return (blocks * 32 + 63) / 64 * 64; }
 constexpr std::int64_t panel_bytes(Layout layout, std::int64_t in) {
-  return (quantised_blocks(in) * (block_numbers(layout) + 32) + 63) / 64 * 64;
+  return scale_bytes(quantised_blocks(in)) + quantised_blocks(in) * block_numbers(layout);
 }
 
 // Rounds the weights [outputs, in] of up to 16 outputs into a panel.
@@ -32,8 +35,9 @@ void pack_panel(Layout layout, const float* weights, std::int64_t outputs, std::
 void unpack_output(Layout layout, const char* panel, std::int64_t output, std::int64_t in,
                    float* weights);
 
-// The rows of x as the products read them: whole numbers, and for each block a scale and eight
-// times the sum of its numbers.
+// The rows of x as the products read them: whole numbers of eight bits, and for each block a scale
+// and an excess. Weights are multiplied as numbers that are not negative, 128 (q8) or 8 (q4) too
+// large; the excess, added to a block's sum, takes that away again.
 class QuantisedRows {
  public:
   // Makes room. What was there is lost.
@@ -41,22 +45,20 @@ class QuantisedRows {
   // Rounds rows [begin, end) of x [rows, in].
   void round(const float* x, std::int64_t begin, std::int64_t end);
 
-  // The bytes of a number.
-  std::int64_t number_size() const { return layout_ == Layout::q8 ? 2 : 1; }
   const char* numbers(std::int64_t row) const {
-    return numbers_.data() + row * blocks_ * kQuantisedBlock * number_size();
+    return numbers_.data() + row * blocks_ * kQuantisedBlock;
   }
   const float* scales(std::int64_t row) const { return scales_.data() + row * blocks_; }
-  const std::int32_t* sums(std::int64_t row) const { return sums_.data() + row * blocks_; }
+  const std::int32_t* excess(std::int64_t row) const { return excess_.data() + row * blocks_; }
   std::int64_t blocks() const { return blocks_; }
   std::int64_t rows() const { return rows_; }
 
  private:
-  Layout layout_ = Layout::q8;
   std::int64_t rows_ = 0, in_ = 0, blocks_ = 0;
+  std::int32_t offset_ = 0;
   std::vector<char> numbers_;
   std::vector<float> scales_;
-  std::vector<std::int32_t> sums_;
+  std::vector<std::int32_t> excess_;
 };
 
 }  // namespace draftlab

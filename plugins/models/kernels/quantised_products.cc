@@ -1,6 +1,7 @@
 #include "plugins/models/kernels/quantised_products.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -16,38 +17,38 @@
 namespace draftlab {
 namespace {
 
-// The product of a few rows with one panel. Sums over all blocks stand in sums[row][16].
+// The product of M rows with P neighbouring panels. Sums over all blocks stand in
+// sums[row P + panel][16].
 struct Job {
   std::int64_t blocks;
-  // The panel's numbers and scales.
-  const char *weights, *weight_scales;
-  // The first row's numbers, scales and sums. Those of the next row follow them.
+  // The bytes from one panel to the next.
+  std::int64_t stride;
+  // The first panel's scales and numbers.
+  const char *weight_scales, *weights;
+  // The first row's numbers, scales and excess. Those of the next row follow them.
   const char* x;
   const float* scales;
-  const std::int32_t* sums;
+  const std::int32_t* excess;
 };
-
-// The weights of the next blocks are prefetched so many bytes before their use.
-constexpr std::int64_t kAhead = 2048;
 
 namespace plain {
 
 struct Products {
   static constexpr int kRows = 4;
-
   template <int M>
+  static constexpr int kPanels = 1;
+
+  template <int M, int P>
   static void eight(const Job& job, float (*sums)[16]) {
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const auto* const w = reinterpret_cast<const std::int8_t*>(job.weights + 512 * b);
       for (int m = 0; m < M; ++m) {
-        const char* const x = job.x + 64 * (m * job.blocks + b);
+        const auto* const x =
+            reinterpret_cast<const std::int8_t*>(job.x + 32 * (m * job.blocks + b));
         std::int32_t inside[16] = {};
-        for (int pair = 0; pair < 16; ++pair) {
-          std::int16_t two[2];
-          std::memcpy(two, x + 4 * pair, 4);
+        for (int c = 0; c < 8; ++c)
           for (int j = 0; j < 16; ++j)
-            inside[j] += w[32 * pair + 2 * j] * two[0] + w[32 * pair + 2 * j + 1] * two[1];
-        }
+            for (int i = 0; i < 4; ++i) inside[j] += w[64 * c + 4 * j + i] * x[4 * c + i];
         for (int j = 0; j < 16; ++j) {
           std::uint16_t scale;
           std::memcpy(&scale, job.weight_scales + 32 * b + 2 * j, 2);
@@ -58,7 +59,7 @@ struct Products {
     }
   }
 
-  template <int M>
+  template <int M, int P>
   static void four(const Job& job, float (*sums)[16]) {
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const auto* const w = reinterpret_cast<const std::uint8_t*>(job.weights + 256 * b);
@@ -75,7 +76,7 @@ struct Products {
         for (int j = 0; j < 16; ++j) {
           std::uint16_t scale;
           std::memcpy(&scale, job.weight_scales + 32 * b + 2 * j, 2);
-          sums[m][j] = std::fma(static_cast<float>(inside[j] - job.sums[m * job.blocks + b]),
+          sums[m][j] = std::fma(static_cast<float>(inside[j] + job.excess[m * job.blocks + b]),
                                 from_half(scale) * job.scales[m * job.blocks + b], sums[m][j]);
         }
       }
@@ -85,9 +86,15 @@ struct Products {
 
 }  // namespace plain
 
-// Fetches what the next blocks of weights will be.
-inline void prefetch(const char* from, int lines) {
-  for (int line = 0; line < lines; ++line) __builtin_prefetch(from + kAhead + 64 * line);
+// Prefetches what the next panels have in the place of a block of kBytes and its scales, into the
+// second-level cache: more can be on its way there than to the first.
+template <int kBytes, int P>
+inline void prefetch(const Job& job, std::int64_t block) {
+  for (int p = P; p < 2 * P; ++p) {
+    const char* const from = job.weight_scales + p * job.stride + block * (kBytes + 32);
+#pragma GCC unroll 9
+    for (int at = 0; at < kBytes + 32; at += 64) __builtin_prefetch(from + at, 0, 2);
+  }
 }
 
 #if defined(__x86_64__)
@@ -114,24 +121,31 @@ inline __m256 half_scales(const char* from) {
 
 struct Products {
   static constexpr int kRows = 4;
-
   template <int M>
+  static constexpr int kPanels = 1;
+
+  template <int M, int P>
   static void eight(const Job& job, float (*sums)[16]) {
+    const __m256i ones = _mm256_set1_epi16(1);
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const char* const w = job.weights + 512 * b;
-      const char* const x = job.x + 64 * b;
-      prefetch(w, 8);
+      const char* const x = job.x + 32 * b;
+      prefetch<512, P>(job, b);
       __m256i inside[M][2];
       for (int m = 0; m < M; ++m) inside[m][0] = inside[m][1] = _mm256_setzero_si256();
-#pragma GCC unroll 4
-      for (int pair = 0; pair < 16; ++pair) {
-        const auto* const at = reinterpret_cast<const __m128i*>(w + 32 * pair);
-        const __m256i first = _mm256_cvtepi8_epi16(_mm_loadu_si128(at)),
-                      second = _mm256_cvtepi8_epi16(_mm_loadu_si128(at + 1));
-        for (int m = 0; m < M; ++m) {
-          const __m256i two = broadcast(x + 64 * m * job.blocks + 4 * pair);
-          inside[m][0] = _mm256_add_epi32(inside[m][0], _mm256_madd_epi16(first, two));
-          inside[m][1] = _mm256_add_epi32(inside[m][1], _mm256_madd_epi16(second, two));
+      for (int c = 0; c < 8; ++c) {
+#pragma GCC unroll 2
+        for (int half = 0; half < 2; ++half) {
+          const __m256i weights =
+              _mm256_loadu_si256(reinterpret_cast<const __m256i*>(w + 64 * c + 32 * half));
+          // One factor must not be negative: the weight gives the other its sign.
+          const __m256i sizes = _mm256_abs_epi8(weights);
+          for (int m = 0; m < M; ++m) {
+            const __m256i inputs =
+                _mm256_sign_epi8(broadcast(x + 32 * m * job.blocks + 4 * c), weights);
+            inside[m][half] = _mm256_add_epi32(
+                inside[m][half], _mm256_madd_epi16(_mm256_maddubs_epi16(sizes, inputs), ones));
+          }
         }
       }
       for (int half = 0; half < 2; ++half) {
@@ -143,13 +157,13 @@ struct Products {
     }
   }
 
-  template <int M>
+  template <int M, int P>
   static void four(const Job& job, float (*sums)[16]) {
     const __m256i low_half = _mm256_set1_epi8(15), ones = _mm256_set1_epi16(1);
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const char* const w = job.weights + 256 * b;
       const char* const x = job.x + 32 * b;
-      prefetch(w, 4);
+      prefetch<256, P>(job, b);
       // Sixteen products of at most 15 * 127 fit into sixteen bits.
       __m256i inside[M][2];
       for (int m = 0; m < M; ++m) inside[m][0] = inside[m][1] = _mm256_setzero_si256();
@@ -173,8 +187,8 @@ struct Products {
       for (int half = 0; half < 2; ++half) {
         const __m256 weight_scales = half_scales(job.weight_scales + 32 * b + 16 * half);
         for (int m = 0; m < M; ++m)
-          add_block(_mm256_sub_epi32(_mm256_madd_epi16(inside[m][half], ones),
-                                     _mm256_set1_epi32(job.sums[m * job.blocks + b])),
+          add_block(_mm256_add_epi32(_mm256_madd_epi16(inside[m][half], ones),
+                                     _mm256_set1_epi32(job.excess[m * job.blocks + b])),
                     weight_scales, job.scales[m * job.blocks + b], sums[m] + 8 * half);
       }
     }
@@ -194,79 +208,83 @@ inline __m512i broadcast(const char* from) {
   return _mm512_set1_epi32(bits);
 }
 
-inline void add_block(__m512i inside, __m512 weight_scales, float scale, float* sums) {
-  const __m512 factor = _mm512_mul_ps(weight_scales, _mm512_set1_ps(scale));
-  _mm512_storeu_ps(sums,
-                   _mm512_fmadd_ps(_mm512_cvtepi32_ps(inside), factor, _mm512_loadu_ps(sums)));
-}
-
 inline __m512 half_scales(const char* from) {
   return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
 }
 
-// With few rows a sum is kept in several chains, because each addition waits for the one before it.
-template <int M>
-constexpr int kChains = M == 1   ? 4
-                        : M <= 3 ? 2
-                                 : 1;
-
 struct Products {
   static constexpr int kRows = 8;
-
+  // A single row reads several panels at once, because each addition waits for the one before it.
   template <int M>
-  static void eight(const Job& job, float (*sums)[16]) {
-    constexpr int C = kChains<M>;
-    for (std::int64_t b = 0; b < job.blocks; ++b) {
-      const char* const w = job.weights + 512 * b;
-      const char* const x = job.x + 64 * b;
-      prefetch(w, 8);
-      __m512i inside[M][C];
-      for (int m = 0; m < M; ++m)
-        for (int c = 0; c < C; ++c) inside[m][c] = _mm512_setzero_si512();
-      for (int pair = 0; pair < 16; ++pair) {
-        const __m512i weights = _mm512_cvtepi8_epi16(
-            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(w + 32 * pair)));
-        for (int m = 0; m < M; ++m)
-          inside[m][pair % C] = _mm512_dpwssd_epi32(inside[m][pair % C], weights,
-                                                    broadcast(x + 64 * m * job.blocks + 4 * pair));
-      }
-      const __m512 weight_scales = half_scales(job.weight_scales + 32 * b);
+  static constexpr int kPanels = M == 1 ? 4 : 1;
+
+  // Begins the sums of a block, adds what `add` does to them, and adds all to the totals.
+  template <int M, int P, class Add>
+  static void one_block(const Job& job, std::int64_t b, __m512 (&totals)[M][P], const Add& add) {
+    __m512i inside[M][P];
+    for (int m = 0; m < M; ++m)
+      for (int p = 0; p < P; ++p) inside[m][p] = _mm512_set1_epi32(job.excess[m * job.blocks + b]);
+    add(inside);
+    for (int p = 0; p < P; ++p) {
+      const __m512 weight_scales = half_scales(job.weight_scales + p * job.stride + 32 * b);
       for (int m = 0; m < M; ++m) {
-        for (int c = 1; c < C; ++c) inside[m][0] = _mm512_add_epi32(inside[m][0], inside[m][c]);
-        add_block(inside[m][0], weight_scales, job.scales[m * job.blocks + b], sums[m]);
+        const __m512 factor =
+            _mm512_mul_ps(weight_scales, _mm512_set1_ps(job.scales[m * job.blocks + b]));
+        totals[m][p] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(inside[m][p]), factor, totals[m][p]);
       }
     }
   }
 
-  template <int M>
+  template <int M, int P>
+  static void eight(const Job& job, float (*sums)[16]) {
+    // Added to a weight, this makes it a number in [0, 255].
+    const __m512i sign = _mm512_set1_epi8(-128);
+    __m512 totals[M][P];
+    for (int i = 0; i < M * P; ++i) totals[i / P][i % P] = _mm512_loadu_ps(sums[i]);
+    for (std::int64_t b = 0; b < job.blocks; ++b) {
+      const char* const w = job.weights + 512 * b;
+      const char* const x = job.x + 32 * b;
+      prefetch<512, P>(job, b);
+      one_block(job, b, totals, [&](__m512i(&inside)[M][P]) {
+        for (int c = 0; c < 8; ++c) {
+          for (int p = 0; p < P; ++p) {
+            const __m512i weights =
+                _mm512_xor_si512(_mm512_loadu_si512(w + p * job.stride + 64 * c), sign);
+            for (int m = 0; m < M; ++m)
+              inside[m][p] = _mm512_dpbusd_epi32(inside[m][p], weights,
+                                                 broadcast(x + 32 * m * job.blocks + 4 * c));
+          }
+        }
+      });
+    }
+    for (int i = 0; i < M * P; ++i) _mm512_storeu_ps(sums[i], totals[i / P][i % P]);
+  }
+
+  template <int M, int P>
   static void four(const Job& job, float (*sums)[16]) {
-    constexpr int C = kChains<M>;
     const __m512i low_half = _mm512_set1_epi8(15);
+    __m512 totals[M][P];
+    for (int i = 0; i < M * P; ++i) totals[i / P][i % P] = _mm512_loadu_ps(sums[i]);
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const char* const w = job.weights + 256 * b;
       const char* const x = job.x + 32 * b;
-      prefetch(w, 4);
-      __m512i inside[M][C];
-      for (int m = 0; m < M; ++m)
-        for (int c = 0; c < C; ++c) inside[m][c] = _mm512_setzero_si512();
-      for (int c = 0; c < 4; ++c) {
-        const __m512i both = _mm512_loadu_si512(w + 64 * c);
-        const __m512i low = _mm512_and_si512(both, low_half),
-                      high = _mm512_and_si512(_mm512_srli_epi16(both, 4), low_half);
-        for (int m = 0; m < M; ++m) {
-          const char* const at = x + 32 * m * job.blocks + 4 * c;
-          __m512i &first = inside[m][2 * c % C], &second = inside[m][(2 * c + 1) % C];
-          first = _mm512_dpbusd_epi32(first, low, broadcast(at));
-          second = _mm512_dpbusd_epi32(second, high, broadcast(at + 16));
+      prefetch<256, P>(job, b);
+      one_block(job, b, totals, [&](__m512i(&inside)[M][P]) {
+        for (int c = 0; c < 4; ++c) {
+          for (int p = 0; p < P; ++p) {
+            const __m512i both = _mm512_loadu_si512(w + p * job.stride + 64 * c);
+            const __m512i low = _mm512_and_si512(both, low_half),
+                          high = _mm512_and_si512(_mm512_srli_epi16(both, 4), low_half);
+            for (int m = 0; m < M; ++m) {
+              const char* const at = x + 32 * m * job.blocks + 4 * c;
+              inside[m][p] = _mm512_dpbusd_epi32(inside[m][p], low, broadcast(at));
+              inside[m][p] = _mm512_dpbusd_epi32(inside[m][p], high, broadcast(at + 16));
+            }
+          }
         }
-      }
-      const __m512 weight_scales = half_scales(job.weight_scales + 32 * b);
-      for (int m = 0; m < M; ++m) {
-        for (int c = 1; c < C; ++c) inside[m][0] = _mm512_add_epi32(inside[m][0], inside[m][c]);
-        add_block(_mm512_sub_epi32(inside[m][0], _mm512_set1_epi32(job.sums[m * job.blocks + b])),
-                  weight_scales, job.scales[m * job.blocks + b], sums[m]);
-      }
+      });
     }
+    for (int i = 0; i < M * P; ++i) _mm512_storeu_ps(sums[i], totals[i / P][i % P]);
   }
 };
 
@@ -276,39 +294,54 @@ struct Products {
 
 using Some = void (*)(const Job&, float (*)[16]);
 
+// What multiplies so many rows, in each layout: with several panels, and with one.
+struct Few {
+  int panels;
+  Some eight, four, eight_alone, four_alone;
+};
 template <class Products, int... M>
-void multiply_some(Layout layout, const Job& job, std::int64_t rows, float (*sums)[16],
-                   std::integer_sequence<int, M...>) {
-  constexpr Some kEight[] = {Products::template eight<M + 1>...},
-                 kFour[] = {Products::template four<M + 1>...};
-  (layout == Layout::q8 ? kEight : kFour)[rows - 1](job, sums);
+constexpr std::array<Few, sizeof...(M)> few(std::integer_sequence<int, M...>) {
+  return {Few{Products::template kPanels<M + 1>,
+              Products::template eight<M + 1, Products::template kPanels<M + 1>>,
+              Products::template four<M + 1, Products::template kPanels<M + 1>>,
+              Products::template eight<M + 1, 1>, Products::template four<M + 1, 1>}...};
 }
 
-// A panel is read once for each group of up to kRows rows; groups are as equal as they can be.
+// Panels are read once for each group of up to kRows rows; groups are as equal as they can be.
 template <class Products>
 void multiply(const PackedView& linear, const QuantisedRows& x, float* y, std::int64_t begin,
               std::int64_t end) {
-  constexpr int kRows = Products::kRows;
+  constexpr int kRows = Products::kRows, kMost = 8;
+  static constexpr auto kFew = few<Products>(std::make_integer_sequence<int, kRows>());
   const std::int64_t rows = x.rows(), groups = (rows + kRows - 1) / kRows;
-  alignas(64) float sums[kRows][16];
-  for (std::int64_t panel = begin; panel < end; ++panel) {
+  const bool q8 = linear.layout == Layout::q8;
+  alignas(64) float sums[kMost][16];
+  for (std::int64_t panel = begin; panel < end;) {
+    const std::int64_t wanted = kFew[(rows + groups - 1) / groups - 1].panels,
+                       panels = panel + wanted <= end ? wanted : 1;
     const char* const from = static_cast<const char*>(linear.panels) + panel * linear.stride;
-    const std::int64_t first = 16 * panel, count = std::min<std::int64_t>(16, linear.out - first);
     for (std::int64_t group = 0; group < groups; ++group) {
       const std::int64_t row = rows * group / groups, many = rows * (group + 1) / groups - row;
-      for (std::int64_t m = 0; m < many; ++m) {
+      for (std::int64_t i = 0; i < many * panels; ++i) {
         if (linear.bias)
-          std::copy_n(linear.bias + first, 16, sums[m]);
+          std::copy_n(linear.bias + 16 * (panel + i % panels), 16, sums[i]);
         else
-          std::fill_n(sums[m], 16, 0.0f);
+          std::fill_n(sums[i], 16, 0.0f);
       }
-      const Job job{x.blocks(),     from,          from + x.blocks() * block_numbers(linear.layout),
-                    x.numbers(row), x.scales(row), x.sums(row)};
-      multiply_some<Products>(linear.layout, job, many, sums,
-                              std::make_integer_sequence<int, kRows>());
-      for (std::int64_t m = 0; m < many; ++m)
-        std::copy_n(sums[m], count, y + (row + m) * linear.out + first);
+      const Job job{x.blocks(),     linear.stride, from,         from + scale_bytes(x.blocks()),
+                    x.numbers(row), x.scales(row), x.excess(row)};
+      const Few& own = kFew[many - 1];
+      if (panels > 1)
+        (q8 ? own.eight : own.four)(job, sums);
+      else
+        (q8 ? own.eight_alone : own.four_alone)(job, sums);
+      for (std::int64_t i = 0; i < many * panels; ++i) {
+        const std::int64_t first = 16 * (panel + i % panels);
+        std::copy_n(sums[i], std::min<std::int64_t>(16, linear.out - first),
+                    y + (row + i / panels) * linear.out + first);
+      }
     }
+    panel += panels;
   }
 }
 

@@ -1,8 +1,7 @@
-// Products with weights of eight and four bits (quantised_blocks.h). The rows of x are rounded,
-// too, block by block: beside weights of eight bits to sixteen bits, so that only the weights lose
-// anything, and beside weights of four bits to eight. Sums over a block are whole numbers and
-// exact; f32 sums over blocks run in the blocks' order, by the same operations in every kernel. So
-// a row's result is, bit for bit, the same beside any other rows and on any processor.
+// Products with weights of eight and four bits (quantised_blocks.h). The rows of x are rounded to
+// eight bits, too, block by block. Sums over a block are whole numbers and exact; f32 sums over
+// blocks run in the blocks' order, by the same operations in every kernel. So a row's result is,
+// bit for bit, the same beside any other rows and on any processor.
 #pragma once
 
 #include <cstdint>

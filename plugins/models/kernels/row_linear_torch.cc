@@ -2,7 +2,6 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 
 #include "plugins/models/kernels/bf16_products.h"
 #include "plugins/models/kernels/lanes.h"
+#include "plugins/models/kernels/large_pages_torch.h"
 #include "plugins/models/kernels/quantised_products.h"
 #include "plugins/models/kernels/share_work_torch.h"
 
@@ -50,7 +50,7 @@ void RowLinear::pack(const at::Tensor& weight, Precision precision) {
   const Layout layout = !bf16 ? Layout::f32 : has_bf16_products() ? Layout::tiles : Layout::bf16;
   const std::int64_t room =
       layout == Layout::tiles ? (in + kTileInputs - 1) / kTileInputs * kTileInputs : in;
-  panels_ = at::empty({panels, room, 16}, bf16 ? at::kBFloat16 : at::kFloat);
+  panels_ = room_for_weights({panels, room, 16}, bf16 ? at::kBFloat16 : at::kFloat);
   at::parallel_for(0, panels, 8, [&](std::int64_t begin, std::int64_t end) {
     const at::NoGradGuard no_grad;
     // In tiles: [16 outputs, inputs], which is transposed a pair of inputs at a time.
@@ -78,7 +78,7 @@ void RowLinear::pack(const at::Tensor& weight, Precision precision) {
 void RowLinear::quantise(const at::Tensor& weight, Layout layout) {
   const std::int64_t out = weight.size(0), in = weight.size(1), panels = (out + 15) / 16,
                      bytes = panel_bytes(layout, in);
-  panels_ = at::empty({panels, bytes}, at::kByte);
+  panels_ = room_for_weights({panels, bytes}, at::kByte);
   auto* const to = static_cast<char*>(panels_.data_ptr());
   at::parallel_for(0, panels, 8, [&](std::int64_t begin, std::int64_t end) {
     const at::NoGradGuard no_grad;

@@ -238,4 +238,44 @@ TEST_CASE("a row of many logits has the probabilities and the moments of a plain
   }
 }
 
+TEST_CASE("of a large vocabulary one probability has the bits that it has among all") {
+  constexpr int kSize = 5003;
+  std::vector<float> logits(kSize);
+  for (std::size_t i = 0; i < logits.size(); ++i)
+    logits[i] = static_cast<float>(3 * std::sin(0.7 * static_cast<double>(i * i % 997)));
+  for (const Token excluded : {kNoToken, Token{0}, Token{1234}, Token{kSize - 1}}) {
+    CAPTURE(excluded);
+    const auto row = [&] { return Distribution::from_logits(nullptr, logits, excluded); };
+    const Distribution all = row();
+    const Eigen::ArrayXd& p = all.probabilities();
+    for (const Token token : {0, 1, 7, 1233, 1234, 1235, 4999, 5000, 5001, 5002}) {
+      CAPTURE(token);
+      const Distribution alone = row();
+      CHECK(alone.probability(token) == p[token]);
+      CHECK(row().log_probability(token) == all.log_probability(token));
+      CHECK(alone.quantile(0.5) == all.quantile(0.5));
+    }
+    const Distribution often = row();
+    for (Token token = 0; token < 20; ++token) CHECK(often.probability(token) == p[token]);
+  }
+}
+
+TEST_CASE("of a large vocabulary a draw is the token at which the sum passes") {
+  constexpr int kSize = 6001;
+  Eigen::ArrayXd weights = Eigen::ArrayXd::Zero(kSize);
+  for (int i = 0; i < kSize; ++i)
+    if (i % 3 != 1) weights[i] = 1 + std::sin(0.1 * i);
+  const Distribution row(weights);
+  const Eigen::ArrayXd& p = row.probabilities();
+  double sum = 0;
+  for (Token token = 0; token < kSize; ++token) {
+    if (p[token] == 0) continue;
+    CAPTURE(token);
+    CHECK(row.quantile(sum + 0.5 * p[token]) == token);
+    // What passes only by the last bit is told by summing token by token.
+    CHECK(row.quantile(sum) == token);
+    sum += p[token];
+  }
+}
+
 }  // namespace draftlab

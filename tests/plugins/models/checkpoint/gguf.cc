@@ -147,4 +147,17 @@ DOCTEST_TEST_CASE("GGUF: tensors of Qwen's kind have their names") {
   DOCTEST_CHECK(name_of_gguf_tensor("rope_freqs.weight").empty());
 }
 
+DOCTEST_TEST_CASE("GGUF: a tensor's name leads to Hugging Face's and back") {
+  for (const auto& [gguf, own] :
+       {std::pair("token_embd.weight", "model.embed_tokens.weight"),
+        std::pair("output.weight", "lm_head.weight"),
+        std::pair("blk.10.attn_q_norm.weight", "model.layers.10.self_attn.q_norm.weight"),
+        std::pair("blk.0.attn_q.bias", "model.layers.0.self_attn.q_proj.bias")}) {
+    DOCTEST_CHECK(name_of_gguf_tensor(gguf) == own);
+    DOCTEST_CHECK(gguf_name_of_tensor(own) == gguf);
+  }
+  DOCTEST_CHECK(gguf_name_of_tensor("model.layers.0.mlp.experts.0.up_proj.weight").empty());
+  DOCTEST_CHECK(gguf_name_of_tensor("model.layers.").empty());
+}
+
 }  // namespace draftlab

@@ -85,8 +85,8 @@ DOCTEST_TEST_CASE("quantised products: every kernel is exact, the same, and know
             errors += error * error;
           }
         }
-        // What the rounding of x to sixteen or to eight bits costs.
-        DOCTEST_CHECK(std::sqrt(errors / squares) < (layout == Layout::q8 ? 1e-4 : 0.01));
+        // What the rounding of x to eight bits costs.
+        DOCTEST_CHECK(std::sqrt(errors / squares) < 0.01);
         for (const QuantisedKernel& kernel : kernels) {
           DOCTEST_INFO(kernel.name);
           const std::vector<float> y = product(kernel, linear, x, rows);
