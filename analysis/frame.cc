@@ -75,6 +75,9 @@ std::vector<std::string> traces_below(const std::string& folder) {
       paths.push_back(entry->path().string());
   }
   if (error) throw DataError("the folder '{}' cannot be read: {}", folder, error.message());
+  if (paths.empty() && fs::exists(fs::path(folder) / "sweep.json", error))
+    throw DataError("no cell of the sweep in '{0}' is done; draftlab sweep {0} goes on with it",
+                    folder);
   if (paths.empty()) throw DataError("the folder '{}' holds no trace (*.h5)", folder);
   const auto gathers = [](const std::string& path) {
     return fs::path(path).filename() == "sweep.h5";

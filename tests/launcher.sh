@@ -84,5 +84,18 @@ sleep 0.01
 touch "$tree/core/new.cc"
 launch "bin list" list
 built "draftlab draftlab_torch"
-# A flag of the first program that fails is its user's matter.
+# A first configuration that fails lacks packages; a later one says that the tree is wrong.
+tool cmake 'echo "CMake Error: no"; exit 1'
+# refused STATUS: the launcher ends so, and shows what CMake said.
+refused() {
+  touch "$tree/core/new.cc"
+  (cd "$tree" && ./draftlab list) >"$folder/err" 2>&1
+  got=$?
+  [ $got -eq "$1" ] && grep -q "CMake Error: no" "$folder/err" ||
+    wrong "status $got, not $1: $(cat "$folder/err")"
+}
+rm -r "$tree/build"
+refused 69
+mkdir -p "$tree/build/release" && touch "$tree/build/release/build.ninja"
+refused 70
 exit $failed

@@ -143,6 +143,9 @@ std::string AxisRange::commands(char axis, bool share, std::size_t most,
   // Numbers of many digits stand side by side below the axis, so fewer of them fit.
   if (const std::size_t digits = number_text(step).size(); axis == 'x' && digits > 4)
     step = nice_step(high - low, std::max<std::size_t>(2, most * 3 / digits));
+  const auto is_whole = [](double value) { return value == std::floor(value); };
+  if (!values.empty() && std::all_of(values.begin(), values.end(), is_whole))
+    step = std::max(step, 1.0);
   return text + range(low, high) + "set " + name + "tics " + number_text(step) + "\n";
 }
 

@@ -43,16 +43,15 @@ Estimate bounded(const Estimate& estimate);
 // At most `most` characters, the rest an ellipsis.
 std::string shortened(const std::string& text, std::size_t most);
 
-// From where to where an axis goes, so that all of some numbers are in sight; shares go from 0
-// to 1.
+// The range of an axis, in which all numbers that were added are in sight; shares go from 0 to 1.
 class AxisRange {
  public:
   void add(double value);
   void add(const Estimate& estimate);
   bool within_a_share() const;  // Says whether all numbers lie between 0 and 1.
-  // "set xrange [..]" and tics that do not collide, at most `most` of them. Whole numbers whose
-  // largest is eight times the smallest, as powers of two are, stand on a logarithmic axis at
-  // `values`.
+  // Returns "set xrange [..]" and tics that do not collide, at most `most` of them. Between whole
+  // `values` there are no halves. Where the largest value is eight times the smallest, as of powers
+  // of two, they stand on a logarithmic axis.
   std::string commands(char axis, bool share, std::size_t most,
                        const std::vector<double>& values = {}) const;
 

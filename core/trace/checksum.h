@@ -16,7 +16,7 @@ inline constexpr std::string_view kUnsealed = "draftlab-crc32:00000000";
 // Fills in the digits where the bytes hold such a text.
 void seal(std::span<std::byte> file);
 
-// False where the file says what its checksum is, and that is another one.
+// Says whether a file agrees with the checksum that it states; a file that states none is intact.
 bool is_intact(std::span<const std::byte> file);
 // The same of a file on the disk. True where it cannot be read: whoever opens it will say so.
 bool is_intact(const std::string& path);

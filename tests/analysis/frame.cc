@@ -99,6 +99,8 @@ TEST_CASE("what is no trace is refused in a sentence") {
   CHECK(has(message_of([&] { Frame({folder / "b"}); }), "there is no file"));
   std::filesystem::create_directories(folder / "b");
   CHECK(has(message_of([&] { Frame({folder / "b"}); }), "holds no trace"));
+  std::ofstream(folder / "b/sweep.json") << "{}";
+  CHECK(has(message_of([&] { Frame({folder / "b"}); }), "no cell of the sweep in"));
 
   const auto bytes = std::filesystem::file_size(folder / "a.h5");
   std::filesystem::copy_file(folder / "a.h5", folder / "short.h5");

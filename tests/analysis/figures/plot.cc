@@ -454,6 +454,11 @@ TEST_CASE("axes of shares go from 0 to 1, powers of two stand on a logarithmic o
   CHECK_FALSE(sizes.within_a_share());
   CHECK(sizes.commands('x', false, 6, {4, 8, 16, 32}).find("set xtics (4, 8, 16, 32)") !=
         std::string::npos);
+  // Drafts of 2, 4 and 7 tokens have no halves between them, and temperatures have.
+  AxisRange lengths;
+  lengths.add(2), lengths.add(7);
+  CHECK(lengths.commands('x', false, 15, {2, 4, 7}).find("set xtics 1\n") != std::string::npos);
+  CHECK(lengths.commands('x', false, 15, {2, 4.5, 7}).find("set xtics 0.5\n") != std::string::npos);
   // What would touch its neighbour is left out.
   CHECK(sizes.commands('x', false, 3, {4, 8, 16, 32}).find("set xtics (4, 16)") !=
         std::string::npos);

@@ -27,7 +27,7 @@ TEST_CASE("a plugin out of tree is registered, described and made like any other
   view.step = 4;
   CHECK_FALSE(router->decide(view).verify);
   CHECK_THROWS_AS(load_plugin(library("test_verifies_even_steps"), registries),
-                  Fault);  // Registered twice.
+                  Fault);  // The name was registered before.
 }
 
 TEST_CASE("a plugin of another interface is refused, both tags named") {
