@@ -28,7 +28,8 @@ Bound<Model> bound(const std::string& name, const std::string& checkpoint) {
 DOCTEST_TEST_CASE(
     "models are shared by arms that name them alike, in one precision on one device") {
   Loaded loaded;
-  const Machine f32{.dtype = "f32"}, q8{.dtype = "q8"}, elsewhere{.device = "cuda"};
+  const Machine f32{.dtype = Precision::f32}, q8{.dtype = Precision::q8},
+      elsewhere{.device = Device::cuda};
   const auto first = load(bound("a", "x"), f32, loaded);
   DOCTEST_CHECK(load(bound("a", "x"), f32, loaded) == first);
   DOCTEST_CHECK(load(bound("a", "y"), f32, loaded) != first);

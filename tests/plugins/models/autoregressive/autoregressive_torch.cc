@@ -40,10 +40,10 @@ struct Folder {
 };
 
 std::unique_ptr<Model> make(const fs::path& checkpoint, AutoregressiveOptions options = {},
-                            const std::string& dtype = "f32") {
+                            Precision dtype = Precision::f32) {
   options.checkpoint = checkpoint.string();
   std::unique_ptr<Model> model(draftlab_make_autoregressive(&options));
-  model->load({"cpu", dtype, 1});
+  model->load({Device::cpu, dtype, 1});
   return model;
 }
 
@@ -283,8 +283,8 @@ DOCTEST_TEST_CASE(
   at::set_num_threads(1);
   const Folder folder;
   for (const std::string& family : kFamilies) {
-    for (const std::string dtype : {"f32", "bf16", "q8", "q4"}) {
-      DOCTEST_INFO(family << " " << dtype);
+    for (const Precision dtype : {Precision::f32, Precision::bf16, Precision::q8, Precision::q4}) {
+      DOCTEST_INFO(family << " " << word(dtype));
       const Transformer net = random_net(family, 11);
       net.save(folder.path.string(), false);
       AutoregressiveOptions off;
@@ -310,7 +310,7 @@ DOCTEST_TEST_CASE(
         std::vector<Token> seen = tokens;
         seen.insert(seen.end(), drafts.begin(), drafts.end());
         const at::Tensor logits = whole(net, seen, prompt);
-        for (int i = -1; i < 3 && dtype == "f32"; ++i)
+        for (int i = -1; i < 3 && dtype == Precision::f32; ++i)
           DOCTEST_CHECK(distance(own.at(i, first + i + 1), logits[logits.size(0) - 4 + i + 1]) <
                         1e-4);
         for (int i = 0; i < accepted; ++i) tokens.push_back(drafts[i]);
@@ -332,8 +332,8 @@ DOCTEST_TEST_CASE("several paths in one forward, and several sequences, answer a
   at::set_num_threads(1);
   const Folder folder;
   for (const std::string& family : kFamilies) {
-    for (const std::string dtype : {"f32", "bf16", "q8", "q4"}) {
-      DOCTEST_INFO(family << " " << dtype);
+    for (const Precision dtype : {Precision::f32, Precision::bf16, Precision::q8, Precision::q4}) {
+      DOCTEST_INFO(family << " " << word(dtype));
       random_net(family, 5).save(folder.path.string(), false);
       const auto model = make(folder.path, {}, dtype);
       const Canvas canvas = prompted(16, {1, 5, 6}), other = prompted(12, {1, 8, 8, 2, 9});
@@ -448,8 +448,8 @@ DOCTEST_TEST_CASE(
   at::set_num_threads(1);
   const Folder folder;
   for (const std::string& family : kFamilies) {
-    for (const std::string dtype : {"f32", "bf16", "q8", "q4"}) {
-      DOCTEST_INFO(family << " " << dtype);
+    for (const Precision dtype : {Precision::f32, Precision::bf16, Precision::q8, Precision::q4}) {
+      DOCTEST_INFO(family << " " << word(dtype));
       Transformer net = random_net(family, 3);
       net.save((folder.path / "whole").string(), false);
       net.layers.resize(2);

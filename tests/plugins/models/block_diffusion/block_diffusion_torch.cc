@@ -31,10 +31,10 @@ namespace {
 namespace fs = std::filesystem;
 
 std::unique_ptr<Model> make(BlockDiffusionOptions options, const fs::path& checkpoint,
-                            const std::string& dtype = "f32") {
+                            Precision dtype = Precision::f32) {
   options.checkpoint = checkpoint.string();
   std::unique_ptr<Model> model(draftlab_make_block_diffusion(&options));
-  model->load({"cpu", dtype, 1});
+  model->load({Device::cpu, dtype, 1});
   return model;
 }
 
@@ -521,7 +521,7 @@ DOCTEST_TEST_CASE("a batch of sequences is answered as each alone, bit for bit")
   Random random;
   for (const std::string family : {"sdar", "Fast_dLLM_Qwen", "llada2_moe"}) {
     const Checkpoint checkpoint(family);
-    for (const std::string dtype : {"f32", "bf16", "q8", "q4"}) {
+    for (const Precision dtype : {Precision::f32, Precision::bf16, Precision::q8, Precision::q4}) {
       const auto model = make({}, checkpoint.path, dtype);
       const Blocks blocks{4, 0};
       std::vector<std::unique_ptr<Canvas>> canvases;

@@ -205,7 +205,7 @@ DOCTEST_TEST_CASE("a right-shifted model learns both ways of answering, and deco
   BlockDiffusionOptions options;
   options.checkpoint = (folder.path / "run").string();
   const std::unique_ptr<Model> model(draftlab_make_block_diffusion(&options));
-  model->load({"cpu", "f32", 1});
+  model->load({Device::cpu, Precision::f32, 1});
   for (const std::int32_t block : {1, 4}) {
     int right = 0;
     for (const WorkedExample& example : learning.held_out[0].examples) {

@@ -55,10 +55,10 @@ Transformer network(const std::string& family) {
 }
 
 std::unique_ptr<Model> make(MaskedDiffusionOptions options, const fs::path& checkpoint,
-                            const std::string& dtype = "f32") {
+                            Precision dtype = Precision::f32) {
   options.checkpoint = checkpoint.string();
   std::unique_ptr<Model> model(draftlab_make_masked_diffusion(&options));
-  model->load({"cpu", dtype, 1});
+  model->load({Device::cpu, dtype, 1});
   return model;
 }
 
@@ -263,7 +263,7 @@ DOCTEST_TEST_CASE("one block as long as the canvas: block diffusion is masked di
   BlockDiffusionOptions options;
   options.checkpoint = folder.path.string();
   const std::unique_ptr<Model> blockwise(draftlab_make_block_diffusion(&options));
-  blockwise->load({"cpu", "f32", 1});
+  blockwise->load({Device::cpu, Precision::f32, 1});
   const auto model = cached(CanvasCache::none, folder.path);
   const Canvas own = canvas();
   const auto a = model->open(own, {}), b = blockwise->open(own, {});
@@ -467,7 +467,7 @@ DOCTEST_TEST_CASE("a batch's answers are those of each question alone, to the la
   at::set_num_threads(1);
   const Folder folder;
   network("llada").save(folder.path.string(), false);
-  for (const std::string dtype : {"f32", "bf16", "q8", "q4"}) {
+  for (const Precision dtype : {Precision::f32, Precision::bf16, Precision::q8, Precision::q4}) {
     MaskedDiffusionOptions options;
     options.cache = CanvasCache::dual;
     const auto model = make(options, folder.path, dtype);

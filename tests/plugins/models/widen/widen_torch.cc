@@ -47,7 +47,7 @@ Widened widened(const std::string& from, const std::string& to, std::int64_t par
 
 template <class Options>
 std::unique_ptr<Model> make(Model* (*made)(const Options*), const std::string& checkpoint,
-                            const std::string& dtype, Options options = {}) {
+                            Precision dtype, Options options = {}) {
   options.checkpoint = checkpoint;
   std::unique_ptr<Model> model(made(&options));
   model->load({.dtype = dtype, .threads = 1});
@@ -96,8 +96,8 @@ DOCTEST_TEST_CASE("a block-diffusion model of four times the width answers bit f
   DOCTEST_CHECK(wide.copies == 4);
   DOCTEST_CHECK(wide.exact);
   DOCTEST_CHECK(std::abs(static_cast<double>(wide.parameters) - 30e6) < 0.2e6);
-  for (const std::string dtype : {"bf16", "f32"}) {
-    DOCTEST_CAPTURE(dtype);
+  for (const Precision dtype : {Precision::bf16, Precision::f32}) {
+    DOCTEST_INFO(word(dtype));
     const auto small = make(draftlab_make_block_diffusion, shipped("arithmetic"), dtype),
                large = make(draftlab_make_block_diffusion, scratch / "wide", dtype);
     DOCTEST_CHECK(large->facts().parameters == wide.parameters);
@@ -113,8 +113,9 @@ DOCTEST_TEST_CASE("layers that are appended change nothing, and the origin is wr
   const Widened wide = widened(shipped("arithmetic-mdm"), scratch / "deep", 3'000'000);
   DOCTEST_CHECK(wide.copies == 1);
   DOCTEST_CHECK(wide.layers == 4);
-  const auto small = make(draftlab_make_masked_diffusion, shipped("arithmetic-mdm"), "bf16"),
-             large = make(draftlab_make_masked_diffusion, scratch / "deep", "bf16");
+  const auto small =
+                 make(draftlab_make_masked_diffusion, shipped("arithmetic-mdm"), Precision::bf16),
+             large = make(draftlab_make_masked_diffusion, scratch / "deep", Precision::bf16);
   DOCTEST_CHECK(apart(told(*small, kPrompt, View::bidirectional, {8, 15, 23}),
                       told(*large, kPrompt, View::bidirectional, {8, 15, 23})) == 0);
   const Origin origin = read_origin(scratch / "deep");
@@ -129,8 +130,9 @@ DOCTEST_TEST_CASE("a masked-diffusion model whose rows are repeated answers to r
   const Widened wide = widened(shipped("arithmetic-mdm"), scratch / "wide", 7'000'000);
   DOCTEST_CHECK(wide.copies == 2);
   DOCTEST_CHECK_FALSE(wide.exact);
-  const auto small = make(draftlab_make_masked_diffusion, shipped("arithmetic-mdm"), "f32"),
-             large = make(draftlab_make_masked_diffusion, scratch / "wide", "f32");
+  const auto small =
+                 make(draftlab_make_masked_diffusion, shipped("arithmetic-mdm"), Precision::f32),
+             large = make(draftlab_make_masked_diffusion, scratch / "wide", Precision::f32);
   DOCTEST_CHECK(apart(told(*small, kPrompt, View::bidirectional, {8, 15, 23}),
                       told(*large, kPrompt, View::bidirectional, {8, 15, 23})) < 1e-6);
 }
@@ -141,8 +143,9 @@ DOCTEST_TEST_CASE("an encoder-decoder with prediction heads answers as the origi
     const std::string to = scratch / std::to_string(parameters);
     const Widened wide = widened(shipped("transduce-tuned"), to, parameters);
     DOCTEST_CAPTURE(wide.copies);
-    const auto small = make(draftlab_make_autoregressive, shipped("transduce-tuned"), "f32"),
-               large = make(draftlab_make_autoregressive, to, "f32");
+    const auto small =
+                   make(draftlab_make_autoregressive, shipped("transduce-tuned"), Precision::f32),
+               large = make(draftlab_make_autoregressive, to, Precision::f32);
     const double most = apart(told(*small, kPrompt, View::causal, {8, 9, 10}),
                               told(*large, kPrompt, View::causal, {8, 9, 10}));
     // Rounding is larger here: a head adds to the row that the vocabulary's projection reads.
@@ -173,8 +176,9 @@ DOCTEST_TEST_CASE("GPT-2 and an untied head with biases are widened, too") {
     net.save(scratch / family, false);
     const Widened wide = widened(scratch / family, scratch / (family + "-wide"), 150'000);
     DOCTEST_CHECK(wide.copies == 2);
-    const auto small = make(draftlab_make_autoregressive, scratch / family, "f32"),
-               large = make(draftlab_make_autoregressive, scratch / (family + "-wide"), "f32");
+    const auto small = make(draftlab_make_autoregressive, scratch / family, Precision::f32),
+               large =
+                   make(draftlab_make_autoregressive, scratch / (family + "-wide"), Precision::f32);
     DOCTEST_CHECK(apart(told(*small, kPrompt, View::causal, {8}),
                         told(*large, kPrompt, View::causal, {8})) < 1e-6);
   }
@@ -186,8 +190,8 @@ DOCTEST_TEST_CASE("XLNet of twice the width and with more layers answers to roun
   DOCTEST_CHECK(wide.copies == 2);
   DOCTEST_CHECK(wide.layers > 0);
   const std::vector<std::pair<std::int32_t, Token>> scattered = {{2, 40}, {9, 77}, {17, 300}};
-  const auto small = make(draftlab_make_as_arm, shipped("stories"), "f32"),
-             large = make(draftlab_make_as_arm, scratch / "wide", "f32");
+  const auto small = make(draftlab_make_as_arm, shipped("stories"), Precision::f32),
+             large = make(draftlab_make_as_arm, scratch / "wide", Precision::f32);
   DOCTEST_CHECK(apart(told(*small, scattered, View::causal, {0, 5, 10, 23}),
                       told(*large, scattered, View::causal, {0, 5, 10, 23})) < 1e-6);
 }
@@ -204,7 +208,7 @@ DOCTEST_TEST_CASE("MAR draws from the same laws, guided or not, bidirectional or
     MarOptions guided;
     guided.guidance = 2;
     for (const std::string& folder : {shipped(name), to}) {
-      const auto model = make(draftlab_make_mar, folder, "f32", guided);
+      const auto model = make(draftlab_make_mar, folder, Precision::f32, guided);
       const Canvas canvas(17, std::vector<std::pair<std::int32_t, Token>>{{0, 3}});
       const std::unique_ptr<Sequence> sequence = model->open(canvas, {});
       const Answer answer = ask(

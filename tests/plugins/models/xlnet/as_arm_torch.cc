@@ -50,12 +50,12 @@ struct Checkpoint {
   }
   ~Checkpoint() { fs::remove_all(path); }
 
-  std::unique_ptr<Model> model(bool incremental, const std::string& dtype = "f32") const {
+  std::unique_ptr<Model> model(bool incremental, Precision dtype = Precision::f32) const {
     AsArmOptions options;
     options.checkpoint = path.string();
     options.incremental = incremental;
     std::unique_ptr<Model> model(draftlab_make_as_arm(&options));
-    model->load({"cpu", dtype, 1});
+    model->load({Device::cpu, dtype, 1});
     return model;
   }
 };
@@ -221,16 +221,16 @@ DOCTEST_TEST_CASE("bf16 weights and weights of eight and four bits change answer
   const std::vector<std::pair<std::int32_t, Token>> given{{0, 1}, {5, 9}, {6, 11}};
   const Canvas canvas(12, given);
   const Question question = draft(canvas, 5);
-  for (const auto& [dtype, most] :
-       {std::pair("bf16", 1.0), std::pair("q8", 0.5), std::pair("q4", 3.0)}) {
-    DOCTEST_INFO(dtype);
+  for (const auto& [dtype, most] : {std::pair(Precision::bf16, 1.0), std::pair(Precision::q8, 0.5),
+                                    std::pair(Precision::q4, 3.0)}) {
+    DOCTEST_INFO(word(dtype));
     const auto rounded = checkpoint.model(true, dtype);
     const double changed = difference(question, ask(*exact, *exact->open(canvas), question),
                                       ask(*rounded, *rounded->open(canvas), question));
     DOCTEST_CHECK(changed > 1e-4);
     DOCTEST_CHECK(changed < most);
   }
-  DOCTEST_CHECK_THROWS_AS(checkpoint.model(false, "q8"), ConfigError);
+  DOCTEST_CHECK_THROWS_AS(checkpoint.model(false, Precision::q8), ConfigError);
 }
 
 DOCTEST_TEST_CASE("what as-arm cannot answer is refused") {
