@@ -6,7 +6,7 @@
 and the same with --model sdar-cached.
 
 Both read a checkpoint folder in Hugging Face's names and commit the tokens that the C++ model
-commits in f32: tests/python/test_sdar.py compares them.
+commits in f32: tests/python/models/test_sdar.py compares them.
 """
 
 import json

@@ -75,7 +75,7 @@ def _decorator(kind: str) -> Callable[[str], Callable[[Class], Class]]:
         return lambda cls: _register(kind, name, cls)
 
     named.__name__ = kind
-    named.__doc__ = f"Registers a class as the {kind} of that name (docs/PYTHON.md)."
+    named.__doc__ = f"Registers a class as the {kind} of that name (docs/plugins/python.md)."
     return named
 
 
