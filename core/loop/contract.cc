@@ -4,16 +4,18 @@
 
 namespace draftlab {
 
-void check_proposal(const std::string& drafter, const Proposal& proposal, const Window& window,
+void check_proposal(const std::string& drafter, const Proposal& proposal, const Canvas& canvas,
                     int vocabulary) {
   const int drafts = static_cast<int>(proposal.nodes.size());
   for (int i = 0; i < drafts; ++i) {
     const Node& node = proposal.nodes[i];
     if (node.parent < kRoot || node.parent >= i)
       throw Fault("drafter '{}' puts draft {} on the unknown node {}", drafter, i, node.parent);
-    if (!window.holds(node.position))
-      throw Fault("drafter '{}' drafts position {}, which the window lacks", drafter,
-                  node.position);
+    if (node.position < 0 || node.position >= canvas.length())
+      throw Fault("drafter '{}' drafts position {} of a canvas of {}", drafter, node.position,
+                  canvas.length());
+    if (!canvas.masked(node.position))
+      throw Fault("drafter '{}' drafts position {}, which holds a token", drafter, node.position);
     if (node.parent != kRoot && proposal.nodes[node.parent].position == node.position)
       throw Fault("drafter '{}' drafts position {} twice on one path", drafter, node.position);
     if (node.token < 0 || node.token >= vocabulary)

@@ -4,13 +4,14 @@
 
 #include <string>
 
+#include "core/model/canvas.h"
 #include "core/parts/proposal.h"
-#include "core/parts/window.h"
 
 namespace draftlab {
 
-// Throws a Fault that names the drafter and what breaks its contract (core/README.md).
-void check_proposal(const std::string& drafter, const Proposal& proposal, const Window& window,
+// Throws a Fault that names the drafter and what breaks its contract (core/README.md). Drafts may
+// stand beyond the window, where a drafter guesses what the next window will be.
+void check_proposal(const std::string& drafter, const Proposal& proposal, const Canvas& canvas,
                     int vocabulary);
 
 }  // namespace draftlab

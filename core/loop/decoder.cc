@@ -210,7 +210,7 @@ Asking<bool> Decoder::step() {
                   .length = &length_,
                   .models = facts_};
   Proposal proposal = co_await drafter_->propose(step);
-  check_proposal(arm_.drafter.name, proposal, window, step.vocabulary);
+  check_proposal(arm_.drafter.name, proposal, canvas_, step.vocabulary);
   step.readings(proposal);
   length_.cut(proposal);
   for (const Commit& edit : proposal.edits) canvas_.edit(edit.position, edit.token);

@@ -3,13 +3,15 @@
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <vector>
 
 #include "core/base/error.h"
 
 namespace draftlab {
 namespace {
 
-// What is said of two drafts, of positions 4 and 5, after `spoil` has changed them.
+// What is said of two drafts, of positions 4 and 5 of eight, after `spoil` has changed them.
+// Position 6 holds a token.
 std::string said(const std::function<void(Proposal&)>& spoil) {
   Proposal proposal;
   proposal.nodes = {{kRoot, 4, 0}, {0, 5, 2}};
@@ -17,7 +19,8 @@ std::string said(const std::function<void(Proposal&)>& spoil) {
   proposal.exact = 1;
   spoil(proposal);
   try {
-    check_proposal("mine", proposal, {.positions = {4, 5, 7}, .span = 3}, 3);
+    const std::vector<std::pair<std::int32_t, Token>> given = {{6, 1}};
+    check_proposal("mine", proposal, Canvas(8, given), 3);
   } catch (const Fault& fault) {
     return fault.what();
   }
@@ -32,7 +35,11 @@ TEST_CASE("a proposal that breaks the contract of drafters is a fault that names
   CHECK(said([](Proposal& p) { p.nodes[0].parent = -2; }) ==
         "drafter 'mine' puts draft 0 on the unknown node -2");
   CHECK(said([](Proposal& p) { p.nodes[1].position = 6; }) ==
-        "drafter 'mine' drafts position 6, which the window lacks");
+        "drafter 'mine' drafts position 6, which holds a token");
+  CHECK(said([](Proposal& p) { p.nodes[1].position = 8; }) ==
+        "drafter 'mine' drafts position 8 of a canvas of 8");
+  CHECK(said([](Proposal& p) { p.nodes[1].position = -1; }) ==
+        "drafter 'mine' drafts position -1 of a canvas of 8");
   CHECK(said([](Proposal& p) { p.nodes[1].position = 4; }) ==
         "drafter 'mine' drafts position 4 twice on one path");
   CHECK(said([](Proposal& p) { p.nodes[0].token = 3; }) ==
