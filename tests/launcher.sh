@@ -57,7 +57,10 @@ launch() {
   said=$(cd "$tree" && ./draftlab "$@" 2>"$folder/err")
   [ "$said" = "$wanted" ] || wrong "'$*' says '$said' and '$(cat "$folder/err")', not '$wanted'"
 }
-built() { [ "$(sed -n 's/^ninja .* -j 2 //p' "$calls")" = "$1" ] || wrong "built: $(cat "$calls")"; }
+# built TARGETS: ninja was asked for these.
+built() {
+  [ "$(sed -n 's/^ninja .* -j 2 //p' "$calls")" = "$1" ] || wrong "built: $(cat "$calls")"
+}
 
 # The first command of a newcomer: what is installed is said before it is, and only the first
 # program is built.
