@@ -29,7 +29,8 @@ done
 cmp "$folder/first.table" "$folder/whole.table" || wrong "the tables differ"
 [ "$(grep -c '^drafter=' "$folder/first.table")" -ge 6 ] || wrong "the table is not whole"
 
-# asks ARGUMENT...: the first program says nothing and exits with the status that asks for the whole.
+# asks ARGUMENT...: the first program says nothing, and exits with the status that asks for the
+# whole one.
 asks() {
   said=$("$first" "$@" 2>&1)
   status=$?

@@ -24,7 +24,8 @@ tool() {
 tool cmake ''
 tool git 'echo commit'
 tool id 'echo 0'
-tool dpkg-query '[ ! -e "$there" ] || while [ $# -gt 2 ]; do printf "installed=%s " "$3"; shift; done'
+tool dpkg-query '[ ! -e "$there" ] && exit
+while [ $# -gt 2 ]; do printf "installed=%s " "$3"; shift; done'
 tool apt-get 'case $* in
   *--assume-no*) echo "Need to get 338 MB of archives."; echo "After this operation, 1 GB" ;;
   *"install -y"*) echo "dlstatus:1:50.0:Retrieving"; echo "Unpacking g++"; touch "$there" ;;
@@ -38,14 +39,17 @@ for target; do
     *) continue ;;
   esac
   mkdir -p "$tree/build/release/$made"
-  printf "#!/bin/sh\necho $made \$*\ncase \$* in *suffix*) [ $made = bin ] || exit 69 ;; esac\n" \
-    >"$tree/build/release/$made/draftlab"
+  {
+    printf "#!/bin/sh\necho $made \$*\n"
+    [ $made = bin ] || printf "case \$* in *suffix*) exit 69 ;; esac\n"
+  } >"$tree/build/release/$made/draftlab"
   chmod +x "$tree/build/release/$made/draftlab"
 done'
 PATH=$tools:$PATH
 export PATH
 
-# launch WANTED ARGUMENT...: the programs of the tree say this when the launcher gets these arguments.
+# launch WANTED ARGUMENT...: the programs of the tree say this when the launcher gets these
+# arguments.
 launch() {
   wanted=$1
   shift
@@ -53,7 +57,10 @@ launch() {
   said=$(cd "$tree" && ./draftlab "$@" 2>"$folder/err")
   [ "$said" = "$wanted" ] || wrong "'$*' says '$said' and '$(cat "$folder/err")', not '$wanted'"
 }
-built() { [ "$(sed -n 's/^ninja .* -j 2 //p' "$calls")" = "$1" ] || wrong "built: $(cat "$calls")"; }
+# built TARGETS: ninja was asked for these.
+built() {
+  [ "$(sed -n 's/^ninja .* -j 2 //p' "$calls")" = "$1" ] || wrong "built: $(cat "$calls")"
+}
 
 # The first command of a newcomer: what is installed is said before it is, and only the first
 # program is built.
