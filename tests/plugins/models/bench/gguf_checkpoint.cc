@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/files.h"
 #include "plugins/models/checkpoint/safetensors.h"
 #include "plugins/models/transformer/transformer_config.h"
 
@@ -24,6 +25,7 @@ std::string checkpoint(const std::string& name) {
   config.hidden_size = config.intermediate_size = config.head_dim = kWidth;
   config.num_hidden_layers = config.num_attention_heads = config.num_key_value_heads = 1;
   config.tie_word_embeddings = true;
+  make_folder(folder);
   config.write(folder);
   std::vector<float> numbers;
   for (int i = 0; i < kVocabulary * kWidth; ++i) numbers.push_back(std::sin(static_cast<float>(i)));

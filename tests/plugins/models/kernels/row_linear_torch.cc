@@ -51,9 +51,7 @@ DOCTEST_TEST_CASE("products of rows equal ATen's, and no row depends on the othe
         // In q8 and q4 these are the weights as they are kept, and x loses what its rounding costs.
         at::Tensor kept = at::zeros({out, in});
         for (std::int64_t o = 0; o < out; ++o) linear.weights_of(o, kept[o].data_ptr<float>());
-        const float tolerance = precision == Precision::q4   ? 0.5f
-                                : precision == Precision::q8 ? 2e-3f
-                                                             : 1e-4f;
+        const float tolerance = is_quantised(precision) ? 0.5f : 1e-4f;
         DOCTEST_CHECK((together - at::linear(x, kept, bias)).abs().max().item<float>() < tolerance);
         const float rounded = precision == Precision::q4   ? 0.4f
                               : precision == Precision::q8 ? 0.02f
