@@ -189,8 +189,10 @@ TEST_CASE("contents depend neither on the order of finishing nor on the size of 
   write(folder / "a.h5", false, 1000000);
   write(folder / "b.h5", true, 1);
   write(folder / "c.h5", true, 25);
+  write(folder / "d.h5", true, 1000000);  // This is one unit.
   CHECK(difference(folder / "a.h5", folder / "b.h5") == "");
   CHECK(difference(folder / "a.h5", folder / "c.h5") == "");
+  CHECK(difference(folder / "a.h5", folder / "d.h5") == "");
 }
 
 TEST_CASE("many units, which two processes read, become the trace that one process writes") {

@@ -123,6 +123,7 @@ TEST_CASE("columns that contradict each other are refused") {
                    }),
             "not of type text"));
   CHECK(has(edited("sample_n_steps", set(0, 1'000'000'000'000)), "do not lie one after the other"));
+  CHECK(has(edited("sample_n_steps", set(3, 1000)), "do not lie one after the other"));
   CHECK(has(edited("sample_first_step", set(1, -4)), "do not lie one after the other"));
   CHECK(has(edited("step_n_tokens", set(3, INT64_MAX)), "do not lie one after the other"));
   CHECK(has(edited("step_first_draft", set(0, 7)), "do not lie one after the other"));

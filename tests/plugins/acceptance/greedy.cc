@@ -19,6 +19,7 @@ TEST_CASE("exact match compares with the model's own answer, whatever is drawn")
   const Distribution raw = of({.2, .5, .3}), drawn = Distribution::point(1, 3);
   CHECK(rule->probability({1, drawn, nullptr, 0, raw}) == 1);
   CHECK(rule->probability({2, drawn, nullptr, 0, raw}) == 0);
+  CHECK(rule->probability({0, drawn, nullptr, 0, raw}) == 0);
   CHECK(rule->replacement({2, drawn, nullptr, 0, raw}).probability(1) == 1);
 }
 

@@ -66,6 +66,13 @@ TEST_CASE("the earliest, the latest or the most frequent continuation") {
   CHECK(tokens_of(Lookup(text, 3, 1).propose("match = frequent\n")) == Tokens{6});
 }
 
+TEST_CASE("a continuation that occurs twice is one of the rows") {
+  // After 1 came 8 9, and 5 6 twice.
+  const Tokens text = {1, 8, 9, 1, 5, 6, 1, 5, 6, 1};
+  CHECK(tokens_of(Lookup(text, 3, 2).propose("rows = 2\nlongest = 1\nmatch = latest\n")) ==
+        Tokens{5, 6, 8, 9});
+}
+
 TEST_CASE("several continuations are paths that share what they begin with") {
   // After 1 came 5 6, 5 7 and 8 1.
   const Proposal proposal =

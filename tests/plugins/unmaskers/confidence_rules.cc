@@ -92,6 +92,8 @@ TEST_CASE("klass: confident, and hardly changed in each of the last two steps") 
   CHECK(ready(.9) == 0);  // It is not above the threshold, and has changed.
   unmasking.sure_of({.9, .3}).observe();
   CHECK(ready(.95) == 0);  // Counting begins anew.
+  unmasking.sure_of({.95, .3}).observe();
+  CHECK(ready(.96) == 0);
 }
 
 TEST_CASE("klass: the divergence is that of now from before") {

@@ -1,5 +1,6 @@
 // Which drafts are committed without verification, of five whose numbers can be checked by hand.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "tests/plugins/scripted_step.h"
 
@@ -74,6 +75,9 @@ TEST_CASE("one: the first, or the most confident and of equals the leftmost") {
   Unmasking tied("one", "which = confident");
   tied.proposal.raw[2] = tied.proposal.raw[0];
   CHECK(tied.choose() == Positions{0});
+  std::swap(tied.proposal.nodes[0], tied.proposal.nodes[2]);
+  CHECK(tied.choose() == Positions{0});
+  std::swap(tied.proposal.nodes[0], tied.proposal.nodes[2]);
   CHECK(tied.preview() == 0);
   CHECK(tied.top_up({{3, 1}}) == Positions{3});
   CHECK(tied.top_up({}) == Positions{0});
@@ -207,6 +211,10 @@ TEST_CASE(
   CHECK(Unmasking("entropy-bound", "bound = 0.6").choose() == Positions{2, 0, 4});
   CHECK(Unmasking("entropy-bound", "bound = 1.2").choose() == Positions{2, 0, 4, 1});
   CHECK(Unmasking("entropy-bound", "bound = 9").preview() == 5);
+  // A sum that equals the bound stays within it.
+  const double least = of({.95, 1 - .95, 0}).entropy();
+  CHECK(Unmasking("entropy-bound", fmt::format("bound = {:.17g}", least)).choose() ==
+        Positions{2, 0});
 }
 
 }  // namespace
