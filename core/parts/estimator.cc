@@ -10,7 +10,7 @@ double TokenEstimator::expected(const StepView& step) const {
   if (accept.size() != step.drafts())
     throw Fault("an estimator gives {} probabilities for {} drafts", accept.size(), step.drafts());
   for (const double each : accept)
-    if (!(each >= 0 && each <= 1))
+    if (each < 0 || each > 1)  // NaN: the draft was read by nobody, so nothing is expected.
       throw Fault("an estimator expects a draft to pass with probability {}", each);
   return expected_accepted({accept.data(), static_cast<std::size_t>(accept.size())});
 }
