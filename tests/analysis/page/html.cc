@@ -170,8 +170,8 @@ TEST_CASE("the first finding is how many function evaluations an arm saves") {
   const auto savings = [](const std::string& path, const std::string& baseline) {
     const Frame frame({path});
     std::vector<std::string> said;
-    for (const Json& one :
-         data_of(html_page(frame, make_report(frame, {.baseline = baseline})))["findings"])
+    const Json data = data_of(html_page(frame, make_report(frame, {.baseline = baseline})));
+    for (const Json& one : data["findings"])
       if (one["sentence"].get<std::string>().find("evaluations") != std::string::npos)
         said.push_back(one["sentence"]);
     return said;
