@@ -131,8 +131,9 @@ std::vector<Report::Finding> savings(const Report& report) {
     if (cell == cells.end() || !cell->second.versus) continue;
     const Estimate& ratio = cell->second.versus->ratio;
     const double low = ratio.interval.low, high = ratio.interval.high;
-    if (!std::isfinite(low) || !std::isfinite(high)) continue;
-    const bool more = high<1, known = low> 1 || more;
+    if (std::isnan(low) || std::isnan(high)) continue;
+    const bool more = high < 1;
+    const bool known = more || low > 1;
     const std::string words = more ? " times more" : " times fewer";
     const auto shown = [&](double factor) { return fixed(more ? 1 / factor : factor, 2); };
     const std::string factor = shown(ratio.value) + words + (known ? " function evaluations" : "") +

@@ -168,7 +168,7 @@ def copy_checkout(copy):
 
 def go_where_the_copy_is_the_checkout(copy):
     """Runs this script again in a mount namespace of its own, and ends with its status."""
-    # A program that is broken may replace a device; root could, and every other process would see it.
+    # A broken program may replace a device. Root's could, and every other process would see it.
     devices = "mount --rbind /dev /dev && mount -o remount,bind,ro /dev && "
     script = 'mount --bind "$0" "$1" && cd "$1" && shift && exec "$@"'
     if os.geteuid() == 0:
