@@ -77,8 +77,7 @@ bool ColumnReader::State::append_rows(Values& values, hid_t data, hsize_t count,
 
 // Hands on, piece by piece, a column of numbers as this program writes it: plainly, or chunk by
 // chunk, shuffled and deflated. Merging reads little else, and for a small cell most time would go
-// into asking HDF5 for what is known. Returns false where the column is not stored so; then HDF5 is
-// asked.
+// into asking HDF5 for what is known. Returns false where a column is stored otherwise.
 template <class Take>
 bool ColumnReader::State::take_own(hid_t data, Type type, hsize_t rows, const Take& take) const {
   Stored piece;
