@@ -102,6 +102,11 @@ TEST_CASE("equivalence needs the 90 % interval inside the margin") {
       arm = {-0.1, 0.1, -0.1, 0.1};
   CHECK(equivalence(baseline, arm, 0.136).finding == Equivalence::Finding::equivalent);
   CHECK(equivalence(baseline, arm, 0.135).finding == Equivalence::Finding::undecided);
+  // Each side of the interval is looked at: it goes from -0.0359 to 0.2359, or the reverse.
+  const Values lower = {-0.2, 0, -0.2, 0};
+  CHECK(equivalence(baseline, lower, 0.2).finding == Equivalence::Finding::undecided);
+  CHECK(equivalence(lower, baseline, 0.2).finding == Equivalence::Finding::undecided);
+  CHECK(equivalence(lower, baseline, 0.236).finding == Equivalence::Finding::equivalent);
   const Values worse = {1.9, 2.1, 1.9, 2.1};
   CHECK(equivalence(baseline, worse, 1).finding == Equivalence::Finding::different);
   CHECK(equivalence(worse, baseline, 1).finding == Equivalence::Finding::different);
