@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "core/base/documents.h"
@@ -66,6 +67,10 @@ TEST_CASE("texts of every control character go through CSV and back") {
   REQUIRE(table.rows.size() == texts.size());
   for (std::size_t i = 0; i < texts.size(); ++i)
     CHECK(table.rows[i][table.column("text")] == texts[i]);
+  // Our own reader would read a bare carriage return; others end a line there.
+  std::ifstream in(folder / "out/sample.csv", std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  CHECK(bytes.find("\"a\rb\"") != std::string::npos);
 }
 
 }  // namespace draftlab
