@@ -2,6 +2,9 @@
 
 #include "experiments/bench/bench.h"
 #include "experiments/certify/certify.h"
+#include "experiments/check/check.h"
+#include "experiments/distill/distill.h"
+#include "experiments/doctor/doctor.h"
 #include "experiments/sweep/sweep.h"
 
 namespace draftlab {

@@ -1,5 +1,4 @@
-// The commands of the program. Each is a file of its name; those of sweeps, certificates and
-// benchmarks are in their folders.
+// The commands of the program. Each is a file of its name, or a folder with a header of its own.
 #pragma once
 
 #include <vector>
@@ -13,20 +12,15 @@ const std::vector<Command>& commands();
 
 Command run_command();
 Command train_command();
-Command distill_command();
 Command widen_command();
 Command audit_command();
 Command list_command();
 Command describe_command();
-Command check_command();
 Command report_command();
 Command replay_command();
 Command export_command();
 Command inspect_command();
 Command plot_command();
-Command check_trace_command();
-Command golden_command();
-Command doctor_command();
 Command completion_command();
 
 }  // namespace draftlab

@@ -15,9 +15,9 @@
 #include "core/trace/provenance.h"
 #include "core/trace/trace_file.h"
 #include "experiments/arm/loaded_arm.h"
-#include "experiments/blas.h"
 #include "experiments/command/parse.h"
 #include "experiments/commands.h"
+#include "experiments/doctor/blas.h"
 
 namespace draftlab {
 namespace {

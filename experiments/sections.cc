@@ -3,7 +3,7 @@
 #include "analysis/report/report_options.h"
 #include "core/config/plugin.h"
 #include "experiments/certify/certify_options.h"
-#include "experiments/distill_options.h"
+#include "experiments/distill/distill_options.h"
 #include "experiments/sweep/slurm_options.h"
 
 namespace draftlab {

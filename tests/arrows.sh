@@ -52,19 +52,21 @@ room plugins/tasks/benchmarks 'core/*' plugins plugins/tokenizers plugins/tasks 
 models=plugins/models
 room $models 'core/*' plugins plugins/remote
 room $models/toy 'core/*' plugins
-room $models/kernels 'core/*'
-room $models/checkpoint 'core/*' $models/kernels
-room $models/transformer 'core/*' $models/kernels $models/checkpoint
-room $models/training 'core/*' $models/kernels $models/checkpoint $models/transformer \
+room $models/kernels/rows 'core/*'
+room $models/kernels 'core/*' $models/kernels/rows
+room $models/checkpoint 'core/*' "$models/kernels/*"
+room $models/transformer 'core/*' "$models/kernels/*" $models/checkpoint
+room $models/training 'core/*' "$models/kernels/*" $models/checkpoint $models/transformer \
   plugins/tokenizers 'plugins/tasks/*'
 for family in autoregressive block_diffusion masked_diffusion mar xlnet; do
-  room $models/$family 'core/*' plugins $models/kernels $models/checkpoint $models/transformer \
+  room $models/$family 'core/*' plugins "$models/kernels/*" $models/checkpoint $models/transformer \
     $models/training plugins/tokenizers 'plugins/tasks/*'
 done
 room $models/bench 'core/*' "$models/*"
 room $models/widen 'core/*' plugins/tokenizers "$models/*"
 room plugins/trainers 'core/*' plugins plugins/tokenizers 'plugins/tasks/*' "$models/*"
-[ -d plugins/remote ] && room plugins/remote 'core/*' plugins
+room plugins/remote/wire 'core/*'
+room plugins/remote 'core/*' plugins plugins/remote/wire
 
 room analysis 'core/*'
 for part in replay report trace; do room analysis/$part 'core/*' analysis; done
@@ -72,7 +74,7 @@ room analysis/figures 'core/*' analysis analysis/report
 room analysis/page 'core/*' analysis analysis/report
 room experiments/command 'core/*' plugins/remote
 room experiments/arm 'core/*' 'plugins/*'
-for part in bench certify sweep; do
+for part in bench certify check distill doctor sweep; do
   room experiments/$part 'core/*' 'plugins/*' 'analysis/*' experiments/arm experiments/command
 done
 room experiments 'core/*' 'plugins/*' 'analysis/*' 'experiments/*'

@@ -5,7 +5,7 @@
 
 #include "plugins/remote/remote_model.h"
 #include "plugins/remote/remote_parts.h"
-#include "plugins/remote/shared_memory.h"
+#include "plugins/remote/wire/shared_memory.h"
 
 namespace draftlab::remote {
 namespace {

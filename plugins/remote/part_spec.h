@@ -9,7 +9,7 @@
 
 #include "core/config/options.h"
 #include "core/prob/types.h"
-#include "plugins/remote/message.h"
+#include "plugins/remote/wire/message.h"
 
 namespace draftlab::remote {
 

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "plugins/remote/shared_memory.h"
+#include "plugins/remote/wire/shared_memory.h"
 
 namespace draftlab::remote {
 namespace {

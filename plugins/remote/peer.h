@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "plugins/remote/channel.h"
 #include "plugins/remote/part_spec.h"
+#include "plugins/remote/wire/channel.h"
 
 namespace draftlab::remote {
 

@@ -6,7 +6,7 @@
 
 #include "core/model/model.h"
 #include "plugins/remote/remote.h"
-#include "plugins/remote/shared_memory.h"
+#include "plugins/remote/wire/shared_memory.h"
 
 namespace draftlab::remote {
 

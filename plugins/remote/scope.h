@@ -7,8 +7,8 @@
 #include "core/model/question.h"
 #include "core/parts/acceptance.h"
 #include "core/parts/decode_options.h"
-#include "plugins/remote/message.h"
 #include "plugins/remote/peer.h"
+#include "plugins/remote/wire/message.h"
 
 namespace draftlab::remote {
 

@@ -24,7 +24,7 @@
 #include "core/trace/trace_file.h"
 #include "plugins/models/checkpoint/gguf.h"
 #include "plugins/models/checkpoint/safetensors.h"
-#include "plugins/remote/channel.h"
+#include "plugins/remote/wire/channel.h"
 #include "plugins/tokenizers/tokenizer_json.h"
 
 namespace draftlab {

@@ -6,8 +6,8 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "plugins/models/checkpoint/safetensors.h"
-#include "plugins/models/kernels/lanes.h"
-#include "plugins/models/kernels/quantised_blocks.h"
+#include "plugins/models/kernels/rows/lanes.h"
+#include "plugins/models/kernels/rows/quantised_blocks.h"
 #include "plugins/models/transformer/transformer_config.h"
 
 namespace draftlab {

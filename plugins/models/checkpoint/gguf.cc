@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "plugins/models/checkpoint/mapped_file.h"
-#include "plugins/models/kernels/quantised_blocks.h"
+#include "plugins/models/kernels/rows/quantised_blocks.h"
 
 namespace draftlab {
 namespace {

@@ -1,5 +1,5 @@
 // Reads GGUF, the format of llama.cpp: its tensors of f32, f16 and bf16, and those that were
-// rounded to Q8_0 and Q4_0 (plugins/models/kernels/quantised_blocks.h). Checkpoints whose
+// rounded to Q8_0 and Q4_0 (plugins/models/kernels/rows/quantised_blocks.h). Checkpoints whose
 // config.json stands beside model.gguf load it in the place of model.safetensors.
 #pragma once
 

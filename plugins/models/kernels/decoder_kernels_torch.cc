@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "plugins/models/kernels/fused_torch.h"
-#include "plugins/models/kernels/lanes.h"
+#include "plugins/models/kernels/rows/lanes.h"
 
 namespace draftlab {
 

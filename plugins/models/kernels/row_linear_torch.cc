@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "plugins/models/kernels/bf16_products.h"
-#include "plugins/models/kernels/lanes.h"
 #include "plugins/models/kernels/large_pages_torch.h"
-#include "plugins/models/kernels/quantised_products.h"
+#include "plugins/models/kernels/rows/bf16_products.h"
+#include "plugins/models/kernels/rows/lanes.h"
+#include "plugins/models/kernels/rows/quantised_products.h"
 #include "plugins/models/kernels/share_work_torch.h"
 
 namespace draftlab {

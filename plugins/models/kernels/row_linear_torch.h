@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "plugins/models/kernels/precision.h"
-#include "plugins/models/kernels/row_kernels.h"
+#include "plugins/models/kernels/rows/precision.h"
+#include "plugins/models/kernels/rows/row_kernels.h"
 
 namespace draftlab {
 

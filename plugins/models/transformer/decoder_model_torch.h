@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/model/model.h"
-#include "plugins/models/kernels/precision.h"
+#include "plugins/models/kernels/rows/precision.h"
 #include "plugins/models/transformer/transformer_torch.h"
 
 namespace draftlab {

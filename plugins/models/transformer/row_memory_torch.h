@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plugins/models/kernels/panels.h"
+#include "plugins/models/kernels/rows/panels.h"
 #include "plugins/models/kernels/share_work_torch.h"
 #include "plugins/models/transformer/transformer_config.h"
 

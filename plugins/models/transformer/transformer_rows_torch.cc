@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "core/base/error.h"
-#include "plugins/models/kernels/lanes.h"
+#include "plugins/models/kernels/rows/lanes.h"
 #include "plugins/models/kernels/softmax_row.h"
 #include "plugins/models/transformer/device_rows_torch.h"
 

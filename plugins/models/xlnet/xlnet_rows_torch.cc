@@ -14,7 +14,7 @@
 #include <memory>
 #include <numeric>
 
-#include "plugins/models/kernels/lanes.h"
+#include "plugins/models/kernels/rows/lanes.h"
 #include "plugins/models/kernels/softmax_row.h"
 #include "plugins/models/xlnet/xlnet_attention_torch.h"
 

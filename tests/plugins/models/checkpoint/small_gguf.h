@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "plugins/models/checkpoint/gguf.h"
-#include "plugins/models/kernels/quantised_blocks.h"
+#include "plugins/models/kernels/rows/quantised_blocks.h"
 
 namespace draftlab {
 

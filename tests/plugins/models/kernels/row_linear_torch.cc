@@ -14,8 +14,8 @@
 #define DOCTEST_CONFIG_NO_SHORT_MACRO_NAMES
 #include <doctest/doctest.h>
 
-#include "plugins/models/kernels/bf16_products.h"
 #include "plugins/models/kernels/row_linear_torch.h"
+#include "plugins/models/kernels/rows/bf16_products.h"
 
 namespace draftlab {
 

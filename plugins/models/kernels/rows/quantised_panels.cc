@@ -1,4 +1,4 @@
-#include "plugins/models/kernels/quantised_panels.h"
+#include "plugins/models/kernels/rows/quantised_panels.h"
 
 #include <algorithm>
 #include <bit>
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "plugins/models/kernels/lanes.h"
+#include "plugins/models/kernels/rows/lanes.h"
 
 namespace draftlab {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plugins/models/kernels/quantised_panels.h"
+#include "plugins/models/kernels/rows/quantised_panels.h"
 
 namespace draftlab {
 

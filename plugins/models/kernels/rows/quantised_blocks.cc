@@ -1,4 +1,4 @@
-#include "plugins/models/kernels/quantised_blocks.h"
+#include "plugins/models/kernels/rows/quantised_blocks.h"
 
 #include <algorithm>
 #include <bit>

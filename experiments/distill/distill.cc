@@ -6,9 +6,9 @@
 #include "core/base/files.h"
 #include "core/base/progress.h"
 #include "experiments/arm/loaded_arm.h"
-#include "experiments/beam_search.h"
-#include "experiments/commands.h"
-#include "experiments/distill_options.h"
+#include "experiments/distill/beam_search.h"
+#include "experiments/distill/distill.h"
+#include "experiments/distill/distill_options.h"
 
 namespace draftlab {
 namespace {

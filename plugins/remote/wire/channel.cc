@@ -1,4 +1,4 @@
-#include "plugins/remote/channel.h"
+#include "plugins/remote/wire/channel.h"
 
 #include <poll.h>
 #include <sched.h>

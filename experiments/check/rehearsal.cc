@@ -1,4 +1,4 @@
-#include "experiments/rehearsal.h"
+#include "experiments/check/rehearsal.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,10 +1,10 @@
-#include "plugins/models/kernels/row_kernels.h"
+#include "plugins/models/kernels/rows/row_kernels.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "plugins/models/kernels/bf16_products.h"
-#include "plugins/models/kernels/lanes.h"
+#include "plugins/models/kernels/rows/bf16_products.h"
+#include "plugins/models/kernels/rows/lanes.h"
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // Vectors stay inside this file.
 
@@ -23,20 +23,20 @@ namespace avx512 {
 constexpr int kRows = 10, kPanels = 2, kLanes = 16;
 #pragma GCC push_options
 #pragma GCC target("arch=skylake-avx512")
-#include "plugins/models/kernels/row_kernels.inc"
+#include "plugins/models/kernels/rows/row_kernels.inc"
 #pragma GCC pop_options
 }  // namespace avx512
 namespace avx2 {
 constexpr int kRows = 5, kPanels = 1, kLanes = 8;
 #pragma GCC push_options
 #pragma GCC target("arch=haswell")
-#include "plugins/models/kernels/row_kernels.inc"
+#include "plugins/models/kernels/rows/row_kernels.inc"
 #pragma GCC pop_options
 }  // namespace avx2
 #endif
 namespace plain {
 constexpr int kRows = 2, kPanels = 1, kLanes = 4;
-#include "plugins/models/kernels/row_kernels.inc"
+#include "plugins/models/kernels/rows/row_kernels.inc"
 }  // namespace plain
 
 const RowKernels& kernels() {

@@ -1,4 +1,4 @@
-#include "plugins/models/kernels/quantised_products.h"
+#include "plugins/models/kernels/rows/quantised_products.h"
 
 #include <algorithm>
 #include <array>

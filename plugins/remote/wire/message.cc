@@ -1,4 +1,4 @@
-#include "plugins/remote/message.h"
+#include "plugins/remote/wire/message.h"
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "plugins/models/kernels/bf16_products.h"
-#include "plugins/models/kernels/panels.h"
+#include "plugins/models/kernels/rows/bf16_products.h"
+#include "plugins/models/kernels/rows/panels.h"
 
 namespace draftlab {
 namespace {

@@ -8,8 +8,8 @@
 #include "core/config/arms.h"
 #include "core/config/composition.h"
 #include "core/config/sweep_axes.h"
-#include "experiments/commands.h"
-#include "experiments/rehearsal.h"
+#include "experiments/check/check.h"
+#include "experiments/check/rehearsal.h"
 
 namespace draftlab {
 namespace {

@@ -1,4 +1,4 @@
-#include "plugins/remote/shared_memory.h"
+#include "plugins/remote/wire/shared_memory.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

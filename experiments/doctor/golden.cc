@@ -1,4 +1,4 @@
-#include "experiments/golden.h"
+#include "experiments/doctor/golden.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -11,7 +11,7 @@
 #include "core/base/text.h"
 #include "core/config/composition.h"
 #include "experiments/arm/loaded_arm.h"
-#include "experiments/commands.h"
+#include "experiments/doctor/doctor.h"
 #include "plugins/tokenizers/tokenizer.h"
 
 namespace draftlab {

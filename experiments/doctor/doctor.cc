@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "core/trace/provenance.h"
-#include "experiments/blas.h"
-#include "experiments/commands.h"
-#include "experiments/golden.h"
+#include "experiments/doctor/blas.h"
+#include "experiments/doctor/doctor.h"
+#include "experiments/doctor/golden.h"
 
 namespace draftlab {
 namespace {

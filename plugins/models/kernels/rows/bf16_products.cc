@@ -1,4 +1,4 @@
-#include "plugins/models/kernels/bf16_products.h"
+#include "plugins/models/kernels/rows/bf16_products.h"
 
 #include <algorithm>
 #include <array>

@@ -1,10 +1,10 @@
-#include "plugins/models/kernels/panels.h"
+#include "plugins/models/kernels/rows/panels.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "plugins/models/kernels/bf16_products.h"
-#include "plugins/models/kernels/lanes.h"
+#include "plugins/models/kernels/rows/bf16_products.h"
+#include "plugins/models/kernels/rows/lanes.h"
 
 namespace draftlab {
 namespace {

@@ -1,4 +1,4 @@
-#include "plugins/models/kernels/precision.h"
+#include "plugins/models/kernels/rows/precision.h"
 
 #include "core/base/error.h"
 

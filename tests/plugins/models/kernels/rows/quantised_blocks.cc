@@ -1,5 +1,5 @@
 // Blocks of eight and four bits: f16, and how numbers are rounded.
-#include "plugins/models/kernels/quantised_blocks.h"
+#include "plugins/models/kernels/rows/quantised_blocks.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "plugins/models/kernels/row_kernels.h"
+#include "plugins/models/kernels/rows/row_kernels.h"
 
 namespace draftlab {
 

@@ -1,4 +1,4 @@
-#include "experiments/blas.h"
+#include "experiments/doctor/blas.h"
 
 #include <dlfcn.h>
 

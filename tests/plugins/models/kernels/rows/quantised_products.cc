@@ -1,6 +1,6 @@
 // Products in eight and four bits: every kernel of this processor against sums in f64, each row
 // alone, and one kernel against another, bit for bit.
-#include "plugins/models/kernels/quantised_products.h"
+#include "plugins/models/kernels/rows/quantised_products.h"
 
 #include <algorithm>
 #include <cmath>

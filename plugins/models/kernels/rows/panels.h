@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plugins/models/kernels/row_kernels.h"
+#include "plugins/models/kernels/rows/row_kernels.h"
 
 namespace draftlab {
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <stdexcept>
 
-#include "plugins/remote/message.h"
+#include "plugins/remote/wire/message.h"
 
 namespace draftlab::remote {
 

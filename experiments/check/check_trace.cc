@@ -5,7 +5,7 @@
 #include "analysis/trace/check_trace.h"
 #include "core/base/error.h"
 #include "core/trace/schema.h"
-#include "experiments/commands.h"
+#include "experiments/check/check.h"
 
 namespace draftlab {
 namespace {

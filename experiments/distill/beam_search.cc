@@ -1,4 +1,4 @@
-#include "experiments/beam_search.h"
+#include "experiments/distill/beam_search.h"
 
 #include <algorithm>
 #include <cmath>

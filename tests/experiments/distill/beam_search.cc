@@ -1,5 +1,5 @@
 // Beam search on a table of conditional probabilities that can be followed by hand.
-#include "experiments/beam_search.h"
+#include "experiments/distill/beam_search.h"
 
 #include <doctest/doctest.h>
 

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "plugins/models/kernels/quantised_blocks.h"
-#include "plugins/models/kernels/row_kernels.h"
+#include "plugins/models/kernels/rows/quantised_blocks.h"
+#include "plugins/models/kernels/rows/row_kernels.h"
 
 namespace draftlab {
 
