@@ -52,7 +52,7 @@ void print_next(const std::string& path, std::size_t arms) {
   std::vector<std::pair<std::string, std::string>> commands = {
       {"inspect " + path + (arms > 1 ? " --run 1" : ""), "one decode, step by step"},
       {"check-trace " + path, "is it whole?"}};
-  const std::string certificate = "configs/certify/assd-self-k3.ini";
+  const std::string certificate = "configs/certify/assd/assd-self-k3.ini";
   if (std::filesystem::exists(certificate))
     commands.push_back({"certify " + certificate, "is a decoder lossless?"});
   std::size_t width = 0;

@@ -21,8 +21,7 @@ outside() {
   configs/assd/table10-lambada.ini) echo model.as-arm.checkpoint task.lambada.path ;;
   configs/assd/table2-humaneval.ini) echo model.as-arm.checkpoint task.code-infill.path ;;
   configs/assd/table3-rocstories.ini) echo model.as-arm.checkpoint task.story.path ;;
-  configs/s2d2/table1-sdar-*.ini | configs/s2d2/table2-fast-dllm-v2.ini | \
-    configs/s2d2/table3-llada2.1.ini | configs/s2d2/figure6-llada2.1.ini)
+  configs/s2d2/published/*.ini)
     echo model.block-diffusion.checkpoint task.gsm8k.path ;;
   configs/ssd/table1-llada.ini | \
     configs/ssd/table1-dream.ini) echo model.masked-diffusion.checkpoint task.gsm8k.path ;;

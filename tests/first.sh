@@ -39,7 +39,7 @@ asks() {
 asks list
 asks
 asks run $quickstart --drafter suffix
-asks run configs/certify/assd-self-k3.ini
+asks run configs/certify/assd/assd-self-k3.ini
 asks run $quickstart --plugin "$folder/mine.so"
 # What both would say, the first program says itself.
 said=$("$first" run configs/quickstart.ini --limmit 2 2>&1)

@@ -23,7 +23,7 @@ share=$prefix/share/draftlab
 cd "$share" || exit 2
 "$program" --version | grep -q '^draftlab [0-9]' || fail "draftlab --version"
 readelf -d "$program" | grep RUNPATH | grep -q ORIGIN || fail "the program finds its libraries"
-"$program" certify configs/certify/assd-self-k3.ini >"$folder/certify.log" ||
+"$program" certify configs/certify/assd/assd-self-k3.ini >"$folder/certify.log" ||
   fail "a certificate: $(tail -n 3 "$folder/certify.log")"
 if [ -e "$prefix"/lib*/draftlab/libdraftlab_torch.so ] ||
   ls "$prefix"/lib/*/draftlab/libdraftlab_torch.so >/dev/null 2>&1; then

@@ -136,6 +136,29 @@ Proposal read_proposal(const Remote& remote, const Step& step, const Message& an
   });
 }
 
+namespace {
+
+Carry read_carry(const Remote& remote, const Step& step, const Json& from, Scope& scope) {
+  Carry carry{scope.answer(from.at(0)), from.at(1), from.at(2)};
+  for (const Json& row : from.at(3)) {
+    const Node node{row.at(0), row.at(1), row.at(2)};
+    if (node.parent < kRoot || node.parent >= static_cast<int>(carry.nodes.size()))
+      remote.refuse("carries a node behind the node {}, which does not stand before it",
+                    node.parent);
+    if (node.position < 0 || node.position >= static_cast<int>(step.canvas.length()) ||
+        node.token < 0 || node.token >= step.vocabulary)
+      remote.refuse("carries token {} at position {}, which do not exist", node.token,
+                    node.position);
+    carry.nodes.push_back(node);
+  }
+  if (carry.node < kRoot || carry.node >= static_cast<int>(carry.nodes.size()))
+    remote.refuse("stops at node {} of {} that it carries", carry.node, carry.nodes.size());
+  if (carry.unseen_commits < 0) remote.refuse("carries a negative number of unseen commits");
+  return carry;
+}
+
+}  // namespace
+
 Verdict read_verdict(const Remote& remote, const Step& step, const Proposal& proposal,
                      const Message& answer, Scope& scope) {
   return understood(remote, answer, [&](const Message& said) {
@@ -160,7 +183,7 @@ Verdict read_verdict(const Remote& remote, const Step& step, const Proposal& pro
     if (verdict.judged.size() > proposal.nodes.size())
       remote.refuse("judges {} of {} drafts", verdict.judged.size(), proposal.nodes.size());
     if (const Json& carry = from.at("carry"); !carry.is_null())
-      verdict.carry = Carry{scope.answer(carry.at(0)), carry.at(1), carry.at(2)};
+      verdict.carry = read_carry(remote, step, carry, scope);
     return verdict;
   });
 }

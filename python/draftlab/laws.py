@@ -115,8 +115,16 @@ class Answer:
     position)` one of them; iterate over all.
     """
 
-    def __init__(self, scope: Scope, number: int, first: int, places: Sequence[Tuple[int, int]]):
+    def __init__(
+        self,
+        scope: Scope,
+        number: int,
+        first: int,
+        places: Sequence[Tuple[int, int]],
+        nodes: Sequence[Sequence[int]] = (),
+    ):
         self._scope, self.number = scope, number
+        self.nodes = list(nodes)  # [parent, position, token] of each drafted token it was told
         self.places = list(places)  # (node, position); node -1 is the committed state
         self._laws = [Distribution(scope, first + i) for i in range(len(self.places))]
 

@@ -75,7 +75,7 @@ class Ask:
 
     def result(self, scope: laws.Scope, value: Any) -> laws.Answer:
         places = [(node, p) for node, positions in self.effect["asks"] for p in positions]
-        return laws.Answer(scope, value[0], value[1], places)
+        return laws.Answer(scope, value[0], value[1], places, self.effect["nodes"])
 
 
 class Draw:

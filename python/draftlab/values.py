@@ -123,8 +123,13 @@ class Judged(NamedTuple):
 
 @dataclass
 class Verdict:
-    """Commits in order, why the step stopped, what was judged; `carry` is (answer, node, tokens
-    committed behind it that it did not see)."""
+    """Commits in order, why the step stopped, what was judged.
+
+    `carry`, for a drafter that looks ahead (`proposal.lookahead` > 0), is what the next step may
+    draft from: (answer, node, unseen). The verdict stops at this node of the answer (-1: at what
+    was committed before), and so many tokens, a replacement or a bonus, are committed behind it
+    that the answer does not know.
+    """
 
     commits: List[Commit] = field(default_factory=list)
     why: str = "complete"
@@ -139,7 +144,9 @@ class Verdict:
             "judged": [
                 [float(a), float(b), float(c), bool(d), bool(e)] for a, b, c, d, e in self.judged
             ],
-            "carry": None if carry is None else [carry[0].number, int(carry[1]), int(carry[2])],
+            "carry": None
+            if carry is None
+            else [carry[0].number, int(carry[1]), int(carry[2]), carry[0].nodes],
         }
 
 

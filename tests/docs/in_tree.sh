@@ -4,7 +4,7 @@ cmake=$1 build=$2 source=$3
 cd "$source" || exit 2
 "$cmake" --build "$build" --target draftlab_with_examples || exit 1
 program=$build/bin/draftlab_with_examples
-exact=configs/certify/assd-self-k3.ini
+exact=configs/certify/assd/assd-self-k3.ini
 failed=0
 # expect TEXT ARGUMENT...: ends with status 0, and says so.
 expect() {

@@ -49,7 +49,7 @@ SUITES = {
     "conformance": (["test_conformance"], "{build}/bin/test_conformance -sf='*{cases}*'"),
     "certify": (
         ["draftlab"],
-        "{build}/bin/draftlab certify {tree}/configs/certify/*{cases}*.ini",
+        "{build}/bin/draftlab certify {tree}/configs/certify/*/*{cases}*.ini",
     ),
     "command_line": (
         ["draftlab", "test_core"],

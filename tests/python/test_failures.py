@@ -23,6 +23,18 @@ def drafter(body, asks="['committed']"):
     )
 
 
+def verifier(carry):
+    return HEAD + (
+        "@dl.verifier('bad')\nclass Bad:\n    asks = ['committed']\n"
+        "    def judge(self, step, proposal, acceptance):\n"
+        "        answer = yield step.ask(step.window[:1], kind='verify')\n"
+        f"        answer.nodes = {carry[1]}\n"
+        "        draft = proposal.nodes[0]\n"
+        "        commit = dl.Commit(draft.position, draft.token, 'accepted')\n"
+        f"        return dl.Verdict([commit], carry=(answer, {carry[0]}, {carry[2]}))\n"
+    )
+
+
 @pytest.mark.parametrize(
     "text, kind, config, expected",
     [
@@ -76,6 +88,10 @@ def drafter(body, asks="['committed']"):
                  "    return dl.Proposal.path(tokens, dl.kept)\n"
                  "return dl.Proposal.path([0], dl.kept, positions=step.window)"), "drafter",
          ORDERED, "a distribution of another step was used"),
+        (verifier((3, [], 0)), "verifier", ORDERED, "stops at node 3 of 0 that it carries"),
+        (verifier((-1, [], -1)), "verifier", ORDERED, "a negative number of unseen commits"),
+        (verifier((0, [[0, 3, 0]], 0)), "verifier", ORDERED, "a node behind the node 0, which"),
+        (verifier((0, [[-1, 3, 9]], 0)), "verifier", ORDERED, "carries token 9 at position 3"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named(program, text, kind, config, expected):

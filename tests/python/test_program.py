@@ -67,7 +67,7 @@ def test_a_command_that_fails_raises_its_sentence_and_status(program):
 
 def test_describe_and_certify_know_the_parts_of_a_file(program):
     assert "rate = 0.2" in dl.describe("router.learned-gain", plugin=FILE)
-    config = ROOT / "configs/certify/assd-self-k3.ini"
+    config = ROOT / "configs/certify/assd/assd-self-k3.ini"
     free = {"certify.worst_nfe": 0}  # a step that asks twice costs more forwards than is claimed
     for words in (dict(router=LearnedGain(worth=2.2)), dict(drafter=TwoRounds, options=free)):
         found = dl.certify(config, **words)

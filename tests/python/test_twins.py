@@ -84,14 +84,15 @@ def test_a_sweep_of_two_workers_decodes_with_a_twin_as_with_the_original(
 @pytest.mark.parametrize(
     "config, words",
     [
-        ("assd-self-k3.ini", ["--drafter", "self-twin"]),
-        ("assd-self-k3.ini", ["--verifier", "chain-twin"]),
-        ("assd-self-k3.ini", ["--acceptance", "speculative-twin"]),
-        ("s2d2.ini", ["--router", "min-span-twin", "--router.min-span-twin.span", "1"]),
-        ("lossy-s2d2-routed.ini", ["--router", "hysteresis-twin", "--estimator", "entropy-twin"]),
-        ("s2d2-route-entropy.ini", ["--estimator", "entropy-twin"]),
-        ("lossy-s2d2-routed.ini", ["--router", "ucb-twin"]),
-        ("lossy-s2d2-unverified.ini", ["--unmasker", "threshold-twin"]),
+        ("assd/assd-self-k3.ini", ["--drafter", "self-twin"]),
+        ("assd/assd-self-k3.ini", ["--verifier", "chain-twin"]),
+        ("bpd/bpd.ini", ["--verifier", "chain-twin"]),
+        ("assd/assd-self-k3.ini", ["--acceptance", "speculative-twin"]),
+        ("s2d2/s2d2.ini", ["--router", "min-span-twin", "--router.min-span-twin.span", "1"]),
+        ("s2d2/lossy-s2d2-routed.ini", ["--router", "hysteresis-twin", "--estimator", "entropy-twin"]),
+        ("s2d2/s2d2-route-entropy.ini", ["--estimator", "entropy-twin"]),
+        ("s2d2/lossy-s2d2-routed.ini", ["--router", "ucb-twin"]),
+        ("s2d2/lossy-s2d2-unverified.ini", ["--unmasker", "threshold-twin"]),
     ],
 )
 def test_a_certificate_holds_with_a_twin(program, config, words):

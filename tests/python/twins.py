@@ -203,9 +203,14 @@ class Chain:
         exact = min(proposal.exact, span)
         verdict = dl.Verdict(judged=[dl.Judged() for _ in path])
         answer = None
+        # A drafter that looks ahead finds its next drafts in the answer, behind each draft.
+        behind = exact < span < step.span and proposal.lookahead > 0
         if exact < span:
-            nodes = [tuple(node) for node in path[: span - 1]]
-            asks = [(i - 1, [step.window[i]]) for i in range(exact, span)]
+            nodes = [tuple(node) for node in (path if behind else path[:-1])]
+            asks = [
+                (i - 1, step.window[i : min(i + max(1, proposal.lookahead), step.span)])
+                for i in range(exact, span + behind)
+            ]
             answer = yield step.ask(nodes=nodes, asks=asks, kind="verify")
         for i, node in enumerate(path):
             drawn = proposal.drawn_from[i] if proposal.drawn_from else None
@@ -226,9 +231,13 @@ class Chain:
             if replacement is not None:
                 token = yield step.draw(replacement, node.position, purpose="residual")
                 verdict.commits.append(dl.Commit(node.position, token, "resampled"))
+            if proposal.lookahead > 0:
+                verdict.carry = (answer, i - 1, int(replacement is not None))
             verdict.why = "wrong_token"
             verdict.judged = verdict.judged[: i + 1]
             return verdict
+        if behind:
+            verdict.carry = (answer, span - 1, 0)
         verdict.why = step.boundary if span == step.span else "complete"
         return verdict
 

@@ -106,9 +106,9 @@ std::vector<std::vector<Token>> sampled(const Composition& composition, int coun
 
 TEST_CASE("merging equal states changes the number of outcomes and nothing else") {
   const std::vector<std::pair<std::string, Overrides>> decoders = {
-      {"assd-self", {{"decode.draft_length", "4"}}},
-      {"assd-ngram-fallback", {{"decode.draft_length", "3"}}},
-      {"lossy-sigma-gpt", {{"verifier.orders.orders", "1"}, {"model.table.kind", "ordered"}}}};
+      {"assd/assd-self", {{"decode.draft_length", "4"}}},
+      {"assd/assd-ngram-fallback", {{"decode.draft_length", "3"}}},
+      {"assd/lossy-sigma-gpt", {{"verifier.orders.orders", "1"}, {"model.table.kind", "ordered"}}}};
   for (const auto& [name, overrides] : decoders) {
     CAPTURE(name);
     const Toy toy(composed(name, overrides));
@@ -155,7 +155,7 @@ TEST_CASE("a part whose state leaves something out is named before its certifica
   registries.routers.add<Disappointed<false>>("keeps-quiet", "");
   const auto outcomes = [&](const std::string& router, bool merge) {
     const Overrides overrides = {{"router", router}, {"decode.draft_length", "2"}};
-    const Toy toy(composed("assd-self", overrides, false, registries));
+    const Toy toy(composed("assd/assd-self", overrides, false, registries));
     return enumerate(toy.composition, toy.models, toy.prompt, merge, 1000000);
   };
   const Outcomes told = outcomes("tells", true);
@@ -170,7 +170,7 @@ TEST_CASE("a part whose state leaves something out is named before its certifica
 // Four unknowns of three tokens, one a step: 3 + 9 + 27 + 81 outcomes of steps, 81 texts, four
 // evaluations.
 TEST_CASE("the sequential decoder's outcomes can be counted by hand") {
-  const Toy toy(composed("assd-self-k3", {}, true));
+  const Toy toy(composed("assd/assd-self-k3", {}, true));
   const Outcomes outcomes = enumerate(toy.composition, toy.models, toy.prompt, true, 1000);
   CHECK(outcomes.walked == 120);
   CHECK(outcomes.probability.size() == 81);
@@ -191,28 +191,28 @@ TEST_CASE("total variation, by hand") {
 
 TEST_CASE("a false claim is exit status 1, a true one 0") {
   std::string printed;
-  CHECK(run_certify("assd-self-k3", {}, printed) == 0);
+  CHECK(run_certify("assd/assd-self-k3", {}, printed) == 0);
   CHECK(printed.find("holds") != std::string::npos);
-  CHECK(run_certify("assd-self-k3", {{"certify.expect", "lossy"}}, printed) == 1);
-  CHECK(run_certify("assd-self-k3", {{"certify.worst_nfe", "3"}}, printed) == 1);
+  CHECK(run_certify("assd/assd-self-k3", {{"certify.expect", "lossy"}}, printed) == 1);
+  CHECK(run_certify("assd/assd-self-k3", {{"certify.worst_nfe", "3"}}, printed) == 1);
   CHECK(printed.find("DOES NOT HOLD") != std::string::npos);
-  CHECK(run_certify("lossy-ratio", {}, printed) == 0);
-  CHECK(run_certify("lossy-ratio", {{"certify.expect", "lossless"}}, printed) == 1);
+  CHECK(run_certify("speculative/lossy-ratio", {}, printed) == 0);
+  CHECK(run_certify("speculative/lossy-ratio", {{"certify.expect", "lossless"}}, printed) == 1);
 }
 
 TEST_CASE("every cell of a sweep is a claim, and one false claim makes the exit status 1") {
   std::string printed;
-  CHECK(run_certify("s2d2", {}, printed) == 0);
+  CHECK(run_certify("s2d2/s2d2", {}, printed) == 0);
   CHECK(printed.find("s2d2.ini decode.block_size=4 decode.steps=4: holds") != std::string::npos);
   CHECK(printed.find("s2d2.ini decode.block_size=2 decode.steps=2: holds") != std::string::npos);
-  CHECK(run_certify("s2d2", {{"certify.worst_nfe", "10"}}, printed) == 1);
+  CHECK(run_certify("s2d2/s2d2", {{"certify.worst_nfe", "10"}}, printed) == 1);
   CHECK(printed.find("decode.steps=4: holds") != std::string::npos);
   CHECK(printed.find("decode.steps=2: DOES NOT HOLD") != std::string::npos);
 }
 
 TEST_CASE("what is lossless is held to the tolerance, however much a lossy decoder must show") {
   std::string printed;
-  CHECK(run_certify("assd-self-k3",
+  CHECK(run_certify("assd/assd-self-k3",
                     {{"acceptance.speculative.epsilon", "0.05"}, {"certify.visible", "0.9"}},
                     printed) == 1);
   CHECK(printed.find("DOES NOT HOLD") != std::string::npos);
@@ -221,7 +221,7 @@ TEST_CASE("what is lossless is held to the tolerance, however much a lossy decod
 TEST_CASE("too many outcomes are refused before they are walked, with the estimate and the bound") {
   std::string printed;
   try {
-    run_certify("lossy-sigma-gpt", {{"certify.most_outcomes", "100"}}, printed);
+    run_certify("assd/lossy-sigma-gpt", {{"certify.most_outcomes", "100"}}, printed);
     FAIL("not refused");
   } catch (const ConfigError& error) {
     CHECK(error.status() == 78);
@@ -234,7 +234,7 @@ TEST_CASE("too many outcomes are refused before they are walked, with the estima
 TEST_CASE(
     "self-drafting never needs more than N - m evaluations (Theorem 1), and k = 2 gains nothing") {
   for (int k = 1; k <= 5; ++k) {
-    const Toy toy(composed("assd-self-k3", {{"decode.draft_length", std::to_string(k)}}));
+    const Toy toy(composed("assd/assd-self-k3", {{"decode.draft_length", std::to_string(k)}}));
     const Outcomes outcomes = enumerate(toy.composition, toy.models, toy.prompt, true, 100000);
     CAPTURE(k);
     CHECK(outcomes.worst_nfe == 4);
@@ -246,7 +246,7 @@ TEST_CASE(
 
 TEST_CASE("200,000 sampled decodes agree with the enumeration, at one thread and at two") {
   constexpr int count = 200000;
-  const Toy toy(composed("assd-self-k3"));
+  const Toy toy(composed("assd/assd-self-k3"));
   const Outcomes outcomes = enumerate(toy.composition, toy.models, toy.prompt, true, 100000);
   const auto texts = sampled(toy.composition, count, 1);
   CHECK(texts == sampled(toy.composition, count, 2));
@@ -281,7 +281,7 @@ TEST_CASE("block verification takes the evaluations that its recursion says") {
     Overrides overrides = {{"sweep.arm", "t3-3"}, {"verifier", verifier}};
     overrides.insert(overrides.end(), law.begin(), law.end());
     if (verifier == "chain") overrides.push_back({"verifier.chain.bonus", "true"});
-    const Toy toy(composed("block", overrides));
+    const Toy toy(composed("speculative/block", overrides));
     return enumerate(toy.composition, toy.models, toy.prompt, true, 100000).expected_nfe;
   };
   const Overrides t1 = {{"model.table.vocabulary", "3"},
@@ -289,9 +289,9 @@ TEST_CASE("block verification takes the evaluations that its recursion says") {
                         {"model.table.marginal", "0.5, 0.3, 0.2"},
                         {"model.draft.marginal", "0.2, 0.5, 0.3"}};
   CHECK(nfe({}, "chain") == doctest::Approx(2.2).epsilon(1e-9));
-  CHECK(nfe({}, "block") == doctest::Approx(2.044).epsilon(1e-9));
+  CHECK(nfe({}, "speculative/block") == doctest::Approx(2.044).epsilon(1e-9));
   CHECK(nfe(t1, "chain") == doctest::Approx(1.9).epsilon(1e-9));
-  CHECK(nfe(t1, "block") == doctest::Approx(1.737).epsilon(1e-9));
+  CHECK(nfe(t1, "speculative/block") == doctest::Approx(1.737).epsilon(1e-9));
 }
 
 }  // namespace draftlab

@@ -101,7 +101,7 @@ def test_a_sweep_of_two_workers_decodes_with_the_twin_as_with_the_table(program,
 
 
 def test_a_certificate_holds_with_the_twin_of_the_table(program):
-    file = str(ROOT / "configs/certify/assd-self-k3.ini")
+    file = str(ROOT / "configs/certify/assd/assd-self-k3.ini")
     said = program.ok("describe", "model.table")
     assert "noise" in said
     words = ["--plugin", MODELS, "--model", "table-twin", "--plugin", TWINS]
