@@ -86,10 +86,12 @@ def test_a_sweep_of_two_workers_decodes_with_a_twin_as_with_the_original(
     [
         ("assd/assd-self-k3.ini", ["--drafter", "self-twin"]),
         ("assd/assd-self-k3.ini", ["--verifier", "chain-twin"]),
-        ("bpd/bpd.ini", ["--verifier", "chain-twin"]),
         ("assd/assd-self-k3.ini", ["--acceptance", "speculative-twin"]),
         ("s2d2/s2d2.ini", ["--router", "min-span-twin", "--router.min-span-twin.span", "1"]),
-        ("s2d2/lossy-s2d2-routed.ini", ["--router", "hysteresis-twin", "--estimator", "entropy-twin"]),
+        (
+            "s2d2/lossy-s2d2-routed.ini",
+            ["--router", "hysteresis-twin", "--estimator", "entropy-twin"],
+        ),
         ("s2d2/s2d2-route-entropy.ini", ["--estimator", "entropy-twin"]),
         ("s2d2/lossy-s2d2-routed.ini", ["--router", "ucb-twin"]),
         ("s2d2/lossy-s2d2-unverified.ini", ["--unmasker", "threshold-twin"]),
@@ -99,6 +101,14 @@ def test_a_certificate_holds_with_a_twin(program, config, words):
     file = str(ROOT / "configs/certify" / config)
     said = program.ok("certify", file, "--plugin", TWINS, *words)
     assert ": holds" in said
+
+
+def test_a_verifier_of_python_hands_over_what_heads_draft_from(program):
+    bpd = ROOT / "configs/certify/bpd/bpd.ini"
+    axes = "[sweep]\narm = combined, tested\ndecode.draft_length = 3\nmodel.table.seed = 0, 1\n"
+    path = program.write("a.ini", f"include = {bpd}\n{axes}")
+    said = program.ok("certify", path, "--plugin", TWINS, "--verifier", "chain-twin")
+    assert said.count(": holds") == 4  # in as few evaluations as [certify] claims
 
 
 def test_a_part_of_python_is_listed_described_and_checked_like_any_other(program):
