@@ -77,21 +77,19 @@ std::string title_text(const Quantity& quantity, Headings headings) {
   return headings == Headings::words ? title_words(quantity) : quantity.title;
 }
 
-// The best of some groups in a metric; none where neither is better, fewer than two have a value,
-// or they are compared with several baselines.
-const Report::Group* best_of(const std::vector<const Report::Group*>& groups,
-                             const Quantity& quantity) {
-  const Report::Group* best = nullptr;
+// The best value of some groups in a metric; not a number where neither end is better, all are
+// alike, fewer than two have a value, or they are compared with several baselines.
+double best_of(const std::vector<const Report::Group*>& groups, const Quantity& quantity) {
+  double best = kNotMeasured, worst = kNotMeasured;
   std::set<int> baselines;
-  int measured = 0;
   for (const Report::Group* group : groups) {
     const double value = group->cell(quantity).value.value;
     if (std::isnan(value)) continue;
-    ++measured;
     baselines.insert(group->baseline);
-    if (!best || quantity.better * (value - best->cell(quantity).value.value) > 0) best = group;
+    if (std::isnan(best) || quantity.better * (value - best) > 0) best = value;
+    if (std::isnan(worst) || quantity.better * (value - worst) < 0) worst = value;
   }
-  return quantity.better == 0 || measured < 2 || baselines.size() > 1 ? nullptr : best;
+  return quantity.better == 0 || best == worst || baselines.size() > 1 ? kNotMeasured : best;
 }
 
 // Rows are groups, columns metrics.
@@ -109,13 +107,14 @@ ReportTable flat(const Report& report, Headings headings) {
   }
   for (const Quantity& quantity : report.quantities) {
     const bool timed = quantity.timing && !report.times_refused.empty();
-    const Report::Group* const best = timed ? nullptr : best_of(all, quantity);
+    const double best = timed ? kNotMeasured : best_of(all, quantity);
     const bool versus = compared(report, quantity);
     table.header.push_back({title_text(quantity, headings)});
     if (versus) table.header.push_back({comparison_title(quantity)});
     for (std::size_t g = 0; g < all.size(); ++g) {
       const ReportCell& cell = all[g]->cell(quantity);
-      table.rows[g].push_back({with_interval(cell.value, quantity.digits, false), all[g] == best});
+      table.rows[g].push_back(
+          {with_interval(cell.value, quantity.digits, false), cell.value.value == best});
       if (versus) table.rows[g].push_back({comparison(cell, quantity)});
     }
   }
@@ -212,12 +211,12 @@ ReportTable pivoted(const Report& report, const Quantity& quantity, const Quanti
     for (const auto& row : grid.rows) all.push_back(grid.find(report, row, column));
     for (const Report::Group* group : all)
       if (group) measured.push_back(group);
-    const Report::Group* const best = best_of(measured, quantity);
+    const double best = best_of(measured, quantity);
     for (std::size_t r = 0; r < all.size(); ++r) {
       const std::string text = !all[r]   ? "-"
                                : speedup ? with_speedup(*all[r], quantity, *speedup)
                                          : with_comparison(*all[r], quantity);
-      table.rows[r].push_back({text, all[r] && all[r] == best});
+      table.rows[r].push_back({text, all[r] && all[r]->cell(quantity).value.value == best});
     }
   }
   if (speedup)

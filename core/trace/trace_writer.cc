@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include <span>
 #include <utility>
 
+#include "core/base/documents.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/log.h"
@@ -51,6 +53,30 @@ std::string writer_name() {
 }
 
 bool is_unit(const std::string& name) { return name.starts_with("unit-") && name.ends_with(".h5"); }
+
+// Reads the text of a resolved config: the value of each key, its section before it.
+std::map<std::string, std::string> values_of(const std::string& config) {
+  std::map<std::string, std::string> values;
+  std::string section;
+  for (const std::string& line : all_lines(config)) {
+    const std::size_t equals = line.find(" =");
+    if (line.starts_with("["))
+      section = line.substr(1, line.find(']') - 1) + ".";
+    else if (equals != std::string::npos)
+      values[section + line.substr(0, equals)] = line.substr(std::min(equals + 3, line.size()));
+  }
+  return values;
+}
+
+// Returns the first key that differs between two runs, and both its values; or "run", and their
+// ids.
+std::array<std::string, 3> different_key(const RunRow& there, const RunRow& here) {
+  auto was = values_of(there.config), is = values_of(here.config), both = was;
+  both.insert(is.begin(), is.end());
+  for (const auto& [key, value] : both)
+    if (was.count(key) != is.count(key) || was[key] != is[key]) return {key, was[key], is[key]};
+  return {"run", there.id, here.id};
+}
 
 }  // namespace
 
@@ -161,7 +187,10 @@ void TraceWriter::adopt(const std::string& path) {
     RunRow run;
     stored.get(i, run);
     const RunRow& now = runs_[i];
-    if (run.id != now.id) differs("run " + std::to_string(i), run.id, now.id);
+    if (run.id != now.id) {
+      const auto [key, was, is] = different_key(run, now);
+      differs(key, was, is);
+    }
     if (run.checkpoint_digest != now.checkpoint_digest)
       differs("checkpoint's digest", run.checkpoint_digest, now.checkpoint_digest);
     if (run.data_digest != now.data_digest)

@@ -407,9 +407,14 @@ TEST_CASE("a resume by another config is refused") {
   }
   std::vector<RunRow> other = made_runs();
   other[1].id = "cccccccccccc";
-  const std::string said = message(
-      [&] { TraceWriter(folder / "a.h5", made_provenance(), other, units_of(1), true); }, 78);
-  CHECK(said.find("run 1 is 'bbbbbbbbbbbb' and that of this config is 'cccccccccccc'") !=
+  const auto said = [&] {
+    return message(
+        [&] { TraceWriter(folder / "a.h5", made_provenance(), other, units_of(1), true); }, 78);
+  };
+  CHECK(said().find("run is 'bbbbbbbbbbbb' and that of this config is 'cccccccccccc'") !=
+        std::string::npos);
+  other[1].config += "\n[decode]\nthreshold = 0.5\n";
+  CHECK(said().find("decode.threshold is '' and that of this config is '0.5'") !=
         std::string::npos);
 }
 
