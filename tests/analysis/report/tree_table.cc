@@ -41,4 +41,25 @@ TEST_CASE("rates are read from the drafts that were judged") {
                        doctest::Contains("records no judged drafts"), DataError);
 }
 
+// In each step the first draft is rejected, its sibling accepted, and the draft behind that one,
+// too.
+TEST_CASE("a sibling is tried where those before it were rejected") {
+  const TraceFolder folder("tree-table-siblings");
+  const MadeArm arm{.id = "a", .label = "model", .config = "drafter = model\n", .drafted = 3};
+  SampleRow sample = made_sample(arm, 0, 0, 0);
+  for (StepRow& step : sample.steps) {
+    const int depth[] = {0, 0, 1}, accepted[] = {0, 1, 1};
+    for (int d = 0; d < 3; ++d)
+      step.drafts[d].depth = depth[d], step.drafts[d].accepted = accepted[d];
+  }
+  {
+    TraceWriter writer(folder / "a.h5", {}, {made_run(arm)}, TraceOptions{}, false);
+    writer.sample(sample);
+    writer.close();
+  }
+  const std::string text = tree_table(Frame({folder / "a.h5"}), {}, 2, 2);
+  // The first of two, half the time; its sibling always, in the other half.
+  CHECK(text.find("accepted with probability 0.500 0.500\n") != std::string::npos);
+}
+
 }  // namespace draftlab
