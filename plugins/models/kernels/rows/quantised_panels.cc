@@ -106,7 +106,7 @@ void QuantisedRows::round(const float* x, std::int64_t begin, std::int64_t end) 
   for (std::int64_t row = begin; row < end; ++row) {
     for (std::int64_t b = 0; b < blocks_; ++b) {
       const float* const from = x + row * in_ + b * kQuantisedBlock;
-      const std::int64_t at = row * blocks_ + b,
+      const std::int64_t at = b * rows_ + row,
                          count = std::min(kQuantisedBlock, in_ - b * kQuantisedBlock);
       const auto most = std::bit_cast<float>(largest_bits(from, count));
       const bool finite = std::isfinite(most);

@@ -45,11 +45,11 @@ class QuantisedRows {
   // Rounds rows [begin, end) of x [rows, in].
   void round(const float* x, std::int64_t begin, std::int64_t end);
 
-  const char* numbers(std::int64_t row) const {
-    return numbers_.data() + row * blocks_ * kQuantisedBlock;
-  }
-  const float* scales(std::int64_t row) const { return scales_.data() + row * blocks_; }
-  const std::int32_t* excess(std::int64_t row) const { return excess_.data() + row * blocks_; }
+  // Where a row's first block stands. The same block of the next row stands behind it, and the next
+  // block behind that of all rows: a product reads one block of all rows at a time.
+  const char* numbers(std::int64_t row) const { return numbers_.data() + row * kQuantisedBlock; }
+  const float* scales(std::int64_t row) const { return scales_.data() + row; }
+  const std::int32_t* excess(std::int64_t row) const { return excess_.data() + row; }
   std::int64_t blocks() const { return blocks_; }
   std::int64_t rows() const { return rows_; }
 

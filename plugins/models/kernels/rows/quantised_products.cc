@@ -20,12 +20,14 @@ namespace {
 // The product of M rows with P neighbouring panels. Sums over all blocks stand in
 // sums[row P + panel][16].
 struct Job {
-  std::int64_t blocks;
+  // The blocks of a row, and how many rows stand in x.
+  std::int64_t blocks, rows;
   // The bytes from one panel to the next.
   std::int64_t stride;
   // The first panel's scales and numbers.
   const char *weight_scales, *weights;
-  // The first row's numbers, scales and excess. Those of the next row follow them.
+  // The first row's numbers, scales and excess of the first block. Those of the next row follow
+  // them, and those of the next block follow all rows.
   const char* x;
   const float* scales;
   const std::int32_t* excess;
@@ -43,8 +45,7 @@ struct Products {
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const auto* const w = reinterpret_cast<const std::int8_t*>(job.weights + 512 * b);
       for (int m = 0; m < M; ++m) {
-        const auto* const x =
-            reinterpret_cast<const std::int8_t*>(job.x + 32 * (m * job.blocks + b));
+        const auto* const x = reinterpret_cast<const std::int8_t*>(job.x + 32 * (b * job.rows + m));
         std::int32_t inside[16] = {};
         for (int c = 0; c < 8; ++c)
           for (int j = 0; j < 16; ++j)
@@ -53,7 +54,7 @@ struct Products {
           std::uint16_t scale;
           std::memcpy(&scale, job.weight_scales + 32 * b + 2 * j, 2);
           sums[m][j] = std::fma(static_cast<float>(inside[j]),
-                                from_half(scale) * job.scales[m * job.blocks + b], sums[m][j]);
+                                from_half(scale) * job.scales[b * job.rows + m], sums[m][j]);
         }
       }
     }
@@ -64,8 +65,7 @@ struct Products {
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const auto* const w = reinterpret_cast<const std::uint8_t*>(job.weights + 256 * b);
       for (int m = 0; m < M; ++m) {
-        const auto* const x =
-            reinterpret_cast<const std::int8_t*>(job.x + 32 * (m * job.blocks + b));
+        const auto* const x = reinterpret_cast<const std::int8_t*>(job.x + 32 * (b * job.rows + m));
         std::int32_t inside[16] = {};
         for (int c = 0; c < 4; ++c)
           for (int j = 0; j < 16; ++j)
@@ -76,8 +76,8 @@ struct Products {
         for (int j = 0; j < 16; ++j) {
           std::uint16_t scale;
           std::memcpy(&scale, job.weight_scales + 32 * b + 2 * j, 2);
-          sums[m][j] = std::fma(static_cast<float>(inside[j] + job.excess[m * job.blocks + b]),
-                                from_half(scale) * job.scales[m * job.blocks + b], sums[m][j]);
+          sums[m][j] = std::fma(static_cast<float>(inside[j] + job.excess[b * job.rows + m]),
+                                from_half(scale) * job.scales[b * job.rows + m], sums[m][j]);
         }
       }
     }
@@ -129,7 +129,7 @@ struct Products {
     const __m256i ones = _mm256_set1_epi16(1);
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const char* const w = job.weights + 512 * b;
-      const char* const x = job.x + 32 * b;
+      const char* const x = job.x + 32 * b * job.rows;
       prefetch<512, P>(job, b);
       __m256i inside[M][2];
       for (int m = 0; m < M; ++m) inside[m][0] = inside[m][1] = _mm256_setzero_si256();
@@ -141,8 +141,7 @@ struct Products {
           // One factor must not be negative: the weight gives the other its sign.
           const __m256i sizes = _mm256_abs_epi8(weights);
           for (int m = 0; m < M; ++m) {
-            const __m256i inputs =
-                _mm256_sign_epi8(broadcast(x + 32 * m * job.blocks + 4 * c), weights);
+            const __m256i inputs = _mm256_sign_epi8(broadcast(x + 32 * m + 4 * c), weights);
             inside[m][half] = _mm256_add_epi32(
                 inside[m][half], _mm256_madd_epi16(_mm256_maddubs_epi16(sizes, inputs), ones));
           }
@@ -151,7 +150,7 @@ struct Products {
       for (int half = 0; half < 2; ++half) {
         const __m256 weight_scales = half_scales(job.weight_scales + 32 * b + 16 * half);
         for (int m = 0; m < M; ++m)
-          add_block(inside[m][half], weight_scales, job.scales[m * job.blocks + b],
+          add_block(inside[m][half], weight_scales, job.scales[b * job.rows + m],
                     sums[m] + 8 * half);
       }
     }
@@ -162,7 +161,7 @@ struct Products {
     const __m256i low_half = _mm256_set1_epi8(15), ones = _mm256_set1_epi16(1);
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const char* const w = job.weights + 256 * b;
-      const char* const x = job.x + 32 * b;
+      const char* const x = job.x + 32 * b * job.rows;
       prefetch<256, P>(job, b);
       // Sixteen products of at most 15 * 127 fit into sixteen bits.
       __m256i inside[M][2];
@@ -178,7 +177,7 @@ struct Products {
                         two = _mm256_and_si256(half ? _mm256_srli_epi16(second, 4) : second,
                                                low_half);
           for (int m = 0; m < M; ++m) {
-            const __m256i inputs = broadcast(x + 32 * m * job.blocks + 4 * c + 16 * half);
+            const __m256i inputs = broadcast(x + 32 * m + 4 * c + 16 * half);
             inside[m][0] = _mm256_add_epi16(inside[m][0], _mm256_maddubs_epi16(one, inputs));
             inside[m][1] = _mm256_add_epi16(inside[m][1], _mm256_maddubs_epi16(two, inputs));
           }
@@ -188,8 +187,8 @@ struct Products {
         const __m256 weight_scales = half_scales(job.weight_scales + 32 * b + 16 * half);
         for (int m = 0; m < M; ++m)
           add_block(_mm256_add_epi32(_mm256_madd_epi16(inside[m][half], ones),
-                                     _mm256_set1_epi32(job.excess[m * job.blocks + b])),
-                    weight_scales, job.scales[m * job.blocks + b], sums[m] + 8 * half);
+                                     _mm256_set1_epi32(job.excess[b * job.rows + m])),
+                    weight_scales, job.scales[b * job.rows + m], sums[m] + 8 * half);
       }
     }
   }
@@ -223,13 +222,13 @@ struct Products {
   static void one_block(const Job& job, std::int64_t b, __m512 (&totals)[M][P], const Add& add) {
     __m512i inside[M][P];
     for (int m = 0; m < M; ++m)
-      for (int p = 0; p < P; ++p) inside[m][p] = _mm512_set1_epi32(job.excess[m * job.blocks + b]);
+      for (int p = 0; p < P; ++p) inside[m][p] = _mm512_set1_epi32(job.excess[b * job.rows + m]);
     add(inside);
     for (int p = 0; p < P; ++p) {
       const __m512 weight_scales = half_scales(job.weight_scales + p * job.stride + 32 * b);
       for (int m = 0; m < M; ++m) {
         const __m512 factor =
-            _mm512_mul_ps(weight_scales, _mm512_set1_ps(job.scales[m * job.blocks + b]));
+            _mm512_mul_ps(weight_scales, _mm512_set1_ps(job.scales[b * job.rows + m]));
         totals[m][p] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(inside[m][p]), factor, totals[m][p]);
       }
     }
@@ -243,7 +242,7 @@ struct Products {
     for (int i = 0; i < M * P; ++i) totals[i / P][i % P] = _mm512_loadu_ps(sums[i]);
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const char* const w = job.weights + 512 * b;
-      const char* const x = job.x + 32 * b;
+      const char* const x = job.x + 32 * b * job.rows;
       prefetch<512, P>(job, b);
       one_block(job, b, totals, [&](__m512i(&inside)[M][P]) {
         for (int c = 0; c < 8; ++c) {
@@ -251,8 +250,8 @@ struct Products {
             const __m512i weights =
                 _mm512_xor_si512(_mm512_loadu_si512(w + p * job.stride + 64 * c), sign);
             for (int m = 0; m < M; ++m)
-              inside[m][p] = _mm512_dpbusd_epi32(inside[m][p], weights,
-                                                 broadcast(x + 32 * m * job.blocks + 4 * c));
+              inside[m][p] =
+                  _mm512_dpbusd_epi32(inside[m][p], weights, broadcast(x + 32 * m + 4 * c));
           }
         }
       });
@@ -267,7 +266,7 @@ struct Products {
     for (int i = 0; i < M * P; ++i) totals[i / P][i % P] = _mm512_loadu_ps(sums[i]);
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const char* const w = job.weights + 256 * b;
-      const char* const x = job.x + 32 * b;
+      const char* const x = job.x + 32 * b * job.rows;
       prefetch<256, P>(job, b);
       one_block(job, b, totals, [&](__m512i(&inside)[M][P]) {
         for (int c = 0; c < 4; ++c) {
@@ -276,7 +275,7 @@ struct Products {
             const __m512i low = _mm512_and_si512(both, low_half),
                           high = _mm512_and_si512(_mm512_srli_epi16(both, 4), low_half);
             for (int m = 0; m < M; ++m) {
-              const char* const at = x + 32 * m * job.blocks + 4 * c;
+              const char* const at = x + 32 * m + 4 * c;
               inside[m][p] = _mm512_dpbusd_epi32(inside[m][p], low, broadcast(at));
               inside[m][p] = _mm512_dpbusd_epi32(inside[m][p], high, broadcast(at + 16));
             }
@@ -328,8 +327,9 @@ void multiply(const PackedView& linear, const QuantisedRows& x, float* y, std::i
         else
           std::fill_n(sums[i], 16, 0.0f);
       }
-      const Job job{x.blocks(),     linear.stride, from,         from + scale_bytes(x.blocks()),
-                    x.numbers(row), x.scales(row), x.excess(row)};
+      const Job job{
+          x.blocks(),     rows,          linear.stride, from, from + scale_bytes(x.blocks()),
+          x.numbers(row), x.scales(row), x.excess(row)};
       const Few& own = kFew[many - 1];
       if (panels > 1)
         (q8 ? own.eight : own.four)(job, sums);
