@@ -214,7 +214,12 @@ def scripted(*namespaces):
     make = np.random.default_rng
     put(np.random, "default_rng", lambda *seed: CaughtGenerator(make(*seed)))
     state = np.random.RandomState
-    put(np.random, "RandomState", lambda *seed: CaughtGenerator(state(*seed)))
+
+    class RandomState(state):  # numpy 2 asks whether a seed is one, so it must be a class.
+        def __new__(cls, *seed):
+            return CaughtGenerator(state(*seed))
+
+    put(np.random, "RandomState", RandomState)
     python = CaughtRandom()
     for name in _PYTHON:
         put(python_random, name, _either(getattr(python_random, name), python, name))

@@ -289,9 +289,9 @@ TEST_CASE("block verification takes the evaluations that its recursion says") {
                         {"model.table.marginal", "0.5, 0.3, 0.2"},
                         {"model.draft.marginal", "0.2, 0.5, 0.3"}};
   CHECK(nfe({}, "chain") == doctest::Approx(2.2).epsilon(1e-9));
-  CHECK(nfe({}, "speculative/block") == doctest::Approx(2.044).epsilon(1e-9));
+  CHECK(nfe({}, "block") == doctest::Approx(2.044).epsilon(1e-9));
   CHECK(nfe(t1, "chain") == doctest::Approx(1.9).epsilon(1e-9));
-  CHECK(nfe(t1, "speculative/block") == doctest::Approx(1.737).epsilon(1e-9));
+  CHECK(nfe(t1, "block") == doctest::Approx(1.737).epsilon(1e-9));
 }
 
 }  // namespace draftlab
