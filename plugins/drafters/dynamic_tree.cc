@@ -4,6 +4,8 @@
 // best `nodes` are drafted. Nothing is drawn: every draft is a point mass, and so the shape may
 // depend on the distributions, and the drafts of a node differ.
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "core/config/plugin.h"
 #include "core/parts/drafter.h"
@@ -13,10 +15,15 @@ namespace {
 
 constexpr int kDraftModel = 1;
 
+// What a draft says that it was drawn from: itself, surely, or the draft model's law.
+enum class Claim { point, law };
+constexpr std::array<std::string_view, 2> words(Claim) { return {"point", "law"}; }
+
 class DynamicTree final : public Drafter {
  public:
   struct Options {
     std::int64_t width = 10, nodes = 59;
+    Claim claim = Claim::point;
     void declare(OptionSet& set) {
       set.add("width", &width)
           .in(1, 64)
@@ -27,6 +34,10 @@ class DynamicTree final : public Drafter {
           .in(1, 4096)
           .help(
               "Drafts that are verified: the best of all levels by the product of probabilities.");
+      set.add("claim", &claim)
+          .help(
+              "Say that drafts are point masses, which they are; or, not lossless, that each was "
+              "drawn from the draft model.");
     }
   };
   explicit DynamicTree(const Options& options) : options_(options) {}
@@ -57,7 +68,10 @@ class DynamicTree final : public Drafter {
       }
       front = best(tree, std::move(grown), options_.width);
     }
-    co_return drafted(tree, options_.nodes);
+    Proposal proposal = drafted(tree, options_.nodes);
+    if (options_.claim == Claim::law)
+      for (const Distribution& raw : proposal.raw) proposal.drawn_from.push_back(step.drawn(raw));
+    co_return proposal;
   }
 
  private:

@@ -3,8 +3,11 @@
 // rules that know only conditionals; on a tree it is traversal verification (Weng et al., 2025):
 // leaves come first, a node is accepted together with the path to it, and one that is not lowers
 // the weight of its parent. Lossless, and never below `chain` in what it accepts; drafts that are
-// point masses gain nothing.
+// point masses gain nothing. Four rules that are nearly this one are there too, as controls: each
+// is what an implementation got wrong, or was advised to do.
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "core/base/error.h"
 #include "core/config/plugin.h"
@@ -14,9 +17,25 @@
 namespace draftlab {
 namespace {
 
+// How a node that has drafts is judged once they are rejected.
+enum class Rule { exact, token_residual, same_weight, unclipped, first_rejection };
+constexpr std::array<std::string_view, 5> words(Rule) {
+  return {"exact", "token-residual", "same-weight", "unclipped", "first-rejection"};
+}
+
 class Block final : public Verifier {
  public:
-  using Options = BonusOption;
+  struct Options : BonusOption {
+    Rule rule = Rule::exact;
+    void declare(OptionSet& set) {
+      BonusOption::declare(set);
+      set.add("rule", &rule)
+          .help(
+              "The exact rule; or, not lossless: the residual of the token-by-token test; a node "
+              "whose drafts are rejected keeps its weight; ratios that are not clipped at each "
+              "draft; or an end at the first draft from the front that is rejected.");
+    }
+  };
   explicit Block(const Options& options) : options_(options) {}
   std::vector<Form> asks() const override { return {Form::chain}; }
   bool has_own_rule() const override { return true; }
@@ -35,7 +54,7 @@ class Block final : public Verifier {
       Question question = std::move(paths.question);
       paths.answer = co_await step.ask(std::move(question));
     }
-    Walk walk{paths, options_.bonus};
+    Walk walk{paths, options_};
     walk.start = paths.accept_exact(walk.verdict);
     walk.accepted(walk.start, 1);
     walk.tell();
@@ -46,7 +65,7 @@ class Block final : public Verifier {
  private:
   struct Walk {
     const Paths& paths;
-    const bool bonus;
+    const Options& options;
     const Step& step = paths.step;
     Verdict verdict{.commits = {}, .edits = {}, .carry = {}, .judged = paths.unjudged()};
     // Where the tests begin, and the last node that was accepted.
@@ -56,42 +75,64 @@ class Block final : public Verifier {
     // accepted path. Given the drafts up to the node, this happens with probability `weight`.
     bool accepted(int node, double weight) {
       if (paths.below(node).empty()) return takes(node, weight) && finish_leaf(node);
+      const bool from_front = options.rule == Rule::first_rejection;
       const Distribution law = step.drawn(paths.raw(node));
-      Distribution target = law;
+      Left left{law, weight};
       for (const int draft : paths.below(node)) {
         const Token token = paths.proposal.nodes[draft].token;
-        const double p = target.probability(token), q = paths.claimed(draft);
-        const double its = weight * p >= q ? 1 : weight * p / q;
-        verdict.judged[draft] = {p, q, its, false, false, {}, law};
+        const double p = left.target.probability(token), q = paths.claimed(draft);
+        const double its =
+            left.weight * p >= q && options.rule != Rule::unclipped ? 1 : left.weight * p / q;
+        verdict.judged[draft] = {p, q, std::min(its, 1.0), false, false, {}, law};
+        if (from_front && !takes(node, without(draft, left).weight)) return false;
         if (accepted(draft, its)) return true;
-
-        // What the draft leaves of the target: max(weight p - q, 0).
-        Eigen::ArrayXd left = weight * target.probabilities();
-        if (const Distribution* const drawn_from = paths.drawn_from(draft))
-          left -= drawn_from->probabilities();
-        else
-          left[token] -= 1;
-        left = left.max(0.0);
-        const double mass = left.sum();
-        if (weight < 1 && mass <= 0) return false;
-        if (mass > 0) target = Distribution(left);
-        weight = weight < 1 ? mass / (mass + 1 - weight) : 1;
+        left = without(draft, left);
+        if (left.weight <= 0) return false;
       }
-      if (!takes(node, weight)) return false;
+      if (!from_front && !takes(node, left.weight)) return false;
       finish(node);
       const std::int32_t position = paths.position(node);
-      verdict.commits.push_back({position,
-                                 step.chance.draw(target, step.site(position, Purpose::residual)),
-                                 Source::resampled});
+      verdict.commits.push_back(
+          {position, step.chance.draw(left.target, step.site(position, Purpose::residual)),
+           Source::resampled});
       unseen_commits = 1;
       verdict.why = Stop::wrong_token;
       return true;
     }
 
+    // What a node may still commit behind it, and the probability with which it is accepted then.
+    struct Left {
+      Distribution target;
+      double weight = 1;
+    };
+
+    // What is left of a node once its next draft is rejected: max(weight p - q, 0).
+    Left without(int draft, const Left& before) const {
+      const Distribution* const drawn_from = paths.drawn_from(draft);
+      const auto beyond = [&](double weight) -> Eigen::ArrayXd {
+        Eigen::ArrayXd rest = weight * before.target.probabilities();
+        if (drawn_from)
+          rest -= drawn_from->probabilities();
+        else
+          rest[paths.proposal.nodes[draft].token] -= 1;
+        return rest.max(0.0);
+      };
+      const Eigen::ArrayXd rest = beyond(before.weight);
+      const double mass = rest.sum();
+      Left left{before.target, 1};
+      if (before.weight < 1)
+        left.weight = options.rule == Rule::same_weight ? before.weight
+                      : mass > 0                        ? mass / (mass + 1 - before.weight)
+                                                        : 0;
+      const Eigen::ArrayXd& drawn = options.rule == Rule::token_residual ? beyond(1) : rest;
+      if (drawn.sum() > 0) left.target = Distribution(drawn);
+      return left;
+    }
+
     // The start is accepted whatever becomes of its drafts.
     bool takes(int node, double weight) const {
       return node == start ||
-             step.chance.below(weight,
+             step.chance.below(std::min(weight, 1.0),
                                step.site(paths.proposal.nodes[node].position, Purpose::accept,
                                          static_cast<std::uint32_t>(node)));
     }
@@ -99,7 +140,7 @@ class Block final : public Verifier {
     bool finish_leaf(int node) {
       finish(node);
       verdict.why = paths.room(node) ? Stop::complete : step.window.boundary;
-      if (bonus && paths.commit_bonus(node, verdict)) unseen_commits = 1;
+      if (options.bonus && paths.commit_bonus(node, verdict)) unseen_commits = 1;
       return true;
     }
 

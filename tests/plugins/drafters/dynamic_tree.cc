@@ -37,6 +37,13 @@ TEST_CASE("dynamic-tree: the best nodes by the product of probabilities, parents
   CHECK(grown("width = 2\nnodes = 3\n").nodes[2].parent == 0);
 }
 
+TEST_CASE("dynamic-tree: drafts can claim the draft model's law, which is a control") {
+  const Proposal proposal = grown("width = 2\nnodes = 4\nclaim = law\n");
+  REQUIRE(proposal.drawn_from.size() == 4);
+  CHECK(proposal.drawn_from[0].probability(0) == doctest::Approx(.6));
+  CHECK(proposal.drawn_from[3].probability(0) == doctest::Approx(.9));
+}
+
 TEST_CASE("dynamic-tree: a certain child comes after its parent") {
   // The path ba has .95 of .3.
   const Proposal proposal = grown("width = 3\nnodes = 2\n", 1 - 0.05 + 0);

@@ -63,6 +63,54 @@ TEST_CASE("block: what replaces a draft is what the weighted target has more tha
   CHECK(resampled > 20);
 }
 
+TEST_CASE("block: the four rules that are nearly it do otherwise") {
+  // Behind the first draft, of weight .6, a target of (.25, .05, .7) leaves .12 of weighted mass:
+  // it is kept with probability .12 / .52 where the second is rejected, and so is the step's end in
+  // 1 - .23 of the cases for the rule from the front.
+  struct Seen {
+    int none = 0, one = 0, both = 0, residual_0 = 0;
+    double second = 0;
+  };
+  const auto count = [](const std::string& rule, const Distribution& second) {
+    Seen seen;
+    for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+      Judging judging;
+      judging.chance = SampledChance(seed);
+      const Verdict verdict = judging.judge(second, "rule = " + rule);
+      const bool one = verdict.judged[0].accepted,
+                 both = verdict.judged.size() > 1 && verdict.judged[1].accepted;
+      seen.none += !one, seen.one += one && !both, seen.both += both;
+      seen.residual_0 += one && !both && verdict.commits.back().token == 0;
+      if (verdict.judged.size() > 1) seen.second = verdict.judged[1].accept;
+    }
+    return seen;
+  };
+  // The second draft has w = .6 * .05 / .5 = .06, and .6 p - q = (-.05, -.47, .12). So where it is
+  // rejected, the first is kept with probability .12 / .52.
+  const Distribution second = of({.25, .05, .7});
+  const Seen exact = count("exact", second), residual = count("token-residual", second),
+             same = count("same-weight", second);
+  CHECK(exact.residual_0 == 0);
+  CHECK(residual.residual_0 > 20);  // max(p - q, 0) = (.05, 0, .4).
+  CHECK(residual.one == exact.one);
+  CHECK(std::abs(exact.one / 2000. - .94 * .12 / .52) < .03);
+  CHECK(std::abs(same.one / 2000. - .94 * .6) < .03);
+  // A second draft that the target likes: w = min(1, .6 * .9 / .5), so both are always accepted.
+  CHECK(count("exact", of({.1, .9, 0})).both == 2000);
+  const Seen front = count("first-rejection", of({.1, .9, 0}));
+  CHECK(front.none > 200);  // .6 p - q = (-.14, .04, -.3), h = .04 / .44.
+  CHECK(std::abs(front.both / 2000. - .04 / .44) < .03);
+  // A first ratio of 5/3 that is not clipped rescues the second, of ratio .3 / .5.
+  const auto clipped = [](const std::string& options) {
+    Judging judging;
+    for (Node& node : judging.proposal.nodes) node.token = 0;
+    judging.proposal.drawn_from = {of({.3, .4, .3}), of({.5, .3, .2})};
+    return judging.judge(of({.3, .3, .4}), options).judged[1].accept;
+  };
+  CHECK(clipped("") == doctest::Approx(.6));
+  CHECK(clipped("rule = unclipped") == doctest::Approx(1));
+}
+
 TEST_CASE("block: drafts behind a rejection count as not reached, as far as they were measured") {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     Judging judging;
