@@ -147,8 +147,7 @@ TraceWriter::~TraceWriter() {
   leave_folder();
 }
 
-// Removes the folder when nothing is left in it but the lock, leftovers of writers elsewhere, and
-// damaged units whose samples are in others by now.
+// Removes the folder when only the lock, others' leftovers, and damaged units are left in it.
 void TraceWriter::leave_folder() {
   if (lock_ < 0) return;
   bool empty = true;
