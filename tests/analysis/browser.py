@@ -23,6 +23,12 @@ SKIPPED = 77
 FRAME_LIMIT = 0.033
 
 
+def profile():
+    """A folder for Chromium, whose children may write into it for a moment after they are told to
+    end: what they leave there is no fault of the page."""
+    return tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+
+
 class Browser:
     def __init__(self, folder):
         program = next(
@@ -339,7 +345,7 @@ def busy(browser, script):
 
 def check(page, pictures=None):
     size = os.path.getsize(page)
-    with tempfile.TemporaryDirectory() as folder:
+    with profile() as folder:
         browser = Browser(folder)
         try:
             begun = time.time()
@@ -378,7 +384,7 @@ def check(page, pictures=None):
 
 def main(words):
     if words[0] == "--made-by":
-        with tempfile.TemporaryDirectory() as folder:
+        with profile() as folder:
             page = folder + "/page.html"
             Browser(folder).close()  # Without Chromium there is nothing to do.
             subprocess.run(
