@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
+#include "core/base/error.h"
 #include "core/metrics/image_metrics.h"
 #include "core/metrics/text_metrics.h"
 #include "core/trace/hdf5_columns.h"
@@ -59,6 +61,29 @@ std::vector<double> Quantities::counted(const std::string& part,
   return sums;
 }
 
+// Of the drafts by early exit, which are all forwards of their kind in such an arm, each went
+// through the first layers alone.
+std::vector<double> Quantities::layers() const {
+  std::vector<double> layers = counted("nfe", kForwards, "");
+  const std::vector<double>& drafts = column("sample_nfe_draft");
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const Frame::Sample& sample = frame_.samples()[i];
+    const auto& declared = frame_.files()[sample.file].config;
+    const auto found = declared.find("report.layers");
+    const double all = found == declared.end() ? 0 : std::atof(found->second.c_str());
+    layers[i] = all > 0 ? all * layers[i] : kNotMeasured;
+    if (all == 0 || frame_.key(sample.arm, "drafter") != "early-exit") continue;
+    const double first =
+        std::atof(frame_.key(sample.arm, "model.autoregressive.exit_layers").c_str());
+    if (first >= all)
+      throw DataError(
+          "'{}' declares [report] layers = {}, but its drafts by early exit went through {}",
+          frame_.files()[sample.file].path, all, first);
+    layers[i] -= (all - first) * drafts[i];
+  }
+  return layers;
+}
+
 Measured Quantities::measure(const std::string& name) const {
   const auto alone = Measured::mean_of;
   const auto over = [](std::vector<double> above, std::vector<double> below) {
@@ -84,6 +109,7 @@ Measured Quantities::measure(const std::string& name) const {
   if (name == "drafter_nfe") return alone(counted("nfe", kForwards, "drafter_"));
   if (name == "states") return alone(counted("rows", kForwards, ""));
   if (name == "rows" || name == "positions") return alone(counted(name, kForwards, ""));
+  if (name == "layers") return alone(layers());
   if (name == "steps") return alone(column("sample_n_steps"));
   if (name == "seconds" || name == "own_seconds" || name == "generated" || name == "valid" ||
       name == "entropy_bits")

@@ -112,6 +112,7 @@ class Quantities {
   Measured likeness(bool whole) const;
   std::vector<double> counted(const std::string& part, const std::vector<std::string>& kinds,
                               const std::string& whose) const;
+  std::vector<double> layers() const;
   Measured measure(const std::string& name) const;
   const Frame& frame_;
   mutable std::vector<Quantity> all_;

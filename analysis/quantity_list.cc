@@ -49,6 +49,10 @@ std::vector<Quantity> declared() {
        3},
       {"drafter_nfe", "draft model NFE", "1", "function evaluations of the draft model, a sample",
        Compare::cost, -1, 1},
+      {"layers", "layers", "1",
+       "layers of the target that its forwards went through, a sample: a draft by early exit went "
+       "through exit_layers, any other forward through all ([report] layers)",
+       Compare::cost, -1, 1},
       {"rows", "rows", "1", "batch rows of the target, a sample", Compare::cost, -1, 1},
       {"states", "states", "1",
        "states of the whole canvas that the target computed, a sample: rows of one evaluation "

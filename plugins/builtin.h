@@ -73,6 +73,7 @@
   X(unmasker, hierarchical)         \
   X(unmasker, local_leap)           \
   X(unmasker, prophet)              \
+  X(unmasker, slow_fast)            \
   X(unmasker, pc_sampler)           \
   X(task, positions)                \
   X(task, infill)                   \

@@ -48,6 +48,16 @@ void TrainAutoregressiveOptions::declare(OptionSet& set) {
       .help(
           "Trains the prediction heads alone: the checkpoint is `start`, and heads.safetensors "
           "beside it.");
+  set.add("early_exit", &early_exit)
+      .in(0, 100)
+      .help(
+          "Weight of the losses at the exits before the last layer (LayerSkip's e_scale); 0: the "
+          "last layer's loss alone.");
+  set.add("layer_dropout", &layer_dropout)
+      .in(0, 0.99)
+      .help(
+          "How often a canvas leaves out the last layer (LayerSkip); earlier layers less, the "
+          "first never.");
   set.add("validate_examples", &validate_examples)
       .in(1, 1e6)
       .help("How many prompts of the task, its last ones, are only validated on.");
@@ -73,6 +83,10 @@ class AutoregressiveTrainer final : public Trainer {
     require(!options_.freeze || (options_.prediction_heads > 0 && !options_.start.empty()),
             "trainer.autoregressive.freeze = true trains prediction heads for a checkpoint: name "
             "both (prediction_heads, start)");
+    require(
+        (options_.early_exit == 0 && options_.layer_dropout == 0) || options_.prediction_heads == 0,
+        "trainer.autoregressive.early_exit and layer_dropout train a base, which must have no "
+        "prediction heads yet: leave prediction_heads = 0");
     require(!options_.freeze || options_.first_head == FirstHead::trained ||
                 options_.prediction_heads > 1,
             "trainer.autoregressive.first_head = base leaves nothing to train of one prediction "

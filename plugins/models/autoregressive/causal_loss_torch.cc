@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 namespace draftlab {
 namespace {
@@ -81,9 +83,29 @@ HeadTargets head_targets(const CausalBatch& batch, int head) {
   return {tensor(rows), tensor(tokens)};
 }
 
-at::Tensor causal_hidden(const Transformer& net, const CausalBatch& batch, bool bf16) {
-  return training_hidden(net, batch.rows, batch.skipped, bf16, batch.source, batch.source_seen)
-      .flatten(0, 1);
+at::Tensor causal_hidden(const Transformer& net, const CausalBatch& batch, bool bf16,
+                         LayerPass* pass) {
+  const at::Tensor hidden =
+      training_hidden(net, batch.rows, batch.skipped, bf16, batch.source, batch.source_seen, pass);
+  if (pass)
+    for (at::Tensor& exit : pass->exits) exit = exit.flatten(0, 1);
+  return hidden.flatten(0, 1);
+}
+
+std::vector<double> exit_weights(std::size_t layers, double scale) {
+  std::vector<double> weights;
+  for (std::size_t layer = 1; layer <= layers; ++layer)
+    weights.push_back(static_cast<double>(layer * (layer + 1) / 2) * (layer < layers ? scale : 1));
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (double& weight : weights) weight /= sum;
+  return weights;
+}
+
+std::vector<double> layer_dropout_rates(std::size_t layers, double highest) {
+  std::vector<double> rates(layers, highest);
+  for (std::size_t layer = 0; layer + 1 < layers; ++layer)
+    rates[layer] = highest * (std::exp2(static_cast<double>(layer) / (layers - 1.0)) - 1);
+  return rates;
 }
 
 at::Tensor head_logits(const Transformer& net, const PredictionHeads& heads,

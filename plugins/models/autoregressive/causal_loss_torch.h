@@ -36,13 +36,22 @@ struct HeadTargets {
 };
 HeadTargets head_targets(const CausalBatch& batch, int head);
 
-// Returns the hidden states of the kept rows, [n (R - skipped), d] f32.
-at::Tensor causal_hidden(const Transformer& net, const CausalBatch& batch, bool bf16);
+// Returns the hidden states of the kept rows, [n (R - skipped), d] f32, and with `pass` those of
+// the other layers in it.
+at::Tensor causal_hidden(const Transformer& net, const CausalBatch& batch, bool bf16,
+                         LayerPass* pass = nullptr);
 
 // Returns the logits of head `head` at the rows of its targets, [targets, V] f32. Without
 // prediction heads, `head` is 0.
 at::Tensor head_logits(const Transformer& net, const PredictionHeads& heads,
                        const at::Tensor& hidden, const HeadTargets& targets, int head, bool bf16);
+// What the loss at the exit after each of `layers` layers weighs, in sum 1 (LayerSkip): the first
+// exit 1, the next 1 + 2, the next 1 + 2 + 3 and so on, those before the last layer times `scale`.
+// The authors' program counts so; the paper's formula gives the first exit no weight.
+std::vector<double> exit_weights(std::size_t layers, double scale);
+// How often a canvas leaves out each layer (LayerSkip): never the first, `highest` the last, and
+// exponentially in between.
+std::vector<double> layer_dropout_rates(std::size_t layers, double highest);
 // Returns the mean -log p of the targets in nats, and zero where there are none.
 at::Tensor mean_nll(const at::Tensor& logits, const HeadTargets& targets);
 

@@ -30,6 +30,8 @@ struct TrainAutoregressiveOptions : TrainingOptions {
   FirstHead first_head = FirstHead::trained;
   HeadLoss head_loss = HeadLoss::one;
   bool freeze = false;
+  // Early exits (LayerSkip).
+  double early_exit = 0, layer_dropout = 0;
   // The examples that validate.
   std::int64_t validate_examples = 200;
 

@@ -102,10 +102,43 @@ class AutoregressiveTraining {
     return causal_batch(std::move(examples), !net_.base.encoder.empty());
   }
   // Computes hidden states; a frozen base is computed without a graph.
-  at::Tensor hidden(const CausalBatch& batch) const {
-    if (!job_.options.freeze) return causal_hidden(net_.base, batch, bf16_);
+  at::Tensor hidden(const CausalBatch& batch, LayerPass* pass = nullptr) const {
+    if (!job_.options.freeze) return causal_hidden(net_.base, batch, bf16_, pass);
     const at::NoGradGuard no_grad;
     return causal_hidden(net_.base, batch, bf16_);
+  }
+
+  bool skips_layers() const {
+    return job_.options.early_exit > 0 || job_.options.layer_dropout > 0;
+  }
+  // Draws which canvases leave out which layers.
+  LayerPass drawn_pass(const CausalBatch& batch, Uniforms& chance) const {
+    LayerPass pass;
+    if (job_.options.layer_dropout == 0) return pass;
+    for (const double rate :
+         layer_dropout_rates(net_.base.layers.size(), job_.options.layer_dropout)) {
+      const at::Tensor kept = at::ones({batch.rows.ids.size(0), 1, 1}, at::kFloat);
+      for (std::int64_t b = 0; b < kept.size(0); ++b)
+        if (chance() < rate) kept.data_ptr<float>()[b] = 0;
+      pass.kept.push_back(kept);
+    }
+    return pass;
+  }
+  // The loss of the next token at all exits.
+  at::Tensor exit_loss(const CausalBatch& batch, Uniforms& chance) const {
+    LayerPass pass = drawn_pass(batch, chance);
+    const at::Tensor last = hidden(batch, &pass);
+    pass.exits.push_back(last);
+    const HeadTargets targets = head_targets(batch, 0);
+    const std::vector<double> weights = exit_weights(pass.exits.size(), job_.options.early_exit);
+    at::Tensor loss = at::zeros({});
+    for (std::size_t exit = 0; exit < weights.size(); ++exit) {
+      if (weights[exit] == 0) continue;
+      loss = loss + weights[exit] * mean_nll(head_logits(net_.base, net_.heads, pass.exits[exit],
+                                                         targets, 0, bf16_),
+                                             targets);
+    }
+    return loss;
   }
 
   StepResult gradient(std::int64_t step) const {
@@ -118,14 +151,16 @@ class AutoregressiveTraining {
         examples.push_back(&job_.examples[static_cast<std::size_t>(
             chance() * static_cast<double>(job_.examples.size()))]);
       const CausalBatch batch = batch_of(std::move(examples));
-      const at::Tensor states = hidden(batch);
+      const at::Tensor states = skips_layers() ? at::Tensor() : hidden(batch);
       const auto loss_of = [&](int head) {
         const HeadTargets targets = head_targets(batch, head);
         return mean_nll(head_logits(net_.base, net_.heads, states, targets, head, bf16_), targets);
       };
       at::Tensor loss;
       // The head is drawn evenly, which on average gives the gradient of the mean.
-      if (o.head_loss == HeadLoss::one)
+      if (skips_layers())
+        loss = exit_loss(batch, chance);
+      else if (o.head_loss == HeadLoss::one)
         loss = loss_of(first_trained() + static_cast<int>(chance() * (heads() - first_trained())));
       else
         for (int head = 0; head < heads(); ++head)

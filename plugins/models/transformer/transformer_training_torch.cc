@@ -19,10 +19,10 @@ struct Source {
 };
 
 // Sends x [n, R, d] through all layers. Of the last layer's output, only rows from `skipped` on are
-// computed.
+// computed. `pass`, where there is one, gets the outputs of the others from there on, too.
 at::Tensor through(const std::vector<TransformerLayer>& layers, const TransformerConfig& config,
                    const TrainingRows& rows, at::Tensor x, std::int64_t skipped, bool bf16,
-                   const Source& source) {
+                   const Source& source, LayerPass* pass = nullptr) {
   const at::ScalarType type = bf16 ? at::kBFloat16 : at::kFloat;
   const auto linear = [&](const at::Tensor& from, const at::Tensor& weight,
                           const at::Tensor& bias = {}) {
@@ -42,13 +42,14 @@ at::Tensor through(const std::vector<TransformerLayer>& layers, const Transforme
     const auto asking = [&](const at::Tensor& all) {
       return left_out ? all.narrow(1, left_out, count - left_out) : all;
     };
+    const at::Tensor before = asking(x);
     const at::Tensor a = rms_norm(x, layer.input_layernorm, epsilon, type);
     const at::Tensor q = turned_heads(linear(asking(a), layer.q, layer.q_bias), layer.q_norm,
                                       asking(cosine), asking(sine), epsilon, scale);
     const at::Tensor k =
         turned_heads(linear(a, layer.k, layer.k_bias), layer.k_norm, cosine, sine, epsilon, 1);
     const at::Tensor v = heads(linear(a, layer.v, layer.v_bias));
-    x = asking(x) +
+    x = before +
         linear(interval_attention(q, k, v, asking(rows.seen).contiguous()), layer.o, layer.o_bias);
     if (source.encoded.defined()) {
       const at::Tensor asked =
@@ -61,6 +62,9 @@ at::Tensor through(const std::vector<TransformerLayer>& layers, const Transforme
     }
     const at::Tensor b = rms_norm(x, layer.post_attention_layernorm, epsilon, type);
     x = x + linear(gated(linear(b, layer.gate), linear(b, layer.up)), layer.down, layer.down_bias);
+    if (!pass) continue;
+    if (!pass->kept.empty()) x = before + pass->kept[l] * (x - before);
+    if (l + 1 < layers.size()) pass->exits.push_back(x.narrow(1, skipped, count - skipped));
   }
   return x;
 }
@@ -68,7 +72,8 @@ at::Tensor through(const std::vector<TransformerLayer>& layers, const Transforme
 }  // namespace
 
 at::Tensor training_hidden(const Transformer& net, const TrainingRows& rows, std::int64_t skipped,
-                           bool bf16, const TrainingRows& source, const at::Tensor& source_seen) {
+                           bool bf16, const TrainingRows& source, const at::Tensor& source_seen,
+                           LayerPass* pass) {
   const TransformerConfig& config = net.config;
   if (config.gpt2() || config.llada2())
     throw DataError("a checkpoint of family {} decodes, it is not trained", config.model_type);
@@ -79,8 +84,13 @@ at::Tensor training_hidden(const Transformer& net, const TrainingRows& rows, std
     from.encoded = rms_norm(x, net.encoder_norm, config.rms_norm_eps, at::kFloat);
   }
   const at::Tensor x = through(net.layers, config, rows, at::embedding(net.embed_tokens, rows.ids),
-                               skipped, bf16, from);
-  return rms_norm(x, net.norm, config.rms_norm_eps, at::kFloat);
+                               skipped, bf16, from, pass);
+  const auto normed = [&](const at::Tensor& state) {
+    return rms_norm(state, net.norm, config.rms_norm_eps, at::kFloat);
+  };
+  if (pass)
+    for (at::Tensor& exit : pass->exits) exit = normed(exit);
+  return normed(x);
 }
 
 }  // namespace draftlab

@@ -3,6 +3,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <vector>
+
 #include "plugins/models/transformer/transformer_torch.h"
 
 namespace draftlab {
@@ -17,13 +19,23 @@ struct TrainingRows {
   at::Tensor seen;
 };
 
+// What LayerSkip's training does with the decoder's layers besides going through them.
+struct LayerPass {
+  // For each layer: 1 for the canvases that go through it, 0 for those that leave it out, [n, 1, 1]
+  // f32. Empty means that every canvas goes through every layer.
+  std::vector<at::Tensor> kept;
+  // Is filled: what each layer but the last puts out, in the form in which training_hidden returns
+  // the last one's.
+  std::vector<at::Tensor> exits;
+};
+
 // Returns the hidden states after the final norm, [n, R - skipped, d] f32, of all rows but the
 // first `skipped`, whose last output nobody needs. With `bf16`, matrix products are in bf16; norms
 // and residuals stay f32. With an encoder, `source` holds its rows; row r of a canvas then sees the
 // rows of the source that `source_seen` [n, R, 3] names. GPT-2's line cannot be trained here and
-// throws DataError.
+// throws DataError. With `pass`, layers are left out and their outputs kept as it says.
 at::Tensor training_hidden(const Transformer& net, const TrainingRows& rows, std::int64_t skipped,
                            bool bf16, const TrainingRows& source = {},
-                           const at::Tensor& source_seen = {});
+                           const at::Tensor& source_seen = {}, LayerPass* pass = nullptr);
 
 }  // namespace draftlab

@@ -498,6 +498,26 @@ TEST_CASE("S2D2's AR-ness is of the order of commitment, and edits are none") {
   CHECK(cell(report, 0, "ar_local_s2d2").value.value == doctest::Approx(1.0 / 3));
 }
 
+TEST_CASE(
+    "layers: a draft by early exit counts those it went through, if the trace says of how many") {
+  const TraceFolder folder("report");
+  MadeArm exits = self();
+  exits.config = "drafter = early-exit\n[model.autoregressive]\nexit_layers = 2\n";
+  const auto layers = [&](const char* file, const std::string& declared) {
+    write_arms(folder / file, {stepwise(), exits}, {.config = declared});
+    return make_report(Frame({folder / file}), {.metrics = {"layers"}});
+  };
+  const Report report = layers("a.h5", "[report]\nlayers = 3\n");
+  CHECK(cell(report, 0, "layers").value.value == 3 * 24);
+  CHECK(cell(report, 1, "layers").value.value == 2 * 8 + 3 * 8);  // Eight drafts, eight verdicts.
+  CHECK(std::isnan(cell(layers("b.h5", ""), 1, "layers").value.value));
+  CHECK(
+      message_of<DataError>([&] {
+        layers("c.h5", "[report]\nlayers = 2\n");
+      }).find("c.h5' declares [report] layers = 2, but its drafts by early exit went through 2") !=
+      std::string::npos);
+}
+
 TEST_CASE("every quantity can be asked for") {
   const TraceFolder folder("report");
   write_arms(folder / "a.h5", {stepwise(), self()});

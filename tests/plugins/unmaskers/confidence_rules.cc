@@ -190,6 +190,46 @@ TEST_CASE("prophet: the rest is committed once its logits lead by enough, which 
   CHECK(chosen("late", mean - 1e-5, 4) == 2);
 }
 
+TEST_CASE("slow-fast: a cycle is decoded to the end that stood still, and only then the rest") {
+  const Distribution high = of({.95, .05, 0, 0}), middle = of({.5, .3, .2, 0}),
+                     low = of({.25, .25, .25, .25});
+  Unmasking unmasking("slow-fast", "", 6);
+  // While ends are looked for, drafts of the whole block are committed.
+  unmasking.says({middle, middle, high, low, low, high});
+  CHECK(unmasking.choose() == Positions{2, 5});
+  unmasking.says({middle, high, middle, low, low, low}).observe();
+  unmasking.says({middle, high, low, high, low, low});
+  CHECK(unmasking.choose() == Positions{1, 3});
+  unmasking.observe();  // Ends at 3, then at 4: their standard deviation is .5.
+  unmasking.says({high, middle, high, middle, high, high});
+  CHECK(unmasking.choose() == Positions{0, 2});
+  unmasking.observe();  // A fast phase does not look for ends.
+  unmasking.says({middle, middle, low, low, high, high});
+  CHECK(unmasking.choose() == Positions{0});
+  // The cycle is full: a slow phase begins with the rest.
+  unmasking.scripted.window.positions = {4, 5};
+  CHECK(unmasking.says({low, high}).choose() == Positions{5});
+}
+
+TEST_CASE(
+    "slow-fast: an end that does not stand still is the mean of the last, after enough steps") {
+  const Distribution middle = of({.5, .3, .2, 0}), low = of({.25, .25, .25, .25});
+  const auto decoded = [&](const std::string& options) {
+    Unmasking unmasking("slow-fast", options, 8);
+    unmasking.says({middle, low, low, low, low, low, low, low}).observe();
+    unmasking.says({low, low, low, low, low, middle, low, low}).observe();  // Ends at 1, then at 6.
+    std::vector<Distribution> sure(8, of({.95, .05, 0, 0}));
+    return unmasking.says(sure).choose().size();
+  };
+  CHECK(decoded("") == 8);  // The slow phase has six steps.
+  CHECK(decoded("explore = 2") == 3);
+  CHECK(decoded("explore = 2\nhistory = 1") == 1);  // The first end stands still by itself.
+  CHECK(decoded("deviation = 2.5001") == 6);
+  CHECK(decoded("deviation = 2.4999") == 8);
+  CHECK(decoded("explore = 2\nlikely = 0.6") == 1);  // Nothing is likely: one position.
+  CHECK(decoded("explore = 2\nlikely = 0.25") == 8);
+}
+
 TEST_CASE("pc-sampler: early places and rare tokens first") {
   Unmasking unmasking("pc-sampler", "", 3);
   unmasking.scripted.decode.steps = 1;
@@ -212,8 +252,8 @@ TEST_CASE("pc-sampler: early places and rare tokens first") {
 }
 
 TEST_CASE("the quota is met where a rule is not sure, and drafts beyond the window stay") {
-  for (const char* const name :
-       {"factor", "klass", "credit", "hierarchical", "local-leap", "pc-sampler", "prophet"}) {
+  for (const char* const name : {"factor", "klass", "credit", "hierarchical", "local-leap",
+                                 "pc-sampler", "prophet", "slow-fast"}) {
     CAPTURE(name);
     Unmasking unmasking(name, "", 5);
     unmasking.scripted.decode.steps = 2;

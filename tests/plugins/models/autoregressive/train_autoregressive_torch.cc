@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -172,6 +173,68 @@ DOCTEST_TEST_CASE("loss and gradient are those of the plain forward, with an enc
       }
     }
   }
+}
+
+DOCTEST_TEST_CASE("exits weigh, and layers are left out, as LayerSkip's program has it, by hand") {
+  const auto near = [](const std::vector<double>& given, const std::vector<double>& expected) {
+    DOCTEST_REQUIRE(given.size() == expected.size());
+    for (std::size_t i = 0; i < given.size(); ++i)
+      DOCTEST_CHECK(given[i] == doctest::Approx(expected[i]));
+  };
+  near(exit_weights(3, 0.5), {0.5 / 8, 1.5 / 8, 6.0 / 8});
+  near(exit_weights(3, 0), {0, 0, 1});
+  near(layer_dropout_rates(3, 0.2), {0, 0.2 * (std::sqrt(2.0) - 1), 0.2});
+  near(layer_dropout_rates(1, 0.2), {0.2});
+}
+
+DOCTEST_TEST_CASE("an exit's states are those of the plain forward, cut off after its layer") {
+  const std::vector<WorkedExample> examples{{{1, 4, 7, 8, 9}, 2}, {{1, 2, 3, 5, 6, 10}, 3}};
+  for (const bool encoder : {false, true}) {
+    DOCTEST_INFO("encoder " << encoder);
+    const Transformer net = Transformer::random(small(encoder), 3, 0.4);
+    Transformer shallow = net;
+    shallow.layers.pop_back();
+    const CausalBatch batch = causal_batch({&examples[0], &examples[1]}, encoder);
+    const auto apart = [](const at::Tensor& a, const at::Tensor& b) {
+      return (a - b).abs().max().item<double>();
+    };
+    LayerPass pass;
+    const at::Tensor deep = causal_hidden(net, batch, false, &pass),
+                     cut = causal_hidden(shallow, batch, false);
+    DOCTEST_REQUIRE(pass.exits.size() == 1);
+    DOCTEST_CHECK(apart(pass.exits[0], cut) < 1e-6);
+    DOCTEST_CHECK(apart(deep, causal_hidden(net, batch, false)) == 0);
+    DOCTEST_CHECK(apart(deep, cut) > 0.01);
+    // The first canvas leaves out the last layer, the second goes through both.
+    LayerPass left{.kept = {at::ones({2, 1, 1}), at::ones({2, 1, 1})}, .exits = {}};
+    left.kept[1].data_ptr<float>()[0] = 0;
+    const at::Tensor mixed = causal_hidden(net, batch, false, &left);
+    const std::int64_t rows = mixed.size(0) / 2;
+    DOCTEST_CHECK(apart(mixed.narrow(0, 0, rows), cut.narrow(0, 0, rows)) < 1e-6);
+    DOCTEST_CHECK(apart(mixed.narrow(0, rows, rows), deep.narrow(0, rows, rows)) < 1e-6);
+  }
+}
+
+DOCTEST_TEST_CASE("a training with early exits teaches the first layer, and one without does not") {
+  const Folder folder;
+  const auto loss_after_one_layer = [&](const char* name, double early_exit) {
+    TrainAutoregressiveJob some = job(60, 1);
+    some.options.early_exit = early_exit;
+    some.options.layer_dropout = early_exit > 0 ? 0.1 : 0;
+    train(some, folder.path / name);
+    Transformer net = Transformer::load((folder.path / name).string());
+    net.layers.pop_back();
+    std::vector<const WorkedExample*> held_out;
+    for (const WorkedExample& example : some.held_out) held_out.push_back(&example);
+    const CausalBatch batch = causal_batch(held_out, true);
+    const HeadTargets targets = head_targets(batch, 0);
+    return mean_nll(head_logits(net, {}, causal_hidden(net, batch, false), targets, 0, false),
+                    targets)
+        .item<double>();
+  };
+  const double with = loss_after_one_layer("exits", 1), without = loss_after_one_layer("plain", 0);
+  DOCTEST_INFO(with << " with early exits, " << without << " without");
+  DOCTEST_CHECK(with < 0.7 * without);
 }
 
 DOCTEST_TEST_CASE("a resumed training of answers is the uninterrupted one") {
