@@ -187,7 +187,7 @@ Measured Quantities::measure(const std::string& name) const {
 }
 
 // The mean over samples of S2D2's code, which leaves out those of fewer than two tokens. Edits are
-// no commitments.
+// no commitments, and of a position that was taken back the first one counts.
 Measured Quantities::local_ar_of_s2d2() const {
   std::vector<double> values(frame_.samples().size(), kNotMeasured);
   frame_.walk({}, Table::token, {"token_position", "token_source"}, [&](const Frame::Block& block) {
@@ -196,7 +196,7 @@ Measured Quantities::local_ar_of_s2d2() const {
       sample.steps.resize(1);
       for (auto row = block.row_begin[block.step_begin[i]];
            row < block.row_begin[block.step_begin[i + 1]]; ++row) {
-        if (block.rows[1][row] == static_cast<double>(Source::edited)) continue;
+        if (block.rows[1][row] >= static_cast<double>(Source::edited)) continue;
         TokenRow token;
         token.position = static_cast<std::int32_t>(block.rows[0][row]);
         sample.steps.front().tokens.push_back(token);

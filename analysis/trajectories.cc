@@ -87,7 +87,7 @@ Course course(std::span<const SampleRow> samples, int parts) {
                                         static_cast<double>(sample.steps.size()) * parts);
       tokens.add(part, sample.steps[s].committed);
       for (const TokenRow& token : sample.steps[s].tokens) {
-        if (token.source == static_cast<std::int32_t>(Source::edited)) continue;
+        if (!token.commits()) continue;
         confidence.add(part, token.confidence);
         entropy.add(part, token.entropy);
       }

@@ -34,6 +34,7 @@
   X(drafter, confidence)            \
   X(drafter, dynamic_tree)          \
   X(drafter, diffusion)             \
+  X(drafter, along_steps)           \
   X(verifier, chain)                \
   X(verifier, block)                \
   X(verifier, k_seq)                \
@@ -70,6 +71,9 @@
   X(unmasker, factor)               \
   X(unmasker, klass)                \
   X(unmasker, credit)               \
+  X(unmasker, wino)                 \
+  X(unmasker, saber)                \
+  X(unmasker, remdm)                \
   X(unmasker, hierarchical)         \
   X(unmasker, local_leap)           \
   X(unmasker, prophet)              \

@@ -1,6 +1,7 @@
 // The course of a decode, over normalised steps: how far it goes from left to right, how sure the
 // drafter is, how much a step commits.
 #include <cmath>
+#include <set>
 
 #include "analysis/figures/bins.h"
 #include "analysis/figures/figures.h"
@@ -46,12 +47,13 @@ Picture ar_figure(const PlotData& data) {
           const SampleRow sample = read_as(tokens_of(block, i), data.request.order);
           const std::vector<int> chains = ends_chains(generated_order(sample), kArWindow);
           std::size_t t = 0;
+          std::set<std::int32_t> seen;  // A position that was taken back counts once.
           for (std::size_t s = 0; s < sample.steps.size(); ++s) {
             const auto part = static_cast<std::size_t>(
                 (static_cast<double>(s) + 0.5) / static_cast<double>(sample.steps.size()) * kParts);
             tokens.add(series, part, prompt, sample.steps[s].committed);
             for (const TokenRow& token : sample.steps[s].tokens) {
-              if (token.source == static_cast<std::int32_t>(Source::edited)) continue;
+              if (!token.commits() || !seen.insert(token.position).second) continue;
               local.add(series, part, prompt, token.ar_local);
               global.add(series, part, prompt, token.ar_global);
               if (t < chains.size() && chains[t] >= 0)

@@ -1,6 +1,6 @@
 // The trajectories of one prompt: positions across, steps down, one pane an arm. Each pane draws only the rows and positions in sight.
-const kSources = ['prompt', 'accepted', 'resampled', 'bonus', 'threshold', 'fallback', 'edited'];
-const kSourceColours = ['#999999', '#009E73', '#D55E00', '#56B4E9', '#CC79A7', '#E69F00', '#F0E442'];
+const kSources = ['prompt', 'accepted', 'resampled', 'bonus', 'threshold', 'fallback', 'edited', 'taken back'];
+const kSourceColours = ['#999999', '#009E73', '#D55E00', '#56B4E9', '#CC79A7', '#E69F00', '#F0E442', '#000000'];
 const kStops = ['complete', 'wrong token', 'wrong order', 'end of the window', 'end of the block', 'cache refresh', 'budget', 'end of the text', 'unverified'];
 const kPale = [237, 248, 251], kDark = [0, 109, 150];  // of probabilities 0 and 1
 const kGutter = 46, kHeader = 16;

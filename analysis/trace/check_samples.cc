@@ -48,10 +48,15 @@ void CheckSamples::check_step(const SampleRow& sample, const StepRow& step,
                    token_row_, std::to_string(token.position));
     findings_.must(token.rank == static_cast<std::int32_t>(i), "token_rank",
                    "counts up from 0 in its step", token_row_, std::to_string(token.rank));
-    if (token.source == static_cast<std::int32_t>(Source::edited)) continue;
+    if (token.source == static_cast<std::int32_t>(Source::taken_back))
+      findings_.must(filled.erase(token.position) > 0, "token_position",
+                     "holds the token that is taken back", token_row_,
+                     std::to_string(token.position));
+    if (!token.commits()) continue;
     ++committed;
-    findings_.must(filled.insert(token.position).second, "token_position", "is committed once",
-                   token_row_, std::to_string(token.position));
+    findings_.must(filled.insert(token.position).second, "token_position",
+                   "is committed once, unless it was taken back", token_row_,
+                   std::to_string(token.position));
   }
   for (const DraftRow& draft : step.drafts) {
     findings_.must(draft.position < sample.length, "draft_position", "lies on the canvas",
@@ -89,16 +94,20 @@ void CheckSamples::check_sample(const SampleRow& sample, std::int64_t row) {
     findings_.must(step.step == number, "step_step", "counts up from 0 in its sample", step_row_,
                    std::to_string(step.step));
     findings_.should(masked < 0 || step.masked == masked, "step_masked",
-                     "falls by what the step before committed", step_row_,
+                     "falls by what the step before committed and did not take back", step_row_,
                      std::to_string(step.masked));
     check_step(sample, step, filled);
-    committed += step.committed;
-    masked = step.masked - step.committed;
+    const auto taken_back =
+        std::count_if(step.tokens.begin(), step.tokens.end(), [](const TokenRow& token) {
+          return token.source == static_cast<std::int32_t>(Source::taken_back);
+        });
+    committed += step.committed - taken_back;
+    masked = step.masked - step.committed + taken_back;
     ++number, ++step_row_;
   }
   findings_.must(sample.generated == committed, "sample_generated",
-                 "is what its steps committed, " + std::to_string(committed), row,
-                 std::to_string(sample.generated));
+                 "is what its steps committed and did not take back, " + std::to_string(committed),
+                 row, std::to_string(sample.generated));
   check_counts(sample, row, &SampleRow::counts, &StepRow::counts, "sample_");
   check_counts(sample, row, &SampleRow::drafter_counts, &StepRow::drafter_counts,
                "sample_drafter_");

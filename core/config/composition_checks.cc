@@ -21,6 +21,7 @@ class Checks {
     check_part(arm.verifier, "verifier", arm, routes && verifies(arm));
     check_part(arm.acceptance, "acceptance", arm);
     check_estimate(arm);
+    check_taking_back(arm);
     check_draft_rule(arm);
     check_vectors(arm);
     check_own_rule(arm);
@@ -71,6 +72,20 @@ class Checks {
         "be asked; it must be the exact ratio test (acceptance = speculative, gamma = 1, epsilon = "
         "0, resample = true)",
         entry ? entry->where : file_of(config_), arm.verifier.name, arm.acceptance.name);
+  }
+
+  void check_taking_back(const Composition& arm) {
+    if (!faults_.empty() || !arm.unmasker.make()->takes_back()) return;
+    const Config::Entry* const entry = config_.find("unmasker");
+    const auto refuse = [&](const std::string& why) {
+      faults_.add("{}: unmasker '{}' takes tokens back, {}",
+                  entry ? entry->where : file_of(config_), arm.unmasker.name, why);
+    };
+    if (verifies(arm))
+      refuse("and a verification judges as if they were final; router must be never");
+    if (!arm.frontier.make()->settles())
+      refuse("and frontier '" + arm.frontier.name +
+             "' does not open a position twice; frontier must be blocks");
   }
 
   void check_draft_rule(const Composition& arm) {

@@ -1,5 +1,7 @@
 #include "core/loop/contract.h"
 
+#include <set>
+
 #include "core/base/error.h"
 
 namespace draftlab {
@@ -28,6 +30,25 @@ void check_proposal(const std::string& drafter, const Proposal& proposal, const 
                   drafts);
   if (proposal.exact < 0 || proposal.exact > drafts)
     throw Fault("drafter '{}' calls {} of {} drafts exact", drafter, proposal.exact, drafts);
+}
+
+void check_taken_back(const std::string& unmasker, const Verdict& verdict, const Canvas& canvas,
+                      bool late) {
+  std::set<std::int32_t> seen;
+  for (const Commit& commit : verdict.commits) seen.insert(commit.position);
+  for (const Commit& token : verdict.taken_back) {
+    if (token.position < 0 || token.position >= canvas.length() ||
+        !canvas.tentative(token.position) || canvas.token(token.position) != token.token)
+      throw Fault("unmasker '{}' takes back token {} at position {}, which is not tentative there",
+                  unmasker, token.token, token.position);
+    if (!seen.insert(token.position).second)
+      throw Fault("unmasker '{}' takes back position {} in the step that commits it, or twice",
+                  unmasker, token.position);
+  }
+  if (late && !verdict.taken_back.empty() && verdict.taken_back.size() >= verdict.commits.size())
+    throw Fault(
+        "unmasker '{}' commits {} tokens in a step and takes {} back; decoding would not end",
+        unmasker, verdict.commits.size(), verdict.taken_back.size());
 }
 
 }  // namespace draftlab

@@ -257,6 +257,9 @@ Asking<bool> Decoder::step() {
   const std::optional<std::string> idle =
       verdict.commits.empty() && !window.positions.empty() ? std::optional(state()) : std::nullopt;
 
+  const std::int64_t in_blocks = decode.steps * (blocks_.index(canvas_.length() - 1) + 1);
+  check_taken_back(arm_.unmasker.name, verdict, canvas_,
+                   clock_ >= std::max<std::int64_t>(canvas_.length(), in_blocks));
   commit(proposal, verdict);
   verdict.proposal = &proposal;
   if (route.verify) length_.observe(proposal, verdict);
@@ -289,10 +292,15 @@ void Decoder::commit(const Proposal& proposal, Verdict& verdict) {
   std::size_t kept = 0;
   while (kept < verdict.commits.size()) {
     const Commit& commit = verdict.commits[kept++];
-    canvas_.commit(commit.position, commit.token, arm_.decode.edit_threshold < 1, commit.value);
+    canvas_.commit(commit.position, commit.token,
+                   arm_.decode.edit_threshold < 1 || unmasker_->takes_back(), commit.value);
     if (cuts && end_of_text() >= 0) break;
   }
-  if (kept == verdict.commits.size()) return;
+  if (kept == verdict.commits.size()) {
+    for (const Commit& token : verdict.taken_back) canvas_.take_back(token.position);
+    return;
+  }
+  verdict.taken_back.clear();  // The text has ended.
   verdict.commits.resize(kept);
   verdict.why = Stop::end_of_text;
   for (std::size_t i = 0; i < verdict.judged.size(); ++i)

@@ -121,9 +121,10 @@ void record(const Window& window, const Proposal& proposal, const DraftNumbers& 
     }
     row.tokens.push_back(std::move(token));
   };
-  row.tokens.reserve(verdict.edits.size() + verdict.commits.size());
+  row.tokens.reserve(verdict.edits.size() + verdict.commits.size() + verdict.taken_back.size());
   std::for_each(verdict.edits.begin(), verdict.edits.end(), write);
   std::for_each(verdict.commits.begin(), verdict.commits.end(), write);
+  std::for_each(verdict.taken_back.begin(), verdict.taken_back.end(), write);
 }
 
 }  // namespace draftlab

@@ -53,6 +53,15 @@ void Canvas::edit(std::int32_t position, Token token) {
   tokens_[position] = token;
 }
 
+void Canvas::take_back(std::int32_t position) {
+  if (position < 0 || position >= length() || !tentative_[position])
+    throw Fault("position {} was taken back, but it is not tentative", position);
+  tokens_[position] = kNoToken;
+  tentative_[position] = false;
+  if (!values_.empty()) values_[position].resize(0);
+  std::erase(order_, position);
+}
+
 std::string Canvas::key() const {
   std::string key;
   for (const std::int32_t position : order_) {

@@ -27,7 +27,7 @@ class Canvas {
   // The vector at a position; it is empty where there is none.
   const Eigen::VectorXd& value(std::int32_t position) const;
   bool masked(std::int32_t position) const { return tokens_[position] == kNoToken; }
-  // A tentative token may still be edited; it is not masked and not final.
+  // A tentative token may still be edited or taken back; it is not masked and not final.
   bool tentative(std::int32_t position) const { return tentative_[position]; }
   bool given(std::int32_t position) const { return given_[position]; }
 
@@ -44,7 +44,10 @@ class Canvas {
               Eigen::VectorXd value = {});
   // Replaces a tentative token. A position that is not tentative is a Fault.
   void edit(std::int32_t position, Token token);
-  // Says that the position will not be edited any more.
+  // Removes a tentative token: the position is masked again, and no longer in the order of
+  // commitment. A position that is not tentative is a Fault.
+  void take_back(std::int32_t position);
+  // Says that the position will not be edited any more, nor taken back.
   void finish(std::int32_t position) { tentative_[position] = false; }
   // A text that two canvases of one prompt must share for every later question to have the same
   // answer.

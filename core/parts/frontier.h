@@ -19,7 +19,10 @@ class Frontier : public Part {
   virtual void arrange(const Canvas&, Chance&, std::uint64_t /*sequence*/) {}
   virtual bool done(const Canvas& canvas) const = 0;
   virtual Window next(const Canvas& canvas) const = 0;
-  // Returns the tentative positions that nothing will edit any more.
+  // Whether it says when tentative tokens are final (`settled`), and opens a position again that is
+  // masked again. Under other frontiers nothing may be taken back.
+  virtual bool settles() const { return false; }
+  // Returns the tentative positions that nothing will edit any more, or take back.
   virtual std::vector<std::int32_t> settled(const Canvas&) const { return {}; }
 };
 

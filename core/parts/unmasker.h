@@ -8,6 +8,12 @@ namespace draftlab {
 
 class Unmasker : public Part {
  public:
+  // Whether `choose` may take tokens back (Verdict::taken_back). What such an arm commits is
+  // tentative until the frontier settles it, and drafters ask about tentative positions, too
+  // (Proposal::root_answer). A step takes back fewer tokens than it commits, at the latest when as
+  // many steps were made as the canvas has positions, or decode.steps in each block. So decoding
+  // ends.
+  virtual bool takes_back() const { return false; }
   // Chooses what is committed without verification: at least one token, unless this step of a
   // schedule has none (then observe() must change the unmasker's state). `step.canvas` may be a
   // hypothetical state.

@@ -44,6 +44,9 @@ struct Verdict {
   std::vector<Commit> commits;
   // The edits of the proposal.
   std::vector<Commit> edits;
+  // Tentative tokens that are removed once the commits are written: their positions are masked
+  // again.
+  std::vector<Commit> taken_back = {};
   Stop why = Stop::complete;
   // What the next step may draft from; parts that observe see it, too.
   std::optional<Carry> carry;

@@ -44,6 +44,7 @@ std::string_view name(Source source) {
     case Source::threshold: return "threshold";
     case Source::fallback: return "fallback";
     case Source::edited: return "edited";
+    case Source::taken_back: return "taken-back";
   }
   return "unknown";
 }

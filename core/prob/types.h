@@ -36,8 +36,8 @@ enum class View { bidirectional, causal };
 //    that answer it speak vectors.
 enum class Form { committed, chain, branches, shallow, reverse };
 
-// Where a committed token came from.
-enum class Source { prompt, accepted, resampled, bonus, threshold, fallback, edited };
+// Where a committed token came from; `edited` and `taken_back` say what became of one later.
+enum class Source { prompt, accepted, resampled, bonus, threshold, fallback, edited, taken_back };
 
 // Why a step committed no more than it did.
 enum class Stop {

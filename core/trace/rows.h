@@ -33,6 +33,12 @@ struct TokenRow {
   std::int32_t ar_local = 0, ar_global = 0;
   // The value of a vector token.
   Eigen::VectorXd value;
+
+  // Whether the row is a commitment: neither an edit nor a token that was taken back.
+  bool commits() const {
+    return source != static_cast<std::int32_t>(Source::edited) &&
+           source != static_cast<std::int32_t>(Source::taken_back);
+  }
 };
 
 // One drafted position.

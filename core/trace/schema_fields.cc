@@ -209,7 +209,7 @@ const std::vector<Column<TokenRow>>& fields<TokenRow>() {
           column(&R::token, "id", "1", "token id").in(0, kInfinity),
           column(&R::rank, "rank", "1", "order of commitment within the step").in(0, kInfinity),
           column(&R::source, "source", "1", "where the token came from")
-              .flags(meanings(Source::edited)),
+              .flags(meanings(Source::taken_back)),
           column(&R::p, "p", "1", "probability under the target, as drawn").in(0, 1).single(),
           column(&R::q, "q", "1", "probability under the drafter, as drawn").in(0, 1).single(),
           column(&R::confidence, "confidence", "1", "the drafter's raw probability of its token")

@@ -4,8 +4,10 @@
 #include <array>
 #include <string_view>
 
+#include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "core/parts/drafter.h"
+#include "core/parts/unmasker.h"
 
 namespace draftlab {
 namespace {
@@ -48,8 +50,13 @@ class Denoise final : public Drafter {
       }
     }
 
+    const bool may_lose = step.unmasker && step.unmasker->takes_back();
+    if (may_lose && options_.sites == Addressed::state)
+      throw ConfigError(
+          "drafter.denoise.sites = state addresses a draw by how much is committed, and this "
+          "unmasker takes tokens back; it must be step");
     const std::vector<std::int32_t> editable =
-        step.decode.edit_threshold < 1 ? tentative(step) : std::vector<std::int32_t>();
+        step.decode.edit_threshold < 1 || may_lose ? tentative(step) : std::vector<std::int32_t>();
     Question question{
         .kind = Kind::draft, .view = View::bidirectional, .nodes = {}, .asks = {{kRoot, window}}};
     question.asks.front().positions.insert(question.asks.front().positions.end(), editable.begin(),
@@ -60,10 +67,12 @@ class Denoise final : public Drafter {
       add(step, position, answer.at(kRoot, position), proposal);
     for (const std::int32_t position : editable) {
       const Distribution& raw = answer.at(kRoot, position);
-      if (raw.max() > step.decode.edit_threshold && raw.argmax() != step.canvas.token(position))
+      if (raw.max() > step.decode.edit_threshold && step.decode.edit_threshold < 1 &&
+          raw.argmax() != step.canvas.token(position))
         proposal.edits.push_back({position, raw.argmax(), Source::edited});
     }
     proposal.exact = alone(step) ? 1 : 0;
+    if (may_lose) proposal.root_answer = answer;
     co_return proposal;
   }
 

@@ -45,11 +45,41 @@ int QuotaUnmasker::quota(const Step& step, std::vector<Draft>&) const {
 Verdict QuotaUnmasker::choose(const Step& step, const Proposal& proposal) const {
   Verdict verdict{.commits = {}, .edits = {}, .why = Stop::unverified, .carry = {}, .judged = {}};
   std::vector<Draft> left = drafts(step, proposal, verdict);
-  const int certain = sure(step, left);
-  const int chosen = std::min(static_cast<int>(left.size()), std::max(certain, quota(step, left)));
+  const int certain = sure(step, left), owed = quota(step, left);
+  const int chosen = take(step, left, certain, owed);
   for (int i = 0; i < chosen; ++i)
     verdict.commits.push_back(commit_of(*left[i].node, Source::threshold));
+  if (takes_back()) verdict.taken_back = taken_back(step, proposal, verdict.commits);
   return verdict;
+}
+
+int QuotaUnmasker::take(const Step& step, std::vector<Draft>& drafts, int certain, int owed) const {
+  const int count = static_cast<int>(drafts.size());
+  if (certain >= owed) return std::min(count, certain);
+  std::stable_partition(
+      drafts.begin() + std::min(count, certain), drafts.end(),
+      [&](const Draft& draft) { return blocks_.index(draft.position) == step.window.block; });
+  return std::min(count, owed);
+}
+
+std::vector<Commit> QuotaUnmasker::tentative(const Step& step) const {
+  std::vector<Commit> tokens;
+  if (step.window.positions.empty()) return tokens;
+  const std::int32_t at = step.window.positions.front();
+  for (std::int32_t i = blocks_.first(at); i < blocks_.end(at, step.canvas.length()); ++i)
+    if (step.canvas.tentative(i)) tokens.push_back({i, step.canvas.token(i), Source::taken_back});
+  return tokens;
+}
+
+std::vector<double> QuotaUnmasker::confidences(const Proposal& proposal,
+                                               const std::vector<Commit>& commits) {
+  const auto& read = proposal.raw.empty() ? proposal.drawn_from : proposal.raw;
+  std::vector<double> values(commits.size(), kNotMeasured);
+  for (std::size_t c = 0; c < commits.size(); ++c)
+    for (std::size_t i = 0; i < read.size(); ++i)
+      if (proposal.nodes[i].position == commits[c].position && !read[i].empty())
+        values[c] = read[i].probability(commits[c].token);
+  return values;
 }
 
 // Drafts that are left meet the step's quota. If anything more is committed at all, all drafts that
@@ -60,7 +90,7 @@ Verdict QuotaUnmasker::top_up(const Step& step, const Proposal& proposal, Verdic
   const int certain = sure(step, left),
             owed = quota(step, left) - static_cast<int>(verdict.commits.size());
   if (owed <= 0) return verdict;
-  const int chosen = std::min(static_cast<int>(left.size()), std::max(certain, owed));
+  const int chosen = take(step, left, certain, owed);
   for (int i = 0; i < chosen; ++i)
     verdict.commits.push_back(commit_of(*left[i].node, Source::fallback));
   return verdict;
@@ -88,8 +118,6 @@ void QuotaUnmasker::observe(const Canvas& canvas, const Route&, const Verdict& v
   block_ = block;
 }
 
-std::string QuotaUnmasker::state() const {
-  return steps_ == 0 ? "" : std::to_string(block_) + "/" + std::to_string(step_);
-}
+std::string QuotaUnmasker::state() const { return steps_ == 0 ? "" : counted(); }
 
 }  // namespace draftlab

@@ -44,9 +44,21 @@ class QuotaUnmasker : public Unmasker {
   // Returns how many of `drafts` the step must commit, taken from the front; it may put them in
   // another order.
   virtual int quota(const Step& step, std::vector<Draft>& drafts) const;
+  // Returns the tokens that a step with these commits takes back; only for an unmasker that
+  // `takes_back`.
+  virtual std::vector<Commit> taken_back(const Step&, const Proposal&,
+                                         const std::vector<Commit>& /*commits*/) const {
+    return {};
+  }
   // Returns the drafts of the window that are not committed yet, as `sure` wants them.
   std::vector<Draft> drafts(const Step& step, const Proposal& proposal,
                             const Verdict& committed) const;
+
+  // Returns the tentative tokens of the window's block, which may be taken back.
+  std::vector<Commit> tentative(const Step& step) const;
+  // Returns the confidence of each commit, NaN where the drafter gave no distribution.
+  static std::vector<double> confidences(const Proposal& proposal,
+                                         const std::vector<Commit>& commits);
 
   // Puts the drafts with the largest key first, and the leftmost among equals.
   template <class Key>
@@ -67,6 +79,8 @@ class QuotaUnmasker : public Unmasker {
     for (std::size_t i = 0; i < read.size(); ++i) visit(proposal.nodes[i].position, read[i]);
   }
 
+  // Which step of which block was made last, as `state` tells it where it matters.
+  std::string counted() const { return std::to_string(block_) + "/" + std::to_string(step_); }
   const Blocks& blocks() const { return blocks_; }
   std::int64_t steps() const { return steps_; }
   // Counts the steps of the block so far.
@@ -74,6 +88,9 @@ class QuotaUnmasker : public Unmasker {
 
  private:
   Blocks blocks_;
+  // Returns how many drafts to take from the front: those that are sure, and as many others as are
+  // owed, from the window's first block before the blocks behind it.
+  int take(const Step& step, std::vector<Draft>& drafts, int certain, int owed) const;
   // The number S of steps of a block; 0 stands for one token a step.
   std::int64_t steps_ = 0;
   // How many steps were made in which block.

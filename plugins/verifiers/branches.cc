@@ -26,11 +26,38 @@ int Branches::add(int parent, Node node_at, int of_draft) {
   return node;
 }
 
+bool Branches::holds(int node, const Node& token) const {
+  while (node != kRoot &&
+         (nodes[node].position != token.position || nodes[node].token != token.token))
+    node = nodes[node].parent;
+  return node != kRoot;
+}
+
+int Branches::placed(int parent, int child) const {
+  int node = child;
+  while (nodes[child].parent != parent && holds(parent, nodes[node])) node = nodes[node].parent;
+  return node;
+}
+
+void Branches::join() {
+  const int count = static_cast<int>(nodes.size());
+  for (int parent = kRoot; parent < count; ++parent) {
+    for (int child = 0; child < count; ++child) {
+      if (depth[child] != depth_of(parent) + 1 || nodes[child].parent == parent) continue;
+      bool all = true;
+      for (int at = parent; at != kRoot && all; at = nodes[at].parent)
+        all = holds(child, nodes[at]);
+      if (all) below[static_cast<std::size_t>(parent + 1)].push_back(child);
+    }
+  }
+}
+
 int Branches::follow(int node, const std::vector<Commit>& choice) const {
   if (choice.empty()) return node;
   for (const int child : children(node)) {
+    const Node& token = nodes[placed(node, child)];
     const auto made = std::find_if(choice.begin(), choice.end(), [&](const Commit& commit) {
-      return commit.position == nodes[child].position && commit.token == nodes[child].token;
+      return commit.position == token.position && commit.token == token.token;
     });
     if (made == choice.end()) continue;
     std::vector<Commit> rest(choice.begin(), made);

@@ -7,8 +7,8 @@
 
 namespace draftlab {
 
-// A tree of hypothetical states. A node places one draft, perhaps with another token, on its
-// parent's state.
+// A tree of hypothetical states, or a graph of them. A node places one draft, perhaps with another
+// token, on its parent's state.
 struct Branches {
   std::vector<Node> nodes;
   // For each node: the draft whose position it fills, and how many tokens lie on its path.
@@ -21,10 +21,19 @@ struct Branches {
   const std::vector<int>& children(int node) const {
     return below[static_cast<std::size_t>(node + 1)];
   }
+  // Makes a child of every node that holds one token more, whichever path it was built on: a state
+  // does not depend on the order of its tokens (Spiffy, 2025). Paths of different orders then meet
+  // in one row.
+  void join();
+  // Returns the node that placed what `child` holds beyond its parent: the child itself, unless it
+  // was joined.
+  int placed(int parent, int child) const;
   // Returns the node below `node` that has all of `choice` in place and nothing else; kNone where
   // there is none.
   static constexpr int kNone = -2;
   int follow(int node, const std::vector<Commit>& choice) const;
+  // Returns whether the token stands on the way to `node`.
+  bool holds(int node, const Node& token) const;
   // Returns `canvas` with the drafts on the way to `node` in place.
   Canvas state_at(const Canvas& canvas, int node) const;
 };

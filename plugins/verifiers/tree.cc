@@ -32,6 +32,7 @@ class Tree final : public Verifier {
     Shape shape = Shape::chain;
     Match match = Match::position_and_token;
     Draws draws = Draws::own;
+    bool joined = false;
     std::int64_t top_k = 2, budget = 64;
     void declare(OptionSet& set) {
       set.add("shape", &shape)
@@ -45,6 +46,10 @@ class Tree final : public Verifier {
           .help(
               "Most nodes of a top-k tree, its root included: the most probable paths by the "
               "drafter's distributions.");
+      set.add("joined", &joined)
+          .help(
+              "The walk goes on to any node that holds the choice, whatever the order in which its "
+              "path was drafted (Spiffy's graph of states): more of it fits into the same rows.");
       set.add("match", &match)
           .help(
               "A child is right if the node's own choice is its position and its token; or if the "
@@ -76,7 +81,8 @@ class Tree final : public Verifier {
   Asking<Verdict> judge(const Step& step, const Proposal& proposal,
                         const Acceptance& acceptance) const override {
     const int horizon = step.target.horizon();
-    const Branches branches = grow(proposal, horizon);
+    Branches branches = grow(proposal, horizon);
+    if (options_.joined) branches.join();
     // The node where all exact drafts are in place. Nodes above it are known already and not asked.
     const int start = proposal.exact - 1;
     Verdict verdict{.commits = {}, .edits = {}, .why = Stop::complete, .carry = {}, .judged = {}};
@@ -163,7 +169,8 @@ class Tree final : public Verifier {
     std::vector<std::int32_t> positions = step.ahead(
         branches.state_at(step.canvas, node), std::max(1, std::min(proposal.lookahead, left)));
     if (options_.match == Match::token && !branches.children(node).empty()) {
-      const std::int32_t position = branches.nodes[branches.children(node).front()].position;
+      const std::int32_t position =
+          branches.nodes[branches.placed(node, branches.children(node).front())].position;
       if (!std::count(positions.begin(), positions.end(), position)) positions.push_back(position);
     }
     return positions;
@@ -175,7 +182,8 @@ class Tree final : public Verifier {
                           int node) const {
     const std::vector<int>& children = branches.children(node);
     if (options_.match == Match::token && !children.empty()) {
-      const std::int32_t position = branches.nodes[children.front()].position;
+      const std::int32_t position =
+          branches.nodes[branches.placed(node, children.front())].position;
       return {{position, step.chance.draw(step.drawn(answer.at(node, position)),
                                           step.choice(state, position))}};
     }
@@ -183,12 +191,12 @@ class Tree final : public Verifier {
     if (options_.draws == Draws::own) return choice;
     for (Commit& commit : choice) {
       const auto child = std::find_if(children.begin(), children.end(), [&](int c) {
-        return branches.nodes[c].position == commit.position;
+        return branches.nodes[branches.placed(node, c)].position == commit.position;
       });
       if (child == children.end()) continue;
-      const int draft = branches.draft[*child];
+      const int placed = branches.placed(node, *child), draft = branches.draft[placed];
       const Distribution target = step.drawn(answer.at(node, commit.position));
-      const Trial trial{branches.nodes[*child].token, target,
+      const Trial trial{branches.nodes[placed].token, target,
                         proposal.drawn_from.empty() ? nullptr : &proposal.drawn_from[draft], draft};
       if (step.chance.below(acceptance.probability(trial),
                             step.site(commit.position, Purpose::accept))) {
@@ -206,10 +214,12 @@ class Tree final : public Verifier {
   static void judge_children(const Step& step, const Proposal& proposal, const Branches& branches,
                              const Answer& answer, int node, const std::vector<Commit>& choice,
                              Verdict& verdict) {
-    std::vector<int> open = branches.children(node);
+    std::vector<std::pair<int, int>> open;  // A node, and one of its children.
+    for (const int child : branches.children(node)) open.emplace_back(node, child);
     for (std::size_t at = 0; at < open.size(); ++at) {
-      const Node& child = branches.nodes[open[at]];
-      const int draft = branches.draft[open[at]];
+      const int placed = branches.placed(open[at].first, open[at].second);
+      const Node& child = branches.nodes[placed];
+      const int draft = branches.draft[placed];
       Judged& judged = verdict.judged[draft];
       const bool right = std::any_of(choice.begin(), choice.end(), [&](const Commit& c) {
         return c.position == child.position && c.token == proposal.nodes[draft].token;
@@ -223,8 +233,8 @@ class Tree final : public Verifier {
       judged.accepted = right;
       judged.reached = true;
       if (right && choice.size() > 1)
-        open.insert(open.end(), branches.children(open[at]).begin(),
-                    branches.children(open[at]).end());
+        for (const int next : branches.children(open[at].second))
+          open.emplace_back(open[at].second, next);
     }
   }
 
@@ -235,7 +245,7 @@ class Tree final : public Verifier {
       return branches.depth_of(node) >= horizon ? Stop::cache_refresh : Stop::complete;
     const bool there = std::any_of(children.begin(), children.end(), [&](int child) {
       return std::any_of(choice.begin(), choice.end(), [&](const Commit& commit) {
-        return commit.position == branches.nodes[child].position;
+        return commit.position == branches.nodes[branches.placed(node, child)].position;
       });
     });
     return there ? Stop::wrong_token : Stop::wrong_order;

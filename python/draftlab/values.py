@@ -194,7 +194,7 @@ class Prompt:
         }
 
 
-SOURCES = ("prompt", "accepted", "resampled", "bonus", "threshold", "fallback", "edited")
+SOURCES = ("prompt", "accepted", "resampled", "bonus", "threshold", "fallback", "edited", "taken-back")
 
 
 class Canvas:

@@ -3,6 +3,7 @@
 // batching changes nothing.
 #include <doctest/doctest.h>
 
+#include <map>
 #include <set>
 
 #include "core/config/composition.h"
@@ -37,6 +38,17 @@ struct Setup {
     const std::vector<Form> asked =
         registry.find(name)->bind(Config(), "", faults, &registry).make()->asks();
     return std::count(asked.begin(), asked.end(), Form::reverse) > 0;
+  }
+  // The unmaskers that take nothing back, and those that do.
+  std::vector<std::string> unmaskers(bool take_back) const {
+    std::vector<std::string> names;
+    for (const std::string& name : registries.unmaskers.names()) {
+      Faults faults;
+      const auto part =
+          registries.unmaskers.find(name)->bind(Config(), "", faults, &registries.unmaskers);
+      if (part.make()->takes_back() == take_back) names.push_back(name);
+    }
+    return names;
   }
   Composition compose_vectors(const std::string& lines) const {
     const std::string named =
@@ -165,13 +177,13 @@ TEST_CASE("every acceptance rule, router, estimator and frontier decodes") {
     check_decoding(setup.compose_with("frontier = " + name + "\n"));
   for (const std::string& name : setup.registries.frontiers.names())
     check_decoding(setup.compose_vectors("frontier = " + name + "\n"), 1);
-  for (const std::string& name : setup.registries.unmaskers.names())
+  for (const std::string& name : setup.unmaskers(false))
     check_decoding(setup.compose_vectors("router = never\nunmasker = " + name + "\n"), 1);
 }
 
 TEST_CASE("every unmasker decodes without verification, and previews what it commits") {
   const Setup setup;
-  for (const std::string& name : setup.registries.unmaskers.names()) {
+  for (const std::string& name : setup.unmaskers(false)) {
     CAPTURE(name);
     const Composition composition = setup.compose_with("router = never\nunmasker = " + name + "\n");
     check_decoding(composition);
@@ -218,7 +230,7 @@ TEST_CASE("every drafter, router, unmasker and acceptance rule decodes blocks") 
     if (!Setup::of_vectors(setup.registries.drafters, name)) check("drafter = " + name + "\n");
   for (const std::string& name : setup.registries.routers.names())
     check("drafter = denoise\nestimator = entropy\nunmasker = threshold\nrouter = " + name + "\n");
-  for (const std::string& name : setup.registries.unmaskers.names()) {
+  for (const std::string& name : setup.unmaskers(false)) {
     check("drafter = denoise\nrouter = never\nunmasker = " + name + "\n");
     check("drafter = denoise\nunmasker = " + name + "\n");
     check("drafter = denoise\nunmasker = " + name + "\n",
@@ -226,6 +238,57 @@ TEST_CASE("every drafter, router, unmasker and acceptance rule decodes blocks") 
   }
   for (const std::string& name : setup.registries.acceptance.names())
     check("drafter = denoise\nacceptance = " + name + "\n");
+}
+
+TEST_CASE("what is taken back is committed again, and decoding ends") {
+  const Setup setup;
+  const std::vector<std::string> names = setup.unmaskers(true);
+  CHECK(names.size() >= 3);
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    const Composition composition = setup.compose_with(
+        "frontier = blocks\ndrafter = denoise\nrouter = never\nunmasker = " + name +
+        "\n[unmasker.remdm]\neta = 0.3\n[decode]\nblock_size = 4\nthreshold = "
+        "0.3\n[model.table]\nkind = sets\n");
+    int taken_back = 0;
+    for (const SampleRow& row : decode(composition, 60, 3)) {
+      std::map<std::int32_t, Token> held;
+      for (const StepRow& step : row.steps) {
+        int committed = 0;
+        for (const TokenRow& token : step.tokens) {
+          const bool back = token.source == static_cast<std::int32_t>(Source::taken_back);
+          committed += !back, taken_back += back;
+          if (back) {
+            CHECK(held[token.position] == token.token);
+            CHECK(held.erase(token.position) == 1);
+          } else {
+            CHECK(held.emplace(token.position, token.token).second);
+          }
+        }
+        CHECK(step.committed == committed);
+      }
+      CHECK(held.size() == 4);
+      CHECK(row.generated == 4);
+    }
+    CHECK(taken_back > 0);
+  }
+}
+
+TEST_CASE("an unmasker that takes back is refused where it cannot") {
+  const Setup setup;
+  const std::string blocks = "frontier = blocks\ndrafter = denoise\nunmasker = wino\n";
+  const auto said = [&](const std::string& lines) {
+    try {
+      setup.compose_with(lines);
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(said(blocks + "router = never\n").empty());
+  CHECK(said(blocks).find("router must be never") != std::string::npos);
+  CHECK(said("unmasker = wino\nrouter = never\n").find("frontier must be blocks") !=
+        std::string::npos);
 }
 
 TEST_CASE("tokens of a block may be edited; each position is committed once") {

@@ -148,6 +148,11 @@ void check_decodes(const Registry<Interface>& registry) {
   for (const std::string& name : registry.names()) {
     CAPTURE(registry.kind() + " = " + name);
     const bool vectors = of_vectors(registry, name);
+    if constexpr (std::is_same_v<Interface, Unmasker>) {
+      Faults none;
+      if (registry.find(name)->bind(Config(), "", none, &registry).make()->takes_back())
+        continue;  // That needs another frontier: see decoding.cc.
+    }
     std::set<std::string> outcomes;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
       const Decoded first(registry.kind(), name, seed, vectors),

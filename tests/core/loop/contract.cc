@@ -54,5 +54,35 @@ TEST_CASE("a proposal that breaks the contract of drafters is a fault that names
   CHECK(said([](Proposal& p) { p.exact = -1; }) == "drafter 'mine' calls -1 of 2 drafts exact");
 }
 
+// Positions 1 and 2 hold token 5, tentatively; the step commits positions 3 and 4.
+TEST_CASE("what an unmasker may not take back is a fault that names it") {
+  Canvas canvas(6, {});
+  canvas.commit(0, 5);
+  canvas.commit(1, 5, true);
+  canvas.commit(2, 5, true);
+  const auto said = [&](const std::vector<Commit>& taken_back, bool late = true) -> std::string {
+    Verdict verdict;
+    verdict.commits = {{3, 5}, {4, 5}};
+    verdict.taken_back = taken_back;
+    try {
+      check_taken_back("mine", verdict, canvas, late);
+    } catch (const Fault& fault) {
+      return fault.what();
+    }
+    return "";
+  };
+  CHECK(said({}) == "");
+  CHECK(said({{1, 5}}) == "");
+  CHECK(said({{1, 5}, {2, 5}}, false) == "");
+  CHECK(said({{1, 5}, {2, 5}}) ==
+        "unmasker 'mine' commits 2 tokens in a step and takes 2 back; decoding would not end");
+  CHECK(said({{0, 5}}) ==
+        "unmasker 'mine' takes back token 5 at position 0, which is not tentative there");
+  CHECK(said({{1, 4}}).find("takes back token 4 at position 1") != std::string::npos);
+  CHECK(said({{9, 5}}).find("position 9") != std::string::npos);
+  CHECK(said({{1, 5}, {1, 5}}, false) ==
+        "unmasker 'mine' takes back position 1 in the step that commits it, or twice");
+}
+
 }  // namespace
 }  // namespace draftlab

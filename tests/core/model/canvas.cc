@@ -41,6 +41,24 @@ TEST_CASE("only masked positions are committed and only tentative ones edited") 
   CHECK_THROWS_AS(canvas.edit(2, 1), Fault);
 }
 
+TEST_CASE("a token that is taken back was never there, and only tentative ones are") {
+  Canvas canvas(3, Given{{0, 1}});
+  const std::string before = canvas.key();
+  canvas.commit(1, 1, true, Eigen::VectorXd::Ones(2));
+  canvas.commit(2, 2);
+  CHECK_THROWS_AS(canvas.take_back(2), Fault);
+  CHECK_THROWS_AS(canvas.take_back(0), Fault);
+  CHECK_THROWS_AS(canvas.take_back(3), Fault);
+  canvas.take_back(1);
+  CHECK(canvas.masked(1));
+  CHECK_FALSE(canvas.tentative(1));
+  CHECK(canvas.order() == std::vector<std::int32_t>{2});
+  CHECK(canvas.value(1).size() == 0);
+  CHECK_THROWS_AS(canvas.take_back(1), Fault);
+  canvas.commit(1, 2);
+  CHECK(canvas.order() == std::vector<std::int32_t>{2, 1});
+}
+
 TEST_CASE("a broken prompt is a fault") {
   CHECK_THROWS_AS(Canvas(3, Given{{3, 0}}), Fault);
   CHECK_THROWS_AS(Canvas(3, Given{{-1, 0}}), Fault);

@@ -6,8 +6,9 @@
 namespace draftlab {
 namespace {
 
-std::unique_ptr<Frontier> blocks(const DecodeOptions& decode, const Canvas& canvas) {
-  auto frontier = testing::part(&Registries::frontiers, "blocks");
+std::unique_ptr<Frontier> blocks(const DecodeOptions& decode, const Canvas& canvas,
+                                 const std::string& options = "") {
+  auto frontier = testing::part(&Registries::frontiers, "blocks", options);
   frontier->begin(decode.blocks(canvas), decode);
   return frontier;
 }
@@ -46,6 +47,31 @@ TEST_CASE("the window is the first unfinished block, its span the first run of m
   canvas.commit(8, 0);
   canvas.commit(9, 0);
   CHECK(frontier->done(canvas));
+}
+
+TEST_CASE("a block may open when half of the one before it is filled") {
+  Canvas canvas(10, {});
+  DecodeOptions decode;
+  decode.block_size = 4;
+  const auto two = blocks(decode, canvas, "at_once = 2"),
+             three = blocks(decode, canvas, "at_once = 3"),
+             late = blocks(decode, canvas, "at_once = 2\nshare = 0.75");
+  CHECK(two->next(canvas).positions == Positions{0, 1, 2, 3});
+  canvas.commit(1, 0, true);
+  canvas.commit(2, 0, true);
+  const Window window = two->next(canvas);
+  CHECK(window.positions == Positions{0, 3, 4, 5, 6, 7});
+  CHECK(window.block == 0);
+  CHECK(window.span == 1);
+  CHECK(late->next(canvas).positions == Positions{0, 3});
+  for (const std::int32_t i : {4, 5, 6, 7}) canvas.commit(i, 0, true);
+  CHECK(two->next(canvas).positions == Positions{0, 3});
+  CHECK(three->next(canvas).positions == Positions{0, 3, 8, 9});
+  CHECK(two->settled(canvas).empty());
+  canvas.commit(0, 0, true);
+  canvas.commit(3, 0, true);
+  CHECK(two->settled(canvas) == Positions{0, 1, 2, 3, 4, 5, 6, 7});
+  CHECK(blocks(decode, canvas)->settled(canvas) == Positions{0, 1, 2, 3});
 }
 
 TEST_CASE("blocks may begin where the prompt ends") {

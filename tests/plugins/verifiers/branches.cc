@@ -53,6 +53,22 @@ TEST_CASE("mix-order has 2N nodes: one more for each that has a grandchild") {
   CHECK(branches.depth[4] == 2);
 }
 
+TEST_CASE("joined: orders meet in the node that holds their tokens") {
+  Branches branches = mix_order(drafts(3), 3);  // 10, then 11, then 12; 11 alone; 10 and 12.
+  branches.join();
+  CHECK(branches.children(3) == std::vector<int>{1});
+  CHECK(branches.placed(3, 1) == 0);
+  CHECK(branches.children(4) == std::vector<int>{2});
+  CHECK(branches.placed(4, 2) == 1);
+  CHECK(branches.children(kRoot) == std::vector<int>{0, 3});
+  CHECK(branches.children(0) == std::vector<int>{1, 4});
+  CHECK(branches.placed(0, 4) == 4);
+  CHECK(branches.follow(3, {{10, 0}}) == 1);
+  CHECK(branches.follow(3, {{10, 1}}) == Branches::kNone);
+  CHECK(branches.follow(kRoot, {{11, 0}, {10, 0}}) == 1);
+  CHECK(branches.follow(4, {{11, 0}}) == 2);
+}
+
 TEST_CASE("top-k: the complete tree where the budget allows it, else the most probable paths") {
   CHECK(most_probable(drafts(3), 3, 2, 4096).nodes.size() + 1 == 15);  // Equation 6 gives 2^4 - 1.
   CHECK(most_probable(drafts(2), 2, 3, 4096).nodes.size() + 1 == 13);
