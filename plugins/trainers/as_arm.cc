@@ -31,6 +31,15 @@ void TrainAsArmOptions::declare(OptionSet& set) {
       .help(
           "Share of the documents of a text that only validation sees, every n-th; generated "
           "stories have a validation split of their own.");
+  set.add("packing", &packing)
+      .help(
+          "What packs documents into one stream: <sep> after each, and <s> before a canvas "
+          "(separated); or <sep><cls></s> after each and nothing before a canvas, as ASSD's "
+          "authors pack for XLNet.");
+  set.add("white_space", &white_space)
+      .help(
+          "White space as the tokenizer has it (own), or <cls>, <sep> and <unk> for line ends, "
+          "tabs and two spaces (xlnet): code, of which a tokenizer keeps no lines.");
   set.add("align", &align)
       .help("Every canvas begins with a document instead of anywhere in the text.");
   set.add("start", &start)
@@ -72,6 +81,15 @@ void TrainAsArmOptions::declare(OptionSet& set) {
       .in(1, 1e6)
       .help("Held-out canvases of a validation loss.");
   TrainingOptions::declare(set);
+}
+
+DocumentFormat document_format(const TrainAsArmOptions& options, const Tokenizer& tokenizer) {
+  DocumentFormat format = separated(tokenizer);
+  if (options.white_space == WhiteSpace::xlnet)
+    format.encode = [&](const std::string& text) { return encode_code(tokenizer, text); };
+  // These are XLNet's ids of <sep><cls></s>.
+  if (options.packing == DocumentEnds::xlnet) format.end = {4, 3, 2}, format.begin.clear();
+  return format;
 }
 
 namespace {
@@ -127,11 +145,12 @@ class AsArmTrainer final : public Trainer {
   // Returns the corpus that is trained on and the one that validates.
   std::pair<Corpus, Corpus> corpora(const Tokenizer& tokenizer, std::uint64_t seed) const {
     if (!options_.text.empty())
-      return split_corpus(documents(), std::llround(1 / options_.holdout), tokenizer);
+      return split_corpus(documents(), std::llround(1 / options_.holdout),
+                          document_format(options_, tokenizer));
     const auto texts = [&](std::int64_t count, Split split) {
       std::vector<std::string> all;
       for (const Story& story : make_stories(seed, count, split)) all.push_back(story.text());
-      return Corpus(all, tokenizer);
+      return Corpus(all, document_format(options_, tokenizer));
     };
     return {texts(options_.stories, Split::train), texts(kValidationStories, Split::validation)};
   }

@@ -14,6 +14,11 @@ void TrainingOptions::declare(OptionSet& set) {
       .in(0, 1)
       .help("Share of the highest learning rate that is left at the end.");
   set.add("weight_decay", &weight_decay).in(0, 10).help("Decoupled weight decay.");
+  set.add("average", &average)
+      .in(0, 0.999999)
+      .help(
+          "What a step keeps of the weights' moving average, which is then what is validated and "
+          "saved (MAR: 0.9999); 0: the weights themselves.");
   set.add("clip", &clip).in(0.0001, 1e9).help("Largest norm of the gradient.");
   set.add("minutes", &minutes)
       .in(0, 1e9)

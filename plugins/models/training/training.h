@@ -19,6 +19,8 @@ struct TrainingOptions {
   // The options of optimisation.
   std::int64_t batch = 32, accumulate = 1, steps = 10000, warmup = 500;
   double rate = 1e-3, floor = 0, weight_decay = 0.01, clip = 1, minutes = 0;
+  // The decay of the weights' moving average, a step.
+  double average = 0;
   // How often curves, validations and checkpoints are kept.
   std::int64_t log_every = 20, validate_every = 500, save_every = 0;
   double save_minutes = 5;

@@ -81,17 +81,19 @@ void check_same(const std::string& state, const std::string& begun,
 // flat arrays, which the optimizer and the checkpoint see.
 struct State {
   std::vector<float> values, gradient;
+  // The moving average of the values; empty where the values themselves are saved.
+  std::vector<float> average;
   AdamW optimizer;
   double seconds = 0;
 
-  State(std::vector<std::pair<std::string, at::Tensor>> named, double weight_decay) {
+  State(std::vector<std::pair<std::string, at::Tensor>> named, const TrainingOptions& options) {
     std::int64_t total = 0;
     for (const auto& [name, parameter] : named) total += parameter.numel();
     values.resize(total);
     gradient.resize(total);
     optimizer.first.resize(total);
     optimizer.second.resize(total);
-    optimizer.weight_decay = weight_decay;
+    optimizer.weight_decay = options.weight_decay;
     std::int64_t at = 0;
     for (auto& [name, parameter] : named) {
       const auto view = [&](std::vector<float>& flat) {
@@ -103,8 +105,21 @@ struct State {
       parameter.mutable_grad() = view(gradient);
       at += parameter.numel();
     }
+    if (options.average > 0) average = values;
   }
   std::int64_t step() const { return optimizer.steps; }
+
+  // Lets the average follow the values that a step has changed.
+  void follow(double decay) {
+    for (std::size_t i = 0; i < average.size(); ++i)
+      average[i] += static_cast<float>(1 - decay) * (values[i] - average[i]);
+  }
+  // Runs `look` while the network holds what is to be saved.
+  void averaged(const std::function<void()>& look) {
+    std::swap_ranges(average.begin(), average.end(), values.begin());
+    look();
+    std::swap_ranges(average.begin(), average.end(), values.begin());
+  }
 
   // `begun` is what begun_with() says.
   void write(const std::string& path, const std::map<std::string, std::string>& begun) const {
@@ -113,10 +128,12 @@ struct State {
                          {static_cast<std::int64_t>(flat.size())},
                          std::as_bytes(std::span(flat))};
     };
-    write_safetensors(path,
-                      {{"first_moment", bytes(optimizer.first)},
-                       {"parameters", bytes(values)},
-                       {"second_moment", bytes(optimizer.second)}},
+    std::vector<std::pair<std::string, TensorBytes>> tensors = {
+        {"first_moment", bytes(optimizer.first)},
+        {"parameters", bytes(values)},
+        {"second_moment", bytes(optimizer.second)}};
+    if (!average.empty()) tensors.emplace_back("average", bytes(average));
+    write_safetensors(path, tensors,
                       {{"step", std::to_string(step())},
                        {"seconds", std::to_string(seconds)},
                        {"begun_with", nlohmann::json(begun).dump()}});
@@ -134,6 +151,7 @@ struct State {
             path);
       std::memcpy(flat.data(), stored.bytes.data(), stored.bytes.size());
     };
+    if (!average.empty()) take("average", average);
     take("first_moment", optimizer.first);
     take("parameters", values);
     take("second_moment", optimizer.second);
@@ -175,7 +193,7 @@ void run_training(const Training& training, const TrainingOptions& o, const Trai
   mallopt(M_TRIM_THRESHOLD, 2000000000);
   use_threads(context.machine.threads);
 
-  State state(training.parameters, o.weight_decay);
+  State state(training.parameters, o);
   const std::map<std::string, std::string> made_with = begun_with(training, context);
   const std::string state_file = context.out + "/" + kStateFile;
   if (context.resume && std::filesystem::exists(state_file)) state.read(state_file, made_with);
@@ -190,13 +208,14 @@ void run_training(const Training& training, const TrainingOptions& o, const Trai
   const auto save = [&] {
     state.seconds = clock.seconds();
     curves.flush();
-    training.save(context.out);
+    state.averaged([&] { training.save(context.out); });
     // It is written last, so that the state is never newer than the network it belongs to.
     state.write(state_file, made_with);
   };
   const auto validate = [&](Progress& progress) {
     ValidationRow row;
-    const std::string line = training.validate(row);
+    std::string line;
+    state.averaged([&] { line = training.validate(row); });
     row.step = state.step();
     row.seconds = clock.seconds();
     curves.add(row);
@@ -227,6 +246,7 @@ void run_training(const Training& training, const TrainingOptions& o, const Trai
       row.learning_rate = rates.rate(state.step());
       row.grad_norm = clip(state.gradient, o.clip);
       state.optimizer.step(state.values, state.gradient, row.learning_rate);
+      state.follow(o.average);
       masked += result.mask_rate;
       tokens += result.tokens;
       since++;

@@ -10,6 +10,7 @@
 #include "core/config/train.h"
 #include "plugins/models/training/corpus.h"
 #include "plugins/models/training/training.h"
+#include "plugins/tasks/benchmarks/white_space_map.h"
 
 namespace draftlab {
 
@@ -18,6 +19,10 @@ enum class TextUnit { lines, paragraphs, csv, jsonl };
 constexpr std::array<std::string_view, 4> words(TextUnit) {
   return {"lines", "paragraphs", "csv", "jsonl"};
 }
+
+// What ends a document and begins a canvas.
+enum class DocumentEnds { separated, xlnet };
+constexpr std::array<std::string_view, 2> words(DocumentEnds) { return {"separated", "xlnet"}; }
 
 // Generated positions in ascending order, or shuffled.
 enum class GenerationOrder { lattice, any_permutation };
@@ -30,6 +35,8 @@ struct TrainAsArmOptions : TrainingOptions {
   std::string text, field = "text", tokenizer;
   TextUnit documents = TextUnit::lines;
   std::int64_t stories = 0;
+  DocumentEnds packing = DocumentEnds::separated;
+  WhiteSpace white_space = WhiteSpace::own;
   double holdout = 0.01;
   bool align = false;
   // The shape of the model.
@@ -45,6 +52,9 @@ struct TrainAsArmOptions : TrainingOptions {
 
   void declare(OptionSet& set);
 };
+
+// How the trainer packs documents: `packing` and `white_space`.
+DocumentFormat document_format(const TrainAsArmOptions& options, const Tokenizer& tokenizer);
 
 // What the torch module gets. The module must not depend on the tokenizer's library, whose copy of
 // protobuf would clash with the one that torch loads.

@@ -14,10 +14,6 @@
 namespace draftlab {
 namespace {
 
-// Whose tokens stand for line ends, tabs and spaces.
-enum class WhiteSpace { own, xlnet };
-constexpr std::array<std::string_view, 2> words(WhiteSpace) { return {"own", "xlnet"}; }
-
 class CodeInfill final : public QuestionTask {
  public:
   struct Options : QuestionFileOptions {

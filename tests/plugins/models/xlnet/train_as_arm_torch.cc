@@ -133,7 +133,8 @@ TrainAsArmJob job(std::int64_t steps) {
   std::vector<std::string> documents;
   for (int i = 0; i < 40; i++) documents.push_back(i % 2 ? "abcdefgh" : "zyxwvuts");
   TrainAsArmJob job;
-  std::tie(job.corpus, job.held_out) = split_corpus(documents, 5, Letters());
+  const Letters letters;
+  std::tie(job.corpus, job.held_out) = split_corpus(documents, 5, separated(letters));
   job.vocabulary = 35;
   TrainAsArmOptions& o = job.options;
   o.layers = 2, o.width = 16, o.heads = 2, o.inner = 32, o.length = kLength, o.batch = 4,
