@@ -248,8 +248,8 @@ TEST_CASE("what is taken back is committed again, and decoding ends") {
     CAPTURE(name);
     const Composition composition = setup.compose_with(
         "frontier = blocks\ndrafter = denoise\nrouter = never\nunmasker = " + name +
-        "\n[unmasker.remdm]\neta = 0.3\n[decode]\nblock_size = 4\nthreshold = "
-        "0.3\n[model.table]\nkind = sets\n");
+        "\n[unmasker.remdm]\neta = 0.3\n[decode]\nblock_size = 6\nthreshold = 0.6\n[model.table]\n"
+        "kind = sets\nnoise = 2\n");
     int taken_back = 0;
     for (const SampleRow& row : decode(composition, 60, 3)) {
       std::map<std::int32_t, Token> held;

@@ -234,7 +234,7 @@ DOCTEST_TEST_CASE("a training with early exits teaches the first layer, and one 
   };
   const double with = loss_after_one_layer("exits", 1), without = loss_after_one_layer("plain", 0);
   DOCTEST_INFO(with << " with early exits, " << without << " without");
-  DOCTEST_CHECK(with < 0.7 * without);
+  DOCTEST_CHECK(with < 0.9 * without);
 }
 
 DOCTEST_TEST_CASE("a resumed training of answers is the uninterrupted one") {
