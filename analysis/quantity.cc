@@ -21,6 +21,14 @@ std::vector<double> ones_where_measured(const std::vector<double>& values) {
   return ones;
 }
 
+// Whether an arm's drafts are shallow answers of the target. In older traces the drafter that asks
+// for them is early-exit.
+bool drafts_shallowly(const Frame& frame, int arm) {
+  const std::string drafter = frame.key(arm, "drafter");
+  return drafter == "shallow" || drafter == "early-exit" ||
+         (drafter == "dynamic-tree" && frame.key(arm, "drafter.dynamic-tree.guide") == "shallow");
+}
+
 }  // namespace
 
 double Quantity::ratio(std::span<const double> sums) {
@@ -61,8 +69,8 @@ std::vector<double> Quantities::counted(const std::string& part,
   return sums;
 }
 
-// Of the drafts by early exit, which are all forwards of their kind in such an arm, each went
-// through the first layers alone.
+// Shallow drafts, which are all forwards of their kind in such an arm, went through the first
+// layers alone, or through the one layer of a feature head.
 std::vector<double> Quantities::layers() const {
   std::vector<double> layers = counted("nfe", kForwards, "");
   const std::vector<double>& drafts = column("sample_nfe_draft");
@@ -72,13 +80,13 @@ std::vector<double> Quantities::layers() const {
     const auto found = declared.find("report.layers");
     const double all = found == declared.end() ? 0 : std::atof(found->second.c_str());
     layers[i] = all > 0 ? all * layers[i] : kNotMeasured;
-    if (all == 0 || frame_.key(sample.arm, "drafter") != "early-exit") continue;
+    if (all == 0 || !drafts_shallowly(frame_, sample.arm)) continue;
+    const bool head = !frame_.key(sample.arm, "model.autoregressive.feature_head").empty();
     const double first =
-        std::atof(frame_.key(sample.arm, "model.autoregressive.exit_layers").c_str());
+        head ? 1 : std::atof(frame_.key(sample.arm, "model.autoregressive.exit_layers").c_str());
     if (first >= all)
-      throw DataError(
-          "'{}' declares [report] layers = {}, but its drafts by early exit went through {}",
-          frame_.files()[sample.file].path, all, first);
+      throw DataError("'{}' declares [report] layers = {}, but its shallow drafts went through {}",
+                      frame_.files()[sample.file].path, all, first);
     layers[i] -= (all - first) * drafts[i];
   }
   return layers;

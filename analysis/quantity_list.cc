@@ -50,8 +50,9 @@ std::vector<Quantity> declared() {
       {"drafter_nfe", "draft model NFE", "1", "function evaluations of the draft model, a sample",
        Compare::cost, -1, 1},
       {"layers", "layers", "1",
-       "layers of the target that its forwards went through, a sample: a draft by early exit went "
-       "through exit_layers, any other forward through all ([report] layers)",
+       "layers of the target that its forwards went through, a sample: a shallow draft went "
+       "through exit_layers or a feature head's one, any other forward through all ([report] "
+       "layers)",
        Compare::cost, -1, 1},
       {"rows", "rows", "1", "batch rows of the target, a sample", Compare::cost, -1, 1},
       {"states", "states", "1",

@@ -22,7 +22,7 @@
   X(drafter, denoise)               \
   X(drafter, heads)                 \
   X(drafter, model)                 \
-  X(drafter, early_exit)            \
+  X(drafter, shallow)               \
   X(drafter, prompt_lookup)         \
   X(drafter, suffix)                \
   X(drafter, suffix_automaton)      \

@@ -36,7 +36,7 @@ struct Question {
   View view = View::causal;
   std::vector<Node> nodes;
   std::vector<Ask> asks;
-  // Whether the model's first layers and its head alone answer (early exit).
+  // Whether a cheap part of the model answers, such as its first layers and its head.
   bool shallow = false;
   // The laws asked for; a question that has any asks for nothing else.
   std::vector<Reverse> reverse = {};

@@ -30,8 +30,8 @@ enum class View { bidirectional, causal };
 //  - chain: paths of drafted tokens in the causal view, where a position sees what precedes it on
 //    its path; one batch row a path;
 //  - branches: any tree of drafted tokens in the bidirectional view; one batch row a node;
-//  - shallow: a committed or chain question in the causal view, answered by the model's first
-//    layers and its head (early exit);
+//  - shallow: a committed or chain question in the causal view, answered by a cheap part of the
+//    model: its first layers and its head (early exit), or a layer that reads its hidden states;
 //  - reverse: the laws of reverse steps of vector tokens, without a forward of the backbone. Models
 //    that answer it speak vectors.
 enum class Form { committed, chain, branches, shallow, reverse };

@@ -1,8 +1,9 @@
-// A draft model grows a tree where it is confident (EAGLE-2, Li et al., 2024). The score of a node
-// is the product of the probabilities on the way to it. Each level goes on from the `width` best
-// nodes of the last one, with their `width` best tokens each; of all nodes that were looked at the
-// best `nodes` are drafted. Nothing is drawn: every draft is a point mass, and so the shape may
-// depend on the distributions, and the drafts of a node differ.
+// A draft model, or the target's own shallow answers, grow a tree where they are confident
+// (EAGLE-2, Li et al., 2024). The score of a node is the product of the probabilities on the way to
+// it. Each level goes on from the `width` best nodes of the last one, with their `width` best
+// tokens each; of all nodes that were looked at the best `nodes` are drafted. Nothing is drawn:
+// every draft is a point mass, and so the shape may depend on the distributions, and the drafts of
+// a node differ.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -13,17 +14,22 @@
 namespace draftlab {
 namespace {
 
-constexpr int kDraftModel = 1;
+constexpr int kTarget = 0, kDraftModel = 1;
 
 // What a draft says that it was drawn from: itself, surely, or the draft model's law.
 enum class Claim { point, law };
 constexpr std::array<std::string_view, 2> words(Claim) { return {"point", "law"}; }
+
+// Who says what is probable: model.draft, or the target's shallow answers (drafter `shallow`).
+enum class Guide { draft, shallow };
+constexpr std::array<std::string_view, 2> words(Guide) { return {"draft", "shallow"}; }
 
 class DynamicTree final : public Drafter {
  public:
   struct Options {
     std::int64_t width = 10, nodes = 59;
     Claim claim = Claim::point;
+    Guide guide = Guide::draft;
     void declare(OptionSet& set) {
       set.add("width", &width)
           .in(1, 64)
@@ -34,6 +40,10 @@ class DynamicTree final : public Drafter {
           .in(1, 4096)
           .help(
               "Drafts that are verified: the best of all levels by the product of probabilities.");
+      set.add("guide", &guide)
+          .help(
+              "The laws that the tree follows: those of model.draft, or the target's own shallow "
+              "ones (its first layers, or its feature head).");
       set.add("claim", &claim)
           .help(
               "Say that drafts are point masses, which they are; or, not lossless, that each was "
@@ -41,7 +51,12 @@ class DynamicTree final : public Drafter {
     }
   };
   explicit DynamicTree(const Options& options) : options_(options) {}
-  std::vector<Form> asks_draft_model() const override { return {Form::committed, Form::chain}; }
+  std::vector<Form> asks() const override {
+    return shallow() ? std::vector{Form::shallow, Form::committed} : std::vector<Form>{};
+  }
+  std::vector<Form> asks_draft_model() const override {
+    return shallow() ? std::vector<Form>{} : std::vector{Form::committed, Form::chain};
+  }
 
   Asking<Proposal> propose(const Step& step) const override {
     const std::vector<std::int32_t>& window = step.window.positions;
@@ -49,12 +64,14 @@ class DynamicTree final : public Drafter {
     std::vector<Candidate> tree;
     std::vector<int> front = {kRoot};
     for (std::size_t level = 0; level < levels; ++level) {
-      Question question{.kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = {}};
+      Question question{
+          .kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = {}, .shallow = shallow()};
       std::vector<int> sent(tree.size(), kRoot);
       for (const int node : front)
         question.asks.push_back({send(tree, node, sent, question), {window[level]}});
       const std::vector<Ask> asks = question.asks;
-      const Answer answer = co_await step.ask(std::move(question), kDraftModel);
+      const Answer answer =
+          co_await step.ask(std::move(question), shallow() ? kTarget : kDraftModel);
 
       std::vector<int> grown;
       for (std::size_t i = 0; i < front.size(); ++i) {
@@ -80,6 +97,8 @@ class DynamicTree final : public Drafter {
     Distribution raw;
     double score = 0;
   };
+
+  bool shallow() const { return options_.guide == Guide::shallow; }
 
   // Puts a node and those above it into the question. Returns its index there.
   static int send(const std::vector<Candidate>& tree, int node, std::vector<int>& sent,
@@ -129,5 +148,6 @@ class DynamicTree final : public Drafter {
 DRAFTLAB_PLUGIN(drafter, dynamic_tree) {
   registries.drafters.add<draftlab::DynamicTree>(
       "dynamic-tree",
-      "model.draft's most probable paths as a tree of point masses (EAGLE-2); lossless");
+      "the most probable paths of model.draft, or of the target's shallow answers, as a tree of "
+      "point masses (EAGLE-2); lossless");
 }

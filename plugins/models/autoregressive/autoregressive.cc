@@ -20,6 +20,10 @@ void AutoregressiveOptions::declare(OptionSet& set) {
       .help(
           "Head 1: with the layer that was trained for it, or the base's own head, whose greedy "
           "texts exact match then keeps.");
+  set.add("feature_head", &feature_head)
+      .help(
+          "Folder with feature_head.safetensors, made for this checkpoint: a layer that answers "
+          "shallow questions from the states of all (EAGLE); empty: none.");
   set.add("cache", &cache)
       .help(
           "Keep the rows of tokens that the canvas still agrees with, or compute every question "
@@ -28,7 +32,7 @@ void AutoregressiveOptions::declare(OptionSet& set) {
       .in(0, 1024)
       .help(
           "E: layers that answer shallow questions (early exit), fewer than there are; 0: such "
-          "questions are refused.");
+          "questions are refused, or left to feature_head.");
   set.add("longest", &longest)
       .in(0, 1 << 20)
       .help("Longest canvas; 0: the checkpoint's max_position_embeddings.");

@@ -59,6 +59,51 @@ MemoryRow CausalSequence::row_at(std::int64_t slot, std::int32_t position, Token
   return row;
 }
 
+std::vector<std::size_t> CausalSequence::add_line_rows(const std::vector<Token>& wanted,
+                                                       const std::vector<char>& asked,
+                                                       std::int64_t depth,
+                                                       std::vector<MemoryRow>& rows) {
+  const auto count = static_cast<std::int64_t>(wanted.size());
+  std::int64_t same = 0;
+  while (same < std::min<std::int64_t>(count, cached()) && line_[same].token == wanted[same])
+    ++same;
+  if (same < count) line_.resize(same);
+  line_.resize(std::max<std::int64_t>(count, cached()));
+  memory_.reserve(cached());
+
+  std::vector<std::size_t> row_of(count, kNoRow);
+  for (std::int64_t slot = 0; slot < count; ++slot) {
+    Slot& own = line_[slot];
+    if (own.depth >= depth && !asked[slot]) continue;
+    own.token = wanted[slot];
+    MemoryRow row =
+        row_at(slot, start_ + static_cast<std::int32_t>(slot), own.token, {.limit = slot + 1});
+    row.layers.from = own.state.empty() ? 0 : rules_.exit;
+    row.layers.until = depth;
+    if (own.state.empty() && depth < rules_.layers) own.state.resize(state_size_);
+    row.layers.state = own.state.data();
+    if (rules_.features) {
+      own.feature.resize(state_size_);
+      row.feature = own.feature.data();
+    }
+    own.depth = std::max(own.depth, depth);
+    row_of[slot] = rows.size();
+    rows.push_back(std::move(row));
+  }
+  return row_of;
+}
+
+std::int64_t CausalSequence::add_feature_rows(std::vector<MemoryRow>& rows) {
+  if (!rules_.cached) line_.clear();
+  std::vector<Token> tokens;
+  std::int32_t next = start_;
+  append(tokens, next);
+  const auto committed = static_cast<std::int64_t>(tokens.size());
+  tokens.pop_back();
+  add_line_rows(tokens, std::vector<char>(tokens.size(), 0), rules_.layers, rows);
+  return committed;
+}
+
 void CausalSequence::add_rows(const Question& question, std::vector<MemoryRow>& rows,
                               std::vector<HeadRow>& answers) {
   const std::vector<Node>& nodes = question.nodes;
@@ -70,7 +115,7 @@ void CausalSequence::add_rows(const Question& question, std::vector<MemoryRow>& 
   if (question.shallow && rules_.exit == 0)
     throw ConfigError(
         "a shallow question was asked, but model.autoregressive.exit_layers is 0: it says how many "
-        "layers answer those");
+        "layers answer those; or feature_head names a head that does");
   const std::int64_t depth = question.shallow ? rules_.exit : rules_.layers;
   if (!rules_.cached) line_.clear();
 
@@ -107,42 +152,18 @@ void CausalSequence::add_rows(const Question& question, std::vector<MemoryRow>& 
     end = static_cast<int>(i);
   }
 
-  // Finds what of the line is there already. What follows it stays, too, until something else takes
-  // its place.
-  const auto count = static_cast<std::int64_t>(wanted.size());
-  std::int64_t same = 0;
-  while (same < std::min<std::int64_t>(count, cached()) && line_[same].token == wanted[same])
-    ++same;
-  if (same < count) line_.resize(same);
-  line_.resize(std::max<std::int64_t>(count, cached()));
-  std::int64_t slots = cached();
-  memory_.reserve(slots);
-
   // For each slot of the line: whether it is asked.
-  std::vector<char> asked(count, 0);
+  std::vector<char> asked(wanted.size(), 0);
   for (const Ask& ask : question.asks)
     if (!ask.positions.empty() && (ask.node == kRoot || on_line[ask.node]))
       asked[tip_at(ask.node).limit - 1] = 1;
-  std::vector<std::size_t> row_of(count, kNoRow);
-  for (std::int64_t slot = 0; slot < count; ++slot) {
-    Slot& own = line_[slot];
-    if (own.depth >= depth && !asked[slot]) continue;
-    own.token = wanted[slot];
-    MemoryRow row =
-        row_at(slot, start_ + static_cast<std::int32_t>(slot), own.token, {.limit = slot + 1});
-    row.layers.from = own.state.empty() ? 0 : rules_.exit;
-    row.layers.until = depth;
-    if (own.state.empty() && question.shallow) own.state.resize(state_size_);
-    row.layers.state = own.state.data();
-    own.depth = std::max(own.depth, depth);
-    row_of[slot] = rows.size();
-    rows.push_back(std::move(row));
-  }
+  const std::vector<std::size_t> row_of = add_line_rows(wanted, asked, depth, rows);
   root.row = row_of[root.limit - 1];
   for (std::size_t i = 0; i < nodes.size(); ++i)
     if (on_line[i]) tips[i].row = row_of[tips[i].limit - 1];
 
   // The other paths are computed in slots above the line.
+  std::int64_t slots = cached();
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (!needed[i] || on_line[i]) continue;
     placed(i);

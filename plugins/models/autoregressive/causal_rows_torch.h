@@ -3,6 +3,7 @@
 // path, or asked about again, is not computed twice.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -19,6 +20,8 @@ struct CausalRules {
   std::int64_t layers = 0, exit = 0;
   // The number of positions that are answered at a node: the next one and those after it.
   std::int32_t heads = 1;
+  // Whether the states of the line after the last norm are kept, for a feature head.
+  bool features = false;
 };
 
 // The place of the answer to an asked position: a row, and which of its heads.
@@ -32,19 +35,29 @@ struct HeadRow {
 // Slot i of the memory holds the token at position `start` + i of the line. The line is the
 // committed prefix, and after it the first path of the last question's drafts. Other paths stand in
 // slots above, and are forgotten with their question.
-class CausalSequence final : public Sequence {
+class CausalSequence : public Sequence {
  public:
   // Throws ConfigError when the canvas does not begin with a prompt.
   CausalSequence(const Canvas& canvas, const CausalRules& rules, const TransformerConfig& config);
 
   // Adds the rows of the source, where there is an encoder that has not seen them yet.
-  void add_source_rows(std::vector<MemoryRow>& rows);
+  virtual void add_source_rows(std::vector<MemoryRow>& rows);
   // Adds the rows of a question that are not cached, and says where its answers will stand. Throws
   // ConfigError when the question asks what the model cannot answer: further ahead than it has
   // heads, bidirectionally, or shallowly without exit_layers.
   void add_rows(const Question& question, std::vector<MemoryRow>& rows,
                 std::vector<HeadRow>& answers);
 
+  // Adds the rows that leave the features of all committed tokens but the last, where these are not
+  // there yet. Returns the number of committed tokens.
+  std::int64_t add_feature_rows(std::vector<MemoryRow>& rows);
+  // Returns the state [d] of a slot of the line after the last norm.
+  const float* feature(std::int64_t slot) const { return line_[slot].feature.data(); }
+  // Forgets the line from slot `from` on.
+  void forget(std::int64_t from) { line_.resize(std::min<std::int64_t>(from, cached())); }
+
+  // Returns the width of a state.
+  std::size_t state_size() const { return state_size_; }
   // Returns the number of slots of the line.
   std::int32_t cached() const { return static_cast<std::int32_t>(line_.size()); }
 
@@ -55,6 +68,8 @@ class CausalSequence final : public Sequence {
     std::int64_t depth = 0;
     // The state after the layer of the exit, where it was left there.
     std::vector<float> state = {};
+    // The state after the last norm, where features are kept.
+    std::vector<float> feature = {};
   };
   // The state at a node once its token, and given tokens that follow it, are placed.
   struct Tip {
@@ -70,6 +85,12 @@ class CausalSequence final : public Sequence {
   static constexpr std::size_t kNoRow = static_cast<std::size_t>(-1);
   MemoryRow row_at(std::int64_t slot, std::int32_t position, Token token, const Tip& tip);
   void append(std::vector<Token>& tokens, std::int32_t& next) const;
+  // Makes the line hold the tokens that are wanted, and what followed them where nothing else takes
+  // its place. Adds a row for each of them that has not been through `depth` layers, or is asked.
+  // Returns where these rows are.
+  std::vector<std::size_t> add_line_rows(const std::vector<Token>& wanted,
+                                         const std::vector<char>& asked, std::int64_t depth,
+                                         std::vector<MemoryRow>& rows);
 
   CausalRules rules_;
   std::size_t state_size_;

@@ -30,6 +30,8 @@ struct TrainAutoregressiveOptions : TrainingOptions {
   FirstHead first_head = FirstHead::trained;
   HeadLoss head_loss = HeadLoss::one;
   bool freeze = false;
+  // The passes in which a feature head is trained (EAGLE); 0: none is.
+  std::int64_t feature_passes = 0;
   // Early exits (LayerSkip).
   double early_exit = 0, layer_dropout = 0;
   // The examples that validate.

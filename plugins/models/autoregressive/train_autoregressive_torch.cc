@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "core/base/error.h"
 #include "plugins/models/autoregressive/causal_loss_torch.h"
+#include "plugins/models/autoregressive/feature_loss_torch.h"
 #include "plugins/models/autoregressive/train_autoregressive.h"
 #include "plugins/models/checkpoint/weights_torch.h"
 #include "plugins/models/training/training_torch.h"
@@ -20,6 +22,7 @@ constexpr double kSpread = 0.05;
 struct Network {
   Transformer base;
   PredictionHeads heads;
+  std::optional<FeatureHead> feature_head = std::nullopt;
 };
 
 Network network(const TrainAutoregressiveJob& job, std::uint64_t seed) {
@@ -50,6 +53,7 @@ Network network(const TrainAutoregressiveJob& job, std::uint64_t seed) {
         "'{}' does not tell the next token; trainer.autoregressive goes on from models of type "
         "qwen2 or qwen3",
         o.start);
+  if (o.feature_passes > 0) net.feature_head = FeatureHead::random(net.base, seed + 1, kSpread);
   if (o.prediction_heads == 0) return net;
   const std::int64_t width = net.base.config.hidden_size;
   if (!o.start.empty() && PredictionHeads::stored(o.start)) {
@@ -78,7 +82,8 @@ class AutoregressiveTraining {
     Training training;
     training.name = "autoregressive";
     training.data = std::to_string(job_.examples.size()) + " examples";
-    training.parameters = net_.heads.named_parameters();
+    training.parameters =
+        net_.feature_head ? net_.feature_head->parameters : net_.heads.named_parameters();
     if (!o.freeze) {
       const auto base = net_.base.named_parameters();
       training.parameters.insert(training.parameters.begin(), base.begin(), base.end());
@@ -86,11 +91,15 @@ class AutoregressiveTraining {
     training.gradient = [&](std::int64_t step) { return gradient(step); };
     training.save = [&](const std::string& folder) {
       if (!o.freeze) net_.base.save(folder, o.dtype == SavedAs::bf16);
+      if (net_.feature_head)
+        net_.feature_head->save(folder, o.dtype == SavedAs::bf16, weights_digest(o.start));
       if (o.prediction_heads > 0)
         net_.heads.save(folder, o.dtype == SavedAs::bf16,
                         weights_digest(o.freeze ? o.start : folder));
     };
-    training.validate = [&](ValidationRow& row) { return validate(row); };
+    training.validate = [&](ValidationRow& row) {
+      return net_.feature_head ? validate_features(row) : validate(row);
+    };
     run_training(training, o, context);
   }
 
@@ -141,6 +150,11 @@ class AutoregressiveTraining {
     return loss;
   }
 
+  std::vector<FeatureLoss> feature_passes(const CausalBatch& batch) const {
+    return feature_losses(net_.base, *net_.feature_head, batch,
+                          static_cast<int>(job_.options.feature_passes), bf16_);
+  }
+
   StepResult gradient(std::int64_t step) const {
     const TrainAutoregressiveOptions& o = job_.options;
     StepResult result;
@@ -151,7 +165,8 @@ class AutoregressiveTraining {
         examples.push_back(&job_.examples[static_cast<std::size_t>(
             chance() * static_cast<double>(job_.examples.size()))]);
       const CausalBatch batch = batch_of(std::move(examples));
-      const at::Tensor states = skips_layers() ? at::Tensor() : hidden(batch);
+      const bool has_own_forward = skips_layers() || net_.feature_head;
+      const at::Tensor states = has_own_forward ? at::Tensor() : hidden(batch);
       const auto loss_of = [&](int head) {
         const HeadTargets targets = head_targets(batch, head);
         return mean_nll(head_logits(net_.base, net_.heads, states, targets, head, bf16_), targets);
@@ -160,6 +175,8 @@ class AutoregressiveTraining {
       // The head is drawn evenly, which on average gives the gradient of the mean.
       if (skips_layers())
         loss = exit_loss(batch, chance);
+      else if (net_.feature_head)
+        loss = weighed(feature_passes(batch));
       else if (o.head_loss == HeadLoss::one)
         loss = loss_of(first_trained() + static_cast<int>(chance() * (heads() - first_trained())));
       else
@@ -178,23 +195,48 @@ class AutoregressiveTraining {
     return result;
   }
 
+  // Calls visit(batch) for the held-out examples, as many at a time as a step has.
+  template <class Visit>
+  void each_held_out(const Visit& visit) const {
+    const auto size = static_cast<std::size_t>(job_.options.batch);
+    for (std::size_t first = 0; first < job_.held_out.size(); first += size) {
+      std::vector<const WorkedExample*> some;
+      for (std::size_t i = first; i < std::min(first + size, job_.held_out.size()); ++i)
+        some.push_back(&job_.held_out[i]);
+      visit(batch_of(std::move(some)));
+    }
+  }
+
+  // Computes each pass's loss on held-out examples, and how much of the target's laws the head's
+  // laws overlap.
+  std::string validate_features(ValidationRow& row) const {
+    const at::NoGradGuard no_grad;
+    const auto examples = static_cast<double>(job_.held_out.size());
+    std::vector<double> overlap(static_cast<std::size_t>(job_.options.feature_passes), 0);
+    row.loss = row.loss_sequential = 0;
+    each_held_out([&](const CausalBatch& batch) {
+      const double share = static_cast<double>(batch.examples.size()) / examples;
+      const std::vector<FeatureLoss> passes = feature_passes(batch);
+      row.loss += share * weighed(passes).item<double>();
+      row.loss_sequential += share * passes[0].tokens.item<double>();
+      for (std::size_t i = 0; i < passes.size(); ++i) overlap[i] += share * passes[i].overlap;
+    });
+    row.accuracy = overlap[0];
+    std::string line = "held-out loss " + short_number(row.loss) + ", overlap with the target";
+    for (const double pass : overlap) line += " " + short_number(pass);
+    return line;
+  }
+
   // Computes the loss of each head on held-out examples, and how many of them are answered greedily
   // as they stand: those where the most probable token is the right one after every right
   // beginning.
   std::string validate(ValidationRow& row) const {
     const at::NoGradGuard no_grad;
-    const TrainAutoregressiveOptions& o = job_.options;
     std::vector<double> loss(static_cast<std::size_t>(heads()), 0);
     const auto examples = static_cast<double>(job_.held_out.size());
     double alike = 0;
-    for (std::size_t first = 0; first < job_.held_out.size();
-         first += static_cast<std::size_t>(o.batch)) {
-      std::vector<const WorkedExample*> some;
-      for (std::size_t i = first;
-           i < std::min(first + static_cast<std::size_t>(o.batch), job_.held_out.size()); ++i)
-        some.push_back(&job_.held_out[i]);
-      const auto weight = static_cast<double>(some.size());
-      const CausalBatch batch = batch_of(std::move(some));
+    each_held_out([&](const CausalBatch& batch) {
+      const auto weight = static_cast<double>(batch.examples.size());
       const at::Tensor states = hidden(batch);
       for (int head = 0; head < heads(); ++head) {
         const at::Tensor logits =
@@ -202,7 +244,7 @@ class AutoregressiveTraining {
         loss[head] += weight * mean_nll(logits, head_targets(batch, head)).item<double>();
         if (head == 0) alike += answered_alike(batch, logits);
       }
-    }
+    });
     row.loss = std::accumulate(loss.begin(), loss.end(), 0.0) / examples / heads();
     row.loss_sequential = loss[0] / examples;
     row.accuracy = alike / examples;

@@ -41,6 +41,8 @@ float gelu(float x) {
   return 0.5f * x * (1 + std::tanh(0.7978845608f * (x + 0.044715f * x * x * x)));
 }
 
+bool leaves_state(const MemoryRow& row) { return row.asked || row.feature; }
+
 template <class Work>
 void each_row(std::int64_t many, const Work& work) {
   at::parallel_for(0, many, 16, [&](std::int64_t begin, std::int64_t end) {
@@ -230,11 +232,11 @@ void TransformerRows::run(const std::vector<Layer>& layers, std::span<const Memo
         above[i]->memory->put(l, g, above[i]->slot, key, key + shared);
       }
     });
-    // From here on only the asked rows' outputs are wanted.
+    // From here on only the outputs of the rows that leave something are wanted.
     if (&layers == &layers_ && l + 1 == depth) {
       std::int64_t to = 0;
       for (std::int64_t i = 0; i < active; ++i) {
-        if (!above[i]->asked) continue;
+        if (!leaves_state(*above[i])) continue;
         if (i != to) {
           std::copy_n(inside.get() + i * d, d, inside.get() + to * d);
           std::copy_n(y + i * d, d, packed.get() + to * d);
@@ -299,26 +301,41 @@ at::Tensor TransformerRows::forward(std::span<const MemoryRow> rows) const {
   embed(rows, x.get());
   run(layers_, rows, x.get());
 
+  std::vector<const MemoryRow*> left;
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (!leaves_state(rows[i])) continue;
+    std::copy_n(x.get() + i * d, d, x.get() + static_cast<std::int64_t>(left.size()) * d);
+    left.push_back(&rows[i]);
+  }
+  const auto hidden = room(static_cast<std::int64_t>(left.size()) * d);
+  normed(norm_, x.get(), static_cast<std::int64_t>(left.size()), hidden.get());
   // For each asked row: how many further heads are wanted.
   std::vector<std::int32_t> ahead;
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (!rows[i].asked) continue;
-    std::copy_n(x.get() + i * d, d, x.get() + static_cast<std::int64_t>(ahead.size()) * d);
-    ahead.push_back(rows[i].ahead);
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const float* const own = hidden.get() + static_cast<std::int64_t>(i) * d;
+    if (left[i]->feature) std::copy_n(own, d, left[i]->feature);
+    if (!left[i]->asked) continue;
+    if (ahead.size() < i)
+      std::copy_n(own, d, hidden.get() + static_cast<std::int64_t>(ahead.size()) * d);
+    ahead.push_back(left[i]->ahead);
   }
-  const auto asked = static_cast<std::int64_t>(ahead.size());
   // For each row: where its logits begin.
   std::vector<std::int64_t> line{0};
   for (const std::int32_t further : ahead) line.push_back(line.back() + 1 + further);
   const std::int64_t lines = line.back();
   at::Tensor kept = at::empty({lines, d});
+  if (lines == 0) return kept;
   float* const states = kept.data_ptr<float>();
-  const auto hidden = ahead_.empty() ? nullptr : room(asked * d);
-  normed(norm_, x.get(), asked, ahead_.empty() ? states : hidden.get());
-  if (!ahead_.empty()) predict(hidden.get(), ahead, line, states);
-  if (!has_head_) return kept;
-  at::Tensor logits = at::empty({lines, config_.vocab_size});
-  head_.apply(states, lines, logits.data_ptr<float>());
+  if (ahead_.empty())
+    std::copy_n(hidden.get(), lines * d, states);
+  else
+    predict(hidden.get(), ahead, line, states);
+  return has_head_ ? logits(states, lines) : kept;
+}
+
+at::Tensor TransformerRows::logits(const float* states, std::int64_t rows) const {
+  at::Tensor logits = at::empty({rows, config_.vocab_size});
+  head_.apply(states, rows, logits.data_ptr<float>());
   return logits;
 }
 
@@ -357,7 +374,10 @@ void TransformerRows::encode(std::span<const MemoryRow> rows) const {
   embed(rows, x.get());
   run(encoder_, rows, x.get());
   normed(encoder_norm_, x.get(), count, encoded.get());
-  for (const MemoryRow& row : rows) row.source->settle(layout_);
+  for (std::int64_t i = 0; i < count; ++i) {
+    rows[i].source->settle(layout_);
+    if (rows[i].layers.state) std::copy_n(encoded.get() + i * d, d, rows[i].layers.state);
+  }
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     layers_[l].cross_kv.apply(encoded.get(), count, kv.get());
     for (std::int64_t i = 0; i < count; ++i) {

@@ -50,6 +50,8 @@ struct MemoryRow {
   bool asked = false;
   // The number of further prediction heads whose logits are wanted too.
   std::int32_t ahead = 0;
+  // Where its state after the last norm, [d], is written; nullptr: nowhere.
+  float* feature = nullptr;
   Outside outside = {};
   Layers layers = {};
   // With an encoder: the keys and values of the source, for each layer of the decoder.
@@ -78,9 +80,14 @@ class TransformerRows {
   // the layers at once or not.
   at::Tensor forward(std::span<const MemoryRow> rows) const;
   // Runs the encoder, whose rows are all tokens of their sources. Each row leaves the keys and
-  // values that the decoder's layers will attend in slot `slot` of its `source`; its `memory`
-  // serves the encoder alone.
+  // values that the decoder's layers will attend in slot `slot` of its `source`, and what the
+  // encoder made of it in its layers' `state`, where it has one; its `memory` serves the encoder
+  // alone.
   void encode(std::span<const MemoryRow> rows) const;
+  // Writes what enters the first layer, x [rows, d].
+  void embed(std::span<const MemoryRow> rows, float* x) const;
+  // Returns the logits [rows, V] of states after the last norm, [rows, d].
+  at::Tensor logits(const float* states, std::int64_t rows) const;
 
  private:
   struct Norm {
@@ -100,7 +107,6 @@ class TransformerRows {
   void normed(const Norm& norm, const float* x, std::int64_t rows, float* out) const;
   // Sends all rows x [rows, d] through their layers, in place.
   void run(const std::vector<Layer>& layers, std::span<const MemoryRow> rows, float* x) const;
-  void embed(std::span<const MemoryRow> rows, float* x) const;
   // Computes the prediction heads' states: of asked row i, whose head 1 stands in line[i], and of
   // `ahead[i]` further heads below it.
   void predict(const float* hidden, std::span<const std::int32_t> ahead,

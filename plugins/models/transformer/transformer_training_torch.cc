@@ -82,6 +82,7 @@ at::Tensor training_hidden(const Transformer& net, const TrainingRows& rows, std
     const at::Tensor x = through(net.encoder, config, source,
                                  at::embedding(net.embed_tokens, source.ids), 0, bf16, {});
     from.encoded = rms_norm(x, net.encoder_norm, config.rms_norm_eps, at::kFloat);
+    if (pass) pass->encoded = from.encoded;
   }
   const at::Tensor x = through(net.layers, config, rows, at::embedding(net.embed_tokens, rows.ids),
                                skipped, bf16, from, pass);
@@ -91,6 +92,12 @@ at::Tensor training_hidden(const Transformer& net, const TrainingRows& rows, std
   if (pass)
     for (at::Tensor& exit : pass->exits) exit = normed(exit);
   return normed(x);
+}
+
+at::Tensor training_layers(const Transformer& net, const TrainingRows& rows, const at::Tensor& x,
+                           bool bf16, const at::Tensor& encoded, const at::Tensor& source_seen) {
+  return rms_norm(through(net.layers, net.config, rows, x, 0, bf16, {encoded, source_seen}),
+                  net.norm, net.config.rms_norm_eps, at::kFloat);
 }
 
 }  // namespace draftlab

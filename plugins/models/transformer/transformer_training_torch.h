@@ -19,7 +19,7 @@ struct TrainingRows {
   at::Tensor seen;
 };
 
-// What LayerSkip's training does with the decoder's layers besides going through them.
+// What a training does with the decoder's layers besides going through them.
 struct LayerPass {
   // For each layer: 1 for the canvases that go through it, 0 for those that leave it out, [n, 1, 1]
   // f32. Empty means that every canvas goes through every layer.
@@ -27,6 +27,8 @@ struct LayerPass {
   // Is filled: what each layer but the last puts out, in the form in which training_hidden returns
   // the last one's.
   std::vector<at::Tensor> exits;
+  // Is filled: what the encoder puts out, [n, S, d] f32, where there is one.
+  at::Tensor encoded = {};
 };
 
 // Returns the hidden states after the final norm, [n, R - skipped, d] f32, of all rows but the
@@ -37,5 +39,11 @@ struct LayerPass {
 at::Tensor training_hidden(const Transformer& net, const TrainingRows& rows, std::int64_t skipped,
                            bool bf16, const TrainingRows& source = {},
                            const at::Tensor& source_seen = {}, LayerPass* pass = nullptr);
+
+// Sends x [n, R, d] through the decoder's layers and the final norm, [n, R, d] f32. `encoded` is
+// what an encoder made of a source, of which `source_seen` says what each row sees.
+at::Tensor training_layers(const Transformer& net, const TrainingRows& rows, const at::Tensor& x,
+                           bool bf16, const at::Tensor& encoded = {},
+                           const at::Tensor& source_seen = {});
 
 }  // namespace draftlab

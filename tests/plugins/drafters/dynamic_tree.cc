@@ -19,7 +19,9 @@ Proposal grown(const std::string& options, double ba = .9) {
                ? of({.5, .3, .2})
                : of({ba, .05, .95 - ba});
   });
-  CHECK(scripted.mailbox.model == 1);
+  const bool shallow = options.find("guide = shallow") != std::string::npos;
+  CHECK(scripted.mailbox.model == (shallow ? 0 : 1));
+  CHECK(scripted.asked->shallow == shallow);
   return proposal;
 }
 
@@ -35,6 +37,18 @@ TEST_CASE("dynamic-tree: the best nodes by the product of probabilities, parents
   CHECK(proposal.raw[2].probability(0) == doctest::Approx(.5));
   // The path aa has .3 and comes before ba with .27.
   CHECK(grown("width = 2\nnodes = 3\n").nodes[2].parent == 0);
+}
+
+TEST_CASE("dynamic-tree: the target's shallow answers grow the same tree") {
+  CHECK(grown("width = 2\nnodes = 3\nguide = shallow\n").nodes[2].parent == 0);
+  using Forms = std::vector<Form>;
+  const auto guided = [](const std::string& by) {
+    return testing::part(&Registries::drafters, "dynamic-tree", "guide = " + by + "\n");
+  };
+  CHECK(guided("shallow")->asks() == Forms{Form::shallow, Form::committed});
+  CHECK(guided("shallow")->asks_draft_model().empty());
+  CHECK(guided("draft")->asks().empty());
+  CHECK(guided("draft")->asks_draft_model() == Forms{Form::committed, Form::chain});
 }
 
 TEST_CASE("dynamic-tree: drafts can claim the draft model's law, which is a control") {

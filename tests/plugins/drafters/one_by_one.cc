@@ -43,9 +43,9 @@ TEST_CASE(
   CHECK(proposal.drawn_from[1].probability(2) == doctest::Approx(.4));
 }
 
-TEST_CASE("early exit asks the target's first layers the same") {
+TEST_CASE("the target is asked shallowly the same") {
   Drafting drafting;
-  CHECK(drafting.propose("early-exit", "", of({.3, .3, .4})).nodes.size() == 2);
+  CHECK(drafting.propose("shallow", "", of({.3, .3, .4})).nodes.size() == 2);
   CHECK(drafting.mailbox.model == 0);
   CHECK(drafting.asked->shallow);
   CHECK(drafting.asked->form() == Form::shallow);

@@ -13,6 +13,7 @@
 #include "core/config/plugin.h"
 #include "core/trace/curves.h"
 #include "plugins/models/autoregressive/causal_loss_torch.h"
+#include "plugins/models/autoregressive/feature_loss_torch.h"
 #include "plugins/models/autoregressive/train_autoregressive.h"
 #include "plugins/models/checkpoint/safetensors.h"
 
@@ -303,6 +304,41 @@ DOCTEST_TEST_CASE(
             .count == 3);
     const Curves tuned = read_curves((at / "tuned/curves.h5").string());
     DOCTEST_CHECK(tuned.validations[0].loss < frozen.validations[0].loss);
+  }
+}
+
+DOCTEST_TEST_CASE("a feature head learns beside a frozen base what the base will say") {
+  const Folder folder;
+  for (const std::int64_t encoder_layers : {0, 1}) {
+    DOCTEST_INFO("encoder layers " << encoder_layers);
+    const std::filesystem::path base = folder.path / std::to_string(encoder_layers),
+                                beside = folder.path / "head";
+    train(job(200, encoder_layers), base);
+    const std::string before = digest(base / "model.safetensors");
+    TrainAutoregressiveJob learning = job(150, encoder_layers);
+    learning.options.start = base.string();
+    learning.options.freeze = true;
+    learning.options.feature_passes = 2;
+    learning.options.validate_every = 75;
+    train(learning, beside);
+    DOCTEST_CHECK(digest(base / "model.safetensors") == before);
+    DOCTEST_CHECK_FALSE(std::filesystem::exists(beside / "model.safetensors"));
+    DOCTEST_CHECK_FALSE(std::filesystem::exists(beside / "heads.safetensors"));
+    const Curves curves = read_curves((beside / "curves.h5").string());
+    DOCTEST_REQUIRE(curves.validations.size() == 2);
+    DOCTEST_CHECK(curves.steps.back().loss < 0.7 * curves.steps.front().loss);
+    DOCTEST_CHECK(curves.validations[1].accuracy > 0.7);  // The overlap of the laws.
+
+    // The stored head is the one that was validated last.
+    const Transformer target = Transformer::load(base.string());
+    const FeatureHead head = FeatureHead::load(beside.string(), target.config, before);
+    std::vector<const WorkedExample*> held_out;
+    for (const WorkedExample& example : learning.held_out) held_out.push_back(&example);
+    const at::NoGradGuard no_grad;
+    const CausalBatch batch = causal_batch(held_out, encoder_layers > 0);
+    DOCTEST_CHECK(feature_losses(target, head, batch, 1, false)[0].overlap ==
+                  doctest::Approx(curves.validations[1].accuracy));
+    std::filesystem::remove_all(beside);
   }
 }
 

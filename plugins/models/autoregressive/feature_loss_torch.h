@@ -1,0 +1,34 @@
+// The training loss of a feature head beside a frozen causal transformer (EAGLE, Li et al., 2024).
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "plugins/models/autoregressive/causal_loss_torch.h"
+#include "plugins/models/transformer/feature_head_torch.h"
+
+namespace draftlab {
+
+// The weights of the two parts of the loss, as the authors' program has them.
+inline constexpr double kStateWeight = 1, kTokenWeight = 0.1;
+
+// What a pass of the head costs at the rows that tell an answer token, as means over them.
+struct FeatureLoss {
+  // The smooth L1 distance of the states, and the cross entropy in nats of the head's law under the
+  // target's.
+  at::Tensor states, tokens;
+  // How much of the two laws overlaps: the acceptance of a draft after true ones.
+  double overlap = 0;
+  at::Tensor sum() const { return kStateWeight * states + kTokenWeight * tokens; }
+};
+
+// Computes `passes` passes. The first reads the target's states of the tokens before; each later
+// one reads the states that the pass before it put out, as drafts that follow drafts do.
+std::vector<FeatureLoss> feature_losses(const Transformer& target, const FeatureHead& head,
+                                        CausalBatch batch, int passes, bool bf16);
+
+// The mean over all passes' losses, each weighing 0.8 times the one before (EAGLE-3's weights).
+at::Tensor weighed(const std::vector<FeatureLoss>& passes);
+
+}  // namespace draftlab

@@ -1,0 +1,77 @@
+// Answers shallow questions with a feature head (feature_head_torch.h). The head has a line of its
+// own: its row of a token reads the target's state of the token before, where that token is
+// committed, and the head's own state of it where it is drafted. So drafts that follow drafts are
+// computed in rounds, and what was drafted is computed again once it is committed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plugins/models/autoregressive/causal_rows_torch.h"
+#include "plugins/models/transformer/feature_head_torch.h"
+
+namespace draftlab {
+
+// The target's sequence, and what the head remembers beside it.
+class FeatureSequence final : public CausalSequence {
+ public:
+  FeatureSequence(const Canvas& canvas, const CausalRules& rules, const TransformerConfig& target,
+                  const TransformerConfig& head);
+  // The rows of the source, whose encoder's output the head keeps.
+  void add_source_rows(std::vector<MemoryRow>& rows) override;
+
+ private:
+  friend class FeatureRows;
+  CausalSequence head_;
+  // What the target's encoder put out, [d] a token of the source.
+  std::vector<std::vector<float>> encoded_;
+  // The head's state of each of its slots.
+  std::vector<std::vector<float>> states_;
+  // The first so many slots of the head's line read states of the target.
+  std::int64_t grounded_ = 0;
+};
+
+// A shallow question, whose target has the features that it needs.
+struct FeatureQuestion {
+  FeatureSequence* sequence = nullptr;
+  const Question* question = nullptr;
+  // The number of committed tokens of the line.
+  std::int64_t committed = 0;
+  // What is filled: where the answers stand (`row` is a slot of the head), and the number of rows.
+  std::vector<HeadRow> answers = {};
+  std::int64_t rows = 0;
+};
+
+class FeatureRows {
+ public:
+  FeatureRows(FeatureHead head, Precision precision);
+  void prepare(std::int64_t positions) { rows_.prepare(positions); }
+  const TransformerConfig& config() const { return config_; }
+  // Answers all questions; round i computes the i-th draft behind what is known of each.
+  void answer(std::span<FeatureQuestion> questions, const TransformerRows& target) const;
+  // Returns the head's state at which a question's answer stands.
+  static const float* state(const FeatureQuestion& question, const HeadRow& answer) {
+    return question.sequence->states_[answer.row].data();
+  }
+
+ private:
+  // A row of the head, the sequence it belongs to, and the state that it reads beside its token.
+  struct Row {
+    FeatureSequence* sequence;
+    MemoryRow row;
+    const float* reads;
+    std::size_t round;
+  };
+  void encode(FeatureSequence& sequence) const;
+  void add_rows(FeatureQuestion& question, std::vector<Row>& rows) const;
+  void forward(std::span<Row* const> rows, const TransformerRows& target) const;
+
+  TransformerConfig config_;
+  // What a row reads where no token stands before it.
+  std::vector<float> zeros_;
+  RowLinear join_;
+  TransformerRows rows_;
+};
+
+}  // namespace draftlab

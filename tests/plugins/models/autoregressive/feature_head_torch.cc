@@ -1,0 +1,274 @@
+// The feature head of EAGLE: its loss by hand, and its answers against its training's forward and
+// against themselves with less remembered or more beside it.
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+
+#include <cmath>
+#include <filesystem>
+
+#define DOCTEST_CONFIG_NO_SHORT_MACRO_NAMES
+#include <doctest/doctest.h>
+
+#include "core/base/error.h"
+#include "plugins/models/autoregressive/feature_loss_torch.h"
+#include "plugins/models/checkpoint/weights_torch.h"
+#include "plugins/models/transformer/feature_head_torch.h"
+#include "tests/plugins/models/autoregressive/small_torch.h"
+
+namespace draftlab {
+namespace {
+
+using namespace testing;
+
+const std::vector<std::string> kFamilies = {"qwen2", "qwen3", "encoder"};
+constexpr int kPrompt = 5, kLength = 24;
+const std::vector<Token> kTokens = {1, 2, 7, 7, 4};
+
+// Checkpoints of a target and of a head for it.
+struct Pair {
+  Pair(const Folder& folder, const std::string& family)
+      : net(random_net(family, 11)),
+        head(FeatureHead::random(net, 3, 0.3)),
+        base((folder.path / family / "base").string()),
+        beside((folder.path / family / "head").string()) {
+    net.save(base, false);
+    head.save(beside, false, weights_digest(base));
+  }
+  std::unique_ptr<Model> model(Precision dtype, RowCache cache = RowCache::on) const {
+    AutoregressiveOptions options;
+    options.feature_head = beside;
+    options.cache = cache;
+    return make(base, options, dtype);
+  }
+  Transformer net;
+  FeatureHead head;
+  std::string base, beside;
+};
+
+at::Tensor ids_of(const std::vector<Token>& tokens, std::size_t from, std::size_t until) {
+  std::vector<std::int64_t> ids(tokens.begin() + static_cast<std::ptrdiff_t>(from),
+                                tokens.begin() + static_cast<std::ptrdiff_t>(until));
+  return at::tensor(ids, at::kLong).unsqueeze(0);
+}
+
+// Rows of one canvas, each of which sees the first `until` rows, or those up to itself.
+TrainingRows rows_of(const at::Tensor& ids, std::int64_t until = 0) {
+  const std::int64_t length = ids.size(1);
+  TrainingRows rows{ids, at::arange(length, at::kLong).unsqueeze(0),
+                    at::zeros({1, length, 3}, at::kInt)};
+  for (std::int64_t i = 0; i < length; ++i) rows.seen.select(1, i).fill_(until > 0 ? until : i + 1);
+  return rows;
+}
+
+// The head's logits after each token of the decoder, [L, V], of which the first `committed` tokens
+// of the canvas are no drafts: row after row, by the forward of training.
+at::Tensor book(const Pair& pair, const std::vector<Token>& tokens, std::size_t committed) {
+  const at::NoGradGuard no_grad;
+  const bool encoder = !pair.net.encoder.empty();
+  const std::size_t start = encoder ? kPrompt - 1 : 0;
+  const TrainingRows rows = rows_of(ids_of(tokens, start, tokens.size()));
+  const std::int64_t length = rows.ids.size(1);
+  TrainingRows source;
+  at::Tensor source_seen, encoded;
+  if (encoder) {
+    source = rows_of(ids_of(tokens, 0, kPrompt), kPrompt);
+    source_seen = at::full({1, length, 3}, kPrompt, at::kInt);
+  }
+  LayerPass pass;
+  at::Tensor reads = training_hidden(pair.net, rows, 0, false, source, source_seen, &pass).clone();
+  if (encoder) encoded = norm(pass.encoded, pair.head.net.encoder_norm, 1e-6);
+  const at::Tensor embedded = at::embedding(pair.net.embed_tokens, rows.ids);
+  at::Tensor states;
+  for (auto known = static_cast<std::int64_t>(committed - start); known <= length; ++known) {
+    const at::Tensor before =
+        at::cat({at::zeros_like(reads.narrow(1, 0, 1)), reads.narrow(1, 0, length - 1)}, 1);
+    states = training_layers(pair.head.net, rows, pair.head.joined(embedded, before, false), false,
+                             encoded, source_seen);
+    // What follows token `known` - 1 reads the head's own state of it.
+    reads.select(1, known - 1).copy_(states.select(1, known - 1));
+  }
+  return at::linear(states[0], pair.net.lm_head);
+}
+
+// The law after the last of these drafts, asked shallowly.
+Question shallow(std::int32_t first, const std::vector<Token>& drafts) {
+  Question question = path(first, drafts, kLength, 1, Kind::draft);
+  question.asks.erase(question.asks.begin(), question.asks.end() - 1);
+  question.shallow = true;
+  return question;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("what a feature head reads, by hand, d = 2") {
+  TransformerConfig config = tiny("qwen3");
+  config.hidden_size = 2;
+  FeatureHead head(config);
+  head.join.copy_(at::tensor({1.f, 0.f, 2.f, 0.f, 0.f, 1.f, 0.f, -1.f}).view({2, 4}));
+  head.join_bias.copy_(at::tensor({0.5f, 0.f}));
+  // (3, 4) beside (10, 20): 3 + 2 * 10 + 0.5, and 4 - 20.
+  DOCTEST_CHECK(head.joined(at::tensor({3.f, 4.f}), at::tensor({10.f, 20.f}), false)
+                    .equal(at::tensor({23.5f, -16.f})));
+  const FeatureLoss first{at::tensor(1.), at::tensor(10.), 0},
+      second{at::tensor(2.), at::tensor(20.), 0};
+  DOCTEST_CHECK(first.sum().item<double>() == doctest::Approx(2));
+  DOCTEST_CHECK(weighed({first, second}).item<double>() ==
+                doctest::Approx((2 + 0.8 * 4) / (1 + 0.8)));
+}
+
+DOCTEST_TEST_CASE("the loss of a head that hands on what it reads, row by row") {
+  const std::vector<WorkedExample> examples{{{1, 4, 7, 8, 9}, 2}, {{1, 2, 3, 5}, 3}};
+  const Transformer net = random_net("qwen3", 4);
+  FeatureHead head(net.config);  // Its layer adds nothing.
+  const std::int64_t d = net.config.hidden_size;
+  head.join.narrow(1, d, d).copy_(at::eye(d));
+  const CausalBatch batch = causal_batch({&examples[0], &examples[1]}, false);
+  const std::vector<FeatureLoss> losses = feature_losses(net, head, batch, 2, false);
+  DOCTEST_REQUIRE(losses.size() == 2);
+  for (int pass = 0; pass < 2; ++pass) {
+    double states = 0, tokens = 0, overlap = 0;
+    int count = 0;
+    for (const WorkedExample& example : examples) {
+      const std::vector<Token>& all = example.tokens;
+      const at::Tensor ids = ids_of(all, 0, all.size() - 1);
+      const std::int64_t length = ids.size(1);
+      const at::Tensor hidden = transformer_hidden(net, ids, at::arange(length).unsqueeze(0),
+                                                   at::ones({length, length}, at::kBool).tril())
+                                    .back()[0];
+      for (std::int64_t row = example.prompt - 1; row < length; ++row, ++count) {
+        // One pass on it is the state of the row before, normed; two passes are two rows.
+        const std::int64_t before = row - 1 - pass;
+        at::Tensor own = before < 0 ? at::zeros({d}) : hidden[before];
+        for (int i = 0; i <= pass; ++i) own = norm(own, at::ones({d}), 1e-6);
+        for (std::int64_t j = 0; j < d; ++j) {
+          const double apart = std::abs(own[j].item<double>() - hidden[row][j].item<double>());
+          states += (apart < 1 ? apart * apart / 2 : apart - 0.5) / static_cast<double>(d);
+        }
+        const at::Tensor p = at::linear(hidden[row], net.lm_head).softmax(-1),
+                         q = at::linear(own, net.lm_head).softmax(-1);
+        for (std::int64_t token = 0; token < p.numel(); ++token) {
+          const double of_target = p[token].item<double>(), of_head = q[token].item<double>();
+          tokens -= of_target * std::log(of_head);
+          overlap += std::min(of_target, of_head);
+        }
+      }
+    }
+    DOCTEST_CHECK(losses[pass].states.item<double>() == doctest::Approx(states / count));
+    DOCTEST_CHECK(losses[pass].tokens.item<double>() == doctest::Approx(tokens / count));
+    DOCTEST_CHECK(losses[pass].overlap == doctest::Approx(overlap / count));
+  }
+}
+
+DOCTEST_TEST_CASE(
+    "shallow answers of a feature head: as in training, and bit for bit whatever is remembered; "
+    "the target answers as without it") {
+  at::set_num_threads(1);
+  const Folder folder;
+  for (const std::string& family : kFamilies) {
+    const Pair pair(folder, family);
+    for (const Precision dtype : {Precision::f32, Precision::bf16, Precision::q8, Precision::q4}) {
+      DOCTEST_INFO(family << " " << word(dtype));
+      const auto cached = pair.model(dtype), uncached = pair.model(dtype, RowCache::off),
+                 plain = make(pair.base, {}, dtype);
+      DOCTEST_CHECK(cached->facts().digest != plain->facts().digest);
+      Canvas canvas = prompted(kLength, kTokens);
+      const auto a = cached->open(canvas), b = uncached->open(canvas), c = plain->open(canvas);
+      std::vector<Token> tokens = kTokens;
+      std::int64_t fresh = family == "encoder" ? kPrompt + 1 : 2 * kPrompt - 1;
+      // Drafts of three; what is accepted of each round, and then another token stands in the way.
+      for (const int accepted : {3, 0, 1, 2, 3}) {
+        const auto first = static_cast<std::int32_t>(tokens.size());
+        const std::vector<Token> drafts{static_cast<Token>(first % 7), 9,
+                                        static_cast<Token>(first % 5 + 10)};
+        for (std::size_t i = 0; i <= drafts.size(); ++i) {
+          const auto some = static_cast<std::ptrdiff_t>(i);
+          const Question question = shallow(first, {drafts.begin(), drafts.begin() + some});
+          const int node = static_cast<int>(i) - 1;
+          const std::int32_t next = first + static_cast<std::int32_t>(i);
+          const std::int64_t before = a->counts()[Kind::draft].positions;
+          const Answer own = ask(*cached, *a, question);
+          // The head reads again what was committed, and then draft after draft.
+          DOCTEST_CHECK(a->counts()[Kind::draft].positions - before == (i == 0 ? fresh : 1));
+          DOCTEST_CHECK(same_bits(own, ask(*uncached, *b, question), question));
+          if (dtype != Precision::f32) continue;
+          std::vector<Token> seen = tokens;
+          seen.insert(seen.end(), drafts.begin(), drafts.begin() + some);
+          const at::Tensor logits = book(pair, seen, tokens.size());
+          DOCTEST_CHECK(distance(own.at(node, next), logits[logits.size(0) - 1]) < 1e-3);
+        }
+        const Question question = path(first, drafts, kLength);
+        const Answer own = ask(*cached, *a, question);
+        DOCTEST_CHECK(same_bits(own, ask(*plain, *c, question), question));
+        DOCTEST_CHECK(same_bits(own, ask(*uncached, *b, question), question));
+        for (int i = 0; i < accepted; ++i) tokens.push_back(drafts[i]);
+        tokens.push_back(18);
+        for (auto i = static_cast<std::size_t>(first); i < tokens.size(); ++i)
+          canvas.commit(static_cast<std::int32_t>(i), tokens[i]);
+        fresh = accepted + 1;
+      }
+    }
+  }
+}
+
+DOCTEST_TEST_CASE("several paths of drafts behind drafts, and several sequences, as each alone") {
+  at::set_num_threads(1);
+  const Folder folder;
+  for (const std::string& family : kFamilies) {
+    const Pair pair(folder, family);
+    DOCTEST_INFO(family);
+    const auto model = pair.model(Precision::f32);
+    const Canvas canvas = prompted(kLength, kTokens), other = prompted(kLength, {1, 8, 8, 2, 9, 3});
+    const Question tree{.kind = Kind::draft,
+                        .view = View::causal,
+                        .nodes = {{kRoot, 5, 4}, {0, 6, 5}, {0, 6, 6}, {2, 7, 7}, {kRoot, 5, 8}},
+                        .asks = {{1, {7}}, {3, {8}}, {4, {6}}},
+                        .shallow = true};
+    const Question besides = shallow(6, {2}), deep = path(5, {3}, kLength);
+    const auto together = model->open(canvas), beside = model->open(other),
+               verified = model->open(canvas);
+    Answer answers[3];
+    Pending batch[] = {{beside.get(), &besides, &answers[0]},
+                       {together.get(), &tree, &answers[1]},
+                       {verified.get(), &deep, &answers[2]}};
+    model->answer(batch);
+    const std::vector<std::pair<int, std::vector<Token>>> paths{
+        {1, {4, 5}}, {3, {4, 6, 7}}, {4, {8}}};
+    for (const auto& [node, drafts] : paths) {
+      const auto alone = model->open(canvas);
+      const auto next = static_cast<std::int32_t>(5 + drafts.size());
+      const Answer chain = ask(*model, *alone, shallow(5, drafts));
+      DOCTEST_CHECK(same_bits(chain.at(static_cast<int>(drafts.size()) - 1, next),
+                              answers[1].at(node, next)));
+    }
+    const auto one = model->open(other), two = model->open(canvas);
+    DOCTEST_CHECK(same_bits(answers[0], ask(*model, *one, besides), besides));
+    DOCTEST_CHECK(same_bits(answers[2], ask(*model, *two, deep), deep));
+    // The tree's other paths are forgotten, and what follows is not disturbed by them.
+    const Question again = shallow(5, {4});
+    DOCTEST_CHECK(same_bits(ask(*model, *together, again), ask(*model, *two, again), again));
+  }
+}
+
+DOCTEST_TEST_CASE("a feature head that does not fit is refused in one sentence") {
+  const Folder folder;
+  const Pair pair(folder, "qwen3");
+  AutoregressiveOptions options;
+  options.feature_head = pair.beside;
+  options.exit_layers = 1;
+  DOCTEST_CHECK_THROWS_AS(make(pair.base, options), ConfigError);
+  options.exit_layers = 0;
+  const std::string another = (folder.path / "another").string();
+  random_net("qwen3", 9).save(another, false);
+  DOCTEST_CHECK_THROWS_AS(make(another, options), DataError);
+  random_net("gpt2", 9).save(another, false);
+  DOCTEST_CHECK_THROWS_AS(make(another, options), ConfigError);
+  options.feature_head = pair.base;
+  DOCTEST_CHECK_THROWS_AS(make(pair.base, options), DataError);
+  // A shallow question needs one or the other.
+  const auto plain = make(pair.base);
+  const Canvas canvas = prompted(kLength, kTokens);
+  const auto sequence = plain->open(canvas);
+  DOCTEST_CHECK_THROWS_AS(ask(*plain, *sequence, shallow(5, {})), ConfigError);
+}
+
+}  // namespace draftlab
