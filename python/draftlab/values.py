@@ -194,7 +194,10 @@ class Prompt:
         }
 
 
-SOURCES = ("prompt", "accepted", "resampled", "bonus", "threshold", "fallback", "edited", "taken-back")
+SOURCES = (
+    *("prompt", "accepted", "resampled", "bonus"),
+    *("threshold", "fallback", "edited", "taken-back"),
+)
 
 
 class Canvas:
