@@ -204,15 +204,17 @@ void train_block_diffusion(const TrainBlockDiffusionJob& job, const TrainContext
     }
     row.loss_sequential = held_out_loss(job, net, context.seed, 1, bf16);
     line += " one token at a time " + short_number(row.loss_sequential);
-    if (o.validate_answers > 0) {
-      row.accuracy = 0;
-      for (const HeldOut& held_out : job.held_out) {
-        const double greedy = accuracy(job, held_out, net, context.seed, false, bf16);
-        row.accuracy += greedy / static_cast<double>(job.held_out.size());
-        line += ", " + held_out.task + " " + short_number(greedy) + " right (sampled " +
-                short_number(accuracy(job, held_out, net, context.seed, true, bf16)) + ")";
-      }
+    double right = 0;
+    int judged = 0;
+    for (const HeldOut& held_out : job.held_out) {
+      if (o.validate_answers == 0 || !held_out.right) continue;
+      const double greedy = accuracy(job, held_out, net, context.seed, false, bf16);
+      right += greedy;
+      judged++;
+      line += ", " + held_out.task + " " + short_number(greedy) + " right (sampled " +
+              short_number(accuracy(job, held_out, net, context.seed, true, bf16)) + ")";
     }
+    if (judged > 0) row.accuracy = right / judged;
     return line;
   };
   run_training(training, o, context);

@@ -7,6 +7,7 @@
 #include "plugins/tasks/arithmetic/arithmetic_problems.h"
 #include "plugins/tasks/final_number.h"
 #include "plugins/tasks/programs/program_tests.h"
+#include "plugins/tasks/stories/stories.h"
 #include "plugins/tokenizers/tokenizer.h"
 
 namespace draftlab {
@@ -65,6 +66,17 @@ void add_programs(DecoderCorpus& corpus, const TrainDecoderOptions& options,
   corpus.held_out.push_back(held_out);
 }
 
+// A story is all answer: its prompt is the token that documents begin with.
+void add_stories(DecoderCorpus& corpus, const TrainDecoderOptions& options,
+                 const Tokenizer& tokenizer, std::uint64_t seed) {
+  for (const Story& story : make_stories(seed, options.stories, Split::train))
+    corpus.examples.push_back(example("", story.text(), tokenizer));
+  HeldOut held_out{"stories", {}, {}};
+  for (const Story& story : make_stories(seed, options.validate_canvases, Split::validation))
+    held_out.examples.push_back(example("", story.text(), tokenizer));
+  corpus.held_out.push_back(held_out);
+}
+
 }  // namespace
 
 void TrainDecoderOptions::declare(OptionSet& set) {
@@ -74,6 +86,10 @@ void TrainDecoderOptions::declare(OptionSet& set) {
   set.add("programs", &programs)
       .in(0, 1e8)
       .help("Programs of the training split that are trained on besides.");
+  set.add("stories", &stories)
+      .in(0, 1e8)
+      .help(
+          "Stories of the training split that are trained on besides, each from its begin token.");
   set.add("tokenizer", &tokenizer).help("Folder that holds spiece.model; empty: that of `start`.");
   set.add("start", &start)
       .help("Checkpoint to go on from; empty: random weights of the dimensions below.");
@@ -103,7 +119,8 @@ void TrainDecoderOptions::check(const std::string& trainer) const {
   };
   require(!tokenizer.empty() || !start.empty(),
           name + ".tokenizer must name a folder that holds spiece.model");
-  require(problems + programs > 0, name + " needs problems or programs to train on");
+  require(problems + programs + stories > 0,
+          name + " needs problems, programs or stories to train on");
   require(heads % groups == 0, name + ".heads = " + std::to_string(heads) +
                                    " must be a multiple of groups = " + std::to_string(groups));
   require(head % 2 == 0, name + ".head = " + std::to_string(head) + " must be even");
@@ -124,6 +141,7 @@ void train_decoder(const std::string& trainer, const TrainDecoderOptions& option
   DecoderCorpus corpus{{}, {}, tokenizer->vocabulary(), tokenizer->mask(), tokenizer->separator()};
   if (options.problems > 0) add_problems(corpus, options, *tokenizer, context.seed);
   if (options.programs > 0) add_programs(corpus, options, *tokenizer, context.seed);
+  if (options.stories > 0) add_stories(corpus, options, *tokenizer, context.seed);
   make_folder(context.out);
   copy_tokenizer(folder, context.out);
   train(corpus);

@@ -1,6 +1,6 @@
 // What the trainers `block-diffusion` and `masked-diffusion` share: a decoder-only transformer that
-// learns to answer problems and to write programs. This file needs no torch, so that `list`,
-// `describe` and `check` know the trainers without loading torch.
+// learns to answer problems, to write programs and to tell stories. This file needs no torch, so
+// that `list`, `describe` and `check` know the trainers without loading torch.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 3> words(DecoderFamily) {
 struct TrainDecoderOptions : TrainingOptions {
   // The corpus.
   std::string tokenizer;
-  std::int64_t problems = 100000, programs = 0;
+  std::int64_t problems = 100000, programs = 0, stories = 0;
   // The shape of the model.
   std::string start;
   DecoderFamily model_type = DecoderFamily::sdar;
@@ -43,7 +43,8 @@ struct TrainDecoderOptions : TrainingOptions {
 struct HeldOut {
   std::string task;
   std::vector<WorkedExample> examples;
-  // Says whether an answer, up to its end token, to an example's prompt is right.
+  // Says whether an answer, up to its end token, to an example's prompt is right; empty where no
+  // answer is (stories).
   std::function<bool(std::size_t example, const std::vector<Token>& answer)> right;
 };
 
