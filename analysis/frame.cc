@@ -88,6 +88,21 @@ std::vector<std::string> traces_below(const std::string& folder) {
   return paths;
 }
 
+// Returns what a label says of the arm alone, without the axes of the sweep that follow it, so that
+// arms can be grouped beside those axes or over them. A label of nothing but axes stays whole.
+std::string arm_name(const std::string& label, const std::map<std::string, std::string>& config) {
+  std::string name = label;
+  for (auto key = config.begin(); key != config.end();) {
+    const std::string axis = " " + key->first + "=" + key->second;
+    const bool last = name.ends_with(axis);
+    if (last) name.erase(name.size() - axis.size());
+    key = last ? config.begin() : std::next(key);
+  }
+  const auto first = config.find(name.substr(0, name.find('=')));
+  const bool is_axis = first != config.end() && name == first->first + "=" + first->second;
+  return is_axis ? label : name;
+}
+
 }  // namespace
 
 std::map<std::string, std::string> config_keys(const std::string& text) {
@@ -142,7 +157,7 @@ void Frame::add(const std::string& path, bool in_folder, std::map<std::string, i
     if (fresh) {
       Arm arm{run, config_keys(run.config), index};
       arm.run.arm = one_line(run.arm);
-      arm.config["arm"] = arm.run.arm;
+      arm.config["arm"] = arm_name(arm.run.arm, arm.config);
       arm.config["id"] = run.id;
       arm.config["checkpoint"] = run.checkpoint;
       arm.config["model_family"] = run.model_family;

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "core/base/error.h"
-#include "tests/core/trace/trace_fixture.h"
+#include "tests/analysis/traces.h"
 
 namespace draftlab {
 namespace {
@@ -44,6 +44,25 @@ TEST_CASE("a trace as columns") {
     CHECK(std::isnan(rouge[i]) == (frame.samples()[i].prompt % 2 == 1));
   }
   CHECK(frame.texts("sample_text")[0] == made_sample(0, 0, 0).text);
+}
+
+TEST_CASE("an arm's name is its label without the axes of the sweep beside it") {
+  const TraceFolder folder("frame");
+  const auto arm = [](const std::string& id, const std::string& label) {
+    return MadeArm{.id = id,
+                   .label = label,
+                   .config = "drafter = self\n[decode]\ndraft_length = 4\n[run]\nseed = 2\n"};
+  };
+  write_arms(folder / "a.h5",
+             {arm("1", "S2D2, min-span decode.draft_length=4 run.seed=2"), arm("2", "k = 4"),
+              arm("3", "far decode.draft_length=5"), arm("4", "drafter=self decode.draft_length=4"),
+              arm("5", "drafter=self")});
+  const Frame frame({folder / "a.h5"});
+  CHECK(frame.key(0, "arm") == "S2D2, min-span");
+  CHECK(frame.key(1, "arm") == "k = 4");
+  CHECK(frame.key(2, "arm") == "far decode.draft_length=5");
+  CHECK(frame.key(3, "arm") == "drafter=self decode.draft_length=4");
+  CHECK(frame.key(4, "arm") == "drafter=self");
 }
 
 TEST_CASE("steps and drafts, sample by sample") {
