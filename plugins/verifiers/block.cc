@@ -50,10 +50,7 @@ class Block final : public Verifier {
   Asking<Verdict> judge(const Step& step, const Proposal& proposal,
                         const Acceptance&) const override {
     Paths paths(step, proposal, options_.bonus);
-    if (paths.tests()) {
-      Question question = std::move(paths.question);
-      paths.answer = co_await step.ask(std::move(question));
-    }
+    co_await paths.ask();
     Walk walk{paths, options_};
     walk.start = paths.accept_exact(walk.verdict);
     walk.accepted(walk.start, 1);

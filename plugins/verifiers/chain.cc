@@ -52,10 +52,7 @@ class Chain final : public Verifier {
   Asking<Verdict> judge(const Step& step, const Proposal& proposal,
                         const Acceptance& acceptance) const override {
     Paths paths(step, proposal, options_.bonus, options_.all_spans);
-    if (paths.tests()) {
-      Question question = std::move(paths.question);
-      paths.answer = co_await step.ask(std::move(question));
-    }
+    co_await paths.ask();
     Walk walk{paths, options_, acceptance};
     walk.along();
     const bool took = options_.ratio_threshold >= 0 && walk.take_likely();

@@ -33,10 +33,7 @@ class KSeq final : public Verifier {
   Asking<Verdict> judge(const Step& step, const Proposal& proposal,
                         const Acceptance&) const override {
     Paths paths(step, proposal, options_.bonus);
-    if (paths.tests()) {
-      Question question = std::move(paths.question);
-      paths.answer = co_await step.ask(std::move(question));
-    }
+    co_await paths.ask();
     Verdict verdict{.commits = {}, .edits = {}, .carry = {}, .judged = paths.unjudged()};
     int at = paths.accept_exact(verdict), unseen = 0;
     verdict.why = Stop::complete;

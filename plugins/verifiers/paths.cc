@@ -22,12 +22,12 @@ Paths::Paths(const Step& its_step, const Proposal& its_proposal, bool bonus, boo
     if (parent != kRoot) depth[i] = depth[parent] + 1;
     if (depth[i] < asked_end()) drafts[parent + 1].push_back(static_cast<int>(i));
   }
-  ask(bonus);
+  make_question(bonus);
 }
 
 int Paths::exact() const { return std::min(proposal.exact, step.window.span); }
 
-void Paths::ask(bool bonus) {
+void Paths::make_question(bool bonus) {
   const int drafted = static_cast<int>(proposal.nodes.size());
   std::vector<int> asked;
   for (int node = kRoot; node < drafted; ++node) {
@@ -54,6 +54,14 @@ void Paths::ask(bool bonus) {
         std::min<std::ptrdiff_t>(std::max(1, proposal.lookahead), asked_end() - next(node));
     question.asks.push_back({sent_as(node), {first, first + count}});
   }
+}
+
+Asking<bool> Paths::ask() {
+  if (tests()) {
+    Question asked = std::move(question);
+    answer = co_await step.ask(std::move(asked));
+  }
+  co_return tests();
 }
 
 std::vector<Judged> Paths::unjudged() const {

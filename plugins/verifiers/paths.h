@@ -38,6 +38,8 @@ struct Paths {
   Paths(const Step& step, const Proposal& proposal, bool bonus, bool whole = false);
 
   bool tests() const { return tests_; }
+  // Asks the model, if anything is tested, and keeps the answer. Returns whether it did.
+  Asking<bool> ask();
   // How many leading drafts of the span need no test.
   int exact() const;
   const std::vector<int>& below(int node) const { return drafts[node + 1]; }
@@ -74,7 +76,7 @@ struct Paths {
   void carry(int node, int unseen, Verdict& verdict);
 
  private:
-  void ask(bool bonus);
+  void make_question(bool bonus);
   int sent_as(int node) const { return node == kRoot ? kRoot : sent[node]; }
   bool tests_ = false, whole_ = false;
 };

@@ -8,10 +8,7 @@
 namespace draftlab {
 
 void BlockDiffusionOptions::declare(OptionSet& set) {
-  set.add("checkpoint", &checkpoint)
-      .help(
-          "Folder with config.json and model.safetensors (or several files and their index), in "
-          "Hugging Face's names.");
+  DecoderOptions::declare(set);
   set.add("cache", &cache)
       .help(
           "What cached rows saw: their block and those before it, or the tokens before them (AR "
@@ -37,14 +34,6 @@ void BlockDiffusionOptions::declare(OptionSet& set) {
           "block "
           "(S2D2's port: right-shifted, a sub-block's first position is then answered by its own "
           "row instead of the one before).");
-  set.add("shifted", &shifted)
-      .help(
-          "Logits for a position stand in its row or in the row before; auto: as the checkpoint's "
-          "family has it.");
-  set.add("longest", &longest)
-      .in(0, 1 << 20)
-      .help("Longest canvas; 0: the checkpoint's max_position_embeddings.");
-  add_dtype(set, &dtype);
 }
 
 }  // namespace draftlab

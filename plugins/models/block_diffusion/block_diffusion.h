@@ -2,14 +2,11 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "core/config/options.h"
 #include "core/model/model.h"
-#include "plugins/models/kernels/rows/precision.h"
-#include "plugins/models/transformer/logit_shift.h"
+#include "plugins/models/transformer/decoder_options.h"
 
 namespace draftlab {
 
@@ -31,15 +28,11 @@ constexpr std::array<std::string_view, 2> words(VerifiedRows) { return {"span", 
 enum class PartCache { off, masked, once };
 constexpr std::array<std::string_view, 3> words(PartCache) { return {"off", "masked", "once"}; }
 
-struct BlockDiffusionOptions {
-  std::string checkpoint;
+struct BlockDiffusionOptions : DecoderOptions {
   SeenRows cache = SeenRows::block, draft_mask = SeenRows::block;
   BlockCommit commit = BlockCommit::separate;
   VerifiedRows verify_rows = VerifiedRows::span;
   PartCache sub_block_cache = PartCache::off;
-  LogitShift shifted = LogitShift::by_family;
-  std::int64_t longest = 0;
-  ModelDtype dtype = ModelDtype::run;
   void declare(OptionSet& set);
 };
 

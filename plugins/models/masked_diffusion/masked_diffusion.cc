@@ -8,10 +8,7 @@
 namespace draftlab {
 
 void MaskedDiffusionOptions::declare(OptionSet& set) {
-  set.add("checkpoint", &checkpoint)
-      .help(
-          "Folder with config.json and model.safetensors (or several files and their index), in "
-          "Hugging Face's names.");
+  DecoderOptions::declare(set);
   set.add("cache", &cache)
       .help(
           "Keys and values kept from the last forward of the whole canvas: none, those before the "
@@ -30,14 +27,6 @@ void MaskedDiffusionOptions::declare(OptionSet& set) {
           "Drafted tokens in the forward that refreshes: none; each a whole canvas of its own; or "
           "over the root's new keys and values, layer by layer, which is what they see "
           "afterwards.");
-  set.add("shifted", &shifted)
-      .help(
-          "Logits for a position stand in its row or in the row before; auto: as the checkpoint's "
-          "family has it.");
-  set.add("longest", &longest)
-      .in(0, 1 << 20)
-      .help("Longest canvas; 0: the checkpoint's max_position_embeddings.");
-  add_dtype(set, &dtype);
 }
 
 }  // namespace draftlab

@@ -3,13 +3,11 @@
 
 #include <array>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "core/config/options.h"
 #include "core/model/model.h"
-#include "plugins/models/kernels/rows/precision.h"
-#include "plugins/models/transformer/logit_shift.h"
+#include "plugins/models/transformer/decoder_options.h"
 
 namespace draftlab {
 
@@ -21,14 +19,11 @@ constexpr std::array<std::string_view, 3> words(CanvasCache) { return {"none", "
 enum class Riding { none, own, root };
 constexpr std::array<std::string_view, 3> words(Riding) { return {"none", "own", "root"}; }
 
-struct MaskedDiffusionOptions {
-  std::string checkpoint;
+struct MaskedDiffusionOptions : DecoderOptions {
   CanvasCache cache = CanvasCache::none;
   Riding ride = Riding::none;
-  LogitShift shifted = LogitShift::by_family;
-  std::int64_t refresh = 0, longest = 0;
+  std::int64_t refresh = 0;
   bool cross = false;
-  ModelDtype dtype = ModelDtype::run;
   void declare(OptionSet& set);
 };
 
