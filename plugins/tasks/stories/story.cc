@@ -25,6 +25,11 @@ constexpr std::array<std::string_view, 3> words(StorySource) { return {"stories"
 enum class Hidden { one, three };
 constexpr std::array<std::string_view, 2> words(Hidden) { return {"1", "3"}; }
 
+// What a model is given besides its task: the sentences on both sides of what is hidden, or those
+// before it.
+enum class Sight { both, left };
+constexpr std::array<std::string_view, 2> words(Sight) { return {"both", "left"}; }
+
 class StoryTask final : public ListedTask {
  public:
   struct Options {
@@ -32,6 +37,7 @@ class StoryTask final : public ListedTask {
     std::string path;
     Split split = Split::test;
     Hidden hide = Hidden::one;
+    Sight sees = Sight::both;
     std::int64_t count = 1000, seed = 1;
     bool begin = true;
     void declare(OptionSet& set) {
@@ -43,6 +49,10 @@ class StoryTask final : public ListedTask {
       set.add("split", &split).help("Split of the generated stories; they never share one.");
       set.add("hide", &hide)
           .help("Sentences that are hidden: 1 the third, 3 the second to the fourth.");
+      set.add("sees", &sees)
+          .help(
+              "Sentences that are given: those on both sides, or those before, behind which the "
+              "story ends (for models that read from left to right).");
       set.add("count", &count).in(0, 1 << 24).help("The most stories; 0: all that the file has.");
       set.add("seed", &seed).help("Seed of the generated stories.");
       set.add("begin", &begin)
@@ -108,7 +118,7 @@ class StoryTask final : public ListedTask {
       prompt.given.emplace_back(0, tokenizer().begin());
       prompt.reference.push_back(tokenizer().begin());
     }
-    for (int i = 0; i < 5; ++i)
+    for (int i = 0; i <= (options_.sees == Sight::left ? last : 4); ++i)
       for (Token token : tokenizer().encode(story.sentences[i])) {
         const auto position = static_cast<std::int32_t>(prompt.reference.size());
         if (i < first || i > last) prompt.given.emplace_back(position, token);

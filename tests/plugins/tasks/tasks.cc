@@ -210,6 +210,25 @@ TEST_CASE("story: one or three sentences are hidden, with the length that stood 
   CHECK(one->text(prompt, filled(prompt, 1)) == "one two. three. one cat sat. five six. end.");
 }
 
+TEST_CASE("story: what sees the left alone is given what stands before, and ends where it ends") {
+  const Words words;
+  for (const char* hide : {"1", "3"}) {
+    const std::string options = "count = 4\nhide = " + std::string(hide) + "\n";
+    const auto both = make("story", options), left = make("story", options + "sees = left\n");
+    both->load(&words);
+    left->load(&words);
+    for (int i = 0; i < 4; ++i) {
+      const Prompt whole = both->prompt(i), part = left->prompt(i);
+      REQUIRE(part.length < whole.length);
+      CHECK(std::equal(part.reference.begin(), part.reference.end(), whole.reference.begin()));
+      // As many positions are hidden, behind everything that is given.
+      CHECK(part.length - part.given.size() == whole.length - whole.given.size());
+      for (std::size_t j = 0; j < part.given.size(); ++j)
+        CHECK(part.given[j].first == static_cast<std::int32_t>(j));
+    }
+  }
+}
+
 TEST_CASE("story: generated stories are told apart by their split") {
   const Words words;
   const auto test = make("story", "count = 3\n"),
