@@ -15,6 +15,11 @@ fail() {
 # one that runs as it is.
 outside() {
   case $1 in
+  # These two name what a training leaves behind.
+  configs/assd/table4.ini) [ -d out/narrow ] || echo model.as-arm.checkpoint ;;
+  configs/assd/wikitext.ini)
+    [ -d out/prose-512 ] || echo model.as-arm.checkpoint
+    [ -d out/prose-judge ] || echo model.judge.checkpoint ;;
   configs/assd/table1-wikitext.ini)
     echo model.as-arm.checkpoint task.infill.path model.judge.checkpoint ;;
   configs/assd/table10-hellaswag.ini) echo model.as-arm.checkpoint task.hellaswag.path ;;
