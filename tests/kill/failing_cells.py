@@ -23,7 +23,7 @@ length = 4
 [task.positions]
 length = 4
 [sweep]
-router.one-in-many.among = {among}
+run.seed                  = {seeds}
 router.one-in-many.number = {numbers}
 """
 CAUSES = {
@@ -39,7 +39,7 @@ def main():
     cells = int(sys.argv[3]) if len(sys.argv) > 3 else 200
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        numbers = {"among": range(cells // 100), "numbers": range(100)}
+        numbers = {"seeds": range(cells // 100), "numbers": range(100)}
         text = CONFIG.format(**{key: ", ".join(map(str, of)) for key, of in numbers.items()})
         (folder / "a.ini").write_text(text)
         resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
@@ -57,13 +57,13 @@ def main():
         if f"{cells} cells, {cells - failed} done, {failed} failed" not in said:
             wrong.append(said[:200])
         named = re.findall(
-            r"among=(\d+) \S*number=(\d+) failed(?: with exit status \d+)?: (.*)", done.stderr
+            r"seed=(\d+) \S*number=(\d+) failed(?: with exit status \d+)?: (.*)", done.stderr
         )
-        if len({(among, number) for among, number, _ in named}) != failed:
+        if len({(seed, number) for seed, number, _ in named}) != failed:
             wrong.append(f"{len(named)} of {failed} failures are named")
-        for among, number, cause in named:
+        for seed, number, cause in named:
             if not cause.startswith(CAUSES[int(number)]):
-                wrong.append(f"cell {among}, {number}: {cause}")
+                wrong.append(f"cell {seed}, {number}: {cause}")
         if wrong:
             print("FAILED: " + "\n".join(wrong))
             sys.exit(1)

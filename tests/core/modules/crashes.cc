@@ -54,10 +54,9 @@ class Exhaust final : public Router {
 class OneInMany final : public Router {
  public:
   struct Options {
-    std::int64_t number = 0, among = 0;
+    std::int64_t number = 0;
     void declare(OptionSet& set) {
       set.add("number", &number).help("7 crashes, 8 hangs, 9 takes all memory.");
-      set.add("among", &among).help("Makes cells that differ in nothing else.");
     }
   };
   explicit OneInMany(Options options) : options_(options) {}
