@@ -91,6 +91,7 @@ class SweepFolder {
 
  private:
   void load(const Registries& registries);
+  SweepCell read_by(const Composition& arm);
   void save() const;
   std::string path_, home_, commit_;
   Config config_;

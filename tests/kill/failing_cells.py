@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """A sweep of many cells of which one in a hundred crashes, one hangs and one takes all memory.
 
-  failing_cells.py PROGRAM MODULE [CELLS]     CELLS: hundreds, two or more
+  failing_cells.py PROGRAM MODULE [CELLS [SECONDS]]
+
+CELLS are hundreds, two or more (200); a cell that hangs is given up after SECONDS (3).
 
 All others are done, and each that failed is named with its cause. Prints what a cell cost.
 """
@@ -37,6 +39,7 @@ MOST_BYTES = 8 << 30  # The cells that take all memory have so many bytes of add
 def main():
     program, module = (str(pathlib.Path(name).resolve()) for name in sys.argv[1:3])
     cells = int(sys.argv[3]) if len(sys.argv) > 3 else 200
+    most_seconds = sys.argv[4] if len(sys.argv) > 4 else "3"
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         numbers = {"seeds": range(cells // 100), "numbers": range(100)}
@@ -46,7 +49,9 @@ def main():
         command = [program, "--plugin", module, "sweep", folder / "a.ini", "--out", folder / "out"]
         began = time.time()
         done = subprocess.run(
-            [*command, "--jobs", "2", "--sample-seconds", "3"], capture_output=True, text=True
+            [*command, "--jobs", "2", "--sample-seconds", most_seconds],
+            capture_output=True,
+            text=True,
         )
         seconds, used = time.time() - began, sum(os.times()[2:4])
         said = done.stdout
