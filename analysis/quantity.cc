@@ -70,7 +70,7 @@ std::vector<double> Quantities::counted(const std::string& part,
 }
 
 // Shallow drafts, which are all forwards of their kind in such an arm, went through the first
-// layers alone, or through the one layer of a feature head.
+// layers alone, or through the one layer of a feature head, or through none in Hydra's heads.
 std::vector<double> Quantities::layers() const {
   std::vector<double> layers = counted("nfe", kForwards, "");
   const std::vector<double>& drafts = column("sample_nfe_draft");
@@ -81,9 +81,12 @@ std::vector<double> Quantities::layers() const {
     const double all = found == declared.end() ? 0 : std::atof(found->second.c_str());
     layers[i] = all > 0 ? all * layers[i] : kNotMeasured;
     if (all == 0 || !drafts_shallowly(frame_, sample.arm)) continue;
-    const bool head = !frame_.key(sample.arm, "model.autoregressive.feature_head").empty();
+    const auto named = [&](const char* key) { return !frame_.key(sample.arm, key).empty(); };
     const double first =
-        head ? 1 : std::atof(frame_.key(sample.arm, "model.autoregressive.exit_layers").c_str());
+        named("model.autoregressive.feature_head") ? 1
+        : named("model.autoregressive.hydra_heads")
+            ? 0
+            : std::atof(frame_.key(sample.arm, "model.autoregressive.exit_layers").c_str());
     if (first >= all)
       throw DataError("'{}' declares [report] layers = {}, but its shallow drafts went through {}",
                       frame_.files()[sample.file].path, all, first);

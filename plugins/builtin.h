@@ -35,6 +35,7 @@
   X(drafter, dynamic_tree)          \
   X(drafter, diffusion)             \
   X(drafter, along_steps)           \
+  X(drafter, at_once)               \
   X(verifier, chain)                \
   X(verifier, block)                \
   X(verifier, k_seq)                \

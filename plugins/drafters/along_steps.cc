@@ -5,27 +5,26 @@
 // goes on from it, and the token is the target's own draw: nothing is left to verify, and only the
 // number of questions shrinks, from one a reverse step to one for several. Drafts come from the
 // draft model's head, or from no model at all: the last known law, moved along with the state
-// (frozen). The file is longer than that of other drafters because it judges, too.
+// (frozen), or the increments that the present state foretells (autospeculative decoding, Hu et
+// al., 2025): what the head tells there of the token makes the laws of all later steps, which a
+// shallow reverse question asks for, and the first of them is the target's own. The file is longer
+// than that of other drafters because it judges, too.
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 #include <string_view>
 
 #include "core/base/error.h"
 #include "core/config/plugin.h"
-#include "core/parts/vector_draw.h"
+#include "plugins/drafters/coupled_states.h"
 
 namespace draftlab {
 namespace {
 
 // Where the drafted states come from.
-enum class States { frozen, model };
-constexpr std::array<std::string_view, 2> words(States) { return {"frozen", "model"}; }
-
-// What replaces a state that is rejected.
-enum class Replacement { residual, plain };
-constexpr std::array<std::string_view, 2> words(Replacement) { return {"residual", "plain"}; }
+enum class States { frozen, increments, model };
+constexpr std::array<std::string_view, 3> words(States) {
+  return {"frozen", "increments", "model"};
+}
 
 class AlongSteps final : public Drafter {
  public:
@@ -35,7 +34,10 @@ class AlongSteps final : public Drafter {
     std::int64_t ahead = 4;
     void declare(OptionSet& set) {
       set.add("states", &states)
-          .help("Draft by the target's last law, moved along; or by the draft model's head.");
+          .help(
+              "Draft by the target's last law, moved along; by the increments that the present "
+              "state foretells (ASD), asked for in a question of its own; or by the draft model's "
+              "head.");
       set.add("ahead", &ahead).in(1, 4096).help("Reverse steps that one question follows.");
       set.add("replacement", &replacement)
           .help(
@@ -47,7 +49,7 @@ class AlongSteps final : public Drafter {
   bool reads_draft_length() const override { return false; }
   std::vector<Form> asks() const override { return {Form::committed, Form::reverse}; }
   std::vector<Form> asks_draft_model() const override {
-    if (options_.states == States::frozen) return {};
+    if (options_.states != States::model) return {};
     return {Form::committed, Form::reverse};
   }
 
@@ -69,10 +71,18 @@ class AlongSteps final : public Drafter {
     Trajectory token = begin_token(step, answer.condition(kRoot, position), 0,
                                    normals_at(step, {position}, Purpose::noise, step.clock)(
                                        0, facts.reverse_steps + 1, facts.dimension));
-    Residuals residuals{step, position};
+    CoupledStates coupled(step, position, options_.replacement);
     for (std::uint32_t round = 1; token.at() > 0; ++round) {
-      const int t = token.at(), ahead = static_cast<int>(std::min<std::int64_t>(options_.ahead, t));
       const Normals noise = normals_at(step, {position}, Purpose::noise, step.clock, round);
+      std::vector<Mixture> foretold;
+      if (options_.states == States::increments) {
+        const Answer told = co_await step.ask(present(step, token), 0);
+        for (const Mixture& law : told.laws) foretold.push_back(step.drawn(law, 0));
+        const Eigen::VectorXd first = noise(0, token.at(), foretold[0].noises());
+        token.take(foretold[0], first);
+        if (token.at() == 0) break;
+      }
+      const int t = token.at(), ahead = static_cast<int>(std::min<std::int64_t>(options_.ahead, t));
       // Without a known law nothing can be drafted, and the question is about the state alone.
       std::vector<Eigen::VectorXd> states = {token.states.back()};
       std::vector<Mixture> drafted;
@@ -83,6 +93,8 @@ class AlongSteps final : public Drafter {
           Asking<std::vector<Mixture>> asking = laws_of(step, std::move(question), 1);
           const std::vector<Mixture> laws = co_await asking;
           drafted.push_back(laws.front());
+        } else if (options_.states == States::increments) {
+          drafted.push_back(between(foretold, 2 * (t - s) + 1, states.back()));
         } else {
           drafted.push_back(moved(token, states.back()));
         }
@@ -96,21 +108,9 @@ class AlongSteps final : public Drafter {
       if (drafted.empty()) {
         const Eigen::VectorXd first = noise(0, t, laws[0].noises());
         token.take(std::move(laws[0]), first);
-        continue;
       }
-      bool together = true;
-      for (std::size_t i = 0; i < drafted.size() && together; ++i) {
-        const Mixture &p = laws[i], &q = drafted[i];
-        const Eigen::VectorXd& draft = states[i + 1];
-        const double ratio = std::exp(p.log_density(draft) - q.log_density(draft));
-        together = residuals.below(std::min(1.0, ratio));
-        token.states.push_back(together ? draft
-                               : options_.replacement == Replacement::plain
-                                   ? residuals.draw(p)
-                                   : residuals.of(p, q, draft));
-        token.laws.push_back(p);
-        token.noise.push_back({});
-      }
+      for (std::size_t i = 0; i < drafted.size(); ++i)
+        if (!coupled.take(token, laws[i], drafted[i], states[i + 1])) break;
     }
     Proposal proposal;
     proposal.nodes.push_back({kRoot, position, 0, token.states.back()});
@@ -120,48 +120,50 @@ class AlongSteps final : public Drafter {
   }
 
  private:
-  // The last law that the token was drawn from, with the same step from another state.
-  static Mixture moved(const Trajectory& token, const Eigen::VectorXd& state) {
-    const Mixture& law = token.laws.back();
+  // Throws ConfigError unless a law of the target is a Gaussian, which drafts can be made of.
+  void require_gaussian(const Mixture& law) const {
     if (!law.gaussian())
       throw ConfigError(
-          "drafter.along-steps.states = frozen moves a law of one component, and a reverse step of "
-          "the target has several; use model");
+          "drafter.along-steps.states = {} moves a law of one component, and a reverse step of the "
+          "target has several; use model",
+          word(options_.states));
+  }
+
+  // The last law that the token was drawn from, with the same step from another state.
+  Mixture moved(const Trajectory& token, const Eigen::VectorXd& state) const {
+    const Mixture& law = token.laws.back();
+    require_gaussian(law);
     const Eigen::VectorXd& from = token.states[token.states.size() - 2];
     return Mixture::normal(law.mean[0] + (state - from).array(), law.sigma[0]);
   }
 
-  // Decisions and draws of one token, each at an address of its own.
-  struct Residuals {
-    const Step& step;
-    const std::int32_t position;
-    std::uint32_t decided = 0, drawn = 0;
+  // Asks for the law of the next step, and what is told there of the token is to make those of the
+  // steps behind it. Their means are linear in the state, so that two states tell all of a step.
+  Question present(const Step& step, const Trajectory& token) const {
+    const int t = token.at();
+    const auto dimension = token.states.back().size();
+    Question question{.kind = Kind::aux,
+                      .view = step.models[0].view,
+                      .nodes = {},
+                      .asks = {},
+                      .shallow = true,
+                      .reverse = {{token.condition, t, token.states.back()}}};
+    for (int s = t - 1; s > 0 && t - s <= options_.ahead; --s) {
+      question.reverse.push_back({token.condition, s, Eigen::VectorXd::Zero(dimension)});
+      question.reverse.push_back({token.condition, s, Eigen::VectorXd::Ones(dimension)});
+    }
+    return question;
+  }
 
-    bool below(double probability) {
-      return step.chance.below(probability, step.site(position, Purpose::accept, decided++));
-    }
-    Eigen::VectorXd draw(const Mixture& p) {
-      const auto each = static_cast<std::uint32_t>(p.noises());
-      if (drawn > std::numeric_limits<std::uint32_t>::max() - each)
-        throw Fault("a reverse step was drawn too often in vain");
-      const Site site = step.site(position, Purpose::residual, drawn);
-      drawn += each;
-      return p.at(normals(step.chance, site, static_cast<int>(each)));
-    }
-    // What the target has beyond the draft: the draft's mirror image where the deviations are the
-    // same, else the first of the target's draws that the draft would not have made.
-    Eigen::VectorXd of(const Mixture& p, const Mixture& q, const Eigen::VectorXd& draft) {
-      if (p.gaussian() && q.gaussian() && (p.sigma[0] == q.sigma[0]).all()) {
-        const Eigen::VectorXd apart = ((q.mean[0] - p.mean[0]) / p.sigma[0]).matrix().normalized();
-        const Eigen::VectorXd noise = ((draft.array() - q.mean[0]) / q.sigma[0]).matrix();
-        return p.mean[0] + p.sigma[0] * (noise - 2 * apart.dot(noise) * apart).array();
-      }
-      for (;;) {
-        const Eigen::VectorXd y = draw(p);
-        if (below(1 - std::min(1.0, std::exp(q.log_density(y) - p.log_density(y))))) return y;
-      }
-    }
-  };
+  // The law at a state, of those at zero and at one, which stand at `index` and behind it.
+  Mixture between(const std::vector<Mixture>& foretold, int index,
+                  const Eigen::VectorXd& state) const {
+    const Mixture &zero = foretold[static_cast<std::size_t>(index)],
+                  &one = foretold[static_cast<std::size_t>(index) + 1];
+    require_gaussian(zero);
+    return Mixture::normal(zero.mean[0] + (one.mean[0] - zero.mean[0]) * state.array(),
+                           zero.sigma[0]);
+  }
 
   Options options_;
 };
@@ -173,5 +175,5 @@ DRAFTLAB_PLUGIN(drafter, along_steps) {
   registries.drafters.add<draftlab::AlongSteps>(
       "along-steps",
       "drafts the reverse steps of one vector token, coupled one by one with the target's "
-      "(speculative diffusion); lossless");
+      "(speculative and autospeculative diffusion); lossless");
 }

@@ -41,18 +41,23 @@ void TrainAutoregressiveOptions::declare(OptionSet& set) {
           "token.");
   set.add("filter", &filter)
       .in(1, 65536)
-      .help("Width of the hidden layer of each prediction head.");
+      .help("Width of the hidden layer of each prediction head or Hydra head.");
   set.add("head_loss", &head_loss)
       .help("The loss of a minibatch is that of one head, drawn evenly, or the mean of all.");
   set.add("freeze", &freeze)
       .help(
-          "Trains the heads alone: the checkpoint is `start`, and heads.safetensors or "
-          "feature_head.safetensors beside it.");
+          "Trains the heads alone: the checkpoint is `start`, and heads.safetensors, "
+          "feature_head.safetensors or hydra_heads.safetensors beside it.");
   set.add("feature_passes", &feature_passes)
       .in(0, 16)
       .help(
           "Trains a feature head beside `start` (EAGLE; freeze = true): 1: on the target's states; "
           "more: then on its own, pass after pass; 0: none.");
+  set.add("hydra_heads", &hydra_heads)
+      .in(0, 64)
+      .help(
+          "Trains so many heads of width `filter` that see the drafts before theirs beside `start` "
+          "(Hydra; freeze = true); 0: none.");
   set.add("early_exit", &early_exit)
       .in(0, 100)
       .help(
@@ -85,13 +90,18 @@ class AutoregressiveTrainer final : public Trainer {
                 " must be a multiple of groups = " + std::to_string(options_.groups));
     require(options_.head % 2 == 0,
             "trainer.autoregressive.head = " + std::to_string(options_.head) + " must be even");
-    require(!options_.freeze || (options_.prediction_heads + options_.feature_passes > 0 &&
-                                 !options_.start.empty()),
+    require(!options_.freeze ||
+                (options_.prediction_heads + options_.feature_passes + options_.hydra_heads > 0 &&
+                 !options_.start.empty()),
             "trainer.autoregressive.freeze = true trains heads for a checkpoint: name both "
-            "(prediction_heads or feature_passes, start)");
+            "(prediction_heads, feature_passes or hydra_heads; start)");
     require(options_.feature_passes == 0 || (options_.freeze && options_.prediction_heads == 0),
             "trainer.autoregressive.feature_passes trains a feature head alone, beside a frozen "
             "checkpoint: write freeze = true and leave prediction_heads = 0");
+    require(options_.hydra_heads == 0 ||
+                (options_.freeze && options_.prediction_heads + options_.feature_passes == 0),
+            "trainer.autoregressive.hydra_heads trains Hydra's heads alone, beside a frozen "
+            "checkpoint: write freeze = true and leave prediction_heads and feature_passes at 0");
     require(
         (options_.early_exit == 0 && options_.layer_dropout == 0) || options_.prediction_heads == 0,
         "trainer.autoregressive.early_exit and layer_dropout train a base, which must have no "

@@ -45,6 +45,7 @@ MOST_SECONDS = 900  # A suite may take so long: a mutant that never ends is caug
 SUITES = {
     "core": (["test_core"], "{build}/bin/test_core -tse=fuzz,sigkill -sf='*{cases}*'"),
     "plugins": (["test_plugins"], "{build}/bin/test_plugins -sf='*{cases}*'"),
+    "torch": (["test_torch"], "{build}/bin/test_torch -sf='*{cases}*'"),
     "experiments": (["test_experiments"], "{build}/bin/test_experiments -tse=page -sf='*{cases}*'"),
     "conformance": (["test_conformance"], "{build}/bin/test_conformance -sf='*{cases}*'"),
     "certify": (

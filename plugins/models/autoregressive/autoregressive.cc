@@ -22,8 +22,12 @@ void AutoregressiveOptions::declare(OptionSet& set) {
           "texts exact match then keeps.");
   set.add("feature_head", &feature_head)
       .help(
-          "Folder with feature_head.safetensors, made for this checkpoint: a layer that answers "
-          "shallow questions from the states of all (EAGLE); empty: none.");
+          "Folder with feature_head.safetensors, made for this checkpoint, or of the speculators "
+          "format: a layer that answers shallow questions from the states of all (EAGLE).");
+  set.add("hydra_heads", &hydra_heads)
+      .help(
+          "Folder with hydra_heads.safetensors, made for this checkpoint: prediction heads that "
+          "see the drafts before theirs and answer shallow questions (Hydra); empty: none.");
   set.add("cache", &cache)
       .help(
           "Keep the rows of tokens that the canvas still agrees with, or compute every question "
@@ -32,7 +36,7 @@ void AutoregressiveOptions::declare(OptionSet& set) {
       .in(0, 1024)
       .help(
           "E: layers that answer shallow questions (early exit), fewer than there are; 0: such "
-          "questions are refused, or left to feature_head.");
+          "questions are refused, or left to feature_head or hydra_heads.");
   set.add("longest", &longest)
       .in(0, 1 << 20)
       .help("Longest canvas; 0: the checkpoint's max_position_embeddings.");

@@ -21,7 +21,7 @@ enum class RowCache { on, off };
 constexpr std::array<std::string_view, 2> words(RowCache) { return {"on", "off"}; }
 
 struct AutoregressiveOptions {
-  std::string checkpoint, heads, feature_head;
+  std::string checkpoint, heads, feature_head, hydra_heads;
   FirstHead first_head = FirstHead::trained;
   RowCache cache = RowCache::on;
   std::int64_t exit_layers = 0, longest = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "plugins/models/autoregressive/autoregressive.h"
 #include "plugins/models/autoregressive/causal_rows_torch.h"
 #include "plugins/models/autoregressive/feature_rows_torch.h"
+#include "plugins/models/autoregressive/hydra_rows_torch.h"
 #include "plugins/models/transformer/decoder_model_torch.h"
 #include "plugins/models/transformer/device_rows_torch.h"
 
@@ -43,6 +45,7 @@ class Autoregressive final : public Model {
 
     const std::string base = facts_.digest;
     if (!options_.feature_head.empty()) load_feature_head(loaded);
+    if (!options_.hydra_heads.empty()) load_hydra_heads(loaded, base);
     PredictionHeads heads;
     if (const std::string& folder = options_.heads.empty() ? options_.checkpoint : options_.heads;
         !options_.heads.empty() || PredictionHeads::stored(folder)) {
@@ -52,7 +55,7 @@ class Autoregressive final : public Model {
     if (options_.first_head == FirstHead::base) heads.leave_first_to_base();
     for (const auto& [name, tensor] : heads.named_parameters()) facts_.parameters += tensor.numel();
     rules_ = {options_.cache == RowCache::on, config_.num_hidden_layers, options_.exit_layers,
-              std::max(1, static_cast<int>(heads.count)), feature_rows_.has_value()};
+              std::max(1, static_cast<int>(heads.count)), feature_rows_ || hydra_rows_};
     rows_.emplace(std::move(loaded.net), loaded.precision, heads, loaded.device);
   }
 
@@ -79,6 +82,7 @@ class Autoregressive final : public Model {
     std::vector<MemoryRow> source, rows;
     std::vector<std::vector<HeadRow>> answers(batch.size());
     std::vector<FeatureQuestion> shallow;
+    std::vector<HydraQuestion> hydra;
     std::vector<Pending*> asked_shallowly;
     for (std::size_t i = 0; i < batch.size(); ++i) {
       const std::size_t before = source.size() + rows.size();
@@ -90,6 +94,9 @@ class Autoregressive final : public Model {
                            .question = &question,
                            .committed = sequence.add_feature_rows(rows)});
         asked_shallowly.push_back(&batch[i]);
+      } else if (question.shallow && hydra_rows_ && !question.asks.empty()) {
+        hydra.push_back({&sequence, &question, sequence.add_feature_rows(rows)});
+        asked_shallowly.push_back(&batch[i]);
       } else {
         sequence.add_rows(question, rows, answers[i]);
       }
@@ -99,23 +106,43 @@ class Autoregressive final : public Model {
     if (!source.empty()) rows_->encode(source);
     if (!rows.empty()) answer_deep(batch, rows, answers);
     if (!shallow.empty()) answer_shallow(asked_shallowly, shallow);
+    if (!hydra.empty()) answer_hydra(asked_shallowly, hydra);
   }
 
  private:
   void load_feature_head(const LoadedDecoder& loaded) {
-    if (options_.exit_layers > 0)
-      throw ConfigError(
-          "model.autoregressive.exit_layers = {} and feature_head = {} both answer shallow "
-          "questions; one of them must be left out",
-          options_.exit_layers, options_.feature_head);
-    if (!on_cpu_)
-      throw ConfigError("a feature head is computed on the CPU: run.device must be cpu");
-    if (config_.gpt2())
-      throw ConfigError("model.autoregressive.feature_head: a checkpoint of family gpt2 has none");
+    check_shallow("feature_head", options_.feature_head);
     FeatureHead head = FeatureHead::load(options_.feature_head, config_, facts_.digest);
     facts_.digest += "+" + FeatureHead::digest(options_.feature_head);
     for (const auto& [name, tensor] : head.parameters) facts_.parameters += tensor.numel();
     feature_rows_.emplace(std::move(head), loaded.precision);
+  }
+
+  void load_hydra_heads(const LoadedDecoder& loaded, const std::string& base) {
+    check_shallow("hydra_heads", options_.hydra_heads);
+    const HydraHeads heads = HydraHeads::load(options_.hydra_heads, config_.hidden_size, base);
+    facts_.digest += "+" + HydraHeads::digest(options_.hydra_heads);
+    for (const auto& [name, tensor] : heads.named_parameters()) facts_.parameters += tensor.numel();
+    hydra_rows_.emplace(heads, config_.hidden_size, loaded.precision);
+  }
+
+  // Checks that what answers shallow questions, an option and its folder, can do so, and alone.
+  void check_shallow(const char* option, const std::string& folder) const {
+    const auto both = [&](const std::string& other) {
+      throw ConfigError(
+          "model.autoregressive.{} and {} = {} both answer shallow questions; one of them must be "
+          "left out",
+          other, option, folder);
+    };
+    if (options_.exit_layers > 0) both("exit_layers = " + std::to_string(options_.exit_layers));
+    if (!options_.feature_head.empty() && !options_.hydra_heads.empty())
+      both(option == std::string_view("feature_head") ? "hydra_heads = " + options_.hydra_heads
+                                                      : "feature_head = " + options_.feature_head);
+    if (!on_cpu_)
+      throw ConfigError("model.autoregressive.{} is computed on the CPU: run.device must be cpu",
+                        option);
+    if (config_.gpt2())
+      throw ConfigError("model.autoregressive.{}: a checkpoint of family gpt2 has none", option);
   }
 
   // Sends the rows through the network, and answers what was asked at them.
@@ -154,6 +181,26 @@ class Autoregressive final : public Model {
     }
   }
 
+  // Answers the questions by Hydra's heads, and the target's projection to the vocabulary.
+  void answer_hydra(const std::vector<Pending*>& pending,
+                    const std::vector<HydraQuestion>& questions) const {
+    std::vector<HydraAsk> asks;
+    std::vector<Pending*> asked_by;
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+      for (HydraAsk& ask : hydra_rows_->asks(questions[i])) {
+        asks.push_back(std::move(ask));
+        asked_by.push_back(pending[i]);
+        ++pending[i]->positions;
+      }
+    }
+    const std::vector<float> states = hydra_rows_->states(asks, *rows_);
+    const auto logits = std::make_shared<at::Tensor>(
+        rows_->logits(states.data(), static_cast<std::int64_t>(asks.size())));
+    for (std::size_t i = 0; i < asks.size(); ++i)
+      asked_by[i]->answer->add(asks[i].node, asks[i].position,
+                               law(logits, static_cast<std::int64_t>(i)));
+  }
+
   Distribution law(const std::shared_ptr<at::Tensor>& logits, std::int64_t line) const {
     const float* const its = logits->data_ptr<float>() + line * facts_.vocabulary;
     return Distribution::from_logits(logits, {its, static_cast<std::size_t>(facts_.vocabulary)},
@@ -166,6 +213,7 @@ class Autoregressive final : public Model {
   TransformerConfig config_;
   std::optional<TransformerRows> rows_;
   std::optional<FeatureRows> feature_rows_;
+  std::optional<HydraRows> hydra_rows_;
   bool on_cpu_ = true;
 };
 

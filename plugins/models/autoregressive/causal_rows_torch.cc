@@ -115,7 +115,7 @@ void CausalSequence::add_rows(const Question& question, std::vector<MemoryRow>& 
   if (question.shallow && rules_.exit == 0)
     throw ConfigError(
         "a shallow question was asked, but model.autoregressive.exit_layers is 0: it says how many "
-        "layers answer those; or feature_head names a head that does");
+        "layers answer those; or feature_head or hydra_heads names heads that do");
   const std::int64_t depth = question.shallow ? rules_.exit : rules_.layers;
   if (!rules_.cached) line_.clear();
 

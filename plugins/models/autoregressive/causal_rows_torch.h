@@ -49,7 +49,7 @@ class CausalSequence : public Sequence {
                 std::vector<HeadRow>& answers);
 
   // Adds the rows that leave the features of all committed tokens but the last, where these are not
-  // there yet. Returns the number of committed tokens.
+  // there yet; a feature head or Hydra's heads read them. Returns the number of committed tokens.
   std::int64_t add_feature_rows(std::vector<MemoryRow>& rows);
   // Returns the state [d] of a slot of the line after the last norm.
   const float* feature(std::int64_t slot) const { return line_[slot].feature.data(); }
@@ -58,6 +58,8 @@ class CausalSequence : public Sequence {
 
   // Returns the width of a state.
   std::size_t state_size() const { return state_size_; }
+  // Returns the position of slot 0.
+  std::int32_t start() const { return start_; }
   // Returns the number of slots of the line.
   std::int32_t cached() const { return static_cast<std::int32_t>(line_.size()); }
 
@@ -94,7 +96,7 @@ class CausalSequence : public Sequence {
 
   CausalRules rules_;
   std::size_t state_size_;
-  std::int32_t start_ = 0;   // The position of slot 0.
+  std::int32_t start_ = 0;
   std::int32_t source_ = 0;  // The number of tokens of the source.
   bool encoded_ = false;
   RowMemory memory_;

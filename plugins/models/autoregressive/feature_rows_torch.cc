@@ -1,8 +1,11 @@
 #include "plugins/models/autoregressive/feature_rows_torch.h"
 
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/from_blob.h>
 
 #include <algorithm>
+
+#include "plugins/models/kernels/decoder_kernels_torch.h"
 
 namespace draftlab {
 
@@ -23,6 +26,7 @@ void FeatureSequence::add_source_rows(std::vector<MemoryRow>& rows) {
 
 FeatureRows::FeatureRows(FeatureHead head, Precision precision)
     : config_(head.net.config),
+      embedding_norm_(head.embedding_norm),
       zeros_(static_cast<std::size_t>(config_.hidden_size), 0.0f),
       join_(head.join, head.join_bias, precision),
       rows_(std::move(head.net), precision) {}
@@ -91,8 +95,10 @@ void FeatureRows::forward(std::span<Row* const> rows, const TransformerRows& tar
   for (Row* const row : rows) moved.push_back(std::move(row->row));
   std::vector<float> embedded(count * d), pairs(count * 2 * d), joined(count * d);
   target.embed(moved, embedded.data());
+  const at::Tensor normed = rms_norm(at::from_blob(embedded.data(), {count, d}), embedding_norm_,
+                                     config_.rms_norm_eps, at::kFloat);
   for (std::int64_t i = 0; i < count; ++i) {
-    std::copy_n(embedded.data() + i * d, d, pairs.data() + i * 2 * d);
+    std::copy_n(normed.data_ptr<float>() + i * d, d, pairs.data() + i * 2 * d);
     std::copy_n(rows[i]->reads, d, pairs.data() + (2 * i + 1) * d);
   }
   join_.apply(pairs.data(), count, joined.data());

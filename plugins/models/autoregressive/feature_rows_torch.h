@@ -68,6 +68,8 @@ class FeatureRows {
   void forward(std::span<Row* const> rows, const TransformerRows& target) const;
 
   TransformerConfig config_;
+  // The norm of embeddings; undefined where there is none.
+  at::Tensor embedding_norm_;
   // What a row reads where no token stands before it.
   std::vector<float> zeros_;
   RowLinear join_;

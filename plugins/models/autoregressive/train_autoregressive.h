@@ -32,6 +32,8 @@ struct TrainAutoregressiveOptions : TrainingOptions {
   bool freeze = false;
   // The passes in which a feature head is trained (EAGLE); 0: none is.
   std::int64_t feature_passes = 0;
+  // The heads that see the drafts before theirs (Hydra); 0: none is trained.
+  std::int64_t hydra_heads = 0;
   // Early exits (LayerSkip).
   double early_exit = 0, layer_dropout = 0;
   // The examples that validate.

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "plugins/models/autoregressive/causal_loss_torch.h"
 #include "plugins/models/autoregressive/feature_loss_torch.h"
+#include "plugins/models/autoregressive/hydra_loss_torch.h"
 #include "plugins/models/autoregressive/train_autoregressive.h"
 #include "plugins/models/checkpoint/weights_torch.h"
 #include "plugins/models/training/training_torch.h"
@@ -23,6 +24,7 @@ struct Network {
   Transformer base;
   PredictionHeads heads;
   std::optional<FeatureHead> feature_head = std::nullopt;
+  HydraHeads hydra = {};
 };
 
 Network network(const TrainAutoregressiveJob& job, std::uint64_t seed) {
@@ -54,8 +56,10 @@ Network network(const TrainAutoregressiveJob& job, std::uint64_t seed) {
         "qwen2 or qwen3",
         o.start);
   if (o.feature_passes > 0) net.feature_head = FeatureHead::random(net.base, seed + 1, kSpread);
-  if (o.prediction_heads == 0) return net;
   const std::int64_t width = net.base.config.hidden_size;
+  if (o.hydra_heads > 0)
+    net.hydra = HydraHeads::random(o.hydra_heads, o.filter, width, seed + 1, kSpread);
+  if (o.prediction_heads == 0) return net;
   if (!o.start.empty() && PredictionHeads::stored(o.start)) {
     net.heads = PredictionHeads::load(o.start, width, weights_digest(o.start));
     if (net.heads.count != o.prediction_heads)
@@ -82,8 +86,9 @@ class AutoregressiveTraining {
     Training training;
     training.name = "autoregressive";
     training.data = std::to_string(job_.examples.size()) + " examples";
-    training.parameters =
-        net_.feature_head ? net_.feature_head->parameters : net_.heads.named_parameters();
+    training.parameters = net_.feature_head   ? net_.feature_head->parameters
+                          : o.hydra_heads > 0 ? net_.hydra.named_parameters()
+                                              : net_.heads.named_parameters();
     if (!o.freeze) {
       const auto base = net_.base.named_parameters();
       training.parameters.insert(training.parameters.begin(), base.begin(), base.end());
@@ -93,18 +98,25 @@ class AutoregressiveTraining {
       if (!o.freeze) net_.base.save(folder, o.dtype == SavedAs::bf16);
       if (net_.feature_head)
         net_.feature_head->save(folder, o.dtype == SavedAs::bf16, weights_digest(o.start));
+      if (o.hydra_heads > 0)
+        net_.hydra.save(folder, o.dtype == SavedAs::bf16, weights_digest(o.start));
       if (o.prediction_heads > 0)
         net_.heads.save(folder, o.dtype == SavedAs::bf16,
                         weights_digest(o.freeze ? o.start : folder));
     };
     training.validate = [&](ValidationRow& row) {
-      return net_.feature_head ? validate_features(row) : validate(row);
+      return net_.feature_head   ? validate_features(row)
+             : o.hydra_heads > 0 ? validate_hydra(row)
+                                 : validate(row);
     };
     run_training(training, o, context);
   }
 
  private:
-  int heads() const { return std::max(1, static_cast<int>(net_.heads.count)); }
+  int heads() const {
+    return static_cast<int>(
+        std::max({std::int64_t{1}, net_.heads.count, job_.options.hydra_heads}));
+  }
   // Head 1 of a frozen base has nothing to learn where it is the base's own.
   int first_trained() const { return job_.options.freeze && net_.heads.first_is_base; }
   CausalBatch batch_of(std::vector<const WorkedExample*> examples) const {
@@ -164,10 +176,14 @@ class AutoregressiveTraining {
       for (std::int64_t i = 0; i < o.batch; ++i)
         examples.push_back(&job_.examples[static_cast<std::size_t>(
             chance() * static_cast<double>(job_.examples.size()))]);
-      const CausalBatch batch = batch_of(std::move(examples));
-      const bool has_own_forward = skips_layers() || net_.feature_head;
+      CausalBatch batch = batch_of(std::move(examples));
+      HydraReading reading;
+      if (o.hydra_heads > 0) reading = read_target(net_.base, batch, bf16_);
+      const bool has_own_forward = skips_layers() || net_.feature_head || o.hydra_heads > 0;
       const at::Tensor states = has_own_forward ? at::Tensor() : hidden(batch);
       const auto loss_of = [&](int head) {
+        if (o.hydra_heads > 0)
+          return hydra_loss(net_.base, net_.hydra, batch, reading, head, bf16_).tokens;
         const HeadTargets targets = head_targets(batch, head);
         return mean_nll(head_logits(net_.base, net_.heads, states, targets, head, bf16_), targets);
       };
@@ -224,6 +240,31 @@ class AutoregressiveTraining {
     row.accuracy = overlap[0];
     std::string line = "held-out loss " + short_number(row.loss) + ", overlap with the target";
     for (const double pass : overlap) line += " " + short_number(pass);
+    return line;
+  }
+
+  // Computes each Hydra head's loss on held-out examples, and how much of the target's laws the
+  // head's laws overlap.
+  std::string validate_hydra(ValidationRow& row) const {
+    const at::NoGradGuard no_grad;
+    const auto examples = static_cast<double>(job_.held_out.size());
+    std::vector<double> overlap(net_.hydra.count(), 0);
+    row.loss = row.loss_sequential = 0;
+    each_held_out([&](CausalBatch batch) {
+      const double share = static_cast<double>(batch.examples.size()) / examples;
+      const HydraReading reading = read_target(net_.base, batch, bf16_);
+      for (std::size_t i = 0; i < overlap.size(); ++i) {
+        const HydraLoss its =
+            hydra_loss(net_.base, net_.hydra, batch, reading, static_cast<int>(i), bf16_);
+        const double loss = its.tokens.item<double>();
+        row.loss += share * loss / static_cast<double>(overlap.size());
+        if (i == 0) row.loss_sequential += share * loss;
+        overlap[i] += share * its.overlap;
+      }
+    });
+    row.accuracy = overlap[0];
+    std::string line = "held-out loss " + short_number(row.loss) + ", overlap with the target";
+    for (const double head : overlap) line += " " + short_number(head);
     return line;
   }
 

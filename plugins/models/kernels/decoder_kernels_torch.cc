@@ -175,6 +175,7 @@ struct Gated : torch::autograd::Function<Gated> {
 
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double epsilon,
                     at::ScalarType type) {
+  if (!weight.defined()) return x.to(type);
   return RmsNorm::apply(x, weight, epsilon, type == at::kBFloat16);
 }
 at::Tensor gated(const at::Tensor& gate, const at::Tensor& up) { return Gated::apply(gate, up); }

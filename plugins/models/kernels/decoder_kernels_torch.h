@@ -7,8 +7,8 @@
 
 namespace draftlab {
 
-// Computes x / sqrt(mean x^2 + epsilon) * weight over the last dimension, as `type`. x and weight
-// are f32.
+// Computes x / sqrt(mean x^2 + epsilon) * weight over the last dimension, as `type`, or x alone
+// where the weight is undefined. x and weight are f32.
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double epsilon,
                     at::ScalarType type);
 

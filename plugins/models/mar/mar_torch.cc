@@ -192,9 +192,11 @@ class MarModel final : public Model {
       asked.clear();
     };
     for (Pending* const pending : batch) {
+      std::span<const Reverse> all(pending->question->reverse);
+      if (pending->question->shallow) all = all.first(1);
       pending->rows = pending->positions =
-          static_cast<std::int64_t>(pending->question->reverse.size()) * (guided() ? 2 : 1);
-      for (const Reverse& one : pending->question->reverse) {
+          static_cast<std::int64_t>(all.size()) * (guided() ? 2 : 1);
+      for (const Reverse& one : all) {
         asked.emplace_back(pending, &one);
         if (asked.size() == kManySteps) flush();
       }
@@ -234,11 +236,19 @@ class MarModel final : public Model {
                      1) /
                     2)
               : Eigen::ArrayXd::Zero(dimension);
-      const Eigen::ArrayXd state = one->state.array();
-      const Eigen::ArrayXd mean =
-          schedule_->mean(schedule_->x0(config_.prediction, told, state, step), state, step);
-      pending->answer->laws.push_back(Mixture::normal(
-          mean, (0.5 * schedule_->log_variance(config_.variance, share, step)).exp()));
+      const Eigen::ArrayXd x0 = schedule_->x0(config_.prediction, told, one->state.array(), step);
+      const auto add_law = [&, to = pending](const Reverse& asked_about) {
+        const int at = asked_about.step - 1;
+        to->answer->laws.push_back(
+            Mixture::normal(schedule_->mean(x0, asked_about.state.array(), at),
+                            (0.5 * schedule_->log_variance(config_.variance, share, at)).exp()));
+      };
+      add_law(*one);
+      if (pending->question->shallow)
+        for (const Reverse& other : std::span(pending->question->reverse).subspan(1)) {
+          check(other);
+          add_law(other);
+        }
       line += heads * outputs_;
     }
   }

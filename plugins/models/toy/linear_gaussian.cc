@@ -6,7 +6,8 @@
 //   y_{t-1} = gain_t y_t + m / W + sigma_t e_t,
 // with W such that the mean of y_0 is m. The last step may have two components, `apart` on both
 // sides of it. Another shift makes a draft that differs, and other sigmas make one with variances
-// of its own.
+// of its own. What a step is told of the token y_0, beside what the schedule keeps of y_t, is m / W
+// and a share of gain_t y_t: a shallow reverse question goes on with what the first state tells.
 #include <array>
 #include <string_view>
 
@@ -27,7 +28,7 @@ class LinearGaussian final : public Model, public KnownJoint {
   struct Options {
     std::int64_t dimension = 2, classes = 2;
     std::vector<double> gains = {0.5, 0.5, 0.5}, sigmas = {0.9, 0.7, 0.5};
-    double coupling = 0.6, shift = 0, apart = 0;
+    double coupling = 0.6, shift = 0, apart = 0, guessed = 0;
     AskedIn view = AskedIn::causal;
     void declare(OptionSet& set) {
       set.add("dimension", &dimension).in(1, 256).help("Coordinates of a token.");
@@ -51,6 +52,11 @@ class LinearGaussian final : public Model, public KnownJoint {
           .help(
               "The last step draws from two components, so far to both sides of its mean in every "
               "coordinate; 0: from one.");
+      set.add("guessed", &guessed)
+          .in(0, 1)
+          .help(
+              "Share of what a reverse step keeps of its state that the head tells, and not the "
+              "schedule, so that shallow laws, whose head saw another state, are wrong in it.");
       set.add("view", &view)
           .help(
               "Of the questions it wants about drafted tokens: chains, answered in one row; or "
@@ -147,8 +153,12 @@ class LinearGaussian final : public Model, public KnownJoint {
     return mean;
   }
 
-  Mixture law(const Reverse& reverse) const {
-    const Eigen::ArrayXd mean = gain(reverse.step) * reverse.state + reverse.condition / weight_;
+  // Returns what the head tells at a state.
+  Eigen::VectorXd told(const Reverse& at) const {
+    return at.condition / weight_ + options_.guessed * gain(at.step) * at.state;
+  }
+  Mixture law(const Reverse& reverse, const Eigen::VectorXd& told) const {
+    const Eigen::ArrayXd mean = (1 - options_.guessed) * gain(reverse.step) * reverse.state + told;
     const Eigen::ArrayXd deviation = Eigen::ArrayXd::Constant(mean.size(), sigma(reverse.step));
     if (options_.apart == 0 || reverse.step > 1) return Mixture::normal(mean, deviation);
     return {Eigen::ArrayXd::Constant(2, 0.5),
@@ -160,7 +170,9 @@ class LinearGaussian final : public Model, public KnownJoint {
     for (Pending& pending : batch) {
       const Question& question = *pending.question;
       const Canvas& canvas = pending.sequence->canvas;
-      for (const Reverse& reverse : question.reverse) pending.answer->laws.push_back(law(reverse));
+      for (const Reverse& reverse : question.reverse)
+        pending.answer->laws.push_back(
+            law(reverse, told(question.shallow ? question.reverse.front() : reverse)));
       pending.positions =
           static_cast<std::int64_t>(question.reverse.size() + question.nodes.size());
       for (const Ask& ask : question.asks) {

@@ -20,6 +20,8 @@ struct FeatureHead {
   // The authors' layer has no norms at its two ends. Beside a target with an encoder the layer
   // attends what that encoder puts out, after a norm of its own (encoder_norm).
   Transformer net;
+  // The shape is [d]: a norm of the embedding before it is joined; undefined where there is none.
+  at::Tensor embedding_norm;
   // The shapes are [d, 2 d] and [d]: what the embedding and the state become before the layer.
   at::Tensor join, join_bias;
   // The handles of all of these, in the names of the file.
@@ -30,8 +32,11 @@ struct FeatureHead {
   // Draws N(0, spread); the last norm begins as the target's.
   static FeatureHead random(const Transformer& target, std::uint64_t seed, double spread);
   static std::string digest(const std::string& folder);
-  // Reads FOLDER/feature_head.safetensors, for a target whose weights have the digest `base`.
-  // Throws DataError when it is misshapen, or was made for another target.
+  // Reads FOLDER/feature_head.safetensors, for a target whose weights have the digest `base`. Where
+  // there is none, the folder is one of vLLM's `speculators` (config.json and model.safetensors,
+  // algorithm eagle): one layer of a Llama, with or without norms at its ends, which does not say
+  // for which weights it was made. Throws DataError when it is misshapen, or was made for another
+  // target.
   static FeatureHead load(const std::string& folder, const TransformerConfig& target,
                           const std::string& base);
   void save(const std::string& folder, bool bf16, const std::string& base) const;

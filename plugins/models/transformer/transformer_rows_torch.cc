@@ -152,7 +152,9 @@ void TransformerRows::normed(const Norm& norm, const float* x, std::int64_t rows
   const std::int64_t d = config_.hidden_size;
   const double epsilon = config_.rms_norm_eps;
   each_row(rows, [&](std::int64_t i) {
-    if (norm.bias.empty())
+    if (norm.weight.empty())
+      std::copy_n(x + i * d, d, out + i * d);
+    else if (norm.bias.empty())
       rms_norm(x + i * d, d, norm.weight.data(), epsilon, out + i * d);
     else
       layer_norm(x + i * d, d, norm.weight.data(), norm.bias.data(), epsilon, out + i * d);

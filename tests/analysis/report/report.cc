@@ -519,6 +519,8 @@ TEST_CASE(
       "drafter = dynamic-tree\n[drafter.dynamic-tree]\nguide = shallow\n"
       "[model.autoregressive]\nfeature_head = head\n";
   CHECK(cell(layers("e.h5", "[report]\nlayers = 3\n"), 1, "layers").value.value == 8 + 24);
+  exits.config = "drafter = shallow\n[model.autoregressive]\nhydra_heads = heads\n";
+  CHECK(cell(layers("f.h5", "[report]\nlayers = 3\n"), 1, "layers").value.value == 24);
   exits.config = "drafter = shallow\n[model.autoregressive]\nexit_layers = 2\n";
   CHECK(message_of<DataError>([&] {
           layers("c.h5", "[report]\nlayers = 2\n");

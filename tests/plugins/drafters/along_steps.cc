@@ -52,6 +52,27 @@ TEST_CASE("along-steps: without a draft model the last law is moved along") {
             .first == 120);
 }
 
+TEST_CASE("along-steps: increments that the present state foretells") {
+  // Where a step's head tells the same at every state they are the target's own, so that a token of
+  // three steps takes two questions: of the present, and of two drafts.
+  CHECK(asked("states = increments\nahead = 2\n").first == 120);
+  CHECK(asked("states = increments\nahead = 3\n", "model.draft = none\n").first == 120);
+  // A token's last step is never drafted alone behind a present one.
+  CHECK(asked("states = increments\nahead = 1\n").first == 180);
+  const auto [target, draft] =
+      asked("states = increments\nahead = 2\n", "[model.linear-gaussian]\nguessed = 0.9\n");
+  CHECK(draft == 0);
+  CHECK(target > 120);
+  CHECK(target < 180);
+}
+
+TEST_CASE("along-steps: a law of two components is not moved") {
+  const Composition apart = vectors(
+      "drafter = along-steps\n[drafter.along-steps]\nstates = increments\n"
+      "[model.linear-gaussian]\napart = 1\n");
+  CHECK_THROWS_AS(testing::decode(apart, 0), ConfigError);
+}
+
 TEST_CASE("along-steps: states of a model need one, and a law of two components is not moved") {
   CHECK_THROWS_AS(
       vectors("drafter = along-steps\nmodel.draft = none\n[drafter.along-steps]\nstates "

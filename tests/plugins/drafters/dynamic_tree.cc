@@ -51,6 +51,40 @@ TEST_CASE("dynamic-tree: the target's shallow answers grow the same tree") {
   CHECK(guided("draft")->asks_draft_model() == Forms{Form::committed, Form::chain});
 }
 
+TEST_CASE("dynamic-tree: prediction heads are asked once, or the last verification was") {
+  const auto drafter =
+      testing::part(&Registries::drafters, "dynamic-tree", "guide = heads\nwidth = 2\nnodes = 4\n");
+  CHECK(drafter->asks() == std::vector{Form::committed});
+  CHECK(drafter->asks_draft_model().empty());
+  testing::ScriptedStep scripted(Canvas(3, {}));
+  scripted.window = {.positions = {0, 1, 2}, .span = 3};
+  scripted.decode.draft_length = 2;
+  const auto tokens = [](const Proposal& proposal) {
+    std::vector<std::pair<int, Token>> of_nodes;
+    for (const Node& node : proposal.nodes) of_nodes.emplace_back(node.parent, node.token);
+    return of_nodes;
+  };
+  using Tree = std::vector<std::pair<int, Token>>;
+  // All nodes of a level have one law: .6 * .7, .3 * .7 and .6 * .2 behind .6 and .3.
+  const std::map<std::int32_t, Distribution> laws = {{0, of({.6, .3, .1})}, {1, of({.1, .2, .7})}};
+  const Proposal asked = scripted.run(drafter->propose(scripted.step()), laws);
+  REQUIRE(scripted.asked);
+  CHECK(scripted.mailbox.model == 0);
+  CHECK(scripted.asked->form() == Form::committed);
+  CHECK(scripted.asked->asks.front().positions == std::vector<std::int32_t>{0, 1});
+  CHECK(tokens(asked) == Tree{{kRoot, 0}, {kRoot, 1}, {0, 2}, {1, 2}});
+  CHECK(asked.raw[3].probability(2) == doctest::Approx(.7));
+  CHECK(asked.lookahead == 2);
+  // What the verification answered behind its node 5 is taken as it is; here its second head is
+  // left, of a token that was replaced, and nothing is asked.
+  Answer answer;
+  answer.add(5, 0, of({.2, .1, .7}));
+  scripted.carry = Carry{.answer = answer, .node = 5, .unseen_commits = 1};
+  const Proposal carried = scripted.run(drafter->propose(scripted.step()), laws);
+  CHECK(!scripted.asked);
+  CHECK(tokens(carried) == Tree{{kRoot, 2}, {kRoot, 0}});
+}
+
 TEST_CASE("dynamic-tree: drafts can claim the draft model's law, which is a control") {
   const Proposal proposal = grown("width = 2\nnodes = 4\nclaim = law\n");
   REQUIRE(proposal.drawn_from.size() == 4);

@@ -1,10 +1,12 @@
 // The feature head of EAGLE: its loss by hand, and its answers against its training's forward and
 // against themselves with less remembered or more beside it.
 #include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
 
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 
 #define DOCTEST_CONFIG_NO_SHORT_MACRO_NAMES
 #include <doctest/doctest.h>
@@ -247,6 +249,105 @@ DOCTEST_TEST_CASE("several paths of drafts behind drafts, and several sequences,
     const Question again = shallow(5, {4});
     DOCTEST_CHECK(same_bits(ask(*model, *together, again), ask(*model, *two, again), again));
   }
+}
+
+namespace {
+
+// A head of the speculators format that is drawn, its files, and what those must be read as.
+FeatureHead drawn_speculator(const std::string& folder, std::int64_t width, bool norms, bool bias) {
+  TransformerConfig shape;
+  shape.model_type = "llada";
+  shape.hidden_size = width;
+  shape.intermediate_size = 20;
+  shape.num_attention_heads = 3;
+  shape.num_key_value_heads = 1;
+  shape.head_dim = 8;
+  shape.rms_norm_eps = 1e-4;
+  shape.rope_theta = 500;
+  shape.attention_bias = bias;
+  FeatureHead head(shape);
+  const at::NoGradGuard no_grad;
+  auto generator = at::make_generator<at::CPUGeneratorImpl>(5);
+  TransformerLayer& layer = head.net.layers.front();
+  std::vector<std::pair<std::string, at::Tensor>> named{
+      {"fusion_fc.weight", head.join},
+      {"transformer.self_attn.q_proj.weight", layer.q},
+      {"transformer.self_attn.k_proj.weight", layer.k},
+      {"transformer.self_attn.v_proj.weight", layer.v},
+      {"transformer.self_attn.o_proj.weight", layer.o},
+      {"transformer.post_attention_layernorm.weight", layer.post_attention_layernorm},
+      {"transformer.mlp.gate_proj.weight", layer.gate},
+      {"transformer.mlp.up_proj.weight", layer.up},
+      {"transformer.mlp.down_proj.weight", layer.down}};
+  if (bias)
+    named.insert(named.end(), {{"fusion_fc.bias", head.join_bias},
+                               {"transformer.self_attn.q_proj.bias", layer.q_bias},
+                               {"transformer.self_attn.k_proj.bias", layer.k_bias},
+                               {"transformer.self_attn.v_proj.bias", layer.v_bias},
+                               {"transformer.self_attn.o_proj.bias", layer.o_bias}});
+  if (norms) {
+    head.embedding_norm = at::zeros({width});
+    named.insert(named.end(), {{"embedding_layernorm.weight", head.embedding_norm},
+                               {"transformer.input_layernorm.weight", layer.input_layernorm},
+                               {"pre_lm_head_layernorm.weight", head.net.norm}});
+  } else {
+    layer.input_layernorm = head.net.norm = at::Tensor();
+  }
+  for (auto& [name, tensor] : named) tensor.normal_(0, 0.2, generator);
+  named.emplace_back("embed_tokens.weight", at::zeros({19, width}));
+  std::filesystem::create_directories(folder);
+  write_weights(folder + "/model.safetensors", named, false, {});
+  const auto word = [](bool value) { return value ? "true" : "false"; };
+  // Keys with Llama's own values are left out, such as head_dim here.
+  std::ofstream(folder + "/config.json")
+      << "{\"speculators_model_type\": \"eagle\", \"layernorms\": " << word(norms)
+      << ", \"fusion_bias\": " << word(bias)
+      << ", \"transformer_layer_architecture\": \"LlamaDecoderLayer\", "
+         "\"transformer_layer_config\": {\"model_type\": \"llama\", \"hidden_size\": "
+      << width
+      << ", \"intermediate_size\": 20, \"num_attention_heads\": 3, \"num_key_value_heads\": 1, "
+         "\"rms_norm_eps\": 1e-4, \"rope_theta\": 500, \"attention_bias\": "
+      << word(bias) << "}}";
+  return head;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("a head of the speculators format, by the names of its tensors") {
+  at::set_num_threads(1);
+  const Folder folder;
+  for (const std::string& family : {std::string("qwen2"), std::string("qwen3")}) {
+    for (const bool norms : {false, true}) {
+      DOCTEST_INFO(family << " norms " << norms);
+      Pair pair(folder, family);
+      pair.beside = (folder.path / (norms ? "norms" : "bare")).string();
+      pair.head = drawn_speculator(pair.beside, pair.net.config.hidden_size, norms, !norms);
+      const auto model = pair.model(Precision::f32);
+      const Canvas canvas = prompted(kLength, kTokens);
+      const auto sequence = model->open(canvas);
+      for (const std::vector<Token>& drafts :
+           {std::vector<Token>{}, std::vector<Token>{3}, std::vector<Token>{3, 9}}) {
+        const Answer own = ask(*model, *sequence, shallow(kPrompt, drafts));
+        std::vector<Token> seen = kTokens;
+        seen.insert(seen.end(), drafts.begin(), drafts.end());
+        const at::Tensor logits = book(pair, seen, kTokens.size());
+        DOCTEST_CHECK(distance(own.at(static_cast<int>(drafts.size()) - 1,
+                                      kPrompt + static_cast<std::int32_t>(drafts.size())),
+                               logits[logits.size(0) - 1]) < 1e-3);
+      }
+    }
+  }
+  // What is no such head, or none for this target, is refused.
+  const Pair pair(folder, "qwen3"), source(folder, "encoder");
+  AutoregressiveOptions options;
+  options.feature_head = (folder.path / "norms").string();
+  DOCTEST_CHECK_NOTHROW(make(pair.base, options));
+  DOCTEST_CHECK_THROWS_AS(make(source.base, options), DataError);
+  drawn_speculator(options.feature_head, 16, true, false);
+  DOCTEST_CHECK_THROWS_AS(make(pair.base, options), DataError);
+  std::ofstream(options.feature_head + "/config.json")
+      << "{\"speculators_model_type\": \"eagle3\"}";
+  DOCTEST_CHECK_THROWS_AS(make(pair.base, options), DataError);
 }
 
 DOCTEST_TEST_CASE("a feature head that does not fit is refused in one sentence") {

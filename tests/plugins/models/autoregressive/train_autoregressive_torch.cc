@@ -14,6 +14,7 @@
 #include "core/trace/curves.h"
 #include "plugins/models/autoregressive/causal_loss_torch.h"
 #include "plugins/models/autoregressive/feature_loss_torch.h"
+#include "plugins/models/autoregressive/hydra_loss_torch.h"
 #include "plugins/models/autoregressive/train_autoregressive.h"
 #include "plugins/models/checkpoint/safetensors.h"
 
@@ -338,6 +339,48 @@ DOCTEST_TEST_CASE("a feature head learns beside a frozen base what the base will
     const CausalBatch batch = causal_batch(held_out, encoder_layers > 0);
     DOCTEST_CHECK(feature_losses(target, head, batch, 1, false)[0].overlap ==
                   doctest::Approx(curves.validations[1].accuracy));
+    std::filesystem::remove_all(beside);
+  }
+}
+
+DOCTEST_TEST_CASE("Hydra's heads learn beside a frozen base what the base will say") {
+  const Folder folder;
+  for (const HeadLoss losses : {HeadLoss::one, HeadLoss::mean}) {
+    DOCTEST_INFO("losses " << word(losses));
+    const std::int64_t encoder_layers = losses == HeadLoss::mean ? 1 : 0;
+    const std::filesystem::path base = folder.path / std::to_string(encoder_layers),
+                                beside = folder.path / "head";
+    train(job(200, encoder_layers), base);
+    const std::string before = digest(base / "model.safetensors");
+    TrainAutoregressiveJob learning = job(150, encoder_layers);
+    learning.options.start = base.string();
+    learning.options.freeze = true;
+    learning.options.hydra_heads = 3;
+    learning.options.filter = 16;
+    learning.options.head_loss = losses;
+    learning.options.validate_every = 75;
+    train(learning, beside);
+    DOCTEST_CHECK(digest(base / "model.safetensors") == before);
+    DOCTEST_CHECK_FALSE(std::filesystem::exists(beside / "model.safetensors"));
+    const Curves curves = read_curves((beside / "curves.h5").string());
+    DOCTEST_REQUIRE(curves.validations.size() == 2);
+    // The stored heads are those that were validated last, and all of them have learnt.
+    const Transformer target = Transformer::load(base.string());
+    const HydraHeads heads = HydraHeads::load(beside.string(), target.config.hidden_size, before);
+    DOCTEST_CHECK(heads.count() == 3);
+    std::vector<const WorkedExample*> held_out;
+    for (const WorkedExample& example : learning.held_out) held_out.push_back(&example);
+    const at::NoGradGuard no_grad;
+    CausalBatch batch = causal_batch(held_out, encoder_layers > 0);
+    const HydraReading reading = read_target(target, batch, false);
+    const HydraHeads fresh = HydraHeads::random(3, 16, target.config.hidden_size, 1, 0.05);
+    for (int head = 0; head < 3; ++head) {
+      const HydraLoss learnt = hydra_loss(target, heads, batch, reading, head, false),
+                      began = hydra_loss(target, fresh, batch, reading, head, false);
+      DOCTEST_CHECK(learnt.tokens.item<double>() < 0.8 * began.tokens.item<double>());
+      if (head == 0)
+        DOCTEST_CHECK(learnt.overlap == doctest::Approx(curves.validations[1].accuracy));
+    }
     std::filesystem::remove_all(beside);
   }
 }

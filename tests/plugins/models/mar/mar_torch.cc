@@ -227,6 +227,25 @@ DOCTEST_TEST_CASE("the law of a reverse step is the head's and the schedule's") 
       DOCTEST_CHECK((answer.laws[i].sigma[0] - std::sqrt(variance)).abs().maxCoeff() < 1e-12);
     }
     DOCTEST_CHECK(sequence->counts().nfe() == 0);
+    // Shallow laws are those of what the head tells at the first state.
+    Question shallow = question;
+    shallow.shallow = true;
+    const std::int64_t rows = sequence->counts()[Kind::aux].rows;
+    const Answer guessed = ask(*model, *sequence, shallow);
+    DOCTEST_CHECK(sequence->counts()[Kind::aux].rows == rows + (guidance == 1 ? 1 : 2));
+    DOCTEST_REQUIRE(guessed.laws.size() == 3);
+    const Reverse& first = question.reverse[0];
+    Eigen::ArrayXd told = said(own, first.state, 5);
+    if (guidance != 1)
+      told = said(none, first.state, 5) + guidance * (told - said(none, first.state, 5));
+    const Eigen::ArrayXd x0 = schedule.x0(Prediction::v, told, first.state.array(), 4);
+    DOCTEST_CHECK((guessed.laws[0].mean[0] == answer.laws[0].mean[0]).all());
+    for (std::size_t i = 1; i < 3; ++i) {
+      const Reverse& one = question.reverse[i];
+      const Eigen::ArrayXd mean = schedule.mean(x0, one.state.array(), one.step - 1);
+      DOCTEST_CHECK((guessed.laws[i].mean[0] - mean).abs().maxCoeff() < 1e-5);
+      DOCTEST_CHECK((guessed.laws[i].sigma[0] == answer.laws[i].sigma[0]).all());
+    }
     // A row is what it is alone.
     Question last = question;
     last.reverse.erase(last.reverse.begin(), last.reverse.begin() + 2);
