@@ -72,6 +72,10 @@ Picture pareto_figure(const PlotData& data) {
         "and --speed",
         up.quantity->name, across.quantity->name);
   const std::string along = data.request.along.empty() ? numeric_key(shown) : data.request.along;
+  // Lines say what more of something does, so they join numbers and no names.
+  const bool joins = !along.empty() && std::all_of(shown.begin(), shown.end(), [&](const Actor& a) {
+    return a.value(along).empty() || number_of(a.value(along));
+  });
   const bool one = by_baseline.size() == 1;
   const Cast roles = cast(shown, {.series = data.request.series,
                                   .along = along,
@@ -91,7 +95,7 @@ Picture pareto_figure(const PlotData& data) {
                          .panel_height = panels == 1 ? 240 : 190,
                          .width = data.request.width});
   sheet.legend(roles.legend());
-  sheet.title(roles.left_out.empty() && !along.empty() && roles.markers.empty()
+  sheet.title(roles.left_out.empty() && joins && roles.markers.empty()
                   ? "Lines follow " + roles.marker_title + ", from its least value (the ring) on."
                   : roles.left_out);
   sheet.data("pareto.dat", table);
@@ -125,7 +129,7 @@ Picture pareto_figure(const PlotData& data) {
         const std::string mark = roles.mark(role);
         marks += ", \\\n  'pareto.dat' index " + std::to_string(role.group) +
                  " using 1:4:2:3:5:6 with xyerrorbars " + mark + " ps 0.7 lw 0.6";
-        if (along.empty() || role.reference) continue;
+        if (!joins || role.reference) continue;
         // Roles of one colour come one after the other, in the order along the key.
         const bool begins = role.colour != colour_before;
         const Report::Group& group = report.groups[static_cast<std::size_t>(role.group)];

@@ -412,6 +412,22 @@ TEST_CASE("a front stands among arms with one baseline, else there are panels") 
   }
 }
 
+TEST_CASE("a front's lines join arms along numbers, and not along names") {
+  const TraceFolder folder("plot");
+  write_arms(folder / "a.h5", six_arms());
+  const Frame frame({folder / "a.h5"});
+  const Quantities quantities(frame);
+  const auto joined = [&](const std::string& series, const std::string& along) {
+    PlotRequest request;
+    request.series = {series}, request.along = along;
+    const Grouping grouping(frame, {});
+    const Picture picture = pareto_figure({frame, quantities, grouping, request});
+    return picture.script.find("'pareto_lines.dat'") != std::string::npos;
+  };
+  CHECK(joined("drafter", "decode.draft_length"));
+  CHECK_FALSE(joined("decode.draft_length", "drafter"));
+}
+
 TEST_CASE("colours and markers stand for values, and no two arms of a panel look alike") {
   std::vector<Actor> all;
   int group = 0;
