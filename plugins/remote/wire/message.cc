@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/text.h"
+
 namespace draftlab::remote {
 namespace {
 
@@ -18,13 +20,18 @@ std::size_t width(const std::string& type) {
   return type == "<i8" || type == "<f8" ? 8 : 0;
 }
 
-// This parser builds the header, and stops where it is nested too deep.
+bool is_utf8(const std::string& text) { return invalid_utf8(text) == std::string::npos; }
+
+// This parser builds the header, and stops where it is nested too deep or holds a text that is not
+// UTF-8, which no error that quotes it could print.
 struct Builder : nlohmann::detail::json_sax_dom_parser<Json> {
   using Base = nlohmann::detail::json_sax_dom_parser<Json>;
   explicit Builder(Json& header) : Base(header, false) {}
   int depth = 0;
   bool start_object(std::size_t size) { return ++depth <= kDeepest && Base::start_object(size); }
   bool start_array(std::size_t size) { return ++depth <= kDeepest && Base::start_array(size); }
+  bool string(std::string& text) { return is_utf8(text) && Base::string(text); }
+  bool key(std::string& text) { return is_utf8(text) && Base::key(text); }
   bool end_object() {
     --depth;
     return Base::end_object();
@@ -45,7 +52,7 @@ Json unpacked(std::span<const std::uint8_t> bytes) {
   const bool whole = Json::sax_parse(bytes.data(), bytes.data() + bytes.size(), &builder,
                                      nlohmann::detail::input_format_t::msgpack);
   if (!whole || builder.is_errored() || !header.is_object())
-    throw Nonsense("a header that is no MessagePack map");
+    throw Nonsense("a header that is no MessagePack map of UTF-8 texts");
   return header;
 }
 

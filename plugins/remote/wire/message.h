@@ -76,8 +76,8 @@ struct Message {
   std::span<const std::byte> find(const std::string& name, const char* type) const;
 };
 
-// Turns a header into bytes, and back. Throws Nonsense for bytes that are no MessagePack map, or
-// that nest too deep.
+// Turns a header into bytes, and back. Throws Nonsense for bytes that are no MessagePack map of
+// UTF-8 texts, or that nest too deep.
 std::vector<std::uint8_t> packed(const Json& header);
 Json unpacked(std::span<const std::uint8_t> bytes);
 
