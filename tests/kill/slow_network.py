@@ -33,7 +33,7 @@ drafter = self, ngram
 decode.draft_length = 1, 2, 3, 4
 decode.temperature = 0.5, 1, 1.5, 2
 """
-LEASE = 6  # A lease holds for so many seconds.
+LEASE = 10  # A lease holds for so many seconds.
 APART = 600
 
 
