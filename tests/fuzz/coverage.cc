@@ -5,6 +5,7 @@
 // Built as the tests are, the program reads each of the files named once:
 //   fuzz_coverage CORPUS   (CORPUS/READER/FILE, such as tests/fuzz/corpus)
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -39,12 +40,26 @@ void config(const std::string& bytes) {
     if (sentence.find('\n') != std::string::npos) throw Fault("a fault of two lines");
 }
 
+// A file that has a name of its own: HDF5 follows the link that leads to a file in memory, and then
+// finds nothing.
+struct NamedFile {
+  explicit NamedFile(const std::string& bytes)
+      : path(std::filesystem::temp_directory_path() / "draftlab-fuzz-XXXXXX") {
+    const int file = ::mkstemp(path.data());
+    if (file < 0 || ::write(file, bytes.data(), bytes.size()) != std::ssize(bytes))
+      throw OutputError("cannot write '{}'", path);
+    ::close(file);
+  }
+  ~NamedFile() { ::unlink(path.c_str()); }
+  std::string path;
+};
+
 // The checksum is made to fit, so that what was damaged is read.
 void trace(const std::string& bytes) {
   std::string sealed = bytes;
   seal(std::as_writable_bytes(std::span(sealed)));
-  const MemoryFile stored(sealed);
-  const Trace trace(stored.path());
+  const NamedFile stored(sealed);
+  const Trace trace(stored.path);
   if (trace.read().size() != static_cast<std::size_t>(trace.samples()))
     throw Fault("other samples than the trace says");
 }
@@ -72,6 +87,7 @@ void gguf(const std::string& bytes) {
 void tokenizer(const std::string& bytes) {
   ByteLevelParts parts = read_tokenizer_json(bytes, "fuzz.json");
   add_turn_ends(parts);
+  parts.ends.push_back(parts.vocabulary.empty() ? 0 : parts.vocabulary.begin()->second);
   const ByteLevelTokenizer tokenizer(std::move(parts), "fuzz.json");
   for (const Token token : tokenizer.encode("It's a caf\u00e9, 12 times.\n"))
     if (token < 0 || token >= tokenizer.vocabulary()) throw Fault("a token outside the vocabulary");
@@ -99,12 +115,11 @@ void wire(const std::string& bytes) {
     while (true) {
       const remote::Message message = here.receive(1);
       for (const char* name : {"tokens", "logits", "x"})
-        if (message.has(name)) {
-          message.shape(name);
-          message.array<float>(name);
-        }
+        if (message.has(name)) message.shape(name);
+      if (message.has("tokens")) message.array<Token>("tokens");
+      for (const char* name : {"logits", "x"})
+        if (message.has(name)) message.array<float>(name);
     }
-  } catch (const remote::Nonsense&) {
   } catch (const remote::Lost&) {}
 }
 
@@ -112,12 +127,19 @@ const std::map<std::string, void (*)(const std::string&)> kReaders = {
     {"config", config}, {"trace", trace},         {"safetensors", safetensors}, {"gguf", gguf},
     {"csv", csv},       {"tokenizer", tokenizer}, {"json_lines", json_lines},   {"wire", wire}};
 
-void read(const std::string& reader, const std::string& bytes) {
+// Returns whether the reader took the bytes, rather than refuse them.
+bool read(const std::string& reader, const std::string& bytes) {
+  std::string refusal;
   try {
     kReaders.at(reader)(bytes);
+    return true;
   } catch (const DataError& error) {
-    if (std::string(error.what()).empty()) throw Fault("a refusal without words");
+    refusal = error.what();
+  } catch (const remote::Nonsense& error) {
+    refusal = error.what();
   }
+  if (refusal.empty()) throw Fault("a refusal without words");
+  return false;
 }
 
 }  // namespace
@@ -147,15 +169,20 @@ int main(int count, char** arguments) {
       std::cerr << "there is no corpus in '" << folder.string() << "'\n";
       return 1;
     }
+    long taken = 0;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       std::ifstream file(entry.path(), std::ios::binary);
       try {
-        draftlab::read(reader, {std::istreambuf_iterator<char>(file), {}});
+        taken += draftlab::read(reader, {std::istreambuf_iterator<char>(file), {}});
       } catch (const std::exception& error) {
         std::cerr << entry.path().string() << ": " << error.what() << "\n";
         return 1;
       }
       ++read;
+    }
+    if (taken == 0) {  // Then no fuzzer that begins with these files reads far.
+      std::cerr << "all files of '" << folder.string() << "' are refused\n";
+      return 1;
     }
   }
   std::cout << read << " files read\n";
