@@ -2,6 +2,8 @@
 // them or refuse them with a DataError (or with Nonsense, on the wire); anything else is a fault.
 // Under the preset libfuzzer, libFuzzer invents the bytes and keeps those that reach new lines:
 //   DRAFTLAB_READER=config build/libfuzzer/bin/fuzz_coverage -max_total_time=3600 FOLDER
+// (with ASAN_OPTIONS=allocator_may_return_null=1 for traces, since HDF5 may ask for too much and be
+// refused).
 // Built as the tests are, the program reads each of the files named once:
 //   fuzz_coverage CORPUS   (CORPUS/READER/FILE, such as tests/fuzz/corpus)
 #include <sys/socket.h>
