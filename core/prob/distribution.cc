@@ -83,11 +83,8 @@ struct Distribution::State {
   void add_up(double* to) {
     const std::span<const float> parts[] = {before(), after()};
     largest = -kInfinity;
-    for (const std::span<const float> part : parts) {
-      if (part.empty()) continue;
-      const Eigen::Map<const Eigen::ArrayXf> x(part.data(), static_cast<Eigen::Index>(part.size()));
-      largest = std::max<double>(largest, x.maxCoeff());
-    }
+    for (const std::span<const float> part : parts)
+      largest = std::max<double>(largest, draftlab::largest(part.data(), std::ssize(part)));
     if (!std::isfinite(largest))
       throw DataError("a model answered with logits that are not finite");
     sum = 0;
@@ -134,8 +131,7 @@ struct Distribution::State {
     const std::vector<float> none(logits.empty() ? static_cast<std::size_t>(p.size()) : 0);
     const Moments all = moments(p.data(), logits.empty() ? none.data() : logits.data(), p.size());
     summary.max = all.largest;
-    summary.argmax =
-        static_cast<Token>(std::find(p.data(), p.data() + p.size(), summary.max) - p.data());
+    summary.argmax = static_cast<Token>(all.first);
     summary.second = std::max(all.second, 0.0);
     summary.renyi2 = all.squares;
     summary.entropy = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace draftlab {
 namespace {
@@ -35,10 +36,10 @@ template <class Vector>
 DRAFTLAB_INLINE void load(const double* from, typename Vector::Numbers& to) {
   to = *reinterpret_cast<const typename Vector::Numbers*>(from);
 }
+// Number by number: g++ makes one instruction of it, and five of its own conversion of vectors.
 template <class Vector>
 DRAFTLAB_INLINE void load(const float* from, typename Vector::Numbers& to) {
-  to = __builtin_convertvector(*reinterpret_cast<const typename Vector::Floats*>(from),
-                               typename Vector::Numbers);
+  for (int j = 0; j < kWidth<Vector>; ++j) to[j] = from[j];
 }
 
 template <class Vector>
@@ -49,32 +50,61 @@ DRAFTLAB_INLINE double sum_of(const typename Vector::Numbers* lanes) {
   return sum;
 }
 
-// Computes exp(x) for x <= 0, to the last bit or two, as 2^n e^r with |r| <= ln(2) / 2, and e^r by
-// its Taylor polynomial. `Number` is one number or a vector.
+// 2^(j / 16) for j = 0 ... 15.
+constexpr double kRoots[16] = {1.0,
+                               1.0442737824274138,
+                               1.0905077326652577,
+                               1.1387886347566916,
+                               1.189207115002721,
+                               1.241857812073484,
+                               1.2968395546510096,
+                               1.3542555469368927,
+                               1.4142135623730951,
+                               1.4768261459394993,
+                               1.5422108254079407,
+                               1.6104903319492543,
+                               1.681792830507429,
+                               1.7562521603732995,
+                               1.8340080864093424,
+                               1.9152065613971474};
+
+// Takes the roots that the last four bits of each number say.
+DRAFTLAB_INLINE void look_up(std::uint64_t bits, double& root) { root = kRoots[bits & 15]; }
+DRAFTLAB_INLINE void look_up(const Half::Bits& bits, Half::Numbers& roots) {
+  roots = Half::Numbers{kRoots[bits[0] & 15], kRoots[bits[1] & 15], kRoots[bits[2] & 15],
+                        kRoots[bits[3] & 15]};
+}
+#if !defined(__clang__)
+DRAFTLAB_INLINE void look_up(const Whole::Bits& bits, Whole::Numbers& roots) {
+  const auto* const table = reinterpret_cast<const Whole::Numbers*>(kRoots);
+  roots = __builtin_shuffle(table[0], table[1], bits);
+}
+#endif
+
+// Computes exp(x) for x <= 0, to the last bit or two, as 2^(n / 16) e^r with |r| <= ln(2) / 32. The
+// polynomial meets e^r at Chebyshev's nodes and is wrong by at most 3e-17. `Number` is one number
+// or a vector.
 template <class Bits, class Number>
 DRAFTLAB_INLINE void exponential(const Number& x, Number& result) {
   // The constant is 1.5 * 2^52: adding it rounds to an integer, which the low bits of the sum then
   // hold.
   constexpr double kRound = 6755399441055744.0;
-  // The comparison is false for NaN, which stays what it is.
-  const auto nothing = x < kLowestExponent;
-  const Number value = nothing ? Number{} : x;
-  const Number shifted = value * 1.4426950408889634074 + kRound, n = shifted - kRound;
-  const Number r = (value - n * 6.93145751953125e-1) - n * 1.42860682030941723212e-6;
-  const Number low = 1 + r * (1 + r * (1.0 / 2 + r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120)))));
-  const Number high =
-      1.0 / 720 +
-      r * (1.0 / 5040 +
-           r * (1.0 / 40320 +
-                r * (1.0 / 362880 +
-                     r * (1.0 / 3628800 + r * (1.0 / 39916800 + r * (1.0 / 479001600))))));
-  const Number e = low + (r * r * r) * (r * r * r) * high;
+  const Number shifted = x * 23.083120654223414 + kRound, n = shifted - kRound;
+  const Number r = (x - n * 0.04332169878489367) - n * 1.0291218489310676e-13;
+  const Number e =
+      1 + r * (1 + r * (0.5 + r * (0.16666666665301144 +
+                                   r * (0.041666666664959766 +
+                                        r * (0.008333449724528355 + r * 0.0013889034377693012)))));
   Bits bits;
   std::memcpy(&bits, &shifted, sizeof bits);
-  bits = (bits + 1023) << 52;
   Number power;
-  std::memcpy(&power, &bits, sizeof power);
-  result = nothing ? Number{} : e * power;
+  look_up(bits, power);
+  Bits raised;
+  std::memcpy(&raised, &power, sizeof raised);
+  raised += bits >> 4 << 52;
+  std::memcpy(&power, &raised, sizeof power);
+  // The comparison is false for NaN, which stays what it is.
+  result = x < kLowestExponent ? Number{} : e * power;
 }
 
 // Without a `p` the exponentials are only summed.
@@ -104,6 +134,46 @@ DRAFTLAB_INLINE double exponentials_of(const float* x, double largest, double* p
   return sum;
 }
 
+// Four vectors at a time, because each comparison waits for the one before it.
+template <class Vector>
+DRAFTLAB_INLINE float largest_of(const float* x, std::int64_t size) {
+  using Floats = typename Vector::Floats;
+  constexpr int kAtOnce = 4, kFloats = kWidth<Vector>;
+  Floats most[kAtOnce];
+  for (Floats& some : most) some = Floats{} - std::numeric_limits<float>::infinity();
+  std::int64_t i = 0;
+  for (; i + kAtOnce * kFloats <= size; i += kAtOnce * kFloats) {
+    for (int v = 0; v < kAtOnce; ++v) {
+      const Floats& some = *reinterpret_cast<const Floats*>(x + i + v * kFloats);
+      most[v] = most[v] < some ? some : most[v];
+    }
+  }
+  float largest = -std::numeric_limits<float>::infinity();
+  for (const Floats& some : most)
+    for (int j = 0; j < kFloats; ++j) largest = std::max(largest, some[j]);
+  for (; i < size; ++i) largest = std::max(largest, x[i]);
+  return largest;
+}
+
+// Returns the first place at which p is `value`, which is looked for stretch by stretch.
+template <class Vector>
+DRAFTLAB_INLINE std::int64_t place_of(const double* p, double value, std::int64_t size) {
+  constexpr std::int64_t kStretch = 256;
+  std::int64_t i = 0;
+  for (; i + kStretch <= size; i += kStretch) {
+    typename Vector::Bits found = {};
+    for (std::int64_t at = i; at < i + kStretch; at += kWidth<Vector>) {
+      typename Vector::Numbers some;
+      load<Vector>(p + at, some);
+      found |= (typename Vector::Bits)(some == value);
+    }
+    std::uint64_t any = 0;
+    for (int j = 0; j < kWidth<Vector>; ++j) any |= found[j];
+    if (any) break;
+  }
+  return std::find(p + i, p + size, value) - p;
+}
+
 template <class Number>
 DRAFTLAB_INLINE void rank(const Number& p, Number& largest, Number& second) {
   const Number lower = p < largest ? p : largest;
@@ -128,7 +198,7 @@ DRAFTLAB_INLINE Moments moments_of(const double* p, const float* x, std::int64_t
       rank(some, largest[v], second[v]);
     }
   }
-  Moments all{-1, -1, sum_of<Vector>(squares), sum_of<Vector>(means)};
+  Moments all{0, -1, -1, sum_of<Vector>(squares), sum_of<Vector>(means)};
   for (int v = 0; v < kVectors<Vector>; ++v) {
     for (int j = 0; j < kWidth<Vector>; ++j) {
       rank<double>(largest[v][j], all.largest, all.second);
@@ -140,15 +210,21 @@ DRAFTLAB_INLINE Moments moments_of(const double* p, const float* x, std::int64_t
     if (p[i] > 0) all.mean += p[i] * x[i];
     rank(p[i], all.largest, all.second);
   }
+  all.first = place_of<Vector>(p, all.largest, size);
   return all;
 }
 
-// The two loops for each instruction set, chosen once. No function is cloned by the linker: under
+// The loops for each instruction set, chosen once. No function is cloned by the linker: under
 // the thread sanitizer clones are chosen before its runtime is loaded, which crashes.
 struct Loops {
+  float (*largest)(const float* x, std::int64_t size);
   double (*exponentials)(const float* x, double largest, double* p, std::int64_t size);
   Moments (*moments)(const double* p, const float* x, std::int64_t size);
 };
+template <class Vector>
+float plain_largest(const float* x, std::int64_t size) {
+  return largest_of<Vector>(x, size);
+}
 template <class Vector>
 double plain_exponentials(const float* x, double largest, double* p, std::int64_t size) {
   return exponentials_of<Vector>(x, largest, p, size);
@@ -160,6 +236,9 @@ Moments plain_moments(const double* p, const float* x, std::int64_t size) {
 // Clang 14 knows no levels of x86-64.
 #if defined(__x86_64__) && !defined(__clang__)
 #define DRAFTLAB_LOOPS(name, Vector)                                                             \
+  __attribute__((target(name))) float largest_for_##Vector(const float* x, std::int64_t size) {  \
+    return largest_of<Vector>(x, size);                                                          \
+  }                                                                                              \
   __attribute__((target(name))) double exponentials_for_##Vector(const float* x, double largest, \
                                                                  double* p, std::int64_t size) { \
     return exponentials_of<Vector>(x, largest, p, size);                                         \
@@ -176,10 +255,12 @@ DRAFTLAB_LOOPS("arch=x86-64-v3", Half)
 Loops chosen_loops() {
 #if defined(__x86_64__) && !defined(__clang__)
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("x86-64-v4")) return {exponentials_for_Whole, moments_for_Whole};
-  if (__builtin_cpu_supports("x86-64-v3")) return {exponentials_for_Half, moments_for_Half};
+  if (__builtin_cpu_supports("x86-64-v4"))
+    return {largest_for_Whole, exponentials_for_Whole, moments_for_Whole};
+  if (__builtin_cpu_supports("x86-64-v3"))
+    return {largest_for_Half, exponentials_for_Half, moments_for_Half};
 #endif
-  return {plain_exponentials<Half>, plain_moments<Half>};
+  return {plain_largest<Half>, plain_exponentials<Half>, plain_moments<Half>};
 }
 
 const Loops& loops() {
@@ -188,6 +269,8 @@ const Loops& loops() {
 }
 
 }  // namespace
+
+float largest(const float* x, std::int64_t size) { return loops().largest(x, size); }
 
 double exponentials(const float* x, double largest, double* p, std::int64_t size) {
   return loops().exponentials(x, largest, p, size);
