@@ -103,8 +103,10 @@ struct Distribution::State {
     Eigen::ArrayXd numbers(static_cast<Eigen::Index>(logits.size()));
     if (excluded != kNoToken) numbers[excluded] = 0;
     add_up(numbers.data());
+    // What summarises them is computed in the same pass, while they are near.
+    const Moments of = scale(numbers.data(), 1 / sum, logits.data(), numbers.size());
+    summarise(of, std::max(0.0, log_normaliser - of.mean));
     p = std::move(numbers);
-    p *= 1 / sum;
     return p;
   }
 
@@ -124,24 +126,21 @@ struct Distribution::State {
     return logits.empty() ? std::log(mass) : logits[token] - log_normaliser;
   }
 
-  const Summary& summarise() {
-    if (summarised) return summary;
-    all();
-    // Without logits the entropy is summed from the probabilities themselves.
-    const std::vector<float> none(logits.empty() ? static_cast<std::size_t>(p.size()) : 0);
-    const Moments all = moments(p.data(), logits.empty() ? none.data() : logits.data(), p.size());
-    summary.max = all.largest;
-    summary.argmax = static_cast<Token>(all.first);
-    summary.second = std::max(all.second, 0.0);
-    summary.renyi2 = all.squares;
-    summary.entropy = 0;
-    if (logits.empty()) {
-      for (const double mass : p)
-        if (mass > 0) summary.entropy -= mass * std::log(mass);
-    } else {
-      summary.entropy = std::max(0.0, log_normaliser - all.mean);
-    }
+  void summarise(const Moments& of, double entropy) {
+    summary = {static_cast<Token>(of.first), of.largest, std::max(of.second, 0.0), entropy,
+               of.squares};
     summarised = true;
+  }
+
+  const Summary& summarise() {
+    all();
+    if (summarised) return summary;
+    // Without logits the entropy is summed from the probabilities themselves.
+    double entropy = 0;
+    for (const double mass : p)
+      if (mass > 0) entropy -= mass * std::log(mass);
+    const std::vector<float> none(static_cast<std::size_t>(p.size()));
+    summarise(scale(p.data(), 1, none.data(), p.size()), entropy);
     return summary;
   }
 };

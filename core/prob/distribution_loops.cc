@@ -155,25 +155,6 @@ DRAFTLAB_INLINE float largest_of(const float* x, std::int64_t size) {
   return largest;
 }
 
-// Returns the first place at which p is `value`, which is looked for stretch by stretch.
-template <class Vector>
-DRAFTLAB_INLINE std::int64_t place_of(const double* p, double value, std::int64_t size) {
-  constexpr std::int64_t kStretch = 256;
-  std::int64_t i = 0;
-  for (; i + kStretch <= size; i += kStretch) {
-    typename Vector::Bits found = {};
-    for (std::int64_t at = i; at < i + kStretch; at += kWidth<Vector>) {
-      typename Vector::Numbers some;
-      load<Vector>(p + at, some);
-      found |= (typename Vector::Bits)(some == value);
-    }
-    std::uint64_t any = 0;
-    for (int j = 0; j < kWidth<Vector>; ++j) any |= found[j];
-    if (any) break;
-  }
-  return std::find(p + i, p + size, value) - p;
-}
-
 template <class Number>
 DRAFTLAB_INLINE void rank(const Number& p, Number& largest, Number& second) {
   const Number lower = p < largest ? p : largest;
@@ -182,20 +163,37 @@ DRAFTLAB_INLINE void rank(const Number& p, Number& largest, Number& second) {
 }
 
 template <class Vector>
-DRAFTLAB_INLINE Moments moments_of(const double* p, const float* x, std::int64_t size) {
+DRAFTLAB_INLINE Moments scaled_of(double* p, double factor, const float* x, std::int64_t size) {
   using Numbers = typename Vector::Numbers;
   Numbers squares[kVectors<Vector>] = {}, means[kVectors<Vector>] = {}, largest[kVectors<Vector>],
           second[kVectors<Vector>];
   for (int v = 0; v < kVectors<Vector>; ++v) largest[v] = second[v] = Numbers{} - 1;
+  // The first stretch that has the largest, in which it is looked for in the end.
+  constexpr std::int64_t kStretch = 1024;
+  std::int64_t leading = 0;
+  double lead = -1;
   std::int64_t i = 0;
-  for (; i + kLanes <= size; i += kLanes) {
-    for (int v = 0; v < kVectors<Vector>; ++v) {
-      Numbers some, its;
-      load<Vector>(p + i + v * kWidth<Vector>, some);
-      load<Vector>(x + i + v * kWidth<Vector>, its);
-      squares[v] += some * some;
-      means[v] += some > 0 ? some * its : Numbers{};
-      rank(some, largest[v], second[v]);
+  for (const std::int64_t last = size / kLanes * kLanes; i < last;) {
+    const std::int64_t begin = i, end = std::min(last, begin + kStretch);
+    for (; i < end; i += kLanes) {
+      for (int v = 0; v < kVectors<Vector>; ++v) {
+        const std::int64_t at = i + v * kWidth<Vector>;
+        Numbers some, its;
+        load<Vector>(p + at, some);
+        load<Vector>(x + at, its);
+        some *= factor;
+        *reinterpret_cast<Numbers*>(p + at) = some;
+        squares[v] += some * some;
+        means[v] += some > 0 ? some * its : Numbers{};
+        rank(some, largest[v], second[v]);
+      }
+    }
+    double most = -1;
+    for (const Numbers& some : largest)
+      for (int j = 0; j < kWidth<Vector>; ++j) most = std::max<double>(most, some[j]);
+    if (most > lead) {
+      lead = most;
+      leading = begin;
     }
   }
   Moments all{0, -1, -1, sum_of<Vector>(squares), sum_of<Vector>(means)};
@@ -206,11 +204,12 @@ DRAFTLAB_INLINE Moments moments_of(const double* p, const float* x, std::int64_t
     }
   }
   for (; i < size; ++i) {
+    p[i] *= factor;
     all.squares += p[i] * p[i];
     if (p[i] > 0) all.mean += p[i] * x[i];
     rank(p[i], all.largest, all.second);
   }
-  all.first = place_of<Vector>(p, all.largest, size);
+  all.first = std::find(p + leading, p + size, all.largest) - p;
   return all;
 }
 
@@ -219,7 +218,7 @@ DRAFTLAB_INLINE Moments moments_of(const double* p, const float* x, std::int64_t
 struct Loops {
   float (*largest)(const float* x, std::int64_t size);
   double (*exponentials)(const float* x, double largest, double* p, std::int64_t size);
-  Moments (*moments)(const double* p, const float* x, std::int64_t size);
+  Moments (*scaled)(double* p, double factor, const float* x, std::int64_t size);
 };
 template <class Vector>
 float plain_largest(const float* x, std::int64_t size) {
@@ -230,8 +229,8 @@ double plain_exponentials(const float* x, double largest, double* p, std::int64_
   return exponentials_of<Vector>(x, largest, p, size);
 }
 template <class Vector>
-Moments plain_moments(const double* p, const float* x, std::int64_t size) {
-  return moments_of<Vector>(p, x, size);
+Moments plain_scaled(double* p, double factor, const float* x, std::int64_t size) {
+  return scaled_of<Vector>(p, factor, x, size);
 }
 // Clang 14 knows no levels of x86-64.
 #if defined(__x86_64__) && !defined(__clang__)
@@ -244,8 +243,8 @@ Moments plain_moments(const double* p, const float* x, std::int64_t size) {
     return exponentials_of<Vector>(x, largest, p, size);                                         \
   }                                                                                              \
   __attribute__((target(name)))                                                                  \
-  Moments moments_for_##Vector(const double* p, const float* x, std::int64_t size) {             \
-    return moments_of<Vector>(p, x, size);                                                       \
+  Moments scaled_for_##Vector(double* p, double factor, const float* x, std::int64_t size) {     \
+    return scaled_of<Vector>(p, factor, x, size);                                                \
   }
 DRAFTLAB_LOOPS("arch=x86-64-v4", Whole)
 DRAFTLAB_LOOPS("arch=x86-64-v3", Half)
@@ -256,11 +255,11 @@ Loops chosen_loops() {
 #if defined(__x86_64__) && !defined(__clang__)
   __builtin_cpu_init();
   if (__builtin_cpu_supports("x86-64-v4"))
-    return {largest_for_Whole, exponentials_for_Whole, moments_for_Whole};
+    return {largest_for_Whole, exponentials_for_Whole, scaled_for_Whole};
   if (__builtin_cpu_supports("x86-64-v3"))
-    return {largest_for_Half, exponentials_for_Half, moments_for_Half};
+    return {largest_for_Half, exponentials_for_Half, scaled_for_Half};
 #endif
-  return {plain_largest<Half>, plain_exponentials<Half>, plain_moments<Half>};
+  return {plain_largest<Half>, plain_exponentials<Half>, plain_scaled<Half>};
 }
 
 const Loops& loops() {
@@ -288,8 +287,8 @@ double exponential_at(const float* x, double largest, std::int64_t size, std::in
   return some[index - first];
 }
 
-Moments moments(const double* p, const float* x, std::int64_t size) {
-  return loops().moments(p, x, size);
+Moments scale(double* p, double factor, const float* x, std::int64_t size) {
+  return loops().scaled(p, factor, x, size);
 }
 
 }  // namespace draftlab

@@ -22,7 +22,7 @@ struct Moments {
   double largest = -1, second = -1, squares = 0, mean = 0;
 };
 
-// Summarises p, whose logits are x.
-Moments moments(const double* p, const float* x, std::int64_t size);
+// Multiplies p, whose logits are x, by a factor and summarises it.
+Moments scale(double* p, double factor, const float* x, std::int64_t size);
 
 }  // namespace draftlab
