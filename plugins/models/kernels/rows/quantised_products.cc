@@ -17,8 +17,7 @@
 namespace draftlab {
 namespace {
 
-// The product of M rows with P neighbouring panels. Sums over all blocks stand in
-// sums[row P + panel][16].
+// The product of M rows with P neighbouring panels.
 struct Job {
   // The blocks of a row, and how many rows stand in x.
   std::int64_t blocks, rows;
@@ -31,6 +30,25 @@ struct Job {
   const char* x;
   const float* scales;
   const std::int32_t* excess;
+  // The panels' bias, or null.
+  const float* bias;
+  // Where the first row's first output goes, how many lie from one row to the next, and how many of
+  // the panels' outputs there are.
+  float* y;
+  std::int64_t width, outputs;
+};
+
+// Sums of one panel over its blocks, for processors that keep them in memory.
+template <int M>
+struct Sums {
+  alignas(64) float of[M][16];
+  explicit Sums(const Job& job) {
+    for (float(&row)[16] : of)
+      for (int j = 0; j < 16; ++j) row[j] = job.bias ? job.bias[j] : 0;
+  }
+  void store(const Job& job) const {
+    for (int m = 0; m < M; ++m) std::copy_n(of[m], job.outputs, job.y + m * job.width);
+  }
 };
 
 namespace plain {
@@ -41,7 +59,8 @@ struct Products {
   static constexpr int kPanels = 1;
 
   template <int M, int P>
-  static void eight(const Job& job, float (*sums)[16]) {
+  static void eight(const Job& job) {
+    Sums<M> sums(job);
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const auto* const w = reinterpret_cast<const std::int8_t*>(job.weights + 512 * b);
       for (int m = 0; m < M; ++m) {
@@ -53,15 +72,17 @@ struct Products {
         for (int j = 0; j < 16; ++j) {
           std::uint16_t scale;
           std::memcpy(&scale, job.weight_scales + 32 * b + 2 * j, 2);
-          sums[m][j] = std::fma(static_cast<float>(inside[j]),
-                                from_half(scale) * job.scales[b * job.rows + m], sums[m][j]);
+          sums.of[m][j] = std::fma(static_cast<float>(inside[j]),
+                                   from_half(scale) * job.scales[b * job.rows + m], sums.of[m][j]);
         }
       }
     }
+    sums.store(job);
   }
 
   template <int M, int P>
-  static void four(const Job& job, float (*sums)[16]) {
+  static void four(const Job& job) {
+    Sums<M> sums(job);
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const auto* const w = reinterpret_cast<const std::uint8_t*>(job.weights + 256 * b);
       for (int m = 0; m < M; ++m) {
@@ -76,11 +97,12 @@ struct Products {
         for (int j = 0; j < 16; ++j) {
           std::uint16_t scale;
           std::memcpy(&scale, job.weight_scales + 32 * b + 2 * j, 2);
-          sums[m][j] = std::fma(static_cast<float>(inside[j] + job.excess[b * job.rows + m]),
-                                from_half(scale) * job.scales[b * job.rows + m], sums[m][j]);
+          sums.of[m][j] = std::fma(static_cast<float>(inside[j] + job.excess[b * job.rows + m]),
+                                   from_half(scale) * job.scales[b * job.rows + m], sums.of[m][j]);
         }
       }
     }
+    sums.store(job);
   }
 };
 
@@ -125,7 +147,8 @@ struct Products {
   static constexpr int kPanels = 1;
 
   template <int M, int P>
-  static void eight(const Job& job, float (*sums)[16]) {
+  static void eight(const Job& job) {
+    Sums<M> sums(job);
     const __m256i ones = _mm256_set1_epi16(1);
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const char* const w = job.weights + 512 * b;
@@ -151,13 +174,15 @@ struct Products {
         const __m256 weight_scales = half_scales(job.weight_scales + 32 * b + 16 * half);
         for (int m = 0; m < M; ++m)
           add_block(inside[m][half], weight_scales, job.scales[b * job.rows + m],
-                    sums[m] + 8 * half);
+                    sums.of[m] + 8 * half);
       }
     }
+    sums.store(job);
   }
 
   template <int M, int P>
-  static void four(const Job& job, float (*sums)[16]) {
+  static void four(const Job& job) {
+    Sums<M> sums(job);
     const __m256i low_half = _mm256_set1_epi8(15), ones = _mm256_set1_epi16(1);
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const char* const w = job.weights + 256 * b;
@@ -188,9 +213,10 @@ struct Products {
         for (int m = 0; m < M; ++m)
           add_block(_mm256_add_epi32(_mm256_madd_epi16(inside[m][half], ones),
                                      _mm256_set1_epi32(job.excess[b * job.rows + m])),
-                    weight_scales, job.scales[b * job.rows + m], sums[m] + 8 * half);
+                    weight_scales, job.scales[b * job.rows + m], sums.of[m] + 8 * half);
       }
     }
+    sums.store(job);
   }
 };
 
@@ -217,6 +243,23 @@ struct Products {
   template <int M>
   static constexpr int kPanels = M == 1 ? 4 : 1;
 
+  template <int M, int P>
+  static void begin(const Job& job, __m512 (&totals)[M][P]) {
+    for (int p = 0; p < P; ++p) {
+      const __m512 bias = job.bias ? _mm512_loadu_ps(job.bias + 16 * p) : _mm512_setzero_ps();
+      for (int m = 0; m < M; ++m) totals[m][p] = bias;
+    }
+  }
+  template <int M, int P>
+  static void store(const Job& job, const __m512 (&totals)[M][P]) {
+    for (int p = 0; p < P; ++p) {
+      const std::int64_t rest = job.outputs - 16 * p;
+      const __mmask16 there = rest < 16 ? (1u << rest) - 1 : 0xffff;
+      for (int m = 0; m < M; ++m)
+        _mm512_mask_storeu_ps(job.y + m * job.width + 16 * p, there, totals[m][p]);
+    }
+  }
+
   // Begins the sums of a block, adds what `add` does to them, and adds all to the totals.
   template <int M, int P, class Add>
   static void one_block(const Job& job, std::int64_t b, __m512 (&totals)[M][P], const Add& add) {
@@ -235,11 +278,11 @@ struct Products {
   }
 
   template <int M, int P>
-  static void eight(const Job& job, float (*sums)[16]) {
+  static void eight(const Job& job) {
     // Added to a weight, this makes it a number in [0, 255].
     const __m512i sign = _mm512_set1_epi8(-128);
     __m512 totals[M][P];
-    for (int i = 0; i < M * P; ++i) totals[i / P][i % P] = _mm512_loadu_ps(sums[i]);
+    begin(job, totals);
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const char* const w = job.weights + 512 * b;
       const char* const x = job.x + 32 * b * job.rows;
@@ -256,14 +299,14 @@ struct Products {
         }
       });
     }
-    for (int i = 0; i < M * P; ++i) _mm512_storeu_ps(sums[i], totals[i / P][i % P]);
+    store(job, totals);
   }
 
   template <int M, int P>
-  static void four(const Job& job, float (*sums)[16]) {
+  static void four(const Job& job) {
     const __m512i low_half = _mm512_set1_epi8(15);
     __m512 totals[M][P];
-    for (int i = 0; i < M * P; ++i) totals[i / P][i % P] = _mm512_loadu_ps(sums[i]);
+    begin(job, totals);
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const char* const w = job.weights + 256 * b;
       const char* const x = job.x + 32 * b * job.rows;
@@ -283,7 +326,7 @@ struct Products {
         }
       });
     }
-    for (int i = 0; i < M * P; ++i) _mm512_storeu_ps(sums[i], totals[i / P][i % P]);
+    store(job, totals);
   }
 };
 
@@ -291,7 +334,7 @@ struct Products {
 #pragma GCC pop_options
 #endif
 
-using Some = void (*)(const Job&, float (*)[16]);
+using Some = void (*)(const Job&);
 
 // What multiplies so many rows, in each layout: with several panels, and with one.
 struct Few {
@@ -310,36 +353,33 @@ constexpr std::array<Few, sizeof...(M)> few(std::integer_sequence<int, M...>) {
 template <class Products>
 void multiply(const PackedView& linear, const QuantisedRows& x, float* y, std::int64_t begin,
               std::int64_t end) {
-  constexpr int kRows = Products::kRows, kMost = 8;
+  constexpr int kRows = Products::kRows;
   static constexpr auto kFew = few<Products>(std::make_integer_sequence<int, kRows>());
   const std::int64_t rows = x.rows(), groups = (rows + kRows - 1) / kRows;
   const bool q8 = linear.layout == Layout::q8;
-  alignas(64) float sums[kMost][16];
   for (std::int64_t panel = begin; panel < end;) {
     const std::int64_t wanted = kFew[(rows + groups - 1) / groups - 1].panels,
                        panels = panel + wanted <= end ? wanted : 1;
     const char* const from = static_cast<const char*>(linear.panels) + panel * linear.stride;
     for (std::int64_t group = 0; group < groups; ++group) {
       const std::int64_t row = rows * group / groups, many = rows * (group + 1) / groups - row;
-      for (std::int64_t i = 0; i < many * panels; ++i) {
-        if (linear.bias)
-          std::copy_n(linear.bias + 16 * (panel + i % panels), 16, sums[i]);
-        else
-          std::fill_n(sums[i], 16, 0.0f);
-      }
-      const Job job{
-          x.blocks(),     rows,          linear.stride, from, from + scale_bytes(x.blocks()),
-          x.numbers(row), x.scales(row), x.excess(row)};
+      const Job job{.blocks = x.blocks(),
+                    .rows = rows,
+                    .stride = linear.stride,
+                    .weight_scales = from,
+                    .weights = from + scale_bytes(x.blocks()),
+                    .x = x.numbers(row),
+                    .scales = x.scales(row),
+                    .excess = x.excess(row),
+                    .bias = linear.bias ? linear.bias + 16 * panel : nullptr,
+                    .y = y + row * linear.out + 16 * panel,
+                    .width = linear.out,
+                    .outputs = std::min(16 * panels, linear.out - 16 * panel)};
       const Few& own = kFew[many - 1];
       if (panels > 1)
-        (q8 ? own.eight : own.four)(job, sums);
+        (q8 ? own.eight : own.four)(job);
       else
-        (q8 ? own.eight_alone : own.four_alone)(job, sums);
-      for (std::int64_t i = 0; i < many * panels; ++i) {
-        const std::int64_t first = 16 * (panel + i % panels);
-        std::copy_n(sums[i], std::min<std::int64_t>(16, linear.out - first),
-                    y + (row + i / panels) * linear.out + first);
-      }
+        (q8 ? own.eight_alone : own.four_alone)(job);
     }
     panel += panels;
   }
