@@ -14,25 +14,34 @@ namespace {
 // A block whose largest magnitude is smaller counts as zeros, because its inverse may overflow.
 constexpr float kSmallest = 1e-30f;
 
-// Returns the bits of the largest magnitude; those of what is not finite are larger than others.
-DRAFTLAB_WIDEST std::uint32_t largest_bits(const float* x, std::int64_t count) {
-  std::uint32_t most = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::uint32_t bits = std::bit_cast<std::uint32_t>(x[i]) & 0x7fffffffu;
-    most = bits > most ? bits : most;
+// Rounds blocks of 32 numbers that stand one behind the other. What is rounded of the next block
+// stands `step` blocks behind.
+DRAFTLAB_WIDEST void round_blocks(const float* x, std::int64_t blocks, std::int64_t step,
+                                  std::int32_t offset, std::int8_t* numbers, float* scales,
+                                  std::int32_t* excess) {
+  for (std::int64_t b = 0; b < blocks; ++b) {
+    // The bits of the largest magnitude; those of what is not finite are larger than others.
+    std::uint32_t bits = 0;
+    for (std::int64_t i = 0; i < kQuantisedBlock; ++i) {
+      const std::uint32_t own = std::bit_cast<std::uint32_t>(x[i]) & 0x7fffffffu;
+      bits = own > bits ? own : bits;
+    }
+    const auto most = std::bit_cast<float>(bits);
+    const bool finite = bits < 0x7f800000u;
+    const float inverse = finite && most > kSmallest ? 127 / most : 0;
+    *scales = finite ? most / 127 : std::numeric_limits<float>::quiet_NaN();
+    std::int32_t sum = 0;
+    for (std::int64_t i = 0; i < kQuantisedBlock; ++i) {
+      const auto number = finite ? static_cast<std::int32_t>(__builtin_rintf(x[i] * inverse)) : 0;
+      numbers[i] = static_cast<std::int8_t>(number);
+      sum += number;
+    }
+    *excess = -offset * sum;
+    x += kQuantisedBlock;
+    numbers += step * kQuantisedBlock;
+    scales += step;
+    excess += step;
   }
-  return most;
-}
-
-DRAFTLAB_WIDEST std::int32_t to_whole(const float* x, float inverse, std::int64_t count,
-                                      std::int8_t* to) {
-  std::int32_t sum = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const auto number = static_cast<std::int32_t>(__builtin_rintf(x[i] * inverse));
-    to[i] = static_cast<std::int8_t>(number);
-    sum += number;
-  }
-  return sum;
 }
 
 // Returns where a weight stands among the numbers of a block: its byte, and in four bits which half
@@ -103,20 +112,19 @@ void QuantisedRows::resize(Layout layout, std::int64_t rows, std::int64_t in) {
 }
 
 void QuantisedRows::round(const float* x, std::int64_t begin, std::int64_t end) {
+  const std::int64_t whole = in_ / kQuantisedBlock;
   for (std::int64_t row = begin; row < end; ++row) {
-    for (std::int64_t b = 0; b < blocks_; ++b) {
-      const float* const from = x + row * in_ + b * kQuantisedBlock;
-      const std::int64_t at = b * rows_ + row,
-                         count = std::min(kQuantisedBlock, in_ - b * kQuantisedBlock);
-      const auto most = std::bit_cast<float>(largest_bits(from, count));
-      const bool finite = std::isfinite(most);
-      const float inverse = finite && most > kSmallest ? 127 / most : 0;
-      scales_[at] = finite ? most / 127 : std::numeric_limits<float>::quiet_NaN();
-      char* const to = numbers_.data() + at * kQuantisedBlock;
-      if (count < kQuantisedBlock || !finite) std::memset(to, 0, kQuantisedBlock);
-      excess_[at] =
-          finite ? -offset_ * to_whole(from, inverse, count, reinterpret_cast<std::int8_t*>(to))
-                 : 0;
+    const auto blocks = [&](const float* from, std::int64_t first, std::int64_t count) {
+      const std::int64_t at = first * rows_ + row;
+      round_blocks(from, count, rows_, offset_,
+                   reinterpret_cast<std::int8_t*>(numbers_.data()) + at * kQuantisedBlock,
+                   scales_.data() + at, excess_.data() + at);
+    };
+    blocks(x + row * in_, 0, whole);
+    if (whole < blocks_) {
+      float rest[kQuantisedBlock] = {};
+      std::copy_n(x + row * in_ + whole * kQuantisedBlock, in_ % kQuantisedBlock, rest);
+      blocks(rest, whole, 1);
     }
   }
 }
