@@ -30,10 +30,21 @@ std::unique_ptr<float[]> room(std::int64_t count) {
 }
 
 // Computes out = x / rms(x) * weight.
-void rms_norm(const float* x, std::int64_t d, const float* weight, double epsilon, float* out) {
+DRAFTLAB_WIDEST void rms_norm(const float* x, std::int64_t d, const float* weight, double epsilon,
+                              float* out) {
   const float square = lane_sum(d, [&](std::int64_t i) { return x[i] * x[i]; });
   const auto inverse = static_cast<float>(1 / std::sqrt(square / static_cast<double>(d) + epsilon));
   for (std::int64_t j = 0; j < d; ++j) out[j] = x[j] * inverse * weight[j];
+}
+
+// Turns the pairs of a head by the angles of its position, and multiplies them by a scale.
+DRAFTLAB_WIDEST void turn_pairs(float* head, std::int64_t half, const float* cosine,
+                                const float* sine, float scale) {
+  for (std::int64_t i = 0; i < half; ++i) {
+    const float a = head[i], b = head[half + i];
+    head[i] = scale * (a * cosine[i] - b * sine[i]);
+    head[half + i] = scale * (b * cosine[i] + a * sine[i]);
+  }
 }
 
 // Computes GPT-2's GELU, by its tanh.
@@ -50,7 +61,7 @@ void each_row(std::int64_t many, const Work& work) {
   });
 }
 
-void add(float* x, const float* y, std::int64_t count) {
+DRAFTLAB_WIDEST void add(float* x, const float* y, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) x[i] += y[i];
 }
 
@@ -132,18 +143,9 @@ void TransformerRows::prepare(std::int64_t positions) {
 
 void TransformerRows::turn(float* head, const std::vector<float>& norm, std::int32_t position,
                            float scale) const {
-  const std::int64_t half = config_.rotary() / 2;
+  const std::int64_t half = config_.gpt2() ? 0 : config_.rotary() / 2;
   if (!norm.empty()) rms_norm(head, config_.head_dim, norm.data(), config_.rms_norm_eps, head);
-  if (config_.gpt2()) {
-    for (std::int64_t i = 0; i < config_.head_dim; ++i) head[i] *= scale;
-    return;
-  }
-  const float *cosine = cosines_.data() + position * half, *sine = sines_.data() + position * half;
-  for (std::int64_t i = 0; i < half; ++i) {
-    const float a = head[i], b = head[half + i];
-    head[i] = scale * (a * cosine[i] - b * sine[i]);
-    head[half + i] = scale * (b * cosine[i] + a * sine[i]);
-  }
+  turn_pairs(head, half, cosines_.data() + position * half, sines_.data() + position * half, scale);
   for (std::int64_t i = 2 * half; i < config_.head_dim; ++i) head[i] *= scale;
 }
 

@@ -55,7 +55,7 @@ DRAFTLAB_INLINE float silu(float x) { return x / (1 + exponential(-x)); }
 
 // Sums value(i) in sixteen lanes, whatever the machine has.
 template <class Value>
-float lane_sum(std::int64_t d, const Value& value) {
+DRAFTLAB_INLINE float lane_sum(std::int64_t d, const Value& value) {
   float lanes[16] = {};
   std::int64_t i = 0;
   for (; i + 16 <= d; i += 16)
@@ -67,8 +67,8 @@ float lane_sum(std::int64_t d, const Value& value) {
 }
 
 // Computes weight (x - mean) / deviation + bias; without a weight there is neither weight nor bias.
-inline void layer_norm(const float* x, std::int64_t d, const float* weight, const float* bias,
-                       double epsilon, float* out) {
+DRAFTLAB_INLINE void layer_norm(const float* x, std::int64_t d, const float* weight,
+                                const float* bias, double epsilon, float* out) {
   const float mean = lane_sum(d, [&](std::int64_t i) { return x[i]; }) / static_cast<float>(d);
   const float square = lane_sum(d, [&](std::int64_t i) { return (x[i] - mean) * (x[i] - mean); });
   const auto inverse = static_cast<float>(1 / std::sqrt(square / static_cast<double>(d) + epsilon));
