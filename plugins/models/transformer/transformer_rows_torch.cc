@@ -37,16 +37,6 @@ DRAFTLAB_WIDEST void rms_norm(const float* x, std::int64_t d, const float* weigh
   for (std::int64_t j = 0; j < d; ++j) out[j] = x[j] * inverse * weight[j];
 }
 
-// Turns the pairs of a head by the angles of its position, and multiplies them by a scale.
-DRAFTLAB_WIDEST void turn_pairs(float* head, std::int64_t half, const float* cosine,
-                                const float* sine, float scale) {
-  for (std::int64_t i = 0; i < half; ++i) {
-    const float a = head[i], b = head[half + i];
-    head[i] = scale * (a * cosine[i] - b * sine[i]);
-    head[half + i] = scale * (b * cosine[i] + a * sine[i]);
-  }
-}
-
 // Computes GPT-2's GELU, by its tanh.
 float gelu(float x) {
   return 0.5f * x * (1 + std::tanh(0.7978845608f * (x + 0.044715f * x * x * x)));
@@ -143,9 +133,18 @@ void TransformerRows::prepare(std::int64_t positions) {
 
 void TransformerRows::turn(float* head, const std::vector<float>& norm, std::int32_t position,
                            float scale) const {
-  const std::int64_t half = config_.gpt2() ? 0 : config_.rotary() / 2;
+  const std::int64_t half = config_.rotary() / 2;
   if (!norm.empty()) rms_norm(head, config_.head_dim, norm.data(), config_.rms_norm_eps, head);
-  turn_pairs(head, half, cosines_.data() + position * half, sines_.data() + position * half, scale);
+  if (config_.gpt2()) {
+    for (std::int64_t i = 0; i < config_.head_dim; ++i) head[i] *= scale;
+    return;
+  }
+  const float *cosine = cosines_.data() + position * half, *sine = sines_.data() + position * half;
+  for (std::int64_t i = 0; i < half; ++i) {
+    const float a = head[i], b = head[half + i];
+    head[i] = scale * (a * cosine[i] - b * sine[i]);
+    head[half + i] = scale * (b * cosine[i] + a * sine[i]);
+  }
   for (std::int64_t i = 2 * half; i < config_.head_dim; ++i) head[i] *= scale;
 }
 
