@@ -177,12 +177,12 @@ DRAFTLAB_INLINE Moments scaled_of(double* p, double factor, const float* x, std:
     const std::int64_t begin = i, end = std::min(last, begin + kStretch);
     for (; i < end; i += kLanes) {
       for (int v = 0; v < kVectors<Vector>; ++v) {
-        const std::int64_t at = i + v * kWidth<Vector>;
+        const std::int64_t place = i + v * kWidth<Vector>;
         Numbers some, its;
-        load<Vector>(p + at, some);
-        load<Vector>(x + at, its);
+        load<Vector>(p + place, some);
+        load<Vector>(x + place, its);
         some *= factor;
-        *reinterpret_cast<Numbers*>(p + at) = some;
+        *reinterpret_cast<Numbers*>(p + place) = some;
         squares[v] += some * some;
         means[v] += some > 0 ? some * its : Numbers{};
         rank(some, largest[v], second[v]);

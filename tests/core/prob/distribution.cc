@@ -142,6 +142,23 @@ TEST_CASE("rows of any length: what one number at a time gives") {
   }
 }
 
+TEST_CASE("the first of equal leaders is found wherever it stands in a long row") {
+  constexpr int kSize = 5003;
+  for (const Token first : {0, 1, 1023, 1024, 2047, 3000, 4999, 5000, 5001, 5002}) {
+    std::vector<float> logits(kSize, -1);
+    for (Token token = first; token < kSize; token += 900) logits[token] = 2;
+    CAPTURE(first);
+    CHECK(Distribution::from_logits(nullptr, logits, kNoToken).argmax() == first);
+    CHECK(Distribution::from_logits(nullptr, logits, first).argmax() ==
+          (first + 900 < kSize ? first + 900 : 0));
+    Eigen::ArrayXd weights = Eigen::ArrayXd::Ones(kSize);
+    for (Token token = first; token < kSize; token += 900) weights[token] = 2;
+    CHECK(Distribution(weights).argmax() == first);
+    const double ahead = first + 900 < kSize ? 0 : 1 / weights.sum();
+    CHECK(std::abs(Distribution(weights).margin() - ahead) < 1e-15);
+  }
+}
+
 TEST_CASE("summaries") {
   const Distribution p = of({.5, .25, 0, .25});
   CHECK(p.argmax() == 0);
