@@ -34,7 +34,7 @@ Token passes(const Eigen::ArrayXd& p, double u) {
   double sum = 0;
   for (Eigen::Index first = 0; first < p.size(); first += kStretch) {
     const Eigen::Index end = std::min(first + kStretch, p.size());
-    const double after = sum + p.segment(first, end - first).sum();
+    const double after = sum + total(p.data() + first, end - first);
     if (after < u - kMargin) {
       sum = after;
       continue;

@@ -114,6 +114,8 @@ DRAFTLAB_INLINE double exponentials_of(const float* x, double largest, double* p
   typename Vector::Numbers sums[kVectors<Vector>] = {};
   std::int64_t i = 0;
   for (; i + kLanes <= size; i += kLanes) {
+    // The rows of an answer stand one behind the other, and the next is fetched meanwhile.
+    __builtin_prefetch(x + i + size, 0, 2);
     for (int v = 0; v < kVectors<Vector>; ++v) {
       const std::int64_t at = i + v * kWidth<Vector>;
       typename Vector::Numbers some;
@@ -153,6 +155,25 @@ DRAFTLAB_INLINE float largest_of(const float* x, std::int64_t size) {
     for (int j = 0; j < kFloats; ++j) largest = std::max(largest, some[j]);
   for (; i < size; ++i) largest = std::max(largest, x[i]);
   return largest;
+}
+
+template <class Vector>
+DRAFTLAB_INLINE double total_of(const double* p, std::int64_t size) {
+  constexpr int kAtOnce = 4;
+  typename Vector::Numbers sums[kAtOnce * kVectors<Vector>] = {};
+  std::int64_t i = 0;
+  for (; i + kAtOnce * kLanes <= size; i += kAtOnce * kLanes) {
+    for (int v = 0; v < kAtOnce * kVectors<Vector>; ++v) {
+      typename Vector::Numbers some;
+      load<Vector>(p + i + v * kWidth<Vector>, some);
+      sums[v] += some;
+    }
+  }
+  double sum = 0;
+  for (int v = 0; v < kAtOnce * kVectors<Vector>; ++v)
+    for (int j = 0; j < kWidth<Vector>; ++j) sum += sums[v][j];
+  for (; i < size; ++i) sum += p[i];
+  return sum;
 }
 
 template <class Number>
@@ -217,12 +238,17 @@ DRAFTLAB_INLINE Moments scaled_of(double* p, double factor, const float* x, std:
 // the thread sanitizer clones are chosen before its runtime is loaded, which crashes.
 struct Loops {
   float (*largest)(const float* x, std::int64_t size);
+  double (*total)(const double* p, std::int64_t size);
   double (*exponentials)(const float* x, double largest, double* p, std::int64_t size);
   Moments (*scaled)(double* p, double factor, const float* x, std::int64_t size);
 };
 template <class Vector>
 float plain_largest(const float* x, std::int64_t size) {
   return largest_of<Vector>(x, size);
+}
+template <class Vector>
+double plain_total(const double* p, std::int64_t size) {
+  return total_of<Vector>(p, size);
 }
 template <class Vector>
 double plain_exponentials(const float* x, double largest, double* p, std::int64_t size) {
@@ -237,6 +263,9 @@ Moments plain_scaled(double* p, double factor, const float* x, std::int64_t size
 #define DRAFTLAB_LOOPS(name, Vector)                                                             \
   __attribute__((target(name))) float largest_for_##Vector(const float* x, std::int64_t size) {  \
     return largest_of<Vector>(x, size);                                                          \
+  }                                                                                              \
+  __attribute__((target(name))) double total_for_##Vector(const double* p, std::int64_t size) {  \
+    return total_of<Vector>(p, size);                                                            \
   }                                                                                              \
   __attribute__((target(name))) double exponentials_for_##Vector(const float* x, double largest, \
                                                                  double* p, std::int64_t size) { \
@@ -255,11 +284,11 @@ Loops chosen_loops() {
 #if defined(__x86_64__) && !defined(__clang__)
   __builtin_cpu_init();
   if (__builtin_cpu_supports("x86-64-v4"))
-    return {largest_for_Whole, exponentials_for_Whole, scaled_for_Whole};
+    return {largest_for_Whole, total_for_Whole, exponentials_for_Whole, scaled_for_Whole};
   if (__builtin_cpu_supports("x86-64-v3"))
-    return {largest_for_Half, exponentials_for_Half, scaled_for_Half};
+    return {largest_for_Half, total_for_Half, exponentials_for_Half, scaled_for_Half};
 #endif
-  return {plain_largest<Half>, plain_exponentials<Half>, plain_scaled<Half>};
+  return {plain_largest<Half>, plain_total<Half>, plain_exponentials<Half>, plain_scaled<Half>};
 }
 
 const Loops& loops() {
@@ -270,6 +299,8 @@ const Loops& loops() {
 }  // namespace
 
 float largest(const float* x, std::int64_t size) { return loops().largest(x, size); }
+
+double total(const double* p, std::int64_t size) { return loops().total(p, size); }
 
 double exponentials(const float* x, double largest, double* p, std::int64_t size) {
   return loops().exponentials(x, largest, p, size);

@@ -8,6 +8,9 @@ namespace draftlab {
 // Returns the largest of x that is a number, and -inf where none is.
 float largest(const float* x, std::int64_t size);
 
+// Returns the sum of p, in whatever order is fast.
+double total(const double* p, std::int64_t size);
+
 // Computes p = exp(x - largest) and returns the sum.
 double exponentials(const float* x, double largest, double* p, std::int64_t size);
 // Returns the same sum, bit for bit, and keeps none of the exponentials.
