@@ -29,8 +29,9 @@ inline __m512 half_scales(const char* from) {
 
 struct Products {
   static constexpr int kRows = 8;
-  // Several panels are read at once: the additions of a single row wait for one another, and what
-  // is read of several rows serves more weights.
+  // A single row reads several panels at once, because each addition waits for the one before it.
+  // Four rows or more read two, so that each of their numbers is read once for both; rows that are
+  // multiplied in several groups are at least four in each.
   template <int M>
   static constexpr int kPanels = M == 1 ? 4 : M < 4 ? 1 : 2;
   // The sums of a block that are added up at once; more do not stand in registers beside the
