@@ -33,7 +33,9 @@ struct Products {
   // Four rows or more read two, so that each of their numbers is read once for both; rows that are
   // multiplied in several groups are at least four in each.
   template <int M>
-  static constexpr int kPanels = M == 1 ? 4 : M < 4 ? 1 : 2;
+  static constexpr int kPanels = M == 1  ? 4
+                                 : M < 4 ? 1
+                                         : 2;
   // The sums of a block that are added up at once; more do not stand in registers beside the
   // totals.
   static constexpr int kSums = 8;
