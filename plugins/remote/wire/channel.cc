@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t kBuffer = 64 << 10;
 // A message begins with the size of its header (u32) and that of its arrays (u64).
 constexpr std::size_t kPrefix = 12;
+// The bytes of a payload that are made room for before any of them has come.
+constexpr std::uint64_t kFirstRoom = 16 << 20;
 // A part in Python decides in less time than this, and being woken takes as long. So a short wait
 // is spent awake, and others who have work on this core are let in meanwhile.
 constexpr std::chrono::microseconds kAwake(50);
@@ -138,8 +140,13 @@ Message Channel::receive(double seconds) {
   fill(reinterpret_cast<std::byte*>(header.data()), header_size, deadline);
   Message message;
   message.header = unpacked(header);
-  message.payload.resize(payload_size);
-  fill(message.payload.data(), payload_size, deadline);
+  // Memory is taken as the payload comes: announcing a gigabyte costs this side none.
+  std::uint64_t room = kFirstRoom;
+  for (std::uint64_t come = 0; come < payload_size; room *= 2) {
+    message.payload.resize(std::min(payload_size, come + room));
+    fill(message.payload.data() + come, message.payload.size() - come, deadline);
+    come = message.payload.size();
+  }
   return message;
 }
 
