@@ -101,14 +101,15 @@ void multiply(const PackedView& linear, const QuantisedRows& x, float* y, std::i
               std::int64_t end) {
   constexpr int kRows = Products::kRows;
   static constexpr auto kFew = few<Products>(std::make_integer_sequence<int, kRows>());
-  const std::int64_t rows = x.rows(), groups = (rows + kRows - 1) / kRows;
+  const std::int64_t rows = x.rows(), groups = (rows + kRows - 1) / kRows, fewest = rows / groups,
+                     larger = rows % groups;
   const bool q8 = linear.layout == Layout::q8;
   for (std::int64_t panel = begin; panel < end;) {
-    const std::int64_t wanted = kFew[(rows + groups - 1) / groups - 1].panels,
+    const std::int64_t wanted = kFew[fewest + (larger > 0) - 1].panels,
                        panels = panel + wanted <= end ? wanted : 1;
     const char* const from = static_cast<const char*>(linear.panels) + panel * linear.stride;
-    for (std::int64_t group = 0; group < groups; ++group) {
-      const std::int64_t row = rows * group / groups, many = rows * (group + 1) / groups - row;
+    for (std::int64_t group = 0, row = 0; group < groups; ++group) {
+      const std::int64_t many = fewest + (group < larger);
       const Job job{.blocks = x.blocks(),
                     .rows = rows,
                     .stride = linear.stride,
@@ -126,6 +127,7 @@ void multiply(const PackedView& linear, const QuantisedRows& x, float* y, std::i
         (q8 ? own.eight : own.four)(job);
       else
         (q8 ? own.eight_alone : own.four_alone)(job);
+      row += many;
     }
     panel += panels;
   }
