@@ -14,11 +14,16 @@ namespace {
 // A block whose largest magnitude is smaller counts as zeros, because its inverse may overflow.
 constexpr float kSmallest = 1e-30f;
 
-// Rounds blocks of 32 numbers that stand one behind the other. What is rounded of the next block
-// stands `step` blocks behind.
+// Returns the smallest power of two that is at least so much.
+DRAFTLAB_INLINE float at_least(float size) {
+  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(size) + 0x7fffffu) & 0x7f800000u);
+}
+
+// Rounds blocks of 32 numbers that stand one behind the other, with scales of any size or of powers
+// of two. What is rounded of the next block stands `step` blocks behind.
 DRAFTLAB_WIDEST void round_blocks(const float* x, std::int64_t blocks, std::int64_t step,
-                                  std::int32_t offset, std::int8_t* numbers, float* scales,
-                                  std::int32_t* excess) {
+                                  std::int32_t offset, bool powers, std::int8_t* numbers,
+                                  float* scales, std::int32_t* excess) {
   for (std::int64_t b = 0; b < blocks; ++b) {
     // The bits of the largest magnitude; those of what is not finite are larger than others.
     std::uint32_t bits = 0;
@@ -28,8 +33,13 @@ DRAFTLAB_WIDEST void round_blocks(const float* x, std::int64_t blocks, std::int6
     }
     const auto most = std::bit_cast<float>(bits);
     const bool finite = bits < 0x7f800000u;
-    const float inverse = finite && most > kSmallest ? 127 / most : 0;
-    *scales = finite ? most / 127 : std::numeric_limits<float>::quiet_NaN();
+    float scale = most / 127, inverse = 127 / most;
+    if (powers) {
+      scale = at_least(scale);
+      inverse = 1 / scale;
+    }
+    *scales = finite ? scale : std::numeric_limits<float>::quiet_NaN();
+    if (!finite || most <= kSmallest) inverse = 0;
     std::int32_t sum = 0;
     for (std::int64_t i = 0; i < kQuantisedBlock; ++i) {
       const auto number = finite ? static_cast<std::int32_t>(__builtin_rintf(x[i] * inverse)) : 0;
@@ -106,6 +116,7 @@ void QuantisedRows::resize(Layout layout, std::int64_t rows, std::int64_t in) {
   in_ = in;
   blocks_ = quantised_blocks(in);
   offset_ = layout == Layout::q8 ? 128 : 8;
+  powers_ = layout == Layout::q4;
   numbers_.resize(rows * blocks_ * kQuantisedBlock);
   scales_.resize(rows * blocks_);
   excess_.resize(rows * blocks_);
@@ -116,7 +127,7 @@ void QuantisedRows::round(const float* x, std::int64_t begin, std::int64_t end) 
   for (std::int64_t row = begin; row < end; ++row) {
     const auto blocks = [&](const float* from, std::int64_t first, std::int64_t count) {
       const std::int64_t at = first * rows_ + row;
-      round_blocks(from, count, rows_, offset_,
+      round_blocks(from, count, rows_, offset_, powers_,
                    reinterpret_cast<std::int8_t*>(numbers_.data()) + at * kQuantisedBlock,
                    scales_.data() + at, excess_.data() + at);
     };

@@ -37,7 +37,8 @@ void unpack_output(Layout layout, const char* panel, std::int64_t output, std::i
 
 // The rows of x as the products read them: whole numbers of eight bits, and for each block a scale
 // and an excess. Weights are multiplied as numbers that are not negative, 128 (q8) or 8 (q4) too
-// large; the excess, added to a block's sum, takes that away again.
+// large; the excess, added to a block's sum, takes that away again. In q4 scales are powers of two:
+// processors multiply by them for less, and what it costs is small beside the rounded weights.
 class QuantisedRows {
  public:
   // Makes room. What was there is lost.
@@ -56,6 +57,7 @@ class QuantisedRows {
  private:
   std::int64_t rows_ = 0, in_ = 0, blocks_ = 0;
   std::int32_t offset_ = 0;
+  bool powers_ = false;
   std::vector<char> numbers_;
   std::vector<float> scales_;
   std::vector<std::int32_t> excess_;

@@ -58,7 +58,7 @@ struct Products {
     for (int p = 0; p < P; ++p) {
       const __m512 bias = job.bias ? _mm512_loadu_ps(job.bias + 16 * p) : _mm512_setzero_ps();
       for (int m = 0; m < M; ++m) {
-        __builtin_prefetch(job.y + m * job.width + 16 * p, 1);
+        if constexpr (M > 1) __builtin_prefetch(job.y + m * job.width + 16 * p, 1);
         totals[m][p] = bias;
       }
     }
@@ -73,9 +73,18 @@ struct Products {
     }
   }
 
+  // Returns what the sums of a block are multiplied by. Scaling by a power of two takes no place
+  // among the products.
+  template <bool kPowers>
+  static __m512 factor(__m512 weight_scales, float scale) {
+    const __m512 all = _mm512_set1_ps(scale);
+    if constexpr (kPowers) return _mm512_scalef_ps(weight_scales, _mm512_getexp_ps(all));
+    return _mm512_mul_ps(weight_scales, all);
+  }
+
   // Adds a block to the totals, some rows at a time: begins their sums, adds to them what `add`
   // does from row First on, and adds them up.
-  template <int First, int M, int P, class Add>
+  template <bool kPowers, int First = 0, int M, int P, class Add>
   static void one_block(const Job& job, std::int64_t b, __m512 (&totals)[M][P], const Add& add) {
     constexpr int kSome = std::min(M - First, kSums / P);
     __m512i sums[kSome][P];
@@ -86,13 +95,13 @@ struct Products {
     for (int p = 0; p < P; ++p) {
       const __m512 weight_scales = half_scales(job.weight_scales + p * job.stride + 32 * b);
       for (int m = 0; m < kSome; ++m) {
-        const __m512 factor =
-            _mm512_mul_ps(weight_scales, _mm512_set1_ps(job.scales[b * job.rows + First + m]));
         __m512& total = totals[First + m][p];
-        total = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[m][p]), factor, total);
+        total = _mm512_fmadd_ps(
+            _mm512_cvtepi32_ps(sums[m][p]),
+            factor<kPowers>(weight_scales, job.scales[b * job.rows + First + m]), total);
       }
     }
-    if constexpr (First + kSome < M) one_block<First + kSome>(job, b, totals, add);
+    if constexpr (First + kSome < M) one_block<kPowers, First + kSome>(job, b, totals, add);
   }
 
   template <int M, int P>
@@ -103,7 +112,7 @@ struct Products {
     begin(job, totals);
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       prefetch<512, P>(job, b);
-      one_block<0>(job, b, totals, [&]<int N>(__m512i(&sums)[N][P], int first) {
+      one_block<false>(job, b, totals, [&]<int N>(__m512i(&sums)[N][P], int first) {
         const char* const w = job.weights + 512 * b;
         const char* const x = job.x + 32 * (b * job.rows + first);
         for (int c = 0; c < 8; ++c) {
@@ -129,7 +138,7 @@ struct Products {
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       prefetch<256, P>(job, b);
       if constexpr (M >= 4) approach<P>(job, b);
-      one_block<0>(job, b, totals, [&]<int N>(__m512i(&sums)[N][P], int first) {
+      one_block<true>(job, b, totals, [&]<int N>(__m512i(&sums)[N][P], int first) {
         const char* const w = job.weights + 256 * b;
         const char* const x = job.x + 32 * (b * job.rows + first);
         for (int c = 0; c < 8; ++c) {

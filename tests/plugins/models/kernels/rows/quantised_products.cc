@@ -106,12 +106,14 @@ DOCTEST_TEST_CASE("quantised products: every kernel is exact, the same, and know
 
 DOCTEST_TEST_CASE("quantised products: a row of the largest numbers overflows nothing") {
   constexpr std::int64_t kIn = 64, kRows = 5;
-  const std::vector<float> weights(16 * kIn, -1.0f), x(kRows * kIn, -3.0f);
+  // The rows' scale is 1/64 in both layouts, and their numbers are -127.
+  constexpr float kEach = -127.0f / 64;
+  const std::vector<float> weights(16 * kIn, -1.0f), x(kRows * kIn, kEach);
   for (const Layout layout : {Layout::q8, Layout::q4}) {
     const Packed linear = packed(layout, weights, kIn, 16, false);
     for (const QuantisedKernel& kernel : quantised_kernels())
       for (const float y : product(kernel, linear, x, kRows))
-        DOCTEST_CHECK(y == doctest::Approx(3.0 * kIn).epsilon(1e-3));
+        DOCTEST_CHECK(y == doctest::Approx(-kEach * kIn).epsilon(1e-3));
   }
 }
 
