@@ -69,9 +69,6 @@ const std::vector<FreeSection>& free_sections() {
        "      The arms of [arm.NAME] sections, in turn.\n"
        "  baseline = KEY=VALUE ...\n"
        "      The cell that the others are compared with.\n"},
-      {"reference",
-       "  KEY = VALUE\n      Overrides that make the decoder that `draftlab certify` compares "
-       "with.\n"},
       {"arm.NAME",
        "  label = TEXT\n      What tables and figures call the arm.\n  KEY = VALUE\n      "
        "Overrides that make the arm; `sweep.arm` takes arms in turn.\n"},

@@ -3,6 +3,7 @@
 #include "analysis/report/report_options.h"
 #include "core/config/plugin.h"
 #include "experiments/certify/certify_options.h"
+#include "experiments/certify/reference_options.h"
 #include "experiments/distill/distill_options.h"
 #include "experiments/sweep/slurm_options.h"
 
@@ -10,6 +11,7 @@ namespace draftlab {
 
 void register_sections(Registries& registries) {
   registries.sections.add<CertifyOptions>("certify");
+  registries.sections.add<ReferenceOptions>("reference");
   registries.sections.add<DistillOptions>("distill");
   registries.sections.add<ReportOptions>("report");
   // Where cells are computed does not belong into a trace.

@@ -24,8 +24,6 @@ task = positions
 [sweep]
 drafter = self, ngram
 baseline = drafter=stepwise
-[reference]
-drafter = stepwise
 INI
 cat > "$folder/bad.ini" <<INI
 model = tabel
@@ -91,8 +89,9 @@ printf 'model table\n' > "$folder/line.ini"
 expect 78 "line.ini:1: 'model table' is neither [section], key = value nor # comment" check \
   "$folder/line.ini"
 [ "$(printf '%s\n' "$said" | wc -l)" -eq 1 ] || { echo "check also said: $said"; failed=1; }
-sed "/reference/,\$d" "$folder/good.ini" > "$folder/alone.ini"
-expect 78 "alone.ini names no reference; write [reference]" certify "$folder/alone.ini"
+expect 78 "reference.verifier = chain would let the reference share a part" certify \
+  "$folder/good.ini" --reference.verifier chain
+expect 78 "unknown key 'reference.verifier'" check "$folder/good.ini" --reference.verifier chain
 expect 64 "needs a value" check "$folder/good.ini" --decode.top_k
 expect 65 "does not exist" check "$folder/none.ini"
 expect 78 "does not exist" list --plugin "$folder/none.so"

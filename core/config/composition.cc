@@ -203,14 +203,14 @@ class Composer {
     known.insert(known.end(), kSections.begin(), kSections.end());
     for (const Section& section : registries_.sections.all()) known.push_back(section.name);
     for (const std::string& role : kModelRoles) known.push_back("model." + role);
-    known.insert(known.end(), {"sweep", "reference", "include"});
+    known.insert(known.end(), {"sweep", "include"});
     for (const Config::Entry* const at : config_.entries()) {
       const Config::Entry& entry = *at;
       const std::string& key = entry.key;
       const std::size_t first = key.find('.'), last = key.rfind('.');
       const std::string head = key.substr(0, first),
                         section = key.substr(0, last == std::string::npos ? 0 : last);
-      if (seen_.count(key) || key == "estimator" || head == "reference") continue;
+      if (seen_.count(key) || key == "estimator") continue;
       if (head == "sweep") {
         if (!swept_)
           faults_.add("{}: [sweep] has several arms, and one is wanted here", entry.where);

@@ -48,17 +48,13 @@ struct Composition : Arm {
 // The hash of an effective config, 12 hex digits.
 std::string id_of(const std::string& effective);
 
-// Resolves a config without [sweep]; its [reference] is ignored. Everything wrong with it is added
-// to `faults`: unknown sections, keys and plugins with file, line and suggestion; values out of
-// range; a part whose questions the model cannot answer, in one sentence naming both sides.
-// Sections of plugins that are not chosen are validated too; `warnings` says that they have no
-// effect here (without_effect() says so for a sweep, where they have none in any cell).
+// Resolves a config without [sweep]. Everything wrong with it is added to `faults`: unknown
+// sections, keys and plugins with file, line and suggestion; values out of range; a part whose
+// questions the model cannot answer, in one sentence naming both sides. Sections of plugins that
+// are not chosen are validated too; `warnings` says that they have no effect here (without_effect()
+// says so for a sweep, where they have none in any cell).
 Composition compose(const Config& config, const Registries& registries, Faults& faults,
                     std::vector<std::string>* warnings = nullptr);
-
-// Returns the reference of a losslessness claim: the config with its [reference] overrides applied.
-// Throws ConfigError where there are none.
-Config reference_of(const Config& config);
 
 // One cell of a sweep: a config without [sweep], and the axis values that distinguish it
 // ("drafter=self decode.draft_length=5").
@@ -74,11 +70,10 @@ struct Cell {
 // of equal length; `baseline = key=value ...` names the cell that others are compared with, which
 // is returned first. Cells whose effective configs are equal collapse into one. An axis whose key
 // was given on the command line is dropped. A config without [sweep] is one cell with an empty
-// label. Every cell, and its reference where it has one, has been composed: what is wrong with any
-// of them is in `faults`.
+// label. Every cell has been composed: what is wrong with any of them is in `faults`.
 std::vector<Cell> expand(const Config& config, const Registries& registries, Faults& faults);
 
-// Names the sections that have no effect in any cell nor in its reference, in one sentence each.
+// Names the sections that have no effect in any cell, in one sentence each.
 std::vector<std::string> without_effect(const std::vector<Cell>& cells,
                                         const Registries& registries);
 

@@ -167,11 +167,10 @@ class Cells {
   std::string identity(const std::string& effective, const Config& config) const {
     if (!claims_) return id_of(effective);
     std::string text = effective;
-    for (const Config::Entry* entry : config.section("certify"))
-      text += entry->key + "=" + entry->value + "\n";
-    if (config.section("reference").empty()) return text;
-    Faults told_already;
-    return text + compose(reference_of(config), registries_, told_already).effective;
+    for (const char* const section : {"certify", "reference"})
+      for (const Config::Entry* entry : config.section(section))
+        text += entry->key + "=" + entry->value + "\n";
+    return text;
   }
 
   // One fault is told once, however many cells have it.
@@ -184,11 +183,6 @@ class Cells {
     Faults found;
     Composition arm = compose(config, registries_, found);
     tell(found);
-    if (!config.section("reference").empty()) {
-      Faults of_reference;
-      compose(reference_of(config), registries_, of_reference);
-      tell(of_reference);
-    }
     return arm;
   }
 

@@ -21,6 +21,12 @@ constexpr bool is_quantised(Precision precision) {
   return precision == Precision::q8 || precision == Precision::q4;
 }
 
+// The unit roundoff of sums and activations: 2^-24 in f32, and 2^-8 where rows are rounded to bf16
+// or to eight bits on the way.
+constexpr double unit_roundoff(Precision precision) {
+  return precision == Precision::f32 ? 0x1p-24 : 0x1p-8;
+}
+
 struct Machine {
   Device device = Device::cpu;
   Precision dtype = Precision::f32;

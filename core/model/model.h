@@ -97,6 +97,9 @@ struct ModelFacts {
   // The view of the questions that parts ask about vector tokens: causal for chains, bidirectional
   // for branches.
   View view = View::causal;
+  // The unit roundoff of the arithmetic that answers come from (unit_roundoff()). 0 says that a
+  // question which is asked again has the same answer to the last bit, however it is batched.
+  double rounding = 0;
 };
 
 class Model {

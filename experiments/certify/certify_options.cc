@@ -5,8 +5,14 @@
 namespace draftlab {
 
 void CertifyOptions::declare(OptionSet& set) {
-  set.add("expect", &expect).help("What the config claims; exit status 1 when it does not hold.");
-  set.add("tolerance", &tolerance).in(0, 1).help("Total variation up to which 'lossless' holds.");
+  set.add("expect", &expect)
+      .help(
+          "What the config claims: the target's own law, the law of [reference], or neither; exit "
+          "status "
+          "1 when it does not hold.");
+  set.add("tolerance", &tolerance)
+      .in(0, 1)
+      .help("Total variation up to which 'lossless' and 'equal' hold.");
   set.add("visible", &visible).in(0, 1).help("Total variation above which 'lossy' holds.");
   set.add("most_outcomes", &most_outcomes)
       .in(1, 1e12)

@@ -11,8 +11,10 @@ namespace draftlab {
 
 class OptionSet;
 
-enum class Claim { lossless, lossy };
-constexpr std::array<std::string_view, 2> words(Claim) { return {"lossless", "lossy"}; }
+// What is claimed of a decoder's texts: that their law is the target's own (lossless); that it is
+// another law which [reference] names (equal); or that it is visibly not the reference's (lossy).
+enum class Claim { lossless, equal, lossy };
+constexpr std::array<std::string_view, 3> words(Claim) { return {"lossless", "equal", "lossy"}; }
 
 // The condition of a vector token's law: all tokens before it, or what was committed before its
 // step.
@@ -21,7 +23,8 @@ constexpr std::array<std::string_view, 2> words(Given) { return {"tokens", "step
 
 struct CertifyOptions {
   Claim expect = Claim::lossless;
-  // The total variation up to which "lossless" holds, and the one above which "lossy" holds.
+  // The total variation up to which "lossless" and "equal" hold, and the one above which "lossy"
+  // holds.
   double tolerance = 1e-12;
   double visible = 1e-3;
   // The most outcomes that are walked, which takes about a minute.

@@ -22,6 +22,8 @@ constexpr std::uint64_t kOneIn = 64;
 struct State {
   // The choices of one decode that leads here; they are replayed to continue it.
   std::vector<int> choices;
+  // Decoder::state() as that decode reached it.
+  std::string reached;
   double probability = 0;
   std::int64_t worst_nfe = 0;
   bool dust = true;  // Whether only decodes below kDust lead here.
@@ -57,7 +59,7 @@ Outcomes enumerate(const Composition& composition, const Models& models, const P
                    const std::function<void(std::int64_t)>& progress) {
   Outcomes outcomes;
   std::map<std::string, State> states;
-  states[""] = {.choices = {}, .probability = 1, .worst_nfe = 0, .dust = false};
+  states[""] = {.choices = {}, .reached = {}, .probability = 1, .worst_nfe = 0, .dust = false};
   for (int step = 0; !states.empty(); ++step) {
     std::map<std::string, State> reached;
     for (const auto& [key, state] : states) {
@@ -66,6 +68,11 @@ Outcomes enumerate(const Composition& composition, const Models& models, const P
         chance.begin();
         Decoder decoder(composition, models, prompt, kSequence, chance);
         for (int replayed = 0; replayed < step; ++replayed) drive(models, decoder, decoder.step());
+        if (step > 0 && decoder.state() != state.reached)
+          throw Fault(
+              "a decode that was repeated with the same random numbers came to another state after "
+              "step {}; some part draws numbers of its own, or keeps what its state() does not tell",
+              step);
         const std::int64_t before = decoder.nfe();
         drive(models, decoder, decoder.step());
 
@@ -85,10 +92,12 @@ Outcomes enumerate(const Composition& composition, const Models& models, const P
           continue;
         }
         const auto masked = [&](std::int32_t at) { return decoder.canvas().masked(at); };
+        std::string now = decoder.state();
         const auto [found, fresh] = reached.try_emplace(
-            merge ? decoder.state() + "|" + chance.known(masked) : std::to_string(outcomes.walked));
+            merge ? now + "|" + chance.known(masked) : std::to_string(outcomes.walked));
         if (fresh) {
           found->second.choices = chance.choices();
+          found->second.reached = std::move(now);
         } else if (++outcomes.merged <= kFirstPairs ||
                    stable_hash(std::to_string(outcomes.merged)) % kOneIn == 0) {
           run_on(composition, models, prompt,
@@ -133,14 +142,14 @@ double estimated_outcomes(const Composition& composition, const Models& models,
   return sum / kProbes;
 }
 
-double total_variation(const Outcomes& a, const Outcomes& b) {
+double total_variation(const TextLaw& a, const TextLaw& b) {
   double sum = 0;
-  for (const auto& [text, probability] : a.probability) {
-    const auto other = b.probability.find(text);
-    sum += std::abs(probability - (other == b.probability.end() ? 0 : other->second));
+  for (const auto& [text, probability] : a) {
+    const auto other = b.find(text);
+    sum += std::abs(probability - (other == b.end() ? 0 : other->second));
   }
-  for (const auto& [text, probability] : b.probability)
-    if (!a.probability.contains(text)) sum += probability;
+  for (const auto& [text, probability] : b)
+    if (!a.contains(text)) sum += probability;
   return sum / 2;
 }
 

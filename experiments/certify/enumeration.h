@@ -12,10 +12,13 @@
 
 namespace draftlab {
 
+// The probability of each finished text.
+using TextLaw = std::map<std::vector<Token>, double>;
+
 // What a decoder does to one prompt, exactly.
 struct Outcomes {
   // The probability of each finished canvas.
-  std::map<std::vector<Token>, double> probability;
+  TextLaw probability;
   // The expected function evaluations of the target.
   double expected_nfe = 0;
   // The expected number of tokens of the first step.
@@ -50,6 +53,6 @@ double estimated_outcomes(const Composition& composition, const Models& models,
                           const Prompt& prompt, bool merge);
 
 // Returns half the sum of absolute differences.
-double total_variation(const Outcomes& a, const Outcomes& b);
+double total_variation(const TextLaw& a, const TextLaw& b);
 
 }  // namespace draftlab

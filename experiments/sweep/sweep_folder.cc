@@ -82,10 +82,8 @@ std::string to_text(const Config& config) {
     const std::string& key = entry->key;
     const bool swept = key.starts_with("sweep.");
     if (swept && is_fixed(config, key.substr(6))) continue;
-    const bool referred = key.rfind("reference.", 0) == 0;
     const std::size_t arm = key.starts_with("arm.") ? key.find('.', 4) : std::string::npos;
     const std::size_t dot = swept                      ? 5
-                            : referred                 ? 9
                             : arm != std::string::npos ? arm
                                                        : key.rfind('.');
     const std::string section = dot == std::string::npos ? "" : key.substr(0, dot),

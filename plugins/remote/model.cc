@@ -64,6 +64,7 @@ void RemoteModel::connect() {
         its.checkpoint = from.at("checkpoint");
         its.digest = from.at("digest");
         its.parameters = from.at("parameters");
+        its.rounding = unit_roundoff(Precision::f32);  // Logits cross the wire in single precision.
         return its;
       });
   if (facts.vocabulary < 2) remote_->refuse("has a vocabulary of fewer than two tokens");

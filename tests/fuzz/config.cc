@@ -13,7 +13,7 @@ const std::string kWhole =
     "self\nmodel.draft = table\nestimator = none\n"
     "[decode]\ntemperature = 0.7\ntop_k = 3\n[router.hysteresis]\non = 1\n[run]\nseed = 1\ndtype = "
     "f32\n[certify]\nmerge = true\n"
-    "[reference]\ndrafter = stepwise\n[sweep]\ndrafter = self, ngram\ndecode.draft_length = 2, "
+    "[reference]\nlaw = denoising\n[sweep]\ndrafter = self, ngram\ndecode.draft_length = 2, "
     "3\nzip = drafter, decode.draft_length\n"
     "baseline = drafter=stepwise\n";
 

@@ -185,9 +185,6 @@ OWN_RANDOMNESS = [
 def test_randomness_of_its_own_is_found_when_it_is_certified(program, kind, config, text):
     program.write("bad.py", text)
     small = config.replace("length = 7", "length = 4").replace("[run]\nsamples = 60", "")
-    small += "[reference]\ndrafter = stepwise\nrouter = always\n"
-    if kind == "router":
-        small += "decode.block_size = 1\n"
     path = program.write("a.ini", small)
     fault = program.fails(70, "certify", path, "--plugin", "bad.py", f"--{kind}", "bad")
     assert f"{kind} 'bad' (bad.py)" in fault and "was called twice" in fault
@@ -200,7 +197,7 @@ def test_a_decision_that_changes_the_part_is_found_when_it_is_certified(program)
         "    def observe(self, canvas, route, verdict):\n        pass\n"
     )
     program.write("bad.py", text)
-    config = BLOCKS.replace("[run]\nsamples = 60", "") + "[reference]\ndecode.block_size = 1\n"
+    config = BLOCKS.replace("[run]\nsamples = 60", "")
     path = program.write("a.ini", config)
     fault = program.fails(70, "certify", path, "--plugin", "bad.py", "--router", "bad")
     assert "decide changed what the part keeps" in fault

@@ -41,7 +41,7 @@ class Autoregressive final : public Model {
           "model.autoregressive.exit_layers = {} must be fewer than the checkpoint's {} layers",
           options_.exit_layers, config_.num_hidden_layers);
     }
-    facts_ = decoder_facts(loaded.net, options_.checkpoint, config_.gpt2() ? 0 : options_.longest);
+    facts_ = decoder_facts(loaded, options_.checkpoint, config_.gpt2() ? 0 : options_.longest);
 
     const std::string base = facts_.digest;
     if (!options_.feature_head.empty()) load_feature_head(loaded);

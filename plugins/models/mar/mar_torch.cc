@@ -59,6 +59,7 @@ class MarModel final : public Model {
     for (const auto& [name, tensor] : net.named_parameters) facts_.parameters += tensor.numel();
     facts_.dimension = static_cast<int>(config_.dimension());
     facts_.reverse_steps = schedule_->steps();
+    facts_.rounding = unit_roundoff(precision);
     facts_.view = config_.causal ? View::causal : View::bidirectional;
   }
 

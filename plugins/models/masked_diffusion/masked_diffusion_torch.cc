@@ -43,7 +43,7 @@ class MaskedDiffusion final : public Model {
     if (rules_.mask < 0)
       throw DataError("{}/config.json: has no 'mask_token_id'", options_.checkpoint);
 
-    facts_ = decoder_facts(loaded.net, options_.checkpoint, options_.longest);
+    facts_ = decoder_facts(loaded, options_.checkpoint, options_.longest);
     rows_.emplace(std::move(loaded.net), loaded.precision, PredictionHeads{}, loaded.device);
     scratch_.emplace(config_);
   }

@@ -19,9 +19,9 @@ LoadedDecoder load_decoder(const std::string& checkpoint, ModelDtype dtype,
   return {device, precision, Transformer::load(checkpoint, std::nullopt)};
 }
 
-ModelFacts decoder_facts(const Transformer& net, const std::string& checkpoint,
+ModelFacts decoder_facts(const LoadedDecoder& loaded, const std::string& checkpoint,
                          std::int64_t longest) {
-  const TransformerConfig& config = net.config;
+  const TransformerConfig& config = loaded.net.config;
   ModelFacts facts;
   facts.vocabulary = static_cast<int>(config.vocab_size);
   facts.longest = static_cast<int>(longest > 0 ? longest : config.max_position_embeddings);
@@ -31,7 +31,8 @@ ModelFacts decoder_facts(const Transformer& net, const std::string& checkpoint,
   facts.family = config.model_type;
   facts.checkpoint = checkpoint;
   facts.digest = weights_digest(checkpoint);
-  for (const auto& [name, tensor] : net.named_parameters()) facts.parameters += tensor.numel();
+  facts.rounding = unit_roundoff(loaded.precision);
+  for (const auto& [name, tensor] : loaded.net.named_parameters()) facts.parameters += tensor.numel();
   return facts;
 }
 

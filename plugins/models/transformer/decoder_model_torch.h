@@ -23,7 +23,7 @@ LoadedDecoder load_decoder(const std::string& checkpoint, ModelDtype dtype, cons
 
 // Returns the facts of a network. `longest` is the option of that name; where it is 0, the network
 // says itself how many positions it has.
-ModelFacts decoder_facts(const Transformer& net, const std::string& checkpoint,
+ModelFacts decoder_facts(const LoadedDecoder& loaded, const std::string& checkpoint,
                          std::int64_t longest);
 
 // Throws ConfigError where the canvas is too long for the model, which `who` names, or holds a

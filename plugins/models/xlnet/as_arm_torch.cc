@@ -159,6 +159,7 @@ class AsArm final : public Model {
     facts_.longest = kLongest;
     facts_.mask = static_cast<Token>(config.mask_token_id);
     facts_.family = "xlnet";
+    facts_.rounding = unit_roundoff(precision);
     for (const auto& [name, tensor] : net_->named_parameters()) facts_.parameters += tensor.numel();
     if (!options_.incremental) return;
     rows_.emplace(std::move(*net_), precision);

@@ -367,21 +367,7 @@ TEST_CASE("what the command line fixes is not swept") {
   CHECK(cells[0].config.find("decode.draft_length")->value == "7");
 }
 
-TEST_CASE("a reference is the config with its overrides") {
-  const Config config = parsed(kSmall +
-                               "drafter = self\n[certify]\nexpect = lossy\n[reference]\ndrafter = "
-                               "stepwise\ndecode.top_k = 1\n");
-  const Config reference = reference_of(config);
-  CHECK(reference.find("drafter")->value == "stepwise");
-  CHECK(reference.find("decode.top_k")->value == "1");
-  CHECK(reference.section("reference").empty());
-  CHECK(reference.section("certify").empty());
-  CHECK_THROWS_AS(reference_of(parsed(kSmall)), ConfigError);
-  CHECK(sweep_faults(kSmall + "[reference]\ndrafter = stepwize\n") ==
-        std::vector<std::string>{"a.ini:4: unknown drafter 'stepwize'; did you mean 'stepwise'?"});
-}
-
-TEST_CASE("a section has an effect when any cell or reference uses it") {
+TEST_CASE("a section has an effect when any cell uses it") {
   Faults faults;
   const auto unused = [&](const std::string& text) {
     return without_effect(expand(parsed(text), registries(), faults), registries()).size();
@@ -390,7 +376,7 @@ TEST_CASE("a section has an effect when any cell or reference uses it") {
   CHECK(unused(kSmall + options) == 2);
   CHECK(unused(kSmall + options + "[sweep]\nrouter = always, hysteresis\n") == 1);
   CHECK(unused(kSmall + options +
-               "[sweep]\nrouter = always, hysteresis\n[reference]\ndrafter = ngram\n") == 0);
+               "[sweep]\nrouter = always, hysteresis\ndrafter = self, ngram\n") == 0);
 }
 
 const std::string kArms =
@@ -510,9 +496,9 @@ TEST_CASE("the command line beats arms, and chooses one") {
 
 TEST_CASE("cells that differ in their claim alone are one decoder and several claims") {
   const std::string text = kSmall +
-                           "[arm.a]\nreference.drafter = stepwise\ncertify.worst_nfe = 3\n"
-                           "[arm.b]\nreference.drafter = ngram\ncertify.expect = lossy\n"
-                           "[arm.c]\nreference.drafter = ngram\n[sweep]\narm = a, b, c\n";
+                           "[arm.a]\ncertify.worst_nfe = 3\n"
+                           "[arm.b]\nreference.law = denoising\ncertify.expect = lossy\n"
+                           "[arm.c]\nreference.law = denoising\n[sweep]\narm = a, b, c\n";
   struct Claim {
     std::string expect = "lossless";
     std::int64_t worst_nfe = 0;
@@ -522,14 +508,19 @@ TEST_CASE("cells that differ in their claim alone are one decoder and several cl
     }
   };
   Registries all = registries();
+  struct Law {
+    std::string law = "sequential";
+    void declare(OptionSet& set) { set.add("law", &law).help("The law that texts should have."); }
+  };
   all.sections.add<Claim>("certify");
+  all.sections.add<Law>("reference");
   Faults faults;
   CHECK(expand(parsed(text), all, faults).size() == 1);
   const std::vector<Cell> claims = expand_claims(parsed(text), all, faults);
   CHECK(faults.empty());
   REQUIRE(claims.size() == 3);
   CHECK(claims[0].id == claims[1].id);
-  CHECK(reference_of(claims[1].config).find("drafter")->value == "ngram");
+  CHECK(claims[1].config.find("reference.law")->value == "denoising");
   CHECK(claims[0].config.find("certify.worst_nfe")->value == "3");
   CHECK(expand_claims(parsed(text + "run.threads = 1\n"), all, faults).empty());
 }

@@ -1,0 +1,145 @@
+#include "experiments/certify/repeated_answers.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "core/base/error.h"
+
+namespace draftlab {
+namespace {
+
+// A forward adds up some thousands of products; their roundings are this many units at most, for
+// they cancel like a random walk.
+constexpr double kUnits = 1024;
+
+double total_variation(const Distribution& a, const Distribution& b) {
+  return (a.probabilities() - b.probabilities()).abs().sum() / 2;
+}
+
+class Steady final : public Model {
+ public:
+  Steady(std::shared_ptr<Model> model, std::shared_ptr<Arithmetic> arithmetic)
+      : model_(std::move(model)), facts_(model_->facts()), arithmetic_(std::move(arithmetic)) {}
+
+  void load(const Machine&) override {}
+  // The facts are read once, so that a model cannot change them for the reference.
+  ModelFacts facts() const override { return facts_; }
+  std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks& blocks) override {
+    return std::make_unique<Wrapped>(canvas, blocks, model_->open(canvas, blocks));
+  }
+  std::optional<Question> due(const Sequence& sequence) const override {
+    return model_->due(*static_cast<const Wrapped&>(sequence).inner);
+  }
+  bool rows_are_independent() const override { return model_->rows_are_independent(); }
+  bool mixes() const override { return model_->mixes(); }
+
+ private:
+  struct Wrapped final : Sequence {
+    Wrapped(const Canvas& its, const Blocks& cut, std::unique_ptr<Sequence> wrapped)
+        : Sequence(its), blocks(cut), inner(std::move(wrapped)) {}
+    // What an answer may depend on besides the tokens and the question.
+    std::string circumstances() const {
+      return "blocks of " + std::to_string(blocks.size) + " from " + std::to_string(blocks.origin) +
+             " in parts of " + std::to_string(blocks.part) + ", " + state();
+    }
+    std::string state() const override { return inner->state(); }
+    int horizon() const override { return inner->horizon(); }
+    const Blocks blocks;
+    std::unique_ptr<Sequence> inner;
+  };
+
+  void evaluate(std::span<Pending> batch) override {
+    std::vector<Answer> answers(batch.size());
+    std::vector<Pending> asked;
+    std::vector<std::string> states;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      auto& sequence = static_cast<Wrapped&>(*batch[i].sequence);
+      states.push_back(sequence.circumstances());
+      asked.push_back({sequence.inner.get(), batch[i].question, &answers[i]});
+    }
+    model_->answer(asked);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      batch[i].rows = asked[i].rows;
+      batch[i].positions = asked[i].positions;
+      level(batch[i], answers[i], states[i]);
+    }
+  }
+
+  void level(Pending& pending, Answer& answer, const std::string& state) {
+    const Question& question = *pending.question;
+    const std::string asked =
+        std::string(name(question.kind)) + " " + std::string(name(question.view)) + " " + state;
+    for (const Ask& ask : question.asks)
+      for (const std::int32_t position : ask.positions) {
+        const Distribution* const law = answer.find(ask.node, position);
+        if (!law) continue;
+        const std::string seen = what_is_seen(pending, ask.node, position);
+        refuse_another(seen + " by " + asked, position, *law);
+        pending.answer->add(ask.node, position, like_before(seen, *law));
+      }
+  }
+
+  // The tokens that the position may depend on, in the order in which they were or would be
+  // committed. The prompt is the same in all decodes of a certificate.
+  static std::string what_is_seen(const Pending& pending, int node, std::int32_t position) {
+    const Canvas& canvas = pending.sequence->canvas;
+    const Question& question = *pending.question;
+    std::string seen = question.shallow ? "shallow" : "";
+    const auto add = [&](std::int32_t at, Token token) {
+      seen += " " + std::to_string(at) + ":" + std::to_string(token);
+    };
+    for (const std::int32_t at : canvas.order()) add(at, canvas.token(at));
+    std::vector<int> path;
+    for (int at = node; at != kRoot; at = question.nodes[at].parent) path.push_back(at);
+    for (auto at = path.rbegin(); at != path.rend(); ++at)
+      add(question.nodes[*at].position, question.nodes[*at].token);
+    return seen + " of " + std::to_string(position);
+  }
+
+  // Returns the earlier answer that this one repeats, and itself where there is none.
+  Distribution like_before(const std::string& seen, const Distribution& law) {
+    std::vector<Distribution>& answers = answers_[seen];
+    for (const Distribution& before : answers) {
+      const double distance = total_variation(before, law);
+      if (distance > arithmetic_->bound()) continue;
+      arithmetic_->largest = std::max(arithmetic_->largest, distance);
+      return before;
+    }
+    answers.push_back(law);
+    return law;
+  }
+
+  void refuse_another(const std::string& question, std::int32_t position, const Distribution& law) {
+    const auto [found, fresh] = exactly_.try_emplace(question, law);
+    if (fresh) return;
+    const double distance = total_variation(found->second, law);
+    if (distance <= arithmetic_->bound()) return;
+    throw DataError(
+        "the model '{}' answered one question about position {} in two ways that are {:.3g} apart "
+        "in total variation, where its precision explains at most {:.3g}; what it answers must "
+        "depend on what it is asked, and nothing else",
+        facts_.family, position, distance, arithmetic_->bound());
+  }
+
+  std::shared_ptr<Model> model_;
+  const ModelFacts facts_;
+  std::shared_ptr<Arithmetic> arithmetic_;
+  // The different answers to what is seen at a position, and the first answer to each question.
+  std::unordered_map<std::string, std::vector<Distribution>> answers_;
+  std::unordered_map<std::string, Distribution> exactly_;
+};
+
+}  // namespace
+
+double Arithmetic::bound() const { return kUnits * unit; }
+
+SteadyModels steady(const Models& models) {
+  SteadyModels made{.models = {}, .arithmetic = std::make_shared<Arithmetic>()};
+  for (const auto& model : models.models) {
+    made.arithmetic->unit = std::max(made.arithmetic->unit, model->facts().rounding);
+    made.models.models.push_back(std::make_shared<Steady>(model, made.arithmetic));
+  }
+  return made;
+}
+
+}  // namespace draftlab
