@@ -66,7 +66,7 @@ expect 0 "shortcut = true  (bool)" describe drafter.self
 expect 0 "draft_length = 5  (int, in [1, 4096])" describe decode
 expect 0 "answers questions of the form: committed chain" describe as-arm
 expect 0 "baseline = KEY=VALUE" describe sweep
-expect 0 "Overrides that make the decoder" describe reference
+expect 0 "The law of texts: the target" describe reference
 expect 0 "label = TEXT" describe arm
 expect 0 "partition" describe slurm
 expect 64 "did you mean 'drafter.self'" describe drafter.slef
@@ -91,7 +91,7 @@ expect 78 "line.ini:1: 'model table' is neither [section], key = value nor # com
 [ "$(printf '%s\n' "$said" | wc -l)" -eq 1 ] || { echo "check also said: $said"; failed=1; }
 expect 78 "reference.verifier = chain would let the reference share a part" certify \
   "$folder/good.ini" --reference.verifier chain
-expect 78 "unknown key 'reference.verifier'" check "$folder/good.ini" --reference.verifier chain
+expect 78 "[reference] unknown option 'verifier'" check "$folder/good.ini" --reference.verifier chain
 expect 64 "needs a value" check "$folder/good.ini" --decode.top_k
 expect 65 "does not exist" check "$folder/none.ini"
 expect 78 "does not exist" list --plugin "$folder/none.so"

@@ -71,7 +71,8 @@ Outcomes enumerate(const Composition& composition, const Models& models, const P
         if (step > 0 && decoder.state() != state.reached)
           throw Fault(
               "a decode that was repeated with the same random numbers came to another state after "
-              "step {}; some part draws numbers of its own, or keeps what its state() does not tell",
+              "step {}; some part draws numbers of its own, or keeps what its state() does not "
+              "tell",
               step);
         const std::int64_t before = decoder.nfe();
         drive(models, decoder, decoder.step());
@@ -93,8 +94,8 @@ Outcomes enumerate(const Composition& composition, const Models& models, const P
         }
         const auto masked = [&](std::int32_t at) { return decoder.canvas().masked(at); };
         std::string now = decoder.state();
-        const auto [found, fresh] = reached.try_emplace(
-            merge ? now + "|" + chance.known(masked) : std::to_string(outcomes.walked));
+        const auto [found, fresh] = reached.try_emplace(merge ? now + "|" + chance.known(masked)
+                                                              : std::to_string(outcomes.walked));
         if (fresh) {
           found->second.choices = chance.choices();
           found->second.reached = std::move(now);
