@@ -19,8 +19,44 @@ std::string text(const char* format, double number) {
   return buffer;
 }
 
+struct CertifyFlags {
+  bool table = false;
+  void declare(OptionSet& set) {
+    set.add("table", &table).help("Print a table in Markdown, with a row for each config.");
+  }
+};
+
+// What the certificates of one config have in common: a row of the table.
+struct Row {
+  std::string claim;
+  int cells = 0, hold = 0;
+  // The least and the largest total variation, expected evaluations, and the worst case of any.
+  double least = 1, largest = 0, fewest = 1e300, most = 0;
+  std::int64_t worst = 0;
+
+  void add(const std::string& what, bool holds, double variation, double nfe) {
+    claim = what;
+    ++cells;
+    hold += holds;
+    least = std::min(least, variation), largest = std::max(largest, variation);
+    fewest = std::min(fewest, nfe), most = std::max(most, nfe);
+  }
+};
+
+std::string range(const char* format, double least, double most) {
+  const std::string low = text(format, least), high = text(format, most);
+  return low == high ? low : low + " to " + high;
+}
+
+void print(const Row& row, const std::string& path) {
+  std::cout << "| `" << path << "` | " << row.claim << " | " << row.hold << " of " << row.cells
+            << " | " << range("%.2g", row.least, row.largest) << " | "
+            << range("%.3f", row.fewest, row.most) << " | "
+            << (row.worst > 0 ? std::to_string(row.worst) : "") << " |\n";
+}
+
 // Makes the certificate of a decoder of vectors, whose reference is the target itself.
-bool certify_vectors(const Composition& decoder, const std::string& name) {
+bool certify_vectors(const Composition& decoder, const std::string& name, bool table, Row& row) {
   const CertifyOptions& claim = decoder.section<CertifyOptions>();
   const auto began = std::chrono::steady_clock::now();
   Loaded loaded;
@@ -30,6 +66,8 @@ bool certify_vectors(const Composition& decoder, const std::string& name) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   const bool holds =
       certificate.lossless() == (claim.expect != Claim::lossy) && certificate.claims_hold();
+  row.add(std::string(word(claim.expect)) + " | sampled", holds, 0, certificate.nfe);
+  if (table) return holds;
   std::cout << name << ": " << (holds ? "holds" : "DOES NOT HOLD") << " (" << word(claim.expect)
             << ": " << (claim.expect == Claim::lossy ? "some" : "no")
             << " check of the law is beyond its critical value; alpha " << text("%.3g", claim.alpha)
@@ -83,21 +121,30 @@ void print(const Certificate& made, const std::string& name, double seconds) {
 }
 
 // Prints the certificate of one cell. Returns whether its claims hold.
-bool certify_cell(const Cell& cell, const std::string& name, const Registries& registries) {
+bool certify_cell(const Cell& cell, const std::string& name, const Registries& registries,
+                  bool table, Row& row) {
   Faults faults;
   const Composition decoder = compose(cell.config, registries, faults);
   faults.raise();
   const std::vector<Form>& forms = registries.models.find(decoder.models.at("").name)->forms;
-  if (std::count(forms.begin(), forms.end(), Form::reverse)) return certify_vectors(decoder, name);
+  if (std::count(forms.begin(), forms.end(), Form::reverse))
+    return certify_vectors(decoder, name, table, row);
   const auto began = std::chrono::steady_clock::now();
   const Certificate made = certificate_of(decoder, name);
-  print(made, name,
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+  row.add(std::string(word(made.claim.expect)) + " | " + std::string(word(made.law.law)),
+          made.holds(), made.variation, made.outcomes.expected_nfe);
+  row.worst = std::max(row.worst, made.outcomes.worst_nfe);
+  if (!table)
+    print(made, name,
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
   return made.holds();
 }
 
-int certify(const CommandLine& line, const Registries& registries) {
+int certify(const CertifyFlags& flags, const CommandLine& line, const Registries& registries) {
   bool hold = true;
+  if (flags.table)
+    std::cout << "| config | claim | law | hold | total variation | E[NFE] | worst NFE |\n"
+                 "|---|---|---|---|---|---|---|\n";
   for (const std::string& path : line.paths) {
     Faults faults;
     const Config config = Config::read(path, line.overrides, faults);
@@ -105,8 +152,11 @@ int certify(const CommandLine& line, const Registries& registries) {
     refuse_parts(config);
     const std::vector<Cell> cells = expand_claims(config, registries, faults);
     faults.raise();
+    Row row;
     for (const Cell& cell : cells)
-      hold &= certify_cell(cell, cell.label.empty() ? path : path + " " + cell.label, registries);
+      hold &= certify_cell(cell, cell.label.empty() ? path : path + " " + cell.label, registries,
+                           flags.table, row);
+    if (flags.table) print(row, path);
   }
   return hold ? 0 : 1;
 }
@@ -120,7 +170,7 @@ Command certify_command() {
               "the exact output distribution against its reference, expected and worst-case cost",
           .most = kAnyNumber,
           .takes_config = true,
-          .flags = without_flags(certify)};
+          .flags = with_flags(certify)};
 }
 
 }  // namespace draftlab

@@ -161,8 +161,7 @@ class Walk {
  private:
   // Finishes the text, or adds the states that the next step leads to.
   void go_on(const History& history, double probability) {
-    Canvas canvas(prompt_.length, prompt_.given);
-    for (const auto& [position, token] : history) canvas.commit(position, token);
+    const Canvas canvas = canvas_of(history);
     const std::int32_t end = end_of_text(canvas);
     if (end < 0 && !canvas.masked_positions().empty()) {
       if (++reference_.asked > most_)
@@ -184,7 +183,7 @@ class Walk {
   }
 
   void next_token(const History& history, double probability) {
-    const std::int32_t position = window(history).front();
+    const std::int32_t position = frontier_->next(canvas_of(history)).positions.front();
     Law law = ask(0, history, View::causal, {position}).front();
     law = filtered(std::move(law), sampling_);
     if (options_.law == ReferenceLaw::cascade)
@@ -200,7 +199,7 @@ class Walk {
 
   // Every mask of the window is drawn independently; all combinations are walked.
   void denoise(const History& history, double probability) {
-    const std::vector<std::int32_t> open = window(history);
+    const std::vector<std::int32_t> open = masks_of_the_block(history);
     const std::vector<Law> raw = ask(0, history, View::bidirectional, open);
     std::vector<Law> laws;
     for (const Law& law : raw) laws.push_back(filtered(law, sampling_));
@@ -227,10 +226,19 @@ class Walk {
     reach(std::move(longer), probability);
   }
 
-  std::vector<std::int32_t> window(const History& history) const {
+  Canvas canvas_of(const History& history) const {
     Canvas canvas(prompt_.length, prompt_.given);
     for (const auto& [position, token] : history) canvas.commit(position, token);
-    return frontier_->next(canvas).positions;
+    return canvas;
+  }
+
+  // The masks of the first block, or part of one, that has any: no frontier says so.
+  std::vector<std::int32_t> masks_of_the_block(const History& history) const {
+    const Canvas canvas = canvas_of(history);
+    std::vector<std::int32_t> masks = canvas.masked_positions();
+    const std::int32_t end = decode_.blocks(canvas).part_end(masks.front(), canvas.length());
+    std::erase_if(masks, [&](std::int32_t position) { return position >= end; });
+    return masks;
   }
 
   // Opens a sequence, commits the history, and asks. What the model's cache needs on the way is

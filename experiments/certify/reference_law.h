@@ -1,8 +1,8 @@
 // The witness of a certificate: the law that texts should have, walked from the model's own
 // conditional laws alone. No drafter, verifier, acceptance, router, unmasker or step of the loop
 // takes part, and neither do the functions that these share: temperature, top-k, top-p, rankings
-// and mixtures are written here once more. What it takes for granted is the model, the frontier's
-// order and how the canvas is cut into blocks.
+// and mixtures are written here once more. What it takes for granted is the model, how the canvas
+// is cut into blocks and, where tokens are drawn one by one, the frontier's order.
 #pragma once
 
 #include <cstdint>

@@ -62,7 +62,8 @@ Composition composed(const std::string& name, const Overrides& overrides = {},
 }
 
 // The command, with what it prints kept from the test's own output.
-int run_certify(const std::string& name, const Overrides& overrides, std::string& printed) {
+int run_certify(const std::string& name, const Overrides& overrides, std::string& printed,
+                bool table = false) {
   std::ostringstream out;
   std::streambuf* const before = std::cout.rdbuf(out.rdbuf());
   CommandLine line;
@@ -70,8 +71,10 @@ int run_certify(const std::string& name, const Overrides& overrides, std::string
   line.overrides = overrides;
   int status = -1;
   try {
-    OptionSet none;
-    status = certify_command().flags(none)(line, all_registries());
+    OptionSet flags;
+    const auto command = certify_command().flags(flags);
+    if (table) CHECK(flags.read("table", "true").empty());
+    status = command(line, all_registries());
   } catch (...) {
     std::cout.rdbuf(before);
     throw;
@@ -195,6 +198,16 @@ TEST_CASE("a false claim is exit status 1, a true one 0") {
   CHECK(printed.find("DOES NOT HOLD") != std::string::npos);
   CHECK(run_certify("speculative/lossy-ratio", {}, printed) == 0);
   CHECK(run_certify("speculative/lossy-ratio", {{"certify.expect", "lossless"}}, printed) == 1);
+}
+
+TEST_CASE("a table has a row for each config") {
+  std::string printed;
+  CHECK(run_certify("s2d2/s2d2", {}, printed, true) == 0);
+  CHECK(std::count(printed.begin(), printed.end(), '\n') == 3);
+  CHECK(printed.find("s2d2/s2d2.ini` | lossless | sequential | 2 of 2 | ") != std::string::npos);
+  CHECK(printed.find(" | 11 |") != std::string::npos);
+  CHECK(run_certify("s2d2/s2d2", {{"certify.worst_nfe", "10"}}, printed, true) == 1);
+  CHECK(printed.find("| 1 of 2 |") != std::string::npos);
 }
 
 TEST_CASE("every cell of a sweep is a claim, and one false claim makes the exit status 1") {
