@@ -125,7 +125,7 @@ expect 1 "2 done, 2 failed" --plugin "$crashes" sweep "$folder/configs/bad.ini" 
   --jobs 2
 expect 1 "signal 6" sweep "$folder/c" --status
 expect 1 "ends in: the router crashes now" sweep "$folder/c" --status
-expect 1 "exit status 70: the router refuses" sweep "$folder/c" --status
+expect 1 "exit status 76: router 'refuse'" sweep "$folder/c" --status
 expect 0 "valid, schema" check-trace "$folder/c/sweep.h5"
 expect 1 "2 done, 2 failed" sweep "$folder/c"
 expect 1 "2 done, 2 quarantined" sweep "$folder/c"

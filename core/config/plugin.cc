@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "core/base/author.h"
+
 namespace draftlab {
 namespace {
 
@@ -60,9 +62,17 @@ void load_plugin(const std::string& path, Registries& registries) {
     throw ConfigError("--plugin {} was built for '{}', this program is '{}'; rebuild it", path,
                       abi(), DRAFTLAB_ABI);
   }
-  registries.each([&](auto& registry) { registry.set_source(path); });
-  enter(registries);
-  registries.each([&](auto& registry) { registry.set_source(""); });
+  const auto add_for = [&](const std::string& plugin) {
+    registries.each(
+        [&](auto& registry) { registry.set_source(plugin), registry.set_plugin(plugin); });
+  };
+  add_for(path);
+  try {
+    enter(registries);
+  } catch (const Fault& fault) {
+    throw PartFault("--plugin {}: {}", path, fault.what());
+  }
+  add_for("");
 }
 
 void* module_function(const std::string& module, const std::string& function) {

@@ -58,6 +58,8 @@ struct Bound {
   // Every option with its resolved value, in the order of declaration.
   std::vector<std::pair<std::string, std::string>> values;
   std::function<std::unique_ptr<Interface>()> make;
+  // What --plugin named; empty for the plugins of draftlab's own tree.
+  std::string plugin = {};
 };
 
 template <class Interface>
@@ -65,6 +67,8 @@ class Registry {
  public:
   struct Entry {
     std::string name, summary, source;
+    // What --plugin named; empty for the plugins of draftlab's own tree.
+    std::string plugin;
     // For models: the forms of questions that are answered in one evaluation.
     std::vector<Form> forms;
     // Declares the options with their defaults, and calls back while they exist.
@@ -77,7 +81,9 @@ class Registry {
     // finds it.
     Bound<Interface> bind(const Config& config, const std::string& section, Faults& faults,
                           const Registry* others = nullptr) const {
-      return reads(config, section, faults, others);
+      Bound<Interface> bound = reads(config, section, faults, others);
+      if (bound.plugin.empty()) bound.plugin = plugin;
+      return bound;
     }
   };
 
@@ -114,7 +120,7 @@ class Registry {
   template <class Defaults, class Make>
   void add_made(std::string name, std::string summary, std::string source, std::vector<Form> forms,
                 Defaults defaults, Make make) {
-    Entry entry{name, std::move(summary), std::move(source), std::move(forms), {}, {}};
+    Entry entry{name, std::move(summary), std::move(source), plugin_, std::move(forms), {}, {}};
     entry.with_options = [defaults](OptionSet& set, const std::function<void()>& use) {
       auto options = defaults();
       options.declare(set);
@@ -127,7 +133,7 @@ class Registry {
       OptionSet set;
       options->declare(set);
       set.read(config, section, faults);
-      Bound<Interface> bound{name, {}, [options, make] { return make(*options); }};
+      Bound<Interface> bound{name, {}, [options, make] { return make(*options); }, {}};
       for (const Option& option : set.options())
         bound.values.emplace_back(option.name(), option.value());
       return bound;
@@ -140,7 +146,7 @@ class Registry {
   template <class T>
   void add_around(std::string name, std::string summary) {
     using Options = typename T::Options;
-    Entry entry{name, std::move(summary), source_, {}, {}, {}};
+    Entry entry{name, std::move(summary), source_, plugin_, {}, {}, {}};
     entry.with_options = [](OptionSet& set, const std::function<void()>& use) {
       Options options;
       options.declare(set);
@@ -159,7 +165,7 @@ class Registry {
         (is_own ? own : rest).set(*one);
       }
       set.read(own, section, faults);
-      Bound<Interface> bound{name, {}, {}};
+      Bound<Interface> bound{name, {}, {}, {}};
       for (const Option& option : set.options())
         bound.values.emplace_back(option.name(), option.value());
       const Entry* const inner =
@@ -171,6 +177,7 @@ class Registry {
       }
       const Bound<Interface> wrapped = inner->bind(rest, section, faults, others);
       bound.values.insert(bound.values.end(), wrapped.values.begin(), wrapped.values.end());
+      bound.plugin = wrapped.plugin;  // What is wrapped decides.
       bound.make = [options, make = wrapped.make]() -> std::unique_ptr<Interface> {
         return std::make_unique<T>(*options, make());
       };
@@ -197,6 +204,8 @@ class Registry {
     const auto from = file.find("plugins/");
     source_ = from == std::string::npos ? file : file.substr(from);
   }
+  // Sets what --plugin named, of which the plugins that are added next are; "" for draftlab's own.
+  void set_plugin(const std::string& plugin) { plugin_ = plugin; }
 
  private:
   void insert(Entry entry) {
@@ -205,7 +214,7 @@ class Registry {
                   entry.source);
     entries_.push_back(std::move(entry));
   }
-  std::string kind_, source_;
+  std::string kind_, source_, plugin_;
   std::vector<Entry> entries_;
 };
 

@@ -49,17 +49,24 @@ Decoder::Decoder(const Arm& arm, const Models& models, const Prompt& prompt, std
       router_(arm.router.make()),
       estimator_(arm.estimator ? arm.estimator->make() : nullptr),
       unmasker_(arm.unmasker.make()),
+      authors_(arm),
       length_(arm.decode, drafter_->reads_draft_length()),
       choices_(prompt.choices),
       began_(now_ns()) {
-  for (const auto& model : models_.models) facts_.push_back(model->facts());
+  check_models();
+  facts_ = models_.facts;
   facts_[0].stops.insert(facts_[0].stops.end(), prompt.ends.begin(), prompt.ends.end());
   for (const auto& [name, estimator] : arm.attached) attached_.emplace_back(name, estimator.make());
-  for (Part* const part : parts())
-    if (part != verifier_.get() || verifies(arm)) part->begin(blocks_, arm.decode);
-  frontier_->check(canvas_);
-  frontier_->arrange(canvas_, chance_, sequence_);
-  for (const auto& model : models_.models) sequences_.push_back(model->open(canvas_, blocks_));
+  for (const auto& [part, author] : parts())
+    if (part != verifier_.get() || verifies(arm))
+      in_name_of(*author, [&] { part->begin(blocks_, arm.decode); });
+  in_name_of(authors_.frontier, [&] {
+    frontier_->check(canvas_);
+    frontier_->arrange(canvas_, chance_, sequence_);
+  });
+  for (std::size_t i = 0; i < models_.models.size(); ++i)
+    sequences_.push_back(
+        in_name_of(models_.authors[i], [&] { return models_.models[i]->open(canvas_, blocks_); }));
   row_.prompt_id = prompt.id;
   row_.length = prompt.length;
   row_.prompt_tokens = canvas_.prompt_size();
@@ -68,7 +75,7 @@ Decoder::Decoder(const Arm& arm, const Models& models, const Prompt& prompt, std
 Decoder::~Decoder() = default;
 
 bool Decoder::done() const {
-  if (frontier_->done(canvas_)) return true;
+  if (in_name_of(authors_.frontier, [&] { return frontier_->done(canvas_); })) return true;
   if (arm_.decode.stop == StopRule::off) return false;
   const std::int32_t end = end_of_text();
   if (end < 0 || arm_.decode.stop == StopRule::token) return end >= 0;
@@ -100,20 +107,18 @@ std::string Decoder::state() const {
   if (carry_)
     key += "|carry " + std::to_string(carry_->node) + " " + std::to_string(carry_->unseen_commits) +
            " " + carry_->answer.key();
-  for (const Part* const part : parts()) key += "|" + part->state();
+  for (const auto& [part, author] : parts())
+    key += "|" + in_name_of(*author, [&] { return part->state(); });
   for (const auto& sequence : sequences_) key += "|" + sequence->state();
   key += "|" + length_.state();
   return key;
 }
 
-std::array<Part*, 6> Decoder::parts() const {
-  return {frontier_.get(),   drafter_.get(), verifier_.get(),
-          acceptance_.get(), router_.get(),  unmasker_.get()};
-}
-
 Asking<bool> Decoder::refresh() {
   for (std::size_t model = 0; model < sequences_.size(); ++model) {
-    while (std::optional<Question> due = models_.models[model]->due(*sequences_[model])) {
+    while (std::optional<Question> due = in_name_of(models_.authors[model], [&] {
+             return models_.models[model]->due(*sequences_[model]);
+           })) {
       const int index = static_cast<int>(model);
       Wait wait{mailbox_, std::move(*due), index};
       Answer answer = co_await wait;
@@ -193,7 +198,7 @@ Asking<bool> Decoder::step() {
   DecodeOptions decode = arm_.decode;
   decode.draft_length = length_.most();
 
-  const Window window = frontier_->next(canvas_);
+  const Window window = opened();
   const Step step{.canvas = canvas_,
                   .window = window,
                   .blocks = blocks_,
@@ -209,8 +214,7 @@ Asking<bool> Decoder::step() {
                   .unmasker = unmasker_.get(),
                   .length = &length_,
                   .models = facts_};
-  Proposal proposal = co_await drafter_->propose(step);
-  check_proposal(arm_.drafter.name, proposal, canvas_, step.vocabulary);
+  Proposal proposal = co_await proposed(step);
   step.readings(proposal);
   length_.cut(proposal);
   for (const Commit& edit : proposal.edits) canvas_.edit(edit.position, edit.token);
@@ -221,13 +225,14 @@ Asking<bool> Decoder::step() {
   const StepView view = look(step, proposal, numbers);
   row.masked = view.masked;
   row.expected = view.expected;
-  for (const auto& [name, estimator] : attached_)
-    row.estimates.emplace_back(name, estimator->expected(view));
+  for (std::size_t i = 0; i < attached_.size(); ++i)
+    row.estimates.emplace_back(attached_[i].first,
+                               expected(authors_.attached[i], *attached_[i].second, view));
 
   // Drafts that are all the target's own draws need no decision: verifying them costs nothing.
   const bool undecided = proposal.exact < static_cast<int>(proposal.nodes.size());
   Route route{.verify = !proposal.nodes.empty()};
-  if (undecided) route = router_->decide(view);
+  if (undecided) route = routed(view);
   if (route.flip > 0) {
     const bool flipped =
         chance_.below(route.flip, step.site(window.positions.front(), Purpose::route));
@@ -240,17 +245,17 @@ Asking<bool> Decoder::step() {
   Verdict verdict;
   std::vector<Judged> observed;
   if (route.verify) {
-    verdict = co_await verifier_->judge(step, proposal, *acceptance_);
+    verdict = co_await judged(step, proposal);
   } else if (!proposal.nodes.empty()) {
     if (decode.shadow == Shadow::observe) {
       const Counts counted = sequences_[0]->counts();
-      const Verdict shadow = co_await verifier_->judge(step, proposal, *acceptance_);
+      const Verdict shadow = co_await judged(step, proposal);
       observed = shadow.judged;
       Model::uncount(*sequences_[0], counted);
     }
-    verdict = unmasker_->choose(step, proposal);
+    verdict = chosen(step, proposal);
   }
-  if (!proposal.nodes.empty()) verdict = unmasker_->top_up(step, proposal, std::move(verdict));
+  if (!proposal.nodes.empty()) verdict = topped_up(step, proposal, std::move(verdict));
   if (!observed.empty()) verdict.judged = std::move(observed);
   verdict.edits = proposal.edits;
   // A step of a schedule may commit nothing, but not one after which everything is as it was.
@@ -258,20 +263,21 @@ Asking<bool> Decoder::step() {
       verdict.commits.empty() && !window.positions.empty() ? std::optional(state()) : std::nullopt;
 
   const std::int64_t in_blocks = decode.steps * (blocks_.index(canvas_.length() - 1) + 1);
-  check_taken_back(arm_.unmasker.name, verdict, canvas_,
+  check_taken_back(authors_.unmasker, verdict, canvas_,
                    clock_ >= std::max<std::int64_t>(canvas_.length(), in_blocks));
   commit(proposal, verdict);
   verdict.proposal = &proposal;
   if (route.verify) length_.observe(proposal, verdict);
-  for (Part* const part : parts()) {
-    if (part != router_.get() || undecided) part->observe(canvas_, route, verdict);
+  for (const auto& [part, author] : parts()) {
+    if (part != router_.get() || undecided)
+      in_name_of(*author, [&] { part->observe(canvas_, route, verdict); });
   }
   verdict.proposal = nullptr;
   carry_ = std::move(verdict.carry);
   verdict.carry.reset();
   if (idle && state() == *idle)
     throw Fault("step {} commits nothing; decoding would not end", clock_);
-  for (const std::int32_t position : frontier_->settled(canvas_)) canvas_.finish(position);
+  settle();
   Asking<bool> refreshed = refresh();
   co_await refreshed;
 
@@ -317,7 +323,7 @@ StepView Decoder::look(const Step& step, const Proposal& proposal,
       .masked = generated - canvas_.committed(),
       .vocabulary = step.vocabulary,
       .progress = static_cast<double>(canvas_.committed()) / generated,
-      .preview = proposal.nodes.empty() ? 0 : unmasker_->preview(step, proposal),
+      .preview = preview(step, proposal),
       .confidence = numbers.confidence(),
       .margin = numbers.margin(),
       .entropy = numbers.entropy(),
@@ -337,7 +343,7 @@ StepView Decoder::look(const Step& step, const Proposal& proposal,
     view.block = within(blocks_.first(at), blocks_.end(at, canvas_.length()));
     view.sub_block = within(blocks_.part_first(at), blocks_.part_end(at, canvas_.length()));
   }
-  if (estimator_) view.expected = estimator_->expected(view);
+  if (estimator_) view.expected = expected(authors_.estimator, *estimator_, view);
   return view;
 }
 
@@ -359,6 +365,7 @@ Asking<SampleRow> Decoder::decode() {
   }
   row_.counts = sequences_[0]->counts();
   if (sequences_.size() > 1) row_.drafter_counts = sequences_[1]->counts();
+  check_models();
   row_.status = "done";
   row_.iterations = static_cast<std::int64_t>(row_.steps.size());
   co_return std::move(row_);
@@ -388,7 +395,9 @@ void answer_pending(const Models& models, std::span<Decoder* const> decoders) {
       batch.push_back({sequences[i], box.question, &waiting[i]->answer});
       answered[i] = 1;
     }
-    models.models[like.model]->answer(batch);
+    const Author& author = models.authors[like.model];
+    in_name_of(author, [&] { models.models[like.model]->answer(batch); });
+    check_answers(author, batch, models.facts[like.model]);
   }
   for (Mailbox* box : waiting) {
     box->question = nullptr;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/author.h"
 #include "core/config/arm.h"
 #include "core/loop/load_models.h"
 #include "core/loop/record.h"
@@ -73,6 +74,13 @@ class Decoder {
   std::unique_ptr<Estimator> estimator_;
   std::vector<std::pair<std::string, std::unique_ptr<Estimator>>> attached_;
   std::unique_ptr<Unmasker> unmasker_;
+  // How sentences name the parts.
+  struct Authors {
+    explicit Authors(const Arm& arm);
+    Author frontier, drafter, verifier, acceptance, router, unmasker, estimator;
+    std::vector<Author> attached;
+  };
+  Authors authors_;
   DraftLength length_;
   std::vector<ModelFacts> facts_;
   // The choices of the prompt.
@@ -86,8 +94,21 @@ class Decoder {
   // The row of this sample, which grows by one StepRow a step.
   SampleRow row_;
 
-  // The parts that learn.
-  std::array<Part*, 6> parts() const;
+  // The parts that learn, and their names.
+  using NamedPart = std::pair<Part*, const Author*>;
+  std::array<NamedPart, 6> parts() const;
+  // These call the parts, and check what they return before anybody reads it.
+  Window opened() const;
+  Asking<Proposal> proposed(const Step& step) const;
+  Route routed(const StepView& view) const;
+  Asking<Verdict> judged(const Step& step, const Proposal& proposal) const;
+  Verdict chosen(const Step& step, const Proposal& proposal) const;
+  Verdict topped_up(const Step& step, const Proposal& proposal, Verdict verdict) const;
+  void settle();
+  int preview(const Step& step, const Proposal& proposal) const;
+  static double expected(const Author& author, const Estimator& estimator, const StepView& view);
+  // Throws where a model is another than it was when it was loaded.
+  void check_models() const;
   // The first generated end-of-text token with no mask before it; -1 while there is none.
   std::int32_t end_of_text() const;
   // Commits the most probable of the prompt's choices. One question asks a path for each, hence it

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/progress.h"
+#include "core/loop/contract.h"
 
 namespace draftlab {
 
@@ -15,9 +16,13 @@ std::shared_ptr<Model> load(const Bound<Model>& bound, const Machine& machine, L
   std::shared_ptr<Model>& model = loaded[key];
   if (!model) {
     const auto began = std::chrono::steady_clock::now();
-    std::shared_ptr<Model> fresh = bound.make();
-    fresh->load(machine);
-    model = std::move(fresh);
+    const Author author{"model", bound.name, bound.plugin};
+    model = in_name_of(author, [&]() -> std::shared_ptr<Model> {
+      std::shared_ptr<Model> fresh = bound.make();
+      fresh->load(machine);
+      check_facts(author, fresh->facts());
+      return fresh;
+    });
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
     const std::string checkpoint = model->facts().checkpoint;
     log(LogLevel::info, "loaded model " + bound.name +
@@ -35,7 +40,10 @@ Models load_models(const Arm& arm, const Machine& machine, Loaded& loaded) {
   Models models;
   for (const char* name : {"", "draft"}) {
     const auto bound = arm.models.find(name);
-    if (bound != arm.models.end()) models.models.push_back(load(bound->second, machine, loaded));
+    if (bound == arm.models.end()) continue;
+    models.models.push_back(load(bound->second, machine, loaded));
+    models.authors.push_back({"model", bound->second.name, bound->second.plugin});
+    models.facts.push_back(models.models.back()->facts());
   }
   for (const auto& model : models.models) {
     if (model->facts().vocabulary == models.target().facts().vocabulary) continue;

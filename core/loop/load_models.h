@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/author.h"
 #include "core/config/arm.h"
 
 namespace draftlab {
@@ -20,6 +21,9 @@ std::shared_ptr<Model> load(const Bound<Model>& bound, const Machine& machine, L
 // The models that decode: index 0 is the target, and 1 the draft model where one is named.
 struct Models {
   std::vector<std::shared_ptr<Model>> models;
+  // Their names in a sentence, and what they said of themselves when they were loaded.
+  std::vector<Author> authors;
+  std::vector<ModelFacts> facts;
   Model& target() const { return *models[0]; }
 };
 Models load_models(const Arm& arm, const Machine& machine, Loaded& loaded);

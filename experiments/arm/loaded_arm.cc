@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/loop/checked_task.h"
 #include "core/metrics/decode_metrics.h"
 #include "plugins/models/checkpoint/origin.h"
 #include "plugins/tokenizers/tokenizer.h"
@@ -176,7 +177,8 @@ LoadedArm ModelCache::arm(std::string label, Composition composition) {
   }
   auto& task = tasks_[described(made.task.name, made.task.values) + "\n" + checkpoint];
   if (!task) {
-    task = made.task.make();
+    task = std::make_shared<CheckedTask>(made.task.make(),
+                                         Author{"task", made.task.name, made.task.plugin});
     load_task(*task, arm.tokenizer.get(), checkpoint);
   }
   arm.task = task;

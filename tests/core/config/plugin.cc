@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "core/base/author.h"
 #include "core/config/composition.h"
 
 namespace draftlab {
@@ -27,7 +28,7 @@ TEST_CASE("a plugin out of tree is registered, described and made like any other
   view.step = 4;
   CHECK_FALSE(router->decide(view).verify);
   CHECK_THROWS_AS(load_plugin(library("test_verifies_even_steps"), registries),
-                  Fault);  // The name was registered before.
+                  PartFault);  // The name was registered before.
 }
 
 TEST_CASE("a plugin of another interface is refused, both tags named") {

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <new>
+#include <stdexcept>
 #include <vector>
 
 #include "core/base/error.h"
@@ -20,7 +22,7 @@ std::string said(const std::function<void(Proposal&)>& spoil) {
   spoil(proposal);
   try {
     const std::vector<std::pair<std::int32_t, Token>> given = {{6, 1}};
-    check_proposal("mine", proposal, Canvas(8, given), 3);
+    check_proposal({"drafter", "mine"}, proposal, Canvas(8, given), 3);
   } catch (const Fault& fault) {
     return fault.what();
   }
@@ -65,7 +67,7 @@ TEST_CASE("what an unmasker may not take back is a fault that names it") {
     verdict.commits = {{3, 5}, {4, 5}};
     verdict.taken_back = taken_back;
     try {
-      check_taken_back("mine", verdict, canvas, late);
+      check_taken_back({"unmasker", "mine"}, verdict, canvas, late);
     } catch (const Fault& fault) {
       return fault.what();
     }
