@@ -92,6 +92,8 @@ const std::vector<CommonFlag>& common_flags() {
        "Loads plugins from a shared library or a Python file; it may be repeated."},
       {"python", "PATH", "Interpreter of Python files. Default: DRAFTLAB_PYTHON, or python3."},
       {"python-timeout", "SECONDS", "How long a call of one may take. Default: 60."},
+      {"plugin-secret", "FILE",
+       "File whose first line a server that --plugin names wants to hear, as over TCP."},
       {"log", "FILE", "Appends a log of what is done to a file; - for standard error."},
       {"log-level", "LEVEL", "debug (every sample), info, warning or error. Default: info."},
       {"help", "", "Prints this."},
@@ -131,6 +133,7 @@ Parsed parse(const Command& command, std::vector<std::string> words) {
   add("plugin", po::value(&line.plugins)->composing());
   add("python", po::value(&parsed.python.interpreter));
   add("python-timeout", po::value(&parsed.python.timeout));
+  add("plugin-secret", po::value(&parsed.python.secret));
   if (!declares(own, "log")) add("log", po::value(&parsed.log));
   std::string level(word(parsed.log_level));
   add("log-level", po::value(&level));

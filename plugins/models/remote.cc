@@ -1,6 +1,4 @@
 // `model = remote`: a model that a server holds (`python -m draftlab.serve`), for many workers.
-#include <fstream>
-
 #include "core/config/plugin.h"
 #include "plugins/remote/remote_model.h"
 
@@ -13,21 +11,13 @@ struct ServerOptions {
   void declare(OptionSet& set) {
     set.add("address", &address).help("Where the server listens: unix:PATH or tcp:HOST:PORT.");
     set.add("name", &name).help("Which of its models; empty: the only one.");
-    set.add("secret", &secret).help("File whose first line the server wants to hear; empty: none.");
+    set.add("secret", &secret)
+        .help("File whose first line the server wants to hear, as over TCP; empty: none.");
     set.add("timeout", &timeout)
         .in(0.01, 1e6)
         .help("Seconds that a forward may take, or loading the model.");
   }
 };
-
-std::string first_line(const std::string& file) {
-  if (file.empty()) return {};
-  std::ifstream opened(file);
-  std::string line;
-  if (!std::getline(opened, line) || line.empty())
-    throw ConfigError("model.remote.secret = {} holds no secret in its first line", file);
-  return line;
-}
 
 // Connects when it is loaded: checking a config needs no server.
 class ServerModel final : public Model {
@@ -39,7 +29,8 @@ class ServerModel final : public Model {
 
   void load(const Machine& machine) override {
     PeerOptions its;
-    its.timeout = its.starting = options_.timeout, its.secret = first_line(options_.secret);
+    its.timeout = its.starting = options_.timeout,
+    its.secret = secret_in(options_.secret, "model.remote.secret");
     const auto peer = std::make_shared<Peer>(
         options_.address, [address = options_.address] { return connect_to(address); }, its);
     const auto spec = std::make_shared<const PartSpec>(chosen(*peer));

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "plugins/remote/peer.h"
 #include "plugins/remote/python_plugin.h"
@@ -71,11 +72,19 @@ Connected connect_unix(const std::string& address, const std::string& path) {
                       sizeof where.sun_path - 1);
   std::strcpy(where.sun_path, path.c_str());
   const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (::connect(descriptor, reinterpret_cast<sockaddr*>(&where), sizeof where) == 0)
-    return connected(descriptor);
-  const std::string why = std::strerror(errno);
-  ::close(descriptor);
-  throw ConfigError("{} cannot be reached: {}", address, why);
+  if (::connect(descriptor, reinterpret_cast<sockaddr*>(&where), sizeof where) != 0) {
+    const std::string why = std::strerror(errno);
+    ::close(descriptor);
+    throw ConfigError("{} cannot be reached: {}", address, why);
+  }
+  Connected made = connected(descriptor);
+  ucred server{};
+  socklen_t size = sizeof server;
+  if (::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &server, &size) != 0 ||
+      server.uid != ::geteuid())
+    throw ConfigError("{} is served by user {}, and only a server of user {} is connected to",
+                      address, server.uid, ::geteuid());
+  return made;
 }
 
 Connected connect_tcp(const std::string& address, const std::string& place) {
@@ -110,6 +119,15 @@ Connected connect_to(const std::string& address) {
   if (address.starts_with("unix:")) return connect_unix(address, address.substr(5));
   if (address.starts_with("tcp:")) return connect_tcp(address, address.substr(4));
   throw ConfigError("'{}' is no address; write unix:PATH or tcp:HOST:PORT", address);
+}
+
+std::string secret_in(const std::string& file, const std::string& option) {
+  if (file.empty()) return {};
+  std::ifstream opened(file);
+  std::string line;
+  if (!std::getline(opened, line) || line.empty())
+    throw ConfigError("{} = {} holds no secret in its first line", option, file);
+  return line;
 }
 
 Connected start_python(const std::string& python, const std::string& file) {

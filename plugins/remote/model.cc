@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/loop/contract.h"
 #include "plugins/remote/remote_model.h"
 #include "plugins/remote/remote_parts.h"
-#include "plugins/remote/wire/shared_memory.h"
 
 namespace draftlab::remote {
 namespace {
@@ -56,20 +56,19 @@ void RemoteModel::connect() {
       understood(*remote_, remote_->call("load", std::move(message)), [](const Message& said) {
         const Json& from = said.header.at("r");
         ModelFacts its;
-        its.vocabulary = from.at("vocabulary");
-        its.longest = from.at("longest");
-        its.mask = from.at("mask");
-        its.stops = from.at("stops").get<std::vector<Token>>();
+        its.vocabulary = whole<int>(from.at("vocabulary"));
+        its.longest = whole<int>(from.at("longest"));
+        its.mask = whole<Token>(from.at("mask"));
+        for (const Json& stop : from.at("stops")) its.stops.push_back(whole<Token>(stop));
         its.family = from.at("family");
         its.checkpoint = from.at("checkpoint");
         its.digest = from.at("digest");
-        its.parameters = from.at("parameters");
+        its.parameters = whole<std::int64_t>(from.at("parameters"));
         its.rounding = unit_roundoff(Precision::f32);  // Logits cross the wire in single precision.
         return its;
       });
   if (facts.vocabulary < 2) remote_->refuse("has a vocabulary of fewer than two tokens");
-  if (facts.mask < kNoToken || facts.mask >= facts.vocabulary)
-    remote_->refuse("has the mask token {} and a vocabulary of {}", facts.mask, facts.vocabulary);
+  check_facts(remote_->author(), facts);
   if (facts_.vocabulary != 0 &&
       (facts.vocabulary != facts_.vocabulary || facts.digest != facts_.digest))
     remote_->refuse("is another model than before it was connected to again");
@@ -123,27 +122,34 @@ void RemoteModel::evaluate(std::span<Pending> batch) {
     for (const Ask& ask : pending.question->asks) asked += ask.positions.size();
   }
   const auto width = static_cast<std::size_t>(facts_.vocabulary);
-  std::shared_ptr<SharedMemory> memory;
-  if (remote_->peer().shares_memory()) {
-    memory = pool_.take(std::max<std::size_t>(1, asked * width * sizeof(float)));
-    message.header["into"] = {memory->path(), memory->bytes()};
+  const std::shared_ptr<SharedMemory> memory = remote_->peer().share(
+      remote_->who(), std::max<std::size_t>(1, asked * width) * sizeof(float));
+  if (memory) {
+    // What the other process does not write is seen to be no number.
+    std::fill_n(reinterpret_cast<float*>(memory->at()), asked * width,
+                std::numeric_limits<float>::quiet_NaN());
+    message.header["into"] = memory->slot();
   }
   auto answer = std::make_shared<Message>(remote_->call("answer", std::move(message)));
   understood(*remote_, *answer, [&](const Message& said) {
     const Json& costs = said.header.at("r");
     if (costs.size() != batch.size()) remote_->refuse("answers another number of questions");
     for (std::size_t i = 0; i < batch.size(); ++i)
-      batch[i].rows = costs[i].at(0), batch[i].positions = costs[i].at(1);
+      batch[i].rows = cost(costs[i].at(0)), batch[i].positions = cost(costs[i].at(1));
     const std::string kind = said.header.at("gives");
     if (kind == "weights") return weights(said, batch, asked);
     std::shared_ptr<const void> owner = answer;
     std::span<const float> rows;
-    if (kind == "shared" && memory) {
+    if (kind == "shared") {
+      if (!memory) remote_->refuse("says that its logits are in memory, and was given none");
+      check_shape(said.header.at("shape"), asked);
       owner = memory;
       rows = {reinterpret_cast<const float*>(memory->at()), asked * width};
-    } else {
-      check_shape(said, "logits", asked);
+    } else if (kind == "logits") {
+      check_shape(said.shape("logits"), asked);
       rows = said.array<float>("logits");
+    } else {
+      remote_->refuse("gives '{}', and the wire has shared, logits and weights", kind);
     }
     for (const Pending& pending : batch)
       for (const Ask& ask : pending.question->asks)
@@ -158,17 +164,22 @@ void RemoteModel::evaluate(std::span<Pending> batch) {
   });
 }
 
-void RemoteModel::check_shape(const Message& said, const char* array, std::size_t asked) const {
-  const std::vector<std::int64_t> shape = said.shape(array);
-  if (shape == std::vector<std::int64_t>{static_cast<std::int64_t>(asked), facts_.vocabulary})
-    return;
+std::int64_t RemoteModel::cost(const Json& said) const {
+  const auto computed = whole<std::int64_t>(said);
+  if (computed < 0 || computed > kMostComputed)
+    remote_->refuse("says that it computed {} rows or positions", computed);
+  return computed;
+}
+
+void RemoteModel::check_shape(const Json& shape, std::size_t asked) const {
+  if (shape == Json{static_cast<std::int64_t>(asked), facts_.vocabulary}) return;
   remote_->refuse("answers {} positions of {} tokens with an array of shape {}", asked,
-                  facts_.vocabulary, Json(shape).dump());
+                  facts_.vocabulary, shape.dump());
 }
 
 // Reads probabilities in double precision, up to a factor, so that toys are exact.
 void RemoteModel::weights(const Message& said, std::span<Pending> batch, std::size_t asked) {
-  check_shape(said, "weights", asked);
+  check_shape(said.shape("weights"), asked);
   std::span<const double> rows = said.array<double>("weights");
   const auto width = static_cast<std::size_t>(facts_.vocabulary);
   for (const Pending& pending : batch)

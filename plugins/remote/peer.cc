@@ -4,15 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstring>
-
-#include "plugins/remote/wire/shared_memory.h"
+#include "core/base/author.h"
 
 namespace draftlab::remote {
 namespace {
-
-// The other side reads these bytes to find out whether memory can be shared.
-constexpr std::size_t kProbe = 64;
 
 std::string text_of(const Json& error, const char* key) {
   const auto found = error.is_object() ? error.find(key) : error.end();
@@ -59,16 +54,14 @@ void Peer::open() {
   try {
     connected_ = connect_();
     ++generation_;
-    const SharedMemory probe(kProbe);
-    std::memcpy(probe.at(), name_.data(), std::min(kProbe, name_.size()));
+    pool_ = {};  // What the process before this one knew is not known to this one.
     Message hello;
     hello.header = {{"draftlab", "wire"},
                     {"version", kVersion},
                     {"limits", {{"header", kMostHeader}, {"payload", kMostPayload}}},
                     {"twice", options_.twice},
                     {"secret", options_.secret},
-                    {"memory", probe.path()},
-                    {"holds", name_.substr(0, kProbe)}};
+                    {"shares_memory", connected_.channel->is_local()}};
     connected_.channel->send(hello, options_.starting);
     const Message said = connected_.channel->receive(options_.starting);
     if (const auto error = said.header.find("e"); error != said.header.end()) {
@@ -80,7 +73,7 @@ void Peer::open() {
                      said.header.value("version", Json()).dump(), kVersion);
     const Json& limits = said.header.at("limits");
     connected_.channel->limit(limits.at("header"), limits.at("payload"));
-    shares_memory_ = said.header.value("shares_memory", false);
+    shares_memory_ = connected_.channel->is_local() && said.header.value("shares_memory", false);
     runtime_ = said.header.at("runtime").get<std::string>();
     parts_.clear();
     for (const Json& part : said.header.at("parts")) parts_.push_back(part_spec(part));
@@ -100,11 +93,27 @@ void Peer::open() {
   }
 }
 
+template <class Exchange>
+auto Peer::connected(const std::string& place, const Exchange& exchange) {
+  if (!connected_.channel) throw PartFault("{}: its process has ended", place);
+  try {
+    return exchange(*connected_.channel);
+  } catch (const Nonsense& error) {
+    if (connected_.process > 0) ::kill(connected_.process, SIGKILL);
+    close();
+    throw PartFault("{} sent {}", place, error.what());
+  } catch (const Lost&) {
+    throw PartFault("{}: its process ended while it was asked something{}", place, close());
+  } catch (const TimedOut&) {
+    if (connected_.process > 0) ::kill(connected_.process, SIGKILL);
+    close();
+    throw PartFault("{} did not answer within {:g} s", place, options_.timeout);
+  }
+}
+
 Message Peer::request(const std::string& who, Message message, const Serve& serve) {
   const std::string place = who + " (" + name_ + ")";
-  if (!connected_.channel) throw Fault("{}: its process has ended", place);
-  try {
-    Channel& channel = *connected_.channel;
+  return connected(place, [&](Channel& channel) {
     channel.send(message, options_.timeout);
     while (true) {
       Message said = channel.receive(options_.timeout);
@@ -127,19 +136,22 @@ Message Peer::request(const std::string& who, Message message, const Serve& serv
       if (error == said.header.end()) return said;
       const std::string text = place + ": " + text_of(*error, "text");
       if (text_of(*error, "kind") == "config") throw ConfigError(text);
-      throw Fault(text);
+      throw PartFault(text);
     }
-  } catch (const Nonsense& error) {
-    if (connected_.process > 0) ::kill(connected_.process, SIGKILL);
-    close();
-    throw Fault("{} sent {}", place, error.what());
-  } catch (const Lost&) {
-    throw Fault("{}: its process ended while it was asked something{}", place, close());
-  } catch (const TimedOut&) {
-    if (connected_.process > 0) ::kill(connected_.process, SIGKILL);
-    close();
-    throw Fault("{} did not answer within {:g} s", place, options_.timeout);
-  }
+  });
+}
+
+std::shared_ptr<SharedMemory> Peer::share(const std::string& who, std::size_t bytes) {
+  if (!shares_memory_) return nullptr;
+  const auto [memory, fresh] = pool_.take(bytes);
+  if (!fresh) return memory;
+  Message announced;
+  announced.header = {{"c", "memory"}, {"slot", memory->slot()}, {"bytes", memory->bytes()}};
+  request(who, std::move(announced));  // The other process now waits for the descriptor.
+  connected(who + " (" + name_ + ")", [&](Channel& channel) {
+    channel.send_descriptor(memory->descriptor(), options_.timeout);
+  });
+  return memory;
 }
 
 void Peer::tell(int generation, Message message) noexcept {

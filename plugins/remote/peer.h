@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "plugins/remote/part_spec.h"
 #include "plugins/remote/wire/channel.h"
+#include "plugins/remote/wire/shared_memory.h"
 
 namespace draftlab::remote {
 
@@ -52,15 +53,20 @@ class Peer {
   // generation is another.
   void ensure();
   int generation() const { return generation_; }
-  bool shares_memory() const { return shares_memory_; }
-  // Sends a request and returns the answer. `who` names the part in every sentence; a Fault carries
-  // the other side's traceback, or says that it ended, hung or answered nonsense.
+  // Returns memory that the other process may write to, for who asks it; null where it shares none,
+  // and while too much of it is in use.
+  std::shared_ptr<SharedMemory> share(const std::string& who, std::size_t bytes);
+  // Sends a request and returns the answer. `who` names the part in every sentence; a PartFault
+  // carries the other side's traceback, or says that it ended, hung or answered nonsense.
   Message request(const std::string& who, Message message, const Serve& serve = nullptr);
   // Sends a message that needs no answer, unless the generation that it is for has ended.
   void tell(int generation, Message message) noexcept;
 
  private:
   void open();
+  // Runs `exchange`, and says in a sentence about `place` why the connection ended in it.
+  template <class Exchange>
+  auto connected(const std::string& place, const Exchange& exchange);
   // Returns how the process ended, such as " (killed by signal 9)"; "" if it was not started here.
   std::string close();
 
@@ -72,11 +78,16 @@ class Peer {
   std::string runtime_;
   int generation_ = 0;
   bool shares_memory_ = false;
+  SharedPool pool_;
 };
 
 // Starts `python -m draftlab.worker FILE`, which ends with this process, however that ends.
 Connected start_python(const std::string& python, const std::string& file);
-// Connects to "unix:PATH" or "tcp:HOST:PORT".
+// Connects to "unix:PATH" or "tcp:HOST:PORT". A Unix socket that another user serves is refused.
 Connected connect_to(const std::string& address);
+
+// Returns the first line of a file, the secret that a server wants to hear; "" where no file is
+// named. `option` is what named it.
+std::string secret_in(const std::string& file, const std::string& option);
 
 }  // namespace draftlab::remote

@@ -10,6 +10,8 @@ struct PythonOptions {
   std::string interpreter;
   // How many seconds a call may take; 0 stands for DRAFTLAB_PYTHON_TIMEOUT, or else 60.
   double timeout = 0;
+  // File whose first line a server that --plugin names wants to hear; "" where it wants none.
+  std::string secret;
   // Makes every decision twice, and refuses one that comes out differently.
   bool twice = false;
   // Refuses the address of a process, because a sweep's other workers could not find it.

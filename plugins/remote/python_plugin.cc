@@ -71,6 +71,7 @@ void load_remote_plugin(const std::string& plugin, const PythonOptions& options,
   } else {
     if (options.from_files)
       throw UsageError("a sweep freezes the files of its parts, and --plugin {} is none", plugin);
+    its.secret = secret_in(options.secret, "--plugin-secret");
     connect = [plugin] { return connect_to(plugin); };
   }
   const auto peer = std::make_shared<Peer>(plugin, connect, its);
@@ -79,13 +80,17 @@ void load_remote_plugin(const std::string& plugin, const PythonOptions& options,
         "--plugin {} has no part: no class in it is decorated with @draftlab.router or another "
         "kind",
         plugin);
+  registries.each([&](auto& registry) { registry.set_plugin(plugin); });
   for (const PartSpec& spec : peer->parts()) {
     try {
       add(registries, peer, spec);
     } catch (const Nonsense& error) {
       throw ConfigError("{} announced {}", plugin, error.what());
+    } catch (const Fault& fault) {
+      throw PartFault("--plugin {}: {}", plugin, fault.what());
     }
   }
+  registries.each([](auto& registry) { registry.set_plugin(""); });
   std::string& text = provenance_so_far();
   text += (text.empty() ? "" : "; ") + peer->runtime();
 }

@@ -66,7 +66,7 @@ Remote::~Remote() {
 std::string Remote::who() const { return spec_->kind + " '" + spec_->name + "'"; }
 
 void Remote::fail(const std::string& sentence) const {
-  throw Fault("{} ({}) {}", who(), peer_->name(), sentence);
+  throw PartFault("{} ({}) {}", who(), peer_->name(), sentence);
 }
 
 Message Remote::request(Message message, Scope* scope) const {

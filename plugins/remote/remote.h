@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "core/base/author.h"
 #include "core/parts/part.h"
 #include "core/parts/proposal.h"
 #include "core/parts/step.h"
@@ -45,8 +46,9 @@ class Remote {
 
   // Returns the kind and the name of the part, such as "router 'long-spans'".
   std::string who() const;
-  // Throws a Fault about what the part answered. The form, whose {} are filled in with the values,
-  // goes on after the part's name: "router 'x' (a.py) gives 2 probabilities for 3 drafts".
+  Author author() const { return {spec_->kind, spec_->name, peer_->name()}; }
+  // Throws a PartFault about what the part answered. The form, whose {} are filled in with the
+  // values, goes on after the part's name: "router 'x' (a.py) gives 2 probabilities for 3 drafts".
   template <class... Values>
   [[noreturn]] void refuse(fmt::format_string<Values...> form, Values&&... values) const {
     fail(filled_in(form, fmt::make_format_args(values...)));
@@ -62,7 +64,7 @@ class Remote {
 };
 
 // Runs `read` on an answer. Where something is missing in the answer or has another type, it throws
-// a Fault that names the part.
+// a PartFault that names the part.
 template <class Read>
 auto understood(const Remote& remote, const Message& answer, const Read& read) {
   try {
@@ -72,9 +74,7 @@ auto understood(const Remote& remote, const Message& answer, const Read& read) {
   } catch (const Nonsense& error) {
     remote.refuse("answered {}", error.what());
   } catch (const Fault& error) {  // A scope's faults do not name the part.
-    const std::string sentence = error.what();
-    if (sentence.starts_with(remote.who())) throw;
-    remote.refuse("answered what is none: {}", sentence);
+    remote.refuse("answered what is none: {}", error.what());
   }
 }
 
@@ -85,7 +85,7 @@ void describe(const Step& step, Message& message, Scope& scope);
 void describe(const Proposal& proposal, Message& message, Scope& scope);
 void describe(const Verdict& verdict, Message& message);
 
-// These read what parts answer. A Fault names what breaks the contract of core/README.md.
+// These read what parts answer. A PartFault names what breaks the contract of core/README.md.
 Question read_question(const Remote& remote, const Step& step, const Json& asked, int& model);
 Proposal read_proposal(const Remote& remote, const Step& step, const Message& answer, Scope& scope);
 Verdict read_verdict(const Remote& remote, const Step& step, const Proposal& proposal,

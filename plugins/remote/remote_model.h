@@ -6,7 +6,6 @@
 
 #include "core/model/model.h"
 #include "plugins/remote/remote.h"
-#include "plugins/remote/wire/shared_memory.h"
 
 namespace draftlab::remote {
 
@@ -27,7 +26,9 @@ class RemoteModel final : public Model {
  private:
   void connect();
   Json described(const Pending& pending, Message& message) const;
-  void check_shape(const Message& said, const char* array, std::size_t asked) const;
+  // Reads how much was computed; it is checked before it is counted.
+  std::int64_t cost(const Json& said) const;
+  void check_shape(const Json& shape, std::size_t asked) const;
   void weights(const Message& said, std::span<Pending> batch, std::size_t asked);
 
   bool independent_;
@@ -35,7 +36,6 @@ class RemoteModel final : public Model {
   std::shared_ptr<Remote> remote_;
   ModelFacts facts_;
   Machine machine_;
-  SharedPool pool_;
 };
 
 }  // namespace draftlab::remote

@@ -43,7 +43,7 @@ class RemotePart : public Interface {
   }
 
  protected:
-  // Returns the number that was answered. Throws a Fault where it is none, or lies outside of
+  // Returns the number that was answered. Throws a PartFault where it is none, or lies outside of
   // [low, high].
   double number(const Message& answer, double low, double high, const char* what) const {
     return understood(*remote_, answer, [&](const Message& said) {

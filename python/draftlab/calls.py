@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Tuple
 
 import numpy as np
 
-from draftlab import instances, laws, models, parts, sharing, steps, tasks
+from draftlab import instances, laws, memory, models, options, parts, sharing, steps, tasks
 from draftlab import wire as wires
 
 
@@ -33,6 +33,7 @@ class Worker:
         self._lock = lock or contextlib.nullcontext()  # The lock is shared by several connections.
         self._shelf = shelf  # The shelf holds the models that connections share.
         self.parts: Dict[int, Any] = {}
+        self.lent = memory.Lent(wire)
         self.dialogues: Dict[int, Dialogue] = {}
 
     def run(self) -> None:
@@ -47,7 +48,8 @@ class Worker:
     def _turn(self, header: Dict[str, Any]) -> Any:
         """Calls of several connections take turns; a shared model sees to that by itself."""
         shared = isinstance(self.parts.get(header.get("id", 0)), sharing.Handle)
-        return contextlib.nullcontext() if shared else self._lock
+        alone = shared or header.get("c") == "memory"
+        return contextlib.nullcontext() if alone else self._lock
 
     def close(self) -> None:
         """The connection has ended: shared models forget its sequences."""
@@ -58,12 +60,19 @@ class Worker:
     # One message, and its reply where it has one.
 
     def dispatch(self, header: Dict[str, Any], arrays: Dict[str, Any]) -> None:
-        what = header["c"]
+        what = header.get("c")
+        if what == "memory":
+            return self.lent.take(header)
+        if what not in ("call", "new", "begin", "del", "drop", "forget"):
+            raise wires.Nonsense(f"the unknown message {what!r:.40}")
         try:
             if what == "call":
                 reply, more = self.call(header, arrays)
                 self.wire.send(reply, more)
             elif what == "new":
+                if not self.wire.is_local:
+                    cls = parts.registered(header["kind"], header["name"])
+                    options.check_distant(cls, header["options"])
                 shared = self._shelf is not None and header["kind"] == "model"
                 self.parts[header["id"]] = (self._shelf.take if shared else instances.create)(
                     header
@@ -98,7 +107,7 @@ class Worker:
                 return models.load(part, header["machine"])
             return {"r": tasks.load(part)}, None
         if method == "answer":
-            return models.answer(part, header, arrays)
+            return models.answer(part, header, arrays, self.lent, self.twice)
         if method in tasks.CALLS:
             return {"r": tasks.CALLS[method](part, header, arrays)}, None
         vocabulary = header["step"][2] if "call" in header else 0

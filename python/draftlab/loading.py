@@ -44,14 +44,9 @@ def runtime(file: Optional[str]) -> str:
     return f"{text}; {os.path.basename(file)} sha256 {digest[:16]}"
 
 
-def shares_memory(hello: Dict[str, Any]) -> bool:
-    """Says whether this process can read what the other one wrote into memory."""
-    try:
-        with open(hello["memory"], "rb") as memory:
-            held = hello["holds"].encode()
-            return memory.read(len(held)) == held
-    except (OSError, KeyError, TypeError):
-        return False
+def shares_memory(wire: wires.Wire, hello: Dict[str, Any]) -> bool:
+    """Says whether this process will write into memory that the other one lends."""
+    return wire.is_local and hello.get("shares_memory") is True
 
 
 def greet(wire: wires.Wire, hello: Dict[str, Any], file: Optional[str]) -> None:
@@ -62,7 +57,7 @@ def greet(wire: wires.Wire, hello: Dict[str, Any], file: Optional[str]) -> None:
             "draftlab": "wire",
             "version": wires.VERSION,
             "limits": {"header": wires.MOST_HEADER, "payload": wires.MOST_PAYLOAD},
-            "shares_memory": shares_memory(hello),
+            "shares_memory": shares_memory(wire, hello),
             "runtime": runtime(file),
             "parts": parts.all_announced(),
         }

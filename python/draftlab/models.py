@@ -1,7 +1,5 @@
 """Models: questions as Python sees them, and how their logits are sent back."""
 
-import mmap
-import os
 from types import SimpleNamespace
 from typing import Any, Dict, List, Mapping, Tuple
 
@@ -88,22 +86,6 @@ def load(part: Any, machine: Dict[str, Any]) -> Tuple[Any, Any]:
     return {"r": facts}, None
 
 
-_shared: Dict[str, mmap.mmap] = {}
-_MOST_SHARED = 16
-
-
-def _memory(path: str, size: int) -> mmap.mmap:
-    """The other process's memory; a name is used again for other memory once it is freed, so what
-    is kept is checked."""
-    with open(path, "r+b") as opened:
-        key = f"{path} {os.fstat(opened.fileno()).st_ino}"
-        if key not in _shared:
-            if len(_shared) >= _MOST_SHARED:
-                _shared.clear()
-            _shared[key] = mmap.mmap(opened.fileno(), size)
-        return _shared[key]
-
-
 def _as_floats(given: Any, into: Any, shape: Tuple[int, int]) -> Any:
     """Logits as float32, written into `into` where that is given; torch tensors from any device."""
     if hasattr(given, "detach"):
@@ -121,23 +103,51 @@ def _as_floats(given: Any, into: Any, shape: Tuple[int, int]) -> Any:
     return given.astype(np.float32)
 
 
-def answer(part: Any, header: Dict[str, Any], arrays: Any) -> Tuple[Any, Any]:
-    """Answers the questions of a batch: costs in the header, logits in memory or behind it."""
+_CLOSE = 1e-4  # Sums on a GPU may differ so much from one forward to the next.
+
+
+def _law(given: Any) -> np.ndarray:
+    """Rows of probabilities."""
+    if isinstance(given, Weights):
+        weights = given.weights
+    else:
+        logits = _as_floats(given, None, (0, 0)).astype(np.float64)
+        weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+def repeat(part: Any, header: Dict[str, Any], arrays: Any, first: Any) -> None:
+    """Asks the same once more, and refuses a model that answers it by another law: a certificate
+    walks one."""
+    again = part.answer([Question(each, arrays) for each in header["batch"]])
+    before, after = _law(first), _law(again)
+    if before.shape != after.shape or not np.allclose(before, after, 0, _CLOSE, equal_nan=True):
+        raise ValueError(
+            "answer was called twice with the same questions and gave two laws; what a model "
+            "answers follows from the question alone"
+        )
+
+
+def answer(
+    part: Any, header: Dict[str, Any], arrays: Any, lent: Any, twice: bool
+) -> Tuple[Any, Any]:
+    """Answers the questions of a batch: costs in the header, logits in lent memory or behind it."""
     questions = [Question(each, arrays) for each in header["batch"]]
     given = part.answer(questions)
     reply: Dict[str, Any] = {"r": [[int(q.rows), int(q.positions)] for q in questions]}
-    if isinstance(given, Weights):
-        return {**reply, "gives": "weights"}, [("weights", given.weights)]
     if given is None:
         raise instances.wrong("answer", given, "it returns [asked, vocabulary] logits")
+    if twice:
+        repeat(part, header, arrays, given)
+    if isinstance(given, Weights):
+        return {**reply, "gives": "weights"}, [("weights", given.weights)]
     shape = (sum(len(question.asked) for question in questions), int(part.vocabulary))
     into = None
     if "into" in header and shape[0] > 0:
-        memory = _memory(*header["into"])
-        into = np.frombuffer(memory, np.float32, shape[0] * shape[1]).reshape(shape)
+        into = np.frombuffer(lent[header["into"]], np.float32, shape[0] * shape[1]).reshape(shape)
     logits = _as_floats(given, into, shape)
     if into is not None and logits is into:
-        return {**reply, "gives": "shared"}, None
+        return {**reply, "gives": "shared", "shape": list(shape)}, None
     return {**reply, "gives": "logits"}, [("logits", logits)]
 
 

@@ -107,6 +107,24 @@ def assign(instance: Any, values: Dict[str, Any]) -> None:
         setattr(instance, each.name, value)
 
 
+_SENT = {"bool": bool, "int": int, "float": (int, float), "text": str}
+
+
+def check_distant(cls: type, values: Dict[str, Any]) -> None:
+    """Refuses options that a client on another machine may not set: a text may name a file of this
+    one, and a value of another type may hide one."""
+    for each in options_of(cls):
+        value, kind = values.get(each.name, each.default), each.type()
+        if kind == "text" and not each.choices and value != each.default:
+            raise ValueError(
+                f"option {each.name} = {value!r:.80} is a text, which may name a file; over TCP "
+                "the server alone sets it, with --set"
+            )
+        numbers = value if kind.startswith("list of ") and isinstance(value, list) else [value]
+        if not all(isinstance(number, _SENT.get(kind, (int, float))) for number in numbers):
+            raise ValueError(f"option {each.name} = {value!r:.80} is no {kind}")
+
+
 def preset(cls: type, name: str, text: str) -> None:
     """Gives an option of a class another default, written as on a command line."""
     found = next((each for each in options_of(cls) if each.name == name), None)

@@ -3,6 +3,9 @@
     python -m draftlab.serve my_model.py --listen unix:PATH
     python -m draftlab.serve my_model.py --listen tcp:HOST:PORT --secret FILE
     python -m draftlab.serve my_model.py --listen unix:PATH --set model.NAME.OPTION=VALUE
+
+At a Unix socket it serves processes of its own user alone. Over TCP clients name a secret; where no
+--secret is given, one is made and shown.
 """
 
 import argparse
@@ -57,6 +60,8 @@ def main(words: Optional[List[str]] = None) -> int:
         return 78
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     print(f"serving {arguments.file} at {listener.address}", flush=True)
+    if listener.secret and not secret:
+        print(f"its secret, for a file that clients name: {listener.secret}", flush=True)
     try:
         listener.run()
     except KeyboardInterrupt:

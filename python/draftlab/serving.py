@@ -1,8 +1,12 @@
 """Answers connections at an address, for `dl.run` in a notebook and `python -m draftlab.serve`."""
 
+import errno
 import hmac
 import os
+import secrets
 import socket
+import stat
+import struct
 import sys
 import tempfile
 import threading
@@ -12,12 +16,16 @@ from typing import Any, Optional
 from draftlab import calls, loading, sharing, wire
 
 _MOST_BEFORE_SECRET = 64 << 10  # A stranger may send so many bytes.
+_PEER = struct.Struct("=iII")  # Process, user and group at the other end of a Unix socket.
 
 
 class Listener:
     """Accepts connections at `unix:PATH` or `tcp:HOST:PORT`, each in a thread of its own. Calls of
     several are answered one at a time, but for the models: each is there once, and what several
-    clients ask it at the same time is one forward."""
+    clients ask it at the same time is one forward.
+
+    A client at a Unix socket is a process of the same user. Over TCP it names the secret, which is
+    made here (`secret`) where none is given."""
 
     def __init__(
         self, address: str, secret: str = "", file: Optional[str] = None, gather: float = 0.002
@@ -29,10 +37,12 @@ class Listener:
         if kind == "unix":
             self._path: Optional[str] = place
             self._socket = _listen_unix(place)
+            self._made = _file_at(place)
             self.address = address
         elif kind == "tcp":
             self._path = None
-            self._socket = _listen_tcp(place, secret)
+            self._socket = _listen_tcp(place)
+            self.secret = secret or secrets.token_urlsafe(32)
             host, port = self._socket.getsockname()[:2]
             self.address = f"tcp:{host}:{port}"
         else:
@@ -56,7 +66,7 @@ class Listener:
         except OSError:
             pass
         self._socket.close()
-        if self._path and os.path.exists(self._path):
+        if self._path and _file_at(self._path) == self._made:  # Nobody put another one there.
             os.unlink(self._path)
 
     def _serve(self, connection: socket.socket) -> None:
@@ -68,6 +78,9 @@ class Listener:
             hello, _ = wired.receive()
             if hello.get("version") != wire.VERSION:
                 wired.send({"e": {"text": f"speaks version {wire.VERSION} of the wire"}})
+                return
+            if self._path is not None and user_of(connection) != os.geteuid():
+                wired.send({"e": {"text": "belongs to another user, and serves that one alone"}})
                 return
             given = str(hello.get("secret", "")).encode()
             if self.secret and not hmac.compare_digest(given, self.secret.encode()):
@@ -93,19 +106,42 @@ class Listener:
             connection.close()
 
 
+def user_of(connection: socket.socket) -> int:
+    """The user whose process is at the other end of a Unix socket."""
+    sent = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
+    _, user, _ = _PEER.unpack(sent)
+    return int(user)
+
+
+def _file_at(path: str) -> Any:
+    """What stands at a path, without following links; None where nothing does."""
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino, stat.S_IFMT(found.st_mode)
+
+
+def _make_room(path: str) -> None:
+    """Removes the socket that a server left behind when it was killed, and nothing else."""
+    found = _file_at(path)
+    if found is None:
+        return
+    if found[2] != stat.S_IFSOCK:
+        raise FileExistsError(f"unix:{path} stands there already and is no socket")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        answer = probe.connect_ex(path)
+    if answer == 0:
+        raise OSError(f"unix:{path} is served already")
+    if answer != errno.ECONNREFUSED:
+        raise OSError(f"unix:{path} stands there already: {os.strerror(answer)}")
+    os.unlink(path)
+
+
 def _listen_unix(path: str) -> socket.socket:
     """A socket that this user alone may connect to, from its first moment on."""
+    _make_room(path)
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    if os.path.exists(path):
-        probe = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            probe.connect(path)
-        except OSError:
-            os.unlink(path)  # A server that was killed left it behind.
-        else:
-            raise OSError(f"unix:{path} is served already")
-        finally:
-            probe.close()
     before = os.umask(0o177)
     try:
         made.bind(path)
@@ -115,17 +151,12 @@ def _listen_unix(path: str) -> socket.socket:
     return made
 
 
-def _listen_tcp(place: str, secret: str) -> socket.socket:
+def _listen_tcp(place: str) -> socket.socket:
     host, _, port = place.rpartition(":")
     if not host or not port.isdigit():
         raise ValueError(f"'tcp:{place}' is no address; write tcp:HOST:PORT")
     host = host.strip("[]")
     family, kind, number, _, where = socket.getaddrinfo(host, int(port), type=socket.SOCK_STREAM)[0]
-    loopback = where[0].startswith("127.") or where[0] == "::1"
-    if not secret and not loopback:
-        raise PermissionError(
-            f"tcp:{place} can be reached from other machines; give a secret with --secret FILE"
-        )
     made = socket.socket(family, kind, number)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     made.bind(where)

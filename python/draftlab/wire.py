@@ -4,6 +4,7 @@ A message is `u32 bytes of the header, u64 bytes of the arrays, header, arrays`,
 header's `arrays` lists [name, numpy type, shape] of each array, which begin at multiples of 8.
 """
 
+import array
 import os
 import socket
 import struct
@@ -13,7 +14,7 @@ from typing import Any, Dict, Iterator, Mapping, Optional, Sequence, Tuple
 import msgpack
 import numpy as np
 
-VERSION = 1
+VERSION = 2
 MOST_HEADER, MOST_PAYLOAD = 16 << 20, 1 << 30  # This side accepts no more bytes.
 _PREFIX = struct.Struct("<IQ")
 _TYPES = {"<i4": 4, "<i8": 8, "<f4": 4, "<f8": 8, "|u1": 1, "|b1": 1}
@@ -92,9 +93,18 @@ class Wire:
         """Sets what this side accepts from now on, in bytes."""
         self.most_header, self.most_payload = header, payload
 
-    def heed(self, limits: Dict[str, int]) -> None:
+    def heed(self, limits: Any) -> None:
         """Sets what the other side announced that it accepts, in bytes."""
-        self.their_header, self.their_payload = limits["header"], limits["payload"]
+        try:
+            self.their_header, self.their_payload = int(limits["header"]), int(limits["payload"])
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise Nonsense(f"limits {limits!r:.80}, which are none") from None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the other end is a process on this machine: only a Unix socket carries
+        descriptors."""
+        return self.connection.family == socket.AF_UNIX
 
     def _check(self, header: int, payload: int) -> None:
         if header > self.their_header or payload > self.their_payload:
@@ -158,6 +168,25 @@ class Wire:
             return header, NO_ARRAYS
         return header, Arrays(listed or (), bytes(self._bytes(payload_size)))
 
+    def receive_descriptor(self) -> int:
+        """The descriptor that the other side sends beside one byte, and that the caller closes.
+        One that comes where none is awaited never arrives: the system closes it."""
+        if self._begin < self._end:
+            raise Nonsense("more than was asked for")
+        size = array.array("i", [0]).itemsize
+        byte, passed, flags, _ = self.connection.recvmsg(1, socket.CMSG_SPACE(size))
+        if not byte:
+            raise Closed()
+        descriptors = array.array("i")
+        for level, kind, data in passed:
+            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+                descriptors.frombytes(data[: len(data) - len(data) % size])
+        if len(descriptors) != 1 or flags & socket.MSG_CTRUNC:
+            for each in descriptors:
+                os.close(each)
+            raise Nonsense(f"{len(descriptors)} descriptors where one stands")
+        return descriptors[0]
+
     def send(
         self, header: Dict[str, Any], arrays: Optional[Sequence[Tuple[str, np.ndarray]]] = None
     ) -> None:
@@ -167,18 +196,18 @@ class Wire:
             self._check(len(packed), 0)
             self.connection.sendall(_PREFIX.pack(len(packed), 0) + packed)
             return
-        self._check(0, sum(array.nbytes for _, array in arrays))
+        self._check(0, sum(each.nbytes for _, each in arrays))
         pieces, listed, at = [], [], 0
-        for name, array in arrays:
-            array = np.ascontiguousarray(array)
-            if array.dtype.str not in _TYPES:
-                raise Nonsense(f"array '{name}' of type {array.dtype}, which the wire lacks")
+        for name, each in arrays:
+            each = np.ascontiguousarray(each)
+            if each.dtype.str not in _TYPES:
+                raise Nonsense(f"array '{name}' of type {each.dtype}, which the wire lacks")
             pad = -at % 8
             if pad:
                 pieces.append(b"\0" * pad)
-            pieces.append(memoryview(array).cast("B") if array.size else b"")
-            listed.append([name, array.dtype.str, list(array.shape)])
-            at += pad + array.nbytes
+            pieces.append(memoryview(each).cast("B") if each.size else b"")
+            listed.append([name, each.dtype.str, list(each.shape)])
+            at += pad + each.nbytes
         packed = msgpack.packb({**header, "arrays": listed})
         self._check(len(packed), at)
         self.connection.sendall(_PREFIX.pack(len(packed), at) + packed)

@@ -35,6 +35,17 @@ Channel::Channel(int descriptor) : descriptor_(descriptor), buffer_(kBuffer) {}
 
 Channel::~Channel() { ::close(descriptor_); }
 
+Channel::Clock::time_point Channel::after(double seconds) {
+  return Clock::now() +
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+bool Channel::is_local() const {
+  int domain = 0;
+  socklen_t size = sizeof domain;
+  return ::getsockopt(descriptor_, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX;
+}
+
 bool Channel::ended() const {
   if (begin_ < end_) return false;
   std::byte one;
@@ -65,8 +76,7 @@ void Channel::send(const Message& message, double seconds) {
   std::memcpy(prefix.data(), &header_size, sizeof header_size);
   std::memcpy(prefix.data() + sizeof header_size, &payload_size, sizeof payload_size);
 
-  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                           std::chrono::duration<double>(seconds));
+  const auto deadline = after(seconds);
   std::array<iovec, 3> pieces = {
       iovec{prefix.data(), prefix.size()},
       iovec{const_cast<std::uint8_t*>(header.data()), header.size()},
@@ -88,6 +98,26 @@ void Channel::send(const Message& message, double seconds) {
     if (first == pieces.size()) break;
     pieces[first].iov_base = static_cast<char*>(pieces[first].iov_base) + sent;
     pieces[first].iov_len -= static_cast<std::size_t>(sent);
+  }
+}
+
+void Channel::send_descriptor(int descriptor, double seconds) {
+  const auto deadline = after(seconds);
+  char byte = 0;
+  iovec piece{&byte, 1};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof descriptor)> control{};
+  msghdr out{};
+  out.msg_iov = &piece, out.msg_iovlen = 1;
+  out.msg_control = control.data(), out.msg_controllen = control.size();
+  cmsghdr* const passed = CMSG_FIRSTHDR(&out);
+  passed->cmsg_level = SOL_SOCKET, passed->cmsg_type = SCM_RIGHTS;
+  passed->cmsg_len = CMSG_LEN(sizeof descriptor);
+  std::memcpy(CMSG_DATA(passed), &descriptor, sizeof descriptor);
+  while (::sendmsg(descriptor_, &out, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+    if (errno == EAGAIN)
+      wait(POLLOUT, deadline);
+    else if (errno != EINTR)
+      throw Lost(reason());
   }
 }
 
@@ -125,8 +155,7 @@ void Channel::fill(std::byte* to, std::size_t count, Clock::time_point deadline)
 }
 
 Message Channel::receive(double seconds) {
-  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                           std::chrono::duration<double>(seconds));
+  const auto deadline = after(seconds);
   std::array<std::byte, kPrefix> prefix;
   fill(prefix.data(), prefix.size(), deadline);
   std::uint32_t header_size;

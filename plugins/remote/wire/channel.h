@@ -26,6 +26,11 @@ class Channel {
   Channel& operator=(const Channel&) = delete;
 
   void send(const Message& message, double seconds);
+  // Sends one byte and, beside it, a copy of a descriptor, which the other end must be waiting for.
+  void send_descriptor(int descriptor, double seconds);
+  // Says whether the other end is a process on this machine, reached by a Unix socket. Only such a
+  // connection carries descriptors.
+  bool is_local() const;
   // Receives a message. One that is longer than this side accepts is refused before it takes
   // memory.
   Message receive(double seconds);
@@ -38,6 +43,7 @@ class Channel {
 
  private:
   using Clock = std::chrono::steady_clock;
+  static Clock::time_point after(double seconds);
   void wait(short events, Clock::time_point deadline) const;
   void fill(std::byte* to, std::size_t count, Clock::time_point deadline);
 

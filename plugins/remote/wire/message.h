@@ -8,6 +8,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -16,7 +17,7 @@ namespace draftlab::remote {
 
 using Json = nlohmann::json;
 
-inline constexpr int kVersion = 1;
+inline constexpr int kVersion = 2;
 // This side accepts no more bytes than these in a message; the handshake announces the limits.
 inline constexpr std::uint64_t kMostHeader = 16 << 20, kMostPayload = std::uint64_t{1} << 30;
 
@@ -27,6 +28,17 @@ struct Nonsense : std::runtime_error {
   explicit Nonsense(fmt::format_string<Values...> form, Values&&... values)
       : std::runtime_error(filled_in(form, fmt::make_format_args(values...))) {}
 };
+
+// Returns a number of a header. Throws Nonsense where it is no whole number, or the type cannot
+// hold it.
+template <class Whole>
+Whole whole(const Json& number) {
+  if (!number.is_number_integer() ||
+      (number.is_number_unsigned() ? !std::in_range<Whole>(number.get<std::uint64_t>())
+                                   : !std::in_range<Whole>(number.get<std::int64_t>())))
+    throw Nonsense("{} where a whole number stands", number.dump());
+  return number.get<Whole>();
+}
 
 // Returns the name of a number's type as numpy spells it.
 template <class Number>
