@@ -52,6 +52,10 @@ SUITES = {
         ["draftlab"],
         "{build}/bin/draftlab certify {tree}/configs/certify/*/*{cases}*.ini",
     ),
+    "python": (
+        ["draftlab", "compare_traces"],
+        "DRAFTLAB_BINARIES={build}/bin sh {tree}/tests/python/pytest.sh '{cases}' 'not long'",
+    ),
     "command_line": (
         ["draftlab", "test_core"],
         "sh {tree}/tests/command_line.sh {build}/bin/draftlab {build}/bin {tree}/configs",

@@ -97,7 +97,7 @@ def verifier(carry):
 def test_what_is_wrong_is_named(program, text, kind, config, expected):
     program.write("bad.py", text)
     path = program.write("a.ini", config)
-    fault = program.fails(70, "run", path, "--plugin", "bad.py", f"--{kind}", "bad")
+    fault = program.fails(76, "run", path, "--plugin", "bad.py", f"--{kind}", "bad")
     assert expected in fault, fault
     assert f"{kind} 'bad' (bad.py)" in fault
     assert not os.path.exists(program.folder / "out/a.h5")
@@ -110,7 +110,7 @@ def test_an_exception_carries_its_traceback(program):
     )
     program.write("bad.py", text)
     path = program.write("a.ini", BLOCKS)
-    fault = program.fails(70, "run", path, "--plugin", "bad.py", "--router", "bad")
+    fault = program.fails(76, "run", path, "--plugin", "bad.py", "--router", "bad")
     assert "ValueError: too deep at bad.py:3" in fault
     assert "line 7, in decide" in fault and "line 3, in deep" in fault
     assert "draftlab/calls.py" not in fault
@@ -121,7 +121,7 @@ def test_a_part_that_hangs_is_ended(program):
     path = program.write("a.ini", BLOCKS)
     began = time.monotonic()
     fault = program.fails(
-        70, "run", path, "--plugin", "bad.py", "--router", "bad", "--python-timeout", "0.5"
+        76, "run", path, "--plugin", "bad.py", "--router", "bad", "--python-timeout", "0.5"
     )
     assert "router 'bad' (bad.py) did not answer within 0.5 s" in fault
     assert time.monotonic() - began < 20
@@ -162,7 +162,7 @@ def test_a_file_that_cannot_be_loaded_is_a_fault_of_the_config(program, text, ex
 
 def test_a_name_that_is_taken_is_refused(program):
     program.write("bad.py", router("return True").replace("'bad'", "'always'"))
-    assert "router 'always' is registered twice" in program.fails(70, "list", "--plugin", "bad.py")
+    assert "router 'always' is registered twice" in program.fails(76, "list", "--plugin", "bad.py")
 
 
 def test_an_interpreter_that_is_not_there_is_named(program):
@@ -186,7 +186,7 @@ def test_randomness_of_its_own_is_found_when_it_is_certified(program, kind, conf
     program.write("bad.py", text)
     small = config.replace("length = 7", "length = 4").replace("[run]\nsamples = 60", "")
     path = program.write("a.ini", small)
-    fault = program.fails(70, "certify", path, "--plugin", "bad.py", f"--{kind}", "bad")
+    fault = program.fails(76, "certify", path, "--plugin", "bad.py", f"--{kind}", "bad")
     assert f"{kind} 'bad' (bad.py)" in fault and "was called twice" in fault
 
 
@@ -199,8 +199,130 @@ def test_a_decision_that_changes_the_part_is_found_when_it_is_certified(program)
     program.write("bad.py", text)
     config = BLOCKS.replace("[run]\nsamples = 60", "")
     path = program.write("a.ini", config)
-    fault = program.fails(70, "certify", path, "--plugin", "bad.py", "--router", "bad")
+    fault = program.fails(76, "certify", path, "--plugin", "bad.py", "--router", "bad")
     assert "decide changed what the part keeps" in fault
+
+
+UNIFORM = "[[1.0] * step.vocabulary]"
+TOY = """@dl.model('bad')
+class Bad(dl.Model):
+    vocabulary, mask, view, asked = 4, 3, 'bidirectional', 0
+    def logits(self, ids, allowed, positions, asked):
+        import numpy as np
+        self.asked += 1
+        {body}
+        return made
+"""
+
+
+def test_an_exact_draft_without_a_question_is_a_fault(program):
+    """Nobody has the target's draws who has not asked for its law."""
+    program.write("bad.py", drafter(
+        f"tokens = yield step.draw({UNIFORM}, step.window[:1])\n"
+        f"return dl.Proposal.path(tokens, {UNIFORM}, positions=step.window[:1], exact=1)"
+    ))  # fmt: skip
+    path = program.write("a.ini", ORDERED)
+    fault = program.fails(76, "run", path, "--plugin", "bad.py", "--drafter", "bad")
+    assert "drafter 'bad' (bad.py) calls 1 drafts exact, and the target was not asked" in fault
+
+
+LIES = [
+    # It has asked, and calls exact what it drew from another law.
+    "answer = yield step.ask(step.window[:1])\n"
+    f"tokens = yield step.draw({UNIFORM}, step.window[:1])\n"
+    "return dl.Proposal.path(tokens, answer, positions=step.window[:1], exact=1)",
+    # It claims another law than it drew from.
+    "answer = yield step.ask(step.window[:1])\n"
+    f"tokens = yield step.draw({UNIFORM}, step.window[:1])\n"
+    "return dl.Proposal.path(tokens, answer, positions=step.window[:1])",
+]
+
+
+@pytest.mark.parametrize("body", LIES)
+def test_a_drafter_that_lies_of_its_law_is_not_certified(program, body):
+    """One draft does not show it, so a run goes on; the walk over all outcomes does."""
+    program.write("bad.py", drafter(body))
+    config = ORDERED.replace("length = 7", "length = 5").replace("[run]\nsamples = 60", "")
+    path = program.write("a.ini", config + "[reference]\ndrafter = stepwise\nrouter = always\n")
+    done = program.run("certify", path, "--plugin", "bad.py", "--drafter", "bad")
+    assert done.returncode == 1 and "DOES NOT HOLD" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_state_that_is_not_declared_is_found_when_states_are_merged(program):
+    """It drafts one or two tokens by how many drafts were kept, of which its state says nothing."""
+    text = drafter(
+        "count = min(1 + self.kept % 2, len(step.window))\n"
+        "laws = [[1.0] * step.vocabulary] * count\n"
+        "tokens = yield step.draw(laws, step.window[:count])\n"
+        "return dl.Proposal.path(tokens, laws, positions=step.window[:count])",
+        asks="[]",
+    )
+    text += (
+        "    def __init__(self):\n        self.kept = 0\n"
+        "    def state(self):\n        return ''\n"
+        "    def observe(self, canvas, route, verdict):\n"
+        "        self.kept += sum(each.source == 'accepted' for each in verdict.commits)\n"
+    )
+    program.write("bad.py", text)
+    config = ORDERED.replace("length = 7", "length = 5").replace("[run]\nsamples = 60", "")
+    path = program.write("a.ini", config + "[reference]\ndrafter = stepwise\nrouter = always\n")
+    done = program.run("certify", path, "--plugin", "bad.py", "--drafter", "bad")
+    assert done.returncode in (70, 76), done.stdout + done.stderr
+    assert "leaves something out of its state()" in done.stderr
+
+
+def toy(program, body):
+    program.write("bad.py", HEAD + TOY.format(body=body))
+    config = ORDERED.replace("length = 7", "length = 5").replace("[run]\nsamples = 60", "")
+    config = config.replace("model = table", "model = bad").replace("[model.table]", "[reference]")
+    config = config.replace("kind = ordered\nvocabulary = 4\nlength = 5\n", "drafter = stepwise\n")
+    config = "frontier = left-to-right\n" + config.replace("prompt = 2:1", "prompt = 0:1")
+    return program.write("a.ini", config)
+
+
+def test_a_model_whose_answers_change_is_found_when_it_is_certified(program):
+    path = toy(program, "made = np.full((len(asked[0]), 4), self.asked % 3 * np.eye(4)[0], 'f4')")
+    fault = program.fails(76, "certify", path, "--plugin", "bad.py")
+    assert "model 'bad' (bad.py): ValueError: answer was called twice with the same quest" in fault
+    program.ok("run", path, "--plugin", "bad.py", "--out", "a.h5")  # A run does not ask twice.
+
+
+def test_a_model_whose_vocabulary_changes_is_a_fault(program):
+    body = "self.vocabulary = 4 + self.asked // 3\n"
+    path = toy(program, body + "        made = np.zeros((len(asked[0]), self.vocabulary), 'f4')")
+    fault = program.fails(76, "run", path, "--plugin", "bad.py")
+    assert "model 'bad' (bad.py) answers" in fault and "of 4 tokens with an array of shape" in fault
+
+
+def task(prompt, score="1.0"):
+    return HEAD + (
+        "@dl.task('bad')\nclass Bad:\n    asked = 0\n"
+        "    def __len__(self):\n        return 2\n"
+        f"    def prompt(self, index):\n        self.asked += 1\n        return {prompt}\n"
+        f"    def score(self, *of):\n        return {{'good': {score}}}\n"
+    )
+
+
+GOOD = "dl.Prompt(f'p{index}', 5, given=[(0, 1)])"
+
+
+@pytest.mark.parametrize("text, expected", [
+    (task("dl.Prompt(f'p{index}', 5, given=[(0, self.asked % 3)])"),
+     "hands out another prompt 0 ('p0') than before"),
+    (task("dl.Prompt('p', -5, given=[])"), "has a canvas of -5 in prompt 'p'"),
+    (task("dl.Prompt('p', 5, given=[(5, 1)])"), "gives position 5 of a canvas of 5"),
+    (task("dl.Prompt('p', 5, given=[(1, 1), (1, 2)])"), "gives position 1 of a canvas of 5"),
+    (task("dl.Prompt('p', 5, given=[(1, -7)])"), "has token -7 in prompt 'p'"),
+    (task("dl.Prompt('p', 5, given=[(1, 1)], ends=[-2])"), "has token -2 in prompt 'p'"),
+    (task(GOOD, "float('inf')"), "scores a text by good = inf"),
+])  # fmt: skip
+def test_a_task_that_lies_is_named(program, text, expected):
+    program.write("bad.py", text)
+    config = ORDERED.replace("task = positions", "task = bad").replace("length = 7", "length = 5")
+    path = program.write("a.ini", config.replace("[task.positions]\nlength = 5\nprompt = 2:1", ""))
+    fault = program.fails(76, "run", path, "--plugin", "bad.py", "--out", "a.h5")
+    assert f"task 'bad' (bad.py) {expected}" in fault, fault
+    assert not (program.folder / "a.h5").exists()
 
 
 def test_a_cell_that_fails_leaves_the_sweep_going(program):

@@ -99,7 +99,11 @@ TEST_CASE("a fixed shape refuses a model whose answers may depend on the batch")
   class Unsure final : public Model {
    public:
     void load(const Machine&) override {}
-    ModelFacts facts() const override { return {}; }
+    ModelFacts facts() const override {
+      ModelFacts facts;
+      facts.vocabulary = 2;
+      return facts;
+    }
     std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {
       return std::make_unique<Sequence>(canvas);
     }
