@@ -134,10 +134,10 @@ class Steady final : public Model {
 double Arithmetic::bound() const { return kUnits * unit; }
 
 SteadyModels steady(const Models& models) {
-  SteadyModels made{.models = {}, .arithmetic = std::make_shared<Arithmetic>()};
-  for (const auto& model : models.models) {
+  SteadyModels made{.models = models, .arithmetic = std::make_shared<Arithmetic>()};
+  for (auto& model : made.models.models) {
     made.arithmetic->unit = std::max(made.arithmetic->unit, model->facts().rounding);
-    made.models.models.push_back(std::make_shared<Steady>(model, made.arithmetic));
+    model = std::make_shared<Steady>(model, made.arithmetic);
   }
   return made;
 }

@@ -107,7 +107,7 @@ class Worker:
                 return models.load(part, header["machine"])
             return {"r": tasks.load(part)}, None
         if method == "answer":
-            return models.answer(part, header, arrays, self.lent, self.twice)
+            return models.answer(part, header, arrays, self.lent)
         if method in tasks.CALLS:
             return {"r": tasks.CALLS[method](part, header, arrays)}, None
         vocabulary = header["step"][2] if "call" in header else 0

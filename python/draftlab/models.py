@@ -103,42 +103,13 @@ def _as_floats(given: Any, into: Any, shape: Tuple[int, int]) -> Any:
     return given.astype(np.float32)
 
 
-_CLOSE = 1e-4  # Sums on a GPU may differ so much from one forward to the next.
-
-
-def _law(given: Any) -> np.ndarray:
-    """Rows of probabilities."""
-    if isinstance(given, Weights):
-        weights = given.weights
-    else:
-        logits = _as_floats(given, None, (0, 0)).astype(np.float64)
-        weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return weights / weights.sum(axis=-1, keepdims=True)
-
-
-def repeat(part: Any, header: Dict[str, Any], arrays: Any, first: Any) -> None:
-    """Asks the same once more, and refuses a model that answers it by another law: a certificate
-    walks one."""
-    again = part.answer([Question(each, arrays) for each in header["batch"]])
-    before, after = _law(first), _law(again)
-    if before.shape != after.shape or not np.allclose(before, after, 0, _CLOSE, equal_nan=True):
-        raise ValueError(
-            "answer was called twice with the same questions and gave two laws; what a model "
-            "answers follows from the question alone"
-        )
-
-
-def answer(
-    part: Any, header: Dict[str, Any], arrays: Any, lent: Any, twice: bool
-) -> Tuple[Any, Any]:
+def answer(part: Any, header: Dict[str, Any], arrays: Any, lent: Any) -> Tuple[Any, Any]:
     """Answers the questions of a batch: costs in the header, logits in lent memory or behind it."""
     questions = [Question(each, arrays) for each in header["batch"]]
     given = part.answer(questions)
     reply: Dict[str, Any] = {"r": [[int(q.rows), int(q.positions)] for q in questions]}
     if given is None:
         raise instances.wrong("answer", given, "it returns [asked, vocabulary] logits")
-    if twice:
-        repeat(part, header, arrays, given)
     if isinstance(given, Weights):
         return {**reply, "gives": "weights"}, [("weights", given.weights)]
     shape = (sum(len(question.asked) for question in questions), int(part.vocabulary))
