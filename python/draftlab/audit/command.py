@@ -28,7 +28,10 @@ def _parser() -> argparse.ArgumentParser:
                         help="quick: under 10 s a sampler (default); full: under 5 minutes")
     parser.add_argument("--format", default="text", choices=("text", "json"))
     parser.add_argument("--sampler", metavar="NAME", help="only this one of the file")
-    parser.add_argument("--random-seed", type=int, default=0, help="of what can only be sampled")
+    parser.add_argument("--toy", metavar="NAME", help="only the toys of this name")
+    parser.add_argument("--k", type=int, default=0, help="only toys of so many drafts (0: all)")
+    parser.add_argument("--random-seed", type=int, default=0, help="of the random laws and of what "
+                        "is drawn (0: another in each audit, which the report names)")
     parser.add_argument("--seconds", type=float, default=0.0, help="of processor time for a "
                         "sampler, instead of the battery's (0)")
     parser.add_argument("--hang", type=float, default=5.0, metavar="SECONDS",
@@ -66,7 +69,7 @@ def load(path: str):
 
 
 def _audit_files(arguments) -> int:
-    from draftlab.audit.run import audit
+    from draftlab.audit.run import Only, audit
     from draftlab.audit.sampler import samplers_of
 
     reports = []
@@ -81,8 +84,9 @@ def _audit_files(arguments) -> int:
                 raise UsageError(f"{path}: no sampler '{arguments.sampler}'; "
                                  f"it has {', '.join(names)}")
         for sampler in found:
-            report = audit(sampler, arguments.battery, seed=arguments.random_seed,
-                           hang=arguments.hang, seconds=arguments.seconds or None)
+            report = audit(sampler, arguments.battery, seed=arguments.random_seed or None,
+                           hang=arguments.hang, seconds=arguments.seconds or None,
+                           only=Only(arguments.toy or None, arguments.k or None))
             reports.append(report)
             if arguments.format == "text":
                 print(report, flush=True)
@@ -98,9 +102,9 @@ def main(words: Optional[List[str]] = None) -> int:
         arguments = _parser().parse_args(words)
         if bool(arguments.files) == bool(arguments.log):
             raise UsageError(f"usage: {_USAGE}")
-        if arguments.hang <= 0 or arguments.random_seed < 0 or arguments.seconds < 0:
-            raise UsageError("draftlab audit: --hang has to be above 0, --random-seed and "
-                             "--seconds at least 0")
+        if arguments.hang <= 0 or min(arguments.random_seed, arguments.seconds, arguments.k) < 0:
+            raise UsageError("draftlab audit: --hang has to be above 0, --random-seed, --seconds "
+                             "and --k at least 0")
         if arguments.log:
             from draftlab.audit.log import audit_log
 

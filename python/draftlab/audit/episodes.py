@@ -15,16 +15,26 @@ from draftlab.audit.sampling import processed
 from draftlab.audit.toys import Toy
 
 
-def length_of(sampler: Sampler, toy: Toy) -> int:
-    """The number of tokens that the compared law is about."""
+MOST_OUTCOMES = 4096  # A law that is compared has no more outcomes than this.
+
+
+def whole_length(sampler: Sampler, toy: Toy) -> int:
+    """The most tokens that come out of an episode."""
     if toy.steps > 1:
         return toy.steps
     return (len(sampler.tree) if sampler.tree else toy.drafts) + 1
 
 
-def episode_of(sampler: Sampler, toy: Toy) -> Callable:
-    """One call of the sampler, or as many as a sequence of `toy.steps` tokens takes."""
-    length = length_of(sampler, toy)
+def length_of(sampler: Sampler, toy: Toy, outcomes: int = MOST_OUTCOMES) -> int:
+    """The number of tokens that the compared law is about, the first ones."""
+    most = max(1, int(math.log(outcomes) / math.log(toy.vocabulary) + 1e-9))
+    return min(most, whole_length(sampler, toy))
+
+
+def episode_of(sampler: Sampler, toy: Toy, length: Optional[int] = None) -> Callable:
+    """One call of the sampler, or as many as a sequence of `toy.steps` tokens takes; it returns the
+    first `length` tokens, or those that `length_of` says."""
+    length = length or length_of(sampler, toy)
     call = _tree_call if sampler.tree else _chain_call
 
     def episode(random) -> Tuple[int, ...]:
@@ -33,7 +43,7 @@ def episode_of(sampler: Sampler, toy: Toy) -> Callable:
         with answered_by(random):
             while True:
                 tokens += call(sampler, instance, toy, tokens, random)
-                if toy.steps == 1 or len(tokens) >= length:
+                if toy.steps == 1 or len(tokens) >= toy.steps:
                     return tokens[:length]
 
     return episode

@@ -9,23 +9,15 @@ import numpy as np
 from draftlab.audit import laws, precision
 from draftlab.audit.episodes import episode_of, length_of
 from draftlab.audit.faults import SamplerFault, TooLarge
-from draftlab.audit.sampled import Sampled, sample
+from draftlab.audit.sampled import Plan, Sampled, sample
 from draftlab.audit.sampler import Sampler
 from draftlab.audit.toys import Toy
 from draftlab.audit.walk import Walk, walk
 
 ENUMERATED = 1e-12  # A total variation below this counts as none where the law was enumerated.
 BISECTED = 1e-9
+_OUTCOMES_DRAWN = 81  # Of a law that is drawn from, the first tokens of so many outcomes.
 _ROUNDING = 1e-5  # A difference below this may be that of float32.
-
-
-@dataclass
-class Plan:
-    """How much is drawn from a toy that cannot be walked."""
-
-    detectable: float  # A total variation of this size is to be found.
-    seconds: float
-    seed: int
 
 
 @dataclass
@@ -42,6 +34,11 @@ class Finding:
     drawn: Optional[Sampled] = None
     fault: str = ""
     note: str = ""
+    # The law that came out and the target's, of a bias; an axis a token.
+    emitted: Optional[np.ndarray] = None
+    target: Optional[np.ndarray] = None
+    # A token of probability zero that came out, however seldom.
+    forbidden: Optional[laws.Event] = None
 
 
 def examine(sampler: Sampler, toy: Toy, runs: int, seconds: float) -> Finding:
@@ -66,9 +63,10 @@ def _timed(toy: Toy, judge: Callable[[], Finding]) -> Finding:
 
 
 def _drawn(sampler, toy, plan) -> Finding:
+    length = length_of(sampler, toy, _OUTCOMES_DRAWN)
+
     def sampled(world):
-        return sample(episode_of(sampler, world), world, length_of(sampler, world),
-                      plan.detectable, plan.seconds, plan.seed)
+        return sample(episode_of(sampler, world, length), world, length, plan)
 
     drawn = sampled(toy)
     if drawn.biased and toy.precision == "bf16":
@@ -76,8 +74,13 @@ def _drawn(sampler, toy, plan) -> Finding:
         if not again.biased:
             return Finding(toy, "not shown", again.depth, variation=drawn.variation, drawn=again,
                            runs=again.draws, note=_numerical(drawn.variation, "bf16 inputs"))
-    return Finding(toy, "biased" if drawn.biased else "not shown", drawn.depth,
-                   variation=drawn.variation, event=drawn.event, runs=drawn.draws, drawn=drawn)
+    if not drawn.biased:
+        return Finding(toy, "not shown", drawn.depth, variation=drawn.variation, runs=drawn.draws,
+                       drawn=drawn)
+    found, target = drawn.law, laws.joint(toy, (), length)
+    return Finding(toy, "biased", drawn.depth, variation=drawn.variation, event=drawn.event,
+                   runs=drawn.draws, drawn=drawn, emitted=found, target=target,
+                   forbidden=laws.forbidden_event(found, target))
 
 
 @dataclass
@@ -105,28 +108,33 @@ def _walked(walks: Walks) -> Finding:
     toy = walks.toy
     walked, found = walks.law(toy)
     target = laws.joint(toy, (), found.ndim)
-    variation = laws.total_variation(found, target)
     tolerance = (BISECTED if walked.numbers else ENUMERATED) + walked.dropped
-    depth = "bisected" if walked.numbers else "enumerated"
-    if variation <= tolerance:
-        return Finding(toy, "exact", depth, variation=variation, runs=walked.runs)
-    if walked.numbers:  # A cell that the grid missed would look like a bias.
-        walks.runs *= 8
-        for points in (89, 181):
-            before, (walked, found) = found, walks.law(toy, points)
-            variation = laws.total_variation(found, target)
-            if variation <= tolerance:
-                return Finding(toy, "exact", depth, variation=variation, runs=walked.runs)
-            if laws.total_variation(found, before) <= BISECTED:
-                break
-        else:
-            raise TooLarge("the uniforms have borders that are too close to find")
-    rounding = _rounding(walks, variation, tolerance)
-    if rounding:
-        verdict = "exact" if rounding.startswith("numerical") else "not shown"
-        return Finding(toy, verdict, depth, variation=variation, runs=walked.runs, note=rounding)
-    return Finding(toy, "biased", depth, variation=variation, runs=walked.runs,
-                   event=laws.first_event(found, target))
+    if walked.numbers and laws.total_variation(found, target) > tolerance:
+        walked, found = _finer(walks, found, target, tolerance)
+    variation = laws.total_variation(found, target)
+    made = Finding(toy, "exact", "bisected" if walked.numbers else "enumerated",
+                   variation=variation, runs=walked.runs,
+                   forbidden=laws.forbidden_event(found, target))
+    if variation > tolerance and not made.forbidden:
+        made.note = _rounding(walks, variation, tolerance)
+        made.verdict = ("biased" if not made.note else
+                        "exact" if made.note.startswith("numerical") else "not shown")
+    if made.forbidden or made.verdict == "biased":
+        made.verdict, made.emitted, made.target = "biased", found, target
+        made.event = made.forbidden if variation <= _ROUNDING and made.forbidden else \
+            laws.first_event(found, target)
+    return made
+
+
+def _finer(walks: Walks, found, target, tolerance) -> Tuple[Walk, np.ndarray]:
+    """The law on finer grids: a cell that the first grid missed would look like a bias."""
+    walks.runs *= 8
+    for points in (89, 181):
+        before, (walked, found) = found, walks.law(walks.toy, points)
+        agree = laws.total_variation(found, before) <= BISECTED
+        if agree or laws.total_variation(found, target) <= tolerance:
+            return walked, found
+    raise TooLarge("the uniforms have borders that are too close to find")
 
 
 def _rounding(walks: Walks, variation: float, tolerance: float) -> str:

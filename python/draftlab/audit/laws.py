@@ -1,7 +1,7 @@
 """Compares the law of what a sampler emits with the target's."""
 
 from dataclasses import dataclass
-from typing import Dict, Tuple
+from typing import Dict, Optional, Tuple
 
 import numpy as np
 
@@ -39,6 +39,23 @@ def completed(toy: Toy, emitted: Dict[Tuple[int, ...], float], length: int) -> n
 
 def total_variation(one: np.ndarray, other: np.ndarray) -> float:
     return 0.5 * float(np.abs(one - other).sum())
+
+
+def forbidden_event(found: np.ndarray, target: np.ndarray) -> Optional[Event]:
+    """The shortest beginning that the target gives no probability and that comes out all the same;
+    the most probable of those that are as short. None where there is none."""
+    for length in range(1, found.ndim + 1):
+        rest = tuple(range(length, found.ndim))
+        wrong = np.where(target.sum(axis=rest) == 0, found.sum(axis=rest), 0.0)
+        if wrong.max() > 0:
+            at = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+            return Event(tuple(int(i) for i in at), 0.0, float(wrong[at]))
+    return None
+
+
+def beginnings(law: np.ndarray, length: int) -> np.ndarray:
+    """The law of the first `length` tokens."""
+    return law.sum(axis=tuple(range(length, law.ndim)))
 
 
 def first_event(found: np.ndarray, target: np.ndarray, share: float = 0.05) -> Event:

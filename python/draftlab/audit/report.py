@@ -2,11 +2,20 @@
 
 import json
 import math
+import textwrap
 from dataclasses import dataclass, field
-from typing import Dict, List, Optional
+from typing import Dict, List, Optional, Tuple
 
+import numpy as np
+
+from draftlab.audit import laws
 from draftlab.audit.judge import Finding
 from draftlab.audit.sampled import POWER
+from draftlab.audit.sampling import Sampling
+from draftlab.audit.toys import Toy
+
+OUT_OF_TIME = "out of time"
+_MOST_PROBABILITIES = 32  # Laws of more tokens than the event needs are shown up to this size.
 
 _ORDER = ("crashes", "biased", "not shown", "exact")
 _STATUS = {"exact": 0, "biased": 1, "crashes": 1, "not shown": 2}
@@ -21,13 +30,17 @@ class Report:
     seconds: float
     findings: List[Finding] = field(default_factory=list)
     published: str = ""
-    hurried: int = 0  # toys that were drawn from since the time did not suffice to walk them
-    allowed: float = 0.0  # seconds of processor time
+    allowed: float = 0.0  # Seconds of processor time.
+    seed: int = 0
+    # What was not looked at, and why; and the numbers of drafts that the sampler takes.
+    unseen: List[Tuple[Toy, str]] = field(default_factory=list)
+    declared: List[int] = field(default_factory=list)
 
     @property
     def verdict(self) -> str:
-        """The worst that any toy showed."""
-        return min((f.verdict for f in self.findings), key=_ORDER.index)
+        """The worst that any toy showed; nothing is exact that the time did not suffice for."""
+        worst = min((f.verdict for f in self.findings), key=_ORDER.index, default="not shown")
+        return "not shown" if worst == "exact" and self.unseen else worst
 
     @property
     def status(self) -> int:
@@ -40,21 +53,36 @@ class Report:
         return next((f for f in self.findings if f.verdict == self.verdict), None)
 
     @property
+    def largest(self) -> Optional[Finding]:
+        """The largest bias found."""
+        biased = [f for f in self.findings if f.verdict == "biased"]
+        return max(biased, key=lambda found: found.variation, default=None)
+
+    @property
     def tv(self) -> float:
         """The largest total variation found."""
         return max((f.variation for f in self.findings if not math.isnan(f.variation)),
                    default=float("nan"))
 
+    @property
+    def tested(self) -> List[int]:
+        """The numbers of drafts of which at least one law was looked at."""
+        return sorted({f.toy.drafts for f in self.findings} & set(self.declared))
+
     def __str__(self) -> str:
         return to_text(self)
 
     def to_dict(self) -> Dict:
-        shown = self.shown
+        shown, largest = self.shown, self.largest
         return {
             "sampler": self.name, "battery": self.battery, "verdict": self.verdict,
-            "status": self.status, "seconds": round(self.seconds, 3),
-            "out_of_time": self.hurried,
-            "published": self.published, "smallest_case": _case(shown) if shown else None,
+            "status": self.status, "seconds": round(self.seconds, 3), "random_seed": self.seed,
+            "k_declared": self.declared, "k_tested": self.tested,
+            "not_looked_at": [{"toy": toy.name, "why": why, **_place(toy)}
+                              for toy, why in self.unseen],
+            "published": self.published,
+            "largest_bias": _case(largest) if largest else None,
+            "smallest_case": _case(shown) if shown else None,
             "toys": [_case(finding) for finding in self.findings],
         }
 
@@ -62,18 +90,25 @@ class Report:
         return json.dumps(self.to_dict(), allow_nan=False)
 
 
+def _place(toy: Toy) -> Dict:
+    return {"vocabulary": toy.vocabulary, "drafts": toy.drafts, "tokens": toy.steps,
+            "row": toy.row}
+
+
 def _case(found: Finding) -> Dict:
     toy = found.toy
     case = {
-        "toy": toy.name, "vocabulary": toy.vocabulary, "drafts": toy.drafts, "tokens": toy.steps,
-        "row": toy.row, "laws": toy.described(), "verdict": found.verdict, "depth": found.depth,
-        "tv": None if math.isnan(found.variation) else found.variation,
+        "toy": toy.name, **_place(toy), "laws": toy.described(), "verdict": found.verdict,
+        "depth": found.depth, "tv": None if math.isnan(found.variation) else found.variation,
         "fault": found.fault, "note": found.note, "runs": found.runs,
         "seconds": round(found.seconds, 4),
     }
-    if found.event:
-        case["event"] = {"begins_with": list(found.event.tokens), "target": found.event.target,
-                         "found": found.event.found}
+    for name, event in (("event", found.event), ("forbidden", found.forbidden)):
+        if event:
+            case[name] = {"begins_with": list(event.tokens), "target": event.target,
+                          "found": event.found}
+    if found.emitted is not None:
+        case["emitted_law"], case["target_law"] = found.emitted.tolist(), found.target.tolist()
     if found.drawn:
         case["interval"] = [found.drawn.low, found.drawn.high]
         case["detectable_tv"] = found.drawn.detectable
@@ -83,48 +118,110 @@ def _case(found: Finding) -> Dict:
 
 def event_text(found: Finding) -> str:
     event = found.event
-    tokens = " ".join(str(token) for token in event.tokens)
-    return f"P({tokens}) is {event.found:.6g} instead of {event.target:.6g}"
+    return f"P({_tokens(event)}) is {event.found:.6g} instead of {event.target:.6g}"
+
+
+def forbidden_text(found: Finding) -> str:
+    """Says that a token of probability zero comes out, how often, and what that breaks."""
+    event, sampling = found.forbidden, found.toy.sampling
+    filters = [name.replace("_", "-") for name in ("top_k", "top_p", "min_p", "logit_bias")
+               if getattr(sampling, name) != getattr(Sampling(), name)]
+    breaks = " and ".join(filters) if filters else "grammar masks, top-k and top-p"
+    power = f" (2^{math.log2(event.found):.3g})" if event.found < 1e-5 else ""
+    return (f"P({_tokens(event)}) is {event.found:.3g}{power} instead of 0: a token that the "
+            f"target forbids comes out, which breaks {breaks}; this is no rounding")
+
+
+def _tokens(event) -> str:
+    return " ".join(str(token) for token in event.tokens)
 
 
 def _what(found: Finding) -> str:
     if found.verdict == "crashes":
         return f"{found.fault}: {found.note}"
     if found.verdict == "biased":
+        if found.event is found.forbidden:
+            return forbidden_text(found)
         text = f"TV {found.variation:.4g}, {event_text(found)}"
         if found.drawn:
             text += f" (TV in [{found.drawn.low:.3g}, {found.drawn.high:.3g}])"
         return text
     if found.drawn:
-        text = f"{found.drawn.draws:,} draws; TV {found.drawn.detectable:.2g} would have been " \
-               f"found with probability {POWER}"
+        text = f"{found.drawn.draws:,} draws; in this law, TV {found.drawn.detectable:.2g} " \
+               f"would have been found with probability {POWER}"
         return f"{text}; {found.note}" if found.note else text
     return found.note or f"TV {found.variation:.1g}"
 
 
-def _size(found: Finding) -> str:
-    toy = found.toy
+def _size(toy: Toy) -> str:
     size = f"V {toy.vocabulary}" + (f", k {toy.drafts}" if toy.drafts else "")
     size += f", {toy.steps} tokens" if toy.steps > 1 else ""
     return size + (f", row {toy.row}" if toy.row else "")
 
 
+def _coverage(report: Report) -> List[str]:
+    """What was looked at, and what was not: this comes before any finding."""
+    lines = []
+    if report.declared:
+        missing = [k for k in report.declared if k not in report.tested]
+        lines.append(f"k tested: {len(report.tested)} of {len(report.declared)}" + (
+            f", not {', '.join(map(str, missing))}" if missing else ""))
+    whys: Dict[str, List[str]] = {}
+    for toy, why in report.unseen:
+        whys.setdefault(why, []).append(f"{toy.name} ({_size(toy)})")
+    for why, names in whys.items():
+        laws = "1 law" if len(names) == 1 else f"{len(names)} laws"
+        lines += textwrap.wrap(f"not looked at, {why}: {laws}: {', '.join(names)}", 96,
+                               subsequent_indent="  ")
+    return ["  " + line for line in lines]
+
+
+def _law(law: np.ndarray, length: int) -> str:
+    shown = laws.beginnings(law, length)
+    return ", ".join(f"P({' '.join(map(str, at))}) {shown[at]:.4g}"
+                     for at in np.ndindex(*shown.shape))
+
+
+def _headline(report: Report) -> List[str]:
+    """The largest bias with its two laws, then the smallest case that shows one."""
+    largest, shown = report.largest, report.shown
+    if report.verdict == "crashes":
+        return [f"  {_what(shown)}",
+                f"  smallest case    {shown.toy.name}: {_size(shown.toy)}, "
+                f"{shown.toy.described()}"]
+    if not largest:
+        return []
+    length = len(largest.event.tokens)
+    while (length < largest.emitted.ndim
+           and largest.toy.vocabulary ** (length + 1) <= _MOST_PROBABILITIES):
+        length += 1
+    lines = [f"  {_what(largest)}",
+             f"  largest bias     {largest.toy.name}: {_size(largest.toy)}, "
+             f"{largest.toy.described()}"]
+    for title, law in (("emitted law", largest.emitted), ("target's law", largest.target)):
+        lines += textwrap.wrap(f"{title:<17}{_law(law, length)}", 98, initial_indent="  ",
+                               subsequent_indent=" " * 19)
+    forbidden = [f for f in report.findings if f.forbidden]
+    if forbidden and forbidden[0].event is not forbidden[0].forbidden:
+        lines.append(f"  forbidden token  {forbidden[0].toy.name}: {forbidden_text(forbidden[0])}")
+    if shown is not largest:
+        lines.append(f"  smallest case    {shown.toy.name}: {_size(shown.toy)}, "
+                     f"{shown.toy.described()}: {_what(shown)}")
+    return lines
+
+
 def to_text(report: Report) -> str:
-    """One line a toy, after the verdict and the smallest case that shows it."""
-    shown = report.shown
-    lines = [f"{report.name}: {report.verdict}"]
-    if report.verdict in ("biased", "crashes"):
-        lines += [f"  {_what(shown)}",
-                  f"  smallest case    {shown.toy.name}: {_size(shown)}, {shown.toy.described()}"]
+    """The verdict; what was not looked at; the largest bias and the smallest; one line a toy."""
+    lines = [f"{report.name}: {report.verdict}", *_coverage(report), *_headline(report)]
     if report.published:
-        lines.append(f"  published         {report.published}")
-    rows = [(f.toy.name, _size(f), f.verdict, f.depth, _what(f)) for f in report.findings]
+        lines.append(f"  published        {report.published}")
+    rows = [(f.toy.name, _size(f.toy), f.verdict, f.depth, _what(f)) for f in report.findings]
     widths = [max(len(row[i]) for row in rows) for i in range(4)]
     for row in rows:
         cells = "  ".join(cell.ljust(width) for cell, width in zip(row, widths))
         lines.append(f"  {cells}  {row[4]}")
-    if report.hurried:
-        lines.append(f"  out of time      before {report.hurried} of the laws were walked; "
-                     f"--seconds {8 * report.allowed:.0f} may do")
-    lines.append(f"  seconds          {report.seconds:.2f} ({report.battery} battery)")
+    if any(why == OUT_OF_TIME for _, why in report.unseen):
+        lines.append(f"  out of time      --seconds {8 * report.allowed:.0f} may do")
+    lines.append(f"  seconds          {report.seconds:.2f} ({report.battery} battery, "
+                 f"--random-seed {report.seed})")
     return "\n".join(lines)

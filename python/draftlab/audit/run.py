@@ -1,18 +1,18 @@
 """`dl.audit`: the battery on one sampler."""
 
-import contextlib
+import secrets
 import time
 from dataclasses import dataclass, replace
-from typing import Dict, List, Optional, Tuple
+from typing import Dict, List, Optional
 
 from draftlab.audit.catch import scripted
 from draftlab.audit.episodes import Heart
 from draftlab.audit.faults import OutOfTime, SamplerFault, TooLarge, UsageError
 from draftlab.audit.judge import Finding, Plan, draw, examine
 from draftlab.audit.probes import draws_by_itself
-from draftlab.audit.report import Report
+from draftlab.audit.report import OUT_OF_TIME, Report
 from draftlab.audit.sampler import Sampler, sampler_of
-from draftlab.audit.toys import Toy, chains, trees
+from draftlab.audit.toys import MOST_DRAFTS, Toy, chains, trees
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,17 @@ class Level:
 
 LEVELS = {"quick": Level(8.0, 60_000, 0.02, 4), "full": Level(270.0, 600_000, 0.005, 5)}
 _FEWEST = 2  # So many toys are drawn from, however slow the sampler is.
-_MOST_DRAWN = ("two residual tokens", "reversed", "by context", "whole sequence",
+_TO_WALK = 0.7  # This share of the time is for walking, where something has to be drawn, too.
+_MOST_SHOWN = ("two residual tokens", "reversed", "by context", "whole sequence",
                "zeros of the draft", "temperature 0")
+
+
+@dataclass(frozen=True)
+class Only:
+    """What the caller chose of the battery; None: all of it."""
+
+    toy: Optional[str] = None
+    drafts: Optional[int] = None
 
 
 def affordable(sampler: Sampler, toy: Toy, detectable: float, seconds: float) -> int:
@@ -41,88 +50,154 @@ def affordable(sampler: Sampler, toy: Toy, detectable: float, seconds: float) ->
     return int(seconds / (more * probe.seconds))
 
 
-def audit(subject, battery: str = "quick", *, seed: int = 0, hang: float = 5.0,
-          seconds: Optional[float] = None) -> Report:
+def audit(subject, battery: str = "quick", *, seed: Optional[int] = None, hang: float = 5.0,
+          seconds: Optional[float] = None, only: Only = Only()) -> Report:
     """Judges a sampler: a function or class, marked by `dl.sampler` or not.
 
-    seed: of what is drawn, and of the random laws of the full battery. hang: seconds after which a
-    call that has not returned is ended. seconds: instead of the battery's own limit, for samplers
-    that are slow.
+    seed: of what is drawn, and of the random laws; without it each audit has another, which the
+    report names. hang: seconds after which a call that has not returned is ended. seconds: instead
+    of the battery's own limit, for samplers that are slow. only: a part of the battery.
     """
     if battery not in LEVELS:
         raise UsageError(f"battery = {battery!r} must be quick or full")
     level = LEVELS[battery]
     if seconds is not None:
         level = replace(level, seconds=seconds)
+    seed = secrets.randbelow(2**31) + 1 if seed is None else seed
     sampler = sampler_of(subject)
-    began = time.thread_time()
+    toys = _chosen(sampler, toys_of(sampler, battery, seed), only)
     names = [function.__globals__ for function in sampler.functions()]
-    catching = contextlib.nullcontext() if sampler.asks else scripted(*names)
-    with catching, Heart(hang):
-        findings, hurried = _findings(sampler, battery, level, seed, began)
-    return Report(sampler.name, battery, time.thread_time() - began, _by_row(findings),
-                  sampler.published, hurried, level.seconds)
+    with scripted(*names), Heart(hang):
+        look = Look(sampler, toys, level, seed)
+        look.run()
+    report = Report(sampler.name, battery, time.thread_time() - look.began,
+                    _by_row(look.in_order()), sampler.published, allowed=level.seconds, seed=seed)
+    report.unseen = [(toy, look.unseen[id(toy)]) for toy in toys if id(toy) in look.unseen]
+    report.declared = [] if sampler.tree else list(range(1, (sampler.drafts or MOST_DRAFTS) + 1))
+    return report
+
+
+def _chosen(sampler: Sampler, toys: List[Toy], only: Only) -> List[Toy]:
+    """Those of the toys that the caller asked for; refuses what no toy has."""
+    named = [toy for toy in toys if only.toy in (None, toy.name)]
+    if not named:
+        names = ", ".join(dict.fromkeys(f"'{toy.name}'" for toy in toys))
+        raise UsageError(f"no toy '{only.toy}' for sampler '{sampler.name}'; it has {names}")
+    chosen = [toy for toy in named if only.drafts in (None, toy.drafts)]
+    if not chosen:
+        if sampler.tree:
+            raise UsageError(f"sampler '{sampler.name}' verifies a tree, which has no k to choose")
+        counts = ", ".join(str(k) for k in sorted({toy.drafts for toy in named}))
+        raise UsageError(f"k = {only.drafts} must be one of {counts} for sampler "
+                         f"'{sampler.name}'" + (f" and toy '{only.toy}'" if only.toy else ""))
+    return chosen
 
 
 def toys_of(sampler: Sampler, battery: str, seed: int = 0) -> List[Toy]:
-    """The toys that the sampler is judged on, smallest first; `seed` chooses the random laws of the
-    full battery."""
+    """The toys that the sampler is judged on, smallest first; `seed` chooses the random laws."""
     if sampler.tree:
         nodes, width = 0, 1
         for children in sampler.tree:
             width *= children
             nodes += width
         most = 2 if nodes > 6 else 3 if nodes > 2 or battery == "quick" else 4
-        return trees(tuple(range(2, most + 1)))
+        return trees(tuple(range(2, most + 1)), seed)
     toys = chains(sampler.drafts, battery, seed)
     if len(sampler.rows) == 1:
         return toys
     toys = [toy for toy in toys if toy.steps == 1 or toy.drafts == 1]
     if battery == "quick":  # A batch takes several times as long.
-        toys = [toy for toy in toys if toy.vocabulary ** (toy.drafts + 1) <= 27]
+        toys = [toy for toy in toys if toy.first or toy.vocabulary ** (toy.drafts + 1) <= 27]
     some = [toy for toy in toys if toy.name in ("two residual tokens", "by context")
             and toy.vocabulary ** (toy.drafts + 1) <= 9 and toy.steps == 1]
-    return toys + [replace(toy, row=row, cache={}) for row in sampler.rows[1:] for toy in some]
+    return toys + [replace(toy, row=row, first=False, cache={})
+                   for row in sampler.rows[1:] for toy in some]
 
 
-def _findings(sampler, battery, level, seed, began) -> Tuple[List[Finding], int]:
-    """Of the toys; and how many were drawn from since the time did not suffice to walk them."""
-    toys = toys_of(sampler, battery, seed)
-    try:
-        own = draws_by_itself(sampler, toys[0])
-    except SamplerFault as fault:
-        return [Finding(toys[0], "crashes", "", fault=fault.kind, note=fault.what)], 0
+def by_breadth(toys: List[Toy]) -> List[Toy]:
+    """The order in which toys are looked at: one for every number of drafts, with laws that depend
+    on the context; then those that show most; then the others, the smallest first."""
+    rank = {name: i for i, name in enumerate(_MOST_SHOWN)}
+    return sorted(toys, key=lambda toy: (not toy.first, toy.row > 0,
+                                         rank.get(toy.name, len(rank))))
 
-    def left() -> float:
-        return max(0.2, level.seconds - (time.thread_time() - began))
 
-    hurried = 0
-    findings: List[Finding] = []
-    waiting: List[Toy] = list(toys) if own else []
-    for done, toy in enumerate([] if own else toys):
+class Look:
+    """Goes through the toys, broad before deep, and keeps account of what was not looked at."""
+
+    def __init__(self, sampler: Sampler, toys: List[Toy], level: Level, seed: int):
+        self.sampler, self.toys, self.level, self.seed = sampler, toys, level, seed
+        self.began = time.thread_time()
+        self.findings: Dict[int, Finding] = {}
+        self.unseen: Dict[int, str] = {}
+
+    def in_order(self) -> List[Finding]:
+        """The findings, of the smallest toy first."""
+        return [self.findings[id(toy)] for toy in self.toys if id(toy) in self.findings]
+
+    def left(self, share: float = 1.0) -> float:
+        """Seconds that remain of a share of the time."""
+        return share * self.level.seconds - (time.thread_time() - self.began)
+
+    def run(self) -> None:
+        order = by_breadth(self.toys)
+        own = False
+        for toy in [toy for toy in order if toy.first] or order[:1]:
+            try:
+                own = draws_by_itself(self.sampler, toy) or own
+            except SamplerFault as fault:
+                self.findings[id(toy)] = Finding(toy, "crashes", "", fault=fault.kind,
+                                                 note=fault.what)
+                self.unseen = {id(other): "the sampler crashed before" for other in order
+                               if other is not toy}
+                return
+        waiting = order if own else self.walk(order)
+        if waiting:
+            self.draw(waiting)
+
+    def walk(self, order: List[Toy]) -> List[Toy]:
+        """Walks what can be walked; returns the others, with what was out of time last."""
+        large, late = [], []
+        for place, toy in enumerate(order):
+            others = sum(other.first for other in order[place:]) + 1
+            seconds = self.left(_TO_WALK) / (others if toy.first else 2)
+            self._try(toy, seconds, large, late)
+            if len(large) >= 3 and not self.findings:
+                return order  # Nothing can be walked.
+        again, late = late, []
+        for place, toy in enumerate(again):
+            self._try(toy, self.left(1.0 if not large else _TO_WALK) / (len(again) - place), large,
+                      late)
+        return by_breadth(large + late)
+
+    def _try(self, toy: Toy, seconds: float, large: List[Toy], late: List[Toy]) -> None:
+        if seconds <= 0:
+            late.append(toy)
+            return
         try:
-            findings.append(examine(sampler, toy, level.runs, left()))
-        except TooLarge as reason:
-            waiting.append(toy)
-            hurried += isinstance(reason, OutOfTime)
-            if len(waiting) == 3 and len(findings) == 0:
-                waiting += toys[done + 1 :]
-                break  # Nothing can be walked, so all toys are drawn from.
-    chosen = _few(waiting, level.sampled)
-    if len(chosen) > _FEWEST:
-        chosen = chosen[: max(_FEWEST, affordable(sampler, chosen[0], level.detectable, left()))]
-    for done, toy in enumerate(chosen):
-        plan = Plan(level.detectable, left() / (len(chosen) - done), seed * 1000 + done)
-        findings.append(draw(sampler, toy, plan))
-    order = {id(toy): i for i, toy in enumerate(toys)}
-    return sorted(findings, key=lambda found: order[id(found.toy)]), hurried
+            self.findings[id(toy)] = examine(self.sampler, toy, self.level.runs, seconds)
+        except OutOfTime:
+            late.append(toy)
+        except TooLarge:
+            large.append(toy)
 
-
-def _few(toys: List[Toy], most: int) -> List[Toy]:
-    """Returns the toys that show most of what can only be drawn, since each takes long."""
-    small = [toy for toy in toys if toy.vocabulary ** (toy.drafts + 1) <= 27]
-    rank = {name: i for i, name in enumerate(_MOST_DRAWN)}
-    return sorted(small or toys, key=lambda toy: rank.get(toy.name, len(rank)))[:most]
+    def draw(self, waiting: List[Toy]) -> None:
+        """Draws from one toy for every number of drafts, and from as many more as there is time
+        for."""
+        small = [toy for toy in waiting if toy.vocabulary ** (toy.drafts + 1) <= 27 or toy.first]
+        order = small or waiting
+        must = max(_FEWEST, sum(toy.first for toy in order))
+        chosen = order[: max(must, self.level.sampled)]
+        if len(chosen) > must:
+            chosen = chosen[: max(must, affordable(self.sampler, chosen[0], self.level.detectable,
+                                                   max(0.2, self.left())))]
+        for done, toy in enumerate(chosen):
+            plan = Plan(self.level.detectable, max(0.2, self.left()) / (len(chosen) - done),
+                        self.seed * 1000 + done)
+            self.findings[id(toy)] = draw(self.sampler, toy, plan)
+        late = self.left() < 0.02 * self.level.seconds
+        why = OUT_OF_TIME if late else "cannot be walked, and others were drawn from"
+        self.unseen.update({id(toy): why for toy in waiting if id(toy) not in self.findings})
 
 
 def _by_row(findings: List[Finding]) -> List[Finding]:

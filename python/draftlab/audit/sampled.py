@@ -49,6 +49,16 @@ class Sampled:
     # "stratified" where the numbers that the sampler asked for were divided, else "sampled".
     depth: str
     event: Optional[laws.Event] = None
+    law: Optional[np.ndarray] = None  # The frequencies; an axis a token.
+
+
+@dataclass
+class Plan:
+    """How much is drawn from a toy that cannot be walked."""
+
+    detectable: float  # A total variation of this size is to be found.
+    seconds: float
+    seed: int
 
 
 @dataclass
@@ -88,14 +98,12 @@ class Bounds:
         return math.sqrt(log / (4 * self.cells))
 
 
-def sample(
-    episode: Callable, toy: Toy, length: int, detectable: float, seconds: float, seed: int
-) -> Sampled:
+def sample(episode: Callable, toy: Toy, length: int, plan: Plan) -> Sampled:
     """Draws outcomes of `episode` until a verdict or the end of the time."""
     target = laws.joint(toy, (), length)
-    until = time.thread_time() + seconds
-    random = InCell(seed)
-    influences = influence(episode, seed)
+    until = time.thread_time() + plan.seconds
+    random = InCell(plan.seed)
+    influences = influence(episode, plan.seed)
     cells, found = _FIRST_CELLS, None
     for _ in range(_MOST_LOOKS):
         began = time.thread_time()
@@ -106,11 +114,11 @@ def sample(
         done = found.draws // 2
         if found.biased and done >= _WORTH_REPORTING:
             break
-        if not found.biased and found.detectable <= detectable:
+        if not found.biased and found.detectable <= plan.detectable:
             break
         a_cell = (time.thread_time() - began) / done
         affordable = int(0.9 * (until - time.thread_time()) / a_cell)
-        wanted = math.ceil(1.02 * done * (found.detectable / detectable) ** 2)
+        wanted = math.ceil(1.02 * done * (found.detectable / plan.detectable) ** 2)
         cells = wanted if wanted <= 8 * done else 6 * done
         if found.biased:
             cells = max(_WORTH_REPORTING, 2 * done)
@@ -151,8 +159,8 @@ def _judge(toy: Toy, look: _Look, length: int, target: np.ndarray) -> Sampled:
     bounds = Bounds(look.grid.cells, look.differed, math.log(2 * _MOST_LOOKS / ALPHA))
     mean = bounds.mean(target)
     most = mean + bounds.above(mean)
-    impossible = float(found[target == 0].sum()) > 1e-9
-    biased = variation > most or impossible
+    forbidden = laws.forbidden_event(found, target)
+    biased = variation > most or forbidden is not None
     return Sampled(
         draws,
         variation,
@@ -161,7 +169,8 @@ def _judge(toy: Toy, look: _Look, length: int, target: np.ndarray) -> Sampled:
         most + bounds.event(math.log(1 / (1 - POWER))),
         biased,
         "stratified" if look.grid.divides else "sampled",
-        _event(found, target) if biased else None,
+        _event(found, target) if variation > most else forbidden,
+        found,
     )
 
 

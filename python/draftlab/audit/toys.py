@@ -13,6 +13,7 @@ import numpy as np
 from draftlab.audit.sampling import Sampling, probabilities
 
 Context = Tuple[int, ...]
+MOST_DRAFTS = 5  # The battery drafts so many tokens for a sampler that takes any number.
 
 
 @dataclass
@@ -29,6 +30,7 @@ class Toy:
     steps: int = 1  # The sampler is called once, or as often as a whole sequence takes.
     precision: str = "float64"
     row: int = 0  # The toy's row in the batch with which an engine's sampler is called.
+    first: bool = False  # It is looked at before others: the first of its number of drafts.
     cache: Dict = field(default_factory=dict, repr=False)
 
     def target(self, context: Context) -> np.ndarray:
@@ -83,11 +85,11 @@ def _fixed(law) -> Callable[[Context], np.ndarray]:
     return lambda context: logits
 
 
-def _hashed(vocabulary: int, salt: int, zeros: int = 0) -> Callable[[Context], np.ndarray]:
+def _hashed(vocabulary: int, *salt: int, zeros: int = 0) -> Callable[[Context], np.ndarray]:
     """A law that depends on the whole context; `zeros` tokens have none of it."""
 
     def logits(context: Context) -> np.ndarray:
-        generator = np.random.Generator(np.random.PCG64([salt, len(context), *context]))
+        generator = np.random.Generator(np.random.PCG64([*salt, len(context), *context]))
         weights = generator.integers(1, 17, vocabulary).astype(np.float64)
         if zeros:
             weights[generator.permutation(vocabulary)[:zeros]] = 0
@@ -115,26 +117,40 @@ def _named() -> List[Tuple[str, List[float], List[float]]]:
 
 
 def chains(most: Optional[int], level: str, seed: int = 0) -> List[Toy]:
-    """The toys for chains of up to `most` drafts, the smallest first."""
-    most = 5 if most is None else most
+    """The toys for chains of up to `most` drafts, the smallest first; `seed` makes random laws."""
+    most = MOST_DRAFTS if most is None else most
     toys = [Toy(name, len(p), 1, _fixed(p), _fixed(q)) for name, p, q in _named()]
-    toys.append(Toy("wide", 32, 1, _hashed(32, 1, 24), _hashed(32, 2, 26)))
-    deep = {2: [2, 3, 4], 3: [2, 3], 4: [2], 5: [2]} if level == "full" else {2: [2, 3], 3: [2]}
-    for drafts, sizes in deep.items():
-        for size in sizes if drafts <= most else []:
-            toys.append(Toy("by context", size, drafts, _hashed(size, 11), _hashed(size, 12)))
+    toys.append(Toy("wide", 32, 1, _hashed(32, 1, zeros=24), _hashed(32, 2, zeros=26)))
+    deep = {2: [2, 4], 3: [3]} if level == "full" else {2: [2]}
+    sizes = [(drafts, 3 if drafts <= 2 else 2, True) for drafts in range(1, most + 1)]
+    sizes += [(k, size, False) for k, more in deep.items() if k <= most for size in more]
+    for drafts, size, first in sizes:
+        toys.append(Toy("by context", size, drafts, _hashed(size, 11), _hashed(size, 12),
+                        first=first))
     if most >= 2:
         name, p, q = _named()[3]
         toys.append(Toy(name, 4, 2, _fixed(p), _fixed(q)))
-        toys.append(Toy("by context, zeros", 4, 2, _hashed(4, 13, 1), _hashed(4, 14, 1)))
+        toys.append(Toy("by context, zeros", 4, 2, _hashed(4, 13, zeros=1),
+                        _hashed(4, 14, zeros=1)))
     toys += special(min(most, 2) if level == "full" else 1)
+    toys += unforeseen(min(most, 2), 10 if level == "full" else 2, seed)
     if level == "full":
-        toys += thorough(most, seed)
+        toys += thorough(most)
     longest = 3 if level == "full" else 2
     for drafts in range(1, min(most, 2) + 1):
         toys.append(Toy("whole sequence", 2, drafts, _hashed(2, 21), _hashed(2, 22),
                         steps=longest))
     return sorted(toys, key=lambda toy: (toy.steps, toy.drafts > 1, toy.drafts))
+
+
+def unforeseen(most: int, count: int, seed: int) -> List[Toy]:
+    """Laws that nobody can have written a sampler for, since the seed is chosen when it is run."""
+    made = []
+    for number in range(count):
+        made.append(Toy(f"random {number + 1}", 3, 1 + number % most,
+                        _hashed(3, 50 + number, seed),
+                        _hashed(3, 150 + number, seed, zeros=number // 2 % 2)))
+    return made
 
 
 def special(drafts: int) -> List[Toy]:
@@ -153,25 +169,23 @@ def special(drafts: int) -> List[Toy]:
     return toys + [replace(plain, name="bf16", precision="bf16", cache={})]
 
 
-def thorough(most: int, seed: int) -> List[Toy]:
-    """The toys that only the full battery has: wider, deeper and many random laws."""
+def thorough(most: int) -> List[Toy]:
+    """The toys that only the full battery has: wider and deeper ones."""
     toys = [Toy("wide", 16, 1, _hashed(16, 41), _hashed(16, 42)),
             Toy("wide, no zeros", 32, 1, _hashed(32, 43), _hashed(32, 44))]
-    for number in range(10):
-        salt = 50 + number + 1000 * seed
-        toys.append(Toy(f"random {number + 1}", 3, min(most, 2), _hashed(3, salt),
-                        _hashed(3, 100 + salt, salt % 2)))
     if most >= 2:
         toys.append(Toy("wide", 8, 2, _hashed(8, 61), _hashed(8, 62)))
     if most >= 3:
-        toys.append(Toy("by context", 4, 3, _hashed(4, 63), _hashed(4, 64, 1)))
+        toys.append(Toy("by context", 4, 3, _hashed(4, 63), _hashed(4, 64, zeros=1)))
     return toys
 
 
-def trees(vocabularies: Tuple[int, ...]) -> List[Toy]:
+def trees(vocabularies: Tuple[int, ...], seed: int = 0) -> List[Toy]:
     """The toys for trees; their drafts are counted by the sampler's shape."""
     toys = [Toy(name, len(p), 0, _fixed(p), _fixed(q))
             for name, p, q in _named() if len(p) in vocabularies]
     for size in vocabularies:
-        toys.append(Toy("by context", size, 0, _hashed(size, 71), _hashed(size, 72)))
+        toys.append(Toy("by context", size, 0, _hashed(size, 71), _hashed(size, 72),
+                        first=size == min(3, max(vocabularies))))
+    toys.append(Toy("random 1", 2, 0, _hashed(2, 81, seed), _hashed(2, 82, seed)))
     return toys

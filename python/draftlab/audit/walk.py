@@ -4,7 +4,8 @@ An episode is a function of a `Numbers` that returns an outcome. Choices (`below
 enumerated. A uniform is bisected: the answers to a fixed set of continuations are compared at
 points of [0, 1), and where they differ the border is found by bisection to 2^-37. Between two
 borders nothing may change; where something does, the uniform is no threshold (a product of two
-numbers, a race of exponentials), and `TooLarge` tells the caller to integrate or sample.
+numbers), and `TooLarge` tells the caller to sample. The ends of [0, 1), 0 and the last double
+before 1, are played by themselves: a token that comes out there alone has probability 2^-53.
 """
 
 import time
@@ -17,6 +18,9 @@ from draftlab.audit.numbers import Script, streams
 # A branch of less mass than this is dropped, and the mass is reported.
 SMALLEST_MASS = 1e-14
 _WIDTH = 2.0**-37
+# A number of [0, 1) is the first or the last that a double has there with this probability.
+_TICK = 2.0**-53
+_ENDS = (0.0, 1.0 - _TICK)
 _STREAMS = streams(4)
 _FRESH = streams(7)[4:]
 _NEAR = 2.0**-31  # Whether a border stays is tested so far beside it.
@@ -59,6 +63,8 @@ class Walker:
         law = self.walk.law
         while stack:
             prefix, spans, mass = stack.pop()
+            at_an_end = any(span is not None and span[1] == 0 for span in spans)
+            least = SMALLEST_MASS * (_TICK if at_an_end else 1.0)
             outcome, script = self.play(prefix)
             for at in range(len(prefix), len(script.asked)):
                 known = script.asked[at]
@@ -69,21 +75,29 @@ class Walker:
                     for start, width in self.cells(before, spans):
                         stack.append((before + [start + width / 2], spans + [(start, width)],
                                       mass * width))
+                    if not at_an_end:
+                        stack += [(before + [u], spans + [(u, 0.0)], mass * _TICK)
+                                  for u in self.lone_ends(before)]
                     break
                 for value, p in enumerate(known):
                     if value == script.values[at] or p == 0:
                         continue
-                    if mass * p < SMALLEST_MASS:
+                    if mass * p < least:
                         self.walk.dropped += mass * p
                     else:
                         stack.append((before + [value], spans + [None], mass * p))
                 mass *= known[script.values[at]]
-                if mass < SMALLEST_MASS:
+                if mass < least:
                     self.walk.dropped += mass
                     break
             else:
                 law[outcome] = law.get(outcome, 0.0) + mass
         return self.walk
+
+    def lone_ends(self, before) -> List[float]:
+        """The ends of [0, 1) at which another answer is given than beside them."""
+        return [end for end in _ENDS
+                if self.signature(before, end) != self.signature(before, abs(end - 2.0**-40))]
 
     def answer(self, before, u, stream):
         """Returns what follows the number `u`: the outcome, and every law asked on the way."""
