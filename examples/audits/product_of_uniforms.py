@@ -6,7 +6,8 @@ p / q is clipped at 1 by itself, the clipped ratios are multiplied up, and so is
 draft. The replacement is drawn from max(0, w p - q), where w is the running ratio that is clipped
 on each step, and by a race of exponentials. One draft is judged rightly: the product is then one
 uniform, and one threshold. With two, the tests of a chain share numbers: that the first product was
-small makes the second small, and a small number accepts what its own ratio would have rejected.
+small makes the second small, and a small number accepts what its own ratio would have rejected. (The engine compares with
+>=, which has the fault of uniform_may_be_zero.py besides; the rule here compares strictly.)
 
 Corrected, draft i is tested with a number of its own, against the probability that the block ends
 there or later (Sun et al., arXiv 2403.10444), and a race decides the rest.
@@ -37,7 +38,7 @@ def finish(accepted, target, drawn_from, drafts, random):
 def product_of_uniforms(target, drawn_from, drafts, random):
     rows = np.arange(len(drafts))
     ratios = np.minimum(target[rows, drafts] / drawn_from[rows, drafts], 1)
-    passed = np.cumprod(ratios) >= np.cumprod(random.uniform(len(drafts)))
+    passed = np.cumprod(ratios) > np.cumprod(random.uniform(len(drafts)))
     accepted = int(np.flatnonzero(passed)[-1]) + 1 if passed.any() else 0
     return finish(accepted, target, drawn_from, drafts, random)
 

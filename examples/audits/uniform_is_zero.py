@@ -11,7 +11,7 @@ from parts import inverse, residual
 def verify(target, drawn_from, drafts, number, random):
     for i, x in enumerate(drafts):
         p, q = target[i], drawn_from[i]
-        if number() > p[x] / q[x]:
+        if number() >= p[x] / q[x]:
             return [*drafts[:i], inverse(residual(p, q), random.uniform())]
     return [*drafts, inverse(target[len(drafts)], random.uniform())]
 

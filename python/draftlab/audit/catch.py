@@ -15,6 +15,7 @@ import numpy as np
 
 from draftlab.audit.faults import SamplerFault
 
+_FLOAT32 = np.dtype("float32")  # `precision.float64` changes what the name np.float32 means.
 _asked = []  # The last of these Numbers answers now.
 
 
@@ -82,10 +83,17 @@ class CaughtGenerator:
     def seed(self, *_, **__):
         """Seeds nothing: the audit chooses the numbers."""
 
-    def random(self, size=None, *_, **__):
-        return _asked[-1].uniform(_shape(size))
+    def random(self, size=None, dtype=np.float64, out=None):
+        values = _asked[-1].uniform(_shape(size))
+        if np.dtype(dtype) == _FLOAT32:  # numpy makes these of 24 bits, and 0 is one of them.
+            values = (np.floor(values * 2.0**24) / 2.0**24).astype(_FLOAT32)
+        if out is None:
+            return values
+        out[...] = values
+        return out
 
-    random_sample = random
+    def random_sample(self, size=None):
+        return self.random(size)
 
     def rand(self, *shape):
         return _asked[-1].uniform(shape or None)

@@ -12,7 +12,7 @@ from draftlab.audit.faults import SamplerFault, TooLarge
 from draftlab.audit.sampled import Plan, Sampled, sample
 from draftlab.audit.sampler import Sampler
 from draftlab.audit.toys import Toy
-from draftlab.audit.walk import Walk, walk
+from draftlab.audit.walk import Budget, Walk, walk
 
 ENUMERATED = 1e-12  # A total variation below this counts as none where the law was enumerated.
 BISECTED = 1e-9
@@ -91,11 +91,20 @@ class Walks:
     toy: Toy
     runs: int
     seconds: float
+    noise: bool = True  # Races are choices.
 
     def law(self, toy: Toy, points: int = 12) -> Tuple[Walk, np.ndarray]:
-        """The walk, and the law of the whole length."""
+        """The walk, and the law of the whole length. A sampler that breaks on noise that was not
+        drawn yet (`noise.py`) gets plain arrays instead."""
         length = length_of(self.sampler, toy)
-        walked = walk(episode_of(self.sampler, toy), self.runs, self.seconds, points)
+        episode, budget = episode_of(self.sampler, toy), Budget(self.runs, self.seconds)
+        try:
+            walked = walk(episode, budget, points, self.noise)
+        except SamplerFault:
+            if not self.noise:
+                raise
+            self.noise = False
+            walked = walk(episode, budget, points, noise=False)
         return walked, laws.completed(toy, walked.law, length)
 
     def variation(self, toy: Toy) -> float:

@@ -11,6 +11,7 @@ from typing import List, Optional, Sequence, Tuple
 import numpy as np
 
 from draftlab.audit.faults import SamplerFault
+from draftlab.audit.noise import Cells
 
 # A run that asks for more numbers than this does not end.
 MOST_NUMBERS = 10_000
@@ -65,11 +66,11 @@ class Numbers:
 
     def exponential(self, n=None):
         """An exponential number of mean 1, or an array of them."""
-        return -np.log1p(-self.uniform(n))
+        return -np.log1p(-Numbers.uniform(self, n))
 
     def gumbel(self, n=None):
         """A standard Gumbel number, or an array of them."""
-        return -np.log(np.maximum(self.exponential(n), _SMALLEST))
+        return -np.log(np.maximum(Numbers.exponential(self, n), _SMALLEST))
 
     random = uniform
 
@@ -80,13 +81,32 @@ class Script(Numbers):
     `asked` holds the law of each choice and None for each number; `values` holds the answers.
     """
 
-    __slots__ = ("prefix", "stream", "asked", "values")
+    __slots__ = ("prefix", "stream", "asked", "values", "cells", "entangled")
 
-    def __init__(self, prefix: Sequence, stream: Sequence[float]):
+    def __init__(self, prefix: Sequence, stream: Sequence[float], noise: bool = False):
         self.prefix = prefix
         self.stream = stream
         self.asked: List[Optional[Tuple[float, ...]]] = []
         self.values: List = []
+        # With `noise`, arrays of numbers are drawn when somebody looks at them.
+        self.cells = Cells(self) if noise else None
+        self.entangled = False
+
+    def uniform(self, n=None):
+        return super().uniform(n) if n is None else self._noise("uniform", n)
+
+    def exponential(self, n=None):
+        return super().exponential(n) if n is None else self._noise("exponential", n)
+
+    def gumbel(self, n=None):
+        return super().gumbel(n) if n is None else self._noise("gumbel", n)
+
+    random = uniform
+
+    def _noise(self, kind, n):
+        if self.cells is None:
+            return getattr(Numbers, kind)(self, n)
+        return self.cells.new(kind, (n,) if isinstance(n, (int, np.integer)) else tuple(n))
 
     def _next(self) -> float:
         at = len(self.values)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Callable, Dict, List, Tuple
 
 from draftlab.audit.faults import OutOfTime, TooLarge
+from draftlab.audit.noise import Entangled
 from draftlab.audit.numbers import Script, streams
 
 # A branch of less mass than this is dropped, and the mass is reported.
@@ -41,10 +42,11 @@ class Walk:
 class Walker:
     """Walks one episode."""
 
-    def __init__(self, episode: Callable, most_runs: int, points: int, deadline: float):
+    def __init__(self, episode: Callable, budget: "Budget", points: int, noise: bool):
         self.episode = episode
-        self.most_runs = most_runs
-        self.deadline = deadline
+        self.most_runs = budget.runs
+        self.deadline = time.thread_time() + budget.seconds
+        self.noise = noise
         self.grid = [(i + 0.5) / points for i in range(points)]
         self.walk = Walk()
 
@@ -54,8 +56,14 @@ class Walker:
             raise TooLarge(f"the law has more than {self.most_runs} branches")
         if self.walk.runs % 256 == 0 and time.thread_time() > self.deadline:
             raise OutOfTime("the law takes too long to enumerate")
-        script = Script(prefix, stream)
-        return self.episode(script), script
+        script = Script(prefix, stream, self.noise)
+        try:
+            outcome = self.episode(script)
+        except Entangled as reason:
+            raise TooLarge(str(reason)) from None
+        if script.entangled:
+            raise TooLarge("the noise of a race is used again")
+        return outcome, script
 
     def run(self) -> Walk:
         # A prefix of answers, the cell of each number in it (None for a choice), its mass.
@@ -171,6 +179,18 @@ class Walker:
         self.divide(before, right, self.signature(before, right), high, at_high, borders)
 
 
-def walk(episode: Callable, most_runs: int, seconds: float, points: int = 12) -> Walk:
-    """The law of `episode`; raises TooLarge where it cannot be walked within the budget."""
-    return Walker(episode, most_runs, points, time.thread_time() + seconds).run()
+@dataclass
+class Budget:
+    """What walking one law may take."""
+
+    runs: int
+    seconds: float
+
+
+def walk(episode: Callable, budget: Budget, points: int = 12, noise: bool = True) -> Walk:
+    """The law of `episode`; raises TooLarge where it cannot be walked within the budget.
+
+    noise: arrays of numbers are drawn when somebody looks at them, and the winners of races are
+    choices; without it they are arrays of numpy from the start.
+    """
+    return Walker(episode, budget, points, noise).run()

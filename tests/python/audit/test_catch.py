@@ -8,7 +8,7 @@ import pytest
 import draftlab as dl
 from draftlab.audit.catch import answered_by, scripted
 from draftlab.audit.faults import SamplerFault
-from draftlab.audit.walk import walk
+from draftlab.audit.walk import Budget, walk
 from parts import inverse, residual
 
 made_before = np.random.default_rng(3)
@@ -20,7 +20,7 @@ def law(function):
             return (function(),)
 
     with scripted(globals()):
-        return {key[0]: mass for key, mass in walk(episode, 100_000, 60).law.items()}
+        return {key[0]: mass for key, mass in walk(episode, Budget(100_000, 60)).law.items()}
 
 
 @pytest.mark.parametrize("function, wanted", [

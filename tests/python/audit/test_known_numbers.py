@@ -10,7 +10,7 @@ from draftlab.audit import laws
 from draftlab.audit.episodes import episode_of, length_of
 from draftlab.audit.sampler import Sampler, sampler_of
 from draftlab.audit.toys import Toy, _fixed
-from draftlab.audit.walk import walk
+from draftlab.audit.walk import Budget, walk
 
 T1 = ([0.5, 0.3, 0.2], [0.2, 0.5, 0.3])
 T2 = ([1 / 3, 2 / 3], [2 / 3, 1 / 3])
@@ -21,7 +21,7 @@ def measured(subject, law, drafts=0):
     """(expected accepted drafts, total variation) on a fixed law."""
     sampler = sampler_of(subject)
     toy = Toy("known", len(law[0]), drafts, _fixed(law[0]), _fixed(law[1]))
-    found = walk(episode_of(sampler, toy), 2_000_000, 600)
+    found = walk(episode_of(sampler, toy), Budget(2_000_000, 600))
     length = length_of(sampler, toy)
     whole = laws.completed(toy, found.law, length)
     accepted = sum(mass * (len(tokens) - 1) for tokens, mass in found.law.items())

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from draftlab.audit import sampled
-from draftlab.audit.sampled import sample
+from draftlab.audit.sampled import Plan, sample
 from draftlab.audit.strata import Grid, InCell, grid, influence
 from draftlab.audit.toys import Toy, _fixed
 
@@ -25,7 +25,7 @@ def toy(first):
 
 
 def drawn(episode, first, detectable=0.01, seed=0):
-    return sample(episode, toy(first), 1, detectable, 60.0, seed)
+    return sample(episode, toy(first), 1, Plan(detectable, 60.0, seed))
 
 
 def test_every_cell_is_entered_and_its_numbers_lie_in_it():

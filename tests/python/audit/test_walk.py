@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from draftlab.audit.faults import TooLarge
-from draftlab.audit.walk import walk
+from draftlab.audit.walk import Budget, walk
 
 
 def law(episode, **options):
-    return walk(episode, options.pop("runs", 200_000), 60, **options).law
+    return walk(episode, Budget(options.pop("runs", 200_000), 60), **options).law
 
 
 def test_choices_have_their_probabilities():
