@@ -10,6 +10,7 @@ import numpy as np
 
 from draftlab.audit.catch import answered_by
 from draftlab.audit.faults import SamplerFault, Unavailable
+from draftlab.audit.numbers import Random
 from draftlab.audit.sampler import Sampler
 from draftlab.audit.sampling import processed
 from draftlab.audit.toys import Toy
@@ -41,8 +42,9 @@ def episode_of(sampler: Sampler, toy: Toy, length: Optional[int] = None) -> Call
         instance = sampler.subject() if sampler.is_class else None
         tokens: Tuple[int, ...] = ()
         with answered_by(random):
+            handed = Random(random)
             while True:
-                tokens += call(sampler, instance, toy, tokens, random)
+                tokens += call(sampler, instance, toy, tokens, handed)
                 if toy.steps == 1 or len(tokens) >= toy.steps:
                     return tokens[:length]
 

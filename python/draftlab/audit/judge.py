@@ -39,6 +39,7 @@ class Finding:
     target: Optional[np.ndarray] = None
     # A token of probability zero that came out, however seldom.
     forbidden: Optional[laws.Event] = None
+    races: bool = False  # The winners of races were chosen, and their numbers never drawn.
 
 
 def examine(sampler: Sampler, toy: Toy, runs: int, seconds: float) -> Finding:
@@ -122,7 +123,7 @@ def _walked(walks: Walks) -> Finding:
         walked, found = _finer(walks, found, target, tolerance)
     variation = laws.total_variation(found, target)
     made = Finding(toy, "exact", "bisected" if walked.numbers else "enumerated",
-                   variation=variation, runs=walked.runs,
+                   variation=variation, runs=walked.runs, races=walked.races,
                    forbidden=laws.forbidden_event(found, target))
     if variation > tolerance and not made.forbidden:
         made.note = _rounding(walks, variation, tolerance)

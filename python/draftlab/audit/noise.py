@@ -144,6 +144,11 @@ class Noise(np.lib.mixins.NDArrayOperatorsMixin):
         self.plain: Optional[np.ndarray] = None  # Its numbers, once they were drawn.
         self.views = [1]  # How many noises are parts of one array; they share this list.
 
+    @property
+    def __class__(self):
+        """A sampler that asks whether it was given an array of numpy is told so."""
+        return np.ndarray
+
     def like(self, form=None, c=None, r=None, cells=None) -> "Noise":
         """Another noise of these numbers."""
         return Noise(self.source, self.cells if cells is None else cells, form or self.form,
@@ -261,7 +266,7 @@ class Noise(np.lib.mixins.NDArrayOperatorsMixin):
     def __getitem__(self, key):
         if self.plain is not None:
             return self.plain[key]
-        if isinstance(key, Noise):
+        if type(key) is Noise:
             key = key.numbers()
         if np.ndim(self.cells[key]) == 0:
             return self.taken(lambda values: np.asarray(values[key])).numbers()[()]
@@ -307,9 +312,9 @@ class Noise(np.lib.mixins.NDArrayOperatorsMixin):
     @staticmethod
     def _into(out, made):
         """Stores what an operation in place made, where it was asked to."""
-        if not isinstance(out, Noise):
+        if type(out) is not Noise:
             out[...] = numbers_of(made)
-        elif out.alone().plain is not None or not isinstance(made, Noise) or made.plain is not None:
+        elif out.alone().plain is not None or type(made) is not Noise or made.plain is not None:
             out.numbers()[...] = numbers_of(made)
         else:
             out.form, out.c, out.r, out.cells = made.form, made.c, made.r, made.cells
@@ -324,11 +329,11 @@ class Noise(np.lib.mixins.NDArrayOperatorsMixin):
 
 
 def numbers_of(value):
-    return value.numbers() if isinstance(value, Noise) else value
+    return value.numbers() if type(value) is Noise else value
 
 
 def _plain(value):
-    if isinstance(value, Noise):
+    if type(value) is Noise:
         return value.numbers()
     if isinstance(value, dict):
         return {name: _plain(one) for name, one in value.items()}

@@ -75,6 +75,16 @@ class Numbers:
     random = uniform
 
 
+class Random:
+    """What a sampler is handed: it may ask, and sees nothing of what the answers come from."""
+
+    __slots__ = ("below", "draw", "uniform", "exponential", "gumbel", "random")
+
+    def __init__(self, numbers: Numbers):
+        for name in Random.__slots__:
+            setattr(self, name, getattr(numbers, name))
+
+
 class Script(Numbers):
     """Answers from `prefix`, then from `stream`, and remembers what was asked.
 

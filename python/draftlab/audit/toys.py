@@ -57,7 +57,7 @@ class Toy:
         key = ("draft", context)
         if key not in self.cache:
             self.cache[key] = tuple(self.draft(context).tolist())
-        return random.choose(self.cache[key])
+        return random.draw(self.cache[key])
 
     def described(self) -> str:
         """The laws of the empty context, in words."""

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Callable, Dict, List, Tuple
 
-from draftlab.audit.faults import OutOfTime, TooLarge
+from draftlab.audit.faults import OutOfTime, SamplerFault, TooLarge
 from draftlab.audit.noise import Entangled
 from draftlab.audit.numbers import Script, streams
 
@@ -24,6 +24,7 @@ _TICK = 2.0**-53
 _ENDS = (0.0, 1.0 - _TICK)
 _STREAMS = streams(4)
 _FRESH = streams(7)[4:]
+_AGAIN = 24  # About so many episodes are played again in the end.
 _NEAR = 2.0**-31  # Whether a border stays is tested so far beside it.
 # The other numbers are put at these places of their cells.
 _PARTS = ((0.11, 0.83, 0.37), (0.92, 0.06, 0.58))
@@ -37,6 +38,7 @@ class Walk:
     runs: int = 0
     numbers: bool = False  # If uniforms were asked, the law is exact to about 1e-10 only.
     dropped: float = 0.0
+    races: bool = False  # If the winner of a race was chosen, its numbers were never drawn.
 
 
 class Walker:
@@ -49,6 +51,7 @@ class Walker:
         self.noise = noise
         self.grid = [(i + 0.5) / points for i in range(points)]
         self.walk = Walk()
+        self.leaves: List[Tuple[List, Tuple]] = []
 
     def play(self, prefix, stream=_STREAMS[0]):
         self.walk.runs += 1
@@ -63,6 +66,7 @@ class Walker:
             raise TooLarge(str(reason)) from None
         if script.entangled:
             raise TooLarge("the noise of a race is used again")
+        self.walk.races |= script.cells is not None and bool(script.cells.races)
         return outcome, script
 
     def run(self) -> Walk:
@@ -100,7 +104,19 @@ class Walker:
                     break
             else:
                 law[outcome] = law.get(outcome, 0.0) + mass
+                self.leaves.append((script.values, outcome))
+        self.play_again()
         return self.walk
+
+    def play_again(self) -> None:
+        """Raises SamplerFault where numbers that were played before give another outcome now."""
+        for values, outcome in self.leaves[:: max(1, len(self.leaves) // _AGAIN)]:
+            later = self.play(values)[0]
+            if later != outcome:
+                raise SamplerFault(
+                    "state leaks", f"the same drafts and the same numbers gave {list(outcome)} "
+                    f"and, {self.walk.runs:,} calls later at most, {list(later)}: it keeps state "
+                    "between calls, or draws numbers that the audit does not see")
 
     def lone_ends(self, before) -> List[float]:
         """The ends of [0, 1) at which another answer is given than beside them."""
