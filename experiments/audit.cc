@@ -14,8 +14,8 @@ namespace draftlab {
 namespace {
 
 struct AuditFlags {
-  std::string log, battery = "quick", format = "text", sampler;
-  std::int64_t random_seed = 0;
+  std::string log, battery = "quick", format = "text", sampler, toy;
+  std::int64_t random_seed = 0, k = 0;
   double seconds = 0, hang = 5;
   void declare(OptionSet& set) {
     set.add("log", &log)
@@ -23,9 +23,13 @@ struct AuditFlags {
     set.add("battery", &battery)
         .one_of({"quick", "full"})
         .help("quick: under 10 s a sampler; full: under 5 minutes.");
+    set.add("toy", &toy).help("Only the laws of this name.");
+    set.add("k", &k).in(0, 16).help("Only laws of so many drafts; 0: of every number of them.");
     set.add("format", &format).one_of({"text", "json"}).help("The form of the verdicts.");
     set.add("sampler", &sampler).help("Only the sampler of this name.");
-    set.add("random-seed", &random_seed).in(0, 1e15).help("Seed of what can only be sampled.");
+    set.add("random-seed", &random_seed)
+        .in(0, 1e15)
+        .help("Seed of the random laws and of what is drawn; 0: another in each audit.");
     set.add("seconds", &seconds)
         .in(0, 1e6)
         .help("Processor time for a sampler, instead of the battery's; 0: the battery's.");

@@ -3,7 +3,7 @@
 import json
 import math
 import textwrap
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Dict, List, Optional, Tuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from draftlab.audit.sampling import Sampling
 from draftlab.audit.toys import Toy
 
 OUT_OF_TIME = "out of time"
+_OF_SEVERAL = ("by context", "wide")  # Toys that come with several vocabularies.
 _MOST_PROBABILITIES = 32  # Laws of more tokens than the event needs are shown up to this size.
 
 _ORDER = ("crashes", "biased", "not shown", "exact")
@@ -166,20 +167,26 @@ def _coverage(report: Report) -> List[str]:
         missing = [k for k in report.declared if k not in report.tested]
         lines.append(f"k tested: {len(report.tested)} of {len(report.declared)}" + (
             f", not {', '.join(map(str, missing))}" if missing else ""))
-    whys: Dict[str, List[str]] = {}
+    whys: Dict[str, Dict[str, List[str]]] = {}
     for toy, why in report.unseen:
-        whys.setdefault(why, []).append(f"{toy.name} ({_size(toy)})")
-    for why, names in whys.items():
-        laws = "1 law" if len(names) == 1 else f"{len(names)} laws"
-        lines += textwrap.wrap(f"not looked at, {why}: {laws}: {', '.join(names)}", 96,
-                               subsequent_indent="  ")
+        place = _size(replace(toy, row=0)).split(", ", 1)[-1] if toy.drafts else "tree"
+        name = toy.name + (f" of {toy.vocabulary}" if toy.name in _OF_SEVERAL else "")
+        name += f" in row {toy.row}" if toy.row else ""
+        whys.setdefault(why, {}).setdefault(place, []).append(name)
+    for why, places in whys.items():
+        count = sum(len(names) for names in places.values())
+        named = "; ".join(f"{place}: {', '.join(names)}" for place, names in places.items())
+        lines += textwrap.wrap(f"not looked at, {why}: {count} law{'s' * (count > 1)}: {named}",
+                               96, subsequent_indent="  ")
     return ["  " + line for line in lines]
 
 
-def _law(law: np.ndarray, length: int) -> str:
+def _law(found: Finding, law: np.ndarray, length: int) -> str:
+    """The law of the first tokens, without what neither of the two laws gives a probability."""
     shown = laws.beginnings(law, length)
-    return ", ".join(f"P({' '.join(map(str, at))}) {shown[at]:.4g}"
-                     for at in np.ndindex(*shown.shape))
+    some = laws.beginnings(found.emitted, length) + laws.beginnings(found.target, length) > 0
+    return ", ".join(f"P({' '.join(map(str, at))})\u00a0{shown[at]:.4g}".replace(" ", "\u00a0")
+                     for at in np.ndindex(*shown.shape) if some[at])
 
 
 def _headline(report: Report) -> List[str]:
@@ -199,8 +206,9 @@ def _headline(report: Report) -> List[str]:
              f"  largest bias     {largest.toy.name}: {_size(largest.toy)}, "
              f"{largest.toy.described()}"]
     for title, law in (("emitted law", largest.emitted), ("target's law", largest.target)):
-        lines += textwrap.wrap(f"{title:<17}{_law(law, length)}", 98, initial_indent="  ",
-                               subsequent_indent=" " * 19)
+        text = f"{title:<17}".replace(" ", "\u00a0") + _law(largest, law, length)
+        lines += [line.replace("\u00a0", " ") for line in textwrap.wrap(
+            text, 98, initial_indent="  ", subsequent_indent=" " * 19)]
     forbidden = [f for f in report.findings if f.forbidden]
     if forbidden and forbidden[0].event is not forbidden[0].forbidden:
         lines.append(f"  forbidden token  {forbidden[0].toy.name}: {forbidden_text(forbidden[0])}")

@@ -130,7 +130,7 @@ def chains(most: Optional[int], level: str, seed: int = 0) -> List[Toy]:
     if most >= 2:
         name, p, q = _named()[3]
         toys.append(Toy(name, 4, 2, _fixed(p), _fixed(q)))
-        toys.append(Toy("by context, zeros", 4, 2, _hashed(4, 13, zeros=1),
+        toys.append(Toy("zeros by context", 4, 2, _hashed(4, 13, zeros=1),
                         _hashed(4, 14, zeros=1)))
     toys += special(min(most, 2) if level == "full" else 1)
     toys += unforeseen(min(most, 2), 10 if level == "full" else 2, seed)
@@ -172,7 +172,7 @@ def special(drafts: int) -> List[Toy]:
 def thorough(most: int) -> List[Toy]:
     """The toys that only the full battery has: wider and deeper ones."""
     toys = [Toy("wide", 16, 1, _hashed(16, 41), _hashed(16, 42)),
-            Toy("wide, no zeros", 32, 1, _hashed(32, 43), _hashed(32, 44))]
+            Toy("wide without zeros", 32, 1, _hashed(32, 43), _hashed(32, 44))]
     if most >= 2:
         toys.append(Toy("wide", 8, 2, _hashed(8, 61), _hashed(8, 62)))
     if most >= 3:

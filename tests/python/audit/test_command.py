@@ -22,6 +22,10 @@ AUDITS = ROOT / "examples" / "audits"
     (["--log", "nowhere.jsonl"], 65, "No such file"),
     (["x.py", "--hang", "0"], 64, "--hang"),
     (["x.py", "--seconds", "-1"], 64, "--seconds"),
+    (["x.py", "--k", "-1"], 64, "--k"),
+    ([f"{AUDITS}/own_draw.py", "--sampler", "own-draw", "--k", "4"], 64, "must be one of 1, 2, 3"),
+    ([f"{AUDITS}/own_draw.py", "--sampler", "own-draw", "--toy", "tie"], 64, "'ties'"),
+    ([f"{AUDITS}/trees.py", "--k", "2"], 64, "no k to choose"),
 ])
 def test_status_and_sentence(capsys, words, status, said):
     assert main(words) == status
@@ -48,16 +52,45 @@ def test_what_can_only_be_drawn_is_not_shown(capsys, monkeypatch):
     assert "would have been found with probability 0.99" in capsys.readouterr().out
 
 
-def test_time_that_ended_is_said_and_how_much_more_may_do(capsys, monkeypatch):
-    from draftlab.audit import walk
-
+def test_what_was_out_of_time_is_named_before_anything_else(capsys, monkeypatch):
     words = [f"{AUDITS}/uniform_is_zero.py", "--sampler", "uniform-is-zero-corrected"]
     assert main([*words, "--seconds", "60"]) == 0
     assert "out of time" not in capsys.readouterr().out
-    monkeypatch.setattr(walk.Walker, "deadline", property(lambda self: 0.0, lambda *_: None),
-                        raising=False)
+    from draftlab.audit import run
+    from draftlab.audit.faults import OutOfTime
+
+    def late(*_):
+        raise OutOfTime("late")
+
+    monkeypatch.setattr(run, "examine", late)
     assert main([*words, "--seconds", "0.3"]) == 2
-    assert "before 3 of the laws were walked; --seconds 2 may do" in capsys.readouterr().out
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1] == "  k tested: 3 of 3"
+    assert lines[2].startswith("  not looked at, out of time: 27 laws: k 1: two tokens, one resid")
+    assert "--seconds 2 may do" in lines[-2]
+
+
+@pytest.mark.parametrize("choice, laws, tested", [
+    (["--k", "2"], 6, "k tested: 1 of 3, not 1, 3"), (["--toy", "ties"], 1, "1 of 3, not 2, 3"),
+    (["--k", "2", "--toy", "reversed"], 1, "k tested: 1 of 3, not 1, 3")])
+def test_a_part_of_the_battery(capsys, choice, laws, tested):
+    words = [f"{AUDITS}/own_draw.py", "--sampler", "own-draw", "--format", "json", *choice]
+    assert main(words) == 0
+    made = json.loads(capsys.readouterr().out)["samplers"][0]
+    assert len(made["toys"]) == laws and made["k_declared"] == [1, 2, 3]
+    assert main([*words[:3], *choice]) == 0
+    assert tested in capsys.readouterr().out.splitlines()[1]
+
+
+def test_the_random_laws_can_be_had_again(capsys):
+    words = [f"{AUDITS}/own_draw.py", "--sampler", "own-draw", "--toy", "random 1"]
+    laws = []
+    for more in ([], [], ["--random-seed", "7"], ["--random-seed", "7"]):
+        main([*words, *more, "--format", "json"])
+        made = json.loads(capsys.readouterr().out)["samplers"][0]
+        laws.append((made["random_seed"], made["toys"][0]["laws"]))
+    assert laws[0] != laws[1] and laws[2] == laws[3] and laws[2][0] == 7
+    assert laws[0][0] > 0 and laws[0][0] != laws[1][0]
 
 
 def test_json(capsys):
@@ -66,4 +99,4 @@ def test_json(capsys):
     verdicts = {made["sampler"]: made["verdict"] for made in answer["samplers"]}
     assert answer["status"] == 1 and verdicts["own-draw"] == "exact"
     case = next(made for made in answer["samplers"] if made["status"])["smallest_case"]
-    assert {"event", "tv", "laws", "depth"} <= set(case)
+    assert {"event", "tv", "laws", "depth", "emitted_law", "target_law"} <= set(case)
