@@ -3,6 +3,8 @@
 import numpy as np
 import torch
 
+from draftlab.audit import noise_torch
+
 # The random bits of torch.rand in types that are narrower than float64.
 _BITS = {torch.float32: 24, torch.float16: 11, torch.bfloat16: 8}
 
@@ -22,13 +24,21 @@ def put_all(put, asked) -> None:
         bits = _BITS.get(dtype)
         return values if bits is None else np.floor(values * 2.0**bits) / 2.0**bits
 
+    def uniform_noise(like):
+        """Uniform numbers of the shape and type of `like`: noise in float64, which torch does not
+        cut; what it cuts to fewer bits is numbers, since 0 is then one of them."""
+        cells = getattr(asked[-1], "cells", None)
+        if cells is None or like.dim() == 0 or like.dtype in _BITS:
+            return tensor(uniforms(like.shape, like.dtype), like)
+        return noise_torch.new(cells, "uniform", like)
+
     def rand(real):
         def function(*size, dtype=None, **named):
             if not asked:
                 return real(*size, dtype=dtype, **named)
             shape = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
             dtype = dtype or torch.get_default_dtype()
-            return tensor(uniforms(shape, dtype), dtype=dtype)
+            return uniform_noise(torch.empty(tuple(shape), dtype=dtype))
 
         return function
 
@@ -36,7 +46,7 @@ def put_all(put, asked) -> None:
         def function(like, dtype=None, **named):
             if not asked:
                 return real(like, dtype=dtype, **named)
-            return tensor(uniforms(like.shape, dtype or like.dtype), like, dtype)
+            return uniform_noise(torch.empty_like(like, dtype=dtype or like.dtype))
 
         return function
 
@@ -75,6 +85,20 @@ def put_all(put, asked) -> None:
 
         return function
 
+    def exponential_(real):
+        drawn = in_place(real, exponential)
+
+        def function(self, lambd=1.0, *, generator=None):
+            cells = getattr(asked[-1], "cells", None) if asked else None
+            if cells is not None and self.dim() and \
+                    noise_torch.renew(self, cells, "exponential", 1 / lambd):
+                return self
+            if not asked:
+                return real(self, lambd, generator=generator)
+            return drawn(self, lambd)
+
+        return function
+
     def exponential(shape, dtype, lambd=1.0):
         return asked[-1].exponential(shape) / lambd
 
@@ -86,7 +110,7 @@ def put_all(put, asked) -> None:
         put(torch, name, wrap(getattr(torch, name)))
     put(torch.Tensor, "multinomial", multinomial(torch.Tensor.multinomial))
     put(torch.Tensor, "bernoulli", bernoulli(torch.Tensor.bernoulli))
-    put(torch.Tensor, "exponential_", in_place(torch.Tensor.exponential_, exponential))
+    put(torch.Tensor, "exponential_", exponential_(torch.Tensor.exponential_))
     put(torch.Tensor, "uniform_", in_place(torch.Tensor.uniform_, uniform))
     seed = torch.manual_seed
     put(torch, "manual_seed", lambda value: None if asked else seed(value))
