@@ -26,7 +26,7 @@ from draftlab.audit.run import LEVELS, toys_of  # noqa: E402
 from table import samplers_in  # noqa: E402
 
 DETECTABLE = LEVELS["full"].detectable
-ONLY_DRAWN = ("shared-gumbel-noise", "hidden-generator", "torch-race")
+ONLY_DRAWN = ("hidden-generator",)
 TOY = "two residual tokens"
 
 

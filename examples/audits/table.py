@@ -26,11 +26,11 @@ Printed by `python3 examples/audits/table.py > docs/results/audits.md`: the quic
 sampler of `examples/audits/`, each written from a description. Seconds are processor time of one
 thread ({machine}; Python {python}, numpy {numpy}).
 The event is the first that differs in the smallest toy that shows it: the probability that the
-output begins with these tokens. A law that can only be drawn from is `not shown` where nothing was
-found, with the total variation (TV) that would have been found with probability 0.99; that of the
-full battery is 0.005.
+output begins with these tokens. TV is the total variation of the largest bias found. A law that can
+only be drawn from is `not shown` where nothing was found, with the TV that would have been found
+with probability 0.99; that of the full battery is 0.005.
 
-| file | sampler | verdict | depth | smallest case | event, or what was proved | TV | s |
+| file | sampler | verdict | depth | smallest case | event, or what was proved | largest TV | s |
 |---|---|---|---|---|---|---|---|"""
 
 
@@ -47,8 +47,9 @@ def row(path, report):
         case, what = "", f"{len(report.findings)} toys"
     else:
         drawn = [found.drawn.detectable for found in report.findings if found.drawn]
-        case, what = "", f"TV {max(drawn):.2g} would have been found"
-    tv = f"{shown.variation:.4g}" if report.verdict == "biased" else ""
+        case, what = "", f"TV {max(drawn):.2g} would have been found" if drawn else "out of time"
+        what += f" in {len(drawn)} laws; {len(report.unseen)} not looked at" if drawn else ""
+    tv = f"{report.largest.variation:.4g}" if report.verdict == "biased" else ""
     cells = [f"`{path.name}`", report.name, report.verdict, ", ".join(depths), case, what, tv,
              f"{report.seconds:.1f}"]
     return "| " + " | ".join(cells) + " |"

@@ -1,9 +1,10 @@
 """Samplers in torch, which draw by themselves as engines do: torch.rand for the tests, multinomial
 or a race of exponentials for the replacement. They are audited where torch for Python is installed.
 
-A race of exponentials (the largest of p / e) has no thresholds to bisect, so it is drawn from. One
-number for all tests of a chain is right for one draft and wrong for two: a rejection at the second
-says that the number was large, and the first test had said that it was small.
+A race of exponentials (the largest of p / e) has no thresholds to bisect, but a law in closed form,
+so that the walk chooses its winner. One number for all tests of a chain is right for one draft and
+wrong for two: a rejection at the second says that the number was large, and the first test had said
+that it was small.
 """
 
 import torch
