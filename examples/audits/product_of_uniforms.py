@@ -6,8 +6,9 @@ p / q is clipped at 1 by itself, the clipped ratios are multiplied up, and so is
 draft. The replacement is drawn from max(0, w p - q), where w is the running ratio that is clipped
 on each step, and by a race of exponentials. One draft is judged rightly: the product is then one
 uniform, and one threshold. With two, the tests of a chain share numbers: that the first product was
-small makes the second small, and a small number accepts what its own ratio would have rejected. (The engine compares with
->=, which has the fault of uniform_may_be_zero.py besides; the rule here compares strictly.)
+small makes the second small, and a small number accepts what its own ratio would have rejected.
+(The engine compares with >=, which has the fault of uniform_may_be_zero.py besides; the rule here
+compares strictly.)
 
 Corrected, draft i is tested with a number of its own, against the probability that the block ends
 there or later (Sun et al., arXiv 2403.10444), and a race decides the rest.

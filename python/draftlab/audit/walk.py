@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Callable, Dict, List, Tuple
 
 from draftlab.audit.faults import OutOfTime, SamplerFault, TooLarge
-from draftlab.audit.noise import Entangled
 from draftlab.audit.numbers import Script, streams
+from draftlab.audit.races import Entangled
 
 # A branch of less mass than this is dropped, and the mass is reported.
 SMALLEST_MASS = 1e-14

@@ -70,6 +70,35 @@ def test_what_was_out_of_time_is_named_before_anything_else(capsys, monkeypatch)
     assert "--seconds 2 may do" in lines[-2]
 
 
+@pytest.mark.parametrize("calls, tested, verdict", [(1, [1], "not shown"), (3, [1, 2, 3],
+                                                                           "not shown")])
+def test_every_number_of_drafts_comes_first(monkeypatch, calls, tested, verdict):
+    import draftlab as dl
+    from draftlab.audit import run
+    from draftlab.audit.faults import OutOfTime
+    from draftlab.audit.sampler import sampler_of
+    from parts import chain
+
+    walked, examine = [], run.examine
+
+    def a_few(sampler, toy, runs, seconds):
+        walked.append(toy)
+        if len(walked) > calls:
+            raise OutOfTime("late")
+        return examine(sampler, toy, runs, seconds)
+
+    monkeypatch.setattr(run, "examine", a_few)
+    monkeypatch.setattr(run.Look, "draw", lambda self, waiting: self.unseen.update(
+        {id(toy): run.OUT_OF_TIME for toy in waiting}))
+    report = dl.audit(dl.sampler("mine", drafts=3)(chain), seconds=60)
+    assert report.tested == tested and report.verdict == verdict
+    assert len(report.unseen) == len(run.toys_of(sampler_of(chain), "quick")) - calls
+    missing = [k for k in (1, 2, 3) if k not in tested]
+    said = str(report).splitlines()[1]
+    assert said == f"  k tested: {len(tested)} of 3" + (
+        f", not {', '.join(map(str, missing))}" if missing else "")
+
+
 @pytest.mark.parametrize("choice, laws, tested", [
     (["--k", "2"], 6, "k tested: 1 of 3, not 1, 3"), (["--toy", "ties"], 1, "1 of 3, not 2, 3"),
     (["--k", "2", "--toy", "reversed"], 1, "k tested: 1 of 3, not 1, 3")])
