@@ -46,6 +46,14 @@ int status_of(const std::function<int()>& program) {
     std::cerr << "draftlab has a fault: " << error.what() << "\n";
     log(LogLevel::error, std::string("a fault: ") + error.what());
     return 70;
+  } catch (...) {
+    std::cout.flush();
+    const char* const sentence =
+        "a part has a fault: it threw something that is no exception, which a library of --plugin "
+        "or [plugins] must not do";
+    std::cerr << sentence << "\n";
+    log(LogLevel::error, sentence);
+    return 70;
   }
 }
 

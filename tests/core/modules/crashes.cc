@@ -39,6 +39,20 @@ class Hang final : public Router {
   }
 };
 
+class ThrowInt final : public Router {
+ public:
+  Route decide(const StepView&) const override { throw 7; }
+};
+
+class Overrun final : public Router {
+ public:
+  Route decide(const StepView&) const override {
+    volatile int* const nowhere = nullptr;
+    *nowhere = 1;
+    return {};
+  }
+};
+
 // Ends where a process may take so much memory and no more (ulimit -v).
 class Exhaust final : public Router {
  public:
@@ -79,6 +93,8 @@ class OneInMany final : public Router {
 DRAFTLAB_SHARED_PLUGIN() {
   registries.routers.add<draftlab::Crash>("crash", "aborts");
   registries.routers.add<draftlab::Refuse>("refuse", "throws");
+  registries.routers.add<draftlab::ThrowInt>("throw-int", "throws a number");
+  registries.routers.add<draftlab::Overrun>("overrun", "writes where nothing is");
   registries.routers.add<draftlab::Hang>("hang", "waits for ever");
   registries.routers.add<draftlab::Exhaust>("exhaust", "takes all memory");
   registries.routers.add<draftlab::OneInMany>("one-in-many", "ends as its number says");
