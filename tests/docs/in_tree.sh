@@ -19,11 +19,16 @@ expect "holds" certify $exact --router long-spans
 expect "holds" certify $exact --router score --estimator margin-power --unmasker one
 expect "holds" certify $exact --drafter most-frequent
 expect "holds" certify $exact --verifier short-chain
+expect "holds" certify $exact --acceptance cautious
+expect "holds" certify $exact --frontier right-to-left
+expect "holds" certify $exact --router never --unmasker sure-first --unmasker.sure-first.least 0.3 \
+  --certify.expect lossy
 expect "holds" certify $exact --model sticky --frontier left-to-right --task.positions.prompt 0:1
 expect "1 cell" check configs/base/stories.ini --task line-ends \
   --task.line-ends.path examples/plugins/lines.txt
 # The same commands without the plugins are refused, so it is the plugins that answer.
-for part in "router long-spans" "drafter most-frequent" "verifier short-chain" "model sticky"; do
+for part in "router long-spans" "drafter most-frequent" "verifier short-chain" "model sticky" \
+  "acceptance cautious" "unmasker sure-first" "frontier right-to-left"; do
   "$build/bin/draftlab" certify $exact --${part% *} "${part#* }" >/dev/null 2>&1 || continue
   echo "the program knows $part without the example"
   failed=1
