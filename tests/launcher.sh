@@ -91,6 +91,30 @@ sleep 0.01
 touch "$tree/core/new.cc"
 launch "bin list" list
 built "draftlab draftlab_torch"
+# What runs Python files gets the packages for them, where the python3 of the PATH has none and the
+# user names no other.
+unset DRAFTLAB_PYTHON
+printf '[plugins]\nmine = parts.py\n' >"$tree/configs/mine.ini"
+tool python3 'exit 1'
+# fetched YES|NO ARGUMENT...: whether these arguments make the launcher install Python packages.
+fetched() {
+  yes=$1
+  shift
+  rm -f "$there"
+  launch "bin $*" "$@"
+  got=no
+  grep -q "^draftlab: installing .*python3-numpy python3-msgpack" "$folder/err" && got=yes
+  [ $got = "$yes" ] || wrong "packages of Python for '$*': $got, not $yes: $(cat "$folder/err")"
+}
+fetched yes audit
+fetched yes list --plugin parts.py
+fetched yes run configs/mine.ini
+fetched no run configs/other.ini
+fetched no list
+fetched no audit --python /opt/python
+DRAFTLAB_PYTHON=/opt/python fetched no audit
+tool python3 'exit 0'
+fetched no audit
 # A first configuration that fails lacks packages; a later one says that the tree is wrong.
 tool cmake 'echo "CMake Error: no"; exit 1'
 # refused STATUS: the launcher ends so, and shows what CMake said.
