@@ -88,6 +88,14 @@ std::vector<std::string> traces_below(const std::string& folder) {
   return paths;
 }
 
+// Returns a file of plugins as tables show it: "parts.py 0f3c59a1b2c3" of its path and its digest.
+std::string short_plugin(const std::string& pinned) {
+  const std::size_t digest = pinned.rfind(" sha256:");
+  if (digest == std::string::npos) return pinned;
+  return fs::path(pinned.substr(0, digest)).filename().string() + " " +
+         pinned.substr(digest + 8, 12);
+}
+
 // Returns what a label says of the arm alone, without the axes of the sweep that follow it, so that
 // arms can be grouped beside those axes or over them. A label of nothing but axes stays whole.
 std::string arm_name(const std::string& label, const std::map<std::string, std::string>& config) {
@@ -159,6 +167,9 @@ void Frame::add(const std::string& path, bool in_folder, std::map<std::string, i
       arm.run.arm = one_line(run.arm);
       arm.config["arm"] = arm_name(arm.run.arm, arm.config);
       arm.config["id"] = run.id;
+      // Where a plugin lay is no matter; what was in it is.
+      for (auto& [key, value] : arm.config)
+        if (key.starts_with("plugins.")) value = short_plugin(value);
       arm.config["checkpoint"] = run.checkpoint;
       arm.config["model_family"] = run.model_family;
       arms_.push_back(std::move(arm));

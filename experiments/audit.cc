@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "experiments/commands.h"
+#include "plugins/remote/interpreter.h"
 #include "plugins/remote/python_plugin.h"
 
 namespace draftlab {
@@ -45,8 +46,8 @@ std::string variable(const char* name) {
 }
 
 int audit(const AuditFlags& flags, const CommandLine& line, const Registries&) {
-  const std::string named = variable("DRAFTLAB_PYTHON"), path = variable("PYTHONPATH");
-  std::vector<std::string> words = {named.empty() ? "python3" : named, "-m", "draftlab.audit"};
+  const std::string path = variable("PYTHONPATH");
+  std::vector<std::string> words = {interpreter({"numpy"}), "-m", "draftlab.audit"};
   AuditFlags copy = flags;
   OptionSet set;
   copy.declare(set);
@@ -64,7 +65,7 @@ int audit(const AuditFlags& flags, const CommandLine& line, const Registries&) {
   std::cout.flush();
   ::execvp(arguments[0], arguments.data());
   throw Error(69, "'" + words[0] + "' cannot be started: " + std::strerror(errno) +
-                      "; DRAFTLAB_PYTHON names the interpreter that audits run in");
+                      "; --python and DRAFTLAB_PYTHON name another interpreter");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "core/trace/provenance.h"
 #include "experiments/commands.h"
 #include "experiments/program.h"
-#include "experiments/sweep/sweep.h"
+#include "experiments/wanted_plugins.h"
 #include "plugins/builtin.h"
 #include "plugins/remote/python_plugin.h"
 
@@ -40,18 +40,16 @@ const Command& find_command(const std::string& name) {
 }
 
 // Loads the libraries and Python files that --plugin named, before the command or after it, in that
-// order.
-void load_plugins(const std::string& command, const std::vector<std::string>& before,
-                  Parsed& parsed, Registries& registries) {
-  std::vector<std::string>& plugins = parsed.line.plugins;
-  plugins.insert(plugins.begin(), before.begin(), before.end());
-  const bool frozen = command == "sweep" && plugins.empty();
-  const std::vector<std::string> loaded = frozen ? frozen_plugins(parsed.line.paths[0]) : plugins;
-  parsed.python.twice = command == "certify";
-  parsed.python.from_files = command == "sweep";
+// order, and then those that its configs name.
+void load_plugins(const Command& command, const std::vector<std::string>& before, Parsed& parsed,
+                  Registries& registries) {
+  parsed.python.twice = command.name == "certify";
+  parsed.python.from_files = command.name == "sweep";
   complete(parsed.python);
-  for (const std::string& plugin : loaded) {
-    if (is_remote_plugin(plugin))
+  std::vector<std::string> flags = before;
+  flags.insert(flags.end(), parsed.line.plugins.begin(), parsed.line.plugins.end());
+  for (const NamedPlugin& plugin : wanted_plugins(command, parsed.line, flags)) {
+    if (is_remote_plugin(plugin.path))
       load_remote_plugin(plugin, parsed.python, registries);
     else
       load_plugin(plugin, registries);
@@ -80,7 +78,7 @@ int main_of(std::vector<std::string> words) {
   return run_command_line(find_command(words[0]), words,
                           [&](Parsed& parsed, Registries& registries) {
                             register_builtin_plugins(registries);
-                            load_plugins(words[0], plugins, parsed, registries);
+                            load_plugins(find_command(words[0]), plugins, parsed, registries);
                           });
 }
 

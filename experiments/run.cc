@@ -93,6 +93,7 @@ int run(const RunFlags& flags, const CommandLine& line, const Registries& regist
   made.title = config.title();
   if (!line.python.empty()) made.libraries += ", " + line.python;
   made.config = first.resolved;
+  made.plugins = plugins(arms);
   TraceWriter writer(path, made, runs, first.trace, flags.resume);
   writer.spell_with([&](int run, Token token) {
     const Tokenizer* tokenizer = arms[run].tokenizer.get();

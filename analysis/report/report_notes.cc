@@ -28,6 +28,25 @@ void add_timing_note(const Noted& noted, bool interleaved, Report& report) {
   report.notes.push_back(note + ".");
 }
 
+// Names the plugins of one name whose contents differ: arms of such a name are different methods,
+// however alike their configs are.
+void add_conflicts(const Frame& frame, Report& report) {
+  std::map<std::string, std::map<std::string, std::set<std::string>>> files;
+  for (const Frame::File& file : frame.files()) {
+    for (const int arm : file.arms)
+      for (const auto& [key, value] : frame.arms()[arm].config)
+        if (key.starts_with("plugins.")) files[key][value].insert(file.path);
+  }
+  for (const auto& [key, contents] : files) {
+    if (contents.size() == 1) continue;
+    std::string list;
+    for (const auto& [content, paths] : contents)
+      list += (list.empty() ? "" : ", ") + content + " in " +
+              joined(std::vector<std::string>(paths.begin(), paths.end()), " and ");
+    report.notes.push_back("Arms whose " + key + " differ are different methods: " + list + ".");
+  }
+}
+
 }  // namespace
 
 void add_notes(const Noted& noted, Report& report) {
@@ -71,6 +90,7 @@ void add_notes(const Noted& noted, Report& report) {
                                                         joined(noted.keys.apart) +
                                                         " as well as in the keys of the table.");
   }
+  add_conflicts(noted.frame, report);
   const bool unbiased =
       std::any_of(report.quantities.begin(), report.quantities.end(),
                   [](const Quantity& q) { return q.jackknife == Quantity::Jackknife::value; });

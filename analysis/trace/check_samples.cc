@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 #include <tuple>
 #include <vector>
+
+#include "core/base/sha256.h"
 
 namespace draftlab {
 namespace {
@@ -167,9 +170,35 @@ void CheckSamples::check_pieces() {
   }
 }
 
+void CheckSamples::check_plugins() {
+  std::set<std::string> digests, used;
+  std::int64_t row = 0;
+  for (const PluginRow& plugin : trace_.provenance().plugins) {
+    const bool plain = plugin.digest.size() == 64 &&
+                       plugin.digest.find_first_not_of("0123456789abcdef") == std::string::npos;
+    findings_.must(plain, "plugin_digest", "has 64 hexadecimal digits in lower case", row,
+                   "'" + plugin.digest.substr(0, 80) + "'");
+    findings_.must(digests.insert(plugin.digest).second, "plugin_digest", "occurs once", row,
+                   plugin.digest.substr(0, 80));
+    findings_.must(plugin.source.empty() || sha256(plugin.source) == plugin.digest, "plugin_source",
+                   "has the digest that plugin_digest says", row);
+    ++row;
+  }
+  row = 0;
+  for (const RunRow& run : trace_.runs()) {
+    std::istringstream words(run.plugins);
+    for (std::string digest; words >> digest; used.insert(digest))
+      findings_.must(digests.count(digest) > 0, "run_plugins", "names rows of the plugin table",
+                     row, digest.substr(0, 80));
+    ++row;
+  }
+  findings_.must(used.size() >= digests.size(), "plugin_digest", "is named by a run");
+}
+
 void CheckSamples::run() {
   check_manifest();
   check_pieces();
+  check_plugins();
   std::tuple<std::int32_t, std::int32_t, std::int32_t> before(-1, -1, -1);
   for (std::int64_t first = 0; first < trace_.samples(); first += kBlock) {
     std::int64_t row = first;

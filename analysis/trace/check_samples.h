@@ -21,6 +21,7 @@ class CheckSamples {
  private:
   void check_manifest();
   void check_pieces();
+  void check_plugins();
   void check_sample(const SampleRow& sample, std::int64_t row);
   void check_step(const SampleRow& sample, const StepRow& step, std::set<std::int32_t>& filled);
   void check_counts(const SampleRow& sample, std::int64_t row, Counts SampleRow::*whole,

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <set>
 
+#include "core/base/documents.h"
 #include "core/base/text.h"
 #include "core/config/composition_checks.h"
 #include "core/config/draft_length_options.h"
@@ -113,6 +114,8 @@ class Composer {
     const std::string section = key == registry.kind() ? key + "." + plugin : key;
     chosen_.insert(section);
     Bound<Interface> bound = found->bind(config_, section, faults_, &registry);
+    for (const auto& file : bound.files)
+      files_[key.starts_with("estimator.") ? key : registry.kind()][file->name] = file;
     resolved_[""][key] = plugin;
     for (const auto& [name, value] : bound.values) resolved_[section][name] = value;
     return bound;
@@ -195,6 +198,21 @@ class Composer {
     }
   }
 
+  // Refuses a file of plugins that was not loaded: an axis or an arm names it, and all cells of a
+  // config share its plugins.
+  void refuse_unloaded() {
+    for (const NamedPlugin& plugin : named_plugins(config_, faults_)) {
+      const bool loaded =
+          std::any_of(registries_.files.begin(), registries_.files.end(), [&](const auto& file) {
+            return file->name == plugin.name &&
+                   (file->digest == plugin.digest || same_path(file->path, plugin.path));
+          });
+      if (!loaded)
+        faults_.add("{}, and this file was not loaded: [plugins] holds for all cells of a config",
+                    plugin.said);
+    }
+  }
+
   // Refuses the keys that no part has claimed.
   void refuse_unknown() {
     std::vector<std::string> kinds;
@@ -203,7 +221,8 @@ class Composer {
     known.insert(known.end(), kSections.begin(), kSections.end());
     for (const Section& section : registries_.sections.all()) known.push_back(section.name);
     for (const std::string& role : kModelRoles) known.push_back("model." + role);
-    known.insert(known.end(), {"sweep", "include"});
+    known.insert(known.end(), {"sweep", "include", "plugins"});
+    refuse_unloaded();
     for (const Config::Entry* const at : config_.entries()) {
       const Config::Entry& entry = *at;
       const std::string& key = entry.key;
@@ -211,6 +230,7 @@ class Composer {
       const std::string head = key.substr(0, first),
                         section = key.substr(0, last == std::string::npos ? 0 : last);
       if (seen_.count(key) || key == "estimator") continue;
+      if (head == "plugins" && first != std::string::npos) continue;
       if (head == "sweep") {
         if (!swept_)
           faults_.add("{}: [sweep] has several arms, and one is wanted here", entry.where);
@@ -246,8 +266,10 @@ class Composer {
         resolved_["decode"].erase(std::string(option));
     for (const auto& [name, estimator] : arm.attached)
       resolved_[""].erase("estimator." + name), resolved_.erase("estimator." + name);
-    arm.effective = to_ini(resolved_);
-    arm.id = id_of(arm.effective);
+    arm.files = files_;
+    arm.resolved += plugins_section(all_files(files_));
+    arm.effective = to_ini(resolved_) + plugins_section(deciding_files(files_));
+    arm.id = arm_id(arm.effective);
   }
 
   const Config& config_;
@@ -255,6 +277,8 @@ class Composer {
   Faults& faults_;
   std::vector<std::string>* warnings_;
   Resolved resolved_;
+  // The files that the chosen plugins were loaded from, as Composition::files.
+  std::map<std::string, PluginFiles> files_;
   // The keys that name a plugin.
   std::set<std::string> seen_;
   // The sections that were read.
@@ -266,10 +290,34 @@ class Composer {
 
 }  // namespace
 
-std::string id_of(const std::string& effective) {
+std::string id_of(const std::string& text) {
   char id[17];
-  std::snprintf(id, sizeof id, "%016" PRIx64, stable_hash(effective));
+  std::snprintf(id, sizeof id, "%016" PRIx64, stable_hash(text));
   return std::string(id, 12);
+}
+
+std::string arm_id(const std::string& effective) {
+  const std::size_t head = effective.find(kPluginsHead);
+  if (head == std::string::npos) return id_of(effective);
+  std::set<std::string> digests;
+  for (const std::string& line : all_lines(effective.substr(head)))
+    if (line.find(" = ") != std::string::npos) digests.insert(line.substr(line.rfind(':')));
+  std::string text = effective.substr(0, head);
+  for (const std::string& digest : digests) text += digest + "\n";
+  return id_of(text);
+}
+
+PluginFiles deciding_files(const std::map<std::string, PluginFiles>& by_kind) {
+  PluginFiles found;
+  for (const auto& [kind, files] : by_kind)
+    if (kind.find('.') == std::string::npos) found.insert(files.begin(), files.end());
+  return found;
+}
+
+PluginFiles all_files(const std::map<std::string, PluginFiles>& by_kind) {
+  PluginFiles found;
+  for (const auto& [kind, files] : by_kind) found.insert(files.begin(), files.end());
+  return found;
 }
 
 Composition compose(const Config& config, const Registries& registries, Faults& faults,

@@ -35,18 +35,29 @@ struct Composition : Arm {
     return *static_cast<const Options*>(found->second.get());
   }
 
-  // A canonical text: every chosen plugin and every resolved option that can change a decoded
-  // token. Two configs with equal text are one arm.
+  // The files of plugins by the kind of the parts that come from them ("router"); those of attached
+  // estimators stand under "estimator.NAME".
+  std::map<std::string, PluginFiles> files;
+
+  // A canonical text: every chosen plugin, every resolved option that can change a decoded token,
+  // and the files of plugins that can. Two configs with equal text are one arm.
   std::string effective;
-  // The id of that text, id_of(effective).
+  // The id of that text, arm_id(effective).
   std::string id;
   // The same text with every other option (threads, batch, limit, trace), so that it can be run
   // again as it stands.
   std::string resolved;
 };
 
-// The hash of an effective config, 12 hex digits.
-std::string id_of(const std::string& effective);
+// The hash of a text, 12 hex digits.
+std::string id_of(const std::string& text);
+// The hash of an effective config, in which files of plugins count by what is in them, wherever
+// they lie.
+std::string arm_id(const std::string& effective);
+
+// The files that can change a decoded token, and all files that took part.
+PluginFiles deciding_files(const std::map<std::string, PluginFiles>& by_kind);
+PluginFiles all_files(const std::map<std::string, PluginFiles>& by_kind);
 
 // Resolves a config without [sweep]. Everything wrong with it is added to `faults`: unknown
 // sections, keys and plugins with file, line and suggestion; values out of range; a part whose

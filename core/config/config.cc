@@ -84,6 +84,13 @@ std::string with_paths(const std::string& value, const fs::path& folder) {
   return text;
 }
 
+// A file of plugins belongs to the config that names it, so its path is always relative to that.
+bool is_plugin(const std::string& key) { return key.starts_with("plugins."); }
+std::string plugin_path(const std::string& value, const fs::path& folder) {
+  const bool address = value.starts_with("unix:") || value.starts_with("tcp:");
+  return value.empty() || address ? value : from_here(folder, value);
+}
+
 // Returns the text of a file; when it cannot be read, returns "" and sets `why`.
 std::string slurp(const std::string& path, std::string& why) {
   std::error_code error;
@@ -205,7 +212,8 @@ class Reader {
         continue;
       }
       if (!known) continue;
-      entry.value = with_paths(entry.value, folder);
+      entry.value =
+          is_plugin(entry.key) ? plugin_path(entry.value, folder) : with_paths(entry.value, folder);
       const auto [place, fresh] = first_line.emplace(entry.key, number);
       if (!fresh) {
         faults_.add("{}: {} is set twice, first in line {}", where, entry.key, place->second);
@@ -241,7 +249,7 @@ Config Config::read(const std::string& path,
     else if (kept != trimmed(value))
       faults.add("{} = {} holds a comment, which a config could not hold", flag, value);
     else
-      config.set({key, with_paths(kept, ""), flag});
+      config.set({key, is_plugin(key) ? plugin_path(kept, "") : with_paths(kept, ""), flag});
   }
   return config;
 }

@@ -1,13 +1,18 @@
 #include "core/config/plugin.h"
 
 #include <dlfcn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <vector>
 
 #include "core/base/author.h"
+#include "core/base/crash.h"
 
 namespace draftlab {
 namespace {
@@ -43,36 +48,87 @@ std::vector<fs::path> module_folders() {
   return folders;
 }
 
-}  // namespace
+using Enter = void (*)(Registries&);
 
-void load_plugin(const std::string& path, Registries& registries) {
-  // If the path had no slash, dlopen would search the system's folders.
-  const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
-  if (!fs::exists(file)) throw ConfigError("--plugin {} does not exist", path);
-  void* const library = open_library(file);
-  if (!library) throw ConfigError("--plugin {} cannot be loaded: {}", path, last_error());
-  const auto abi = reinterpret_cast<const char* (*)()>(dlsym(library, "draftlab_plugin_abi"));
-  const auto enter =
-      reinterpret_cast<void (*)(Registries&)>(dlsym(library, "draftlab_plugin_register"));
-  if (!abi || !enter) {
-    throw ConfigError(
-        "--plugin {} is no draftlab plugin: it has no DRAFTLAB_SHARED_PLUGIN() {{ ... }}", path);
+const char* tag_of(void* abi) { return reinterpret_cast<const char* (*)()>(abi)(); }
+bool is_of_this_program(void* abi) { return std::strcmp(tag_of(abi), DRAFTLAB_ABI) == 0; }
+
+// Loads a library, and lets it register its plugins, in a child of this process: a file that is cut
+// off, or one built against other headers, ends the child and not this process.
+void try_in_child(const NamedPlugin& plugin, const std::string& path) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    try {
+      Registries registries;
+      void* const library = open_library(path);
+      const auto abi = library ? dlsym(library, "draftlab_plugin_abi") : nullptr;
+      const auto enter = library ? dlsym(library, "draftlab_plugin_register") : nullptr;
+      if (abi && enter && is_of_this_program(abi)) reinterpret_cast<Enter>(enter)(registries);
+    } catch (...) {
+      // The parent meets it as well, and says what it is.
+    }
+    ::_exit(0);
   }
-  if (std::strcmp(abi(), DRAFTLAB_ABI) != 0) {
-    throw ConfigError("--plugin {} was built for '{}', this program is '{}'; rebuild it", path,
-                      abi(), DRAFTLAB_ABI);
-  }
-  const auto add_for = [&](const std::string& plugin) {
-    registries.each(
-        [&](auto& registry) { registry.set_source(plugin), registry.set_plugin(plugin); });
-  };
-  add_for(path);
+  int status = 0;
+  if (child > 0)
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  if (WIFSIGNALED(status))
+    throw ConfigError("{} ends its process when it is loaded ({}); is the file whole?", plugin.said,
+                      ::strsignal(WTERMSIG(status)));
+}
+
+// Calls a library's own function. What it throws names it.
+void enter_library(const NamedPlugin& plugin, Enter enter, Registries& registries) {
   try {
     enter(registries);
-  } catch (const Fault& fault) {
-    throw PartFault("--plugin {}: {}", path, fault.what());
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw ConfigError("{} cannot register its plugins: {}", plugin.said, error.what());
+  } catch (...) {
+    throw ConfigError("{} cannot register its plugins: it throws what is no exception",
+                      plugin.said);
   }
-  add_for("");
+}
+
+}  // namespace
+
+void register_file(const NamedPlugin& plugin, PluginFile file, Registries& registries,
+                   const std::function<void()>& enter) {
+  const auto shared = std::make_shared<const PluginFile>(std::move(file));
+  const auto add_for = [&](const std::string& name, const std::shared_ptr<const PluginFile>& of) {
+    registries.each([&](auto& registry) { registry.set_plugin(name), registry.set_file(of); });
+  };
+  add_for(plugin.path, shared);
+  try {
+    enter();
+  } catch (const Fault& fault) {
+    throw PartFault("{}: {}", plugin.said, fault.what());
+  }
+  add_for("", nullptr);
+  registries.files.push_back(shared);
+}
+
+void load_plugin(const NamedPlugin& plugin, Registries& registries) {
+  const PluginFile file = read_plugin(plugin);
+  // The path is absolute; if it had no slash, dlopen would search the system's folders.
+  try_in_child(plugin, file.path);
+  void* const library = open_library(file.path);
+  if (!library) throw ConfigError("{} cannot be loaded: {}", plugin.said, last_error());
+  void* const abi = dlsym(library, "draftlab_plugin_abi");
+  const auto enter = reinterpret_cast<Enter>(dlsym(library, "draftlab_plugin_register"));
+  if (!abi || !enter) {
+    throw ConfigError("{} is no draftlab plugin: it has no DRAFTLAB_SHARED_PLUGIN() {{ ... }}",
+                      plugin.said);
+  }
+  if (!is_of_this_program(abi)) {
+    throw ConfigError("{} was built for '{}', this program is '{}'; rebuild it", plugin.said,
+                      tag_of(abi), DRAFTLAB_ABI);
+  }
+  name_crashes(reinterpret_cast<const void*>(enter), plugin.said);
+  registries.each([&](auto& registry) { registry.set_source(plugin.path); });
+  register_file(plugin, file, registries, [&] { enter_library(plugin, enter, registries); });
+  registries.each([](auto& registry) { registry.set_source(""); });
 }
 
 void* module_function(const std::string& module, const std::string& function) {

@@ -1,9 +1,14 @@
-// How plugins are found: in an explicit list (plugins/builtin.h), or in a shared library with an
-// exported entry point.
+// How plugins are found: in an explicit list (plugins/builtin.h), or in a file that a config or the
+// command line names (plugin_file.h), such as a shared library with an exported entry point.
+// docs/plugins/cpp.md is the manual of those who write such a library.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
+#include "core/config/plugin_file.h"
 #include "core/config/registry.h"
 #include "core/config/section.h"
 
@@ -24,6 +29,8 @@ struct Registries {
   Registry<Task> tasks{"task"};
   Registry<Trainer> trainers{"trainer"};
   Sections sections;
+  // The files that were loaded, in that order.
+  std::vector<std::shared_ptr<const PluginFile>> files;
 
   // Calls visit(registry) for each kind of plugin, in the order above.
   template <class Visit>
@@ -53,7 +60,7 @@ struct Registries {
 
 // The tag that an out-of-tree plugin must share: the interface version, the compiler and the build
 // type.
-#define DRAFTLAB_INTERFACE "draftlab-plugin-2"
+#define DRAFTLAB_INTERFACE "draftlab-plugin-3"
 #ifdef NDEBUG
 #define DRAFTLAB_ABI DRAFTLAB_INTERFACE "/g++-" __VERSION__ "/release"
 #else
@@ -62,7 +69,12 @@ struct Registries {
 
 // Loads a shared library and lets it register its plugins; it stays loaded. Throws ConfigError
 // naming both tags when they differ.
-void load_plugin(const std::string& path, Registries& registries);
+void load_plugin(const NamedPlugin& plugin, Registries& registries);
+
+// Calls `enter`, which registers the plugins of a file: they will name it. A Fault of theirs
+// becomes a PartFault.
+void register_file(const NamedPlugin& plugin, PluginFile file, Registries& registries,
+                   const std::function<void()>& enter);
 
 // Returns a function exported by a module that lies beside the program (torch models). The module
 // is loaded on first use, so that commands which decode nothing never pay for it. Throws

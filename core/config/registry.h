@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/config/config.h"
 #include "core/config/options.h"
+#include "core/config/plugin_file.h"
 #include "core/model/model.h"
 #include "core/parts/acceptance.h"
 #include "core/parts/drafter.h"
@@ -60,6 +61,8 @@ struct Bound {
   std::function<std::unique_ptr<Interface>()> make;
   // What --plugin named; empty for the plugins of draftlab's own tree.
   std::string plugin = {};
+  // The files that the plugin, and what it wraps, were loaded from; none for those of this tree.
+  std::vector<std::shared_ptr<const PluginFile>> files = {};
 };
 
 template <class Interface>
@@ -76,6 +79,8 @@ class Registry {
     std::function<Bound<Interface>(const Config&, const std::string& section, Faults&,
                                    const Registry*)>
         reads;
+    // The file that the plugin was loaded from; null for one of this tree.
+    std::shared_ptr<const PluginFile> file = nullptr;
 
     // Reads the options of the plugin. `others` is where a plugin that wraps another of its kind
     // finds it.
@@ -83,6 +88,7 @@ class Registry {
                           const Registry* others = nullptr) const {
       Bound<Interface> bound = reads(config, section, faults, others);
       if (bound.plugin.empty()) bound.plugin = plugin;
+      if (file) bound.files.push_back(file);
       return bound;
     }
   };
@@ -120,7 +126,8 @@ class Registry {
   template <class Defaults, class Make>
   void add_made(std::string name, std::string summary, std::string source, std::vector<Form> forms,
                 Defaults defaults, Make make) {
-    Entry entry{name, std::move(summary), std::move(source), plugin_, std::move(forms), {}, {}};
+    Entry entry{name, std::move(summary), std::move(source), plugin_, std::move(forms), {}, {},
+                file_};
     entry.with_options = [defaults](OptionSet& set, const std::function<void()>& use) {
       auto options = defaults();
       options.declare(set);
@@ -146,7 +153,7 @@ class Registry {
   template <class T>
   void add_around(std::string name, std::string summary) {
     using Options = typename T::Options;
-    Entry entry{name, std::move(summary), source_, plugin_, {}, {}, {}};
+    Entry entry{name, std::move(summary), source_, plugin_, {}, {}, {}, file_};
     entry.with_options = [](OptionSet& set, const std::function<void()>& use) {
       Options options;
       options.declare(set);
@@ -178,6 +185,7 @@ class Registry {
       const Bound<Interface> wrapped = inner->bind(rest, section, faults, others);
       bound.values.insert(bound.values.end(), wrapped.values.begin(), wrapped.values.end());
       bound.plugin = wrapped.plugin;  // What is wrapped decides.
+      bound.files = wrapped.files;
       bound.make = [options, make = wrapped.make]() -> std::unique_ptr<Interface> {
         return std::make_unique<T>(*options, make());
       };
@@ -206,6 +214,8 @@ class Registry {
   }
   // Sets what --plugin named, of which the plugins that are added next are; "" for draftlab's own.
   void set_plugin(const std::string& plugin) { plugin_ = plugin; }
+  // Sets the file that the plugins which are added next are loaded from; null for this tree.
+  void set_file(std::shared_ptr<const PluginFile> file) { file_ = std::move(file); }
 
  private:
   void insert(Entry entry) {
@@ -215,6 +225,7 @@ class Registry {
     entries_.push_back(std::move(entry));
   }
   std::string kind_, source_, plugin_;
+  std::shared_ptr<const PluginFile> file_;
   std::vector<Entry> entries_;
 };
 

@@ -43,6 +43,7 @@ struct Piece {
   std::string sections;  // The sections, such as "\n[router.hysteresis]\non = 1\n".
   std::vector<std::pair<std::string, std::string>> values;  // The same values with dotted keys.
   bool reads_draft_length = true;  // Whether a drafter reads the draft length.
+  PluginFiles files = {};          // The files that its plugins were loaded from.
 };
 
 // Collects cells, one for each effective config. To compose a cell whole takes far longer than to
@@ -113,7 +114,7 @@ class Cells {
     const std::string identified = identity(effective_, config);
     const bool is_baseline = arm && identified == baseline_;
     if (!seen_.insert(identified).second && !is_baseline) return;
-    Cell cell{std::move(config), id_of(effective_), {}, {}};
+    Cell cell{std::move(config), arm_id(effective_), {}, {}};
     for (const std::string& key : varied_) {
       const std::string* const applied = value(key, rows);
       if (applied && !(arm && arm->sets(key))) cell.axes.emplace_back(key, *applied);
@@ -165,7 +166,7 @@ class Cells {
 
   // What makes it another cell than those before. `config` is the cell's.
   std::string identity(const std::string& effective, const Config& config) const {
-    if (!claims_) return id_of(effective);
+    if (!claims_) return arm_id(effective);
     std::string text = effective;
     for (const char* const section : {"certify", "reference"})
       for (const Config::Entry* entry : config.section(section))
@@ -201,7 +202,7 @@ class Cells {
       if (name.find('.') != std::string::npos && !pieces_[name].count(state))
         pieces_[name][state] = option(name, config);
     }
-    if (fresh) harvest(composed(config).effective, rows);
+    if (fresh) harvest(composed(config), rows);
   }
 
   // One option of [decode] or [run]: right or wrong, whatever the others are.
@@ -227,12 +228,13 @@ class Cells {
   }
 
   // Takes an effective config apart into what each group contributed.
-  void harvest(const std::string& effective, const std::vector<std::size_t>& rows) {
+  void harvest(const Composition& arm, const std::vector<std::size_t>& rows) {
+    const std::string effective = arm.effective.substr(0, arm.effective.find(kPluginsHead));
     std::map<std::string, Piece> found;
     std::string section;
     bool headed = false;
     for (std::size_t begin = 0; begin < effective.size();) {
-      const std::size_t end = effective.find('\n', begin);
+      const std::size_t end = std::min(effective.find('\n', begin), effective.size());
       const std::string line = effective.substr(begin, end - begin);
       begin = end + 1;
       if (line.empty()) continue;
@@ -256,6 +258,8 @@ class Cells {
       piece.values.emplace_back(key, equals + 3 <= line.size() ? line.substr(equals + 3) : "");
     }
     found["drafter"].reads_draft_length = found.count(kDraftLength) > 0;
+    for (const auto& [kind, files] : arm.files)
+      if (kind.find('.') == std::string::npos) found[kind].files = files;
     for (auto& [word, piece] : found)
       pieces_[word].try_emplace(groups_[word].state(rows), std::move(piece));
   }
@@ -272,7 +276,7 @@ class Cells {
   }
 
   // The effective config, as compose() would write it: names of plugins, then sections, each in the
-  // order of the alphabet.
+  // order of the alphabet, then files of plugins.
   void assemble(const std::vector<std::size_t>& rows) {
     effective_.clear();
     current_.clear();
@@ -292,6 +296,10 @@ class Cells {
       plain = head;
       effective_ += of->names;
     }
+    PluginFiles files;
+    for (const auto& [name, of] : current_)
+      if (of) files.insert(of->files.begin(), of->files.end());
+    effective_ += plugins_section(files);
   }
 
   const std::string* value(const std::string& key, const std::vector<std::size_t>& rows) const {

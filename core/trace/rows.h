@@ -137,6 +137,16 @@ struct RunRow {
   // when it was not.
   std::int64_t original_parameters = 0;
   std::string original_digest;
+  // The digests of the plugin files whose parts the arm has, sorted, with blanks between them.
+  std::string plugins;
+};
+
+// A library, a Python file or the address of a process whose parts took part.
+struct PluginRow {
+  // The digest is the SHA-256 of the file's bytes, in 64 hexadecimal digits.
+  std::string digest, name, path;
+  // The text of a Python file.
+  std::string source;
 };
 
 // What became of one cell of a sweep. The manifest holds these rows in the order of the sweep.
@@ -170,6 +180,8 @@ struct Provenance {
   std::int32_t threads = 0;
   std::int64_t seed = 0;
   std::string device, dtype;
+  // The files of plugins that took part. They are a table of their own, and no attributes.
+  std::vector<PluginRow> plugins = {};
 };
 
 // The interface of whoever wants finished samples.

@@ -32,8 +32,8 @@ TableInfo describe(Table table, const char* doc, std::vector<ColumnInfo> links,
 }  // namespace
 
 std::string_view name(Table table) {
-  constexpr std::string_view names[] = {"run",   "sample", "step",  "token",     "draft",
-                                        "piece", "cell",   "curve", "validation"};
+  constexpr std::string_view names[] = {"run",   "sample", "step", "token", "draft",
+                                        "piece", "plugin", "cell", "curve", "validation"};
   return names[static_cast<int>(table)];
 }
 
@@ -67,6 +67,10 @@ const TableInfo& info(Table table) {
       {Table::piece,
        describe<PieceRow>(Table::piece,
                           "One token that occurs, as text. A file may lack this table.", {}, true)},
+      {Table::plugin,
+       describe<PluginRow>(Table::plugin,
+                           "One file of plugins that took part. A file may lack this table.", {},
+                           true)},
       {Table::cell, describe<CellRow>(Table::cell,
                                       "One cell of a sweep: the manifest. Only traces that "
                                       "`draftlab sweep` gathered have this table.",
@@ -80,8 +84,8 @@ const TableInfo& info(Table table) {
 }
 
 const std::vector<Table>& trace_tables() {
-  static const std::vector<Table> tables = {Table::run,   Table::sample, Table::step,
-                                            Table::token, Table::draft,  Table::piece};
+  static const std::vector<Table> tables = {Table::run,   Table::sample, Table::step,  Table::token,
+                                            Table::draft, Table::piece,  Table::plugin};
   return tables;
 }
 

@@ -109,6 +109,9 @@ const std::vector<Column<RunRow>>& fields<RunRow>() {
           column(&R::original_digest, "original_digest", "",
                  "digest of the checkpoint that the target was widened from; empty when it was not")
               .since(4),
+          column(&R::plugins, "plugins", "",
+                 "digests (plugin_digest) of the files whose parts it has, blanks between them")
+              .since(6),
       });
   return columns;
 }
@@ -288,6 +291,22 @@ const std::vector<Column<DraftRow>>& fields<DraftRow>() {
               .in(0, 1)
               .single()
               .since(4),
+      });
+  return columns;
+}
+
+template <>
+const std::vector<Column<PluginRow>>& fields<PluginRow>() {
+  using R = PluginRow;
+  static const auto columns = named<R>(
+      Table::plugin,
+      {
+          column(&R::digest, "digest", "",
+                 "SHA-256 of its bytes, 64 hexadecimal digits; of an address: of what the process "
+                 "said of itself"),
+          column(&R::name, "name", "", "its key in [plugins]"),
+          column(&R::path, "path", "", "where it lay, or the address of a process"),
+          column(&R::source, "source", "", "the text of a Python file; empty for a library"),
       });
   return columns;
 }

@@ -56,6 +56,7 @@ Trace::Trace(const std::string& path, ColumnReader::Trust trust)
     : file_(std::make_unique<ColumnReader>(path, trust)) {
   check_root(*file_);
   provenance_ = file_->provenance();
+  provenance_.plugins = plugins_of(*file_);
   drafts_ = file_->text("drafts").value_or("");
   named_ = named_of(*file_);
   for (Table table : trace_tables()) file_->rows(table);

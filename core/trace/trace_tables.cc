@@ -90,6 +90,13 @@ Columns load(const ColumnReader& file, Table table, const Named& named, std::int
   return columns;
 }
 
+std::vector<PluginRow> plugins_of(const ColumnReader& file) {
+  const Columns stored = load(file, Table::plugin, {}, 0, file.rows(Table::plugin));
+  std::vector<PluginRow> rows(stored.rows());
+  for (std::int64_t i = 0; i < stored.rows(); ++i) stored.get(i, rows[i]);
+  return rows;
+}
+
 std::vector<std::int64_t> integers(const ColumnReader& file, Table table,
                                    const std::string& column) {
   return std::get<0>(file.read(table, declared(table, column)));

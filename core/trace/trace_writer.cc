@@ -44,6 +44,9 @@ void write_root(ColumnWriter& file, Provenance provenance, const std::vector<Run
   Columns table(Table::run);
   for (RunRow run : runs) table.add(run, {});
   file.columns(table);
+  Columns plugins(Table::plugin);
+  for (PluginRow plugin : provenance.plugins) plugins.add(plugin, {});
+  file.columns(plugins);
 }
 
 // Returns a name that no other writer on any machine has at this time.
@@ -114,8 +117,8 @@ TraceWriter::TraceWriter(std::string path, Provenance provenance, std::vector<Ru
     if (error) throw OutputError("cannot read '{}': {}", folder_, error.message());
     if (!units.empty() && !resume) {
       throw OutputError(
-          "'{}' holds samples of a run that did not end; continue it with --resume or name another "
-          "file with --out",
+          "'{}' holds samples of a run that did not end; continue it with --resume, name another "
+          "file with --out, or remove the folder",
           folder_);
     }
     std::sort(units.begin(), units.end());
@@ -194,6 +197,8 @@ void TraceWriter::adopt(const std::string& path) {
       differs("checkpoint's digest", run.checkpoint_digest, now.checkpoint_digest);
     if (run.data_digest != now.data_digest)
       differs("data's digest", run.data_digest, now.data_digest);
+    // Those of attached estimators are no part of the id, and write columns all the same.
+    if (run.plugins != now.plugins) differs("list of digests of plugins", run.plugins, now.plugins);
   }
   if (file.text("drafts").value_or("") != word(drafts_))
     differs("trace.drafts", file.text("drafts").value_or(""), std::string(word(drafts_)));
@@ -362,6 +367,7 @@ void gather(const std::string& path, Provenance provenance, const std::vector<Ga
     sources.push_back(
         {.path = cell.path, .first = cell.first, .prompts = cell.prompts, .samples = cell.samples});
   std::vector<RunRow> runs;
+  std::map<std::string, PluginRow> plugins;
   std::string drafts;
   Merge merge(std::move(sources));
   merge.plan([&](const ColumnReader& file, Merge::Source& source) {
@@ -369,6 +375,7 @@ void gather(const std::string& path, Provenance provenance, const std::vector<Ga
     const Columns stored = load(file, Table::run, {}, 0, file.rows(Table::run));
     if (stored.rows() != 1)
       file.fail("is no cell's trace: it has " + std::to_string(stored.rows()) + " runs");
+    for (const PluginRow& plugin : plugins_of(file)) plugins.emplace(plugin.digest, plugin);
     RunRow run;
     stored.get(0, run);
     const std::string& arm = cells[runs.size()].arm;
@@ -388,6 +395,8 @@ void gather(const std::string& path, Provenance provenance, const std::vector<Ga
   std::vector<std::int64_t> samples(runs.size(), 0);
   for (const std::int64_t run : merge.runs) ++samples[run];
   for (CellRow& row : rows) row.samples = row.run < 0 ? 0 : samples.at(row.run);
+  provenance.plugins.clear();
+  for (const auto& [digest, plugin] : plugins) provenance.plugins.push_back(plugin);
   ColumnWriter file(kMergedLevel);
   write_root(file, provenance, runs, drafts.empty() ? "all" : drafts);
   merge.write(file);

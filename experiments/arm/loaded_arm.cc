@@ -141,6 +141,8 @@ RunRow LoadedArm::row() const {
   row.checkpoint = facts.checkpoint;
   row.checkpoint_digest = facts.digest;
   row.data_digest = task->digest();
+  for (const PluginRow& plugin : plugins(composition))
+    row.plugins += (row.plugins.empty() ? "" : " ") + plugin.digest;
   row.vocabulary = facts.vocabulary;
   row.parameters = facts.parameters;
   if (!facts.checkpoint.empty() && std::filesystem::exists(facts.checkpoint + "/config.json")) {
@@ -149,6 +151,24 @@ RunRow LoadedArm::row() const {
     row.original_digest = origin.digest;
   }
   return row;
+}
+
+std::vector<PluginRow> plugins(const Composition& composition) {
+  std::map<std::string, PluginRow> rows;
+  for (const auto& [name, file] : all_files(composition.files))
+    rows[file->digest] = {file->digest, file->name, file->path, file->source};
+  std::vector<PluginRow> sorted;
+  for (auto& [digest, row] : rows) sorted.push_back(std::move(row));
+  return sorted;
+}
+
+std::vector<PluginRow> plugins(const std::vector<LoadedArm>& arms) {
+  std::map<std::string, PluginRow> rows;
+  for (const LoadedArm& arm : arms)
+    for (PluginRow& row : plugins(arm.composition)) rows[row.digest] = row;
+  std::vector<PluginRow> sorted;
+  for (auto& [digest, row] : rows) sorted.push_back(std::move(row));
+  return sorted;
 }
 
 void load_task(Task& task, const Tokenizer* tokenizer, const std::string& checkpoint) {

@@ -61,6 +61,10 @@ class ModelCache {
 // Composes the cells of a config and loads what they name, each model and task once.
 std::vector<LoadedArm> load_arms(const Config& config, const Registries& registries);
 
+// Returns the files of plugins that take part, for a trace, each once and sorted by digest.
+std::vector<PluginRow> plugins(const Composition& composition);
+std::vector<PluginRow> plugins(const std::vector<LoadedArm>& arms);
+
 // Reads a task's data. Throws ConfigError where the task needs text and the checkpoint's folder has
 // no tokenizer.
 void load_task(Task& task, const Tokenizer* tokenizer, const std::string& checkpoint);

@@ -137,7 +137,8 @@ int bench_wire(const CommandLine& line) {
   PythonOptions python;
   complete(python);
   Registries registries;
-  load_remote_plugin(python_package() + "/draftlab/bench_parts.py", python, registries);
+  load_remote_plugin(plugin_flag(python_package() + "/draftlab/bench_parts.py"), python,
+                     registries);
   std::printf("%-34s %9s %9s %9s %9s  calls\n", "microseconds", "least", "median", "95 %", "99 %");
   time_decisions(options, registries);
   time_effects(options, registries);

@@ -90,7 +90,8 @@ const std::vector<CommonFlag>& common_flags() {
   static const std::vector<CommonFlag> all = {
       {"plugin", "FILE",
        "Loads plugins from a shared library or a Python file; it may be repeated."},
-      {"python", "PATH", "Interpreter of Python files. Default: DRAFTLAB_PYTHON, or python3."},
+      {"python", "PATH",
+       "Interpreter of Python files. Default: DRAFTLAB_PYTHON, or a python3 that has numpy."},
       {"python-timeout", "SECONDS", "How long a call of one may take. Default: 60."},
       {"plugin-secret", "FILE",
        "File whose first line a server that --plugin names wants to hear, as over TCP."},

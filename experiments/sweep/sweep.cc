@@ -188,13 +188,13 @@ int sweep(const SweepFlags& flags, const CommandLine& line, const Registries& re
       throw UsageError("--out has an end of line in its name, which no script of a job may hold");
     if (!SweepFolder::may_begin(out))
       throw OutputError("'{}' exists and is no folder of a sweep; name another with --out", out);
-    const std::string parts_changed = plugin_change(out, line.plugins);
+    const std::string parts_changed = plugin_change(out, registries);
     if (!flags.replace) {
+      if (!parts_changed.empty()) throw OutputError(parts_changed);
       if (const std::string change = config_change(out, config, registries); !change.empty())
         throw OutputError(change);
-      if (!parts_changed.empty()) throw OutputError(parts_changed);
     }
-    SweepFolder frozen = SweepFolder::freeze(out, config, line.plugins, registries);
+    SweepFolder frozen = SweepFolder::freeze(out, config, registries);
     if (flags.replace) frozen.remove_cells(!parts_changed.empty());
     return frozen;
   };
@@ -234,10 +234,6 @@ int sweep(const SweepFlags& flags, const CommandLine& line, const Registries& re
 }
 
 }  // namespace
-
-std::vector<std::string> frozen_plugins(const std::string& path) {
-  return SweepFolder::is_one(path) ? SweepFolder::plugins(path) : std::vector<std::string>{};
-}
 
 Command sweep_command() {
   return {.name = "sweep",

@@ -13,7 +13,8 @@ std::string shown(const Config::Entry* entry) {
   return entry ? "'" + entry->value + "'" : "not given";
 }
 
-// The first key that two configs give different values, parts and options before axes.
+// The first key that two configs give different values, parts and options before axes. Files of
+// plugins are not compared: the frozen config names copies.
 std::string different_key(const Config& before, const Config& now) {
   std::set<std::string> keys;
   for (const Config* const config : {&before, &now})
@@ -21,7 +22,9 @@ std::string different_key(const Config& before, const Config& now) {
   for (const bool axes : {false, true}) {
     for (const std::string& key : keys) {
       const Config::Entry *const was = before.find(key), *const is = now.find(key);
-      if (key.starts_with("sweep.") != axes || (was && is && was->value == is->value)) continue;
+      if (key.starts_with("plugins.") || key.starts_with("sweep.") != axes ||
+          (was && is && was->value == is->value))
+        continue;
       return key + " was " + shown(was) + " and is " + shown(is);
     }
   }
@@ -51,21 +54,16 @@ std::string config_change(const std::string& folder, const Config& config,
          "; name another folder with --out, or give --replace to remove what that one decoded";
 }
 
-std::string plugin_change(const std::string& folder, const std::vector<std::string>& plugins) {
-  const std::vector<std::string> frozen = SweepFolder::plugin_names(folder);
-  for (const std::string& plugin : plugins) {
-    const std::string file = std::filesystem::path(plugin).filename().string();
-    const std::string now = SweepFolder::frozen_name(plugin);
-    const auto is_same_file = [&](const std::string& name) {
-      return name.substr(name.find('-') + 1) == file;
-    };
-    if (std::find(frozen.begin(), frozen.end(), now) != frozen.end() ||
-        std::none_of(frozen.begin(), frozen.end(), is_same_file))
-      continue;
-    return "'" + plugin + "' has changed since the sweep in '" + folder +
-           "' was frozen; name another folder with --out, or give --replace to decode all of it "
-           "again (draftlab sweep " +
-           folder + " goes on with the file as it was)";
+std::string plugin_change(const std::string& folder, const Registries& registries) {
+  if (!std::filesystem::exists(folder + "/config.ini")) return {};
+  for (const NamedPlugin& frozen : SweepFolder::plugins(folder)) {
+    for (const auto& file : registries.files) {
+      if (file->name != frozen.name || file->digest == frozen.digest) continue;
+      return "'" + file->path + "' has changed since the sweep in '" + folder +
+             "' was frozen; name another folder with --out, or give --replace to decode all of it "
+             "again (draftlab sweep " +
+             folder + " goes on with the file as it was)";
+    }
   }
   return {};
 }

@@ -15,6 +15,6 @@ std::string config_change(const std::string& folder, const Config& config,
 
 // The same of the files of its parts: one of a frozen name must hold what was frozen, because cells
 // that are done were decoded by that.
-std::string plugin_change(const std::string& folder, const std::vector<std::string>& plugins);
+std::string plugin_change(const std::string& folder, const Registries& registries);
 
 }  // namespace draftlab

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "core/base/files.h"
+#include "core/base/sha256.h"
 #include "core/config/arms.h"
 #include "core/prob/chance.h"
 #include "core/trace/checksum.h"
@@ -59,6 +60,11 @@ std::string digest_of(const std::string& checkpoint) {
   for (const std::string& file : files)
     digest += is_gguf(file) ? GgufFile(file).digest() : SafetensorsFile(file).digest();
   return files.size() <= 1 ? digest : id_of(digest);
+}
+
+// The name of the copy of a plugin in the folder.
+std::string copy_of(const PluginFile& file) {
+  return file.digest.substr(0, 12) + "-" + fs::path(file.path).filename().string();
 }
 
 // The axes of a cell that say what it reads, and how many prompts.
@@ -115,39 +121,23 @@ bool SweepFolder::may_begin(const std::string& path) {
   });
 }
 
-// What sweep.json says; nothing where there is none.
-std::vector<std::string> SweepFolder::plugin_names(const std::string& path) {
-  const Json json = Json::parse(contents(path + "/sweep.json"), nullptr, false);
-  std::vector<std::string> names;
-  if (!json.is_object() || !json.contains("plugins") || !json["plugins"].is_array()) return names;
-  for (const Json& plugin : json["plugins"])
-    names.push_back(plugin.is_string() ? plugin.get<std::string>() : plugin.dump());
-  return names;
+std::vector<NamedPlugin> SweepFolder::plugins(const std::string& path) {
+  Faults none;
+  return named_plugins(Config::read(path + "/config.ini", {}, none), none);
 }
 
-std::vector<std::string> SweepFolder::plugins(const std::string& path) {
-  std::vector<std::string> found;
-  for (const std::string& name : plugin_names(path)) {
-    const std::string file = path + "/plugins/" + name;
-    const bool own = name.find('/') == std::string::npos;
-    if (!own || !name.starts_with(id_of(contents(file)) + "-"))
-      throw DataError(
-          "'{}/sweep.json' names the plugin '{}', which is not the file that was frozen; name one "
-          "with --plugin",
-          path, name);
-    found.push_back(file);
-  }
-  return found;
+// Makes [plugins] of a config name the copies that the folder has.
+void SweepFolder::name_copies(Config& config, const Registries& registries) {
+  for (const Config::Entry* const entry : config.section("plugins")) config.erase(entry->key);
+  for (const auto& file : registries.files)
+    config.set({"plugins." + file->name, "plugins/" + copy_of(*file) + " sha256:" + file->digest,
+                "plugins"});
 }
 
-std::string SweepFolder::frozen_name(const std::string& plugin) {
-  return id_of(contents(plugin)) + "-" + fs::path(plugin).filename().string();
-}
-
-SweepFolder SweepFolder::freeze(const std::string& path, const Config& config,
-                                const std::vector<std::string>& plugins,
+SweepFolder SweepFolder::freeze(const std::string& path, Config config,
                                 const Registries& registries) {
   SweepFolder folder;
+  name_copies(config, registries);
   const std::string text = to_text(config);
   Faults faults;
   folder.config_ = Config::parse(text, "config.ini", faults);
@@ -161,12 +151,13 @@ SweepFolder SweepFolder::freeze(const std::string& path, const Config& config,
   for (const char* part : {"/cells", "/attempts", "/logs"}) make_folder(path + part);
   folder.path_ = fs::canonical(path).string();
   folder.home_ = fs::current_path().string();
-  for (const std::string& plugin : plugins) {
-    const std::string name = frozen_name(plugin);
+  for (const auto& file : registries.files) {
+    const std::string copy = folder.path_ + "/plugins/" + copy_of(*file);
     make_folder(folder.path_ + "/plugins");
-    if (!fs::exists(folder.path_ + "/plugins/" + name))
-      write_whole(folder.path_ + "/plugins/" + name, contents(plugin));
-    folder.plugins_.push_back(name);
+    const std::string bytes = contents(file->path);
+    if (sha256(bytes) != file->digest)
+      throw DataError("'{}' was changed while the sweep began", file->path);
+    if (!fs::exists(copy)) write_whole(copy, bytes);
   }
   const Json before = Json::parse(contents(folder.path_ + "/sweep.json"), nullptr, false);
   if (before.is_object())
@@ -198,7 +189,6 @@ SweepFolder SweepFolder::open(const std::string& path, const Registries& registr
     folder.home_ = json.at("home"), folder.lease_ = json.at("lease"),
     folder.estimate_ = json.value("estimate", 0.0);
     folder.sample_seconds_ = json.value("sample_seconds", 0.0);
-    folder.plugins_ = json.at("plugins").get<std::vector<std::string>>();
     for (const auto& [key, value] : json.at("inputs").items()) {
       folder.inputs_[key] = {value.at("checkpoint"), value.at("checkpoint_digest"),
                              value.at("data_digest"), value.at("prompts")};
@@ -279,13 +269,8 @@ SweepCell SweepFolder::read_by(const Composition& arm) {
 }
 
 void SweepFolder::save() const {
-  Json json = {{"home", home_},
-               {"version", version()},
-               {"frozen", utc_now()},
-               {"lease", lease_},
-               {"estimate", estimate_},
-               {"plugins", plugins_},
-               {"sample_seconds", sample_seconds_}};
+  Json json = {{"home", home_},   {"version", version()},  {"frozen", utc_now()},
+               {"lease", lease_}, {"estimate", estimate_}, {"sample_seconds", sample_seconds_}};
   json["inputs"] = Json::object();
   for (const auto& [key, known] : inputs_) {
     json["inputs"][key] = {{"checkpoint", known.checkpoint},

@@ -2,9 +2,10 @@
 // attempts of every cell.
 //
 //   DIR/config.ini      the config, includes and overrides resolved; it can be run as it stands
-//   DIR/sweep.json      where and with what it was frozen: folder, program, plugins, digests of
-//                       checkpoints and data
-//   DIR/plugins/        copies of the libraries and Python files that --plugin named
+//   DIR/sweep.json      where and with what it was frozen: folder, program, digests of checkpoints
+//                       and data
+//   DIR/plugins/        copies of the libraries and Python files, which [plugins] of the config
+//                       names with their digests
 //   DIR/cells/ID.h5     the trace of a finished cell (ID.h5.units/ while it is decoded)
 //   DIR/attempts/ID.N   who began a cell, and what became of it (claims.h)
 //   DIR/logs/ID.log     what decoding it said
@@ -45,20 +46,16 @@ enum class Standing { missing, running, failed, quarantined, done };
 class SweepFolder {
  public:
   // Freezes a config into `path`, in place of what was frozen there before. Finished cells stay.
-  static SweepFolder freeze(const std::string& path, const Config& config,
-                            const std::vector<std::string>& plugins, const Registries& registries);
+  // Files of plugins are copied, and the frozen config names the copies.
+  static SweepFolder freeze(const std::string& path, Config config, const Registries& registries);
   // Opens what was frozen. It moves to the working folder in which the config was frozen, so that
   // its paths lead where they led. Throws UsageError when `path` is not the folder of a sweep.
   static SweepFolder open(const std::string& path, const Registries& registries);
   static bool is_one(const std::string& path);
   // Says whether a sweep is there already, or nothing but what an interrupted beginning left.
   static bool may_begin(const std::string& path);
-  // Returns the plugins that were frozen. Throws DataError where one is not what it was.
-  static std::vector<std::string> plugins(const std::string& path);
-  // The names of their copies, which begin with the digest of what is in them.
-  static std::vector<std::string> plugin_names(const std::string& path);
-  // The name under which a file that --plugin names would be frozen now.
-  static std::string frozen_name(const std::string& plugin);
+  // Returns the plugins that were frozen.
+  static std::vector<NamedPlugin> plugins(const std::string& path);
 
   // The absolute path.
   const std::string& path() const { return path_; }
@@ -90,12 +87,12 @@ class SweepFolder {
   void remember_sample_seconds(double seconds);
 
  private:
+  static void name_copies(Config& config, const Registries& registries);
   void load(const Registries& registries);
   SweepCell read_by(const Composition& arm);
   void save() const;
   std::string path_, home_, commit_;
   Config config_;
-  std::vector<std::string> plugins_;
   // The inputs by what names them in a config.
   std::map<std::string, Inputs> inputs_;
   std::vector<SweepCell> cells_;

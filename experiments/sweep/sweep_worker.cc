@@ -289,6 +289,7 @@ Worker::Result Worker::decode(std::size_t index) {
       made.libraries += ", " + python;
     made.title = folder_.config().title();
     made.config = arm.composition.resolved;
+    made.plugins = plugins(arm.composition);
     {
       const std::lock_guard lock(writing_);
       writer_ = std::make_unique<TraceWriter>(

@@ -35,7 +35,7 @@ std::string Peer::close() {
         return " (killed by signal " + std::to_string(WTERMSIG(status)) + ")";
       constexpr int kNotFound = 127;
       return WEXITSTATUS(status) == kNotFound
-                 ? "; that interpreter cannot be started, name one with --python"
+                 ? "; that interpreter cannot be started, --python and DRAFTLAB_PYTHON name another"
                  : " (status " + std::to_string(WEXITSTATUS(status)) + ")";
     }
     ::usleep(5000);

@@ -6,7 +6,7 @@
 namespace draftlab {
 
 struct PythonOptions {
-  // The Python interpreter; "" stands for DRAFTLAB_PYTHON, or else python3.
+  // The Python interpreter that --python named; "" leaves the choice to interpreter.h.
   std::string interpreter;
   // How many seconds a call may take; 0 stands for DRAFTLAB_PYTHON_TIMEOUT, or else 60.
   double timeout = 0;

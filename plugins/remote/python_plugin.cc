@@ -1,8 +1,9 @@
 #include "plugins/remote/python_plugin.h"
 
 #include <cstdlib>
-#include <filesystem>
 
+#include "core/base/sha256.h"
+#include "plugins/remote/interpreter.h"
 #include "plugins/remote/remote_parts.h"
 
 namespace draftlab {
@@ -47,50 +48,59 @@ std::string variable(const char* name, const char* otherwise) {
 }  // namespace
 
 void complete(PythonOptions& options) {
-  if (options.interpreter.empty()) options.interpreter = variable("DRAFTLAB_PYTHON", "python3");
+  if (!options.interpreter.empty()) {
+    if (!is_program(options.interpreter))
+      throw ConfigError(
+          "--python {} names no program that could run Python files{}", options.interpreter,
+          options.interpreter.ends_with(".py") ? "; --plugin loads a file of parts" : "");
+    ::setenv("DRAFTLAB_PYTHON", options.interpreter.c_str(), 1);
+  }
   if (options.timeout == 0)
     options.timeout = std::atof(variable("DRAFTLAB_PYTHON_TIMEOUT", "60").c_str());
   if (!(options.timeout >= 0.01 && options.timeout <= 1e6))
     throw UsageError("--python-timeout takes seconds, from 0.01 on");
-  ::setenv("DRAFTLAB_PYTHON", options.interpreter.c_str(), 1);
   ::setenv("DRAFTLAB_PYTHON_TIMEOUT", std::to_string(options.timeout).c_str(), 1);
 }
 
-bool is_remote_plugin(const std::string& plugin) {
-  return plugin.ends_with(".py") || plugin.starts_with("unix:") || plugin.starts_with("tcp:");
-}
+bool is_remote_plugin(const std::string& path) { return path.ends_with(".py") || is_address(path); }
 
-void load_remote_plugin(const std::string& plugin, const PythonOptions& options,
+void load_remote_plugin(const NamedPlugin& plugin, const PythonOptions& options,
                         Registries& registries) {
   PeerOptions its;
   its.timeout = options.timeout, its.twice = options.twice;
+  PluginFile file{plugin.name, plugin.path, ""};
   std::function<Connected()> connect;
-  if (plugin.ends_with(".py")) {
-    if (!std::filesystem::exists(plugin)) throw ConfigError("--plugin {} does not exist", plugin);
-    connect = [python = options.interpreter, plugin] { return start_python(python, plugin); };
-  } else {
+  if (is_address(plugin.path)) {
     if (options.from_files)
-      throw UsageError("a sweep freezes the files of its parts, and --plugin {} is none", plugin);
+      throw UsageError("a sweep freezes the files of its parts, and {} is none", plugin.said);
     its.secret = secret_in(options.secret, "--plugin-secret");
-    connect = [plugin] { return connect_to(plugin); };
+    connect = [address = plugin.path] { return connect_to(address); };
+  } else {
+    file = read_plugin(plugin);
+    connect = [python = interpreter({"numpy", "msgpack"}), path = file.path,
+               same = NamedPlugin{plugin.name, file.path, file.digest, plugin.said}] {
+      read_plugin(same);  // A process that is started again has the parts that the first had.
+      return start_python(python, path);
+    };
   }
-  const auto peer = std::make_shared<Peer>(plugin, connect, its);
+  const auto peer = std::make_shared<Peer>(plugin.path, connect, its);
+  if (is_address(plugin.path)) {
+    file.digest = sha256(peer->runtime());
+    check_digest(plugin, file.digest);
+  }
   if (peer->parts().empty())
     throw ConfigError(
-        "--plugin {} has no part: no class in it is decorated with @draftlab.router or another "
-        "kind",
-        plugin);
-  registries.each([&](auto& registry) { registry.set_plugin(plugin); });
-  for (const PartSpec& spec : peer->parts()) {
-    try {
-      add(registries, peer, spec);
-    } catch (const Nonsense& error) {
-      throw ConfigError("{} announced {}", plugin, error.what());
-    } catch (const Fault& fault) {
-      throw PartFault("--plugin {}: {}", plugin, fault.what());
+        "{} has no part: no class in it is decorated with @draftlab.router or another kind",
+        plugin.said);
+  register_file(plugin, file, registries, [&] {
+    for (const PartSpec& spec : peer->parts()) {
+      try {
+        add(registries, peer, spec);
+      } catch (const Nonsense& error) {
+        throw ConfigError("{} announced {}", plugin.path, error.what());
+      }
     }
-  }
-  registries.each([](auto& registry) { registry.set_plugin(""); });
+  });
   std::string& text = provenance_so_far();
   text += (text.empty() ? "" : "; ") + peer->runtime();
 }

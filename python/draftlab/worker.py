@@ -28,7 +28,8 @@ def main(words: List[str]) -> int:
     try:
         from draftlab import calls, loading, wire
     except ImportError as error:
-        cannot_begin(connection, f"{sys.executable} cannot load the package draftlab: {error}")
+        why = f"{sys.executable} cannot load the package draftlab: {error}"
+        cannot_begin(connection, why + "; --python and DRAFTLAB_PYTHON name another interpreter")
         return 1
     try:
         loading.load(file)

@@ -281,10 +281,10 @@ TEST_CASE("a sweep killed before every call of its beginning can be begun again"
     CAPTURE(call);
     std::filesystem::remove_all(path);
     killed = in_child(call, call % 2, [&](const auto&) {
-               SweepFolder::freeze(path, config, {}, registries);
+               SweepFolder::freeze(path, config, registries);
              }).killed;
     CHECK(SweepFolder::may_begin(path));
-    CHECK(SweepFolder::freeze(path, config, {}, registries).cells().size() == 2);
+    CHECK(SweepFolder::freeze(path, config, registries).cells().size() == 2);
     CHECK(SweepFolder::open(path, registries).cells().size() == 2);
   }
   CHECK(call > 8);

@@ -50,8 +50,8 @@ def nothing_is_left_running():
     raise AssertionError(f"left running: {running()}")
 
 
-# What the names of parts are recorded in.
-NAMES = ["run_id", "run_arm", "run_config"]
+# What the names of parts, and their files, are recorded in.
+NAMES = ["run_id", "run_arm", "run_config", "run_plugins", "plugin"]
 
 
 class Program:

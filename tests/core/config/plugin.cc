@@ -14,7 +14,7 @@ std::string library(const std::string& name) {
 
 TEST_CASE("a plugin out of tree is registered, described and made like any other") {
   Registries registries;
-  load_plugin(library("test_verifies_even_steps"), registries);
+  load_plugin(plugin_flag(library("test_verifies_even_steps")), registries);
   const auto* const entry = registries.routers.find("even-steps");
   REQUIRE(entry);
   CHECK(entry->source == library("test_verifies_even_steps"));
@@ -27,7 +27,7 @@ TEST_CASE("a plugin out of tree is registered, described and made like any other
   CHECK(router->decide(view).verify);
   view.step = 4;
   CHECK_FALSE(router->decide(view).verify);
-  CHECK_THROWS_AS(load_plugin(library("test_verifies_even_steps"), registries),
+  CHECK_THROWS_AS(load_plugin(plugin_flag(library("test_verifies_even_steps")), registries),
                   PartFault);  // The name was registered before.
 }
 
@@ -35,7 +35,7 @@ TEST_CASE("a plugin of another interface is refused, both tags named") {
   Registries registries;
   const std::string path = library("test_old_interface");
   CHECK_THROWS_WITH_AS(
-      load_plugin(path, registries),
+      load_plugin(plugin_flag(path), registries),
       ("--plugin " + path +
        " was built for 'draftlab-plugin-0/old', this program is '" DRAFTLAB_ABI "'; rebuild it")
           .c_str(),
@@ -46,14 +46,24 @@ TEST_CASE("what is no plugin is refused in one sentence") {
   Registries registries;
   const std::string path = library("test_no_plugin");
   CHECK_THROWS_WITH_AS(
-      load_plugin(path, registries),
+      load_plugin(plugin_flag(path), registries),
       ("--plugin " + path + " is no draftlab plugin: it has no DRAFTLAB_SHARED_PLUGIN() { ... }")
           .c_str(),
       ConfigError);
-  CHECK_THROWS_WITH_AS(load_plugin("/no/such.so", registries),
+  CHECK_THROWS_WITH_AS(load_plugin(plugin_flag("/no/such.so"), registries),
                        "--plugin /no/such.so does not exist", ConfigError);
-  CHECK_THROWS_AS(load_plugin(std::string(DRAFTLAB_SOURCE_DIR) + "/CMakeLists.txt", registries),
-                  ConfigError);
+  CHECK_THROWS_AS(
+      load_plugin(plugin_flag(std::string(DRAFTLAB_SOURCE_DIR) + "/CMakeLists.txt"), registries),
+      ConfigError);
+}
+
+TEST_CASE("a library that cannot register its plugins is refused by name") {
+  Registries registries;
+  const std::string path = library("test_throws_at_once");
+  CHECK_THROWS_WITH_AS(
+      load_plugin(plugin_flag(path), registries),
+      ("--plugin " + path + " cannot register its plugins: it throws what is no exception").c_str(),
+      ConfigError);
 }
 
 TEST_CASE("modules are looked for beside the program") {

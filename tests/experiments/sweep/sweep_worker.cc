@@ -73,7 +73,7 @@ SweepFolder frozen(const TraceFolder& folder, const std::string& lines) {
       "model = table\ntask = changing\nrouter = meanwhile\n" + lines, "a.ini", faults);
   faults.raise();
   data_of_task = "one";
-  return SweepFolder::freeze(folder / "sweep", config, {}, registries());
+  return SweepFolder::freeze(folder / "sweep", config, registries());
 }
 
 Attempts attempts(const SweepFolder& folder, std::size_t cell = 0) {
