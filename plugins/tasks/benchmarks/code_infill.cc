@@ -64,12 +64,11 @@ class CodeInfill final : public QuestionTask {
     const FileQuestion& asked = question(prompt);
     const std::string line = text(prompt, canvas);
     std::vector<Score> scores{{"exact_match", line == asked.answer ? 1.0 : 0.0}};
-    if (!limits_.python.empty())
-      scores.push_back(
-          {"correct",
-           python_succeeds(asked.text + line + asked.behind + "\n" + asked.tests[0] + "\n", limits_)
-               ? 1.0
-               : 0.0});
+    if (limits_.python.empty()) return scores;
+    const auto around = [&](const std::string& text) { return asked.text + text + asked.behind; };
+    const bool correct = python_succeeds(
+        {around(line) + "\n", asked.setup, around(asked.answer), asked.tests[0]}, limits_);
+    scores.push_back({"correct", correct ? 1.0 : 0.0});
     return scores;
   }
 

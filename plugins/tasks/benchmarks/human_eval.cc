@@ -41,8 +41,10 @@ class HumanEval final : public QuestionTask {
     if (limits_.python.empty()) return scores;
     const std::string program = anew ? asked.text.substr(0, asked.text.find(head)) + code
                                      : asked.text + (chat_ ? code : answer);
-    scores.push_back(
-        {"correct", python_succeeds(program + "\n" + asked.tests[0] + "\n", limits_) ? 1.0 : 0.0});
+    const bool correct = python_succeeds(
+        {program + "\n", asked.setup, asked.text + asked.answer + asked.behind, asked.tests[0]},
+        limits_);
+    scores.push_back({"correct", correct ? 1.0 : 0.0});
     return scores;
   }
 

@@ -30,9 +30,11 @@ class Mbpp final : public QuestionTask {
     const std::string code = extracted_code(text(prompt, canvas));
     std::vector<Score> scores{{"extracted", code.find("def ") != std::string::npos ? 1.0 : 0.0}};
     if (limits_.python.empty()) return scores;
-    std::string program = question(prompt).setup + "\n" + code + "\n";
-    for (const std::string& test : question(prompt).tests) program += test + "\n";
-    scores.push_back({"correct", python_succeeds(program, limits_) ? 1.0 : 0.0});
+    const FileQuestion& asked = question(prompt);
+    std::string tests = asked.setup + "\n";
+    for (const std::string& test : asked.tests) tests += test + "\n";
+    const bool correct = python_succeeds({code + "\n", "", asked.answer, tests}, limits_);
+    scores.push_back({"correct", correct ? 1.0 : 0.0});
     return scores;
   }
 

@@ -1,56 +1,29 @@
 #include "plugins/tasks/benchmarks/python_runs.h"
 
-#include <sys/random.h>
-
-#include <cstdint>
-#include <utility>
+#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "plugins/tasks/benchmarks/python_sides.h"
 #include "plugins/tasks/benchmarks/sandbox.h"
 
 namespace draftlab {
 namespace {
 
-// This Python program reads a secret and the program from the standard input, which it then
-// empties, and runs the program; whoever reaches its end writes the secret. A program that leaves
-// early, whatever its status, does not know the secret, and cannot read its own tests.
-constexpr const char* kRunner = R"(
-def run():
-    import os, sys
-    write = os.write
-    secret, program = sys.stdin.buffer.read().split(b"\n", 1)
-    nothing = os.open("/dev/null", os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    exec(compile(program, "<program>", "exec"), globals())
-    write(2, secret)
-run()
-)";
-
-std::string new_secret() {
-  std::uint64_t bits[2];
-  if (getrandom(bits, sizeof bits, 0) != sizeof bits)
-    throw OutputError("the kernel gives no random numbers");
-  return std::to_string(bits[0]) + "-" + std::to_string(bits[1]);
-}
+// The judge's exit status for a case that is wrong itself (judge.py).
+constexpr int kWrongCase = 3;
 
 std::string between(const std::string& text, std::size_t from, const std::string& end) {
   return text.substr(from, text.find(end, from) - from);
 }
 
-struct Run {
-  // Whether the program reached its end.
-  bool succeeded;
-  SandboxResult result;
-};
-
-Run run(const std::string& program, const PythonLimits& limits) {
-  const std::string secret = new_secret();
-  SandboxResult result =
-      run_in_sandbox({limits.python, "-I", "-B", "-c", kRunner}, secret + "\n" + program + "\n",
+SandboxResult run(const PythonCase& asked, const PythonLimits& limits) {
+  const auto runs = [&](const char* side, const std::string& input) {
+    return Sandboxed{{limits.python, "-I", "-B", "-c", std::string(kPeers) + side}, input};
+  };
+  const nlohmann::json judged = {
+      {"entry", asked.entry}, {"reference", asked.reference}, {"tests", asked.tests}};
+  return run_against(runs(kJudge, judged.dump()), runs(kJudged, asked.program),
                      {limits.seconds, limits.megabytes});
-  const bool succeeded = result.status == 0 && result.message.find(secret) != std::string::npos;
-  return {succeeded, std::move(result)};
 }
 
 }  // namespace
@@ -78,8 +51,8 @@ void PythonLimits::declare(OptionSet& set) {
 
 void PythonLimits::check(const std::string& task) const {
   if (python.empty()) return;
-  const auto [succeeded, result] = run("", {python, 60, 4096});
-  if (succeeded) return;
+  const SandboxResult result = run({}, {python, 60, 4096});
+  if (result.status == 0) return;
   throw ConfigError(
       "task.{}.python = {} cannot run: programs of a model run only in a bubblewrap sandbox, and "
       "{}",
@@ -88,8 +61,12 @@ void PythonLimits::check(const std::string& task) const {
                              : result.message);
 }
 
-bool python_succeeds(const std::string& program, const PythonLimits& limits) {
-  return run(program, limits).succeeded;
+bool python_succeeds(const PythonCase& asked, const PythonLimits& limits) {
+  const SandboxResult result = run(asked, limits);
+  if (result.status == kWrongCase)
+    throw DataError("the benchmark's own solution of {} or its tests cannot be run: {}",
+                    asked.entry.empty() ? "a question" : asked.entry, result.message);
+  return result.status == 0;
 }
 
 }  // namespace draftlab

@@ -22,11 +22,21 @@ struct PythonLimits {
   void check(const std::string& task) const;
 };
 
-// Says whether a program runs to its end, without an error and within the limits, in a bubblewrap
-// sandbox of its own: it has no network, sees the system and the interpreter's folder read-only and
-// nothing else, has a home and /tmp in memory and no environment, and can neither see other
-// processes nor start any. Neither sys.exit nor os._exit counts as the end. Throws OutputError when
-// no process can be made.
-bool python_succeeds(const std::string& program, const PythonLimits& limits);
+// A program of a model, and what a benchmark says of the function that it asks for.
+struct PythonCase {
+  std::string program;
+  // Where `entry` names a function, tests take it from the program and everything else from
+  // `reference`, the benchmark's own solution. Otherwise they take whatever that solution defines
+  // from the program.
+  std::string entry = {}, reference = {}, tests = {};
+};
+
+// Says whether a program runs to its end and passes its tests, without an error and within the
+// limits. It runs in a bubblewrap sandbox: it has no network, sees the system and the interpreter's
+// folder read-only and nothing else, has no environment, and can neither see other processes nor
+// start any. Its tests run in an interpreter and a sandbox of their own (judge.py), which asks the
+// program for values only and compares them itself. Throws OutputError when no process can be made,
+// and DataError when the benchmark's own solution or its tests cannot be run.
+bool python_succeeds(const PythonCase& asked, const PythonLimits& limits);
 
 }  // namespace draftlab

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -154,14 +155,19 @@ void limit(int resource, std::int64_t most) {
   _exit(kNotStarted);
 }
 
+// The standard descriptors of a program, and the filter of its system calls.
+struct Descriptors {
+  int input, output, errors, calls;
+};
+
 // Becomes bubblewrap, in the child process. Descriptors other than those named here stay behind.
-[[noreturn]] void become_bwrap(int input, int errors, int calls, const SandboxLimits& limits,
+[[noreturn]] void become_bwrap(const Descriptors& given, const SandboxLimits& limits,
                                char* const* words) {
   setpgid(0, 0);
-  dup2(input, STDIN_FILENO);
-  dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
-  dup2(errors, STDERR_FILENO);
-  if (calls != kFilterDescriptor) dup2(calls, kFilterDescriptor);
+  dup2(given.input, STDIN_FILENO);
+  dup2(given.output, STDOUT_FILENO);
+  dup2(given.errors, STDERR_FILENO);
+  if (given.calls != kFilterDescriptor) dup2(given.calls, kFilterDescriptor);
   if (syscall(SYS_close_range, kFilterDescriptor + 1, ~0U, 0) != 0)
     give_up("the descriptors of this process cannot be closed (a kernel before 5.9)");
   // What the kernel lets root do, it lets root do in a sandbox as well: its user is nobody instead.
@@ -178,63 +184,119 @@ void limit(int resource, std::int64_t most) {
   _exit(kNotStarted);
 }
 
-}  // namespace
+using Clock = std::chrono::steady_clock;
 
-SandboxResult run_in_sandbox(const std::vector<std::string>& command, const std::string& input,
-                             const SandboxLimits& limits) {
-  if (access(kBwrap, X_OK) != 0)
-    return {-1, std::string("there is no ") + kBwrap + " (Debian's package bubblewrap)"};
-  if (access(command[0].c_str(), X_OK) != 0)
-    return {-1, "there is no program '" + command[0] + "'"};
-  const MemoryFile in(input), calls(filter());
-  const std::vector<std::string> words = arguments(command);
-  std::vector<char*> argv;
-  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  int errors[2];
-  if (pipe2(errors, O_CLOEXEC) != 0)
-    throw OutputError("cannot start a sandbox: no pipe can be made");
+// A program that runs in a sandbox, which is killed where it has not ended by itself.
+class Running {
+ public:
+  Running(const Sandboxed& program, int output, int errors, const SandboxLimits& limits) {
+    const MemoryFile in(program.input), calls(filter());
+    const std::vector<std::string> words = arguments(program.command);
+    std::vector<char*> argv;
+    for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    child_ = fork();
+    if (child_ < 0) throw OutputError("cannot start a sandbox: no process can be made");
+    if (child_ == 0) become_bwrap({in.fd(), output, errors, calls.fd()}, limits, argv.data());
+  }
+  ~Running() {
+    if (child_ <= 0) return;
+    // This ends bubblewrap; the sandbox's first process dies with it, and with that all others.
+    kill(-child_, SIGKILL);
+    kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
 
-  const pid_t child = fork();
-  if (child < 0) throw OutputError("cannot start a sandbox: no process can be made");
-  if (child == 0) become_bwrap(in.fd(), errors[1], calls.fd(), limits, argv.data());
-  close(errors[1]);
+  // Waits until it has ended, and returns its exit status; -1 where it was killed or the time is
+  // over.
+  int status(Clock::time_point end) {
+    int status = 0;
+    pid_t ended = 0;
+    while ((ended = waitpid(child_, &status, WNOHANG)) == 0 && Clock::now() < end) usleep(1000);
+    if (ended != child_) return -1;
+    child_ = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
 
-  // Its errors are read until it has closed them, that is until it and all that it started have
-  // ended, or its time is over.
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(limits.seconds);
-  SandboxResult result;
+ private:
+  pid_t child_ = 0;
+};
+
+// A descriptor that is closed at the end, or before.
+struct Descriptor {
+  int fd = -1;
+  ~Descriptor() { end(); }
+  void end() {
+    if (fd >= 0) close(fd);
+    fd = -1;
+  }
+};
+
+// Returns the last kilobytes of what is written to a pipe, until all writers have closed it, that
+// is until they and all that they started have ended, or until the time is over.
+std::string message_of(int pipe, Clock::time_point end) {
+  std::string message;
   for (bool open = true; open;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-                          end - std::chrono::steady_clock::now())
-                          .count();
-    pollfd waiting{errors[0], POLLIN, 0};
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+    pollfd waiting{pipe, POLLIN, 0};
     if (left <= 0 || (poll(&waiting, 1, static_cast<int>(left)) < 0 && errno != EINTR)) break;
     if (!waiting.revents) continue;
     char buffer[4096];
-    const ssize_t count = read(errors[0], buffer, sizeof buffer);
+    const ssize_t count = read(pipe, buffer, sizeof buffer);
     open = count > 0 || (count < 0 && errno == EINTR);
-    if (count > 0) result.message.append(buffer, static_cast<std::size_t>(count));
-    if (result.message.size() > kLongestMessage)
-      result.message.erase(0, result.message.size() - kLongestMessage);
+    if (count > 0) message.append(buffer, static_cast<std::size_t>(count));
+    if (message.size() > kLongestMessage) message.erase(0, message.size() - kLongestMessage);
   }
-  int status = 0;
+  while (!message.empty() && message.back() == '\n') message.pop_back();
+  return message;
+}
+
+// Says why a program cannot be started; "" where it can.
+std::string hindrance(const Sandboxed& program) {
+  if (access(kBwrap, X_OK) != 0)
+    return std::string("there is no ") + kBwrap + " (Debian's package bubblewrap)";
+  if (access(program.command[0].c_str(), X_OK) != 0)
+    return "there is no program '" + program.command[0] + "'";
+  return "";
+}
+
+// Runs a program whose standard output is `output`.
+SandboxResult run_into(Descriptor& output, const Sandboxed& program, const SandboxLimits& limits) {
+  Descriptor errors[2];
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) throw OutputError("cannot start a sandbox: no pipe can be made");
+  errors[0].fd = ends[0], errors[1].fd = ends[1];
+  const auto end = Clock::now() + std::chrono::seconds(limits.seconds);
+  Running running(program, output.fd, errors[1].fd, limits);
+  errors[1].end();
+  output.end();
   // A program may close its errors and go on: what is left of the time is its own.
-  pid_t ended = 0;
-  while ((ended = waitpid(child, &status, WNOHANG)) == 0 && std::chrono::steady_clock::now() < end)
-    usleep(1000);
-  if (ended == 0) {
-    kill(-child,
-         // This ends bubblewrap; the sandbox's first process dies with it, and with that all
-         // others.
-         SIGKILL);
-    kill(child, SIGKILL);
-    waitpid(child, &status, 0);
-  }
-  close(errors[0]);
-  if (ended == child && WIFEXITED(status)) result.status = WEXITSTATUS(status);
-  while (!result.message.empty() && result.message.back() == '\n') result.message.pop_back();
-  return result;
+  const std::string message = message_of(errors[0].fd, end);
+  return {running.status(end), message};
+}
+
+}  // namespace
+
+SandboxResult run_in_sandbox(const Sandboxed& program, const SandboxLimits& limits) {
+  if (const std::string why = hindrance(program); !why.empty()) return {-1, why};
+  Descriptor nowhere{open("/dev/null", O_WRONLY | O_CLOEXEC)};
+  return run_into(nowhere, program, limits);
+}
+
+SandboxResult run_against(const Sandboxed& judge, const Sandboxed& judged,
+                          const SandboxLimits& limits) {
+  for (const Sandboxed& program : {judge, judged})
+    if (const std::string why = hindrance(program); !why.empty()) return {-1, why};
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    throw OutputError("cannot start a sandbox: no socket can be made");
+  Descriptor mine{ends[0]}, theirs{ends[1]}, nowhere{open("/dev/null", O_WRONLY | O_CLOEXEC)};
+  const Running other(judged, theirs.fd, nowhere.fd, limits);
+  theirs.end();
+  return run_into(mine, judge, limits);
 }
 
 }  // namespace draftlab

@@ -1,0 +1,16 @@
+# Writes OUT, a C++ file whose texts are files of the folder FROM, as HEADER there declares them:
+#   cmake -DFROM=FOLDER -DHEADER=FILE.h -DTEXTS=kName=file,file:kOther=file -DOUT=FILE.cc -P embed.cmake
+set(text "// Made by cmake/embed.cmake.\n#include \"${HEADER}\"\n\nnamespace draftlab {\n\n")
+string(REPLACE ":" ";" TEXTS "${TEXTS}")
+foreach(one ${TEXTS})
+  string(REGEX MATCH "^([A-Za-z]+)=(.+)$" matched "${one}")
+  set(name ${CMAKE_MATCH_1})
+  string(REPLACE "," ";" files "${CMAKE_MATCH_2}")
+  set(content "")
+  foreach(file ${files})
+    file(READ ${FROM}/${file} piece)
+    string(APPEND content "${piece}")
+  endforeach()
+  string(APPEND text "const char* const ${name} = R\"TEXT(${content})TEXT\";\n\n")
+endforeach()
+file(WRITE ${OUT} "${text}}  // namespace draftlab\n")
