@@ -297,6 +297,10 @@ def root(low):
 
 TEST_CASE("programs: cheats fail") {
   if (!able()) return;
+  // The given function, which the test calls, is the benchmark's.
+  CHECK_FALSE(python_succeeds({"def poly(x): return 0\ndef root(low): return 9\n", "root",
+                               kReference, "assert poly(root(0)) == 0"},
+                              kLimits));
   for (const auto& [cheat, program] : kCheats) {
     CAPTURE(cheat);
     CHECK_FALSE(python_succeeds({program, "root", kReference, kTests}, {kPython, 5, 512}));
