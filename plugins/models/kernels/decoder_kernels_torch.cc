@@ -55,23 +55,21 @@ DRAFTLAB_INLINE void norm_rows_back(std::int64_t rows, int d, const float* x, co
     }
   }
 }
-DRAFTLAB_WIDEST void norm_f32(std::int64_t rows, int d, const float* x, const float* weight,
-                              float epsilon, float* inverse, float* out) {
-  norm_rows(rows, d, x, weight, epsilon, inverse, out);
+void norm_f32(std::int64_t rows, int d, const float* x, const float* weight, float epsilon,
+              float* inverse, float* out) {
+  on_widest([&] { norm_rows(rows, d, x, weight, epsilon, inverse, out); });
 }
-DRAFTLAB_WIDEST void norm_bf16(std::int64_t rows, int d, const float* x, const float* weight,
-                               float epsilon, float* inverse, Half* out) {
-  norm_rows(rows, d, x, weight, epsilon, inverse, out);
+void norm_bf16(std::int64_t rows, int d, const float* x, const float* weight, float epsilon,
+               float* inverse, Half* out) {
+  on_widest([&] { norm_rows(rows, d, x, weight, epsilon, inverse, out); });
 }
-DRAFTLAB_WIDEST void norm_back_f32(std::int64_t rows, int d, const float* x, const float* weight,
-                                   const float* inverse, const float* gradient, float* d_x,
-                                   float* d_weight) {
-  norm_rows_back(rows, d, x, weight, inverse, gradient, d_x, d_weight);
+void norm_back_f32(std::int64_t rows, int d, const float* x, const float* weight,
+                   const float* inverse, const float* gradient, float* d_x, float* d_weight) {
+  on_widest([&] { norm_rows_back(rows, d, x, weight, inverse, gradient, d_x, d_weight); });
 }
-DRAFTLAB_WIDEST void norm_back_bf16(std::int64_t rows, int d, const float* x, const float* weight,
-                                    const float* inverse, const Half* gradient, float* d_x,
-                                    float* d_weight) {
-  norm_rows_back(rows, d, x, weight, inverse, gradient, d_x, d_weight);
+void norm_back_bf16(std::int64_t rows, int d, const float* x, const float* weight,
+                    const float* inverse, const Half* gradient, float* d_x, float* d_weight) {
+  on_widest([&] { norm_rows_back(rows, d, x, weight, inverse, gradient, d_x, d_weight); });
 }
 
 struct RmsNorm : torch::autograd::Function<RmsNorm> {
@@ -131,19 +129,19 @@ DRAFTLAB_INLINE void gate_all_back(std::int64_t count, const T* gate, const T* u
     narrow(g * x * s, d_up[i]);
   }
 }
-DRAFTLAB_WIDEST void gate_f32(std::int64_t count, const float* gate, const float* up, float* out) {
-  gate_all(count, gate, up, out);
+void gate_f32(std::int64_t count, const float* gate, const float* up, float* out) {
+  on_widest([&] { gate_all(count, gate, up, out); });
 }
-DRAFTLAB_WIDEST void gate_bf16(std::int64_t count, const Half* gate, const Half* up, Half* out) {
-  gate_all(count, gate, up, out);
+void gate_bf16(std::int64_t count, const Half* gate, const Half* up, Half* out) {
+  on_widest([&] { gate_all(count, gate, up, out); });
 }
-DRAFTLAB_WIDEST void gate_back_f32(std::int64_t count, const float* gate, const float* up,
-                                   const float* gradient, float* d_gate, float* d_up) {
-  gate_all_back(count, gate, up, gradient, d_gate, d_up);
+void gate_back_f32(std::int64_t count, const float* gate, const float* up, const float* gradient,
+                   float* d_gate, float* d_up) {
+  on_widest([&] { gate_all_back(count, gate, up, gradient, d_gate, d_up); });
 }
-DRAFTLAB_WIDEST void gate_back_bf16(std::int64_t count, const Half* gate, const Half* up,
-                                    const Half* gradient, Half* d_gate, Half* d_up) {
-  gate_all_back(count, gate, up, gradient, d_gate, d_up);
+void gate_back_bf16(std::int64_t count, const Half* gate, const Half* up, const Half* gradient,
+                    Half* d_gate, Half* d_up) {
+  on_widest([&] { gate_all_back(count, gate, up, gradient, d_gate, d_up); });
 }
 
 struct Gated : torch::autograd::Function<Gated> {

@@ -65,17 +65,17 @@ DRAFTLAB_INLINE void harden(const IntervalShape& s, const T* probability, T* gra
       narrow(widen(probability[j]) * (widen(gradient[j]) - dot), gradient[j]);
   }
 }
-DRAFTLAB_WIDEST void soften_f32(const IntervalShape& s, const std::int32_t* seen, float* scores) {
-  soften(s, seen, scores);
+void soften_f32(const IntervalShape& s, const std::int32_t* seen, float* scores) {
+  on_widest([&] { soften(s, seen, scores); });
 }
-DRAFTLAB_WIDEST void soften_bf16(const IntervalShape& s, const std::int32_t* seen, Half* scores) {
-  soften(s, seen, scores);
+void soften_bf16(const IntervalShape& s, const std::int32_t* seen, Half* scores) {
+  on_widest([&] { soften(s, seen, scores); });
 }
-DRAFTLAB_WIDEST void harden_f32(const IntervalShape& s, const float* probability, float* gradient) {
-  harden(s, probability, gradient);
+void harden_f32(const IntervalShape& s, const float* probability, float* gradient) {
+  on_widest([&] { harden(s, probability, gradient); });
 }
-DRAFTLAB_WIDEST void harden_bf16(const IntervalShape& s, const Half* probability, Half* gradient) {
-  harden(s, probability, gradient);
+void harden_bf16(const IntervalShape& s, const Half* probability, Half* gradient) {
+  on_widest([&] { harden(s, probability, gradient); });
 }
 
 struct IntervalAttention : torch::autograd::Function<IntervalAttention> {

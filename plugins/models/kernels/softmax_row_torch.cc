@@ -1,17 +1,13 @@
-#include <bit>
-
 #include "plugins/models/kernels/softmax_row.h"
 
-#if defined(__x86_64__)
-#define DRAFTLAB_VECTOR \
-  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define DRAFTLAB_VECTOR
-#endif
+#include <bit>
+
+#include "plugins/models/kernels/rows/lanes.h"
 
 namespace draftlab {
+namespace {
 
-DRAFTLAB_VECTOR float soften_row(float* row, std::int64_t length, float most) {
+DRAFTLAB_INLINE float soften(float* row, std::int64_t length, float most) {
   // Computes exp(x), x <= 0, as 2^n * e^r with |r| <= ln(2)/2 and e^r by its Taylor polynomial. The
   // relative error is below 2e-7.
   float sum = 0;
@@ -37,12 +33,22 @@ DRAFTLAB_VECTOR float soften_row(float* row, std::int64_t length, float most) {
   return sum;
 }
 
-DRAFTLAB_VECTOR void normalise_row(float* row, std::int64_t length) {
+DRAFTLAB_INLINE void normalise(float* row, std::int64_t length) {
   float most = -3e38f;
 #pragma omp simd reduction(max : most)
   for (std::int64_t j = 0; j < length; ++j) most = row[j] > most ? row[j] : most;
-  const float share = 1.f / soften_row(row, length, most);
+  const float share = 1.f / soften(row, length, most);
   for (std::int64_t j = 0; j < length; ++j) row[j] *= share;
+}
+
+}  // namespace
+
+float soften_row(float* row, std::int64_t length, float most) {
+  return on_widest([&] { return soften(row, length, most); });
+}
+
+void normalise_row(float* row, std::int64_t length) {
+  on_widest([&] { normalise(row, length); });
 }
 
 }  // namespace draftlab

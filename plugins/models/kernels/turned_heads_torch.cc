@@ -101,23 +101,21 @@ DRAFTLAB_INLINE void turn_back(const HeadShape& s, const T* x, const float* weig
       }
     }
 }
-DRAFTLAB_WIDEST void turn_f32(const HeadShape& s, const float* x, const float* weight,
-                              const float* cosine, const float* sine, float* out) {
-  turn(s, x, weight, cosine, sine, out);
+void turn_f32(const HeadShape& s, const float* x, const float* weight, const float* cosine,
+              const float* sine, float* out) {
+  on_widest([&] { turn(s, x, weight, cosine, sine, out); });
 }
-DRAFTLAB_WIDEST void turn_bf16(const HeadShape& s, const Half* x, const float* weight,
-                               const float* cosine, const float* sine, Half* out) {
-  turn(s, x, weight, cosine, sine, out);
+void turn_bf16(const HeadShape& s, const Half* x, const float* weight, const float* cosine,
+               const float* sine, Half* out) {
+  on_widest([&] { turn(s, x, weight, cosine, sine, out); });
 }
-DRAFTLAB_WIDEST void turn_back_f32(const HeadShape& s, const float* x, const float* weight,
-                                   const float* cosine, const float* sine, const float* gradient,
-                                   float* d_x, float* d_weight) {
-  turn_back(s, x, weight, cosine, sine, gradient, d_x, d_weight);
+void turn_back_f32(const HeadShape& s, const float* x, const float* weight, const float* cosine,
+                   const float* sine, const float* gradient, float* d_x, float* d_weight) {
+  on_widest([&] { turn_back(s, x, weight, cosine, sine, gradient, d_x, d_weight); });
 }
-DRAFTLAB_WIDEST void turn_back_bf16(const HeadShape& s, const Half* x, const float* weight,
-                                    const float* cosine, const float* sine, const Half* gradient,
-                                    Half* d_x, float* d_weight) {
-  turn_back(s, x, weight, cosine, sine, gradient, d_x, d_weight);
+void turn_back_bf16(const HeadShape& s, const Half* x, const float* weight, const float* cosine,
+                    const float* sine, const Half* gradient, Half* d_x, float* d_weight) {
+  on_widest([&] { turn_back(s, x, weight, cosine, sine, gradient, d_x, d_weight); });
 }
 
 HeadShape head_shape(const at::Tensor& x, const at::Tensor& cosine, double epsilon, double factor) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "plugins/models/kernels/rows/instructions.h"
+
 #if defined(__x86_64__) && defined(__linux__)
 #include <immintrin.h>
 #include <sys/syscall.h>
@@ -184,8 +186,7 @@ void multiply_by_pairs(const TileJob& job) {
 
 // Says whether the processor has what 512-bit vectors of bf16 need.
 bool has_pairs() {
-  return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vl") &&
-         __builtin_cpu_supports("avx512bw");
+  return instructions() == Instructions::avx512 && __builtin_cpu_supports("avx512bf16");
 }
 
 }  // namespace

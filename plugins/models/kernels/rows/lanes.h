@@ -7,10 +7,9 @@
 #include <cmath>
 #include <cstdint>
 
+#include "plugins/models/kernels/rows/instructions.h"
+
 #define DRAFTLAB_INLINE inline __attribute__((always_inline))
-// One build serves every processor; the widest vector instructions are chosen when the module is
-// loaded.
-#define DRAFTLAB_WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
 
 namespace draftlab {
 

@@ -12,8 +12,10 @@ namespace {
 // So many numbers are narrowed at once.
 constexpr std::int64_t kSome = 64;
 
-DRAFTLAB_WIDEST void narrow_some(const float* from, std::int64_t count, std::uint16_t* to) {
-  for (std::int64_t i = 0; i < count; ++i) narrow(from[i], to[i]);
+void narrow_some(const float* from, std::int64_t count, std::uint16_t* to) {
+  on_widest([&] {
+    for (std::int64_t i = 0; i < count; ++i) narrow(from[i], to[i]);
+  });
 }
 
 }  // namespace

@@ -21,37 +21,38 @@ DRAFTLAB_INLINE float at_least(float size) {
 
 // Rounds blocks of 32 numbers that stand one behind the other, with scales of any size or of powers
 // of two. What is rounded of the next block stands `step` blocks behind.
-DRAFTLAB_WIDEST void round_blocks(const float* x, std::int64_t blocks, std::int64_t step,
-                                  std::int32_t offset, bool powers, std::int8_t* numbers,
-                                  float* scales, std::int32_t* excess) {
-  for (std::int64_t b = 0; b < blocks; ++b) {
-    // The bits of the largest magnitude; those of what is not finite are larger than others.
-    std::uint32_t bits = 0;
-    for (std::int64_t i = 0; i < kQuantisedBlock; ++i) {
-      const std::uint32_t own = std::bit_cast<std::uint32_t>(x[i]) & 0x7fffffffu;
-      bits = own > bits ? own : bits;
+void round_blocks(const float* x, std::int64_t blocks, std::int64_t step, std::int32_t offset,
+                  bool powers, std::int8_t* numbers, float* scales, std::int32_t* excess) {
+  on_widest([&] {
+    for (std::int64_t b = 0; b < blocks; ++b) {
+      // The bits of the largest magnitude; those of what is not finite are larger than others.
+      std::uint32_t bits = 0;
+      for (std::int64_t i = 0; i < kQuantisedBlock; ++i) {
+        const std::uint32_t own = std::bit_cast<std::uint32_t>(x[i]) & 0x7fffffffu;
+        bits = own > bits ? own : bits;
+      }
+      const auto most = std::bit_cast<float>(bits);
+      const bool finite = bits < 0x7f800000u;
+      float scale = most / 127, inverse = 127 / most;
+      if (powers) {
+        scale = at_least(scale);
+        inverse = 1 / scale;
+      }
+      *scales = finite ? scale : std::numeric_limits<float>::quiet_NaN();
+      if (!finite || most <= kSmallest) inverse = 0;
+      std::int32_t sum = 0;
+      for (std::int64_t i = 0; i < kQuantisedBlock; ++i) {
+        const auto number = finite ? static_cast<std::int32_t>(__builtin_rintf(x[i] * inverse)) : 0;
+        numbers[i] = static_cast<std::int8_t>(number);
+        sum += number;
+      }
+      *excess = -offset * sum;
+      x += kQuantisedBlock;
+      numbers += step * kQuantisedBlock;
+      scales += step;
+      excess += step;
     }
-    const auto most = std::bit_cast<float>(bits);
-    const bool finite = bits < 0x7f800000u;
-    float scale = most / 127, inverse = 127 / most;
-    if (powers) {
-      scale = at_least(scale);
-      inverse = 1 / scale;
-    }
-    *scales = finite ? scale : std::numeric_limits<float>::quiet_NaN();
-    if (!finite || most <= kSmallest) inverse = 0;
-    std::int32_t sum = 0;
-    for (std::int64_t i = 0; i < kQuantisedBlock; ++i) {
-      const auto number = finite ? static_cast<std::int32_t>(__builtin_rintf(x[i] * inverse)) : 0;
-      numbers[i] = static_cast<std::int8_t>(number);
-      sum += number;
-    }
-    *excess = -offset * sum;
-    x += kQuantisedBlock;
-    numbers += step * kQuantisedBlock;
-    scales += step;
-    excess += step;
-  }
+  });
 }
 
 // Returns where a weight stands among the numbers of a block: its byte, and in four bits which half

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "plugins/models/kernels/rows/instructions.h"
 #include "plugins/models/kernels/rows/quantised_job.h"
 #if defined(__x86_64__)
 #include "plugins/models/kernels/rows/quantised_avx2.h"
@@ -139,11 +140,9 @@ const std::vector<QuantisedKernel>& quantised_kernels() {
   static const std::vector<QuantisedKernel> kernels = [] {
     std::vector<QuantisedKernel> all;
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl"))
+    if (instructions() == Instructions::avx512 && __builtin_cpu_supports("avx512vnni"))
       all.push_back({"vnni", multiply<quantised::vnni::Products>});
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-        __builtin_cpu_supports("f16c"))
+    if (instructions() >= Instructions::avx2 && __builtin_cpu_supports("f16c"))
       all.push_back({"avx2", multiply<quantised::avx2::Products>});
 #endif
     all.push_back({"plain", multiply<quantised::plain::Products>});

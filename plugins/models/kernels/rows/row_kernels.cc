@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "plugins/models/kernels/rows/bf16_products.h"
+#include "plugins/models/kernels/rows/instructions.h"
 #include "plugins/models/kernels/rows/lanes.h"
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // Vectors stay inside this file.
@@ -41,12 +42,9 @@ constexpr int kRows = 2, kPanels = 1, kLanes = 4;
 
 const RowKernels& kernels() {
 #if defined(__x86_64__)
-  static const RowKernels& chosen =
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-              __builtin_cpu_supports("avx512dq")
-          ? avx512::kKernels
-      : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? avx2::kKernels
-                                                                        : plain::kKernels;
+  static const RowKernels& chosen = instructions() == Instructions::avx512 ? avx512::kKernels
+                                    : instructions() == Instructions::avx2 ? avx2::kKernels
+                                                                           : plain::kKernels;
   return chosen;
 #else
   return plain::kKernels;
@@ -81,9 +79,11 @@ void fetch(const PackedView& linear) {
   }
 }
 
-DRAFTLAB_WIDEST void exact_gelu(float* x, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i)
-    x[i] = 0.5f * x[i] * (1 + error_function(0.7071067812f * x[i]));
+void exact_gelu(float* x, std::int64_t count) {
+  on_widest([&] {
+    for (std::int64_t i = 0; i < count; ++i)
+      x[i] = 0.5f * x[i] * (1 + error_function(0.7071067812f * x[i]));
+  });
 }
 
 void gated(const float* gate, const float* up, std::int64_t count, float* out) {
