@@ -196,6 +196,14 @@ void compare_token_loops(const Mar& net, Bundle& bundle) {
   DOCTEST_CHECK(loops > 0);
 }
 
+// The image [n, C, side p, side p] of tokens [n, side side, C p p]: each is a patch of p by p.
+at::Tensor unpatched(const MarConfig& config, const at::Tensor& tokens) {
+  const std::int64_t side = config.side(), p = config.patch_size, c = config.vae_embed_dim;
+  return tokens.view({-1, side, side, c, p, p})
+      .permute({0, 3, 1, 4, 2, 5})
+      .reshape({-1, c, side * p, side * p});
+}
+
 // The sampler of images: "sample.cfg3linear.image_latents". Their temperature is 1 without guidance
 // and 0.95 with it; constant guidance takes 3 iterations, all else 4.
 void compare_image_loops(const Mar& net, Bundle& bundle) {
@@ -245,8 +253,7 @@ void compare_image_loops(const Mar& net, Bundle& bundle) {
       masked = left;
     }
     DOCTEST_CHECK(used == bundle.at("sample." + name + ".noise_used").item<std::int64_t>());
-    const std::int64_t side = net.config.side();
-    bundle.compare(tensor, tokens.transpose(1, 2).reshape({batch, d, side, side}),
+    bundle.compare(tensor, unpatched(net.config, tokens),
                    bundle.at(tensor).abs().max().item<double>());
   }
   DOCTEST_CHECK(loops > 0);
