@@ -25,6 +25,7 @@
 #include "plugins/models/xlnet/as_arm.h"
 #include "plugins/models/xlnet/xlnet_torch.h"
 #include "tests/plugins/models/recorded_torch.h"
+#include "tests/plugins/models/rounding.h"
 
 namespace draftlab {
 namespace {
@@ -32,6 +33,11 @@ namespace {
 namespace fs = std::filesystem;
 
 // A checkpoint whose answers depend visibly on their context: weights ten times the usual spread.
+// For the checkpoint below: how far its log probabilities, of up to 40, may be apart.
+double most_apart(double positions) {
+  return testing::rounding({.layers = 3, .width = 48, .inner = 50, .positions = positions}, 40);
+}
+
 struct Checkpoint {
   fs::path path = fs::temp_directory_path() / ("draftlab-as-arm-" + std::to_string(::getpid()));
   Checkpoint() {
@@ -153,7 +159,7 @@ DOCTEST_TEST_CASE("cached answers equal whole recomputation, whatever is accepte
   }
   std::cout << "as-arm: cached answers differ from whole recomputation by at most " << largest
             << "\n";
-  DOCTEST_CHECK(largest < 1e-4);
+  DOCTEST_CHECK(largest < most_apart(40));
 }
 
 DOCTEST_TEST_CASE("a batch answers what each sequence alone would be answered") {
@@ -169,8 +175,10 @@ DOCTEST_TEST_CASE("a batch answers what each sequence alone would be answered") 
   Pending batch[2] = {{one.get(), &question_a, &answers[0]},
                       {other.get(), &question_b, &answers[1]}};
   model->answer(batch);
-  DOCTEST_CHECK(difference(question_a, answers[0], ask(*model, *alone_one, question_a)) < 1e-5);
-  DOCTEST_CHECK(difference(question_b, answers[1], ask(*model, *alone_other, question_b)) < 1e-5);
+  DOCTEST_CHECK(difference(question_a, answers[0], ask(*model, *alone_one, question_a)) <
+                most_apart(11));
+  DOCTEST_CHECK(difference(question_b, answers[1], ask(*model, *alone_other, question_b)) <
+                most_apart(11));
   DOCTEST_CHECK(one->counts()[Kind::draft].positions == 2 + 3);  // Prompt rows and queries.
   DOCTEST_CHECK(other->counts()[Kind::draft].positions == 2 + 2);
 }
