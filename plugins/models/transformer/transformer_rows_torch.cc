@@ -30,11 +30,13 @@ std::unique_ptr<float[]> room(std::int64_t count) {
 }
 
 // Computes out = x / rms(x) * weight.
-DRAFTLAB_WIDEST void rms_norm(const float* x, std::int64_t d, const float* weight, double epsilon,
-                              float* out) {
-  const float square = lane_sum(d, [&](std::int64_t i) { return x[i] * x[i]; });
-  const auto inverse = static_cast<float>(1 / std::sqrt(square / static_cast<double>(d) + epsilon));
-  for (std::int64_t j = 0; j < d; ++j) out[j] = x[j] * inverse * weight[j];
+void rms_norm(const float* x, std::int64_t d, const float* weight, double epsilon, float* out) {
+  on_widest([&] {
+    const float square = lane_sum(d, [&](std::int64_t i) { return x[i] * x[i]; });
+    const auto inverse =
+        static_cast<float>(1 / std::sqrt(square / static_cast<double>(d) + epsilon));
+    for (std::int64_t j = 0; j < d; ++j) out[j] = x[j] * inverse * weight[j];
+  });
 }
 
 // Computes GPT-2's GELU, by its tanh.
@@ -51,8 +53,10 @@ void each_row(std::int64_t many, const Work& work) {
   });
 }
 
-DRAFTLAB_WIDEST void add(float* x, const float* y, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) x[i] += y[i];
+void add(float* x, const float* y, std::int64_t count) {
+  on_widest([&] {
+    for (std::int64_t i = 0; i < count; ++i) x[i] += y[i];
+  });
 }
 
 }  // namespace

@@ -88,26 +88,24 @@ DRAFTLAB_INLINE void harden_rows(std::int64_t first, std::int64_t last, const Sh
   }
 }
 
-DRAFTLAB_WIDEST void soften_f32(std::int64_t first, std::int64_t last, const Shape& s,
-                                const float* content, const float* relative,
-                                const std::int32_t* rank, const std::int32_t* limit, float* out) {
-  soften_rows(first, last, s, content, relative, rank, limit, out);
+void soften_f32(std::int64_t first, std::int64_t last, const Shape& s, const float* content,
+                const float* relative, const std::int32_t* rank, const std::int32_t* limit,
+                float* out) {
+  on_widest([&] { soften_rows(first, last, s, content, relative, rank, limit, out); });
 }
-DRAFTLAB_WIDEST void soften_bf16(std::int64_t first, std::int64_t last, const Shape& s,
-                                 const std::uint16_t* content, const std::uint16_t* relative,
-                                 const std::int32_t* rank, const std::int32_t* limit,
-                                 std::uint16_t* out) {
-  soften_rows(first, last, s, content, relative, rank, limit, out);
+void soften_bf16(std::int64_t first, std::int64_t last, const Shape& s,
+                 const std::uint16_t* content, const std::uint16_t* relative,
+                 const std::int32_t* rank, const std::int32_t* limit, std::uint16_t* out) {
+  on_widest([&] { soften_rows(first, last, s, content, relative, rank, limit, out); });
 }
-DRAFTLAB_WIDEST void harden_f32(std::int64_t first, std::int64_t last, const Shape& s,
-                                const float* probability, const float* gradient, float* content,
-                                float* relative) {
-  harden_rows(first, last, s, probability, gradient, content, relative);
+void harden_f32(std::int64_t first, std::int64_t last, const Shape& s, const float* probability,
+                const float* gradient, float* content, float* relative) {
+  on_widest([&] { harden_rows(first, last, s, probability, gradient, content, relative); });
 }
-DRAFTLAB_WIDEST void harden_bf16(std::int64_t first, std::int64_t last, const Shape& s,
-                                 const std::uint16_t* probability, const std::uint16_t* gradient,
-                                 std::uint16_t* content, std::uint16_t* relative) {
-  harden_rows(first, last, s, probability, gradient, content, relative);
+void harden_bf16(std::int64_t first, std::int64_t last, const Shape& s,
+                 const std::uint16_t* probability, const std::uint16_t* gradient,
+                 std::uint16_t* content, std::uint16_t* relative) {
+  on_widest([&] { harden_rows(first, last, s, probability, gradient, content, relative); });
 }
 
 bool is_bf16(const at::Tensor& tensor) { return tensor.scalar_type() == at::kBFloat16; }

@@ -7,31 +7,29 @@
 #include <bit>
 #include <vector>
 
+#include "plugins/models/kernels/rows/instructions.h"
 #include "plugins/models/kernels/softmax_row.h"
-
-#if defined(__x86_64__)
-#define DRAFTLAB_VECTOR \
-  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define DRAFTLAB_VECTOR
-#endif
 
 namespace draftlab {
 namespace {
 
 using at::BFloat16;
 
-DRAFTLAB_VECTOR void widen(const std::uint16_t* from, float* to, std::int64_t length) {
-  for (std::int64_t j = 0; j < length; ++j)
-    to[j] = std::bit_cast<float>(static_cast<std::uint32_t>(from[j]) << 16);
+void widen(const std::uint16_t* from, float* to, std::int64_t length) {
+  on_widest([&] {
+    for (std::int64_t j = 0; j < length; ++j)
+      to[j] = std::bit_cast<float>(static_cast<std::uint32_t>(from[j]) << 16);
+  });
 }
 
 // This rounds to nearest even.
-DRAFTLAB_VECTOR void narrow(const float* from, std::uint16_t* to, std::int64_t length) {
-  for (std::int64_t j = 0; j < length; ++j) {
-    const std::uint32_t bits = std::bit_cast<std::uint32_t>(from[j]);
-    to[j] = static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-  }
+void narrow(const float* from, std::uint16_t* to, std::int64_t length) {
+  on_widest([&] {
+    for (std::int64_t j = 0; j < length; ++j) {
+      const std::uint32_t bits = std::bit_cast<std::uint32_t>(from[j]);
+      to[j] = static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+    }
+  });
 }
 
 // Returns the row as floats: itself, or widened into `buffer`.
@@ -48,19 +46,23 @@ void store(const float* from, BFloat16* to, std::int64_t length) {
 }
 
 // Computes scale * p * (dp - sum(p * dp)), the gradient of the scaled scores.
-DRAFTLAB_VECTOR void softmax_backward_row(const float* p, const float* dp, float scale, float* out,
-                                          std::int64_t length) {
-  float dot = 0;
+void softmax_backward_row(const float* p, const float* dp, float scale, float* out,
+                          std::int64_t length) {
+  on_widest([&] {
+    float dot = 0;
 #pragma omp simd reduction(+ : dot)
-  for (std::int64_t j = 0; j < length; ++j) dot += p[j] * dp[j];
-  for (std::int64_t j = 0; j < length; ++j) out[j] = scale * p[j] * (dp[j] - dot);
+    for (std::int64_t j = 0; j < length; ++j) dot += p[j] * dp[j];
+    for (std::int64_t j = 0; j < length; ++j) out[j] = scale * p[j] * (dp[j] - dot);
+  });
 }
 
 // Computes scale * (content + relative), minus 1e30 where blocked.
-DRAFTLAB_VECTOR void score_row(const float* content, const float* relative, const bool* blocked,
-                               float scale, float* out, std::int64_t length) {
-  for (std::int64_t j = 0; j < length; ++j)
-    out[j] = scale * (content[j] + relative[j]) - (blocked[j] ? 1e30f : 0.f);
+void score_row(const float* content, const float* relative, const bool* blocked, float scale,
+               float* out, std::int64_t length) {
+  on_widest([&] {
+    for (std::int64_t j = 0; j < length; ++j)
+      out[j] = scale * (content[j] + relative[j]) - (blocked[j] ? 1e30f : 0.f);
+  });
 }
 
 struct Shape {

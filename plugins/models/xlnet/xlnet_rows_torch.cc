@@ -30,26 +30,29 @@ std::int64_t padded(std::int64_t count) { return (count + 15) / 16 * 16; }
 
 // Computes scores[j] += origin[positions[j]], where the first `ordered` positions are neighbours in
 // order. Returns the largest score.
-DRAFTLAB_WIDEST float add_relative(float* scores, const float* origin,
-                                   const std::int32_t* positions, std::int64_t ordered,
-                                   std::int64_t count) {
-  const float* const run = origin + positions[0];
-  float most = kUnseen;
+float add_relative(float* scores, const float* origin, const std::int32_t* positions,
+                   std::int64_t ordered, std::int64_t count) {
+  return on_widest([&] {
+    const float* const run = origin + positions[0];
+    float most = kUnseen;
 #pragma omp simd reduction(max : most)
-  for (std::int64_t j = 0; j < ordered; ++j) {
-    scores[j] += run[j];
-    most = scores[j] > most ? scores[j] : most;
-  }
+    for (std::int64_t j = 0; j < ordered; ++j) {
+      scores[j] += run[j];
+      most = scores[j] > most ? scores[j] : most;
+    }
 #pragma omp simd reduction(max : most)
-  for (std::int64_t j = ordered; j < count; ++j) {
-    scores[j] += origin[positions[j]];
-    most = scores[j] > most ? scores[j] : most;
-  }
-  return most;
+    for (std::int64_t j = ordered; j < count; ++j) {
+      scores[j] += origin[positions[j]];
+      most = scores[j] > most ? scores[j] : most;
+    }
+    return most;
+  });
 }
 
-DRAFTLAB_WIDEST void scale_row(const float* from, float scale, std::int64_t count, float* to) {
-  for (std::int64_t i = 0; i < count; ++i) to[i] = scale * from[i];
+void scale_row(const float* from, float scale, std::int64_t count, float* to) {
+  on_widest([&] {
+    for (std::int64_t i = 0; i < count; ++i) to[i] = scale * from[i];
+  });
 }
 
 // Returns memory that is not initialised, because a forward writes before it reads.
@@ -58,9 +61,10 @@ std::unique_ptr<float[]> room(std::int64_t count) {
 }
 
 // Computes out = scale * (x + bias).
-DRAFTLAB_WIDEST void biased(const float* x, const float* bias, float scale, std::int64_t count,
-                            float* out) {
-  for (std::int64_t i = 0; i < count; ++i) out[i] = scale * (x[i] + bias[i]);
+void biased(const float* x, const float* bias, float scale, std::int64_t count, float* out) {
+  on_widest([&] {
+    for (std::int64_t i = 0; i < count; ++i) out[i] = scale * (x[i] + bias[i]);
+  });
 }
 
 // Computes x = norm(x + y), row by row.

@@ -138,8 +138,8 @@ DOCTEST_TEST_CASE("a training goes on with the options that it was begun with") 
 DOCTEST_TEST_CASE(
     "training learns to answer one token at a time and by blocks; the checkpoint is SDAR's") {
   const Folder folder;
-  TrainBlockDiffusionJob learning = job(400);
-  learning.options.validate_every = 400;
+  TrainBlockDiffusionJob learning = job(800);
+  learning.options.validate_every = 800;
   train(learning, folder.path / "run", false);
   const Curves curves = read_curves((folder.path / "run/curves.h5").string());
   DOCTEST_CHECK(curves.steps.front().loss > 1.9);  // Ln 8 = 2.08.
