@@ -115,6 +115,17 @@ fetched no audit --python /opt/python
 DRAFTLAB_PYTHON=/opt/python fetched no audit
 tool python3 'exit 0'
 fetched no audit
+# Without a network it says so at once, and does not try to download.
+rm -r "$tree/build" && mv "$tools/apt-get" "$tools/apt-get.kept" && rm -f "$there"
+tool apt-get 'echo "Err:1 http://deb.debian.org/debian bookworm InRelease"
+echo "  Temporary failure resolving '"'deb.debian.org'"'"'
+: >"$calls"
+(cd "$tree" && ./draftlab list) >"$folder/err" 2>&1
+got=$?
+[ $got -eq 69 ] && grep -q "no network to get packages by: .*Temporary failure resolving" \
+  "$folder/err" || wrong "without a network: status $got, $(cat "$folder/err")"
+! grep -q "^apt-get install" "$calls" || wrong "it downloads without a network"
+mv "$tools/apt-get.kept" "$tools/apt-get" && touch "$there"
 # A first configuration that fails lacks packages; a later one says that the tree is wrong.
 tool cmake 'echo "CMake Error: no"; exit 1'
 # refused STATUS: the launcher ends so, and shows what CMake said.
