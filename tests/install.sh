@@ -29,6 +29,7 @@ if [ -e "$prefix"/lib*/draftlab/libdraftlab_torch.so ] ||
   ls "$prefix"/lib/*/draftlab/libdraftlab_torch.so >/dev/null 2>&1; then
   (cd / && "$program" run "$share/configs/quickstart.ini" --limit 1 --out "$folder/run.h5") \
     >"$folder/run.log" 2>&1 || fail "quickstart from another folder: $(tail -n 3 "$folder/run.log")"
+  "$program" doctor | grep -q '^torch models *built$' || fail "doctor sees the torch models"
 fi
 
 # A plugin, by CMake.
@@ -40,7 +41,7 @@ project(mine CXX)
 find_package(draftlab REQUIRED)
 draftlab_add_plugin(mine router.cc)
 CMAKE
-cmake -S "$folder/plugin" -B "$folder/plugin/build" -DCMAKE_BUILD_TYPE=Release \
+cmake -S "$folder/plugin" -B "$folder/plugin/build" \
   -DCMAKE_PREFIX_PATH="$prefix" >"$folder/cmake.log" 2>&1 &&
   cmake --build "$folder/plugin/build" >>"$folder/cmake.log" 2>&1 ||
   fail "a plugin by CMake: $(tail -n 20 "$folder/cmake.log")"

@@ -147,10 +147,9 @@ void draw(const std::vector<Picture>& pictures, const std::string& folder,
       if (status == 127) {
         std::error_code error;
         fs::remove(log, error);
-        throw OutputError(
-            "the figures cannot be drawn: there is no program '{}' (Debian: apt-get install "
-            "gnuplot-nox); data and scripts are in '{}'",
-            gnuplot, folder);
+        throw Error(69, "the figures cannot be drawn: there is no program '" + gnuplot +
+                            "' (Debian: apt-get install gnuplot-nox); data and scripts are in '" +
+                            folder + "'");
       }
       if (status != 0)
         throw OutputError("gnuplot failed on '{}/{}.gp' and says why in '{}'", folder, picture.name,

@@ -1,4 +1,5 @@
 // `draftlab doctor` prints what this machine is, and what on it makes experiments slow or wrong.
+#include <dlfcn.h>
 #include <sched.h>
 #include <spdlog/version.h>
 #include <sys/file.h>
@@ -14,6 +15,7 @@
 #include <iostream>
 #include <vector>
 
+#include "core/config/plugin.h"
 #include "core/trace/provenance.h"
 #include "experiments/doctor/blas.h"
 #include "experiments/doctor/doctor.h"
@@ -137,10 +139,18 @@ void report_folder(Report& report) {
     report.fail("HDF5 cannot lock files here; write: export HDF5_USE_FILE_LOCKING=FALSE");
 }
 
+// Returns the folder of the core library, beside which modules lie in a build and in an
+// installation.
+fs::path module_folder() {
+  Dl_info core;
+  return dladdr(reinterpret_cast<const void*>(&module_function), &core) && core.dli_fname
+             ? fs::path(core.dli_fname).parent_path()
+             : fs::path();
+}
+
 void report_torch(Report& report) {
   std::error_code error;
-  const fs::path module =
-      fs::read_symlink("/proc/self/exe", error).parent_path() / "libdraftlab_torch.so";
+  const fs::path module = module_folder() / "libdraftlab_torch.so";
   const bool built = fs::exists(module, error);
   report.row("torch models",
              built ? "built" : "not built (cmake -DDRAFTLAB_WITH_TORCH=ON; needs libtorch-dev)");
@@ -166,7 +176,9 @@ void report_traps(Report& report) {
 int doctor(const CommandLine&, const Registries& registries) {
   Report report;
   const Provenance made = provenance({}, 0);
-  report.row("program", made.software + " (" + made.git_commit + "), " DRAFTLAB_ABI);
+  report.row("program", made.software +
+                            (made.git_commit.empty() ? "" : " (" + made.git_commit + ")") +
+                            ", " DRAFTLAB_ABI);
   const std::string spdlog =
       std::to_string(SPDLOG_VER_MAJOR) + "." + std::to_string(SPDLOG_VER_MINOR);
   report.row("libraries", made.libraries + ", spdlog " + spdlog +

@@ -222,8 +222,16 @@ TEST_CASE("without gnuplot the data and the script are there, and a sentence") {
   Sheet sheet("two", {});
   sheet.data("two.dat", "1 2\n");
   sheet.panel("title", "x", "y", "plot 'two.dat' using 1:2");
-  const std::string said = message<OutputError>(
-      [&] { draw({sheet.picture("caption")}, folder / "out", {"svg"}, "no-such-gnuplot"); });
+  int status = 0;
+  const std::string said = message<Error>([&] {
+    try {
+      draw({sheet.picture("caption")}, folder / "out", {"svg"}, "no-such-gnuplot");
+    } catch (const Error& error) {
+      status = error.status();
+      throw;
+    }
+  });
+  CHECK(status == 69);  // Something that is needed is not installed.
   CHECK(said.find("there is no program 'no-such-gnuplot' (Debian: apt-get install gnuplot-nox)") !=
         std::string::npos);
   CHECK(read(folder / "out/two.dat") == "1 2\n");
