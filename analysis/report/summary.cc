@@ -7,13 +7,14 @@
 #include <set>
 #include <sstream>
 
+#include "analysis/report/conclusion.h"
 #include "analysis/report/report.h"
 #include "analysis/table.h"
 
 namespace draftlab {
 namespace {
 
-constexpr std::size_t kWidth = 120, kLongestName = 48;
+constexpr std::size_t kWidth = 100, kLongestName = 48;
 
 // "decode.block_size=4 router=ucb run.seed=1" as "block_size=4 router=ucb", where every arm has
 // that seed and no other key ends alike. Words without a key are an arm's label, which stays whole.
@@ -136,7 +137,8 @@ std::string summary(const Frame& frame) {
   const auto row_name = [](const std::string& name) {
     return name.size() <= kLongestName ? name : name.substr(0, kLongestName - 3) + "...";
   };
-  std::string text;
+  std::string text = conclusion(report);
+  if (!text.empty()) text = wrapped(text);
   for (const auto& [baseline, groups] : tables_of(report)) {
     TextTable cost{{"arm"}, {}}, value{{"arm"}, {}};
     for (const std::string& metric : spent) {
