@@ -26,7 +26,12 @@ namespace fs = std::filesystem;
 
 constexpr const char* kStates[] = {"running", "done", "failed", "interrupted", "forgiven"};
 
+// What stands where a record should, if that is no file.
+constexpr const char* kNoFile = "no file\n";
+
 std::string contents(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return fs::exists(path, error) ? kNoFile : "";
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -49,12 +54,17 @@ std::string to_json(const Attempt& a) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-// What cannot be read was claimed and not written yet: nobody renews it, so it ends with its lease.
+// Says whether a text is the beginning of a record, whose end is yet to be written.
+bool is_begun(const std::string& text) { return text.front() == '{' && text.back() != '\n'; }
+
+// A record that is empty or cut short was claimed and is not written yet: it ends with its lease.
+// One that is damaged is nobody's, and the cell may be claimed again at once.
 Attempt from_json(const std::string& text, int number) {
-  Attempt a;
-  a.number = number;
+  Attempt a, damaged;
+  a.number = damaged.number = number;
+  damaged.state = AttemptState::interrupted;
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_object()) return a;
+  if (!json.is_object()) return text.empty() || is_begun(text) ? a : damaged;
   try {
     const std::string state = json.value("state", "running");
     for (int i = 0; i < 5; ++i)
@@ -69,9 +79,7 @@ Attempt from_json(const std::string& text, int number) {
     a.prompts = json.value("prompts", std::int64_t{0}),
     a.samples = json.value("samples", std::int64_t{0});
   } catch (const nlohmann::json::exception&) {
-    Attempt unread;  // One damaged record does not stop the other cells.
-    unread.number = number;
-    return unread;
+    return damaged;  // It does not stop the other cells.
   }
   return a;
 }

@@ -150,15 +150,25 @@ TEST_CASE("a lease that is renewed in the future has ended, too") {
   CHECK(claims.abandoned("cell", claims.of("cell").at(0)));
 }
 
-TEST_CASE("a damaged record of an attempt stops nothing: it ends with its lease") {
+TEST_CASE("a damaged record of an attempt stops nothing: its cell may be claimed at once") {
   const TraceFolder folder("claims");
   std::ofstream(folder / "cell.1") << R"({"state": 7, "seconds": "long"})";
   std::ofstream(folder / "other.1") << R"({"state": "done", "seconds": 1})";
   Claims claims(folder.path, 300);
   CHECK(claims.all().at("other").at(0).state == AttemptState::done);
-  CHECK(claims.all().at("cell").at(0).state == AttemptState::running);
-  age(folder / "cell.1", 400);
-  CHECK(claims.abandoned("cell", claims.of("cell").at(0)));
+  std::ofstream(folder / "garbage.1") << "\x01\x02 no record";
+  std::ofstream(folder / "line.1") << "{\"state\": \"runn\n";
+  std::filesystem::create_directory(folder / "folder.1");
+  for (const char* cell : {"cell", "garbage", "line", "folder"}) {
+    CAPTURE(cell);
+    CHECK(claims.all().at(cell).at(0).state == AttemptState::interrupted);
+    CHECK(claims.of(cell).at(0).state == AttemptState::interrupted);
+  }
+  // One that is cut short is being written.
+  std::ofstream(folder / "begun.1") << "{\"state\": \"runn";
+  CHECK(claims.of("begun").at(0).state == AttemptState::running);
+  age(folder / "begun.1", 400);
+  CHECK(claims.abandoned("begun", claims.of("begun").at(0)));
 }
 
 TEST_CASE("the last line of a log") {
