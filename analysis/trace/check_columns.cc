@@ -38,10 +38,13 @@ void CheckColumns::check_column(Table table, const ColumnInfo& column) {
   }
   findings_.should(file_.text(column.name, "units").value_or("") == column.unit, column.name,
                    "has the units '" + column.unit + "'");
+  const bool score = table == Table::sample && column.name.starts_with(named_prefix(table));
   auto in_range = [&](double value, std::int64_t row) {
     if (std::isnan(value)) return;
     std::ostringstream text;
     text << value;
+    if (score)
+      findings_.must(std::isfinite(value), column.name, "is a finite number", row, text.str());
     if (!column.flags.empty()) {
       const bool known = std::any_of(column.flags.begin(), column.flags.end(),
                                      [&](const auto& flag) { return flag.first == value; });

@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <random>
 #include <sstream>
 
@@ -79,6 +80,16 @@ TEST_CASE("every broken rule is found, with its column and row") {
   CHECK(has(at("sample_prompt_index", 0, 7), "MUST: sample_prompt_index row 1 ascends"));
   CHECK(has(at("step_masked", 2, 50), "SHOULD: step_masked row 2 falls"));
   CHECK(at("step_masked", 2, 50).find("MUST:") == std::string::npos);
+}
+
+TEST_CASE("a score that is not finite is found") {
+  const std::string text = found([](ColumnInfo& info, Values& values) {
+    if (info.name.starts_with("sample_score_"))
+      numbers(values)[2] = -std::numeric_limits<double>::infinity();
+  });
+  CHECK(has(text, "MUST"));
+  CHECK(has(text, "is a finite number"));
+  CHECK(has(text, "not valid"));
 }
 
 TEST_CASE("a column that is missing or of another type is named") {
