@@ -16,6 +16,8 @@ namespace fs = std::filesystem;
 constexpr const char* kNoKey =
     "is not a key; keys have lower-case letters, digits, '_', '-' and '.'";
 constexpr std::size_t kLongestFile = 1 << 20;  // A file with more bytes is no config.
+// A file with more keys is no config.
+constexpr std::size_t kMostKeys = 10000;
 // The number of files that are read for one config, repeats included.
 constexpr int kMostFiles = 100;
 
@@ -104,6 +106,7 @@ std::string slurp(const std::string& path, std::string& why) {
   if (!in || !text) {
     if (fs::file_size(path, error) > 0) return why = "cannot be read", "";
   }
+  if (text.str().find('\0') != std::string::npos) return why = "is no text, so it is no config", "";
   return text.str();
 }
 
@@ -125,6 +128,11 @@ class Reader {
     open_.push_back(canonical(name));
     for (const Config::Entry& include : includes) follow(include, fs::path(name).parent_path());
     open_.pop_back();
+    if (entries.size() > kMostKeys) {
+      faults_.add("{} has {} keys, more than {}, so it is no config", name, entries.size(),
+                  kMostKeys);
+      return title;
+    }
     for (Config::Entry& entry : entries) config_.set(std::move(entry));
     return title;
   }

@@ -169,6 +169,15 @@ TEST_CASE("includes cannot multiply without end") {
   CHECK(faults.sentences().size() == 1);
 }
 
+TEST_CASE("a file with tens of thousands of keys is refused at once, in one sentence") {
+  std::string text;
+  for (int i = 0; i < 50000; ++i) text += "[nothing" + std::to_string(i) + "]\na = 1\n";
+  Faults faults;
+  Config::parse(text, "many.ini", faults);
+  REQUIRE(faults.sentences().size() == 1);
+  CHECK(faults.sentences()[0] == "many.ini has 50000 keys, more than 10000, so it is no config");
+}
+
 TEST_CASE("a config that cannot be read is bad data") {
   Faults faults;
   CHECK_THROWS_WITH_AS(Config::read("no/such.ini", {}, faults), "no/such.ini does not exist",
