@@ -2,6 +2,7 @@
 
 #include <malloc.h>
 
+#include <filesystem>
 #include <iostream>
 
 #include "core/base/error.h"
@@ -41,6 +42,15 @@ int status_of(const std::function<int()>& program) {
     std::cerr << error.what() << "\n";
     log(LogLevel::error, error.what());
     return error.status();
+  } catch (const std::filesystem::filesystem_error& error) {
+    // A file that cannot be looked at, such as a link that leads to itself, is no fault of
+    // draftlab.
+    std::cout.flush();
+    const std::string sentence =
+        "'" + error.path1().string() + "' cannot be used: " + error.code().message();
+    std::cerr << sentence << "\n";
+    log(LogLevel::error, sentence);
+    return 65;
   } catch (const std::exception& error) {
     std::cout.flush();
     std::cerr << "draftlab has a fault: " << error.what() << "\n";

@@ -87,6 +87,9 @@ int run(const RunFlags& flags, const CommandLine& line, const Registries& regist
     throw ConfigError("{}: the task has no prompts from run.first = {} on", line.paths[0],
                       first.run.first);
 
+  if (const std::string ending = std::filesystem::path(flags.out).extension().string();
+      !ending.empty() && ending != ".h5" && ending != ".hdf5")
+    throw UsageError("--out {} is to hold a trace, whose name ends in .h5", flags.out);
   const std::string path = flags.out.empty() ? trace_path(line.paths[0], flags.resume) : flags.out;
   remove_leftovers(folder_of(path));
   Provenance made = provenance(first.run.machine, first.run.seed);

@@ -42,6 +42,24 @@ expect 0 "usage: draftlab audit" audit --help
 expect 64 "--jobs many must be a whole number in [1, 4096]" sweep "$folder/good.ini" --jobs many
 expect 64 "did you mean --jobs?" sweep "$folder/good.ini" --jbos 2
 expect 64 "must be one of markdown, csv, latex, json" report --format html x.h5
+expect 64 "--out is empty; leave it out for its default" run "$folder/good.ini" --out ""
+expect 64 "is to hold a trace, whose name ends in .h5" run "$configs/quickstart.ini" --limit 1 \
+  --out "$folder/result.txt"
+expect 65 "is no text, so it is no config" run /bin/ls
+expect 78 "unknown key 'model.checkpoint'; did you mean 'model.as-arm.checkpoint'?" check \
+  "$configs/quickstart.ini" --model.checkpoint x
+mkdir "$folder/loop" && cp "$configs/../data/checkpoints/stories/config.json" "$folder/loop" &&
+  ln -s model.safetensors "$folder/loop/model.safetensors"
+expect 65 "cannot be used: Too many levels of symbolic links" run "$configs/quickstart.ini" \
+  --model.as-arm.checkpoint "$folder/loop" --limit 1 --out "$folder/loop.h5"
+rm "$folder/loop/model.safetensors" && mkfifo "$folder/loop/model.safetensors"
+expect 65 "model.safetensors: " run "$configs/quickstart.ini" \
+  --model.as-arm.checkpoint "$folder/loop" --limit 1 --out "$folder/loop.h5"
+rm "$folder/loop/model.safetensors" && printf 'GGUF\003%0200d' 0 >"$folder/loop/model.gguf"
+expect 65 "weights of this family are read from safetensors alone" run "$configs/quickstart.ini" \
+  --model.as-arm.checkpoint "$folder/loop" --limit 1 --out "$folder/loop.h5"
+mkdir "$folder/typed" && echo '{"model_type": 7}' >"$folder/typed/config.json"
+expect 65 "'model_type' is 7, which has the wrong type" bench model "$folder/typed"
 expect 64 "--log-level loud must be one of" list --log-level loud
 expect 0 "complete -o filenames -F _draftlab draftlab" completion bash
 expect 0 "bashcompinit" completion zsh

@@ -213,6 +213,15 @@ class Composer {
     }
   }
 
+  // Returns the key of an option that the chosen part of a kind has, and "" where it has none: a
+  // key may lack the part's name.
+  std::string option_of_chosen(const std::string& kind, const std::string& option) const {
+    for (const auto& [section, options] : resolved_)
+      if (section.starts_with(kind + ".") && chosen_.count(section) && options.count(option))
+        return section + "." + option;
+    return "";
+  }
+
   // Refuses the keys that no part has claimed.
   void refuse_unknown() {
     std::vector<std::string> kinds;
@@ -247,7 +256,10 @@ class Composer {
       const std::string word = first == std::string::npos                     ? key
                                : std::count(known.begin(), known.end(), head) ? key
                                                                               : head;
-      const std::string near = nearest(word, known);
+      const std::string option = first == std::string::npos
+                                     ? ""
+                                     : option_of_chosen(head, key.substr(first + 1)),
+                        near = option.empty() ? nearest(word, known) : option;
       faults_.add(
           "{}: unknown {}{}'{}", entry.where, word == key ? "key '" : "section '", word,
           near.empty() ? "; draftlab list shows what there is" : "; did you mean '" + near + "'?");

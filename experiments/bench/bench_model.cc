@@ -19,6 +19,7 @@
 #include "experiments/bench/bench.h"
 #include "plugins/models/bench/machine_speed.h"
 #include "plugins/models/bench/random_checkpoint.h"
+#include "plugins/models/checkpoint/config_json.h"
 #include "plugins/models/transformer/transformer_config.h"
 
 namespace draftlab {
@@ -145,8 +146,9 @@ std::vector<Pass> passes(const std::string& model, bool right_shifted, std::int6
 }
 
 std::string model_of(const std::string& folder) {
-  const Json json = Json::parse(std::ifstream(folder + "/config.json"), nullptr, false);
-  if (json.is_object() && json.value("model_type", "") == "xlnet") return "as-arm";
+  const std::string path = folder + "/config.json";
+  const Json json = parsed(path, "a checkpoint is a folder with config.json and model.safetensors");
+  if (value<std::string>(json, path, "model_type", "") == "xlnet") return "as-arm";
   const TransformerConfig config = TransformerConfig::read(folder);
   if (config.model_type == "llada" || config.model_type == "Dream") return "masked-diffusion";
   return config.block_size > 0 ? "block-diffusion" : "autoregressive";

@@ -166,7 +166,11 @@ Parsed parse(const Command& command, std::vector<std::string> words) {
   for (const Option& option : own.options()) {
     const std::string& name = option.name();
     if (values.count(name) == 0 || values[name].defaulted()) continue;
-    read(own, name, option.is_switch() ? "true" : values[name].as<std::string>());
+    const std::string text = option.is_switch() ? "true" : values[name].as<std::string>();
+    if (text.empty())
+      throw UsageError("draftlab {}: --{} is empty; leave it out for its default", command.name,
+                       name);
+    read(own, name, text);
   }
   if (!parsed.help && (line.paths.size() < command.fewest || line.paths.size() > command.most)) {
     throw UsageError("usage: draftlab {}{}", command.name,

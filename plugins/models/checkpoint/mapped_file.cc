@@ -18,7 +18,8 @@ namespace draftlab {
 
 std::span<const std::byte> map_file(const std::string& path, std::size_t least,
                                     const std::string& shorter) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor =
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // A pipe is not waited for.
   if (descriptor < 0) throw DataError("{}: cannot be read ({})", path, std::strerror(errno));
   struct stat status {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) ||

@@ -97,6 +97,8 @@ std::string weights_digest(const std::string& folder) {
 
 Weights::Weights(const std::vector<std::string>& files) {
   for (const std::string& path : files) {
+    if (is_gguf(path))
+      throw DataError("{}: weights of this family are read from safetensors alone", path);
     files_.push_back(std::make_shared<const SafetensorsFile>(path));
     for (const auto& [name, bytes] : files_.back()->tensors()) {
       if (!stored_.emplace(name, Place{files_.back(), bytes}).second)
