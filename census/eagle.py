@@ -1,0 +1,87 @@
+"""EAGLE's posterior over a tree of certain drafts (EAGLE-2, EAGLE-3), and the copies of it and of
+EAGLE-1's in Spec-Bench."""
+
+import torch
+from draftlab.census import Code, row
+
+EAGLE = dict(repository="SafeAILab/EAGLE", commit="cb7e0841fe0c206c6ed74a197ad5e2a1f13f5a2b")
+BENCH = dict(repository="hemingkx/Spec-Bench", commit="fd2c1cd7d2201ef71db4c5f4e455008f017967bf")
+RAW_BONUS = (
+    "When all drafts are accepted, the last token is drawn from softmax(logits) without the "
+    "logits_processor that shapes the law of every other token. With a temperature other than 1, "
+    "or with top-k or top-p, the bonus token therefore follows another law than the rest. "
+    "EAGLE's own repository applies the processor there.")
+
+
+def _chains(code, **fields):
+    return dict(code=Code(code, ("evaluate_posterior",)), function="evaluate_posterior",
+                takes="logits", **fields)
+
+
+@row("eagle-2", **EAGLE, **_chains("eagle/model/utils.py"), expected="exact",
+     controls=(("test reversed", 1), ("rejected draft kept", 0), ("row before", 8)),
+     not_covered="drawing the bonus from the law returned, which is our draw; the draft's tree")
+@row("spec-bench-eagle-2", **BENCH, **_chains("model/eagle2/utils.py"), expected="biased",
+     because=RAW_BONUS, not_covered="the draft's tree")
+@row("spec-bench-eagle-3", **BENCH, **_chains("model/eagle3/utils.py"), expected="biased",
+     because=RAW_BONUS, not_covered="the draft's tree")
+@row("spec-bench-samd", **BENCH, **_chains("model/samd/tree_model/eagle2/utils.py"),
+     expected="biased", because=RAW_BONUS, not_covered="the suffix automaton's drafts")
+def chain(their):
+    def verify(target, drawn_from, drafts, sampling):
+        def processor(_, scores):
+            scores = scores / sampling.temperature
+            for token, bias in sampling.logit_bias:
+                scores[..., token] += bias / sampling.temperature
+            if sampling.top_k:
+                scores[scores < torch.topk(scores, sampling.top_k).values[..., -1:]] = -torch.inf
+            if sampling.min_p:
+                law = torch.softmax(scores, -1)
+                scores[law < sampling.min_p * law.max()] = -torch.inf
+            if sampling.top_p < 1:
+                law, order = torch.softmax(scores, -1).sort(descending=True, stable=True)
+                scores[0, order[0, (law.cumsum(-1) - law)[0] >= sampling.top_p]] = -torch.inf
+            return scores
+        greedy = sampling.temperature == 0
+        for token, bias in sampling.logit_bias if greedy else ():
+            target[:, token] += bias
+        candidates = torch.cat([torch.zeros(1, dtype=torch.long), torch.as_tensor(drafts)])[None]
+        _, accepted, law = their.evaluate_posterior(target[None], candidates,
+                                                    None if greedy else processor)
+        last = law.argmax() if greedy else torch.multinomial(law, 1)
+        return [*map(int, drafts[:accepted]), int(last)]
+    return verify
+
+
+@row("eagle-2-tree", **EAGLE, code=Code("eagle/model/utils.py", ("evaluate_posterior",)),
+     function="evaluate_posterior", takes="logits", expected="exact", tree=(2, 1), siblings="top",
+     controls=(("test reversed", 1), ("rejected draft kept", 0)),
+     not_covered="other trees than two drafts with one below each")
+def tree(their):
+    def verify(target, drawn_from, drafts, parents):
+        paths = [[i] for i, above in enumerate(parents) if above == -1]
+        paths = [path + [i] for path in paths for i, above in enumerate(parents)
+                 if above == path[0]] or paths
+        rows = torch.tensor([[0] + [i + 1 for i in path] for path in paths])
+        tokens = torch.cat([torch.zeros(1, dtype=torch.long), torch.as_tensor(drafts)])[rows]
+        best, accepted, law = their.evaluate_posterior(target[rows], tokens, lambda _, x: x)
+        return [*tokens[best, 1 : accepted + 1].tolist(), int(torch.multinomial(law, 1))]
+    return verify
+
+
+@row("spec-bench-eagle-1", **BENCH, code=Code("model/eagle/utils.py", ("evaluate_posterior",)),
+     function="evaluate_posterior", takes="logits", expected="exact", tree=(2,),
+     siblings="without", controls=(("test reversed", 1), ("residual is the target", 6)),
+     not_covered="a temperature other than 1 (as spec-bench-eagle-2), deeper trees")
+def sampled_tree(their):
+    def verify(target, drawn_from, drafts):
+        count = len(drafts)
+        tokens = torch.cat([torch.zeros(1, dtype=torch.long), torch.as_tensor(drafts)])
+        rows = torch.tensor([[0, i + 1] for i in range(count)])
+        claimed = torch.tensor([[1.0, float(drawn_from[i].exp()[drafts[i]])]
+                                for i in range(count)])
+        best, accepted, law = their.evaluate_posterior(
+            target[rows], tokens[rows], lambda _, x: x, claimed, [drawn_from[:1].exp()],
+            [[0, 0]] * count, tokens[None], [[[], list(range(1, i + 1))] for i in range(count)])
+        return [*tokens[rows][best, 1 : accepted + 1].tolist(), int(torch.multinomial(law, 1))]
+    return verify

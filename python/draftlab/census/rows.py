@@ -1,0 +1,142 @@
+"""A row of the census: whose sampler it is, where it stands, and how it is called."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Callable, List, Optional, Sequence, Tuple
+
+from draftlab.audit.faults import DataError, UsageError
+from draftlab.census.theirs import Code, loaded, parts
+
+CLAIMS = ("lossless", "lossy by design", "opt-in")
+
+
+@dataclass
+class Row:
+    """One sampler of one repository at one commit.
+
+    `adapter` takes the module with their functions and returns the function that is audited:
+    `verify(target, drawn_from, drafts)`, torch tensors in, a list of tokens out, as docs/AUDIT.md
+    says; `sampling` and `parents` may follow.
+    """
+
+    name: str
+    repository: str
+    commit: str
+    code: Tuple[Code, ...]
+    function: str  # The name that the table shows.
+    expected: str  # The verdict that this commit had: "exact", "biased" or "crashes".
+    claim: str = "lossless"
+    drafts: Optional[int] = None
+    takes: str = "probabilities"
+    tree: Optional[Tuple[int, ...]] = None
+    siblings: str = "iid"
+    controls: Tuple[Tuple[str, int], ...] = ()  # (the name of a break, which of its places)
+    not_covered: str = ""
+    because: str = ""  # Why it is biased, in words for its maintainers.
+    adapter: Callable = field(default=None, repr=False)
+    file: str = ""
+
+    def __post_init__(self):
+        if self.claim not in CLAIMS:
+            raise UsageError(f"row '{self.name}': claim = {self.claim!r} must be one of "
+                             f"{', '.join(CLAIMS)}")
+        if isinstance(self.code, Code):
+            self.code = (self.code,)
+
+    def texts(self, sources: str) -> List[str]:
+        """The files as they stand at the commit; raises Missing."""
+        return [_show(self, sources, code.path) for code in self.code]
+
+    def definitions(self, texts: Sequence[str]) -> List[Any]:
+        """What the adapter needs of them, as syntax trees."""
+        try:
+            return [node for text, code in zip(texts, self.code) for node in parts(text, code)]
+        except LookupError as error:
+            raise DataError(f"row '{self.name}': {error.args[0]}") from error
+
+    def sampler(self, definitions: List[Any], name: Optional[str] = None):
+        """The audited sampler made of these syntax trees."""
+        from draftlab.audit.sampler import sampler
+
+        mark = sampler(name or self.name, self.drafts, takes=self.takes, tensors="torch",
+                       tree=self.tree, siblings=self.siblings)
+        return mark(self.adapter(loaded(definitions)))
+
+
+class Missing(Exception):
+    """A checkout, or the commit in it, is not there."""
+
+
+def row(name: str, **fields: Any) -> Callable:
+    """Marks an adapter as a row of the census; the fields are those of Row."""
+
+    def mark(adapter: Callable) -> Callable:
+        adapter.census_rows = [*getattr(adapter, "census_rows", []),
+                               Row(name, adapter=adapter, file=adapter.__code__.co_filename,
+                                   **fields)]
+        return adapter
+
+    return mark
+
+
+def _show(made: Row, sources: str, path: str) -> str:
+    tail = made.repository.split("/")[-1]
+    tried = [Path(sources, folder) for folder in (made.repository, tail)]
+    folder = next((place for place in tried if place.is_dir()), None)
+    if folder is None:
+        raise Missing(f"no checkout {tail} of https://github.com/{made.repository}, commit "
+                      f"{made.commit}")
+    shown = subprocess.run(["git", "-C", str(folder), "show", f"{made.commit}:{path}"],
+                           capture_output=True, check=False)
+    if shown.returncode:
+        raise Missing(f"{folder} does not have {path} at commit {made.commit} of "
+                      f"https://github.com/{made.repository}")
+    return shown.stdout.decode("utf-8")
+
+
+def adapters_folder() -> Path:
+    """The folder `census` beside the folder that holds this package."""
+    return Path(__file__).resolve().parents[3] / "census"
+
+
+def rows_of(names: Sequence[str]) -> List[Row]:
+    """The rows with these names, or of these files; all of them where none is named."""
+    folder = adapters_folder()
+    if not folder.is_dir() and not all(name.endswith(".py") for name in names or [""]):
+        raise UsageError(f"{folder}: the folder of adapters is not there; name files of adapters")
+    files = [Path(name) for name in names if name.endswith(".py")]
+    every = [made for path in sorted(folder.glob("*.py")) for made in _load(path)]
+    known = {made.name: made for made in every}
+    if not names:
+        return every
+    chosen = []
+    for name in names:
+        if name.endswith(".py"):
+            chosen += _load(files.pop(0))
+        elif name in known:
+            chosen.append(known[name])
+        else:
+            raise UsageError(f"'{name}' is no row of the census; it has {', '.join(known)}")
+    return chosen
+
+
+def _load(path: Path) -> List[Row]:
+    if not path.is_file():
+        raise DataError(f"{path}: there is no such file")
+    name = "census_" + "".join(c if c.isalnum() else "_" for c in path.stem)
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except (SyntaxError, NameError, TypeError, ImportError, UsageError) as error:
+        raise DataError(f"{os.fspath(path)}: {type(error).__name__}: {error}") from error
+    found = [made for value in vars(module).values()
+             for made in getattr(value, "census_rows", [])]
+    if not found:
+        raise DataError(f"{path}: no row; mark an adapter with @row(NAME, ...)")
+    return found

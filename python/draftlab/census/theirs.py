@@ -1,0 +1,115 @@
+"""Takes named functions out of somebody else's file, without importing what the file imports.
+
+Engines import kernels and models that an audit needs not. Their functions are found in the file's
+syntax tree and compiled by themselves; names that they look up are torch, numpy and so on, and
+what an adapter puts there. This file needs nothing of draftlab, because the scripts that confirm a
+finding contain it.
+"""
+
+from __future__ import annotations
+
+import __future__
+import ast
+import math
+import random
+import types
+from dataclasses import dataclass
+from typing import List, Tuple
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Statements out of the middle of a function, as a function of its own.
+
+    They are the statements of one block of `within` from the first that sets `begins` to the last
+    that sets `ends`. `takes` are the names that they read, `gives` those that are returned.
+    """
+
+    name: str
+    within: str
+    begins: str
+    ends: str
+    takes: Tuple[str, ...]
+    gives: Tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Code:
+    """What is taken out of one file: functions, classes and methods ("Class.method") by name.
+
+    `without` are words that are cut out before, such as a keyword that needs a GPU.
+    """
+
+    path: str
+    names: Tuple[str, ...] = ()
+    pieces: Tuple[Piece, ...] = ()
+    without: Tuple[str, ...] = ()
+
+
+def parts(text: str, code: Code) -> List[ast.stmt]:
+    """The definitions that `code` names, without their decorators (which choose devices)."""
+    for word in code.without:
+        text = text.replace(word, "")
+    tree = ast.parse(text)
+    found = [_named(tree, name, code.path) for name in code.names]
+    found += [_piece(tree, piece, code.path) for piece in code.pieces]
+    for definition in found:
+        for node in ast.walk(definition):
+            if isinstance(node, ast.FunctionDef):
+                node.decorator_list = []
+    return found
+
+
+def loaded(definitions: List[ast.stmt]) -> types.ModuleType:
+    """A module in which they are defined, beside the libraries that samplers use."""
+    import numpy
+    import torch
+
+    module = types.ModuleType("their")
+    vars(module).update(torch=torch, np=numpy, numpy=numpy, math=math, random=random,
+                        F=torch.nn.functional, nn=torch.nn, Tensor=torch.Tensor)
+    tree = ast.fix_missing_locations(ast.Module(definitions, []))
+    flags = __future__.annotations.compiler_flag
+    exec(compile(tree, "their code", "exec", flags, True), vars(module))
+    return module
+
+
+def _named(tree: ast.AST, name: str, path: str) -> ast.stmt:
+    for part in name.split("."):
+        tree = next((node for node in ast.walk(tree) if node is not tree and
+                     isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == part), None)
+        if tree is None:
+            raise LookupError(f"{path} has no '{name}'")
+    return tree
+
+
+def _piece(tree: ast.AST, piece: Piece, path: str) -> ast.stmt:
+    function = _named(tree, piece.within, path)
+    for node in ast.walk(function):
+        for block in ("body", "orelse", "finalbody"):
+            body = getattr(node, block, None)
+            if not isinstance(body, list) or not any(piece.begins in _set(s) for s in body):
+                continue
+            first = next(i for i, s in enumerate(body) if piece.begins in _set(s))
+            last = [i for i, s in enumerate(body) if i >= first and
+                    any(piece.ends in _set(inner) for inner in ast.walk(s))]
+            if last:
+                return _function(piece, body[first : last[-1] + 1])
+    raise LookupError(f"{path}: no block of '{piece.within}' sets '{piece.begins}', then "
+                      f"'{piece.ends}'")
+
+
+def _function(piece: Piece, body: List[ast.stmt]) -> ast.FunctionDef:
+    names = [ast.arg(name) for name in piece.takes]
+    arguments = ast.arguments([], names, None, [], [], None, [])
+    if piece.gives:
+        given = [ast.Name(name, ast.Load()) for name in piece.gives]
+        body = body + [ast.Return(ast.Tuple(given, ast.Load()))]
+    return ast.FunctionDef(piece.name, arguments, body, [])
+
+
+def _set(statement: ast.AST) -> List[str]:
+    """The names that a statement itself sets, whole or in part."""
+    targets = getattr(statement, "targets", None) or [getattr(statement, "target", None)]
+    inner = [node for target in targets if target is not None for node in ast.walk(target)]
+    return [node.id for node in inner if isinstance(node, ast.Name)]
