@@ -12,7 +12,7 @@ NOT = "the models and their attention masks"
 @row("assd", repository="gabeguo/any-order-speculative-decoding", function="(its rejection loop)",
      commit="83a444d70f42f4988d9db8d6bdc255fc13274714", expected="exact",
      code=Code("speculative_decoding.py", pieces=(Piece(
-         "reject", "speculative_decoding", "i", "i",
+         "reject", "speculative_decoding", "i", "modified_dist",
          ("n", "k", "print_steps", "order_to_pos", "sample", "ngram_model", "gt_probs",
           "pred_probs", "r_atol", "new_sequence", "mask_token", "context_ngram", "seqlen", "eps",
           "vocab_size"), ("i",)),), without=(".cuda()",)),
@@ -23,6 +23,7 @@ def assd(their):
 
     def verify(target, drawn_from, drafts):
         count, size = len(drafts), target.shape[1]
+        target, drawn_from = target.float(), drawn_from.float()
         sequence = torch.full((1, count), size)
         (last,) = their.reject(0, count, False, torch.arange(count),
                                torch.as_tensor(drafts)[None], True, target, drawn_from, 0.0,
@@ -34,7 +35,7 @@ def assd(their):
 @row("s2d2", repository="phymhan/S2D2", function="(its rejection sampling for LLaDA2)",
      commit="279500ab623fae72307ea899412d291c6ff00c30", takes="logits", expected="exact",
      code=Code("LLaDA2/generate_utils.py", ("_reject_resample_from_delta",), (Piece(
-         "reject", "generate_block_ssd_policy", "draft_tokens", "update_tokens",
+         "reject", "generate_ssd_policy", "draft_tokens", "update_tokens",
          ("x0", "span_rel_t", "x0_p", "q_probs", "ssd_ratio_tempering_factor", "span_rel",
           "cur_x", "transfer_index", "update_tokens", "logits", "temperature", "top_k", "top_p",
           "decoded_this_step", "record_decoding_order"),

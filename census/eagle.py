@@ -29,19 +29,16 @@ def _chains(code, **fields):
      expected="biased", because=RAW_BONUS, not_covered="the suffix automaton's drafts")
 def chain(their):
     def verify(target, drawn_from, drafts, sampling):
-        def processor(_, scores):
-            scores = scores / sampling.temperature
+        def processor(_, scores):  # What a request asked for, in place of transformers' list.
+            row = scores[0] / sampling.temperature
             for token, bias in sampling.logit_bias:
-                scores[..., token] += bias / sampling.temperature
-            if sampling.top_k:
-                scores[scores < torch.topk(scores, sampling.top_k).values[..., -1:]] = -torch.inf
-            if sampling.min_p:
-                law = torch.softmax(scores, -1)
-                scores[law < sampling.min_p * law.max()] = -torch.inf
-            if sampling.top_p < 1:
-                law, order = torch.softmax(scores, -1).sort(descending=True, stable=True)
-                scores[0, order[0, (law.cumsum(-1) - law)[0] >= sampling.top_p]] = -torch.inf
-            return scores
+                row[token] += bias / sampling.temperature
+            law, order = torch.softmax(row, -1).sort(descending=True, stable=True)
+            cut = (law.cumsum(-1) - law >= sampling.top_p) & (sampling.top_p < 1)
+            cut |= law < sampling.min_p * law[0]
+            cut[sampling.top_k or len(row) :] = True
+            row[order[cut]] = -torch.inf
+            return row[None]
         greedy = sampling.temperature == 0
         for token, bias in sampling.logit_bias if greedy else ():
             target[:, token] += bias
@@ -78,8 +75,8 @@ def sampled_tree(their):
         count = len(drafts)
         tokens = torch.cat([torch.zeros(1, dtype=torch.long), torch.as_tensor(drafts)])
         rows = torch.tensor([[0, i + 1] for i in range(count)])
-        claimed = torch.tensor([[1.0, float(drawn_from[i].exp()[drafts[i]])]
-                                for i in range(count)])
+        claimed = torch.ones(count, 2, dtype=target.dtype)
+        claimed[:, 1] = drawn_from.exp()[range(count), drafts]
         best, accepted, law = their.evaluate_posterior(
             target[rows], tokens[rows], lambda _, x: x, claimed, [drawn_from[:1].exp()],
             [[0, 0]] * count, tokens[None], [[[], list(range(1, i + 1))] for i in range(count)])

@@ -17,7 +17,7 @@ NOT = "the models and caches"
      not_covered=NOT + "; top-k")
 def gpt_fast(their):
     def verify(target, drawn_from, drafts):
-        drafts = torch.as_tensor(drafts).int()
+        drafts = torch.as_tensor(drafts)
         their.decode_n_tokens = lambda *_, **__: (list(drafts.split(1)),
                                                   list(drawn_from.exp()))
         their.model_forward = lambda *_: target[None]
@@ -27,12 +27,16 @@ def gpt_fast(their):
 
 @row("romsto", repository="romsto/Speculative-Decoding", function="speculative_generate",
      commit="db7db67604359d0380c330c240c276ec1f85ba65", expected="exact",
-     code=Code("sampling/speculative_decoding.py", ("speculative_generate", "max_fn")),
+     code=Code("sampling/speculative_decoding.py", ("speculative_generate", "max_fn"),
+               needs=("GreedyProcessor",)),
      controls=(("ratio inverted", 0), ("test reversed", 1), ("residual is the target", 3)),
      not_covered=NOT + "; logits processors")
 def romsto(their):
     def verify(target, drawn_from, drafts):
-        size, queue = target.shape[1], [int(token) for token in drafts]
+        count, queue = len(drafts), [int(token) for token in drafts]
+
+        class Done(Exception):
+            """The second round has begun; its context is what the first one committed."""
 
         class Processor:
             def __call__(self, law):
@@ -41,20 +45,20 @@ def romsto(their):
             def sample(self, law):
                 return torch.tensor([[queue.pop(0)]]) if queue else torch.multinomial(law, 1)
 
-        config = types.SimpleNamespace(vocab_size=size, max_position_embeddings=99)
+        class Model(types.SimpleNamespace):
+            def __call__(self, input_ids, **_):
+                if self.rows is drawn_from and not queue:
+                    raise Done(input_ids[0, 1:].tolist())
+                return types.SimpleNamespace(logits=self.rows[None, : input_ids.shape[1]],
+                                             past_key_values=None)
 
-        def answers(rows):
-            def model(input_ids, **_):
-                at = input_ids.shape[1] - 1
-                logits = rows[None, : at + 1]
-                return types.SimpleNamespace(logits=logits, past_key_values=None)
-            return type("Model", (), {"device": "cpu", "config": config,
-                                      "__call__": lambda self, **named: model(**named)})()
-
-        tokens, _ = their.speculative_generate(
-            [0], answers(drawn_from), answers(target), None, len(drafts), Processor(),
-            len(drafts) + 1, -2, -1, first_target=False)
-        return [token for token in tokens if token >= 0]
+        config = types.SimpleNamespace(vocab_size=target.shape[1], max_position_embeddings=99)
+        models = [Model(rows=rows, device="cpu", config=config) for rows in (drawn_from, target)]
+        try:
+            their.speculative_generate([0], *models, None, count, Processor(), 2 * count + 2, -2,
+                                       -1, first_target=False)
+        except Done as done:
+            return done.args[0]
     return verify
 
 
@@ -70,8 +74,9 @@ def feifeibear(their):
             return torch.cat([torch.zeros(len(rows), 1, dtype=rows.dtype), rows], 1)[None]
 
         def cache(model, *_):
-            made = types.SimpleNamespace(_prob_history=padded(model.rows),
-                                         generate=lambda x, _: ids, rollback=lambda _: None)
+            made = types.SimpleNamespace(generate=lambda x, _: ids)
+            made.rollback = lambda end: setattr(made, "_prob_history", padded(model.rows[:end]))
+            made.rollback(None)
             return made
 
         ids = torch.tensor([[0, *(int(token) + 1 for token in drafts)]])

@@ -33,6 +33,7 @@ def random_rows(their):
 
     def verify(target, drawn_from, drafts):
         count, size = len(drafts), target.shape[1]
+        target, drawn_from = target.float(), drawn_from.float()
         total, drafts = torch.tensor([count]), torch.as_tensor(drafts)
         certain = bool((drawn_from.max(1).values == 1).all())
         draft_probs = None if certain else drawn_from

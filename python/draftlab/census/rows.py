@@ -64,7 +64,8 @@ class Row:
 
         mark = sampler(name or self.name, self.drafts, takes=self.takes, tensors="torch",
                        tree=self.tree, siblings=self.siblings)
-        return mark(self.adapter(loaded(definitions)))
+        needs = [name for code in self.code for name in code.needs]
+        return mark(self.adapter(loaded(definitions, needs)))
 
 
 class Missing(Exception):

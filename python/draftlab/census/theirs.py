@@ -14,7 +14,7 @@ import math
 import random
 import types
 from dataclasses import dataclass
-from typing import List, Tuple
+from typing import List, Sequence, Tuple
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,15 @@ class Piece:
 class Code:
     """What is taken out of one file: functions, classes and methods ("Class.method") by name.
 
-    `without` are words that are cut out before, such as a keyword that needs a GPU.
+    `without` are words that are cut out before, such as a keyword that needs a GPU. `needs` are
+    names that a default value calls and nothing else.
     """
 
     path: str
     names: Tuple[str, ...] = ()
     pieces: Tuple[Piece, ...] = ()
     without: Tuple[str, ...] = ()
+    needs: Tuple[str, ...] = ()
 
 
 def parts(text: str, code: Code) -> List[ast.stmt]:
@@ -60,7 +62,7 @@ def parts(text: str, code: Code) -> List[ast.stmt]:
     return found
 
 
-def loaded(definitions: List[ast.stmt]) -> types.ModuleType:
+def loaded(definitions: List[ast.stmt], needs: Sequence[str] = ()) -> types.ModuleType:
     """A module in which they are defined, beside the libraries that samplers use."""
     import numpy
     import torch
@@ -68,6 +70,7 @@ def loaded(definitions: List[ast.stmt]) -> types.ModuleType:
     module = types.ModuleType("their")
     vars(module).update(torch=torch, np=numpy, numpy=numpy, math=math, random=random,
                         F=torch.nn.functional, nn=torch.nn, Tensor=torch.Tensor)
+    vars(module).update({name: lambda *_, **__: None for name in needs})
     tree = ast.fix_missing_locations(ast.Module(definitions, []))
     flags = __future__.annotations.compiler_flag
     exec(compile(tree, "their code", "exec", flags, True), vars(module))
