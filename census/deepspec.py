@@ -11,7 +11,7 @@ from draftlab.census import Code, row
      code=(Code("deepspec/eval/base_evaluator.py", ("verify_draft_tokens",)),
            Code("deepspec/utils/sampling.py", ("logits_to_probs", "gather_token_probs",
                                                "sample_from_probs", "sample_residual"))),
-     controls=(("ratio inverted", 0), ("test reversed", 2), ("residual is the target", 0)),
+     controls=(("ratio inverted", 0), ("test reversed", 6), ("residual is the target", 0)),
      not_covered="the draft models; stopping at an end token")
 def evaluator(their):
     their.VerificationResult = types.SimpleNamespace

@@ -16,7 +16,7 @@ NOT = "the models and their attention masks"
          ("n", "k", "print_steps", "order_to_pos", "sample", "ngram_model", "gt_probs",
           "pred_probs", "r_atol", "new_sequence", "mask_token", "context_ngram", "seqlen", "eps",
           "vocab_size"), ("i",)),), without=(".cuda()",)),
-     controls=(("ratio inverted", 0), ("test reversed", 1)),
+     controls=(("ratio inverted", 0), ("test reversed", 0), ("residual is the target", 1)),
      not_covered=NOT + "; tempered ratios; its n-gram drafts")
 def assd(their):
     their.update_context_ngram = lambda **_: None
@@ -40,7 +40,7 @@ def assd(their):
           "cur_x", "transfer_index", "update_tokens", "logits", "temperature", "top_k", "top_p",
           "decoded_this_step", "record_decoding_order"),
          ("update_rel", "update_tokens")),)),
-     controls=(("ratio inverted", 1), ("test reversed", 1), ("residual is the target", 0)),
+     controls=(("ratio inverted", 2), ("test reversed", 1), ("residual is the target", 0)),
      not_covered=NOT + "; tempered ratios; top-k and top-p; its routing policies")
 def s2d2(their):
     their._probs_from_logits = lambda logits, **_: torch.softmax(logits, -1)

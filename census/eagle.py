@@ -19,7 +19,7 @@ def _chains(code, **fields):
 
 
 @row("eagle-2", **EAGLE, **_chains("eagle/model/utils.py"), expected="exact",
-     controls=(("test reversed", 1), ("rejected draft kept", 0), ("row before", 8)),
+     controls=(("ratio inverted", 0), ("test reversed", 0), ("rejected draft kept", 0)),
      not_covered="drawing the bonus from the law returned, which is our draw; the draft's tree")
 @row("spec-bench-eagle-2", **BENCH, **_chains("model/eagle2/utils.py"), expected="biased",
      because=RAW_BONUS, not_covered="the draft's tree")
@@ -52,7 +52,7 @@ def chain(their):
 
 @row("eagle-2-tree", **EAGLE, code=Code("eagle/model/utils.py", ("evaluate_posterior",)),
      function="evaluate_posterior", takes="logits", expected="exact", tree=(2, 1), siblings="top",
-     controls=(("test reversed", 1), ("rejected draft kept", 0)),
+     controls=(("test reversed", 0), ("rejected draft kept", 0)),
      not_covered="other trees than two drafts with one below each")
 def tree(their):
     def verify(target, drawn_from, drafts, parents):
@@ -68,7 +68,7 @@ def tree(their):
 
 @row("spec-bench-eagle-1", **BENCH, code=Code("model/eagle/utils.py", ("evaluate_posterior",)),
      function="evaluate_posterior", takes="logits", expected="exact", tree=(2,),
-     siblings="without", controls=(("test reversed", 1), ("residual is the target", 6)),
+     siblings="without", controls=(("ratio inverted", 0), ("test reversed", 1), ("residual is the target", 2)),
      not_covered="a temperature other than 1 (as spec-bench-eagle-2), deeper trees")
 def sampled_tree(their):
     def verify(target, drawn_from, drafts):

@@ -13,11 +13,11 @@ NOT = "the CUDA graphs; how drafts are drawn; top-p; deeper trees; float16"
 @row("sequoia", **AT, siblings="without", function="SpecTree.accept_step",
      code=(Code("Tree/SpecTree.py", ("SpecTree.accept_step",)),
            Code("utils.py", ("get_residual",))), not_covered=NOT,
-     controls=(("test reversed", 0), ("residual is the target", 4)))
+     controls=(("test reversed", 0), ("residual not clipped", 0), ("residual is the target", 5)))
 @row("specinfer", **AT, siblings="iid", function="SpecInferTree.accept_step",
      code=(Code("Tree/SpecInferTree.py", ("SpecInferTree.accept_step",)),
            Code("utils.py", ("get_residual",))), not_covered=NOT,
-     controls=(("test reversed", 0), ("residual is the target", 4)))
+     controls=(("test reversed", 0), ("residual not clipped", 0), ("residual is the target", 5)))
 def sequoia(their):
     their.softmax = torch.softmax
 

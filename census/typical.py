@@ -29,7 +29,7 @@ def typical(their):
 
 
 @row("rest", repository="FasterDecoding/REST", function="evaluate_posterior", takes="logits",
-     commit="50a5fc197382ed8df5b3e946dad2f8337511b541", expected="biased",
+     commit="50a5fc197382ed8df5b3e946dad2f8337511b541", claim="not stated", expected="biased",
      code=Code("rest/model/utils.py", ("evaluate_posterior", "get_nucleus_posterior_mask")),
      because="A draft is kept where it equals a token drawn from the nucleus, and where it does "
      "not, that token is thrown away: the next one is drawn anew from the whole nucleus, so the "

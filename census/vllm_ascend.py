@@ -18,7 +18,7 @@ def _fields(names):
 
 
 @row("vllm-ascend", **AT, **_fields(TOKEN), expected="exact",
-     controls=(("ratio inverted", 1), ("test reversed", 5), ("residual is the target", 5)))
+     controls=(("ratio inverted", 1), ("test reversed", 5), ("residual is the target", 3)))
 @row("vllm-ascend-ngram", **AT, **_fields(TOKEN), expected="exact",
      controls=(("ratio inverted", 1), ("test reversed", 5)))
 @row("vllm-ascend-block", **AT, **_fields(BLOCK), claim="opt-in", drafts=3, expected="biased",

@@ -23,7 +23,7 @@ install(TARGETS draftlab_core EXPORT draftlab LIBRARY DESTINATION ${MODULES})
 list(REMOVE_ITEM LIBRARIES draftlab_core)
 install(TARGETS ${LIBRARIES} LIBRARY DESTINATION ${MODULES})
 install(DIRECTORY core DESTINATION ${HEADERS} FILES_MATCHING PATTERN "*.h")
-install(DIRECTORY configs examples DESTINATION ${SHARE} PATTERN "__pycache__" EXCLUDE)
+install(DIRECTORY configs examples census DESTINATION ${SHARE} PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY data/checkpoints data/corpora data/tokenizers DESTINATION ${SHARE}/data)
 install(DIRECTORY python/draftlab DESTINATION ${SHARE}/python
         FILES_MATCHING PATTERN "*.py" PATTERN "py.typed")

@@ -1,15 +1,7 @@
 // `draftlab audit FILE.py...` says whether somebody else's sampler is exact. The work is done by
 // the Python package; this file starts it.
-#include <unistd.h>
-
-#include <cstdlib>
-#include <cstring>
-#include <iostream>
-
-#include "core/base/error.h"
 #include "experiments/commands.h"
-#include "plugins/remote/interpreter.h"
-#include "plugins/remote/python_plugin.h"
+#include "experiments/python_module.h"
 
 namespace draftlab {
 namespace {
@@ -40,32 +32,11 @@ struct AuditFlags {
   }
 };
 
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value ? value : "";
-}
-
 int audit(const AuditFlags& flags, const CommandLine& line, const Registries&) {
-  const std::string path = variable("PYTHONPATH");
-  std::vector<std::string> words = {interpreter({"numpy"}), "-m", "draftlab.audit"};
   AuditFlags copy = flags;
   OptionSet set;
   copy.declare(set);
-  for (const Option& option : set.options()) {
-    if (option.value().empty()) continue;
-    words.push_back("--" + option.name());
-    words.push_back(option.value());
-  }
-  if (!line.paths.empty()) words.emplace_back("--");
-  words.insert(words.end(), line.paths.begin(), line.paths.end());
-  ::setenv("PYTHONPATH", (python_package() + (path.empty() ? "" : ":" + path)).c_str(), 1);
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  std::cout.flush();
-  ::execvp(arguments[0], arguments.data());
-  throw Error(69, "'" + words[0] + "' cannot be started: " + std::strerror(errno) +
-                      "; --python and DRAFTLAB_PYTHON name another interpreter");
+  become_python_module("draftlab.audit", set, line.paths);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ Command run_command();
 Command train_command();
 Command widen_command();
 Command audit_command();
+Command census_command();
 Command list_command();
 Command describe_command();
 Command report_command();

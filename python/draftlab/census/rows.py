@@ -11,7 +11,7 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple
 from draftlab.audit.faults import DataError, UsageError
 from draftlab.census.theirs import Code, loaded, parts
 
-CLAIMS = ("lossless", "lossy by design", "opt-in")
+CLAIMS = ("lossless", "lossy by design", "opt-in", "not stated")
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Row:
     function: str  # The name that the table shows.
     expected: str  # The verdict that this commit had: "exact", "biased" or "crashes".
     claim: str = "lossless"
-    drafts: Optional[int] = None
+    drafts: int = 2  # The battery drafts up to so many tokens.
     takes: str = "probabilities"
     tree: Optional[Tuple[int, ...]] = None
     siblings: str = "iid"
@@ -58,11 +58,11 @@ class Row:
         except LookupError as error:
             raise DataError(f"row '{self.name}': {error.args[0]}") from error
 
-    def sampler(self, definitions: List[Any], name: Optional[str] = None):
+    def sampler(self, definitions: List[Any]):
         """The audited sampler made of these syntax trees."""
         from draftlab.audit.sampler import sampler
 
-        mark = sampler(name or self.name, self.drafts, takes=self.takes, tensors="torch",
+        mark = sampler(self.name, self.drafts, takes=self.takes, tensors="torch",
                        tree=self.tree, siblings=self.siblings)
         needs = [name for code in self.code for name in code.needs]
         return mark(self.adapter(loaded(definitions, needs)))

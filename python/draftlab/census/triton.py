@@ -1,13 +1,13 @@
-"""Runs kernels that are written in Triton's Python, one program after another, with numpy.
+"""Runs kernels that are written in Triton's Python, one program after another, in torch.
 
 Only what samplers' kernels use: pointers into flat arrays, masked loads and stores, reductions.
 It says what a kernel's source computes, not what a compiler makes of it.
 """
 
 import itertools
-from typing import Any, Callable, Tuple
+import math
+from typing import Any, Callable, Dict, Tuple
 
-import numpy as np
 import torch
 
 
@@ -17,7 +17,7 @@ class Pointer:
     def __init__(self, tensor: torch.Tensor, at: Any = 0):
         self.tensor, self.at = tensor, at
         self.flat = tensor.view(-1)
-        self.dtype = type("dtype", (), {"element_ty": np.int64})
+        self.dtype = type("dtype", (), {"element_ty": torch.int64})
 
     def __add__(self, offset: Any) -> "Pointer":
         return Pointer(self.tensor, self.at + offset)
@@ -38,33 +38,54 @@ class Language:
         flat = pointer.flat
         if mask is None:
             return _value(flat[int(pointer.at)].item())
-        places = np.asarray(pointer.at)
-        inside = np.asarray(mask) & np.ones_like(places, dtype=bool)
-        values = np.full(places.shape, other, dtype=flat.numpy().dtype)
-        values[inside] = flat.numpy()[places[inside]]
-        return values
+        places, inside = torch.as_tensor(pointer.at), torch.as_tensor(mask)
+        if bool(inside.all()):
+            return flat[places]
+        return torch.where(inside, flat[torch.where(inside, places, 0)], other)
 
     def store(self, pointer: Pointer, value: Any, mask: Any = None) -> None:
         if mask is None:
             pointer.flat[int(pointer.at)] = value
         else:
-            for place, one in zip(np.asarray(pointer.at)[mask], np.broadcast_to(value, mask.shape)):
-                pointer.flat[int(place)] = one
+            pointer.flat[torch.as_tensor(pointer.at)[mask]] = value
 
-    def max(self, values: np.ndarray, axis: int, return_indices: bool = False) -> Any:
-        best = int(np.argmax(values, axis=axis))
-        return (values[best], best) if return_indices else values[best]
+    def max(self, values: torch.Tensor, axis: int, return_indices: bool = False) -> Any:
+        best = int(torch.argmax(values, dim=axis))
+        return (Largest(values, best), best) if return_indices else values[best]
 
     def full(self, shape: Tuple[int, ...], value: float, dtype: Any) -> Any:
-        return np.full(shape, value) if shape else value
+        return torch.full(shape, value) if shape else value
 
     def zeros(self, shape: Any, dtype: Any = None) -> Any:
-        return np.zeros(shape) if shape else 0
+        return torch.zeros(shape) if shape else 0
 
-    arange = staticmethod(np.arange)
-    where = staticmethod(np.where)
-    maximum = staticmethod(np.maximum)
-    minimum = staticmethod(np.minimum)
+    def where(self, mask: torch.Tensor, one: torch.Tensor, other: Any) -> torch.Tensor:
+        return one if bool(mask.all()) else torch.where(mask, one, other)
+
+    def maximum(self, one: Any, other: Any) -> Any:
+        return torch.clamp(one, min=other) if isinstance(one, torch.Tensor) else max(one, other)
+
+    def minimum(self, one: Any, other: Any) -> Any:
+        return torch.clamp(one, max=other) if isinstance(one, torch.Tensor) else min(one, other)
+
+    arange = staticmethod(torch.arange)
+
+
+class Largest:
+    """The largest of some values. That it is above minus infinity is known without looking, so a
+    race of one tile needs no number."""
+
+    def __init__(self, values: torch.Tensor, place: int):
+        self.values, self.place = values, place
+
+    def __gt__(self, other: Any) -> bool:
+        if isinstance(other, float) and other == -math.inf:
+            return True
+        return bool(self.values[self.place] > getattr(other, "value", other))
+
+    @property
+    def value(self) -> float:
+        return float(self.values[self.place])
 
 
 class _value(int):
@@ -82,11 +103,12 @@ class Kernel:
 
     def __init__(self, function: Callable, language: Language):
         self.function, self.language = function, language
+        self.chosen: Dict[str, int] = {}  # Sizes of tiles, in place of the caller's.
 
     def __getitem__(self, grid: Tuple[int, ...]) -> Callable:
         def launch(*arguments: Any, **named: Any) -> None:
             given = [Pointer(a) if isinstance(a, torch.Tensor) else a for a in arguments]
             for self.language.program in itertools.product(*map(range, grid)):
-                self.function(*given, **named)
+                self.function(*given, **{**named, **self.chosen})
 
         return launch

@@ -1,0 +1,87 @@
+"""One row judged: the audit, its negative controls, and a plain Monte Carlo of what is biased."""
+
+import time
+from typing import Any, Dict, List, Optional
+
+import numpy as np
+
+from draftlab.audit.report import event_text
+from draftlab.audit.run import audit
+from draftlab.census import controls, plain
+from draftlab.census.rows import Missing, Row
+
+_ROUNDING = 1e-6  # A forbidden token that is more seldom is said to be the arithmetic's.
+_WORTH_SHOWING = 0.01
+
+
+def judge(row: Row, sources: str, seconds: float, seed: Optional[int]) -> Dict[str, Any]:
+    """What is printed of a row, as plain data."""
+    began = time.thread_time()
+    result = {"name": row.name, "repository": row.repository, "commit": row.commit,
+              "paths": [code.path for code in row.code], "function": row.function,
+              "claim": row.claim, "expected": row.expected, "not_covered": row.not_covered,
+              "because": row.because}
+    try:
+        texts = row.texts(sources)
+    except Missing as missing:
+        return {**result, "verdict": "missing", "missing": str(missing)}
+    definitions = row.definitions(texts)
+    report = audit(row.sampler(definitions), "quick", seed=seed, seconds=seconds)
+    result.update(_findings(report))
+    if result["verdict"] == "biased":
+        shown = _smallest(report)
+        result.update(_counterexample(shown))
+        result.update(plain.confirm(row, texts, shown))
+    result["controls"] = [[*control, controls.verdict_of(row, definitions, control)]
+                          for control in row.controls]
+    result["seconds"] = round(time.thread_time() - began, 1)
+    return {**result, "as_expected": as_expected(result)}
+
+
+def as_expected(result: Dict[str, Any]) -> bool:
+    """The verdict is the one that the commit is known to have, controls are caught, and a plain
+    Monte Carlo that shares nothing with the audit agrees."""
+    agrees = result.get("plain") is None or result["plain"]["agrees"]
+    return result["verdict"] == result["expected"] and agrees and \
+        all(verdict == "biased" for _, _, verdict in result["controls"])
+
+
+def _rounded(found) -> bool:
+    """The rule is right, and a number that is exactly 0 accepts what it should not."""
+    return found.verdict == "biased" and found.forbidden is not None \
+        and found.variation < _ROUNDING
+
+
+def _findings(report) -> Dict[str, Any]:
+    """The rule's verdict, and apart from it what the arithmetic adds."""
+    rule = [found for found in report.findings if not _rounded(found)]
+    walked = [found for found in rule if found.verdict == "exact"]
+    worst = next((kind for kind in ("crashes", "biased")
+                  if any(found.verdict == kind for found in rule)), None)
+    passed = [found.variation for found in report.findings if _rounded(found)]
+    known = [found.variation for found in rule
+             if found.verdict == "biased" and np.isfinite(found.variation)]
+    crash = next((found for found in rule if found.verdict == "crashes"), None)
+    drawn = [found.drawn.detectable for found in rule if found.verdict == "not shown" and
+             found.drawn]
+    return {"verdict": worst or ("exact" if walked else "not shown"),
+            "tv": max(known, default=0.0), "walked": len(walked) + len(known) + len(passed),
+            "drawn": len(drawn), "detectable": max(drawn, default=0.0),
+            "unseen": len(report.unseen), "forbidden": max(passed, default=0.0),
+            "seed": report.seed, "fault": f"{crash.fault}: {crash.note}" if crash else ""}
+
+
+def _smallest(report):
+    """The smallest case whose bias can be seen in some thousand draws, else the clearest one."""
+    single: List[Any] = [found for found in report.findings if found.verdict == "biased"
+                         and not _rounded(found) and found.toy.steps == 1]
+    clear = [found for found in single if found.variation >= _WORTH_SHOWING]
+    size = {id(found): found.toy.vocabulary ** (found.toy.drafts + 1) for found in clear}
+    return min(clear, key=lambda found: size[id(found)]) if clear else \
+        max(single, key=lambda found: found.variation)
+
+
+def _counterexample(found) -> Dict[str, Any]:
+    toy = found.toy
+    return {"case": {"toy": toy.name, "vocabulary": toy.vocabulary, "drafts": toy.drafts,
+                     "laws": toy.described(), "tv": found.variation, "event": event_text(found)}}

@@ -1,0 +1,206 @@
+"""The census on a repository that the test makes: loading, controls, Monte Carlo, the table."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="the census needs torch")
+
+from draftlab.audit.faults import DataError, UsageError  # noqa: E402
+from draftlab.census import Code, Piece, controls, rows, table  # noqa: E402
+from draftlab.census.run import judge  # noqa: E402
+from draftlab.census.theirs import loaded, parts  # noqa: E402
+from draftlab.census.triton import Kernel, Language  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+
+THEIRS = '''
+import a_library_that_nobody_has
+from a_library_that_nobody_has import jit, WEIGHTS
+
+@jit(WEIGHTS)
+def left_over(p, q):
+    return torch.clamp(p - q, min=0)
+
+class Engine:
+    @staticmethod
+    def other():
+        return WEIGHTS
+
+    def verify(self, p, q, drafts: WEIGHTS):
+        for i, x in enumerate(drafts):
+            accept = p[i, x] / q[i, x]
+            if torch.rand((), dtype=torch.float64) >= accept:
+                left = left_over(p[i], q[i])
+                return drafts[:i] + [int(torch.multinomial(left, 1, pin_memory=True))]
+        return drafts + [int(torch.multinomial(p[len(drafts)], 1, pin_memory=True))]
+
+def long_loop(stop):
+    before = a_library_that_nobody_has.start()
+    while before:
+        total = 0
+        for step in range(stop):
+            total = total + step
+        before.finish(total)
+'''
+
+ADAPTER = '''
+import torch
+from draftlab.census import Code, row
+
+@row("mine", repository="somebody/theirs", commit="{commit}", function="Engine.verify", drafts=2,
+     code=Code("engine.py", ("Engine.verify", "left_over"), without=(", pin_memory=True",)),
+     expected="{expected}", controls={controls}, not_covered="nothing", because="It is so.")
+def adapter(their):
+    def verify(target, drawn_from, drafts):
+        return their.verify(None, target, drawn_from, [int(token) for token in drafts])
+    return verify
+'''
+
+
+def commit_of(folder, text):
+    """A repository with one file, and its commit."""
+    folder.mkdir(parents=True)
+    (folder / "engine.py").write_text(text)
+
+    def git(*words):
+        return subprocess.run(["git", "-C", str(folder), "-c", "user.name=a", "-c",
+                               "user.email=a@b", *words], check=True, capture_output=True,
+                              text=True).stdout.strip()
+
+    git("init", "-q")
+    git("add", "engine.py")
+    git("commit", "-qm", "theirs")
+    return git("rev-parse", "HEAD")
+
+
+def census_of(tmp_path, text=THEIRS, expected="exact", places="()"):
+    """The row of an adapter for that text, and the folder of checkouts."""
+    commit = commit_of(tmp_path / "sources" / "theirs", text)
+    file = tmp_path / "adapter.py"
+    file.write_text(ADAPTER.format(commit=commit, expected=expected, controls=places))
+    (row,) = rows.rows_of([str(file)])
+    return row, str(tmp_path / "sources")
+
+
+def test_functions_are_taken_without_what_the_file_imports():
+    code = Code("engine.py", ("Engine.verify", "left_over"), without=(", pin_memory=True",))
+    their = loaded(parts(THEIRS, code))
+    assert their.left_over(torch.tensor([0.7, 0.3]), torch.tensor([0.2, 0.8])).tolist() == \
+        pytest.approx([0.5, 0.0])
+    assert not hasattr(their, "Engine")
+    certain = torch.tensor([[0.0, 1.0], [1.0, 0.0]])
+    assert their.verify(None, certain, certain, [1]) == [1, 0]
+
+
+def test_a_piece_is_a_function_of_the_statements_between_two_names():
+    piece = Piece("summed", "long_loop", "total", "total", ("stop",), ("total",))
+    assert loaded(parts(THEIRS, Code("engine.py", pieces=(piece,)))).summed(4) == (6,)
+    with pytest.raises(LookupError, match="engine.py has no 'nowhere'"):
+        parts(THEIRS, Code("engine.py", ("nowhere",)))
+
+
+def test_an_exact_sampler_and_its_controls(tmp_path):
+    places = "(('ratio inverted', 0), ('test reversed', 0), ('residual is the target', 0)," \
+        " ('residual not clipped', 0))"
+    row, sources = census_of(tmp_path, places=places)
+    result = judge(row, sources, 8.0, 1)
+    assert (result["verdict"], result["as_expected"], result["tv"]) == ("exact", True, 0.0)
+    assert [verdict for _, _, verdict in result["controls"]] == ["biased"] * 4
+    assert "exact on" in table.to_text(result) and "4 of 4" in table.to_markdown([result])
+
+
+def test_a_control_that_is_not_caught_is_not_as_expected(tmp_path):
+    text = THEIRS.replace("accept = ", "unused = p[i, x] / q[i, x]\n            accept = ")
+    row, sources = census_of(tmp_path, text, places="(('ratio inverted', 0),)")
+    result = judge(row, sources, 8.0, 1)
+    assert result["controls"] == [["ratio inverted", 0, "exact"]]
+    assert not result["as_expected"] and "differs" in table.to_text(result)
+
+
+def test_a_biased_sampler_is_confirmed_by_a_script_of_its_own(tmp_path):
+    text = THEIRS.replace("left = left_over(p[i], q[i])", "left = p[i]")
+    row, sources = census_of(tmp_path, text, expected="biased")
+    result = judge(row, sources, 8.0, 1)
+    assert result["verdict"] == "biased" and result["as_expected"]
+    plain = result["plain"]
+    assert plain["agrees"] and plain["low"] <= plain["share"] <= plain["high"]
+    assert "import draftlab" not in result["script"] and "from draftlab" not in result["script"]
+    report = table.to_report(result)
+    assert "was not sent" in report and result["case"]["event"] in report
+    run = subprocess.run([sys.executable, "-I", "-c", result["script"],
+                          str(tmp_path / "sources" / "theirs" / "engine.py")],
+                         capture_output=True, text=True, check=True)
+    assert int(run.stdout) == plain["hits"]
+
+
+def test_the_commit_counts_and_not_what_lies_in_the_folder(tmp_path):
+    row, sources = census_of(tmp_path)
+    (tmp_path / "sources" / "theirs" / "engine.py").write_text("nothing of it")
+    assert row.texts(sources) == [THEIRS]
+    row.commit = "0" * 40
+    with pytest.raises(rows.Missing, match="0000000 of https://github.com/somebody/theirs"):
+        row.texts(sources)
+    with pytest.raises(rows.Missing, match="no checkout theirs of https://github.com/somebody"):
+        row.texts(str(tmp_path))
+
+
+def test_a_break_has_as_many_places_as_the_text():
+    definitions = parts(THEIRS, Code("engine.py", ("Engine.verify", "left_over")))
+    assert {("ratio inverted", 0), ("test reversed", 0), ("residual not clipped", 0),
+            ("residual is the target", 0)} <= set(controls.every_control(definitions))
+    with pytest.raises(IndexError, match="'ratio inverted' has 1 places, so there is no number 1"):
+        controls.broken(definitions, "ratio inverted", 1)
+
+
+def test_every_adapter_loads_and_says_what_it_has_to():
+    every = rows.rows_of([])
+    names = [row.name for row in every]
+    assert len(set(names)) == len(names) >= 16
+    for row in every:
+        assert len(row.commit) == 40 and row.not_covered and row.function
+        assert row.expected in ("exact", "biased", "crashes")
+        assert row.controls or row.expected != "exact", row.name
+        assert row.because or row.expected != "biased", row.name
+    with pytest.raises(UsageError, match="'nobody' is no row of the census"):
+        rows.rows_of(["nobody"])
+    with pytest.raises(DataError, match="there is no such file"):
+        rows.rows_of(["nobody.py"])
+
+
+def test_kernels_run_program_after_program():
+    language = Language()
+
+    def add(out, one, count, BLOCK):
+        at = language.program_id(0) * BLOCK + language.arange(0, BLOCK)
+        inside = at < count
+        language.store(out + at, language.load(one + at, inside, 0.0) + 1, mask=inside)
+
+    values = torch.arange(5, dtype=torch.float64)
+    out = torch.zeros(5, dtype=torch.float64)
+    Kernel(add, language)[(3,)](out, values, 5, BLOCK=2)
+    assert out.tolist() == [1, 2, 3, 4, 5]
+
+
+def test_the_command_names_what_is_missing_and_fetches_nothing(tmp_path):
+    words = [sys.executable, "-m", "draftlab.census", "--format", "json"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    run = subprocess.run([*words, "--sources", str(tmp_path), "jetspec"], env=environment,
+                         capture_output=True, text=True, check=False)
+    (result,) = json.loads(run.stdout)
+    assert run.returncode == 2 and result["verdict"] == "missing"
+    assert "hao-ai-lab/JetSpec, commit 2c7b3fa" in result["missing"]
+    run = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    assert run.returncode == 64 and "--sources = ''" in run.stderr
+
+
+@pytest.mark.skipif("DRAFTLAB_CENSUS_SOURCES" not in os.environ,
+                    reason="DRAFTLAB_CENSUS_SOURCES names no folder with checkouts")
+@pytest.mark.parametrize("name", ["jetspec", "dflash", "specinfer", "triforce-middle"])
+def test_public_samplers(name):
+    (row,) = rows.rows_of([name])
+    assert judge(row, os.environ["DRAFTLAB_CENSUS_SOURCES"], 8.0, 1)["as_expected"]
