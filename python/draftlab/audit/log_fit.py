@@ -1,16 +1,16 @@
 """All decisions of a log together: do the numbers, the tests and the tokens follow their laws?
 
-Every bound holds for any number of decisions: Dvoretzky, Kiefer and Wolfowitz for laws, Hoeffding
-(for martingales) for counts. A token drawn from a known law becomes a uniform number by its
+Every bound holds for all numbers of decisions at once (log_sequence.py), so a log that grows may be
+judged again and again. A token drawn from a known law becomes a uniform number by its
 randomised rank in that law, so that tokens of all laws are tested together.
 """
 
-import math
 from collections import Counter
 from typing import Dict, List, Sequence, Tuple
 
 import numpy as np
 
+from draftlab.audit import log_sequence
 from draftlab.audit.log_rules import Decision, draft_law, last_law
 
 ALPHA = 1e-6
@@ -92,18 +92,20 @@ class Fit:
             f"{distance:.3g}, {bound:.3g} is chance")
         pairs = sum(n * (n - 1) // 2 for n in Counter(self.numbers).values())
         grid = 2.0**24 if all((u * 2**24) % 1 == 0 for u in self.numbers) else 2.0**53
-        expected = len(self.numbers) * (len(self.numbers) - 1) / 2 / grid
-        most = _poisson_quantile(expected)
+        most = log_sequence.pairs_bound(len(self.numbers), grid, ALPHA)
         say(pairs > most, f"{pairs:,} pairs of equal numbers, {most:,} can be chance: "
             + ("a number is used again" if pairs > most else "none is used again"))
 
     def _acceptance(self, say) -> None:
         for depth, excess in sorted(self.excess.items()):
             mean = sum(excess) / len(excess)
-            bound = math.sqrt(math.log(2 * (_DEEP + 1) / ALPHA) / (2 * len(excess)))
+            alpha = ALPHA / (_DEEP + 1)
+            bound = log_sequence.mean_bound(len(excess), alpha)
+            seen = log_sequence.seen(len(excess), alpha)
             name = f"depth {depth}" + (" and below" if depth == _DEEP else "")
             say(abs(mean) > bound, f"{len(excess):,} tests at {name}: accepted {mean:+.3g} more "
-                f"often than min(1, p / q), {bound:.2g} is chance")
+                f"often than min(1, p / q), {bound:.2g} is chance; {seen:.2g} would have been "
+                f"seen with probability {log_sequence.POWER}")
 
     def _silent(self) -> List[str]:
         said = []
@@ -127,17 +129,4 @@ def _distance(values: Sequence[float]) -> Tuple[float, float]:
     steps = np.arange(count + 1) / count
     distance = max(float(np.max(steps[1:] - sorted_values)),
                    float(np.max(sorted_values - steps[:-1])))
-    return distance, math.sqrt(math.log(2 / ALPHA) / (2 * count))
-
-
-def _poisson_quantile(mean: float) -> int:
-    """The smallest count that a Poisson number passes with probability ALPHA at most."""
-    if mean > 500:
-        return math.ceil(mean + 6 * math.sqrt(mean))
-    term = total = math.exp(-mean)
-    count = 0
-    while 1 - total > ALPHA:
-        count += 1
-        term *= mean / count
-        total += term
-    return count
+    return distance, log_sequence.law_bound(count, ALPHA)

@@ -35,6 +35,7 @@ class Row:
     tree: Optional[Tuple[int, ...]] = None
     siblings: str = "iid"
     controls: Tuple[Tuple[str, int], ...] = ()  # (the name of a break, which of its places)
+    shown_by: str = ""  # The toy of the battery that shows the bias, where not every one does.
     not_covered: str = ""
     because: str = ""  # Why it is biased, in words for its maintainers.
     adapter: Callable = field(default=None, repr=False)

@@ -52,7 +52,7 @@ ADAPTER = '''
 import torch
 from draftlab.census import Code, row
 
-@row("mine", repository="somebody/theirs", commit="{commit}", function="Engine.verify", drafts=2,
+@row("mine", repository="somebody/theirs", commit="{commit}", function="Engine.verify", drafts=1,
      code=Code("engine.py", ("Engine.verify", "left_over"), without=(", pin_memory=True",)),
      expected="{expected}", controls={controls}, not_covered="nothing", because="It is so.")
 def adapter(their):
@@ -108,7 +108,7 @@ def test_an_exact_sampler_and_its_controls(tmp_path):
     places = "(('ratio inverted', 0), ('test reversed', 0), ('residual is the target', 0)," \
         " ('residual not clipped', 0))"
     row, sources = census_of(tmp_path, places=places)
-    result = judge(row, sources, 8.0, 1)
+    result = judge(row, sources, 2.0, 1)
     assert (result["verdict"], result["as_expected"], result["tv"]) == ("exact", True, 0.0)
     assert [verdict for _, _, verdict in result["controls"]] == ["biased"] * 4
     assert "exact on" in table.to_text(result) and "4 of 4" in table.to_markdown([result])
@@ -117,7 +117,7 @@ def test_an_exact_sampler_and_its_controls(tmp_path):
 def test_a_control_that_is_not_caught_is_not_as_expected(tmp_path):
     text = THEIRS.replace("accept = ", "unused = p[i, x] / q[i, x]\n            accept = ")
     row, sources = census_of(tmp_path, text, places="(('ratio inverted', 0),)")
-    result = judge(row, sources, 8.0, 1)
+    result = judge(row, sources, 2.0, 1)
     assert result["controls"] == [["ratio inverted", 0, "exact"]]
     assert not result["as_expected"] and "differs" in table.to_text(result)
 
@@ -125,7 +125,7 @@ def test_a_control_that_is_not_caught_is_not_as_expected(tmp_path):
 def test_a_biased_sampler_is_confirmed_by_a_script_of_its_own(tmp_path):
     text = THEIRS.replace("left = left_over(p[i], q[i])", "left = p[i]")
     row, sources = census_of(tmp_path, text, expected="biased")
-    result = judge(row, sources, 8.0, 1)
+    result = judge(row, sources, 2.0, 1)
     assert result["verdict"] == "biased" and result["as_expected"]
     plain = result["plain"]
     assert plain["agrees"] and plain["low"] <= plain["share"] <= plain["high"]
@@ -203,4 +203,4 @@ def test_the_command_names_what_is_missing_and_fetches_nothing(tmp_path):
 @pytest.mark.parametrize("name", ["jetspec", "dflash", "specinfer", "triforce-middle"])
 def test_public_samplers(name):
     (row,) = rows.rows_of([name])
-    assert judge(row, os.environ["DRAFTLAB_CENSUS_SOURCES"], 8.0, 1)["as_expected"]
+    assert judge(row, os.environ["DRAFTLAB_CENSUS_SOURCES"], 2.0, 1)["as_expected"]
