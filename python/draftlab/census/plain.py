@@ -27,6 +27,9 @@ _LOOP = '''
 LAWS = {laws}
 SAMPLING = types.SimpleNamespace(**{sampling})
 random_state = numpy.random.default_rng({seed})
+for library in (random, numpy.random):
+    library.seed({seed})
+torch.manual_seed({seed})
 
 
 def draw(law):

@@ -111,7 +111,8 @@ def rows_of(names: Sequence[str]) -> List[Row]:
     if not folder.is_dir() and not all(name.endswith(".py") for name in names or [""]):
         raise UsageError(f"{folder}: the folder of adapters is not there; name files of adapters")
     files = [Path(name) for name in names if name.endswith(".py")]
-    every = [made for path in sorted(folder.glob("*.py")) for made in _load(path)]
+    named = len(files) < len(names) or not names
+    every = [made for path in sorted(folder.glob("*.py")) if named for made in _load(path)]
     known = {made.name: made for made in every}
     if not names:
         return every
