@@ -22,13 +22,13 @@ def _chains(code, **fields):
      controls=(("ratio inverted", 0), ("test reversed", 0), ("rejected draft kept", 0)),
      not_covered="drawing the bonus from the law returned, which is our draw; the draft's tree")
 @row("spec-bench-eagle-2", **BENCH, **_chains("model/eagle2/utils.py"), expected="biased",
-     shown_by="temperature 0.5",
+     shown_by="top-k",
      because=RAW_BONUS, not_covered="the draft's tree")
 @row("spec-bench-eagle-3", **BENCH, **_chains("model/eagle3/utils.py"), expected="biased",
-     shown_by="temperature 0.5",
+     shown_by="top-k",
      because=RAW_BONUS, not_covered="the draft's tree")
 @row("spec-bench-samd", **BENCH, **_chains("model/samd/tree_model/eagle2/utils.py"),
-     expected="biased", shown_by="temperature 0.5", because=RAW_BONUS,
+     expected="biased", shown_by="top-k", because=RAW_BONUS,
      not_covered="the suffix automaton's drafts")
 def chain(their):
     def verify(target, drawn_from, drafts, sampling):

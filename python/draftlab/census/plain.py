@@ -19,7 +19,7 @@ from draftlab.census import theirs
 from draftlab.census.rows import Row
 
 _Z = 4.4  # An interval of these standard errors misses with probability 1e-5.
-_FEWEST, _MOST = 4_000, 40_000
+_FEWEST, _MOST = 4_000, 60_000
 _SECONDS = 240
 
 _LOOP = '''
