@@ -4,6 +4,7 @@ Only what samplers' kernels use: pointers into flat arrays, masked loads and sto
 It says what a kernel's source computes, not what a compiler makes of it.
 """
 
+import inspect
 import itertools
 import math
 from typing import Any, Callable, Dict, Tuple
@@ -109,6 +110,8 @@ class Kernel:
         def launch(*arguments: Any, **named: Any) -> None:
             given = [Pointer(a) if isinstance(a, torch.Tensor) else a for a in arguments]
             for self.language.program in itertools.product(*map(range, grid)):
-                self.function(*given, **{**named, **self.chosen})
+                bound = inspect.signature(self.function).bind(*given, **named)
+                bound.arguments.update(self.chosen)
+                self.function(*bound.args, **bound.kwargs)
 
         return launch
