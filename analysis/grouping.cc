@@ -144,6 +144,51 @@ std::vector<std::pair<std::int64_t, std::int64_t>> Pairing::pairs(int baseline, 
   return pairs;
 }
 
+std::optional<Discordance> Pairing::discordance(int baseline, int group,
+                                                const Measured& measured) const {
+  if (measured.columns.size() != 2) return std::nullopt;
+  const auto is_answer = [&](std::int64_t i) {
+    const double right = measured.above()[i];
+    return (right == 0 || right == 1) && measured.below()[i] == 1;
+  };
+  struct Prompt {
+    double gained = 0, lost = 0, pairs = 0;
+  };
+  std::map<int, Prompt> prompts;
+  for (const auto& [theirs, mine] : pairs(baseline, group)) {
+    if (!measured.has(static_cast<std::size_t>(theirs)) ||
+        !measured.has(static_cast<std::size_t>(mine)))
+      continue;
+    if (!is_answer(theirs) || !is_answer(mine)) return std::nullopt;
+    Prompt& prompt = prompts[frame_.samples()[mine].prompt];
+    prompt.gained += measured.above()[mine] > measured.above()[theirs];
+    prompt.lost += measured.above()[mine] < measured.above()[theirs];
+    ++prompt.pairs;
+  }
+  Discordance found{.prompts = static_cast<int>(prompts.size())};
+  for (const auto& [index, prompt] : prompts) {
+    found.gained += prompt.gained / prompt.pairs;
+    found.lost += prompt.lost / prompt.pairs;
+  }
+  return found;
+}
+
+std::string Pairing::without_partner(int baseline, int group) const {
+  const std::vector<std::string> keys = matched_on(baseline, group);
+  const auto values_of = [&](int arm) {
+    std::string text;
+    for (const std::string& key : keys)
+      text += (text.empty() ? "" : " ") + key + "=" + frame_.key(arm, key);
+    return text;
+  };
+  std::set<std::string> theirs;
+  for (const std::int64_t i : members_[baseline]) theirs.insert(values_of(frame_.samples()[i].arm));
+  for (const std::int64_t i : members_[group])
+    if (const std::string mine = values_of(frame_.samples()[i].arm); !theirs.contains(mine))
+      return mine;
+  return "";
+}
+
 Pairing::Cells Pairing::cells(int group, const Measured& measured,
                               const std::vector<std::string>& keys) const {
   const std::vector<int> match = matches(keys);

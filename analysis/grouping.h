@@ -2,10 +2,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "analysis/paired_proportions.h"
 #include "analysis/quantity.h"
 
 namespace draftlab {
@@ -48,6 +50,12 @@ class Pairing {
                                            bool positive) const;
   // Returns the samples of the two groups that belong together, as rows of the frame's samples.
   std::vector<std::pair<std::int64_t, std::int64_t>> pairs(int baseline, int group) const;
+  // Returns how many prompts either group alone gets right, over samples that belong together; none
+  // where some sample is neither right (1) nor wrong (0).
+  std::optional<Discordance> discordance(int baseline, int group, const Measured& measured) const;
+  // Returns what samples of the group were decoded with and none of the baseline was, of the keys
+  // on which they are matched: "decode.block_size=8"; "" where every sample can have a partner.
+  std::string without_partner(int baseline, int group) const;
   // Returns the keys besides prompt, seed and repeat on which samples of the two groups are
   // matched: those that are no keys of the grouping, vary among the arms of both, and have a value
   // that both groups have. A key of which they share no value is part of what is compared.

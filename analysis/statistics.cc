@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <string>
 
 #include "core/base/error.h"
@@ -110,36 +110,70 @@ double acceleration(const std::vector<double>& jackknife) {
   return squares > 0 ? cubes / (6 * std::pow(squares, 1.5)) : 0;
 }
 
-// Returns the bias-corrected and accelerated percentiles (Efron 1987) of `draws`, which need not be
-// sorted. They are expanded (Hesterberg 2015), because resampling n prompts understates their
-// variance by (n - 1) / n, and a normal quantile what few of them leave unknown.
-Interval bca(double estimate, std::vector<double> draws, const std::vector<double>& jackknife,
-             double confidence) {
-  std::sort(draws.begin(), draws.end());
-  // Draws that equal the estimate up to rounding count as equal.
-  const double slack = 1e-12 * std::max(1.0, std::abs(estimate));
-  const auto first = std::lower_bound(draws.begin(), draws.end(), estimate - slack);
-  const auto last = std::upper_bound(draws.begin(), draws.end(), estimate + slack);
-  const double count = static_cast<double>(draws.size());
-  const double below =
-      (static_cast<double>(first - draws.begin()) + 0.5 * static_cast<double>(last - first)) /
-      count;
-  const double bias = normal_quantile(std::clamp(below, 0.5 / count, 1 - 0.5 / count));
-  const double skew = acceleration(jackknife);
-  const double n = static_cast<double>(jackknife.size());
-  const auto end = [&](double p) {
+// The bias-corrected and accelerated percentiles (Efron 1987) of draws. They are expanded
+// (Hesterberg 2015), because resampling n prompts understates their variance by (n - 1) / n, and a
+// normal quantile what few of them leave unknown.
+class Bca {
+ public:
+  Bca(double estimate, std::vector<double> draws, const std::vector<double>& jackknife)
+      : draws_(std::move(draws)), skew_(acceleration(jackknife)), prompts_(jackknife.size()) {
+    std::sort(draws_.begin(), draws_.end());
+    // Draws that equal the estimate up to rounding count as equal.
+    const double slack = 1e-12 * std::max(1.0, std::abs(estimate));
+    const auto first = std::lower_bound(draws_.begin(), draws_.end(), estimate - slack);
+    const auto last = std::upper_bound(draws_.begin(), draws_.end(), estimate + slack);
+    const double count = static_cast<double>(draws_.size());
+    const double below =
+        (static_cast<double>(first - draws_.begin()) + 0.5 * static_cast<double>(last - first)) /
+        count;
+    bias_ = normal_quantile(std::clamp(below, 0.5 / count, 1 - 0.5 / count));
+  }
+
+  Interval interval(double confidence) const {
+    return {end((1 - confidence) / 2), end((1 + confidence) / 2)};
+  }
+
+  // Returns the least p at which the interval of confidence 1 - p does not hold `null`.
+  double p(double null) const {
+    const auto excluded = [&](double p) {
+      const Interval found = interval(1 - p);
+      return null < found.low || null > found.high;
+    };
+    double least = 1 / static_cast<double>(draws_.size()), most = 1;
+    if (excluded(least)) return least;
+    constexpr int kHalvings = 40;
+    for (int i = 0; i < kHalvings; ++i) {
+      const double middle = (least + most) / 2;
+      (excluded(middle) ? most : least) = middle;
+    }
+    return most;
+  }
+
+ private:
+  double end(double p) const {
+    const double n = static_cast<double>(prompts_);
     const double z =
-        bias + std::sqrt(n / (n - 1)) * boost::math::quantile(boost::math::students_t(n - 1), p);
-    const double shrink = 1 - skew * z;
-    return sample_quantile(draws, shrink > 0 ? normal_below(bias + z / shrink) : z > 0);
-  };
-  return {end((1 - confidence) / 2), end((1 + confidence) / 2)};
-}
+        bias_ + std::sqrt(n / (n - 1)) * boost::math::quantile(boost::math::students_t(n - 1), p);
+    const double shrink = 1 - skew_ * z;
+    return sample_quantile(draws_, shrink > 0 ? normal_below(bias_ + z / shrink) : z > 0);
+  }
+  std::vector<double> draws_;
+  double skew_ = 0, bias_ = 0;
+  std::size_t prompts_ = 0;
+};
 
 }  // namespace
 
-Estimate cluster_bootstrap(std::span<const std::vector<double>> columns, const Statistic& statistic,
-                           double confidence, Bootstrap bootstrap) {
+namespace {
+
+// The statistic of all prompts, and its percentiles where they can be had.
+struct Resampled {
+  double estimate = kNaN;
+  std::optional<Bca> percentiles = {};
+};
+
+Resampled resampled(std::span<const std::vector<double>> columns, const Statistic& statistic,
+                    Bootstrap bootstrap) {
   const std::size_t n = columns.front().size(), width = columns.size();
   std::vector<double> totals(width), sums(width), jackknife, draws;
   for (std::size_t c = 0; c < width; ++c) {
@@ -147,7 +181,7 @@ Estimate cluster_bootstrap(std::span<const std::vector<double>> columns, const S
     totals[c] = sum(columns[c]);
   }
   const double estimate = n > 0 ? statistic(totals) : kNaN;
-  if (n < 2 || !std::isfinite(estimate)) return {estimate, kNoInterval};
+  if (n < 2 || !std::isfinite(estimate)) return {estimate};
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t c = 0; c < width; ++c) sums[c] = totals[c] - columns[c][i];
     if (const double value = statistic(sums); std::isfinite(value)) jackknife.push_back(value);
@@ -166,8 +200,25 @@ Estimate cluster_bootstrap(std::span<const std::vector<double>> columns, const S
   // With few prompts some draws may leave nothing to divide by.
   constexpr double kEnough = 0.9;
   if (jackknife.size() < 2 || static_cast<double>(draws.size()) < kEnough * bootstrap.draws)
-    return {estimate, kNoInterval};
-  return {estimate, bca(estimate, std::move(draws), jackknife, confidence)};
+    return {estimate};
+  return {estimate, Bca(estimate, std::move(draws), jackknife)};
+}
+
+}  // namespace
+
+Estimate cluster_bootstrap(std::span<const std::vector<double>> columns, const Statistic& statistic,
+                           double confidence, Bootstrap bootstrap) {
+  const Resampled found = resampled(columns, statistic, bootstrap);
+  return {found.estimate,
+          found.percentiles ? found.percentiles->interval(confidence) : kNoInterval};
+}
+
+Tested cluster_bootstrap_test(std::span<const std::vector<double>> columns,
+                              const Statistic& statistic, double null, double confidence,
+                              Bootstrap bootstrap) {
+  const Resampled found = resampled(columns, statistic, bootstrap);
+  if (!found.percentiles) return {{found.estimate, kNoInterval}, kNaN};
+  return {{found.estimate, found.percentiles->interval(confidence)}, found.percentiles->p(null)};
 }
 
 Estimate jackknife(std::span<const std::vector<double>> columns, const Statistic& statistic,
@@ -205,16 +256,35 @@ Estimate speedup(std::span<const double> baseline, std::span<const double> arm, 
   return {std::exp(logs.value), {std::exp(logs.interval.low), std::exp(logs.interval.high)}};
 }
 
+namespace {
+
+// Says whether the numbers differ by more than rounding.
+bool spreads(std::span<const double> values) {
+  if (values.empty()) return false;
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return *most - *least > 1e-12 * std::max({1.0, std::abs(*least), std::abs(*most)});
+}
+
+}  // namespace
+
 Estimate difference(std::span<const double> baseline, std::span<const double> arm,
                     double confidence) {
   const std::vector<double> d = differences(baseline, arm);
   if (d.empty()) return {kNaN, kNoInterval};
   const double center = mean(d);
-  if (d.size() < 2) return {center, kNoInterval};
+  if (!spreads(d)) return {center, kNoInterval};
   const double n = static_cast<double>(d.size());
   const double t = boost::math::quantile(boost::math::students_t(n - 1), (1 + confidence) / 2);
   const double reach = t * standard_deviation(d) / std::sqrt(n);
   return {center, {center - reach, center + reach}};
+}
+
+double difference_p(std::span<const double> baseline, std::span<const double> arm) {
+  const std::vector<double> d = differences(baseline, arm);
+  if (!spreads(d)) return kNaN;
+  const double n = static_cast<double>(d.size()),
+               t = std::abs(mean(d)) / (standard_deviation(d) / std::sqrt(n));
+  return 2 * boost::math::cdf(boost::math::complement(boost::math::students_t(n - 1), t));
 }
 
 namespace {
@@ -232,13 +302,16 @@ Equivalence equivalence(const Estimate& difference, int prompts, double margin, 
   Equivalence result{
       .difference = difference, .margin = margin, .prompts = prompts, .needed = kNaN};
   const Interval& interval = difference.interval;
+  if (prompts < kLeastPrompts || !(interval.low < interval.high)) {
+    result.finding = Equivalence::Finding::unjudged;
+    return result;
+  }
   if (interval.low > -margin && interval.high < margin)
     result.finding = Equivalence::Finding::equivalent;
   if (interval.low > margin || interval.high < -margin)
     result.finding = Equivalence::Finding::different;
-  if (prompts >= 2)
-    result.needed = prompts_for_equivalence_at(difference.value, spread(interval, prompts, alpha),
-                                               margin, alpha);
+  result.needed =
+      prompts_for_equivalence_at(difference.value, spread(interval, prompts, alpha), margin, alpha);
   return result;
 }
 
@@ -246,7 +319,7 @@ Equivalence equivalence(std::span<const double> baseline, std::span<const double
                         double margin, double alpha) {
   Equivalence result = equivalence(difference(baseline, arm, 1 - 2 * alpha),
                                    static_cast<int>(arm.size()), margin, alpha);
-  if (arm.size() >= 2)
+  if (result.finding != Equivalence::Finding::unjudged)
     result.needed = prompts_for_equivalence_at(result.difference.value, paired_sd(baseline, arm),
                                                margin, alpha);
   return result;
@@ -255,11 +328,13 @@ Equivalence equivalence(std::span<const double> baseline, std::span<const double
 NonInferiority non_inferiority(const Estimate& difference, int prompts, double margin, int sign,
                                double alpha) {
   const double bound = sign > 0 ? -difference.interval.low : difference.interval.high;
-  return {bound < margin, bound,
-          prompts < 2 ? kNaN
-                      : prompts_for_non_inferiority_at(-sign * difference.value,
-                                                       spread(difference.interval, prompts, alpha),
-                                                       margin, alpha)};
+  const bool judged =
+      prompts >= kLeastPrompts && difference.interval.low < difference.interval.high;
+  return {judged && bound < margin, bound,
+          !judged ? kNaN
+                  : prompts_for_non_inferiority_at(-sign * difference.value,
+                                                   spread(difference.interval, prompts, alpha),
+                                                   margin, alpha)};
 }
 
 NonInferiority non_inferiority(std::span<const double> baseline, std::span<const double> arm,
@@ -267,7 +342,7 @@ NonInferiority non_inferiority(std::span<const double> baseline, std::span<const
   const Estimate gained = difference(baseline, arm, 1 - 2 * alpha);
   NonInferiority result =
       non_inferiority(gained, static_cast<int>(arm.size()), margin, sign, alpha);
-  if (arm.size() >= 2)
+  if (!std::isnan(result.needed))
     result.needed = prompts_for_non_inferiority_at(-sign * gained.value, paired_sd(baseline, arm),
                                                    margin, alpha);
   return result;
@@ -300,42 +375,6 @@ double prompts_for_non_inferiority_at(double worse, double sd, double margin, do
                                       double power) {
   if (worse >= margin) return std::numeric_limits<double>::infinity();
   return prompts_for_non_inferiority(sd, margin - worse, alpha, power);
-}
-
-double sign_flip_p(std::span<const double> differences, Bootstrap bootstrap) {
-  const std::size_t n = differences.size();
-  if (n == 0) return 1;
-  const double observed = std::abs(sum(differences));
-  // Sums that equal the observed one up to rounding count.
-  const double enough = observed - 1e-12 * std::max(1.0, observed);
-  const bool exact = n <= 14;
-  const int flips = exact ? 1 << n : bootstrap.draws;
-  // Prompts are taken eight at a time, with their sum under each of the 256 patterns of signs.
-  const std::size_t bytes = (n + 7) / 8;
-  std::vector<std::array<double, 256>> sums(bytes);
-  for (std::size_t byte = 0; byte < bytes; ++byte) {
-    const auto eight = differences.subspan(8 * byte, std::min<std::size_t>(8, n - 8 * byte));
-    sums[byte][0] = sum(eight);
-    for (unsigned signs = 1; signs < 256; ++signs) {
-      const auto lowest = static_cast<std::size_t>(std::countr_zero(signs));
-      sums[byte][signs] =
-          sums[byte][signs & (signs - 1)] - (lowest < eight.size() ? 2 * eight[lowest] : 0);
-    }
-  }
-  int extreme = 0;
-  std::uint64_t counter = 0;
-  for (int flip = 0; flip < flips; ++flip) {
-    double total = 0;
-    std::array<std::uint32_t, 4> bits{static_cast<std::uint32_t>(flip), 0, 0, 0};
-    for (std::size_t byte = 0; byte < bytes; ++byte) {
-      const std::size_t at = byte % 16;
-      if (!exact && at == 0) bits = random_bits(counter++, bootstrap.seed);
-      total += sums[byte][(bits[at / 4] >> (8 * (at % 4))) & 0xFF];
-    }
-    extreme += std::abs(total) >= enough;
-  }
-  // The observed signs are one of the random ones, so p is never zero.
-  return exact ? static_cast<double>(extreme) / flips : (extreme + 1.0) / (flips + 1.0);
 }
 
 Line fit_line(std::span<const double> x, std::span<const double> y, double confidence) {

@@ -1,6 +1,7 @@
-// Intervals and tests for paired experiments. The unit is the prompt, and both arms of a comparison
-// decoded the same prompts. Everything is deterministic: the bootstrap draws from the counter-based
-// generator of core/prob/chance.h.
+// Intervals and tests for paired experiments of costs, rates and means; shares of prompts that are
+// right or wrong have a room of their own (analysis/paired_proportions.h). The unit is the prompt,
+// and both arms of a comparison decoded the same prompts. Everything is deterministic: the
+// bootstrap draws from the counter-based generator of core/prob/chance.h.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +35,17 @@ using Statistic = std::function<double(std::span<const double> sums)>;
 Estimate cluster_bootstrap(std::span<const std::vector<double>> columns, const Statistic& statistic,
                            double confidence = 0.95, Bootstrap bootstrap = {});
 
+// The same with a two-sided p value of the statistic being `null`, by inverting its intervals: it
+// is 1 less the greatest confidence whose interval does not hold `null`, and never below one draw.
+struct Tested {
+  Estimate estimate;
+  // It is NaN where there is no interval.
+  double p = 0;
+};
+Tested cluster_bootstrap_test(std::span<const std::vector<double>> columns,
+                              const Statistic& statistic, double null, double confidence = 0.95,
+                              Bootstrap bootstrap = {});
+
 // The same for a statistic whose curvature biases it, as the number of images biases a Frechet
 // distance. The jackknife removes the bias of order 1 / n (Quenouille, 1956), and the interval is
 // Student's from its standard error (Tukey, 1958).
@@ -48,15 +60,24 @@ Estimate jackknife(std::span<const std::vector<double>> columns, const Statistic
 Estimate speedup(std::span<const double> baseline, std::span<const double> arm,
                  double confidence = 0.95, Bootstrap bootstrap = {});
 
-// The mean of arm - baseline over prompts, with Student's interval.
+// The mean of arm - baseline over prompts, with Student's interval. Where all differences are equal
+// they do not say how prompts spread, so there is no interval.
 Estimate difference(std::span<const double> baseline, std::span<const double> arm,
                     double confidence = 0.95);
+
+// Returns the two-sided p value of the mean of arm - baseline being 0, by the same paired test of
+// Student's; NaN where there is no interval.
+double difference_p(std::span<const double> baseline, std::span<const double> arm);
+
+// Fewer prompts than this show nothing, whatever the test.
+inline constexpr int kLeastPrompts = 10;
 
 // Two one-sided tests: the arms are equivalent when the interval of the difference at confidence 1
 // - 2 alpha (90 %) lies inside +-margin. A difference that is merely not significant shows nothing.
 struct Equivalence {
-  // `different` means that the interval lies wholly outside the margin.
-  enum class Finding { equivalent, undecided, different };
+  // `different` means that the interval lies wholly outside the margin, and `unjudged` that there
+  // are too few prompts to say, or no interval.
+  enum class Finding { equivalent, undecided, different, unjudged };
   Finding finding = Finding::undecided;
   // The difference at confidence 1 - 2 alpha.
   Estimate difference;
@@ -110,10 +131,6 @@ double prompts_for_equivalence_at(double difference, double sd, double margin, d
 double prompts_for_non_inferiority_at(double worse, double sd, double margin, double alpha = 0.05,
                                       double power = 0.8);
 
-// The two-sided p value of the mean of paired differences under random signs: exact up to 14
-// prompts, else from `bootstrap.draws`.
-double sign_flip_p(std::span<const double> differences, Bootstrap bootstrap = {10000, 1});
-
 // Fits y = intercept + slope x by least squares, with Student's intervals of both.
 struct Line {
   Estimate intercept, slope;
@@ -122,8 +139,7 @@ struct Line {
 };
 Line fit_line(std::span<const double> x, std::span<const double> y, double confidence = 0.95);
 
-// Returns Holm's adjusted p values, in the order given, for all arms of one metric against one
-// declared baseline.
+// Returns Holm's adjusted p values of one family, in the order given.
 std::vector<double> holm(std::span<const double> p);
 
 }  // namespace draftlab

@@ -32,7 +32,9 @@ struct ReportFlags {
         .help("With --pivot: nfe, seconds, ...: its factor, in brackets behind each value.");
     set.add("format", &format).help("The form of the table.");
     set.add("baseline", &request.baseline)
-        .help("key=value of the group that others are compared with.");
+        .help("key=value of the group that others are compared with; arm=NAME names an arm.");
+    set.add("family", &request.family)
+        .help("Which p values Holm corrects together: of a metric and baseline, a metric, or all.");
     set.add("choose", &request.choose)
         .help("A metric: report of each group the arm that is best in it ...");
     set.add("tune", &request.tune).help("... on these traces, or on the first N prompts.");

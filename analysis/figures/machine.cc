@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "analysis/figures/figures.h"
-#include "analysis/report/choice.h"
+#include "analysis/report/baselines.h"
 #include "analysis/report/forward_counts.h"
 #include "analysis/table.h"
 #include "analysis/timing.h"
@@ -87,12 +87,8 @@ std::string point(const MachineSpeed& speed, const std::string& label) {
 
 Picture machine_figure(const PlotData& data) {
   const std::vector<ForwardCounts> groups = forward_counts(data.frame, data.grouping);
-  std::size_t baseline = 0;
-  while (baseline < groups.size() &&
-         !is_baseline(data.frame, data.grouping.groups[baseline].arms,
-                      data.request.baseline.empty() ? "drafter=stepwise" : data.request.baseline))
-    ++baseline;
-  if (baseline == groups.size()) baseline = 0;
+  const auto baseline =
+      static_cast<std::size_t>(only_baseline(data.frame, data.grouping, data.request.baseline));
   std::vector<std::size_t> arms;
   for (std::size_t g = 0; g < groups.size(); ++g)
     if (g != baseline && groups[g].tokens > 0) arms.push_back(g);

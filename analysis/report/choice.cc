@@ -5,9 +5,9 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <sstream>
 
 #include "analysis/grouping.h"
+#include "analysis/report/baselines.h"
 #include "analysis/table.h"
 #include "analysis/timing.h"
 #include "core/base/error.h"
@@ -96,20 +96,6 @@ std::set<std::string> best_methods(const Frame& tuning, const ReportRequest& req
 }
 
 }  // namespace
-
-bool is_baseline(const Frame& frame, const std::vector<int>& arms, const std::string& baseline) {
-  std::istringstream words(baseline);
-  for (std::string word; words >> word;) {
-    const std::size_t equals = word.find('=');
-    if (equals == std::string::npos || equals == 0)
-      throw UsageError("--baseline {} must be key=value, or several of them", baseline);
-    const std::string key = word.substr(0, equals), value = word.substr(equals + 1);
-    if (!std::all_of(arms.begin(), arms.end(),
-                     [&](int arm) { return frame.key(arm, key) == value; }))
-      return false;
-  }
-  return true;
-}
 
 Frame chosen(const Frame& frame, const ReportRequest& request, std::vector<std::string>& notes) {
   std::vector<char> keep(frame.samples().size(), 1);

@@ -14,7 +14,4 @@ namespace draftlab {
 // prompt chose and is reported as well.
 Frame chosen(const Frame& frame, const ReportRequest& request, std::vector<std::string>& notes);
 
-// Arms of a group that a baseline's "key=value ..." names; UsageError when the text is none.
-bool is_baseline(const Frame& frame, const std::vector<int>& arms, const std::string& baseline);
-
 }  // namespace draftlab

@@ -14,34 +14,47 @@ namespace {
 
 // Of a quantity that no prompt has by itself: the difference of two statistics, of the same
 // resampled prompts for both arms.
-void compare_as_a_whole(const Quantity& quantity, const PromptSums& theirs, const PromptSums& mine,
-                        std::optional<double> margin, double confidence, Versus& result) {
-  std::vector<std::vector<double>> columns = theirs.columns;
-  columns.insert(columns.end(), mine.columns.begin(), mine.columns.end());
+void compare_as_a_whole(const Compared& compared, Versus& result) {
+  const Quantity& quantity = compared.quantity;
+  std::vector<std::vector<double>> columns = compared.theirs.columns;
+  columns.insert(columns.end(), compared.mine.columns.begin(), compared.mine.columns.end());
   const auto gain = [&](std::span<const double> s) {
     return quantity.statistic(s.subspan(s.size() / 2)) - quantity.statistic(s.first(s.size() / 2));
   };
-  result.difference = estimate(quantity, columns, gain, confidence);
-  if (!margin || mine.prompts.size() < 2) return;
+  result.difference = estimate(quantity, columns, gain, compared.confidence);
+  if (!compared.margin) return;
   const Estimate narrower = estimate(quantity, columns, gain, 0.9);
-  result.equivalence = equivalence(narrower, result.prompts, *margin);
+  result.equivalence = equivalence(narrower, result.prompts, *compared.margin);
   if (quantity.better != 0)
-    result.non_inferiority = non_inferiority(narrower, result.prompts, *margin, quantity.better);
+    result.non_inferiority =
+        non_inferiority(narrower, result.prompts, *compared.margin, quantity.better);
+}
+
+// Of shares of prompts that are right: all of it by one score test.
+void compare_shares(const Compared& compared, Versus& result) {
+  const Discordance& found = *compared.discordance;
+  result.difference = difference(found, compared.confidence);
+  if (result.prompts >= kLeastPrompts) result.p = score_p(found);
+  if (!compared.margin) return;
+  result.equivalence = equivalence(found, *compared.margin);
+  if (compared.quantity.better != 0)
+    result.non_inferiority = non_inferiority(found, *compared.margin, compared.quantity.better);
 }
 
 // The ratio of sums of a cost or a rate, and how many prompts it takes where its interval holds 1.
-void find_factor(const Quantity& quantity, const PromptSums& theirs, const PromptSums& mine,
-                 double confidence, Versus& result) {
-  const int sign = quantity.compare == Quantity::Compare::cost ? 1 : -1;
+void find_factor(const Compared& compared, Versus& result) {
+  const PromptSums &theirs = compared.theirs, &mine = compared.mine;
+  const int sign = compared.quantity.compare == Quantity::Compare::cost ? 1 : -1;
   const std::vector<double> columns[] = {theirs.columns[0], theirs.columns[1], mine.columns[0],
                                          mine.columns[1]};
-  const Estimate logs = cluster_bootstrap(
+  const auto [logs, p] = cluster_bootstrap_test(
       columns,
       [&](std::span<const double> s) {
         const bool positive = s[0] > 0 && s[1] > 0 && s[2] > 0 && s[3] > 0;
         return positive ? sign * std::log((s[0] / s[1]) / (s[2] / s[3])) : kNotMeasured;
       },
-      confidence);
+      0, compared.confidence);
+  if (result.prompts >= kLeastPrompts) result.p = p;
   result.ratio = {std::exp(logs.value),
                   {std::exp(logs.interval.low), std::exp(logs.interval.high)}};
   if (!(logs.interval.low < 0 && logs.interval.high > 0)) return;
@@ -65,27 +78,26 @@ Estimate estimate(const Quantity& quantity, std::span<const std::vector<double>>
   return {value, {unbiased.interval.low + bias, unbiased.interval.high + bias}};
 }
 
-void compare(const Quantity& quantity, const PromptSums& theirs, const PromptSums& mine,
-             std::optional<double> margin, double confidence, Versus& result) {
-  if (!quantity.by_prompt()) {
-    compare_as_a_whole(quantity, theirs, mine, margin, confidence, result);
-    return;
+void compare(const Compared& compared, Versus& result) {
+  const Quantity& quantity = compared.quantity;
+  if (!quantity.by_prompt()) return compare_as_a_whole(compared, result);
+  std::vector<double> their_means, my_means;
+  for (std::size_t i = 0; i < compared.mine.prompts.size(); ++i) {
+    their_means.push_back(compared.theirs.columns[0][i] / compared.theirs.columns[1][i]);
+    my_means.push_back(compared.mine.columns[0][i] / compared.mine.columns[1][i]);
   }
-  std::vector<double> their_means, my_means, differences;
-  for (std::size_t i = 0; i < mine.prompts.size(); ++i) {
-    their_means.push_back(theirs.columns[0][i] / theirs.columns[1][i]);
-    my_means.push_back(mine.columns[0][i] / mine.columns[1][i]);
-    differences.push_back(my_means[i] - their_means[i]);
+  if (quantity.compare != Quantity::Compare::difference) {
+    result.difference = difference(their_means, my_means, compared.confidence);
+    return find_factor(compared, result);
   }
-  result.difference = difference(their_means, my_means, confidence);
-  if (quantity.compare != Quantity::Compare::difference)
-    find_factor(quantity, theirs, mine, confidence, result);
-  if (mine.prompts.size() < 2) return;
-  result.p = sign_flip_p(differences);
-  if (!margin) return;
-  result.equivalence = equivalence(their_means, my_means, *margin);
+  if (compared.discordance) return compare_shares(compared, result);
+  result.difference = difference(their_means, my_means, compared.confidence);
+  if (result.prompts >= kLeastPrompts) result.p = difference_p(their_means, my_means);
+  if (!compared.margin) return;
+  result.equivalence = equivalence(their_means, my_means, *compared.margin);
   if (quantity.better != 0)
-    result.non_inferiority = non_inferiority(their_means, my_means, *margin, quantity.better);
+    result.non_inferiority =
+        non_inferiority(their_means, my_means, *compared.margin, quantity.better);
 }
 
 DeclaredMargin declared_margin(const Frame& frame, const std::string& key) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/grouping.h"
+#include "analysis/paired_proportions.h"
 #include "analysis/report/report.h"
 
 namespace draftlab {
@@ -15,10 +16,18 @@ namespace draftlab {
 Estimate estimate(const Quantity& quantity, std::span<const std::vector<double>> columns,
                   const Statistic& statistic, double confidence);
 
-// Fills `result` from the prompts that both have: difference, factor, p value, and what they show
-// within a margin.
-void compare(const Quantity& quantity, const PromptSums& theirs, const PromptSums& mine,
-             std::optional<double> margin, double confidence, Versus& result);
+// What is compared: one quantity of two rows, over the prompts that both have.
+struct Compared {
+  const Quantity& quantity;
+  PromptSums theirs, mine;
+  // It is there where every sample is right or wrong.
+  std::optional<Discordance> discordance;
+  std::optional<double> margin;
+  double confidence = 0.95;
+};
+
+// Fills `result` with difference, factor, p value, and what they show within the margin.
+void compare(const Compared& compared, Versus& result);
 
 // A margin as the traces' config declared it before anything was decoded; the note says where they
 // differ, or declare none.

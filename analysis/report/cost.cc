@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "analysis/grouping.h"
-#include "analysis/report/choice.h"
+#include "analysis/report/baselines.h"
 #include "analysis/table.h"
 #include "analysis/timing.h"
 #include "core/base/error.h"
@@ -137,14 +137,7 @@ std::vector<Cost> costs(const Frame& frame, const CostRequest& request) {
     sum.nfe += nfe.above()[i];
   }
 
-  std::size_t baseline = 0;
-  for (std::size_t g = 0; g < sums.size(); ++g) {
-    if (!is_baseline(frame, grouping.groups[g].arms,
-                     request.baseline.empty() ? "drafter=stepwise" : request.baseline))
-      continue;
-    baseline = g;
-    break;
-  }
+  const auto baseline = static_cast<std::size_t>(only_baseline(frame, grouping, request.baseline));
   const Sums& base = sums[baseline];
   const bool comparable = times_refused(frame).empty();
   std::vector<Cost> result;

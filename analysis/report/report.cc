@@ -6,6 +6,7 @@
 #include <set>
 
 #include "analysis/grouping.h"
+#include "analysis/report/baselines.h"
 #include "analysis/report/choice.h"
 #include "analysis/report/comparison.h"
 #include "analysis/report/report_notes.h"
@@ -39,6 +40,7 @@ class Maker {
     report_.by = grouping_.by;
     report_.pivot = request_.pivot;
     report_.confidence = request_.confidence;
+    report_.family = request_.family;
     if (!report_.pivot.empty() &&
         std::count(report_.by.begin(), report_.by.end(), report_.pivot) == 0) {
       throw UsageError("--pivot {} must be one of the keys of --by", report_.pivot);
@@ -52,6 +54,7 @@ class Maker {
     for (std::size_t g = 0; g < grouping_.groups.size(); ++g) {
       Report::Group group{grouping_.groups[g].name, grouping_.groups[g].keys,
                           grouping_.groups[g].arms, baseline_[g]};
+      group.samples = origin_[g].samples;
       for (const Quantity& quantity : report_.quantities)
         group.cells[quantity.name] = cell(static_cast<int>(g), quantity);
       report_.groups.push_back(std::move(group));
@@ -61,7 +64,8 @@ class Maker {
     collect_keys();
     drop_empty_groups();
     find_verdicts();
-    add_notes({frame_, quantities_, origin_, pairing_keys_, request_.confidence}, report_);
+    add_notes({frame_, quantities_, origin_, pairing_keys_, request_.confidence, request_.family},
+              report_);
     return std::move(report_);
   }
 
@@ -96,38 +100,9 @@ class Maker {
   }
 
   void choose_baselines() {
-    std::vector<int> candidates;
-    const int count = static_cast<int>(grouping_.groups.size());
-    const bool declared = !request_.baseline.empty();
-    for (int g = 0; g < count; ++g) {
-      if (origin_[g].samples > 0 && is_baseline(frame_, grouping_.groups[g].arms,
-                                                declared ? request_.baseline : "drafter=stepwise"))
-        candidates.push_back(g);
-    }
-    if (candidates.empty() && declared)
-      throw UsageError("no group of this table is --baseline {}", request_.baseline);
-    // Where nobody says what is compared with what: the first group that decoded these prompts.
-    for (int g = 0; !declared && g < count; ++g) {
-      if (origin_[g].samples > 0 &&
-          std::none_of(candidates.begin(), candidates.end(),
-                       [&](int candidate) { return share_prompts(candidate, g); }))
-        candidates.push_back(g);
-    }
-    for (int g = 0; g < count; ++g) {
-      if (std::count(candidates.begin(), candidates.end(), g)) {
-        baseline_.push_back(g);
-        continue;
-      }
-      int best = candidates[0], most = -1;
-      for (int candidate : candidates) {
-        int alike = 0;
-        for (std::size_t k = 0; k < grouping_.by.size(); ++k)
-          alike += grouping_.groups[g].keys[k] == grouping_.groups[candidate].keys[k];
-        const int likeness = 2 * alike + share_prompts(candidate, g);
-        if (likeness > most) most = likeness, best = candidate;
-      }
-      baseline_.push_back(best);
-    }
+    std::vector<std::set<int>> prompts;
+    for (const Origin& origin : origin_) prompts.push_back(origin.prompts);
+    baseline_ = baselines_of({frame_, grouping_, prompts}, request_.baseline);
   }
 
   // Why times of two groups say nothing about each other; "" when they may be compared.
@@ -158,32 +133,60 @@ class Maker {
 
   ReportCell cell(int g, const Quantity& quantity) {
     const Measured& measured = quantities_.of(quantity);
-    const PromptSums sums = pairing_.all(g, measured);
+    PromptSums sums = pairing_.all(g, measured);
     ReportCell cell;
-    cell.prompts = static_cast<int>(sums.prompts.size());
     for (const std::int64_t i : pairing_.members(g))
       cell.samples += !std::isnan(measured.above()[i]);
+    if (baseline_[g] != g) {
+      PromptSums paired;
+      cell.versus = versus(g, quantity, measured, paired);
+      // A value and its difference come from the same samples.
+      if (cell.versus->refused.empty() && cell.versus->samples < cell.samples) {
+        sums = std::move(paired);
+        cell.samples = cell.versus->samples;
+      }
+    }
+    cell.prompts = static_cast<int>(sums.prompts.size());
     cell.value = estimate(quantity, sums.columns, quantity.statistic, request_.confidence);
     if (quantity.exponential) {
       cell.value = {std::exp(cell.value.value),
                     {std::exp(cell.value.interval.low), std::exp(cell.value.interval.high)}};
     }
-    if (baseline_[g] != g) cell.versus = versus(baseline_[g], g, quantity, measured);
     return cell;
   }
 
-  Versus versus(int baseline, int g, const Quantity& quantity, const Measured& measured) {
+  // `paired` becomes the group's sums over the samples that have a partner.
+  Versus versus(int g, const Quantity& quantity, const Measured& measured, PromptSums& paired) {
+    const int baseline = baseline_[g];
     Versus result;
     result.ratio = result.difference = {kNotMeasured, {kNotMeasured, kNotMeasured}};
     if (quantity.timing) result.refused = timing_refusal(baseline, g);
     if (quantity.of_drafts && result.refused.empty()) result.refused = structural(baseline, g);
-    const auto [theirs, mine] = pairing_.common(baseline, g, measured, quantity.by_prompt());
+    auto [theirs, mine] = pairing_.common(baseline, g, measured, quantity.by_prompt());
     result.prompts = static_cast<int>(mine.prompts.size());
+    for (const auto& [their_sample, my_sample] : pairing_.pairs(baseline, g))
+      result.samples +=
+          !std::isnan(measured.above()[their_sample]) && !std::isnan(measured.above()[my_sample]);
     if (mine.prompts.empty() && result.refused.empty())
       result.refused = why_nothing_in_common(baseline, g, measured);
+    if (result.refused.empty()) result.refused = without_partner(baseline, g);
     if (!result.refused.empty()) return result;
-    compare(quantity, theirs, mine, margin_of(quantity), request_.confidence, result);
+    paired = mine;
+    compare({quantity, std::move(theirs), std::move(mine),
+             pairing_.discordance(baseline, g, measured), margin_of(quantity), request_.confidence},
+            result);
     return result;
+  }
+
+  // Where some of a row's samples can have no partner, its difference would be of others.
+  std::string without_partner(int baseline, int g) {
+    const std::string lacking = pairing_.without_partner(baseline, g);
+    if (lacking.empty()) return "";
+    const std::string refused = "it has samples of " + lacking + ", which " +
+                                grouping_.groups[baseline].name +
+                                " has not; in --by, the key makes rows of their own";
+    report_notes_once(grouping_.groups[g].name + " is not compared: " + refused + ".");
+    return refused;
   }
 
   // Where every draft of an arm is the target's own draw, what became of them is no finding.
@@ -224,22 +227,23 @@ class Maker {
       report_.notes.push_back(note);
   }
 
-  // Holm over all arms of one metric against one baseline.
+  // Holm over each family of tests.
   void adjust() {
-    const std::set<int> baselines(baseline_.begin(), baseline_.end());
+    std::map<std::pair<std::size_t, int>, std::vector<Versus*>> families;
     for (std::size_t q = 0; q < report_.quantities.size(); ++q) {
-      for (int baseline : baselines) {
-        std::vector<Versus*> family;
-        std::vector<double> p;
-        for (Report::Group& group : report_.groups) {
-          auto& versus = group.cells.at(report_.quantities[q].name).versus;
-          if (group.baseline != baseline || !versus || std::isnan(versus->p)) continue;
-          family.push_back(&*versus);
-          p.push_back(versus->p);
-        }
-        const std::vector<double> adjusted = holm(p);
-        for (std::size_t i = 0; i < family.size(); ++i) family[i]->p_holm = adjusted[i];
+      for (Report::Group& group : report_.groups) {
+        auto& versus = group.cells.at(report_.quantities[q].name).versus;
+        if (!versus || std::isnan(versus->p)) continue;
+        const bool all = request_.family == Family::all,
+                   by_baseline = request_.family == Family::baseline;
+        families[{all ? 0 : q, by_baseline ? group.baseline : 0}].push_back(&*versus);
       }
+    }
+    for (const auto& [which, family] : families) {
+      std::vector<double> p;
+      for (const Versus* versus : family) p.push_back(versus->p);
+      const std::vector<double> adjusted = holm(p);
+      for (std::size_t i = 0; i < family.size(); ++i) family[i]->p_holm = adjusted[i];
     }
   }
 
@@ -275,9 +279,10 @@ class Maker {
       for (const Quantity& quantity : report_.quantities) {
         const auto& versus = report_.groups[g].cell(quantity).versus;
         if (!versus) continue;
-        for (const std::string& sentence :
+        for (const Verdict& found :
              {verdict(quantity, *versus), undecided_factor(quantity, *versus)})
-          if (!sentence.empty()) report_.findings.push_back({static_cast<int>(g), sentence});
+          if (!found.sentence.empty())
+            report_.findings.push_back({static_cast<int>(g), found.sentence, found.brief});
       }
     }
   }
@@ -298,7 +303,8 @@ class Maker {
       if (compared > 0 && 2 * equal > compared)
         report_.findings.push_back(
             {static_cast<int>(g),
-             std::to_string(equal) + " of " + std::to_string(compared) + " texts are equal"});
+             std::to_string(equal) + " of " + std::to_string(compared) + " texts are equal",
+             std::to_string(equal) + "/" + std::to_string(compared) + " texts equal"});
     }
   }
 
@@ -323,6 +329,13 @@ const ReportCell& Report::Group::cell(const std::string& metric) const {
 
 std::string Report::pair(int group) const {
   return groups[group].name + " against " + groups[groups[group].baseline].name;
+}
+
+std::string Report::found(int group) const {
+  std::string text;
+  for (const Finding& finding : findings)
+    if (finding.group == group) text += (text.empty() ? "" : "; ") + finding.brief;
+  return text;
 }
 
 std::string Report::text(const Finding& finding) const {

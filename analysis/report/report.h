@@ -3,15 +3,21 @@
 // analysis/report/report_print.h writes it down.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/quantity.h"
 #include "analysis/statistics.h"
 
 namespace draftlab {
+
+// A family of tests: those of one metric against one baseline, those of one metric, or all.
+enum class Family { baseline, table, all };
+constexpr std::array<std::string_view, 3> words(Family) { return {"baseline", "table", "all"}; }
 
 struct ReportRequest {
   // Config keys; where there are none, every arm is a group, with its seeds taken together.
@@ -25,6 +31,8 @@ struct ReportRequest {
   std::string baseline = {};
   // A quantity: of each group only the arm that is best in it is reported.
   std::string choose = {};
+  // Which p values Holm's correction takes together.
+  Family family = Family::baseline;
   std::vector<std::string> tune =
       {};  // The traces on which arms are chosen, or how many of the first prompts choose ("200").
   double confidence = 0.95;
@@ -32,10 +40,11 @@ struct ReportRequest {
 
 // A group against its baseline, over the prompts that both decoded.
 struct Versus {
-  int prompts = 0;
+  int prompts = 0, samples = 0;
   Estimate ratio;       // The ratio of costs and rates, with a pointwise interval.
   Estimate difference;  // The difference of prompt means, with a pointwise interval.
-  // From sign flips of prompt differences, and after Holm over the table's arms of this metric.
+  // From the test that the interval inverts, and after Holm over the family; not a number where
+  // there are too few prompts, or no prompt has a value by itself.
   double p = kNotMeasured, p_holm = kNotMeasured;
   std::optional<Equivalence> equivalence;  // It is there where a margin is declared.
   std::optional<NonInferiority> non_inferiority;
@@ -46,7 +55,8 @@ struct Versus {
 inline constexpr double kVisibleRatio = 1.05;
 
 struct ReportCell {
-  Estimate value;  // The value over all samples of the group.
+  // The value over all samples of the group; where it is compared, over those that have a partner.
+  Estimate value;
   int prompts = 0, samples = 0;
   std::optional<Versus> versus;  // A baseline has none.
 };
@@ -66,6 +76,7 @@ struct Report {
     const ReportCell& cell(const std::string& metric) const;
     const ReportCell& cell(const Quantity& quantity) const { return cell(quantity.name); }
     std::map<std::string, ReportCell> cells = {};  // The cells by the metric's name.
+    int samples = 0;                               // How many samples the group has.
   };
   std::vector<Group> groups;
   // What was found of a group against its baseline: better, worse, equivalent, or undecided and
@@ -73,11 +84,15 @@ struct Report {
   struct Finding {
     int group = 0;
     std::string sentence;
+    std::string brief = {};  // The same in few words.
   };
   std::vector<Finding> findings;
+  // Returns what was found of a group in few words: the verdict's column of a table.
+  std::string found(int group) const;
   std::vector<std::string> notes;  // How to read the table, and what was refused.
   std::string times_refused;       // Why seconds are not compared; it is empty where they are.
   double confidence = 0.95;
+  Family family = Family::baseline;  // Which p values Holm's correction took together.
 
   std::string pair(int group) const;               // Returns "ARM against BASELINE".
   std::string text(const Finding& finding) const;  // Returns "ARM against BASELINE: SENTENCE.".

@@ -14,6 +14,31 @@ std::string counted(std::size_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
+std::string family_text(Family family) {
+  switch (family) {
+    case Family::baseline: return "the rows of a metric that have the same baseline";
+    case Family::table: return "the rows of a metric";
+    case Family::all: return "all rows and metrics of the table";
+  }
+  return "";
+}
+
+// Rows whose values are of fewer samples than they have.
+void add_left_out(Report& report) {
+  for (const Report::Group& group : report.groups) {
+    for (const auto& [metric, cell] : group.cells) {
+      if (!cell.versus || !cell.versus->refused.empty() || cell.samples != cell.versus->samples ||
+          cell.samples >= group.samples)
+        continue;
+      report.notes.push_back(report.pair(static_cast<int>(&group - report.groups.data())) + ": " +
+                             metric + " is of the " + std::to_string(cell.samples) + " of " +
+                             std::to_string(group.samples) +
+                             " samples that were measured in both.");
+      break;
+    }
+  }
+}
+
 void add_timing_note(const Noted& noted, bool interleaved, Report& report) {
   int repeats = 0;
   std::map<std::pair<int, int>, int> times;  // How often an arm decoded a prompt.
@@ -82,15 +107,18 @@ void add_notes(const Noted& noted, Report& report) {
     report.notes.insert(
         report.notes.begin() + 1,
         "Comparisons are paired by " + matched +
-            ". Factors are ratios of sums; differences are means over prompts, with Student's "
-            "intervals. p: sign flips of prompt means, after Holm over the rows of a metric that "
-            "have the same baseline; * below 0.05.");
+            ". Factors are ratios of sums. Differences of shares of right answers have score "
+            "intervals (Tango 1998, with a continuity correction), other differences are means "
+            "over prompts with Student's. p inverts the interval of its row, and is then corrected "
+            "by Holm over " +
+            family_text(noted.family) + "; intervals are not; * below 0.05.");
     if (!noted.keys.apart.empty())
       report.notes.insert(report.notes.begin() + 2, "Rows differ from their baseline in " +
                                                         joined(noted.keys.apart) +
                                                         " as well as in the keys of the table.");
   }
   add_conflicts(noted.frame, report);
+  add_left_out(report);
   const bool unbiased =
       std::any_of(report.quantities.begin(), report.quantities.end(),
                   [](const Quantity& q) { return q.jackknife == Quantity::Jackknife::value; });

@@ -30,6 +30,7 @@ struct Noted {
   const std::vector<Origin>& origin;
   const PairingKeys& keys;
   double confidence;
+  Family family;
 };
 
 // Adds the notes to the report: those on prompts and pairs first, the others behind what it has.

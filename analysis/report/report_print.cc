@@ -125,8 +125,12 @@ std::string markdown(const Report& report) {
     if (!table.notes.empty()) text += "\n";
     for (const std::string& note : table.notes) text += "- " + note + "\n";
   }
-  text += report.findings.empty() ? "" : "\n";
-  for (const Report::Finding& finding : report.findings) text += "- " + report.text(finding) + "\n";
+  // Rows that are groups have a column for what was found of them.
+  if (!report.pivot.empty()) {
+    text += report.findings.empty() ? "" : "\n";
+    for (const Report::Finding& finding : report.findings)
+      text += "- " + report.text(finding) + "\n";
+  }
   text += report.notes.empty() ? "" : "\n";
   for (const std::string& note : report.notes) text += "- " + note + "\n";
   return text;
@@ -135,6 +139,7 @@ std::string markdown(const Report& report) {
 const char* finding_name(Equivalence::Finding finding) {
   return finding == Equivalence::Finding::equivalent  ? "equivalent"
          : finding == Equivalence::Finding::different ? "different"
+         : finding == Equivalence::Finding::unjudged  ? "unjudged"
                                                       : "undecided";
 }
 
@@ -188,6 +193,7 @@ std::string json(const Report& report) {
   using Json = nlohmann::ordered_json;
   Json all{{"by", report.by},
            {"confidence", report.confidence},
+           {"family", std::string(words(Family{})[static_cast<std::size_t>(report.family)])},
            {"metrics", Json::array()},
            {"groups", Json::array()}};
   for (const Quantity& q : report.quantities)
@@ -210,6 +216,7 @@ std::string json(const Report& report) {
       if (cell.versus) {
         const Versus& v = *cell.versus;
         Json versus{{"prompts", v.prompts},
+                    {"samples", v.samples},
                     {"factor", estimate(v.ratio)},
                     {"difference", estimate(v.difference)},
                     {"p", number(v.p)},

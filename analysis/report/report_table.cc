@@ -92,6 +92,18 @@ double best_of(const std::vector<const Report::Group*>& groups, const Quantity& 
   return quantity.better == 0 || best == worst || baselines.size() > 1 ? kNotMeasured : best;
 }
 
+// "1440", or "720 to 1440" where metrics rest on different numbers of samples.
+std::string samples_text(const Report::Group& group) {
+  int least = group.samples, most = 0;
+  for (const auto& [metric, cell] : group.cells) {
+    if (cell.samples == 0) continue;
+    least = std::min(least, cell.samples);
+    most = std::max(most, cell.samples);
+  }
+  if (most == 0) return std::to_string(group.samples);
+  return (least < most ? std::to_string(least) + " to " : "") + std::to_string(most);
+}
+
 // Rows are groups, columns metrics.
 ReportTable flat(const Report& report, Headings headings) {
   ReportTable table;
@@ -118,6 +130,12 @@ ReportTable flat(const Report& report, Headings headings) {
       if (versus) table.rows[g].push_back({comparison(cell, quantity)});
     }
   }
+  table.header.push_back({"samples"});
+  for (std::size_t g = 0; g < all.size(); ++g) table.rows[g].push_back({samples_text(*all[g])});
+  if (report.findings.empty()) return table;
+  table.header.push_back({"verdict"});
+  for (std::size_t g = 0; g < all.size(); ++g)
+    table.rows[g].push_back({report.found(static_cast<int>(g))});
   return table;
 }
 

@@ -54,34 +54,53 @@ std::string prompts_text(double needed) {
 
 }  // namespace
 
-std::string verdict(const Quantity& quantity, const Versus& versus) {
-  if (!versus.refused.empty() || !versus.equivalence) return "";
+Verdict verdict(const Quantity& quantity, const Versus& versus) {
+  if (!versus.refused.empty() || !versus.equivalence) return {};
   const int digits = quantity.digits + 1;
   const Equivalence& e = *versus.equivalence;
-  if (e.finding == Finding::different) return different(quantity, e, digits);
+  const std::string name = called(quantity), head = name + ": ";
+  if (e.finding == Finding::unjudged) {
+    const std::string said = "cannot be judged from " + std::to_string(e.prompts) +
+                             (e.prompts == 1 ? " prompt" : " prompts");
+    return {
+        name + " " + said + ", " +
+            (e.prompts < kLeastPrompts ? "and " + std::to_string(kLeastPrompts) + " are the least"
+                                       : "of which all differ alike") +
+            ": " + plus(e.difference.value, digits),
+        head + said};
+  }
+  if (e.finding == Finding::different) {
+    const bool up = e.difference.value > 0;
+    return {different(quantity, e, digits), head + (quantity.better == 0          ? "differs"
+                                                    : (quantity.better > 0) == up ? "better"
+                                                                                  : "worse")};
+  }
   const bool equal = e.finding == Finding::equivalent;
-  std::string line = called(quantity) + (equal ? "" : " not shown") + " equivalent within " +
+  std::string line = name + (equal ? "" : " not shown") + " equivalent within " +
                      margin_text(quantity, e.margin) + ": " + plus(e.difference.value, digits) +
                      " [" + plus(e.difference.interval.low, digits) + ", " +
                      plus(e.difference.interval.high, digits) + "] (90 %)";
-  if (equal) return line;
+  if (equal) return {line, head + "equivalent"};
+  std::string brief = head + "undecided";
+  if (!std::isinf(e.needed)) brief += ", needs " + prompts_text(e.needed);
   line += std::isinf(e.needed)
               ? "; what was measured lies outside the margin, so more prompts would not show it"
               : "; needs " + prompts_text(e.needed);
-  if (!versus.non_inferiority) return line;
+  if (!versus.non_inferiority) return {line, brief};
   const NonInferiority& n = *versus.non_inferiority;
-  if (n.shown) return line + "; no worse";
+  if (n.shown) return {line + "; no worse", head + "no worse"};
   line += "; not shown to be no worse";
   if (!std::isinf(n.needed)) line += ", which needs " + prompts_text(n.needed);
-  return line;
+  return {line, brief};
 }
 
-std::string undecided_factor(const Quantity& quantity, const Versus& versus) {
-  if (!versus.refused.empty() || !(versus.needed > versus.prompts)) return "";
+Verdict undecided_factor(const Quantity& quantity, const Versus& versus) {
+  if (!versus.refused.empty() || !(versus.needed > versus.prompts)) return {};
   const Interval& interval = versus.ratio.interval;
-  return quantity.title + " undecided (" + fixed(versus.ratio.value, 2) + "x [" +
-         fixed(interval.low, 2) + ", " + fixed(interval.high, 2) + "]); telling " +
-         fixed(kVisibleRatio, 2) + "x from 1 needs " + prompts_text(versus.needed);
+  return {quantity.title + " undecided (" + fixed(versus.ratio.value, 2) + "x [" +
+              fixed(interval.low, 2) + ", " + fixed(interval.high, 2) + "]); telling " +
+              fixed(kVisibleRatio, 2) + "x from 1 needs " + prompts_text(versus.needed),
+          quantity.title + ": undecided, needs " + prompts_text(versus.needed)};
 }
 
 }  // namespace draftlab

@@ -26,6 +26,13 @@ double normal(int replicate, int index, std::uint32_t what) {
          std::cos(2 * M_PI * uniform(replicate, index, what + 1));
 }
 
+// Twelve numbers.
+Values alternating(double one, double other) {
+  Values values;
+  for (int i = 0; i < 6; ++i) values.insert(values.end(), {one, other});
+  return values;
+}
+
 }  // namespace
 
 TEST_CASE("speedup is a ratio of sums, not a mean of ratios") {
@@ -96,23 +103,30 @@ TEST_CASE("paired difference has Student's interval") {
 }
 
 TEST_CASE("equivalence needs the 90 % interval inside the margin") {
-  const Values baseline = {0, 0, 0, 0},
-               // The standard deviation is 0.11547 and t(3, 90 %) is 2.35336, so the interval
-               // reaches 0.13587.
-      arm = {-0.1, 0.1, -0.1, 0.1};
-  CHECK(equivalence(baseline, arm, 0.136).finding == Equivalence::Finding::equivalent);
-  CHECK(equivalence(baseline, arm, 0.135).finding == Equivalence::Finding::undecided);
-  // Each side of the interval is looked at: it goes from -0.0359 to 0.2359, or the reverse.
-  const Values lower = {-0.2, 0, -0.2, 0};
-  CHECK(equivalence(baseline, lower, 0.2).finding == Equivalence::Finding::undecided);
-  CHECK(equivalence(lower, baseline, 0.2).finding == Equivalence::Finding::undecided);
-  CHECK(equivalence(lower, baseline, 0.236).finding == Equivalence::Finding::equivalent);
-  const Values worse = {1.9, 2.1, 1.9, 2.1};
+  const Values baseline(12, 0.0),
+      // The standard deviation is 0.104447 and t(11, 90 %) is 1.795885, so the interval reaches
+      // 0.054148.
+      arm = alternating(-0.1, 0.1);
+  CHECK(equivalence(baseline, arm, 0.0542).finding == Equivalence::Finding::equivalent);
+  CHECK(equivalence(baseline, arm, 0.0541).finding == Equivalence::Finding::undecided);
+  // Each side of the interval is looked at: it goes from -0.0459 to -0.1541, or the reverse.
+  const Values lower = alternating(-0.2, 0);
+  CHECK(equivalence(baseline, lower, 0.154).finding == Equivalence::Finding::undecided);
+  CHECK(equivalence(lower, baseline, 0.154).finding == Equivalence::Finding::undecided);
+  CHECK(equivalence(lower, baseline, 0.155).finding == Equivalence::Finding::equivalent);
+  const Values worse = alternating(1.9, 2.1);
   CHECK(equivalence(baseline, worse, 1).finding == Equivalence::Finding::different);
   CHECK(equivalence(worse, baseline, 1).finding == Equivalence::Finding::different);
   CHECK(equivalence(baseline, worse, 3).finding == Equivalence::Finding::equivalent);
-  CHECK(equivalence(Values{1}, Values{1}, 1).finding ==
-        Equivalence::Finding::undecided);  // One prompt shows nothing.
+}
+
+TEST_CASE("few prompts, or prompts that all differ alike, are not judged") {
+  const Values few = {0.1, 0.2, 0.1, 0.2, 0.1, 0.2, 0.1, 0.2, 0.1}, zeros(9, 0.0);
+  CHECK(equivalence(zeros, few, 1).finding == Equivalence::Finding::unjudged);
+  CHECK_FALSE(non_inferiority(zeros, few, 1).shown);
+  const Values many(1000, 0.5);
+  CHECK(equivalence(many, many, 1).finding == Equivalence::Finding::unjudged);
+  CHECK_FALSE(non_inferiority(many, many, 1).shown);
 }
 
 TEST_CASE("at a true difference of the margin, equivalence is claimed no oftener than alpha") {
@@ -145,16 +159,27 @@ TEST_CASE("prompts needed") {
   CHECK(prompts_for_equivalence(sd, 0.05) == doctest::Approx(514).epsilon(1e-3));
 }
 
-TEST_CASE("sign flips") {
-  CHECK(sign_flip_p(Values{1, 1, 1, 1, 1}) == doctest::Approx(2.0 / 32));  // All plus or all minus.
-  CHECK(sign_flip_p(Values{1, 2, 3}) == doctest::Approx(2.0 / 8));
-  CHECK(sign_flip_p(Values{3, -3}) == 1);
-  CHECK(sign_flip_p({}) == 1);
-  // That is 2^-39 is not met in 10,000 draws, and p is never zero.
-  CHECK(sign_flip_p(Values(40, 0.1)) == doctest::Approx(1.0 / 10001));
-  Values balanced;
-  for (int i = 0; i < 40; ++i) balanced.push_back(i % 2 ? 1 : -1);
-  CHECK(sign_flip_p(balanced) == 1);
+TEST_CASE("a p value and its interval are one test") {
+  const Values baseline = {3.1, 4.7, 2.2, 5.9, 4.1, 3.6, 6.2, 2.8, 5.0, 4.4},
+               arm = {3.0, 4.9, 1.9, 5.5, 4.2, 3.1, 6.0, 2.9, 4.6, 4.0};
+  const double p = difference_p(baseline, arm);
+  CHECK(p > 0.001);
+  CHECK(p < 0.2);
+  CHECK(difference(baseline, arm, 1 - p).interval.high == doctest::Approx(0));
+  const std::vector<double> columns[] = {baseline, arm};
+  const auto log_ratio = [](std::span<const double> s) { return std::log(s[0] / s[1]); };
+  const Tested tested = cluster_bootstrap_test(columns, log_ratio, 0);
+  const auto low = [&](double confidence) {
+    return cluster_bootstrap(columns, log_ratio, confidence).interval.low;
+  };
+  CHECK(tested.p < 0.2);
+  CHECK(low(1 - tested.p - 1e-6) > 0);
+  CHECK(low(1 - tested.p + 1e-6) <= 0);
+  // It is never less than one draw.
+  CHECK(cluster_bootstrap_test(columns, log_ratio, 5).p == doctest::Approx(1.0 / 2000));
+  // Equal differences do not say how prompts spread.
+  CHECK(std::isnan(difference_p(Values{1, 2, 3}, Values{2, 3, 4})));
+  CHECK(std::isnan(difference(Values{1, 2, 3}, Values{2, 3, 4}).interval.low));
 }
 
 TEST_CASE("Holm's adjustment") {
@@ -184,8 +209,6 @@ TEST_CASE("agreement with scipy 1.10 and numpy") {
   CHECK(line.slope.interval.high == near(0.7765112739419919));
   CHECK(line.intercept.interval.low == near(-1.0070076192496058));
   CHECK(line.intercept.interval.high == near(1.226538869249606));
-  CHECK(sign_flip_p(Values{0.3, -0.1, 0.4, 0.2, -0.2, 0.5, 0.1, 0.35}) ==
-        near(0.0859375));  // Computed by scipy.stats.permutation_test, exactly.
   // Computed by scipy.stats.norm.
   CHECK(prompts_for_equivalence(0.3, 0.05) == near(308.298504624047));
   CHECK(prompts_for_non_inferiority(0.3, 0.05) == near(222.57206035271153));
@@ -199,14 +222,14 @@ TEST_CASE("agreement with scipy 1.10 and numpy") {
 }
 
 TEST_CASE("no worse") {
-  const Values baseline = {0, 0, 0, 0},
-               arm = {-0.1, 0.1, -0.1, 0.1};  // The interval reaches 0.13587 at one-sided 95 %.
-  CHECK(non_inferiority(baseline, arm, 0.136).shown);
-  CHECK_FALSE(non_inferiority(baseline, arm, 0.135).shown);
-  const Values better = {0.9, 1.1, 0.9, 1.1};
+  // The interval reaches 0.054148 at one-sided 95 %.
+  const Values baseline(12, 0.0), arm = alternating(-0.1, 0.1);
+  CHECK(non_inferiority(baseline, arm, 0.0542).shown);
+  CHECK_FALSE(non_inferiority(baseline, arm, 0.0541).shown);
+  const Values better = alternating(0.9, 1.1);
   CHECK(non_inferiority(baseline, better, 0.01).shown);
   CHECK(non_inferiority(baseline, better, 0.01).bound ==
-        doctest::Approx(-1 + 0.13587).epsilon(1e-4));
+        doctest::Approx(-1 + 0.054148).epsilon(1e-4));
   CHECK_FALSE(non_inferiority(baseline, better, 0.01, -1).shown);  // Here less is better.
 }
 
@@ -272,7 +295,7 @@ TEST_CASE("the best of 20 identical arms is not called better") {
       for (int i = 0; i < kPrompts; ++i)
         differences.push_back(normal(replicate * kArms + arm, i, 30) +
                               normal(replicate, i, 40) * 0.5);
-      p.push_back(sign_flip_p(differences, {1000, static_cast<std::uint64_t>(arm + 1)}));
+      p.push_back(difference_p(Values(kPrompts, 0.0), differences));
     }
     const Values adjusted = holm(p);
     claimed += *std::min_element(adjusted.begin(), adjusted.end()) < 0.05;
