@@ -5,8 +5,8 @@
 // 891-908). Its variance is estimated under the difference that is tested, so that it does not
 // vanish where no prompt is discordant. The continuity correction of one prompt, which at a
 // difference of 0 is Edwards' correction of McNemar's test (Psychometrika 13, 1948), keeps it at
-// its level for few prompts, too; without it, "equivalent" is said in up to 12 % of experiments
-// at the margin (docs/REPORTS.md has the table, tests/analysis/equivalence_coverage.cc prints it).
+// its level for few prompts, too; without it, "equivalent" is said in up to 5.7 % of experiments at
+// the margin (docs/REPORTS.md has the table, and tests/equivalence_coverage.cc prints it).
 #pragma once
 
 #include "analysis/statistics.h"

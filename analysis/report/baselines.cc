@@ -89,6 +89,11 @@ std::vector<int> undeclared(const Rows& rows, std::string& baseline) {
         candidates.push_back(g);
     baseline = words;
   }
+  // Where every row decodes so, the first is the baseline; a sweep's stands first in its trace.
+  if (static_cast<int>(candidates.size()) ==
+      count - std::count_if(rows.prompts.begin(), rows.prompts.end(),
+                            [](const std::set<int>& prompts) { return prompts.empty(); }))
+    candidates.clear();
   for (int g = 0; g < count; ++g)
     if (!rows.prompts[g].empty() &&
         std::none_of(candidates.begin(), candidates.end(), [&](int candidate) {

@@ -32,7 +32,7 @@ struct Rows {
 // Returns the baseline of each group. Where `baseline` names several groups, a row is compared with
 // the one that is like it in most of the other keys. Throws UsageError with their list where two
 // are alike in as many. Where it is empty, the baseline is the sweep's (`sweep.baseline`), else the
-// stepwise drafter, else the first group that decoded these prompts.
+// stepwise drafter where it is not every row's, else the first group that decoded these prompts.
 std::vector<int> baselines_of(const Rows& rows, const std::string& baseline);
 
 }  // namespace draftlab

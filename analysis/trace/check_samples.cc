@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "analysis/frame.h"
 #include "core/base/sha256.h"
 
 namespace draftlab {
@@ -64,8 +65,8 @@ void CheckSamples::check_step(const SampleRow& sample, const StepRow& step,
   for (const DraftRow& draft : step.drafts) {
     findings_.must(draft.position < sample.length, "draft_position", "lies on the canvas",
                    draft_row_, std::to_string(draft.position));
-    findings_.should(draft.accepted < 0 || !std::isnan(draft.accept), "draft_accept",
-                     "is measured where a draft was judged", draft_row_, "NaN");
+    findings_.must(shared_noise_ || draft.accepted < 0 || !std::isnan(draft.accept), "draft_accept",
+                   "is measured where a draft was judged", draft_row_, "NaN");
     ++draft_row_;
   }
   findings_.must(step.committed == committed, "step_committed",
@@ -90,6 +91,9 @@ void CheckSamples::check_sample(const SampleRow& sample, std::int64_t row) {
                  row, std::to_string(sample.valid));
   findings_.should(sample.status == "done", "sample_status", "is 'done'", row,
                    "'" + sample.status.substr(0, 40) + "'");
+  const std::string noise =
+      config_keys(trace_.runs()[static_cast<std::size_t>(sample.run)].config)["decode.noise"];
+  shared_noise_ = !noise.empty() && noise != "own";
   std::set<std::int32_t> filled;
   std::int64_t committed = 0, masked = -1;
   std::int32_t number = 0;

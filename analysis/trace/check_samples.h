@@ -30,6 +30,9 @@ class CheckSamples {
   const Trace& trace_;
   const std::string drafts_;
   Findings& findings_;
+  // Whether drafts and target of the sample read the same numbers, which leaves no probability to a
+  // rule that compares their draws.
+  bool shared_noise_ = false;
   // The rows of the tables that the next sample begins with.
   std::int64_t step_row_ = 0, token_row_ = 0, draft_row_ = 0;
 };

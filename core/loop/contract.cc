@@ -116,6 +116,14 @@ void check_proposal(const Author& drafter, const Proposal& proposal, const Canva
   check_edits(drafter, proposal.edits, canvas, vocabulary);
 }
 
+void check_readable(const Author& router, double expected) {
+  if (!std::isfinite(expected))
+    router.blame(
+        "reads an expected accepted prefix of {}, which decides nothing; its estimator must be one "
+        "that these drafts have numbers for",
+        expected);
+}
+
 void check_route(const Author& router, const Route& route) {
   if (!(route.flip >= 0 && route.flip <= 1))
     router.blame("reverses its decision with probability {}", route.flip);

@@ -32,6 +32,9 @@ void check_settled(const Author& frontier, const std::vector<std::int32_t>& posi
 void check_proposal(const Author& drafter, const Proposal& proposal, const Canvas& canvas,
                     int vocabulary);
 
+// A router that reads the expected accepted prefix is given a finite one: no comparison with NaN is
+// a decision.
+void check_readable(const Author& router, double expected);
 void check_route(const Author& router, const Route& route);
 // An estimator that can tell nothing expects NaN.
 void check_expected(const Author& estimator, double expected);

@@ -79,6 +79,7 @@ Asking<Proposal> Decoder::proposed(const Step& step) const {
 }
 
 Route Decoder::routed(const StepView& view) const {
+  if (router_->reads_expected()) check_readable(authors_.router, view.expected);
   const Route route = in_name_of(authors_.router, [&] { return router_->decide(view); });
   check_route(authors_.router, route);
   return route;

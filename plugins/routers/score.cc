@@ -21,10 +21,9 @@ class ScoreThreshold final : public Router {
   explicit ScoreThreshold(const Options& options) : options_(options) {}
   bool reads_expected() const override { return true; }
 
-  // A score that is not a number (drafts without a distribution) does not speak against verifying.
   Route decide(const StepView& step) const override {
     const double score = options_.score.of(step);
-    return {.verify = !(score < options_.threshold), .score = score};
+    return {.verify = score >= options_.threshold, .score = score};
   }
 
  private:

@@ -123,7 +123,7 @@ class Tree final : public Verifier {
             "the unmasker chooses nothing in a state that verifier = tree reached; the walk cannot "
             "go on");
       const int next = branches.follow(node, choice);
-      judge_children(step, proposal, branches, answer, node, choice, verdict);
+      judge_children(step, proposal, branches, acceptance, answer, node, choice, verdict);
       const bool leaf = branches.children(node).empty();
       for (const Commit& commit : choice) {
         state.commit(commit.position, commit.token);
@@ -211,9 +211,9 @@ class Tree final : public Verifier {
 
   // Judges the drafts that stand below a node: a draft is right where the node's choice contains
   // it.
-  static void judge_children(const Step& step, const Proposal& proposal, const Branches& branches,
-                             const Answer& answer, int node, const std::vector<Commit>& choice,
-                             Verdict& verdict) {
+  void judge_children(const Step& step, const Proposal& proposal, const Branches& branches,
+                      const Acceptance& acceptance, const Answer& answer, int node,
+                      const std::vector<Commit>& choice, Verdict& verdict) const {
     std::vector<std::pair<int, int>> open;  // A node, and one of its children.
     for (const int child : branches.children(node)) open.emplace_back(node, child);
     for (std::size_t at = 0; at < open.size(); ++at) {
@@ -230,12 +230,39 @@ class Tree final : public Verifier {
       judged.drawn = proposal.drawn_from.empty()
                          ? 1.0
                          : proposal.drawn_from[draft].probability(proposal.nodes[draft].token);
+      // Given the positions that the node chose, and none of the tokens that it drew there.
+      const bool chosen = std::any_of(choice.begin(), choice.end(), [&](const Commit& c) {
+        return c.position == child.position;
+      });
+      judged.accept =
+          chosen ? held(proposal, branches, acceptance, step.drawn(*known), node, draft) : 0;
       judged.accepted = right;
       judged.reached = true;
       if (right && choice.size() > 1)
         for (const int next : branches.children(open[at].second))
           open.emplace_back(open[at].second, next);
     }
+  }
+
+  // Returns the probability with which a node's choice at a draft's position is the draft, where
+  // `law` is the node's law there.
+  double held(const Proposal& proposal, const Branches& branches, const Acceptance& acceptance,
+              const Distribution& law, int node, int draft) const {
+    const Node& drafted = proposal.nodes[draft];
+    const std::vector<int>& children = branches.children(node);
+    const auto child = std::find_if(children.begin(), children.end(), [&](int c) {
+      return branches.nodes[branches.placed(node, c)].position == drafted.position;
+    });
+    if (options_.draws == Draws::own || options_.match == Match::token || child == children.end())
+      return law.probability(drafted.token);
+    // The acceptance rule tests the first child at the position, and replaces its token.
+    const int placed = branches.placed(node, *child), tested = branches.draft[placed];
+    const Trial trial{branches.nodes[placed].token, law,
+                      proposal.drawn_from.empty() ? nullptr : &proposal.drawn_from[tested], tested};
+    const double kept = acceptance.probability(trial);
+    const Distribution replacement = acceptance.replacement(trial);
+    const double replaced = (replacement.empty() ? law : replacement).probability(drafted.token);
+    return (trial.token == drafted.token ? kept : 0) + (1 - kept) * replaced;
   }
 
   static Stop stopped(const Branches& branches, int node, const std::vector<Commit>& choice,

@@ -36,7 +36,9 @@ TEST_CASE("interval and p value of a difference of shares are one test") {
       for (int lost = 0; gained + lost <= 12; ++lost) {
         const Discordance found{static_cast<double>(gained), static_cast<double>(lost), prompts};
         const Estimate estimate = difference(found);
-        CAPTURE(prompts), CAPTURE(gained), CAPTURE(lost);
+        CAPTURE(prompts);
+        CAPTURE(gained);
+        CAPTURE(lost);
         CHECK(estimate.value == doctest::Approx((gained - lost) / static_cast<double>(prompts)));
         CHECK((estimate.interval.low > 0 || estimate.interval.high < 0) == (score_p(found) < 0.05));
         CHECK(difference({found.lost, found.gained, prompts}).interval.high ==
@@ -52,7 +54,9 @@ TEST_CASE("at a true difference of the margin, equivalence is said in at most 5 
     for (const double margin : {0.03, 0.1, 0.3, 0.5}) {
       const EquivalenceSize size(prompts, margin);
       for (const double rate : {0.5, 0.8, 0.95, 0.999}) {
-        CAPTURE(prompts), CAPTURE(margin), CAPTURE(rate);
+        CAPTURE(prompts);
+        CAPTURE(margin);
+        CAPTURE(rate);
         const double said = size.largest(rate);
         CHECK(said <= 0.05);
         most = std::max(most, said);

@@ -303,6 +303,10 @@ TEST_CASE("the baseline of the sweep is the baseline of its table") {
   const Report report = make_report(Frame({folder / "a.h5"}), {.metrics = {"nfe"}});
   CHECK(report.groups[0].baseline == 1);
   CHECK(report.groups[1].baseline == 1);
+  // Where a trace does not say, its baseline stands first, also where all rows decode stepwise.
+  write_arms(folder / "b.h5", {plain, cached});
+  const Report first = make_report(Frame({folder / "b.h5"}), {.metrics = {"nfe"}});
+  CHECK(first.groups[1].baseline == 0);
 }
 
 TEST_CASE("Holm's family is chosen, and said") {

@@ -3,8 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 
+#include "core/base/error.h"
 #include "core/config/composition.h"
+#include "core/loop/contract.h"
 #include "plugins/builtin.h"
 
 using namespace draftlab;
@@ -84,8 +87,12 @@ TEST_CASE("a score below every threshold of Table 7 verifies always, whatever th
   CHECK(decisions(*rule, expecting_each({1e-9, 0.5, 32})) == std::vector{1, 1, 1});
 }
 
-TEST_CASE("an expectation that is not a number does not keep a draft from being verified") {
-  CHECK(router("score")->decide(expecting(std::nan(""))).verify);
+TEST_CASE("an expectation that is not finite is refused by name, and decides nothing") {
+  const double infinite = std::numeric_limits<double>::infinity();
+  for (const double expected : {std::nan(""), infinite, -infinite})
+    CHECK_THROWS_WITH_AS(check_readable({"router", "hysteresis"}, expected),
+                         doctest::Contains("router 'hysteresis' reads"), Fault);
+  CHECK_NOTHROW(check_readable({"router", "hysteresis"}, 2));
 }
 
 TEST_CASE("hysteresis keeps its state between the thresholds") {  // Algorithm 4 of S2D2.

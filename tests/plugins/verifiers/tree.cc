@@ -69,6 +69,28 @@ TEST_CASE(
   CHECK(verdict.judged[1].accepted);
   CHECK_FALSE(verdict.judged[2].accepted);
   CHECK(verdict.judged[2].reached);
+  // At temperature 0 a choice is certain, so what is judged was accepted with probability 1 or 0.
+  for (const Judged& judged : verdict.judged) CHECK(judged.accept == judged.accepted);
+}
+
+TEST_CASE("every draft that was judged has the probability with which its node holds it") {
+  for (const char* options : {"", "draws = ratio", "match = token", "shape = top-k"}) {
+    Walk walk(3);
+    walk.scripted.decode.sampling.temperature = 1;
+    walk.peaks = {{{kRoot, 1}, .88}, {{0, 0}, .88}};
+    const Verdict verdict = walk.judge(options);
+    CAPTURE(options);
+    REQUIRE(!verdict.judged.empty());
+    CHECK(verdict.judged[0].reached);
+    for (const Judged& judged : verdict.judged) {
+      if (!judged.reached) continue;
+      CHECK(judged.accept >= 0);
+      CHECK(judged.accept <= 1);
+      if (judged.accepted) CHECK(judged.accept > 0);
+    }
+    if (verdict.judged[0].accepted && std::string(options) != "draws = ratio")
+      CHECK(verdict.judged[0].accept == doctest::Approx(.88));
+  }
 }
 
 TEST_CASE("the root's own choice is committed where it is no draft at all") {
