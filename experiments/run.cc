@@ -1,7 +1,6 @@
 // `draftlab run CONFIG` decodes every cell of a config in this process, writes the trace and prints
 // its table.
 #include <algorithm>
-#include <csignal>
 #include <filesystem>
 #include <iostream>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "core/base/files.h"
 #include "core/base/log.h"
 #include "core/base/progress.h"
+#include "core/base/stop_request.h"
 #include "core/config/composition.h"
 #include "core/trace/provenance.h"
 #include "core/trace/trace_file.h"
@@ -30,9 +30,6 @@ struct RunFlags {
     set.add("resume", &resume).help("Decodes only what the trace does not hold yet.");
   }
 };
-
-volatile std::sig_atomic_t interrupted = 0;
-void interrupt(int) { interrupted = 1; }
 
 // Returns what an arm still has to decode.
 std::vector<Job> missing(const LoadedArm& arm, int run, const TraceWriter& writer) {
@@ -104,9 +101,8 @@ int run(const RunFlags& flags, const CommandLine& line, const Registries& regist
                                                                       : std::string();
   });
 
-  std::signal(SIGINT, interrupt);
-  std::signal(SIGTERM, interrupt);
-  {
+  const StopOnSignals stopping;
+  try {
     auto done = static_cast<std::int64_t>(writer.finished());
     log(LogLevel::info, path + ": " + std::to_string(arms.size()) + " arms, " +
                             std::to_string(total) + " samples, of which " + std::to_string(done) +
@@ -121,8 +117,8 @@ int run(const RunFlags& flags, const CommandLine& line, const Registries& regist
     std::size_t most = 0;
     for (const std::vector<Job>& jobs : work) most = std::max(most, jobs.size());
     const std::size_t together = first.run.batch > 1 ? std::max<std::size_t>(most, 1) : 1;
-    for (std::size_t turn = 0; turn * together < most && !interrupted; ++turn) {
-      for (std::size_t place = 0; place < arms.size() && !interrupted; ++place) {
+    for (std::size_t turn = 0; turn * together < most && !stop_requested(); ++turn) {
+      for (std::size_t place = 0; place < arms.size() && !stop_requested(); ++place) {
         const std::size_t arm = turn % 2 == 0 ? place : arms.size() - 1 - place;
         const std::size_t begin = std::min(turn * together, work[arm].size()),
                           end = std::min(begin + together, work[arm].size());
@@ -133,12 +129,13 @@ int run(const RunFlags& flags, const CommandLine& line, const Registries& regist
                                    std::to_string(row.counts.nfe()) + ", " + duration(row.seconds));
           writer.sample(std::move(row));
           progress.at(++done, arms[arm].label);
-          return !interrupted;
+          return !stop_requested();
         });
       }
     }
+  } catch (const Stopped&) {  // The samples in hand are dropped, in the middle of a step.
   }
-  if (interrupted) {
+  if (stop_requested()) {
     writer.flush();
     std::cerr << "interrupted; what was finished is kept: the same command with --resume --out "
               << path << " continues\n";

@@ -83,6 +83,10 @@ void DecodeOptions::declare(OptionSet& set) {
           "What estimators, routers and unmaskers read confidence and entropy from: the model's "
           "distribution, or that after temperature, top-k and top-p (of a greedy draft: a point "
           "mass at temperature 0).");
+  set.add("questions", &questions)
+      .in(1, 1e9)
+      .help(
+          "Questions that a part may ask in one step before it is taken for one that never ends.");
 }
 
 void RunOptions::declare(OptionSet& set) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "core/base/stop_request.h"
 #include "core/loop/contract.h"
 
 namespace draftlab {
@@ -114,8 +115,16 @@ std::string Decoder::state() const {
   return key;
 }
 
+void Decoder::count_question() {
+  if (++asker_.questions <= arm_.decode.questions) return;
+  asker_.who->blame(
+      "asks more than {} questions in step {}, which is decode.questions; it may ask for ever",
+      arm_.decode.questions, clock_);
+}
+
 Asking<bool> Decoder::refresh() {
   for (std::size_t model = 0; model < sequences_.size(); ++model) {
+    asks_now(models_.authors[model]);
     while (std::optional<Question> due = in_name_of(models_.authors[model], [&] {
              return models_.models[model]->due(*sequences_[model]);
            })) {
@@ -138,6 +147,7 @@ Asking<bool> Decoder::choose() {
         arm_.verifier.name);
   Asking<bool> refreshed = refresh();
   co_await refreshed;
+  asks_now(authors_.verifier);
   const std::int64_t began = now_ns();
   const Counts before = sequences_[0]->counts();
   Question question{
@@ -214,6 +224,7 @@ Asking<bool> Decoder::step() {
                   .unmasker = unmasker_.get(),
                   .length = &length_,
                   .models = facts_};
+  asks_now(authors_.drafter);
   Proposal proposal = co_await proposed(step);
   step.readings(proposal);
   length_.cut(proposal);
@@ -242,6 +253,7 @@ Asking<bool> Decoder::step() {
   row.routed = undecided ? route.verify : -1;
   if (decode.shadow == Shadow::commit && undecided) route.verify = true;
 
+  asks_now(authors_.verifier);
   Verdict verdict;
   std::vector<Judged> observed;
   if (route.verify) {
@@ -276,7 +288,9 @@ Asking<bool> Decoder::step() {
   carry_ = std::move(verdict.carry);
   verdict.carry.reset();
   if (idle && state() == *idle)
-    throw Fault("step {} commits nothing; decoding would not end", clock_);
+    (route.verify ? authors_.verifier : authors_.unmasker)
+        .blame("commits nothing in step {}, for which {} drafted {} tokens; decoding would not end",
+               clock_, authors_.drafter.who(), proposal.nodes.size());
   settle();
   Asking<bool> refreshed = refresh();
   co_await refreshed;
@@ -372,11 +386,13 @@ Asking<SampleRow> Decoder::decode() {
 }
 
 void answer_pending(const Models& models, std::span<Decoder* const> decoders) {
+  check_stop();
   std::vector<Mailbox*> waiting;
   std::vector<Sequence*> sequences;
   for (Decoder* decoder : decoders) {
     Mailbox& box = decoder->mailbox();
     if (!box.question) continue;
+    decoder->count_question();
     waiting.push_back(&box);
     sequences.push_back(&decoder->sequence(box.model));
   }

@@ -55,6 +55,9 @@ class Decoder {
   std::vector<Token> text() const;
   Mailbox& mailbox() { return mailbox_; }
   Sequence& sequence(int model) { return *sequences_[model]; }
+  // Counts the question that waits. Throws a Fault that names who asks it, once a part has asked
+  // more in one step than decode.questions allows.
+  void count_question();
   const SampleRow& row() const { return row_; }
 
  private:
@@ -66,6 +69,11 @@ class Decoder {
   std::uint64_t sequence_;
   Chance& chance_;
   Mailbox mailbox_;
+  // Who asks now, and how many questions it has asked in this step.
+  struct Asker {
+    const Author* who = nullptr;
+    std::int64_t questions = 0;
+  } asker_;
   std::unique_ptr<Frontier> frontier_;
   std::unique_ptr<Drafter> drafter_;
   std::unique_ptr<Verifier> verifier_;
@@ -121,12 +129,16 @@ class Decoder {
   // the next step's carry.
   Asking<bool> refresh();
 
+  // The questions that follow are those of a part, or of the models themselves.
+  void asks_now(const Author& who) { asker_ = {&who, 0}; }
+
   // What routers and estimators see of the proposal.
   StepView look(const Step& step, const Proposal& proposal, const DraftNumbers& numbers) const;
 };
 
 // Answers every pending question and resumes whoever asked. Questions of one model that are alike
-// share one forward; all questions of a model share one where it mixes them.
+// share one forward; all questions of a model share one where it mixes them. Every question of a
+// decoder passes here. Throws Stopped where a stop was requested.
 void answer_pending(const Models& models, std::span<Decoder* const> decoders);
 
 // Runs one coroutine of one decoder to its end.

@@ -70,6 +70,8 @@ struct DecodeOptions {
   StopRule stop = StopRule::block;
   Shadow shadow = Shadow::off;
   Reads reads = Reads::raw;
+  // How many questions a part may ask in one step, before it is taken for one that asks for ever.
+  std::int64_t questions = 4096;
 
   Blocks blocks(const Canvas& canvas) const;
   void declare(OptionSet& set);

@@ -1,6 +1,8 @@
 // A router's decision about one step.
 #pragma once
 
+#include <vector>
+
 #include "core/prob/types.h"
 
 namespace draftlab {
@@ -15,6 +17,9 @@ struct Route {
   double flip = 0;
   // The router's own note for `observe`: where what it learns from this step belongs.
   int context = 0;
+  // What the router computed for this decision, handed back to its `observe` as it was: a memo is
+  // part of the step, never of the state.
+  std::vector<double> memo = {};
 };
 
 }  // namespace draftlab

@@ -1,6 +1,6 @@
 // Measures what a part or a model of another process costs beyond its own time: a router's
-// decision, an effect of a drafter, and an answer of logits. The process is a Python worker whose
-// parts do next to nothing (python/draftlab/bench_parts.py).
+// decision, an effect of a drafter, laws that a drafter computed, and an answer of logits. The
+// process is a Python worker whose parts do next to nothing (python/draftlab/bench_parts.py).
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -18,12 +18,15 @@ namespace {
 constexpr std::array<std::pair<std::int32_t, Token>, 1> kPrompt = {{{0, 1}}};
 
 struct WireBenchOptions {
-  std::int64_t calls = 20000, answers = 200, rows = 8, vocabulary = 152000;
+  std::int64_t calls = 20000, answers = 200, rows = 8, vocabulary = 152000, laws = 13;
   void declare(OptionSet& set) {
     set.add("calls", &calls).in(10, 1e7).help("Decisions of the router, and effects.");
-    set.add("answers", &answers).in(3, 1e6).help("Answers of the model.");
+    set.add("answers", &answers)
+        .in(10, 1e6)
+        .help("Answers of the model; steps of laws are a tenth.");
     set.add("rows", &rows).in(1, 4096).help("Positions that one answer is about.");
     set.add("vocabulary", &vocabulary).in(2, 1e7).help("Tokens of a row.");
+    set.add("laws", &laws).in(1, 64).help("Laws that a drafter computes in a step.");
   }
 };
 
@@ -74,18 +77,19 @@ void time_decisions(const WireBenchOptions& options, const Registries& registrie
   print("a router's decision", timed(options.calls, [&] { router->decide(view); }));
 }
 
-// A drafter's call is timed with no effect and with 64, and an effect is what is between them.
-void time_effects(const WireBenchOptions& options, const Registries& registries) {
-  constexpr int kEffects = 64;
-  const Canvas canvas(8, kPrompt);
-  const Window window{.positions = {1, 2, 3, 4}, .span = 4};
+// The seconds of so many steps of a drafter, over a window of so many positions.
+std::vector<double> proposals(const Drafter& drafter, std::int64_t count, int positions,
+                              int vocabulary) {
+  const Canvas canvas(positions + 1, kPrompt);
+  Window window{.positions = {}, .span = positions};
+  for (std::int32_t i = 1; i <= positions; ++i) window.positions.push_back(i);
   const Blocks blocks;
   const DecodeOptions decode;
   const std::optional<Carry> carry;
   Mailbox mailbox;
   Sequence sequence(canvas);
   std::uint32_t clock = 0;
-  const auto propose = [&](const Drafter& drafter) {
+  return timed(count, [&] {
     SampledChance chance(1);
     const Step step{.canvas = canvas,
                     .window = window,
@@ -95,21 +99,36 @@ void time_effects(const WireBenchOptions& options, const Registries& registries)
                     .chance = chance,
                     .mailbox = mailbox,
                     .clock = ++clock,
-                    .vocabulary = 4,
+                    .vocabulary = vocabulary,
                     .target = sequence};
     Asking<Proposal> asking = drafter.propose(step);
     asking.start();
     asking.take();
-  };
+  });
+}
+
+// A drafter's call is timed with no effect and with 64, and an effect is what is between them.
+void time_effects(const WireBenchOptions& options, const Registries& registries) {
+  constexpr int kEffects = 64, kPositions = 4, kVocabulary = 4;
   const auto none = made(registries.drafters, {{"effects", 0}}),
              many = made(registries.drafters, {{"effects", kEffects}});
   const std::int64_t calls = std::max<std::int64_t>(10, options.calls / kEffects);
-  const std::vector<double> without = timed(calls, [&] { propose(*none); });
-  std::vector<double> with = timed(calls, [&] { propose(*many); });
+  const std::vector<double> without = proposals(*none, calls, kPositions, kVocabulary);
+  std::vector<double> with = proposals(*many, calls, kPositions, kVocabulary);
   const double median = without[without.size() / 2];
   for (double& seconds : with) seconds -= median;
   print("a drafter's call without effects", without);
   print("an effect of a drafter", with, 1.0 / kEffects);
+}
+
+// A drafter computes the laws of its drafts, draws from them and says that it did.
+void time_laws(const WireBenchOptions& options, const Registries& registries) {
+  const auto drafter =
+      made(registries.drafters, {{"laws", options.laws}, {"vocabulary", options.vocabulary}});
+  const std::string what = "a step of " + std::to_string(options.laws) + " x " +
+                           std::to_string(options.vocabulary) + " laws";
+  print(what.c_str(), proposals(*drafter, options.answers / 10, static_cast<int>(options.laws),
+                                static_cast<int>(options.vocabulary)));
 }
 
 void time_answers(const WireBenchOptions& options, const Registries& registries) {
@@ -142,6 +161,7 @@ int bench_wire(const CommandLine& line) {
   std::printf("%-34s %9s %9s %9s %9s  calls\n", "microseconds", "least", "median", "95 %", "99 %");
   time_decisions(options, registries);
   time_effects(options, registries);
+  time_laws(options, registries);
   time_answers(options, registries);
   return 0;
 }

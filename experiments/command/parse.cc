@@ -93,6 +93,8 @@ const std::vector<CommonFlag>& common_flags() {
       {"python", "PATH",
        "Interpreter of Python files. Default: DRAFTLAB_PYTHON, or a python3 that has numpy."},
       {"python-timeout", "SECONDS", "How long a call of one may take. Default: 60."},
+      {"python-step-timeout", "SECONDS",
+       "How long all calls of one in a step may take. Default: ten times that of a call."},
       {"plugin-secret", "FILE",
        "File whose first line a server that --plugin names wants to hear, as over TCP."},
       {"log", "FILE", "Appends a log of what is done to a file; - for standard error."},
@@ -134,6 +136,7 @@ Parsed parse(const Command& command, std::vector<std::string> words) {
   add("plugin", po::value(&line.plugins)->composing());
   add("python", po::value(&parsed.python.interpreter));
   add("python-timeout", po::value(&parsed.python.timeout));
+  add("python-step-timeout", po::value(&parsed.python.step_timeout));
   add("plugin-secret", po::value(&parsed.python.secret));
   if (!declares(own, "log")) add("log", po::value(&parsed.log));
   std::string level(word(parsed.log_level));

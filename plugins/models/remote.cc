@@ -29,7 +29,7 @@ class ServerModel final : public Model {
 
   void load(const Machine& machine) override {
     PeerOptions its;
-    its.timeout = its.starting = options_.timeout,
+    its.timeout = its.step_timeout = its.starting = options_.timeout;
     its.secret = secret_in(options_.secret, "model.remote.secret");
     const auto peer = std::make_shared<Peer>(
         options_.address, [address = options_.address] { return connect_to(address); }, its);

@@ -20,7 +20,7 @@ class RemoteAcceptance final : public RemotePart<Acceptance> {
     return understood(*remote_, answer, [&](const Message& said) -> Distribution {
       const Json& from = said.header.at("r");
       if (from.is_null()) return {};
-      Distribution law = scope.resolve(from);
+      Distribution law = scope.resolve(from, said);
       if (law.size() != trial.target.size())
         remote_->refuse("replaces a draft from {} tokens, and the vocabulary has {}", law.size(),
                         trial.target.size());

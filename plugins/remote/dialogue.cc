@@ -1,6 +1,7 @@
 #include "plugins/remote/dialogue.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 namespace draftlab::remote {
@@ -31,18 +32,41 @@ Dialogue::~Dialogue() {
   if (open_) remote_.drop(call_);
 }
 
+Message Dialogue::call(const char* method, Message arguments) {
+  using Clock = std::chrono::steady_clock;
+  const auto began = Clock::now();
+  Message said = remote_.call(method, std::move(arguments), &scope_, seconds_);
+  seconds_ += std::chrono::duration<double>(Clock::now() - began).count();
+  return said;
+}
+
 bool Dialogue::start(const char* method, Message arguments) {
   call_ = next_call();
   arguments.header["call"] = call_;
   open_ = true;
-  return follow(remote_.call(method, std::move(arguments), &scope_));
+  return follow(call(method, std::move(arguments)));
 }
 
 bool Dialogue::resume(Answer answer) {
   const int first = scope_.keep_rows(answer, question);
+  if (model == 0 && !question.shallow) {
+    int number = first;
+    for (const Ask& ask : question.asks)
+      for (const std::int32_t position : ask.positions) {
+        if (ask.node == kRoot) told_[position] = number;
+        ++number;
+      }
+  }
   Message message;
   message.header = {{"call", call_}, {"value", {scope_.keep(std::move(answer)), first}}};
-  return follow(remote_.call("resume", std::move(message), &scope_));
+  return follow(call("resume", std::move(message)));
+}
+
+int Dialogue::told(std::int32_t position) {
+  if (const auto found = told_.find(position); found != told_.end()) return found->second;
+  if (!step_.carry || step_.carry->unseen_commits > 0) return -1;
+  const Distribution* const its = step_.carry->answer.find(step_.carry->node, position);
+  return its ? scope_.keep(*its) : -1;
 }
 
 const Message& Dialogue::finish(const char* method, Message arguments) {
@@ -59,22 +83,27 @@ bool Dialogue::follow(Message said) {
       result = std::move(said);
       return false;
     }
+    if (++effects_ > step_.decode.questions)
+      remote_.refuse(
+          "asks and draws more than {} times in step {}, which is decode.questions; it may go on "
+          "for ever",
+          step_.decode.questions, step_.clock);
     Message next;
     const bool asks = understood(remote_, said, [&](const Message&) {
       if (effect->at("do") == "ask") {
         question = read_question(remote_, step_, *effect, model);
         return true;
       }
-      next.header = {{"call", call_}, {"value", done(*effect)}};
+      next.header = {{"call", call_}, {"value", done(*effect, said)}};
       return false;
     });
     if (asks) return true;
-    said = remote_.call("resume", std::move(next), &scope_);
+    said = call("resume", std::move(next));
   }
 }
 
 // Returns the result of an effect that needs no model.
-Json Dialogue::done(const Json& effect) {
+Json Dialogue::done(const Json& effect, const Message& said) {
   const std::string what = effect.at("do");
   const auto positions = effect.at("at").get<std::vector<std::int32_t>>();
   const Purpose purpose = purpose_of(remote_, effect.at("purpose"));
@@ -85,7 +114,7 @@ Json Dialogue::done(const Json& effect) {
   };
   Json results = Json::array();
   if (what == "draw") {
-    const std::vector<Distribution> laws = scope_.resolve_all(effect.at("of"));
+    const std::vector<Distribution> laws = scope_.resolve_all(effect.at("of"), said);
     if (laws.size() != positions.size())
       remote_.refuse("draws at {} positions from {} distributions", positions.size(), laws.size());
     // A draft may share its number with the target (decode.noise), and then has its address.

@@ -1,10 +1,35 @@
 // Drafters and verifiers that live in another process. Their generators yield questions, which are
 // awaited here, so that those of a batch share a forward.
+#include <cmath>
+
 #include "plugins/remote/dialogue.h"
 #include "plugins/remote/remote_parts.h"
 
 namespace draftlab::remote {
 namespace {
+
+// Says so where a drafter calls its first draft the target's own draw, though the target did not
+// say so: such a draft is committed untested, and the output follows another law.
+void check_exact(const Remote& remote, const Proposal& proposal, Dialogue& dialogue, Scope& scope) {
+  if (proposal.exact == 0) return;
+  constexpr double kClose = 1e-6;
+  const Node& first = proposal.nodes.front();
+  const int told = dialogue.told(first.position);
+  if (told < 0)
+    return remote.doubt(
+        "calls its first draft the target's own draw (`exact`), and did not ask the target for the "
+        "law of position {}; such drafts are committed untested",
+        first.position);
+  const double p =
+      scope.resolve({"drawn", told, nullptr, nullptr, nullptr}, {}).probability(first.token);
+  const double q =
+      proposal.drawn_from.empty() ? 1 : proposal.drawn_from.front().probability(first.token);
+  if (std::abs(p - q) > kClose)
+    remote.doubt(
+        "calls its first draft the target's own draw (`exact`), and drew it with probability {:g} "
+        "where the target has {:g}; such drafts are committed untested",
+        q, p);
+}
 
 class RemoteDrafter final : public RemotePart<Drafter> {
  public:
@@ -23,7 +48,9 @@ class RemoteDrafter final : public RemotePart<Drafter> {
       Answer answer = co_await step.ask(std::move(question), dialogue.model);
       waits = dialogue.resume(std::move(answer));
     }
-    co_return read_proposal(*remote_, step, dialogue.result, scope);
+    Proposal proposal = read_proposal(*remote_, step, dialogue.result, scope);
+    check_exact(*remote_, proposal, dialogue, scope);
+    co_return proposal;
   }
 };
 

@@ -49,7 +49,7 @@ PartSpec part_spec(const Json& announced) {
     spec.reads_draft_length = announced.at("reads_draft_length");
     return spec;
   } catch (const Json::exception& error) {
-    throw Nonsense("an announcement that is damaged: {}", error.what());
+    throw Nonsense("an announcement that is damaged: {}", plain(error));
   }
 }
 

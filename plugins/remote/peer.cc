@@ -4,7 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+
 #include "core/base/author.h"
+#include "core/base/stop_request.h"
 
 namespace draftlab::remote {
 namespace {
@@ -79,66 +82,94 @@ void Peer::open() {
     for (const Json& part : said.header.at("parts")) parts_.push_back(part_spec(part));
   } catch (const Json::exception& error) {
     close();
-    throw ConfigError("{} announced something damaged: {}", name_, error.what());
+    throw ConfigError("{} announced something damaged: {}", name_, plain(error));
   } catch (const Nonsense& error) {
     close();
     throw ConfigError("{} announced {}", name_, error.what());
   } catch (const Lost&) {
     throw ConfigError("{}: its process ended before it said what it has{}", name_, close());
+  } catch (const Stopped&) {
+    kill();
+    throw;
   } catch (const TimedOut&) {
-    if (connected_.process > 0) ::kill(connected_.process, SIGKILL);
-    close();
+    kill();
     throw ConfigError("{}: its process did not say within {:g} s what it has", name_,
                       options_.starting);
   }
 }
 
+void Peer::kill() {
+  if (connected_.process > 0) ::kill(connected_.process, SIGKILL);
+  close();
+}
+
 template <class Exchange>
-auto Peer::connected(const std::string& place, const Exchange& exchange) {
+auto Peer::connected(const std::string& place, double spent, const Exchange& exchange) {
   if (!connected_.channel) throw PartFault("{}: its process has ended", place);
+  const double of_step = options_.step_timeout - spent;
   try {
-    return exchange(*connected_.channel);
+    return exchange(std::min(options_.timeout, of_step));
   } catch (const Nonsense& error) {
-    if (connected_.process > 0) ::kill(connected_.process, SIGKILL);
-    close();
+    kill();
     throw PartFault("{} sent {}", place, error.what());
   } catch (const Lost&) {
     throw PartFault("{}: its process ended while it was asked something{}", place, close());
   } catch (const TimedOut&) {
-    if (connected_.process > 0) ::kill(connected_.process, SIGKILL);
-    close();
+    kill();
+    if (of_step < options_.timeout)
+      throw PartFault("{} took more than the {:g} s that a part has for a step", place,
+                      options_.step_timeout);
     throw PartFault("{} did not answer within {:g} s", place, options_.timeout);
+  } catch (const Stopped&) {
+    kill();
+    throw;
   }
 }
 
-Message Peer::request(const std::string& who, Message message, const Serve& serve) {
-  const std::string place = who + " (" + name_ + ")";
-  return connected(place, [&](Channel& channel) {
-    channel.send(message, options_.timeout);
-    while (true) {
-      Message said = channel.receive(options_.timeout);
-      if (said.header.contains("q")) {
-        Message reply;
-        try {
-          if (!serve) throw Fault("nothing can be asked here");
-          reply = serve(said);
-        } catch (const Error& error) {
-          reply.header = {{"a", nullptr}, {"e", error.what()}};
-        } catch (const Json::exception& error) {
-          reply.header = {{"a", nullptr}, {"e", error.what()}};
-        }
-        // A call within the query may have found the process gone.
-        if (!connected_.channel) throw Lost("gone");
-        connected_.channel->send(reply, options_.timeout);
-        continue;
-      }
-      const auto error = said.header.find("e");
-      if (error == said.header.end()) return said;
-      const std::string text = place + ": " + text_of(*error, "text");
-      if (text_of(*error, "kind") == "config") throw ConfigError(text);
-      throw PartFault(text);
+Message Peer::converse(const Message& message, const Serve& serve, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                           std::chrono::duration<double>(seconds));
+  const auto left = [&] {  // A process that asks for ever never keeps draftlab waiting.
+    const double its = std::chrono::duration<double>(deadline - Clock::now()).count();
+    if (its <= 0) throw TimedOut("no end in time");
+    return its;
+  };
+  check_stop();
+  connected_.channel->send(message, left());
+  while (true) {
+    Message said = connected_.channel->receive(left());
+    if (!said.header.contains("q")) return said;
+    check_stop();
+    Message reply;
+    try {
+      if (!serve) throw Fault("nothing can be asked here");
+      reply = serve(said);
+    } catch (const Stopped&) {
+      throw;
+    } catch (const Error& error) {
+      reply.header = {{"a", nullptr}, {"e", error.what()}};
+    } catch (const Nonsense& error) {
+      reply.header = {{"a", nullptr}, {"e", error.what()}};
+    } catch (const Json::exception& error) {
+      reply.header = {{"a", nullptr}, {"e", not_allowed(said.header, error)}};
     }
-  });
+    // A call within the query may have found the process gone.
+    if (!connected_.channel) throw Lost("gone");
+    connected_.channel->send(reply, left());
+  }
+}
+
+Message Peer::request(const std::string& who, const Message& message, const Serve& serve,
+                      double spent) {
+  const std::string place = who + " (" + name_ + ")";
+  const Message said =
+      connected(place, spent, [&](double seconds) { return converse(message, serve, seconds); });
+  const auto error = said.header.find("e");
+  if (error == said.header.end()) return said;
+  const std::string text = place + ": " + text_of(*error, "text");
+  if (text_of(*error, "kind") == "config") throw ConfigError(text);
+  throw PartFault(text);
 }
 
 std::shared_ptr<SharedMemory> Peer::share(const std::string& who, std::size_t bytes) {
@@ -147,9 +178,9 @@ std::shared_ptr<SharedMemory> Peer::share(const std::string& who, std::size_t by
   if (!fresh) return memory;
   Message announced;
   announced.header = {{"c", "memory"}, {"slot", memory->slot()}, {"bytes", memory->bytes()}};
-  request(who, std::move(announced));  // The other process now waits for the descriptor.
-  connected(who + " (" + name_ + ")", [&](Channel& channel) {
-    channel.send_descriptor(memory->descriptor(), options_.timeout);
+  request(who, announced);  // The other process now waits for the descriptor.
+  connected(who + " (" + name_ + ")", 0, [&](double seconds) {
+    connected_.channel->send_descriptor(memory->descriptor(), seconds);
   });
   return memory;
 }

@@ -26,8 +26,9 @@ struct Connected {
 };
 
 struct PeerOptions {
-  // How many seconds a call may take.
-  double timeout = 60;
+  // How many seconds a call may take, with all that it asks meanwhile; and how many all calls of a
+  // part in one step may take together.
+  double timeout = 60, step_timeout = 600;
   // How many seconds the process may take to start and to announce its parts.
   double starting = 120;
   // Makes every decision twice, and refuses one that comes out differently.
@@ -56,19 +57,26 @@ class Peer {
   // Returns memory that the other process may write to, for who asks it; null where it shares none,
   // and while too much of it is in use.
   std::shared_ptr<SharedMemory> share(const std::string& who, std::size_t bytes);
-  // Sends a request and returns the answer. `who` names the part in every sentence; a PartFault
-  // carries the other side's traceback, or says that it ended, hung or answered nonsense.
-  Message request(const std::string& who, Message message, const Serve& serve = nullptr);
+  // Sends a request and returns the answer. `who` names the part in every sentence, and `spent`
+  // says how many seconds its calls took in this step so far. A PartFault carries the other side's
+  // traceback, or says that it ended, hung, asked for ever or answered nonsense.
+  Message request(const std::string& who, const Message& message, const Serve& serve = nullptr,
+                  double spent = 0);
   // Sends a message that needs no answer, unless the generation that it is for has ended.
   void tell(int generation, Message message) noexcept;
 
  private:
   void open();
-  // Runs `exchange`, and says in a sentence about `place` why the connection ended in it.
+  // Runs `exchange` with the seconds that it may take, and says in a sentence about `place` why the
+  // connection ended in it.
   template <class Exchange>
-  auto connected(const std::string& place, const Exchange& exchange);
+  auto connected(const std::string& place, double spent, const Exchange& exchange);
   // Returns how the process ended, such as " (killed by signal 9)"; "" if it was not started here.
   std::string close();
+  // Ends the process, where draftlab started it, and the connection.
+  void kill();
+  // Waits for the answer, and answers what is asked before it.
+  Message converse(const Message& message, const Serve& serve, double seconds);
 
   std::string name_;
   std::function<Connected()> connect_;

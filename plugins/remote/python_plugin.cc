@@ -59,6 +59,13 @@ void complete(PythonOptions& options) {
     options.timeout = std::atof(variable("DRAFTLAB_PYTHON_TIMEOUT", "60").c_str());
   if (!(options.timeout >= 0.01 && options.timeout <= 1e6))
     throw UsageError("--python-timeout takes seconds, from 0.01 on");
+  if (options.step_timeout == 0)
+    options.step_timeout = std::atof(
+        variable("DRAFTLAB_PYTHON_STEP_TIMEOUT", std::to_string(10 * options.timeout).c_str())
+            .c_str());
+  if (!(options.step_timeout >= 0.01 && options.step_timeout <= 1e7))
+    throw UsageError("--python-step-timeout takes seconds, from 0.01 on");
+  ::setenv("DRAFTLAB_PYTHON_STEP_TIMEOUT", std::to_string(options.step_timeout).c_str(), 1);
   ::setenv("DRAFTLAB_PYTHON_TIMEOUT", std::to_string(options.timeout).c_str(), 1);
 }
 
@@ -67,7 +74,8 @@ bool is_remote_plugin(const std::string& path) { return path.ends_with(".py") ||
 void load_remote_plugin(const NamedPlugin& plugin, const PythonOptions& options,
                         Registries& registries) {
   PeerOptions its;
-  its.timeout = options.timeout, its.twice = options.twice;
+  its.timeout = options.timeout, its.step_timeout = options.step_timeout;
+  its.twice = options.twice;
   PluginFile file{plugin.name, plugin.path, ""};
   std::function<Connected()> connect;
   if (is_address(plugin.path)) {

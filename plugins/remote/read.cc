@@ -110,8 +110,8 @@ Proposal read_proposal(const Remote& remote, const Step& step, const Message& an
       if (!step.window.holds(node.position))
         remote.refuse("drafts position {}, which the window lacks", node.position);
     if (!from.at("drawn_from").is_null())
-      proposal.drawn_from = scope.resolve_all(from.at("drawn_from"));
-    if (!from.at("raw").is_null()) proposal.raw = scope.resolve_all(from.at("raw"));
+      proposal.drawn_from = scope.resolve_all(from.at("drawn_from"), said);
+    if (!from.at("raw").is_null()) proposal.raw = scope.resolve_all(from.at("raw"), said);
     for (const auto* const laws : {&proposal.drawn_from, &proposal.raw}) {
       if (!laws->empty() && laws->size() != proposal.nodes.size())
         remote.refuse("gives {} distributions for {} drafts", laws->size(), proposal.nodes.size());

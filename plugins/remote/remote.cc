@@ -1,7 +1,11 @@
 #include "plugins/remote/remote.h"
 
+#include <iostream>
 #include <map>
+#include <set>
 #include <tuple>
+
+#include "core/base/log.h"
 
 namespace draftlab::remote {
 namespace {
@@ -50,7 +54,7 @@ Remote::Remote(std::shared_ptr<Peer> peer, std::shared_ptr<const PartSpec> spec,
                     {"kind", spec_->kind},
                     {"name", spec_->name},
                     {"options", options}};
-  request(std::move(message), nullptr);
+  request(message, nullptr);
 }
 
 Remote::~Remote() {
@@ -69,21 +73,29 @@ void Remote::fail(const std::string& sentence) const {
   throw PartFault("{} ({}) {}", who(), peer_->name(), sentence);
 }
 
-Message Remote::request(Message message, Scope* scope) const {
+void Remote::warn(const std::string& sentence) const {
+  static std::set<std::string> warned;
+  if (!warned.insert(who() + peer_->name()).second) return;
+  const std::string text = who() + " (" + peer_->name() + ") " + sentence;
+  std::cerr << text << "\n";
+  log(LogLevel::warning, text);
+}
+
+Message Remote::request(const Message& message, Scope* scope, double spent) const {
   if (!current()) refuse("was lost with its process");
   const Serve serve = [scope](const Message& query) {
     if (!scope) throw Fault("nothing can be asked here");
     return scope->serve(query);
   };
-  return peer_->request(who(), std::move(message), serve);
+  return peer_->request(who(), message, serve, spent);
 }
 
-Message Remote::call(const char* method, Message arguments, Scope* scope) const {
+Message Remote::call(const char* method, Message arguments, Scope* scope, double spent) const {
   arguments.header["c"] = "call";
   arguments.header["id"] = id_;
   arguments.header["m"] = method;
   if (scope) arguments.header["scope"] = scope->id();
-  return request(std::move(arguments), scope);
+  return request(arguments, scope, spent);
 }
 
 void Remote::drop(std::uint64_t call) const noexcept {
@@ -127,6 +139,7 @@ void Remote::observe(const Canvas& canvas, const Route& route, const Verdict& ve
   Message message;
   message.header["route"] = {route.verify, route.score, route.propensity, route.flip,
                              route.context};
+  if (!route.memo.empty()) message.add("memo", std::span<const double>(route.memo));
   describe(canvas, message);
   describe(verdict, message);
   call("observe", std::move(message));

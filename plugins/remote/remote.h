@@ -28,8 +28,10 @@ class Remote {
 
   const PartSpec& spec() const { return *spec_; }
   bool has(const std::string& method) const { return spec_->has(method); }
-  // Calls a method, which may ask about the scope's distributions meanwhile.
-  Message call(const char* method, Message arguments = {}, Scope* scope = nullptr) const;
+  // Calls a method, which may ask about the scope's distributions meanwhile. Its part took `spent`
+  // seconds over this step before.
+  Message call(const char* method, Message arguments = {}, Scope* scope = nullptr,
+               double spent = 0) const;
   // Sends the blocks and the decode options, which hold for every later call.
   void begin(const Blocks& blocks, const DecodeOptions& decode) const;
   // Drops a generator that waits for an answer that will not come.
@@ -54,9 +56,16 @@ class Remote {
     fail(filled_in(form, fmt::make_format_args(values...)));
   }
 
+  // Tells the user, once a part, what makes the part's results doubtful; decoding goes on.
+  template <class... Values>
+  void doubt(fmt::format_string<Values...> form, Values&&... values) const {
+    warn(filled_in(form, fmt::make_format_args(values...)));
+  }
+
  private:
   [[noreturn]] void fail(const std::string& sentence) const;
-  Message request(Message message, Scope* scope) const;
+  void warn(const std::string& sentence) const;
+  Message request(const Message& message, Scope* scope, double spent = 0) const;
   std::shared_ptr<Peer> peer_;
   std::shared_ptr<const PartSpec> spec_;
   Json options_;
@@ -70,7 +79,7 @@ auto understood(const Remote& remote, const Message& answer, const Read& read) {
   try {
     return read(answer);
   } catch (const Json::exception& error) {
-    remote.refuse("answered nonsense: {}", error.what());
+    remote.refuse("answered {}", not_allowed(answer.header, error));
   } catch (const Nonsense& error) {
     remote.refuse("answered {}", error.what());
   } catch (const Fault& error) {  // A scope's faults do not name the part.

@@ -26,6 +26,7 @@ class RemoteRouter final : public RemotePart<Router> {
       Route route;
       route.verify = from.at(0), route.score = from.at(1);
       route.flip = from.at(2), route.context = from.at(3);
+      if (!from.at(4).is_null()) route.memo = said.numbers(from.at(4));
       if (!(route.flip >= 0 && route.flip <= 1))
         remote_->refuse("reverses its decision with probability {}", from.at(2).dump());
       return route;

@@ -38,7 +38,7 @@ const Answer& Scope::answer(const Json& number) const {
   return answers_[at];
 }
 
-Distribution Scope::resolve(const Json& reference) {
+Distribution Scope::resolve(const Json& reference, const Message& from) {
   if (reference.is_number_integer()) {
     const auto at = reference.get<std::size_t>();
     if (at >= distributions_.size()) throw Fault("a distribution that this step does not have");
@@ -46,18 +46,18 @@ Distribution Scope::resolve(const Json& reference) {
   }
   for (const auto& [made_of, made] : made_)
     if (made_of == reference) return made;
-  Distribution distribution = shaped_as(reference);
+  Distribution distribution = shaped_as(reference, from);
   made_.emplace_back(reference, distribution);
   return distribution;
 }
 
-std::vector<Distribution> Scope::resolve_all(const Json& references) {
+std::vector<Distribution> Scope::resolve_all(const Json& references, const Message& from) {
   std::vector<Distribution> all;
-  for (const Json& reference : references) all.push_back(resolve(reference));
+  for (const Json& reference : references) all.push_back(resolve(reference, from));
   return all;
 }
 
-Distribution Scope::shaped_as(const Json& reference) {
+Distribution Scope::shaped_as(const Json& reference, const Message& from) {
   const std::string how = reference.at(0);
   if (how == "drawn") {
     if (!decode_) throw Fault("nothing is drawn here, so there is no temperature to draw at");
@@ -67,16 +67,17 @@ Distribution Scope::shaped_as(const Json& reference) {
     if (!reference.at(4).is_null()) sampling.top_p = reference.at(4);
     if (!(sampling.temperature >= 0) || sampling.top_k < 0 || !(sampling.top_p > 0))
       throw Fault("temperature and top_k must be at least 0, and top_p above 0");
-    return shaped(resolve(reference.at(1)), sampling);
+    return shaped(resolve(reference.at(1), from), sampling);
   }
-  if (how == "residual") return residual(resolve(reference.at(1)), resolve(reference.at(2)));
+  if (how == "residual")
+    return residual(resolve(reference.at(1), from), resolve(reference.at(2), from));
   if (how == "point") {
     const int token = reference.at(1), size = reference.at(2);
     if (token < 0 || token >= size) throw Fault("a point mass at a token that is none");
     return Distribution::point(token, size);
   }
   if (how != "weights") throw Fault("a distribution made in the unknown way '{}'", how);
-  const auto weights = reference.at(1).get<std::vector<double>>();
+  const auto weights = from.numbers(reference.at(1));
   for (const double weight : weights)
     if (!(weight >= 0 && std::isfinite(weight)))
       throw Fault("weights of a distribution must be finite and not negative");
@@ -87,7 +88,7 @@ Distribution Scope::shaped_as(const Json& reference) {
 Message Scope::numbers(const Message& query) {
   std::vector<double> numbers;
   for (const Json& reference : query.header.at("of")) {
-    const Distribution its = resolve(reference);
+    const Distribution its = resolve(reference, query);
     numbers.insert(numbers.end(), {its.max(), its.margin(), its.entropy(), its.renyi2()});
   }
   Message reply;
@@ -106,7 +107,7 @@ Message Scope::serve(const Message& query) {
     const Json &of = header.at("of"), &tokens = header.at("tokens");
     std::vector<double> probabilities;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
-      const Distribution its = resolve(of.at(i));
+      const Distribution its = resolve(of.at(i), query);
       const Token token = tokens[i];
       if (token < 0 || token >= its.size())
         throw Fault("token {} of a vocabulary of {}", token, its.size());
@@ -117,14 +118,14 @@ Message Scope::serve(const Message& query) {
     reply = numbers(query);
     reply.header["a"] = true;
   } else if (wanted == "top") {
-    const Distribution its = resolve(header.at("of"));
+    const Distribution its = resolve(header.at("of"), query);
     const std::vector<Token> best = its.best(std::min(its.size(), header.at("n").get<int>()));
     std::vector<double> probabilities;
     for (const Token token : best) probabilities.push_back(its.probability(token));
     reply.add("tokens", std::span<const Token>(best));
     reply.add("p", std::span<const double>(probabilities));
   } else if (wanted == "row") {
-    const Distribution its = resolve(header.at("of"));
+    const Distribution its = resolve(header.at("of"), query);
     const Eigen::ArrayXd& row = its.probabilities();
     reply.add("p", std::span(row.data(), static_cast<std::size_t>(row.size())));
   } else if (wanted == "find") {
@@ -133,10 +134,10 @@ Message Scope::serve(const Message& query) {
     reply.header["a"] = its ? Json(keep(*its)) : Json();
   } else if (wanted == "accept" || wanted == "replace") {
     if (!acceptance_) throw Fault("only a verifier may ask the acceptance rule");
-    const Distribution target = resolve(header.at("target"));
-    const Distribution raw = resolve(header.at("raw"));
+    const Distribution target = resolve(header.at("target"), query);
+    const Distribution raw = resolve(header.at("raw"), query);
     Distribution drawn;
-    if (!header.at("drawn").is_null()) drawn = resolve(header.at("drawn"));
+    if (!header.at("drawn").is_null()) drawn = resolve(header.at("drawn"), query);
     const Trial trial{header.at("token"), target, drawn.empty() ? nullptr : &drawn,
                       header.at("depth"), raw};
     if (wanted == "accept") {

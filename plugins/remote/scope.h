@@ -28,10 +28,11 @@ class Scope {
   // Returns the distribution that a reference means. A reference is a number, or says how a
   // distribution is made of others:
   //   ["drawn", ref, temperature, top_k, top_p]  as drafts are drawn; null stands for decode's
-  //   ["residual", ref, ref]   ["point", token, size]   ["weights", [...]]
-  // Throws a Fault for a reference that means nothing.
-  Distribution resolve(const Json& reference);
-  std::vector<Distribution> resolve_all(const Json& references);
+  //   ["residual", ref, ref]   ["point", token, size]   ["weights", array]
+  // An array is one of the message `from`, and no two messages give one name to two arrays. Throws
+  // a Fault for a reference that means nothing.
+  Distribution resolve(const Json& reference, const Message& from);
+  std::vector<Distribution> resolve_all(const Json& references, const Message& from);
 
   // Sets the acceptance rule, which a verifier may ask.
   void judge_with(const Acceptance* acceptance) { acceptance_ = acceptance; }
@@ -39,7 +40,7 @@ class Scope {
   Message serve(const Message& query);
 
  private:
-  Distribution shaped_as(const Json& reference);
+  Distribution shaped_as(const Json& reference, const Message& from);
   Message numbers(const Message& query);
 
   std::uint64_t id_;

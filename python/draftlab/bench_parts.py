@@ -16,11 +16,22 @@ class Router:
 
 @dl.drafter("wire-bench")
 class Drafter:
-    """Yields so many effects, and proposes nothing."""
+    """Yields so many effects and proposes nothing, or drafts from so many laws of its own."""
 
     effects: int = dl.option(1, low=0, high=1000, help="Effects that are yielded.")
+    laws: int = dl.option(0, low=0, high=64, help="Laws that a step drafts from.")
+    vocabulary: int = dl.option(2, low=2, high=10000000, help="Tokens of a law.")
+
+    def __init__(self):
+        self.ready = np.random.default_rng(0).random((self.laws, self.vocabulary))
+
+    def state(self):
+        return ""
 
     def propose(self, step):
+        if self.laws:
+            tokens = yield step.draw(list(self.ready))
+            return dl.Proposal.path(tokens, drawn_from=list(self.ready))
         for attempt in range(self.effects):
             yield step.below(0.5, step.window[0], attempt=attempt)
         return dl.Proposal()

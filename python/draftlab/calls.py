@@ -3,13 +3,17 @@
 import contextlib
 import os
 import sys
+import threading
 import traceback
-from typing import Any, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 
-from draftlab import instances, laws, memory, models, options, parts, sharing, steps, tasks
+from draftlab import instances, laws, memory, models, options, own_chance, parts, sharing
+from draftlab import steps, tasks
 from draftlab import wire as wires
+
+Reply = Tuple[Dict[str, Any], Any]  # A header, and the arrays behind it or None.
 
 
 class Dialogue:
@@ -30,7 +34,9 @@ class Worker:
 
     def __init__(self, wire: wires.Wire, twice: bool, lock: Any = None, shelf: Any = None) -> None:
         self.wire, self.twice = wire, twice
-        self._lock = lock or contextlib.nullcontext()  # The lock is shared by several connections.
+        self._lock = lock or threading.Lock()  # Several connections share one.
+        # Several connections share generators of numbers: whose draw it was cannot be told there.
+        self._watch = own_chance.Watch() if lock is None else None
         self._shelf = shelf  # The shelf holds the models that connections share.
         self.parts: Dict[int, Any] = {}
         self.lent = memory.Lent(wire)
@@ -43,7 +49,9 @@ class Worker:
             except wires.Closed:
                 return
             with self._turn(header):
-                self.dispatch(header, arrays)
+                reply = self.dispatch(header, arrays)
+            if reply is not None:  # Nobody else waits while a client is slow to read.
+                self.send(reply)
 
     def _turn(self, header: Dict[str, Any]) -> Any:
         """Calls of several connections take turns; a shared model sees to that by itself."""
@@ -59,17 +67,18 @@ class Worker:
 
     # One message, and its reply where it has one.
 
-    def dispatch(self, header: Dict[str, Any], arrays: Dict[str, Any]) -> None:
+    def dispatch(self, header: Dict[str, Any], arrays: Any) -> Optional[Reply]:
+        """What is to be answered; None where nothing is, or is no more."""
         what = header.get("c")
         if what == "memory":
-            return self.lent.take(header)
+            self.lent.take(header)
+            return None
         if what not in ("call", "new", "begin", "del", "drop", "forget"):
             raise wires.Nonsense(f"the unknown message {what!r:.40}")
         try:
             if what == "call":
-                reply, more = self.call(header, arrays)
-                self.wire.send(reply, more)
-            elif what == "new":
+                return self.call(header, arrays)
+            if what == "new":
                 if not self.wire.is_local:
                     cls = parts.registered(header["kind"], header["name"])
                     options.check_distant(cls, header["options"])
@@ -77,8 +86,8 @@ class Worker:
                 self.parts[header["id"]] = (self._shelf.take if shared else instances.create)(
                     header
                 )
-                self.wire.send({"r": True})
-            elif what == "begin":
+                return {"r": True}, None
+            if what == "begin":
                 instances.begin(self.parts[header["id"]], header)
             elif what == "del":
                 part = self.parts.pop(header["id"], None)
@@ -90,14 +99,21 @@ class Worker:
                 models.forget(self.parts[header["id"]], header["sequence"])
         except wires.Closed:
             raise
-        except Exception as error:
+        except BaseException as error:  # A part may even call sys.exit.
             if what in ("call", "new"):
-                kind = "config" if isinstance(error, parts.ConfigError) or what == "new" else ""
-                self.wire.send({"e": {"text": described(error), "kind": kind}})
-            else:
-                print(described(error), file=sys.stderr)
+                return failure(error, what == "new")
+            print(described(error), file=sys.stderr)
+        return None
 
-    def call(self, header: Dict[str, Any], arrays: Dict[str, Any]) -> Tuple[Any, Any]:
+    def send(self, reply: Reply) -> None:
+        try:
+            self.wire.send(*reply)
+        except (OSError, wires.Closed):
+            raise
+        except Exception as error:  # It holds what cannot be sent.
+            self.wire.send(*failure(error, False))
+
+    def call(self, header: Dict[str, Any], arrays: Any) -> Reply:
         method, part = header["m"], self.parts[header["id"]]
         if method == "resume":
             dialogue = self.dialogues.pop(header["call"])
@@ -111,20 +127,38 @@ class Worker:
         if method in tasks.CALLS:
             return {"r": tasks.CALLS[method](part, header, arrays)}, None
         vocabulary = header["step"][2] if "call" in header else 0
-        scope = laws.Scope(self.ask, header.get("scope", 0), vocabulary)
+        scope = laws.Scope(self.ask, header.get("scope", 0), vocabulary, self.twice)
         laws.active.scope = scope
         before = instances.state_of(part) if self.twice and method not in CHANGES else ""
-        given = instances.CALLS[method](part, header, arrays, scope)
+        unread = arrays.copy() if self.twice else arrays  # As no part has written to them yet.
+        given = self.watched(part, method, lambda: self.run_method(method, part, header, arrays))
         if hasattr(given, "send") and hasattr(given, "throw"):
-            dialogue = Dialogue(part, method, (header, arrays), scope)
+            if "call" not in header:
+                given.close()
+                raise Faulty(f"{method} yields something; only propose and judge may ask and draw")
+            dialogue = Dialogue(part, method, (header, unread), scope)
             dialogue.generator = given
             return self.advance(dialogue, header["call"], None, False)
         reply = self.reply(method, given)
         if self.twice and method not in CHANGES:
             scope.repeat()
-            again = instances.CALLS[method](part, header, arrays, scope)
+            again = self.run_method(method, part, header, unread)
             same(method, part, reply, self.reply(method, again), before)
         return reply
+
+    @staticmethod
+    def run_method(method: str, part: Any, header: Dict[str, Any], arrays: Any) -> Any:
+        return instances.CALLS[method](part, header, arrays, laws.active.scope)
+
+    def watched(self, part: Any, method: str, run: Callable[[], Any]) -> Any:
+        """What `run` returns; says so where the part draws random numbers of its own in it."""
+        if self._watch is None:
+            return run()
+        before = self._watch.before(part, method)
+        try:
+            return run()
+        finally:
+            self._watch.after(part, method, before)
 
     @staticmethod
     def reply(method: str, given: Any) -> Tuple[Any, Any]:
@@ -135,7 +169,7 @@ class Worker:
             return {}, [("r", column)]
         return {"r": instances.SENDS[method](given)}, None
 
-    def advance(self, dialogue: Dialogue, call: int, value: Any, told: bool) -> Tuple[Any, Any]:
+    def advance(self, dialogue: Dialogue, call: int, value: Any, told: bool) -> Reply:
         """Runs a generator to its next effect, or its end."""
         laws.active.scope = dialogue.scope
         if told:
@@ -143,7 +177,9 @@ class Worker:
             dialogue.said[-1] = (effect, value)
             value = effect.result(dialogue.scope, value)
         try:
-            effect = dialogue.generator.send(value)
+            effect = self.watched(
+                dialogue.part, dialogue.method, lambda: dialogue.generator.send(value)
+            )
         except StopIteration as stop:
             reply = self.reply(dialogue.method, stop.value)
             if self.twice:
@@ -181,16 +217,23 @@ class Worker:
         raise Faulty(differs(method))
 
     def ask(self, query: Dict[str, Any]) -> Tuple[Any, Any]:
-        """A question to draftlab within a call; meanwhile it may call another part."""
-        self.wire.send(query)
+        """A question to draftlab within a call; meanwhile it may call another part. Others have
+        their turn until it answers."""
+        reply: Optional[Reply] = (query, None)
         while True:
-            header, arrays = self.wire.receive()
+            self._lock.release()
+            try:
+                if reply is not None:
+                    self.send(reply)
+                header, arrays = self.wire.receive()
+            finally:
+                self._lock.acquire()
             if "a" in header:
                 if "e" in header:
                     raise Faulty(header["e"])
                 return header, arrays
             current = laws.active.scope
-            self.dispatch(header, arrays)
+            reply = self.dispatch(header, arrays)
             laws.active.scope = current
 
 
@@ -221,6 +264,12 @@ def equal(first: Any, second: Any) -> bool:
     if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
         return np.array_equal(first, second, equal_nan=True)
     return first == second or (first != first and second != second)
+
+
+def failure(error: BaseException, of_config: bool) -> Reply:
+    kind = "config" if of_config or isinstance(error, parts.ConfigError) else ""
+    text = described(error).encode(errors="backslashreplace").decode()
+    return {"e": {"text": text, "kind": kind}}, None
 
 
 def described(error: BaseException) -> str:

@@ -1,7 +1,6 @@
 """Instances of parts: their methods, called with what draftlab sent, and what they keep."""
 
 import functools
-import math
 from types import SimpleNamespace
 from typing import Any, Callable, Dict, FrozenSet, List, Mapping
 
@@ -128,7 +127,8 @@ def _state(part: Any, header: Dict[str, Any], arrays: Arrays, scope: Any) -> Any
 
 def _observe(part: Any, header: Dict[str, Any], arrays: Arrays, scope: Any) -> Any:
     verify, score, propensity, flip, context = header["route"]
-    route = values.Route(verify, score, flip, context, propensity)
+    memo = arrays["memo"] if "memo" in arrays else np.zeros(0)
+    route = values.Route(verify, score, flip, context, propensity, memo)
     part.observe(steps.canvas_of(header, arrays), route, steps.outcome_of(header, arrays))
 
 
@@ -158,14 +158,14 @@ def _send_route(given: Any) -> List[Any]:
     if isinstance(given, values.Route):
         return given.packed()
     if isinstance(given, (bool, np.bool_)):
-        return [bool(given), math.nan, 0.0, 0]
+        return values.Route(bool(given)).packed()
     raise wrong("decide", given, "it returns True, False or a Route")
 
 
 def _send_number(given: Any) -> float:
     if isinstance(given, (bool, np.bool_)) or np.ndim(given) != 0:
         raise wrong("the method", given, "it returns a number")
-    return float(given)
+    return values.real("what the method returned", given)
 
 
 def _send_distribution(given: Any) -> Any:

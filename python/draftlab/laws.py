@@ -22,8 +22,9 @@ class Scope:
     time as long as it asks the same questions: handles of distributions are then the same, too.
     """
 
-    def __init__(self, ask: Any, number: int, vocabulary: int = 0) -> None:
+    def __init__(self, ask: Any, number: int, vocabulary: int = 0, twice: bool = False) -> None:
         self._ask, self.number, self.vocabulary = ask, number, vocabulary
+        self._twice = twice
         self._heard: List[Tuple[Any, Any]] = []  # The questions and their answers, in order.
         self._again: List[Tuple[Any, Any]] = []  # The questions that a second call has yet to ask.
 
@@ -36,9 +37,10 @@ class Scope:
         if self._again and self._again[0][0] == query:
             return self._again.pop(0)[1]
         self._again = []
-        answer = self._ask(query)
-        self._heard.append((query, answer))
-        return answer
+        header, arrays = self._ask(query)
+        if self._twice:
+            self._heard.append((query, (header, arrays.copy())))
+        return header, arrays
 
 
 class Distribution:
@@ -62,7 +64,7 @@ class Distribution:
         return list(zip(arrays["tokens"].tolist(), arrays["p"].tolist()))
 
     def numpy(self) -> np.ndarray:
-        """Every probability: [vocabulary] float64."""
+        """Every probability: [vocabulary] float64, an array of the part's own."""
         return self._scope.ask("row", of=self.ref)[1]["p"]
 
     def _summary(self) -> np.ndarray:
@@ -172,10 +174,12 @@ def reference(law: Any) -> Any:
         if law._scope is not active.scope:
             raise ValueError("a distribution of another step was used; it holds for one call only")
         return law.ref
-    weights = np.asarray(law, dtype=np.float64)
+    given = np.asarray(law)
+    single = given.dtype == np.float32
+    weights = np.array(given, np.float32 if single else np.float64)  # A part may use its own again.
     if weights.ndim != 1:
         raise TypeError("a distribution is a handle, or an array of one weight a token")
-    return ["weights", weights.tolist()]
+    return ["weights", weights]
 
 
 def references(laws: Any) -> Optional[List[Any]]:

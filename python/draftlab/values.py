@@ -11,19 +11,72 @@ NAN = float("nan")
 ROOT = -1  # The root is the committed state itself.
 
 
+def real(what: str, value: Any) -> float:
+    """A number that is sent; `what` names it in the sentence that refuses it."""
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{what} is {value!r:.60}, and a number is due") from None
+
+
+def whole(what: str, value: Any) -> int:
+    """A whole number of 32 bits that is sent."""
+    try:
+        number = int(value)
+        if number == value and -(2**31) <= number < 2**31:
+            return number
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise TypeError(f"{what} is {value!r:.60}, and a whole number of 32 bits is due")
+
+
+def row(what: str, value: Any, kinds: Sequence[Any]) -> List[Any]:
+    """A tuple that is sent, each of whose values is made by the function of its place."""
+    try:
+        values = list(value)
+    except TypeError:
+        values = []
+    if len(values) != len(kinds):
+        raise TypeError(f"{what} is {value!r:.60}, and {len(kinds)} values are due")
+    return [kind(what, each) for kind, each in zip(kinds, values)]
+
+
+def text(what: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    raise TypeError(f"{what} holds {value!r:.60} where a word is due")
+
+
+def flag(what: str, value: Any) -> bool:
+    return bool(value)
+
+
 @dataclass
 class Route:
     """A router's decision. `score` is recorded; with probability `flip` the loop reverses the
-    decision and records with which propensity; `context` comes back in `observe`."""
+    decision and records with which propensity. `context`, a number, and `memo`, an array of numbers
+    that `decide` computed, come back in `observe` as they were; neither is part of a state."""
 
     verify: bool
     score: float = NAN
     flip: float = 0.0
     context: int = 0
     propensity: float = 1.0
+    memo: Any = ()
 
     def packed(self) -> List[Any]:
-        return [bool(self.verify), float(self.score), float(self.flip), int(self.context)]
+        if not isinstance(self.verify, (bool, np.bool_)):
+            raise TypeError(f"Route.verify is {self.verify!r:.60}, and True or False is due")
+        memo = np.array(self.memo, np.float64)
+        if memo.ndim != 1:
+            raise TypeError(f"Route.memo has the shape {memo.shape}, and a row of numbers is due")
+        return [
+            bool(self.verify),
+            real("Route.score", self.score),
+            real("Route.flip", self.flip),
+            whole("Route.context", self.context),
+            memo if memo.size else None,
+        ]
 
 
 class Node(NamedTuple):
@@ -45,6 +98,9 @@ class Drafts(List[int]):
         if not isinstance(later, Drafts):
             return super().__add__(later)
         return Drafts([*self, *later], self.positions + later.positions)
+
+
+_COMMIT = (whole, whole, text)
 
 
 class Commit(NamedTuple):
@@ -101,12 +157,12 @@ class Proposal:
         if raw is not None:
             raw = [laws.reference(law) for law in raw]
         return {
-            "nodes": [[int(number) for number in node] for node in self.nodes],
+            "nodes": [row("a node", node, (whole, whole, whole)) for node in self.nodes],
             "drawn_from": laws.references(self.drawn_from),
             "raw": raw,
-            "exact": int(self.exact),
-            "lookahead": int(self.lookahead),
-            "edits": [[int(p), int(t), s] for p, t, s in self.edits],
+            "exact": whole("Proposal.exact", self.exact),
+            "lookahead": whole("Proposal.lookahead", self.lookahead),
+            "edits": [row("an edit", edit, _COMMIT) for edit in self.edits],
             "root_answer": None if self.root_answer is None else self.root_answer.number,
         }
 
@@ -139,10 +195,10 @@ class Verdict:
     def packed(self) -> Dict[str, Any]:
         carry = self.carry
         return {
-            "commits": [[int(p), int(t), s] for p, t, s in self.commits],
-            "why": self.why,
+            "commits": [row("a commit", commit, _COMMIT) for commit in self.commits],
+            "why": text("Verdict.why", self.why),
             "judged": [
-                [float(a), float(b), float(c), bool(d), bool(e)] for a, b, c, d, e in self.judged
+                row("a judged draft", each, (real, real, real, flag, flag)) for each in self.judged
             ],
             "carry": None
             if carry is None
@@ -161,7 +217,7 @@ class Window:
 
     def packed(self) -> Dict[str, Any]:
         span = len(self.positions) if self.span is None else int(self.span)
-        positions = [int(position) for position in self.positions]
+        positions = [whole("a position of Window", each) for each in self.positions]
         return {
             "positions": positions,
             "span": span,

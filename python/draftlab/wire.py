@@ -1,7 +1,8 @@
 """The wire (docs/WIRE.md): length, MessagePack header, raw arrays.
 
 A message is `u32 bytes of the header, u64 bytes of the arrays, header, arrays`, little-endian. The
-header's `arrays` lists [name, numpy type, shape] of each array, which begin at multiples of 8.
+header's `arrays` lists [name, numpy type, shape] of each array, which begin at multiples of 8. An
+array that stands within a header is sent with these, and its name stands in its place.
 """
 
 import array
@@ -9,7 +10,7 @@ import os
 import socket
 import struct
 import time
-from typing import Any, Dict, Iterator, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import msgpack
 import numpy as np
@@ -33,12 +34,17 @@ class Nonsense(Exception):
 
 
 class Arrays(Mapping[str, np.ndarray]):
-    """The arrays of a message, made when they are asked for: a part reads few of them."""
+    """The arrays of a message, made when they are asked for: a part reads few of them. They are the
+    reader's own, to be written to as well."""
 
-    def __init__(self, listed: Sequence[Any], payload: bytes) -> None:
+    def __init__(self, listed: Sequence[Any], payload: Any) -> None:
         self._listed, self._payload = listed, payload
         self._made: Dict[str, np.ndarray] = {}
         self._places: Dict[str, Tuple[str, Sequence[int], int, int]] = {}
+
+    def copy(self) -> "Arrays":
+        """The same arrays as they were sent, whatever is written to these."""
+        return Arrays(self._listed, bytearray(self._payload))
 
     def _find(self) -> None:
         """Notes where each array is."""
@@ -88,6 +94,9 @@ class Wire:
         self._buffer = bytearray(_BUFFER)
         self._view = memoryview(self._buffer)
         self._begin = self._end = 0
+        self._lifted: List[Tuple[str, np.ndarray]] = []  # Arrays of the header that is being sent.
+        self._names = 0  # No two arrays of a connection that stand within headers have one name.
+        self._packer = msgpack.Packer(default=self._lift, autoreset=False)
 
     def limit(self, header: int, payload: int) -> None:
         """Sets what this side accepts from now on, in bytes."""
@@ -166,7 +175,28 @@ class Wire:
         listed = header.get("arrays")
         if not payload_size and not listed:
             return header, NO_ARRAYS
-        return header, Arrays(listed or (), bytes(self._bytes(payload_size)))
+        payload = self._bytes(payload_size)
+        if payload.obj is self._buffer:  # The next message will stand there.
+            payload = memoryview(bytearray(payload))
+        return header, Arrays(listed or (), payload)
+
+    def _lift(self, value: Any) -> str:
+        """The name of an array, in place of the array within a header."""
+        if not isinstance(value, np.ndarray):
+            raise TypeError(f"a {type(value).__name__} cannot be sent")
+        self._names += 1
+        self._lifted.append((f"array {self._names}", value))
+        return self._lifted[-1][0]
+
+    def _packed(self, header: Dict[str, Any]) -> bytes:
+        """The pairs of a map, without the byte in front that counts them."""
+        try:
+            for key, value in header.items():
+                self._packer.pack(key)
+                self._packer.pack(value)
+            return self._packer.bytes()
+        finally:
+            self._packer.reset()
 
     def receive_descriptor(self) -> int:
         """The descriptor that the other side sends beside one byte, and that the caller closes.
@@ -190,15 +220,12 @@ class Wire:
     def send(
         self, header: Dict[str, Any], arrays: Optional[Sequence[Tuple[str, np.ndarray]]] = None
     ) -> None:
-        """Sends one message; arrays are (name, array) pairs of the wire's types."""
-        if not arrays:
-            packed = msgpack.packb(header)
-            self._check(len(packed), 0)
-            self.connection.sendall(_PREFIX.pack(len(packed), 0) + packed)
-            return
-        self._check(0, sum(each.nbytes for _, each in arrays))
+        """Sends one message; arrays are (name, array) pairs of the wire's types, and more of them
+        may stand within the header."""
+        self._lifted = []
+        packed = self._packed(header)
         pieces, listed, at = [], [], 0
-        for name, each in arrays:
+        for name, each in [*(arrays or ()), *self._lifted]:
             each = np.ascontiguousarray(each)
             if each.dtype.str not in _TYPES:
                 raise Nonsense(f"array '{name}' of type {each.dtype}, which the wire lacks")
@@ -208,8 +235,15 @@ class Wire:
             pieces.append(memoryview(each).cast("B") if each.size else b"")
             listed.append([name, each.dtype.str, list(each.shape)])
             at += pad + each.nbytes
-        packed = msgpack.packb({**header, "arrays": listed})
+        if listed:
+            packed += self._packed({"arrays": listed})
+        packed = _map(len(header) + bool(listed)) + packed
         self._check(len(packed), at)
         self.connection.sendall(_PREFIX.pack(len(packed), at) + packed)
         for piece in pieces:
             self.connection.sendall(piece)
+
+
+def _map(count: int) -> bytes:
+    """How MessagePack begins a map of so many pairs."""
+    return bytes([0x80 | count]) if count < 16 else b"\xde" + struct.pack(">H", count)

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <optional>
 
+#include "core/base/stop_request.h"
+
 namespace draftlab::remote {
 namespace {
 
@@ -26,6 +28,8 @@ constexpr std::chrono::microseconds kAwake(50);
 // that for a while all waiting is done asleep.
 constexpr std::chrono::microseconds kLate(500);
 constexpr std::chrono::milliseconds kAsleep(100);
+// While something is waited for, it is looked so often whether a stop was requested.
+constexpr long kLookMs = 100;
 
 std::string reason() { return std::strerror(errno); }
 
@@ -55,13 +59,14 @@ bool Channel::ended() const {
 
 void Channel::wait(short events, Clock::time_point deadline) const {
   while (true) {
+    check_stop();
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     pollfd waiting{descriptor_, events, 0};
-    const int ready = ::poll(&waiting, 1, static_cast<int>(std::clamp<long>(left + 1, 0, 1 << 30)));
+    const int ready = ::poll(&waiting, 1, static_cast<int>(std::clamp<long>(left + 1, 0, kLookMs)));
     if (ready > 0) return;
-    if (ready == 0) throw TimedOut("no answer in time");
-    if (errno != EINTR) throw Lost(reason());
+    if (ready == 0 && left <= 0) throw TimedOut("no answer in time");
+    if (ready < 0 && errno != EINTR) throw Lost(reason());
   }
 }
 

@@ -25,6 +25,8 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
+  // Both throw TimedOut after so many seconds, and Stopped where a stop is requested meanwhile; the
+  // connection is then of no more use.
   void send(const Message& message, double seconds);
   // Sends one byte and, beside it, a copy of a descriptor, which the other end must be waiting for.
   void send_descriptor(int descriptor, double seconds);

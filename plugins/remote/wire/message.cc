@@ -44,6 +44,22 @@ struct Builder : nlohmann::detail::json_sax_dom_parser<Json> {
 
 }  // namespace
 
+std::string plain(const Json::exception& error) {
+  constexpr int kNoList = 304, kNoMap = 305, kTooShort = 401;
+  if (error.id == kNoList || error.id == kNoMap)
+    return "a list or a map is wanted where something else stands";
+  const std::string text = error.what();  // It begins with "[json.exception.KIND.ID] ".
+  const std::string its = text.substr(std::min(text.size(), text.find("] ") + 2));
+  return error.id == kTooShort ? "a list is too short (" + its + ")" : its;
+}
+
+std::string not_allowed(const Json& header, const Json::exception& error) {
+  constexpr std::size_t kMost = 160;
+  std::string text = header.dump(-1, ' ', true);
+  if (text.size() > kMost) text = text.substr(0, kMost) + "...";
+  return text + ", which docs/WIRE.md does not allow: " + plain(error);
+}
+
 std::vector<std::uint8_t> packed(const Json& header) { return Json::to_msgpack(header); }
 
 Json unpacked(std::span<const std::uint8_t> bytes) {
@@ -80,6 +96,18 @@ std::vector<std::int64_t> Message::shape(const std::string& name) const {
       return array[2].get<std::vector<std::int64_t>>();
     }
   throw Nonsense("no array '{}'", name);
+}
+
+std::vector<double> Message::numbers(const std::string& name) const {
+  const std::vector<std::int64_t> its = shape(name);
+  if (its.size() != 1) throw Nonsense("an array of shape {}, where a row is due", Json(its).dump());
+  for (const Json& array : header.at("arrays"))
+    if (array.at(0) == name && array.at(1) == dtype<float>()) {
+      const std::span<const float> row = this->array<float>(name);
+      return {row.begin(), row.end()};
+    }
+  const std::span<const double> row = array<double>(name);
+  return {row.begin(), row.end()};
 }
 
 std::span<const std::byte> Message::find(const std::string& name, const char* type) const {

@@ -40,6 +40,11 @@ Whole whole(const Json& number) {
   return number.get<Whole>();
 }
 
+// Says in words what was looked for in a header and not found there.
+std::string plain(const Json::exception& error);
+// The same as a clause of a sentence that begins with who sent the header.
+std::string not_allowed(const Json& header, const Json::exception& error);
+
 // Returns the name of a number's type as numpy spells it.
 template <class Number>
 constexpr const char* dtype();
@@ -81,6 +86,8 @@ struct Message {
     const std::span<const std::byte> bytes = find(name, dtype<Number>());
     return {reinterpret_cast<const Number*>(bytes.data()), bytes.size() / sizeof(Number)};
   }
+  // Returns an array of one dimension as numbers in double precision, whatever its type of floats.
+  std::vector<double> numbers(const std::string& name) const;
   std::vector<std::int64_t> shape(const std::string& name) const;
 
  private:

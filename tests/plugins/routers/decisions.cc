@@ -1,9 +1,12 @@
 // What the loop asks of a router, and when: a router that counts.
 #include <doctest/doctest.h>
 
+#include <signal.h>
+
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/stop_request.h"
 #include "core/config/composition.h"
 #include "core/loop/decoder.h"
 #include "plugins/builtin.h"
@@ -28,6 +31,46 @@ class Counting final : public Router {
   std::string state() const override { return std::to_string(observed); }
 };
 
+// Carries what it computed to where it learns, and keeps nothing.
+class Carrying final : public Router {
+ public:
+  struct Options {
+    void declare(OptionSet&) {}
+  };
+  explicit Carrying(const Options&) {}
+  Route decide(const StepView& view) const override {
+    ++decided;
+    return {.verify = true, .flip = 0.5, .memo = {view.entropy.sum(), 0.5 + view.masked}};
+  }
+  void observe(const Canvas& canvas, const Route& route, const Verdict& verdict) override {
+    REQUIRE(route.memo.size() == 2);
+    CHECK(std::isfinite(route.memo[0]));
+    const auto masked = canvas.masked_positions().size() + verdict.commits.size();
+    CHECK(route.memo[1] == 0.5 + static_cast<double>(masked));
+    ++observed;
+  }
+  std::string state() const override { return {}; }
+};
+
+// Asks the target for ever.
+class Endless final : public Drafter {
+ public:
+  struct Options {
+    void declare(OptionSet&) {}
+  };
+  explicit Endless(const Options&) {}
+  std::vector<Form> asks() const override { return {Form::committed}; }
+  Asking<Proposal> propose(const Step& step) const override {
+    while (true) {
+      Question question;
+      question.kind = Kind::draft;
+      question.asks = {{kRoot, {step.window.positions.front()}}};
+      co_await step.ask(std::move(question));
+    }
+    co_return Proposal();
+  }
+};
+
 // Commits nothing, for ever.
 class Idle final : public Unmasker {
  public:
@@ -45,6 +88,8 @@ Composition composed(const std::string& lines) {
     Registries made;
     register_builtin_plugins(made);
     made.routers.add<Counting>("counting", "counts what it is asked");
+    made.routers.add<Carrying>("carrying", "has a memo");
+    made.drafters.add<Endless>("endless", "asks for ever");
     made.unmaskers.add<Idle>("idle", "commits nothing");
     return made;
   }();
@@ -134,5 +179,37 @@ TEST_CASE("a score that is infinite is recorded as a number that every reader ha
 
 TEST_CASE("a decode that would not end is a fault") {
   CHECK_THROWS_WITH_AS(decode(composed("drafter = self\nrouter = never\nunmasker = idle"), 1),
-                       doctest::Contains("commits nothing"), Fault);
+                       doctest::Contains("unmasker 'idle' commits nothing in step 0, for which "
+                                         "drafter 'self' drafted"),
+                       Fault);
+}
+
+TEST_CASE("what a router computed for a step comes back when it observes the step") {
+  const Composition arm = composed("drafter = self\nrouter = carrying\n[decode]\ndraft_length = 3");
+  int carried = 0;
+  for (std::uint64_t sequence = 0; sequence < 20; ++sequence) {
+    decode(arm, sequence);
+    CHECK(observed == decided);
+    carried += observed;
+  }
+  CHECK(carried > 20);
+}
+
+TEST_CASE("a part that asks for ever is a fault, after as many questions as a step may have") {
+  CHECK_THROWS_WITH_AS(decode(composed("drafter = endless\n[decode]\nquestions = 7"), 1),
+                       "drafter 'endless' asks more than 7 questions in step 0, which is "
+                       "decode.questions; it may ask for ever",
+                       Fault);
+  decode(composed("drafter = self\n[decode]\nquestions = 1"), 1);  // Each part has its own.
+}
+
+TEST_CASE("a stop that is requested ends a decode at its next question") {
+  const Composition arm = composed("drafter = endless\n[decode]\nquestions = 1000000000");
+  {
+    const StopOnSignals stopping;
+    ::raise(SIGTERM);
+    CHECK(stop_requested());
+    CHECK_THROWS_AS(decode(arm, 1), Stopped);
+  }
+  CHECK(!stop_requested());
 }

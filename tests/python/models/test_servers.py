@@ -17,6 +17,8 @@ import msgpack
 import pytest
 from conftest import BINARIES, ORDERED, ROOT, TWINS
 
+from draftlab import wire
+
 MODELS = str(Path(__file__).parent / "toys.py")
 TOY = ORDERED.replace("samples = 60", "samples = 20").replace("length = 7", "length = 5")
 VIEWS = """
@@ -304,6 +306,42 @@ def test_a_server_that_restarts_is_connected_to_again_between_samples(program, a
         program.same("b.h5", "c.h5", "run_model", "run_checkpoint")
 
 
+RULE = """
+import draftlab as dl
+
+@dl.acceptance("asks")
+class Asks:
+    def probability(self, trial):
+        return trial.target[0]
+"""
+TRIAL = [0, 0.5, 0.5, 0, 4, 0, 1, None]
+
+
+def asked(address):
+    """A client of an acceptance rule, which the rule has just asked something."""
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(10)
+    connection.connect(address[5:])
+    client = wire.Wire(connection)
+    client.send({"draftlab": "wire", "version": wire.VERSION})
+    assert client.receive()[0]["draftlab"] == "wire"
+    client.send({"c": "new", "id": 1, "kind": "acceptance", "name": "asks", "options": {}})
+    assert client.receive()[0] == {"r": True}
+    client.send({"c": "call", "id": 1, "m": "probability", "scope": 1, "trial": TRIAL})
+    assert client.receive()[0]["q"] == "p"
+    return client
+
+
+def test_a_client_that_falls_silent_in_a_question_holds_up_nobody(program):
+    file = program.write("rule.py", RULE)
+    with serving("--listen", f"unix:{program.folder}/socket", file=file) as (address, _):
+        silent, other = asked(address), asked(address)
+        other.send({"a": [0.25]})
+        assert other.receive()[0] == {"r": 0.25}
+        silent.send({"a": [0.5]})
+        assert silent.receive()[0] == {"r": 0.5}
+
+
 def liar(path, *replies):
     """A process that accepts one connection, reads a message and sends these bytes."""
     listener = socket.socket(socket.AF_UNIX)
@@ -312,10 +350,11 @@ def liar(path, *replies):
 
     def answer():
         connection, _ = listener.accept()
-        for reply in replies:
-            connection.recv(1 << 16)
-            connection.sendall(reply)
-        connection.shutdown(socket.SHUT_WR)
+        with contextlib.suppress(OSError):  # Draftlab may have had enough.
+            for reply in replies:
+                connection.recv(1 << 16)
+                connection.sendall(reply)
+            connection.shutdown(socket.SHUT_WR)
         while connection.recv(1 << 16):
             pass
         connection.close()
@@ -328,6 +367,18 @@ def liar(path, *replies):
 def message(header):
     packed = msgpack.packb(header)
     return struct.pack("<IQ", len(packed), 0) + packed
+
+
+def test_a_server_that_asks_for_ever_is_left_after_its_time(program):
+    path = program.write("a.ini", TOY)
+    asks = message({"q": "p", "scope": 0, "of": [], "tokens": []})
+    address = liar(f"{program.folder}/socket", message(HELLO), message({"r": True}),
+                   *[asks] * 1_000_000)  # fmt: skip
+    began = time.monotonic()
+    words = ["--model", "remote", "--model.remote.address", address, "--model.remote.timeout", 1]
+    fault = program.fails(76, "run", path, *words)
+    assert f"model 'm' ({address}) did not answer within 1 s" in fault
+    assert time.monotonic() - began < 10
 
 
 HELLO = {
