@@ -11,7 +11,7 @@ namespace {
 // Says so where a drafter calls its first draft the target's own draw, though the target did not
 // say so: such a draft is committed untested, and the output follows another law.
 void check_exact(const Remote& remote, const Proposal& proposal, Dialogue& dialogue, Scope& scope) {
-  if (proposal.exact == 0) return;
+  if (proposal.exact <= 0 || proposal.nodes.empty()) return;
   constexpr double kClose = 1e-6;
   const Node& first = proposal.nodes.front();
   const int told = dialogue.told(first.position);

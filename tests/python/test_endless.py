@@ -106,11 +106,10 @@ def test_a_second_signal_ends_a_native_part_that_never_asks(program):
     run.communicate()
 
 
-@pytest.mark.parametrize("command", ["certify", "run"])
 @pytest.mark.parametrize("way", ["asks", "native"])
-def test_a_signal_ends_a_certificate_as_it_does_a_run(program, command, way):
+def test_a_signal_ends_a_certificate_as_it_does_a_run(program, way):
     words = plugin(program, way)
-    run = started(program, command, CERTIFICATE, "--decode.questions", 10**9, *words)
+    run = started(program, "certify", CERTIFICATE, "--decode.questions", 10**9, *words)
     wait_for(program.folder / "endless")
     run.send_signal(signal.SIGINT)
     run.communicate(timeout=2)
