@@ -1,4 +1,5 @@
-// The sections of a config that commands own: [certify], [reference], [distill], [report] and [slurm].
+// The sections of a config that commands own: [certify], [reference], [distill], [report] and
+// [slurm].
 #pragma once
 
 namespace draftlab {

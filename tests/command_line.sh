@@ -109,7 +109,8 @@ expect 78 "line.ini:1: 'model table' is neither [section], key = value nor # com
 [ "$(printf '%s\n' "$said" | wc -l)" -eq 1 ] || { echo "check also said: $said"; failed=1; }
 expect 78 "reference.verifier = chain would let the reference share a part" certify \
   "$folder/good.ini" --reference.verifier chain
-expect 78 "[reference] unknown option 'verifier'" check "$folder/good.ini" --reference.verifier chain
+expect 78 "[reference] unknown option 'verifier'" check "$folder/good.ini" \
+  --reference.verifier chain
 expect 64 "needs a value" check "$folder/good.ini" --decode.top_k
 expect 65 "does not exist" check "$folder/none.ini"
 expect 78 "does not exist" list --plugin "$folder/none.so"

@@ -1,6 +1,6 @@
 // compare_traces A B [NAME...]: exit 0 when two traces hold the same columns, times and the columns
-// and tables named apart; else 1 and the first column that differs. compare_traces --samples FILE...: reads
-// all of each file and prints how many samples there are in all.
+// and tables named apart; else 1 and the first column that differs. compare_traces --samples
+// FILE...: reads all of each file and prints how many samples there are in all.
 #include <cstring>
 #include <iostream>
 

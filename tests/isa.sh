@@ -2,8 +2,8 @@
 # The numeric tests and the golden decodes with one set of vector instructions:
 #   isa.sh none|avx2|avx512 FOLDER_OF_PROGRAMS CHECKOUT
 # Our own kernels, libtorch and OpenBLAS choose by variables of their own. libtorch asks the
-# processor itself whether oneDNN has bf16, so oneDNN's variable would only make it throw. Status 77:
-# the processor does not have these instructions.
+# processor itself whether oneDNN has bf16, so oneDNN's variable would only make it throw.
+# Status 77: the processor does not have these instructions.
 set -eu
 bin=$2
 case $1 in

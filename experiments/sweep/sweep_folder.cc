@@ -89,9 +89,7 @@ std::string to_text(const Config& config) {
     const bool swept = key.starts_with("sweep.");
     if (swept && is_fixed(config, key.substr(6))) continue;
     const std::size_t arm = key.starts_with("arm.") ? key.find('.', 4) : std::string::npos;
-    const std::size_t dot = swept                      ? 5
-                            : arm != std::string::npos ? arm
-                                                       : key.rfind('.');
+    const std::size_t dot = swept ? 5 : arm != std::string::npos ? arm : key.rfind('.');
     const std::string section = dot == std::string::npos ? "" : key.substr(0, dot),
                       name = section.empty() ? key : key.substr(dot + 1);
     const bool beaten = arm != std::string::npos && is_fixed(config, name);

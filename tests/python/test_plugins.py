@@ -234,7 +234,8 @@ def test_an_interpreter_that_has_the_packages_is_preferred_and_named(program):
         done.stderr
     )
     assert "--python and DRAFTLAB_PYTHON name another" in done.stderr
-    done = program.run("list", "router", "--plugin", "parts.py", PATH="/usr/bin", DRAFTLAB_PYTHON="")
+    words = ("list", "router", "--plugin", "parts.py")
+    done = program.run(*words, PATH="/usr/bin", DRAFTLAB_PYTHON="")
     assert done.returncode == 0 and done.stderr == ""
 
 
@@ -258,7 +259,7 @@ def test_an_interpreter_that_is_none_is_one_sentence(program):
 
 
 def test_libraries_are_named_by_their_digests(program):
-    """A library that the tests build anyhow, and a copy of it that differs in one byte at its end."""
+    """A library that the tests build anyhow, and a copy that differs in one byte at its end."""
     library = BINARIES / "libtest_verifies_even_steps.so"
     if not library.exists():
         pytest.skip("the test's library is not built")

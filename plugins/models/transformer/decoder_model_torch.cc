@@ -32,7 +32,8 @@ ModelFacts decoder_facts(const LoadedDecoder& loaded, const std::string& checkpo
   facts.checkpoint = checkpoint;
   facts.digest = weights_digest(checkpoint);
   facts.rounding = unit_roundoff(loaded.precision);
-  for (const auto& [name, tensor] : loaded.net.named_parameters()) facts.parameters += tensor.numel();
+  for (const auto& [name, tensor] : loaded.net.named_parameters())
+    facts.parameters += tensor.numel();
   return facts;
 }
 

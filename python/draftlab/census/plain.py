@@ -1,4 +1,4 @@
-"""A plain Monte Carlo of a biased finding, as a script that needs nothing of draftlab but this text.
+"""A plain Monte Carlo of a biased finding, as a script that needs nothing of draftlab but itself.
 
 It draws drafts, calls their function as the adapter does, and counts one event. The script is
 printed with the finding, and what the census reports of it is what the script printed.
@@ -65,7 +65,8 @@ def script(row: Row, found: Any, draws: int, seed: int = 1) -> str:
     head = [f"# {row.function} of {row.repository} at {row.commit}, {draws} draws.",
             f"# Usage: python3 SCRIPT {' '.join(code.path for code in row.code)}"]
     return "\n".join([*head, inspect.getsource(theirs), "import sys", "", "import numpy",
-                      "import torch", "", adapter, _CODES.format(codes=repr(list(row.code)))]) + loop
+                      "import torch", "", adapter,
+                      _CODES.format(codes=repr(list(row.code)))]) + loop
 
 
 _CODES = '''CODES = {codes}

@@ -30,8 +30,8 @@ def to_text(result: Dict[str, Any]) -> str:
     lines = [f"{result['name']}: {verdict_text(result)}"]
     if result["verdict"] == "missing":
         return lines[0]
-    lines.append(f"  source    {result['repository']} {result['commit'][:12]} {result['paths'][0]}, "
-                 f"{result['function']}; {result['claim']}")
+    lines.append(f"  source    {result['repository']} {result['commit'][:12]} "
+                 f"{result['paths'][0]}, {result['function']}; {result['claim']}")
     if "case" in result:
         lines.append(f"  case      {_case(result)}")
         lines.append(f"  plain     {plain_text(result)}")

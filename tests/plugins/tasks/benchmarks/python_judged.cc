@@ -239,7 +239,8 @@ def root(low): return None
      R"(
 import os
 for fd in range(64):
-    for text in (b'{}\n', b'{"value": null}\n', b'0\n', b'passed\n', b'{"ask": "exit", "of": []}\n'):
+    for text in (b'{}\n', b'{"value": null}\n', b'0\n', b'passed\n',
+                 b'{"ask": "exit", "of": []}\n'):
         try: os.write(fd, text)
         except OSError: pass
 os._exit(0)
