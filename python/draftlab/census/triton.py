@@ -48,7 +48,8 @@ class Language:
         if mask is None:
             pointer.flat[int(pointer.at)] = value
         else:
-            pointer.flat[torch.as_tensor(pointer.at)[mask]] = value
+            stored = value[mask] if isinstance(value, torch.Tensor) and value.dim() else value
+            pointer.flat[torch.as_tensor(pointer.at)[mask]] = stored
 
     def max(self, values: torch.Tensor, axis: int, return_indices: bool = False) -> Any:
         best = int(torch.argmax(values, dim=axis))

@@ -95,6 +95,9 @@ class FalselyExact final : public Drafter {
   bool reads_draft_length() const override { return false; }
   Asking<Proposal> propose(const Step& step) const override {
     const std::int32_t position = step.window.positions.front();
+    Question question{
+        .kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = {{kRoot, {position}}}};
+    const Answer answer = co_await step.ask(std::move(question));
     const Distribution even = Distribution::uniform(step.vocabulary);
     Proposal proposal;
     proposal.nodes = {
@@ -248,7 +251,7 @@ TEST_CASE("lossless is said of the target's own law alone") {
                        doctest::Contains("reference.law = denoising is another"), ConfigError);
 }
 
-// A drafter whose tokens come from a generator of its own.
+// A drafter whose tokens come from a generator of its own, though it asks for the target's law.
 class OwnRandomness final : public Drafter {
  public:
   using Options = NoOptions;
@@ -256,6 +259,9 @@ class OwnRandomness final : public Drafter {
   bool reads_draft_length() const override { return false; }
   Asking<Proposal> propose(const Step& step) const override {
     const std::int32_t position = step.window.positions.front();
+    Question question{
+        .kind = Kind::draft, .view = View::causal, .nodes = {}, .asks = {{kRoot, {position}}}};
+    const Answer answer = co_await step.ask(std::move(question));
     Proposal proposal;
     proposal.nodes = {{kRoot, position, static_cast<Token>(std::rand() % step.vocabulary)}};
     proposal.exact = 1;
