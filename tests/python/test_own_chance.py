@@ -55,7 +55,8 @@ class Bad:
 
 
 @pytest.mark.parametrize("body, expected", [
-    ("laws = [law]\n        tokens = yield step.draw(laws)",
+    ("yield step.ask(step.window[-1:])\n        laws = [law]\n"
+     "        tokens = yield step.draw(laws)",
      "calls its first draft the target's own draw (`exact`), and did not ask the target for the"),
     ("answer = yield step.ask(step.window[:1])\n        laws = [law]\n"
      "        tokens = yield step.draw(laws)",
