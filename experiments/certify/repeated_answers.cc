@@ -74,7 +74,10 @@ class Steady final : public Model {
         const Distribution* const law = answer.find(ask.node, position);
         if (!law) continue;
         const std::string seen = what_is_seen(pending, ask.node, position);
-        refuse_another(seen + " by " + asked, position, *law);
+        // What is drafted shallowly may depend on the hidden states that forwards happened to
+        // leave; a proposal carries the law that its drafts were drawn from, whatever it depends
+        // on.
+        if (!question.shallow) refuse_another(seen + " by " + asked, position, *law);
         pending.answer->add(ask.node, position, like_before(seen, *law));
       }
   }

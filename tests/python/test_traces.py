@@ -118,7 +118,7 @@ def test_a_sweep_refuses_a_file_that_changed_since_it_was_frozen(program):
     before = h5py.File(program.folder / "s/sweep.h5")["step_verified"][:].sum()
     program.write("part.py", PART.replace(">= self.span", "> 9"))
     fault = program.fails(73, *words)
-    assert "'part.py' has changed since the sweep in 's' was frozen" in fault
+    assert "part.py' has changed since the sweep in 's' was frozen" in fault
     program.ok("sweep", "s")  # The sweep goes on with the file as it was.
     assert h5py.File(program.folder / "s/sweep.h5")["step_verified"][:].sum() == before
     program.ok(*words, "--replace")
