@@ -178,7 +178,8 @@ def go_where_the_copy_is_the_checkout(copy):
     script = 'mount --bind "$0" "$1" && cd "$1" && shift && exec "$@"'
     if os.geteuid() == 0:
         script = devices + script
-    again = [sys.executable, str(HERE / "mutants.py"), *sys.argv[1:], "--inside"]
+    script_again = str(pathlib.Path(sys.argv[0]).resolve())
+    again = [sys.executable, script_again, *sys.argv[1:], "--inside"]
     room = ["unshare", "--mount"]
     if os.geteuid() != 0:
         room += ["--user", "--map-root-user"]

@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""Breaks lines that nobody chose, drawn at random from the syntax tree, and looks who notices.
+
+  mechanical.py [--draw N] [--seed N] [--minutes N] [--jobs N] [--at-least N]
+  mechanical.py --show [--draw N] [--seed N]    what is known so far; breaks nothing
+
+A file of FOLDERS is drawn in proportion to its size, then a site of it (syntax.py), then what
+stands there instead. The N-th mutant of a seed is always the same on the same sources. It is looked
+at by the tests of its own room, then by whole suites, the cheapest first, until one fails; one that
+does not build is not counted, and another is drawn. As in mutants.py nothing is broken in the
+checkout: the build folder is a copy of build/release, mounted where this process alone sees it.
+
+Every result is appended to build/mechanical.jsonl in the copy and never looked for again, so a run
+that was stopped goes on where it was (--minutes stops it). equivalent.txt says of which survivors a
+reader found that they change nothing that could be noticed. Exit status: 0, or 1 when fewer than
+--at-least were noticed (those that are equivalent left out on both sides), 2 when the sources do
+not build or their tests fail before anything is broken.
+"""
+import argparse
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import time
+
+import mutants
+import syntax
+from mutants import BUILD, CHECKOUT, HERE, NO_WARNINGS
+
+RESULTS = "build/mechanical.jsonl"
+FOLDERS = (
+    "core/loop core/metrics core/trace plugins/verifiers plugins/unmaskers plugins/routers "
+    "plugins/estimators plugins/acceptance analysis/report analysis/statistics.cc "
+    "experiments/sweep"
+).split()
+# Suites from the cheapest to the dearest. What is labelled otherwise kills processes, or is fed
+# damaged files for minutes.
+WHOLE = ("test_conformance", "test_core", "test_plugins", "test_experiments")
+LEFT_OUT = "-tse=fuzz,sigkill,page"
+LEAST_SECONDS, TIMES_AS_LONG = 60, 5  # A suite that takes longer never ends.
+
+
+def files():
+    found = []
+    for folder in FOLDERS:
+        place = CHECKOUT / folder
+        found += sorted(place.glob("*.cc")) if place.is_dir() else [place]
+    return [str(file.relative_to(CHECKOUT)) for file in found]
+
+
+def looked_at_by(file):
+    """The command lines of tests, behind the folder of programs: those of the file's room first."""
+    room = str(pathlib.Path(file).parent) + "/"
+    suite = {"core/": "test_core", "plugi": "test_plugins"}.get(file[:5], "test_experiments")
+    return [(suite, f"-sf=*tests/{room}*")] + [(suite, "") for suite in WHOLE]
+
+
+class Draw:
+    """The mutants of a seed, one after the other."""
+
+    def __init__(self, seed):
+        self.chance = random.Random(seed)
+        self.files = files()
+        self.sizes = [(CHECKOUT / file).stat().st_size for file in self.files]
+        self.sites = {}
+        self.drawn = set()
+
+    def __iter__(self):
+        while True:
+            file = self.chance.choices(self.files, self.sizes)[0]
+            if file not in self.sites:
+                self.sites[file] = syntax.sites(file, CHECKOUT, BUILD)
+            if not self.sites[file]:
+                continue
+            site = self.chance.choice(self.sites[file])
+            mutant = Mutant(file, site, self.chance.choice(site.replacements))
+            if mutant.key() not in self.drawn:
+                self.drawn.add(mutant.key())
+                yield mutant
+
+
+class Mutant:
+    def __init__(self, file, site, replacement):
+        self.file, self.site, self.replacement = file, site, replacement
+        text = (CHECKOUT / file).read_bytes()
+        self.broken = text[: site.begin] + replacement.encode() + text[site.end :]
+        first = text.rfind(b"\n", 0, site.begin) + 1
+        self.line = text.count(b"\n", 0, first) + 1
+        self.before = squeezed(text[first : end_of_line(text, site.end)])
+        end = site.begin + len(replacement.encode())
+        self.after = squeezed(self.broken[first : end_of_line(self.broken, end)])
+
+    def key(self):
+        return f"{self.file}: {self.before} => {self.after}"
+
+
+def end_of_line(text, at):
+    end = text.find(b"\n", at)
+    return len(text) if end < 0 else end
+
+
+def squeezed(text):
+    return " ".join(text.decode().split())
+
+
+def equivalents():
+    """Why a mutant that survives cannot be noticed, by its key."""
+    reasons, key = {}, None
+    for line in (HERE / "equivalent.txt").read_text().splitlines():
+        if line.startswith("  "):
+            reasons[key] = f"{reasons[key]} {line.strip()}".strip()
+        elif line and not line.startswith("#"):
+            key = line
+            reasons[key] = ""
+    return reasons
+
+
+def fails(suite, cases, seconds):
+    """None where the tests pass, and else the first that does not."""
+    program = CHECKOUT / BUILD / "bin" / suite
+    command = f"ulimit -v 33554432; timeout -k 5 {seconds} {program} {LEFT_OUT} --abort-after=1 "
+    command += f"'{cases}' 2>&1 | tail -c 65536"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], stdout=subprocess.PIPE)
+    if done.returncode == 0:
+        return None
+    if done.returncode in (124, 137):
+        return "it never ended"
+    said = done.stdout.decode(errors="replace").splitlines()
+    tests = [line[len("TEST CASE:") :].strip() for line in said if line.startswith("TEST CASE:")]
+    return (tests[-1] if tests else f"{suite} ended with status {done.returncode}")[:120]
+
+
+class Suites:
+    """Runs tests, each within a multiple of the time that it takes on whole sources."""
+
+    def __init__(self, jobs):
+        self.jobs = jobs
+        self.seconds = {}
+
+    def build(self, suite):
+        return mutants.built([suite], self.jobs)
+
+    def whole(self, file):
+        for suite, cases in looked_at_by(file):
+            if (suite, cases) in self.seconds:
+                continue
+            good, said = self.build(suite)
+            if not good:
+                mutants.wrong(f"{suite} does not build: {said}")
+            began = time.time()
+            if test := fails(suite, cases, 3600):
+                mutants.wrong(f"{suite} fails before anything is broken: {test}")
+            taken = TIMES_AS_LONG * (time.time() - began)
+            self.seconds[suite, cases] = round(max(LEAST_SECONDS, taken))
+
+    def judge(self, mutant):
+        """What became of a mutant, and which test noticed."""
+        file = CHECKOUT / mutant.file
+        whole = file.read_bytes()
+        try:
+            file.write_bytes(NO_WARNINGS.encode() + mutant.broken)
+            for suite, cases in looked_at_by(mutant.file):
+                good, _ = self.build(suite)
+                if not good:
+                    return "does not build", ""
+                if test := fails(suite, cases, self.seconds[suite, cases]):
+                    return "noticed", test
+            return "survived", ""
+        finally:
+            file.write_bytes(whole)
+
+
+def known():
+    file = CHECKOUT / RESULTS
+    lines = file.read_text().splitlines() if file.exists() else []
+    return {one["key"]: one for one in map(json.loads, lines)}
+
+
+def results_of(arguments, judge):
+    """The results of the first mutants of a seed that build; `judge` may return None to stop."""
+    found, chosen = known(), []
+    for mutant in Draw(arguments.seed):
+        if len(chosen) == arguments.draw:
+            break
+        one = found.get(mutant.key()) or judge(mutant)
+        if one is None:
+            break
+        if one["result"] != "does not build":
+            chosen.append(one)
+    return chosen
+
+
+def break_them(arguments):
+    suites, began = Suites(arguments.jobs), time.time()
+
+    def judge(mutant):
+        if arguments.minutes and time.time() - began > 60 * arguments.minutes:
+            return None
+        suites.whole(mutant.file)
+        start = time.time()
+        result, by = suites.judge(mutant)
+        one = {"key": mutant.key(), "line": mutant.line, "kind": mutant.site.kind}
+        one |= {"result": result, "by": by, "seconds": round(time.time() - start)}
+        with (CHECKOUT / RESULTS).open("a") as file:
+            file.write(json.dumps(one) + "\n")
+        print(f"{result:9} {one['seconds']:4} s {one['key']}  [{by}]", flush=True)
+        return one
+
+    return summary(arguments, results_of(arguments, judge))
+
+
+def summary(arguments, results):
+    reasons = equivalents()
+    noticed = sum(one["result"] == "noticed" for one in results)
+    survived = [one for one in results if one["result"] == "survived"]
+    equivalent = [one for one in survived if one["key"] in reasons]
+    print(
+        f"seed {arguments.seed}: {len(results)} of {arguments.draw} mutants were run; {noticed} "
+        f"were noticed, {len(equivalent)} of {len(survived)} survivors are equivalent"
+    )
+    for one in survived:
+        print(f"  line {one['line']} of {one['key']}  [{reasons.get(one['key'], 'survived')}]")
+    least = min(arguments.at_least, len(results) - len(equivalent))
+    return 1 if noticed < least else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--draw", type=int, default=400, help="so many that build")
+    parser.add_argument("--seed", type=int, default=0, help="of the draw; 0: of the day")
+    parser.add_argument("--minutes", type=float, default=0, help="begin no other mutant after; 0: never")
+    parser.add_argument("--at-least", type=int, default=0, help="so many must be noticed")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--copy", type=pathlib.Path, help="default: build/mutants")
+    parser.add_argument("--show", action="store_true")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if not arguments.inside:
+        copy = (arguments.copy or CHECKOUT / "build/mutants").resolve()
+        mutants.copy_checkout(copy)
+        if not arguments.seed:
+            sys.argv.append(f"--seed={int(time.time()) // 86400}")
+        return mutants.go_where_the_copy_is_the_checkout(copy)
+    print(f"seed {arguments.seed}", flush=True)
+    if arguments.show:
+        return summary(arguments, results_of(arguments, lambda mutant: None))
+    return break_them(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
