@@ -73,6 +73,25 @@ TEST_CASE("too little to compare is said, not guessed") {
   CHECK_THROWS_AS(speedup(Values{1, 2}, Values{1}), Fault);
 }
 
+TEST_CASE("an interval needs the statistic of nearly all draws") {
+  // One of 20 prompts has all that is divided by: .95^20 = 36 % of the draws leave it out.
+  Values numerator, one(20, 0.0), all(20, 1.0);
+  one[7] = 20;
+  for (int i = 0; i < 20; ++i) numerator.push_back(i);
+  const auto interval = [&](const Values& denominator) {
+    const Values columns[] = {numerator, denominator};
+    return cluster_bootstrap(columns,
+                             [](std::span<const double> sums) {
+                               return sums[1] > 0 ? sums[0] / sums[1] : std::nan("");
+                             })
+        .interval;
+  };
+  CHECK(std::isnan(interval(one).low));
+  CHECK(std::isnan(interval(one).high));
+  CHECK(interval(all).low > 0);
+  CHECK(interval(all).high < 19);
+}
+
 TEST_CASE("the interval of the ratio covers at its level") {
   // Costs of prompts are log-normal and shared by both arms, the arms' own noise is 30 %; the true
   // ratio is 2. Measured over 3,000 replicates: 92.3 % at 20 prompts, 93.4 % at 40, 95.2 % at 200.
@@ -180,6 +199,20 @@ TEST_CASE("a p value and its interval are one test") {
   // Equal differences do not say how prompts spread.
   CHECK(std::isnan(difference_p(Values{1, 2, 3}, Values{2, 3, 4})));
   CHECK(std::isnan(difference(Values{1, 2, 3}, Values{2, 3, 4}).interval.low));
+}
+
+TEST_CASE("prompts that show an arm no worse are those that what it lost leaves of the margin") {
+  // By hand: (z(.95) + z(.8)) = 2.486475. The interval of 50 prompts has a spread of .06 / (2
+  // z(.95))
+  // * sqrt(50) = .128966. Less by .02 is a loss where more is better, and a gain where less is.
+  const Estimate lost = {-0.02, {-0.05, 0.01}};
+  CHECK(non_inferiority(lost, 50, 0.1, 1).needed == doctest::Approx(16.0671).epsilon(1e-3));
+  CHECK(non_inferiority(lost, 50, 0.1, -1).needed == doctest::Approx(7.14094).epsilon(1e-3));
+  // Twelve prompts lose .1 on average, with a deviation of .2 sqrt(12 / 11).
+  Values baseline(12, 0.0), arm;
+  for (int i = 0; i < 12; ++i) arm.push_back(i % 2 ? 0.1 : -0.3);
+  CHECK(non_inferiority(baseline, arm, 0.5, 1).needed == doctest::Approx(1.68616).epsilon(1e-3));
+  CHECK(non_inferiority(baseline, arm, 0.5, -1).needed == doctest::Approx(0.74940).epsilon(1e-3));
 }
 
 TEST_CASE("Holm's adjustment") {

@@ -127,11 +127,21 @@ void check_decoding(const Composition& composition, int prompt = 2) {
         CHECK_FALSE(draft.accept < 0);  // It may not be known.
         CHECK_FALSE(draft.accept > 1);
       }
-      for (int kind = 0; kind < kKinds; ++kind) counts.of[kind].calls += step.counts.of[kind].calls;
+      for (int kind = 0; kind < kKinds; ++kind) {
+        counts.of[kind].calls += step.counts.of[kind].calls;
+        counts.of[kind].rows += step.counts.of[kind].rows;
+        counts.of[kind].positions += step.counts.of[kind].positions;
+      }
     }
     CHECK(filled.size() == 4);
     CHECK(row.generated == 4);
+    // What steps cost adds up to what the sample did.
     CHECK(counts.nfe() == row.counts.nfe());
+    for (int kind = 0; kind < kKinds; ++kind) {
+      CHECK(counts.of[kind].calls == row.counts.of[kind].calls);
+      CHECK(counts.of[kind].rows == row.counts.of[kind].rows);
+      CHECK(counts.of[kind].positions == row.counts.of[kind].positions);
+    }
     CHECK(row.counts.nfe() + row.drafter_counts.nfe() >= 1);
   }
   // The same alone as in a batch, and again.
@@ -332,6 +342,50 @@ TEST_CASE(
       CHECK((draft.accepted == 1) == (draft.position <= row.steps.back().tokens.back().position));
   }
   CHECK(cut > 0);
+}
+
+namespace {
+
+// The text that is chosen among `choices`, and the probabilities of its tokens.
+std::pair<std::vector<Token>, std::vector<double>> chosen(
+    const Composition& composition, const std::vector<std::vector<Token>>& choices) {
+  Loaded loaded;
+  const Models models = load_models(composition, composition.run.machine, loaded);
+  const auto task = composition.task.make();
+  task->load(nullptr);
+  Prompt prompt = task->prompt(0);
+  prompt.choices = choices;
+  SampledChance chance(3);
+  Decoder decoder(composition, models, prompt, 0, chance);
+  const SampleRow row = drive(models, decoder, decoder.decode());
+  std::vector<Token> tokens;
+  std::vector<double> probabilities;
+  for (const TokenRow& token : row.steps.front().tokens) tokens.push_back(token.token);
+  for (const DraftRow& draft : row.steps.front().drafts) probabilities.push_back(draft.p);
+  return {tokens, probabilities};
+}
+
+}  // namespace
+
+TEST_CASE("of several texts the likeliest is chosen, by the product of all its tokens") {
+  const Setup setup;
+  const Composition arm = setup.compose_with("drafter = stepwise\nverifier = chain\n");
+  using Text = std::vector<Token>;
+  // Each alone, then in pairs and in either order; texts of one token are told by their first.
+  const std::vector<Text> texts = {{0}, {1}, {0, 0}, {0, 1}, {1, 0}, {1, 1}};
+  const auto product = [&](const Text& text) {
+    double all = 1;
+    for (const double p : chosen(arm, {text}).second) all *= p;
+    return all;
+  };
+  for (const Text& one : texts) {
+    for (const Text& other : texts) {
+      if (one == other || one.size() != other.size()) continue;
+      CAPTURE(one.size());
+      REQUIRE(product(one) != product(other));
+      CHECK(chosen(arm, {one, other}).first == (product(one) > product(other) ? one : other));
+    }
+  }
 }
 
 TEST_CASE("a decode depends on its seed and on its sequence") {

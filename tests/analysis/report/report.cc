@@ -161,6 +161,13 @@ TEST_CASE("corpus BLEU is made of sums over prompts, compared on the same resamp
   CHECK(worse.versus->equivalence->finding == Equivalence::Finding::different);
   CHECK_FALSE(worse.versus->non_inferiority->shown);
   CHECK(std::isnan(worse.versus->p));  // No prompt has a BLEU to flip the sign of.
+  // Equivalence is read off the 90 % interval, which is that of a report at this confidence.
+  const Report narrow = make_report(frame, {.metrics = {"bleu"}, .confidence = 0.9});
+  const Interval wanted = cell(narrow, 1, "bleu").versus->difference.interval,
+                 judged = worse.versus->equivalence->difference.interval;
+  CHECK(judged.low == doctest::Approx(wanted.low));
+  CHECK(judged.high == doctest::Approx(wanted.high));
+  CHECK(judged.low > worse.versus->difference.interval.low);
   // All prompts are alike, which does not say how prompts spread.
   CHECK(cell(report, 2, "bleu").versus->equivalence->finding == Equivalence::Finding::unjudged);
 
@@ -354,6 +361,28 @@ TEST_CASE("a difference that is real, one that is not, and how many prompts it t
   CAPTURE(text);
   CHECK(has(text, "exact_match: undecided, needs about 2141 prompts"));
   CHECK(has(text, "No trace declares [report] margin_score"));
+}
+
+TEST_CASE("how many prompts tell a ratio from 1: of the spread that its interval shows") {
+  const TraceFolder folder("report");
+  MadeArm base = stepwise(), arm = self("4");
+  // The arm takes 16 forwards where the baseline takes 24, then 24 where it takes 16.
+  write_arms(folder / "a.h5", {base, arm}, {.prompts = 20});
+  base.steps = 16, arm.steps = 12;
+  write_arms(folder / "b.h5", {base, arm}, {.prompts = 20, .first = 20});
+  const Report report =
+      make_report(Frame({folder / "a.h5", folder / "b.h5"}), {.metrics = {"nfe"}});
+  const Versus& versus = *cell(report, 1, "nfe").versus;
+  CHECK(versus.prompts == 40);
+  CHECK(versus.ratio.value == 1);
+  REQUIRE(versus.ratio.interval.low < 1);
+  REQUIRE(versus.ratio.interval.high > 1);
+  // A 95 % interval is 2 * 1.959964 standard errors wide, and (1.959964 + 0.841621)^2 = 7.848880
+  // variances over the square of log(1.05) = .04879016 are asked for.
+  const double width = std::log(versus.ratio.interval.high) - std::log(versus.ratio.interval.low),
+               sd = width / (2 * 1.959964) * std::sqrt(40);
+  CHECK(versus.needed ==
+        doctest::Approx(7.848880 * sd * sd / (.04879016 * .04879016)).epsilon(1e-5));
 }
 
 TEST_CASE("what lies beyond the margin is called better or worse, and needs no more prompts") {

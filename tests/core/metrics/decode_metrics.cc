@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace draftlab {
@@ -130,6 +131,12 @@ TEST_CASE("acceptance by depth, with and without structural acceptances") {
   CHECK(std::isnan(acceptance_by_depth(samples, false)[0].rate()));
   CHECK(acceptance_sums(samples).rate() == doctest::Approx(4.0 / 6));
   CHECK(acceptance_sums(samples).rate(false) == doctest::Approx(2.0 / 4));
+  // Of five drafts that were reached and four accepted, two each are structural.
+  const std::vector<Term> terms = acceptance_terms(acceptance_sums(samples), all, Dialect::own);
+  const auto trial = std::find_if(terms.begin(), terms.end(),
+                                  [](const Term& term) { return term.name == "trial acceptance"; });
+  REQUIRE(trial != terms.end());
+  CHECK(trial->value == doctest::Approx(2.0 / 3));
   CHECK(mean_accepted_prefix(samples) == 2);
   CHECK(mean_committed(samples) == 2);
 }

@@ -71,6 +71,20 @@ class Endless final : public Drafter {
   }
 };
 
+std::vector<StepView> views;  // What the router of the decode at hand was shown.
+
+class Watching final : public Router {
+ public:
+  struct Options {
+    void declare(OptionSet&) {}
+  };
+  explicit Watching(const Options&) {}
+  Route decide(const StepView& view) const override {
+    views.push_back(view);
+    return {.verify = true};
+  }
+};
+
 // Commits nothing, for ever.
 class Idle final : public Unmasker {
  public:
@@ -90,6 +104,7 @@ Composition composed(const std::string& lines) {
     made.routers.add<Counting>("counting", "counts what it is asked");
     made.routers.add<Carrying>("carrying", "has a memo");
     made.drafters.add<Endless>("endless", "asks for ever");
+    made.routers.add<Watching>("watching", "keeps what it is shown");
     made.unmaskers.add<Idle>("idle", "commits nothing");
     return made;
   }();
@@ -124,6 +139,17 @@ TEST_CASE("drafts that are the target's own draws are neither routed nor learnt 
   CHECK(decided == 0);
   CHECK(observed == 0);
   for (const StepRow& step : row.steps) CHECK(step.routed == -1);
+}
+
+TEST_CASE("progress is the share of what is generated, without the prompt") {
+  views.clear();
+  decode(composed("drafter = self\nrouter = watching\n[decode]\ndraft_length = 2"), 1);
+  REQUIRE(views.size() >= 2);
+  CHECK(views.front().progress == 0);
+  for (const StepView& view : views) {
+    CHECK(view.length == 8);  // One of them is the prompt's.
+    CHECK(view.progress == doctest::Approx((7 - view.masked) / 7.0));
+  }
 }
 
 TEST_CASE("a router learns from the steps that it decided, and from no others between them") {

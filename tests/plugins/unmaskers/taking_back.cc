@@ -102,6 +102,20 @@ TEST_CASE("saber: the threshold is the mean so far, and what fell most is taken 
   }
 }
 
+TEST_CASE("saber: of what a step commits an eighth is taken back, rounded up") {
+  // Nine of ten are above the mean of .6; both tokens that stand have fallen. Half of `least` is 1.
+  const auto back = [](std::initializer_list<double> drafts) {
+    TakingBack steps("saber", "", 14, 0);
+    steps.says({.6, .6, .5, .5, .5, .5, .5, .5, .5, .5, .5, .5, .5, .5}, {}).take();
+    const Verdict verdict = steps.says(drafts, {of({.1, .9, 0}), of({.2, .8, 0})}).choose();
+    return std::pair(verdict.commits.size(), TakingBack::positions(verdict.taken_back));
+  };
+  CHECK(back({.9, .9, .9, .9, .9, .9, .9, .9, .9, .5, .5, .5}) ==
+        std::pair(std::size_t{9}, Positions{0, 1}));
+  CHECK(back({.9, .9, .9, .9, .9, .9, .9, .9, .5, .5, .5, .5}) ==
+        std::pair(std::size_t{8}, Positions{0}));
+}
+
 // From half to six tenths of the tokens, sigma = .1: masks are filled with probability .3.
 TEST_CASE("remdm: masks are filled and tokens taken back as the schedule says") {
   constexpr int kLength = 2000;

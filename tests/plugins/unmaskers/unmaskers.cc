@@ -92,6 +92,43 @@ TEST_CASE("static: the quota's most confident") {
   CHECK(Unmasking("static", "", 2).preview() == 0);
 }
 
+// How many tokens each step of two blocks of five commits, in `steps` steps a block.
+std::vector<std::size_t> of_two_blocks(const std::string& name, const std::string& options,
+                                       std::int64_t steps) {
+  testing::ScriptedStep scripted{Canvas(10, {})};
+  scripted.blocks = {.size = 5, .origin = 0};
+  scripted.decode.block_size = 5;
+  scripted.decode.steps = steps;
+  scripted.decode.threshold = .9;
+  scripted.decodes(name, options);
+  std::vector<std::size_t> committed;
+  while (!scripted.frontier->done(scripted.canvas)) {
+    scripted.window = scripted.frontier->next(scripted.canvas);
+    Proposal proposal;
+    for (const std::int32_t position : scripted.window.positions) {
+      if (scripted.blocks.index(position) != scripted.window.block) continue;
+      proposal.nodes.push_back({static_cast<int>(proposal.nodes.size()) - 1, position, 0});
+      proposal.raw.push_back(of({.5, .5, 0}));
+    }
+    const Verdict verdict = scripted.unmasker->choose(scripted.step(), proposal);
+    REQUIRE_FALSE(verdict.commits.empty());
+    for (const Commit& commit : verdict.commits)
+      scripted.canvas.commit(commit.position, commit.token);
+    committed.push_back(verdict.commits.size());
+    scripted.unmasker->observe(scripted.canvas, {}, verdict);
+  }
+  return committed;
+}
+
+TEST_CASE("a schedule begins again in the second block") {
+  using Sizes = std::vector<std::size_t>;
+  for (const std::string name : {"static", "threshold", "factor", "klass"}) {
+    CAPTURE(name);
+    CHECK(of_two_blocks(name, "", 3) == Sizes{2, 2, 1, 2, 2, 1});
+    CHECK(of_two_blocks(name, "", 2) == Sizes{3, 2, 3, 2});
+  }
+}
+
 TEST_CASE("static: Dream's orders, and the leftmost among equals") {
   Unmasking unmasking("static", "order = entropy", 1);
   CHECK(unmasking.choose() == Positions{2, 0, 4, 1, 3});

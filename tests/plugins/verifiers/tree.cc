@@ -222,6 +222,22 @@ TEST_CASE("a rule that commits several tokens is followed to the node that has t
   CHECK(verdict.judged[1].accepted);
 }
 
+TEST_CASE("what is carried says how many commits its answer has not seen") {
+  Walk walk(3);
+  walk.peaks = {{{kRoot, 1}, .88}};  // Then node 0 prefers token 0 at position 0.
+  const Verdict one = walk.judge();
+  REQUIRE(one.carry);
+  CHECK(one.carry->unseen_commits == 1);
+  walk.scripted.decode.threshold = .6;
+  walk.scripted.decodes("threshold");
+  walk.peaks = {{{kRoot, 2}, .85}, {{kRoot, 0}, .4}};
+  // The root is sure of token 0 at position 1 (.8) and of token 1 at 2: no node has both in place.
+  const Verdict two = walk.judge();
+  CHECK(two.commits.size() == 2);
+  REQUIRE(two.carry);
+  CHECK(two.carry->unseen_commits == 2);
+}
+
 TEST_CASE("steps that count, and a shadow that only looks on, are refused") {
   const auto verifier = testing::part(&Registries::verifiers, "tree");
   DecodeOptions decode;
