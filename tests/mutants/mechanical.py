@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Breaks lines that nobody chose, drawn at random from the syntax tree, and looks who notices.
 
-  mechanical.py [--draw N] [--seed N] [--minutes N] [--jobs N] [--at-least N]
+  mechanical.py [--draw N] [--seed N] [--minutes N] [--jobs N] [--share X]
   mechanical.py --show [--draw N] [--seed N]    what is known so far; breaks nothing
 
 A file of FOLDERS is drawn in proportion to its size, then a site of it (syntax.py), then what
@@ -12,9 +12,9 @@ checkout: the build folder is a copy of build/release, mounted where this proces
 
 Every result is appended to build/mechanical.jsonl in the copy and never looked for again, so a run
 that was stopped goes on where it was (--minutes stops it). equivalent.txt says of which survivors a
-reader found that they change nothing that could be noticed. Exit status: 0, or 1 when fewer than
---at-least were noticed (those that are equivalent left out on both sides), 2 when the sources do
-not build or their tests fail before anything is broken.
+reader found that they change nothing that could be noticed. Exit status: 0, or 1 when less than
+--share of those that are not equivalent were noticed, 2 when the sources do not build or their
+tests fail before anything is broken.
 """
 import argparse
 import json
@@ -221,8 +221,7 @@ def summary(arguments, results):
     )
     for one in survived:
         print(f"  line {one['line']} of {one['key']}  [{reasons.get(one['key'], 'survived')}]")
-    least = min(arguments.at_least, len(results) - len(equivalent))
-    return 1 if noticed < least else 0
+    return 1 if noticed < arguments.share * (len(results) - len(equivalent)) else 0
 
 
 def main():
@@ -231,8 +230,10 @@ def main():
     )
     parser.add_argument("--draw", type=int, default=400, help="so many that build")
     parser.add_argument("--seed", type=int, default=0, help="of the draw; 0: of the day")
-    parser.add_argument("--minutes", type=float, default=0, help="begin no other mutant after; 0: never")
-    parser.add_argument("--at-least", type=int, default=0, help="so many must be noticed")
+    parser.add_argument(
+        "--minutes", type=float, default=0, help="begin no other mutant after so many; 0: no limit"
+    )
+    parser.add_argument("--share", type=float, default=0, help="so much must be noticed")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--copy", type=pathlib.Path, help="default: build/mutants")
     parser.add_argument("--show", action="store_true")

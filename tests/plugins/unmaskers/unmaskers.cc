@@ -124,6 +124,7 @@ TEST_CASE("a schedule begins again in the second block") {
   using Sizes = std::vector<std::size_t>;
   for (const std::string name : {"static", "threshold", "factor", "klass"}) {
     CAPTURE(name);
+    CHECK(of_two_blocks(name, "", 4) == Sizes{2, 1, 1, 1, 2, 1, 1, 1});
     CHECK(of_two_blocks(name, "", 3) == Sizes{2, 2, 1, 2, 2, 1});
     CHECK(of_two_blocks(name, "", 2) == Sizes{3, 2, 3, 2});
   }

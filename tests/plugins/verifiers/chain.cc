@@ -125,6 +125,17 @@ TEST_CASE("a rejected draft is replaced, left masked, or kept") {
   CHECK_FALSE(kept.judged[0].accepted);
 }
 
+TEST_CASE("a shadow measures the drafts of the span behind a rejection, and none behind the span") {
+  Judging judging(2, Stop::window_end);
+  judging.scripted.decode.shadow = Shadow::commit;
+  const Verdict verdict = judging.judge(0);
+  REQUIRE(verdict.judged.size() == 2);
+  CHECK(verdict.judged[0].reached);
+  CHECK_FALSE(verdict.judged[1].reached);
+  CHECK(verdict.judged[1].target == 0);
+  CHECK(verdict.judged[1].accept == 0);
+}
+
 TEST_CASE("an accepted minimum block is not tested, but measured") {
   Judging judging(3, Stop::block_end);
   const auto verifier = testing::part(&Registries::verifiers, "chain", "minimum_block = 2\n");
