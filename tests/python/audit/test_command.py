@@ -90,7 +90,11 @@ def test_every_number_of_drafts_comes_first(monkeypatch, calls, tested, verdict)
     monkeypatch.setattr(run, "examine", a_few)
     monkeypatch.setattr(run.Look, "draw", lambda self, waiting: self.unseen.update(
         {id(toy): run.OUT_OF_TIME for toy in waiting}))
-    mine = dl.sampler("mine", drafts=3)(lambda *given: chain(*given))  # Others import `chain`.
+
+    def alike(target, drawn_from, drafts, random):  # Others import `chain` itself.
+        return chain(target, drawn_from, drafts, random)
+
+    mine = dl.sampler("mine", drafts=3)(alike)
     report = dl.audit(mine, seconds=60)
     assert report.tested == tested and report.verdict == verdict
     assert len(report.unseen) == len(run.toys_of(sampler_of(mine), "quick")) - calls
