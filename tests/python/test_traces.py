@@ -126,4 +126,4 @@ def test_a_sweep_refuses_a_file_that_changed_since_it_was_frozen(program):
     assert after < before, part
     for copy in (program.folder / "s/plugins").glob("*-part.py"):
         copy.write_text(PART + "# damaged")
-    assert "which is not the file that was frozen" in program.fails(65, "sweep", "s")
+    assert "the file has changed, its digest is" in program.fails(78, "sweep", "s")
