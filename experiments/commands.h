@@ -15,6 +15,7 @@ Command train_command();
 Command widen_command();
 Command audit_command();
 Command census_command();
+Command recheck_command();
 Command list_command();
 Command describe_command();
 Command report_command();
