@@ -122,7 +122,8 @@ class _Router:
             return self.name == "always"
         if self.name == "min-span":
             # What a tree judged may be more than the span, and is recorded in its place.
-            if self.settings("verifier") == "tree" or self.settings.true("verifier.chain.all_spans"):
+            beyond = self.settings.true("verifier.chain.all_spans")
+            if beyond or self.settings("verifier") == "tree":
                 return None
             return bool(step.row["span"] >= int(self.option("span", "2")))
         if self.name == "score":
