@@ -55,7 +55,7 @@ _HOMES = {
     "DraftlabError": "program",
     "Trace": "trace",
     "hf": "hf",
-    **dict.fromkeys(("audit", "engine", "sampler", "scripted"), "audit"),
+    **dict.fromkeys(("audit", "engine", "recurrent_model", "sampler", "scripted"), "audit"),
 }
 
 

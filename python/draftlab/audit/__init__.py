@@ -14,7 +14,7 @@ import types
 from typing import Any
 
 _HOMES = {"Report": "report", "audit": "run", "engine": "engines", "sampler": "sampler",
-          "samplers_of": "sampler", "scripted": "catch"}
+          "recurrent_model": "recurrent", "samplers_of": "sampler", "scripted": "catch"}
 __all__ = list(_HOMES)
 
 

@@ -69,24 +69,31 @@ def load(path: str):
 
 
 def _audit_files(arguments) -> int:
+    from draftlab.audit.recurrent import RecurrentModel, audit_recurrent, models_of
     from draftlab.audit.run import Only, audit
     from draftlab.audit.sampler import samplers_of
 
     reports = []
     for path in arguments.files:
-        found = samplers_of(load(path))
+        module = load(path)
+        found = [*samplers_of(module), *models_of(module)]
         if not found:
-            raise DataError(f"{path}: no sampler; mark one with @dl.sampler(NAME)")
-        names = [sampler.name for sampler in found]
+            raise DataError(f"{path}: no sampler; mark one with @dl.sampler(NAME), or a model that "
+                            "has a state with @dl.recurrent_model(NAME, vocabulary=V)")
+        names = [made.name for made in found]
         if arguments.sampler is not None:
-            found = [sampler for sampler in found if sampler.name == arguments.sampler]
+            found = [made for made in found if made.name == arguments.sampler]
             if not found:
                 raise UsageError(f"{path}: no sampler '{arguments.sampler}'; "
                                  f"it has {', '.join(names)}")
-        for sampler in found:
-            report = audit(sampler, arguments.battery, seed=arguments.random_seed or None,
-                           hang=arguments.hang, seconds=arguments.seconds or None,
-                           only=Only(arguments.toy or None, arguments.k or None))
+        for made in found:
+            if isinstance(made, RecurrentModel):
+                report = audit_recurrent(made, arguments.random_seed or 1,
+                                         arguments.seconds or 60)
+            else:
+                report = audit(made, arguments.battery, seed=arguments.random_seed or None,
+                               hang=arguments.hang, seconds=arguments.seconds or None,
+                               only=Only(arguments.toy or None, arguments.k or None))
             reports.append(report)
             if arguments.format == "text":
                 print(report, flush=True)
