@@ -1,5 +1,5 @@
-"""Does a model with a state take it back? Speculative decoding feeds drafts to the target, and where
-a recurrent model's drafts are rejected its state has to become what it was.
+"""Does a model with a state take it back? Speculative decoding feeds drafts to the target, and
+where a recurrent model's drafts are rejected its state has to become what it was.
 
     @dl.recurrent_model("mine", vocabulary=256)
     class Mine:
@@ -42,7 +42,8 @@ class RecurrentModel:
 def recurrent_model(name: str, *, vocabulary: int) -> Callable:
     """Marks a class with step, snapshot and restore, to be audited."""
     if not (isinstance(vocabulary, int) and vocabulary >= 2):
-        raise UsageError(f"recurrent model '{name}': vocabulary = {vocabulary!r} must be at least 2")
+        raise UsageError(
+            f"recurrent model '{name}': vocabulary = {vocabulary!r} must be at least 2")
 
     def mark(subject):
         missing = [method for method in ("step", "snapshot", "restore")
@@ -76,8 +77,8 @@ class Case:
         def tokens(some: List[int]) -> str:
             return " ".join(map(str, some)) or "nothing"
 
-        return (f"text {tokens(self.text)}, drafts {tokens(self.drafts)}, {self.accepted} accepted, "
-                f"then {tokens(self.after)}")
+        return (f"text {tokens(self.text)}, drafts {tokens(self.drafts)}, {self.accepted} "
+                f"accepted, then {tokens(self.after)}")
 
 
 @dataclass
