@@ -4,7 +4,7 @@
 #include <map>
 
 #include "analysis/figures/figures.h"
-#include "analysis/words.h"
+#include "analysis/report/words.h"
 #include "core/base/error.h"
 
 namespace draftlab {
@@ -33,7 +33,7 @@ std::string key_along(const PlotData& data, const std::vector<Actor>& known) {
 }  // namespace
 
 Picture axis_figure(const PlotData& data) {
-  const std::string along = key_along(data, actors(data.frame, data.grouping));
+  const std::string along = key_along(data, actors(data.grouping));
   const Reading up{&data.quantities.find(data.request.score.empty() ? "tokens_per_forward"
                                                                     : data.request.score)};
   refuse_times(data, *up.quantity, "axis");

@@ -102,7 +102,7 @@ Picture calibration_figure(const PlotData& data) {
   // Every curve is an arm, and with attached estimators an estimator of an arm, which is a value
   // like those of config keys.
   std::vector<std::string> names;
-  const std::vector<Actor> known = actors(data.frame, data.grouping);
+  const std::vector<Actor> known = actors(data.grouping);
   std::vector<Actor> curves_of_prefix, curves_of_drafts;
   for (std::size_t curve = 0; curve < prefix.x.series(); ++curve) {
     const std::string estimator = curve < arms ? "" : expectations.attached[curve / arms - 1];

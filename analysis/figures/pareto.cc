@@ -4,7 +4,7 @@
 #include <map>
 
 #include "analysis/figures/figures.h"
-#include "analysis/words.h"
+#include "analysis/report/words.h"
 #include "core/base/error.h"
 
 namespace draftlab {
@@ -53,7 +53,7 @@ Picture pareto_figure(const PlotData& data) {
   const std::vector<Actor> known = actors_of(data, report);
   // Costs and rates are shown as factors against a baseline where there is one.
   across.factor =
-      across.quantity->compare != Quantity::Compare::difference && report.groups.size() > 1;
+      across.quantity->compare != Metric::Compare::difference && report.groups.size() > 1;
   // Only arms with one baseline are compared, so each baseline has a panel.
   std::map<int, std::vector<Point>> by_baseline;
   std::vector<Actor> shown;
@@ -105,7 +105,7 @@ Picture pareto_figure(const PlotData& data) {
   const auto name_of = [&](int group) {
     for (const Actor& actor : shown)
       if (actor.group == group) return words_of(actor);
-    return short_name(report.groups[static_cast<std::size_t>(group)].name);
+    return report.groups[static_cast<std::size_t>(group)].called.short_text();
   };
   std::string stairs, joined;  // The fronts, and the lines that join arms of one colour.
   int fronts = 0, blocks = 0;

@@ -16,11 +16,10 @@ double number_of(const Frame& frame, int arm, const std::string& key, double oth
   return text.empty() ? otherwise : std::atof(text.c_str());
 }
 
-// How an arm cut its canvases, and what its unmasker would commit unverified.
+// How an arm cut its canvases.
 struct Setting {
   std::int32_t block = 0;
-  bool aligned_to_prompt = false, commits_all = false, has_threshold = false;
-  double threshold = 0;
+  bool aligned_to_prompt = false;
   int vocabulary = 0;
 };
 
@@ -28,10 +27,6 @@ Setting setting_of(const Frame& frame, int arm, int vocabulary) {
   Setting setting;
   setting.block = static_cast<std::int32_t>(number_of(frame, arm, "decode.block_size", 0));
   setting.aligned_to_prompt = frame.key(arm, "decode.align") == "prompt";
-  setting.threshold = number_of(frame, arm, "decode.threshold", 1);
-  const std::string unmasker = frame.key(arm, "unmasker");
-  setting.commits_all = unmasker == "all";
-  setting.has_threshold = unmasker != "all" && unmasker != "one" && unmasker != "static";
   const std::int32_t said = frame.arms()[arm].run.vocabulary;
   setting.vocabulary = vocabulary > 0 ? vocabulary : said;
   return setting;
@@ -62,10 +57,10 @@ void each_step(const Frame& frame, int vocabulary,
   const std::vector<double> lengths = frame.numbers("sample_length"),
                             givens = frame.numbers("sample_prompt_tokens");
   const std::vector<std::string> estimators = frame.estimators();
-  std::vector<std::string> columns = {"step_masked",     "step_span",       "step_drafted",
-                                      "step_exact",      "step_verified",   "step_committed",
-                                      "step_routed",     "step_propensity", "step_nfe_draft",
-                                      "step_nfe_verify", "step_nfe_commit", "step_expected"};
+  std::vector<std::string> columns = {
+      "step_masked",     "step_span",     "step_drafted",    "step_exact",     "step_verified",
+      "step_committed",  "step_routed",   "step_propensity", "step_nfe_draft", "step_nfe_verify",
+      "step_nfe_commit", "step_expected", "step_preview"};
   const std::size_t first_stored = columns.size();
   for (const std::string& name : estimators) columns.push_back("step_expected_" + name);
   const std::vector<std::string> drafts = {"draft_position",   "draft_accept", "draft_accepted",
@@ -137,12 +132,8 @@ void each_step(const Frame& frame, int vocabulary,
         view.masked = static_cast<int>(of(0));
         view.vocabulary = setting.vocabulary;
         view.progress = length > given ? 1 - of(0) / (length - given) : 0;
-        view.preview =
-            setting.commits_all ? step.drafted
-            : setting.has_threshold
-                ? static_cast<int>(std::count_if(confidence.begin(), confidence.end(),
-                                                 [&](double p) { return p > setting.threshold; }))
-                : 0;
+        step.preview_known = !std::isnan(of(12));
+        view.preview = step.preview_known ? static_cast<int>(of(12)) : 0;
         view.confidence = view_of(confidence);
         view.margin = view_of(margin);
         view.entropy = view_of(entropy);
