@@ -36,12 +36,7 @@ Picture axis_figure(const PlotData& data) {
   const std::string along = key_along(data, actors(data.grouping));
   const Reading up{&data.quantities.find(data.request.score.empty() ? "tokens_per_forward"
                                                                     : data.request.score)};
-  refuse_times(data, *up.quantity, "axis");
-  ReportRequest request;
-  request.by = data.request.by;
-  request.baseline = data.request.baseline;
-  request.metrics = {up.quantity->name};
-  const Report report = make_report(data.frame, request);
+  const Report report = report_of(data, {"axis", {up.quantity}, data.request.by});
   const std::vector<Actor> known = actors_of(data, report);
   std::vector<Actor> shown;
   std::size_t prompts = 0;

@@ -1,6 +1,7 @@
 // The figures of `draftlab plot`, a function each. DataError: what the traces lack for it.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,11 +59,37 @@ struct PlotData {
   int series_of(std::int64_t sample) const;  // Returns -1 where the sample does not count.
 };
 
+// The columns of steps, and of a table below them, that a figure reads.
+struct ReadColumns {
+  std::vector<std::string> steps;
+  Table lower = Table::step;  // Table::step: there is none.
+  std::vector<std::string> rows = {};
+};
+
+// A sample that a figure shows: its place in the block, its series and its prompt, and its steps
+// [begin, end) of the block.
+struct ShownSample {
+  const Frame::Block& block;
+  std::size_t place, series;
+  int prompt;
+  std::int64_t begin, end;
+};
+
+// Visits every sample that a figure shows.
+void each_shown(const PlotData& data, const ReadColumns& columns,
+                const std::function<void(const ShownSample&)>& visit);
+
+// The report that a figure draws from, of the metrics that it shows, by the keys `by`. DataError
+// where times are among them and may not be compared: no figure shows them side by side.
+struct ShownMetrics {
+  std::string figure;
+  std::vector<const Metric*> metrics;
+  std::vector<std::string> by;
+};
+Report report_of(const PlotData& data, const ShownMetrics& shown);
+
 // The groups of a report as actors, in their order.
 std::vector<Actor> actors_of(const PlotData& data, const Report& report);
-
-// DataError where times may not be compared, with the reason: no figure shows them side by side.
-void refuse_times(const PlotData& data, const Metric& quantity, const std::string& figure);
 
 Picture pareto_figure(const PlotData& data);  // Shows worth against speed, with the Pareto front.
 Picture acceptance_figure(const PlotData& data);  // Shows acceptance by depth.

@@ -46,12 +46,7 @@ Picture heat_figure(const PlotData& data) {
   const Metric& quantity =
       data.quantities.find(data.request.score.empty() ? "tokens_per_forward" : data.request.score);
   const Reading shade{&quantity};
-  refuse_times(data, quantity, "heat");
-  ReportRequest request;
-  request.by = keys;
-  request.baseline = data.request.baseline;
-  request.metrics = {quantity.name};
-  const Report report = make_report(data.frame, request);
+  const Report report = report_of(data, {"heat", {&quantity}, keys});
   std::map<std::pair<std::string, std::string>, const ReportCell*> cells;
   std::string without;  // The arms that lack one of the keys.
   for (const Report::Group& group : report.groups) {

@@ -43,13 +43,8 @@ std::string direction(int better) {
 Picture pareto_figure(const PlotData& data) {
   Reading up{&data.quantities.find(chosen_score(data))},
       across{&data.quantities.find(data.request.speed)};
-  refuse_times(data, *up.quantity, "pareto");
-  refuse_times(data, *across.quantity, "pareto");
-  ReportRequest request;
-  request.by = data.request.by;
-  request.baseline = data.request.baseline;
-  request.metrics = {across.quantity->name, up.quantity->name};
-  const Report report = make_report(data.frame, request);
+  const Report report =
+      report_of(data, {"pareto", {across.quantity, up.quantity}, data.request.by});
   const std::vector<Actor> known = actors_of(data, report);
   // Costs and rates are shown as factors against a baseline where there is one.
   across.factor =

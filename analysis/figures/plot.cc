@@ -197,11 +197,30 @@ bool Reading::share() const {
   return !factor && (quantity->share || quantity->margin == "margin_score");
 }
 
-void refuse_times(const PlotData& data, const Metric& quantity, const std::string& figure) {
-  const std::string refused = quantity.timing ? times_refused(data.frame) : "";
-  if (!refused.empty())
-    throw DataError("the figure '{}' would compare {}, and times may not be compared: {}", figure,
-                    quantity.name, refused);
+void each_shown(const PlotData& data, const ReadColumns& columns,
+                const std::function<void(const ShownSample&)>& visit) {
+  data.frame.walk(columns.steps, columns.lower, columns.rows, [&](const Frame::Block& block) {
+    for (std::size_t i = 0; i < block.samples.size(); ++i) {
+      const int series = data.series_of(block.samples[i]);
+      if (series < 0) continue;
+      const auto sample = static_cast<std::size_t>(block.samples[i]);
+      visit({block, i, static_cast<std::size_t>(series), data.frame.samples()[sample].prompt,
+             block.step_begin[i], block.step_begin[i + 1]});
+    }
+  });
+}
+
+Report report_of(const PlotData& data, const ShownMetrics& shown) {
+  ReportRequest request{.by = shown.by, .baseline = data.request.baseline};
+  request.known = data.request.known;
+  for (const Metric* const metric : shown.metrics) {
+    const std::string refused = metric->timing ? times_refused(data.frame) : "";
+    if (!refused.empty())
+      throw DataError("the figure '{}' would compare {}, and times may not be compared: {}",
+                      shown.figure, metric->name, refused);
+    request.metrics.push_back(metric->name);
+  }
+  return make_report(data.frame, request);
 }
 
 std::vector<std::string> swept_keys(const Frame& frame) {

@@ -45,7 +45,8 @@ struct Replayed {
   double agreement = 0, verified = 0;
 };
 
-Replayed replayed(const Registries& registries, const std::string& unmasker, const std::string& path) {
+Replayed replayed(const Registries& registries, const std::string& unmasker,
+                  const std::string& path) {
   Faults faults;
   const Config config = Config::parse(
       "model = table\ndrafter = self\nverifier = tree\ntask = positions\nfrontier = blocks\n"
@@ -86,8 +87,7 @@ TEST_CASE("a router that is replayed on its own steps decides as it did, with ev
     if (unmasker.bind({}, "unmasker." + unmasker.name, faults).make()->takes_back())
       continue;  // Such an arm is not verified, so it has no router to replay.
     CAPTURE(unmasker.name);
-    const Replayed own =
-        replayed(registries, unmasker.name, folder / (unmasker.name + ".h5"));
+    const Replayed own = replayed(registries, unmasker.name, folder / (unmasker.name + ".h5"));
     CHECK(own.steps > 30);
     CHECK(own.agreement == 1);
     mixed += own.verified > 0 && own.verified < 1;

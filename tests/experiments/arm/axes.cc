@@ -24,7 +24,8 @@ std::vector<RunRow> write_shapes(const std::string& path, const std::string& mor
   const Config config = Config::parse(
       "model = table\nmodel.draft = table\ndrafter = model\nverifier = chain\ntask = positions\n"
       "run.samples = 6\n[model.table]\nkind = ordered\nlength = 6\n[model.draft]\nkind = ordered\n"
-      "length = 6\nseed = 2\n[task.positions]\nlength = 6\nprompt = 0:1\n[decode]\ndraft_length = 3\n"
+      "length = 6\nseed = 2\n[task.positions]\nlength = 6\nprompt = 0:1\n[decode]\ndraft_length = "
+      "3\n"
       "[sweep]\ndrafter.model.shape = 2 1, 1 1 1\n" +
           more,
       "shapes", faults);
@@ -79,8 +80,7 @@ TEST_CASE("the baseline of a sweep may have a value with blanks") {
   const std::vector<RunRow> runs =
       write_shapes(folder / "a.h5", "baseline = drafter.model.shape=1 1 1 decode.draft_length=3\n");
   REQUIRE(runs.size() == 2);
-  CHECK(axes_of(runs[0]) ==
-        Pairs{{"drafter.model.shape", "1 1 1"}, {"decode.draft_length", "3"}});
+  CHECK(axes_of(runs[0]) == Pairs{{"drafter.model.shape", "1 1 1"}, {"decode.draft_length", "3"}});
   CHECK(axes_of(runs[1]) == Pairs{{"drafter.model.shape", "2 1"}});
 }
 
