@@ -7,10 +7,11 @@
 file(READ plugins/first.h list)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS plugins/first.h)
 string(REGEX MATCHALL "X\\([a-z_]+, [a-z_]+\\)" listed "${list}")
-# These no include leads to: the command, and the files of quantity.h that are not called after it.
-set(FIRST_FILES experiments/first.cc experiments/run.cc analysis/image_quantities.cc
-                analysis/quantity_drafts.cc analysis/quantity_list.cc)
+# These no include leads to: the command, and the metrics.
+file(GLOB METRICS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/analysis/metrics/*.cc)
+set(FIRST_FILES experiments/first.cc experiments/run.cc)
 list(TRANSFORM FIRST_FILES PREPEND ${CMAKE_SOURCE_DIR}/)
+list(APPEND FIRST_FILES ${METRICS})
 foreach(plugin ${listed})
   string(REGEX REPLACE "X\\((.*)\\)" "\\1" plugin ${plugin})
   if(NOT DEFINED "FILE_OF_${plugin}")

@@ -23,6 +23,9 @@ install(TARGETS draftlab_core EXPORT draftlab LIBRARY DESTINATION ${MODULES})
 list(REMOVE_ITEM LIBRARIES draftlab_core)
 install(TARGETS ${LIBRARIES} LIBRARY DESTINATION ${MODULES})
 install(DIRECTORY core DESTINATION ${HEADERS} FILES_MATCHING PATTERN "*.h")
+# A metric includes these two rooms besides.
+install(DIRECTORY analysis/frame analysis/metrics DESTINATION ${HEADERS}/analysis
+        FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY configs examples census DESTINATION ${SHARE} PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY data/checkpoints data/corpora data/tokenizers DESTINATION ${SHARE}/data)
 install(DIRECTORY python/draftlab DESTINATION ${SHARE}/python

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <iostream>
 
-#include "analysis/trace/export_corpus.h"
-#include "analysis/trace/export_csv.h"
-#include "analysis/trace/export_decisions.h"
-#include "analysis/trace/image_sheet.h"
-#include "analysis/trace/speculation.h"
+#include "analysis/inspect/export_corpus.h"
+#include "analysis/inspect/export_csv.h"
+#include "analysis/inspect/export_decisions.h"
+#include "analysis/inspect/image_sheet.h"
+#include "analysis/inspect/speculation.h"
 #include "core/base/error.h"
 #include "core/config/config.h"
 #include "experiments/commands.h"

@@ -3,9 +3,9 @@
 #include <map>
 #include <memory>
 
-#include "analysis/trace/image_sheet.h"
-#include "analysis/trace/inspect.h"
-#include "analysis/trajectories.h"
+#include "analysis/frame/trajectories.h"
+#include "analysis/inspect/image_sheet.h"
+#include "analysis/inspect/inspect.h"
 #include "core/base/error.h"
 #include "core/parts/task.h"
 #include "experiments/commands.h"

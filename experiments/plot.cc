@@ -52,11 +52,13 @@ std::string folder_for(const std::string& path) {
   return (where.parent_path() / where.stem()).string() + "-figures";
 }
 
-int plot_paths(const PlotFlags& flags, const CommandLine& line, const Registries&) {
+int plot_paths(const PlotFlags& flags, const CommandLine& line, const Registries& registries) {
   PlotFiles files = flags.files;
+  PlotRequest request = flags.request;
+  request.known = &registries.metrics;
   files.paths = line.paths;
   if (files.out.empty()) files.out = folder_for(line.paths.front());
-  const Plotted plotted = plot(files, flags.request);
+  const Plotted plotted = plot(files, request);
   for (const Picture& picture : plotted.pictures) {
     std::cout << files.out << "/" << picture.name;
     std::string formats;

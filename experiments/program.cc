@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "analysis/metrics/metric.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
@@ -21,6 +22,7 @@ int run_command_line(const Command& command, const std::vector<std::string>& wor
   log(LogLevel::info, "draftlab " + version() + ": " + joined(words, " "));
   Registries registries;
   register_sections(registries);
+  register_builtin_metrics(registries.metrics);
   register_plugins(parsed, registries);
   const int status = parsed.run(parsed.line, registries);
   log(LogLevel::info, "ends with status " + std::to_string(status));

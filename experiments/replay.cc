@@ -98,9 +98,9 @@ int replay_traces(const ReplayFlags& flags, const CommandLine& line, const Regis
   }
   for (const Config::Entry* const at : config.entries()) {
     const Config::Entry& entry = *at;
-    // These two are shown anyhow.
-    if (!names_plugin(entry.key, "router") || entry.value == "always" || entry.value == "never")
-      continue;
+    const bool shown_anyhow =
+        std::find(kFixedRules.begin(), kFixedRules.end(), entry.value) != kFixedRules.end();
+    if (!names_plugin(entry.key, "router") || shown_anyhow) continue;
     Bound<Router> bound = bind(registries.routers, entry, config, faults);
     request.routers.push_back(
         {entry.key == "router" ? entry.value : entry.key.substr(std::string("router.").size()),

@@ -84,8 +84,9 @@ CostRequest cost_request(const ReportFlags& flags) {
   return cost;
 }
 
-int report(const ReportFlags& flags, const CommandLine& line, const Registries&) {
+int report(const ReportFlags& flags, const CommandLine& line, const Registries& registries) {
   ReportRequest request = flags.request;
+  request.known = &registries.metrics;
   const bool helps = request.metrics == std::vector<std::string>{"help"};
   if (!flags.html.empty() &&
       (flags.cost || flags.tree > 0 || !flags.dialect.empty() || !flags.aup.empty() || helps)) {
@@ -98,7 +99,7 @@ int report(const ReportFlags& flags, const CommandLine& line, const Registries&)
   const Frame frame(line.paths);
   std::string text;
   if (helps) {
-    text = metric_help(frame);
+    text = metric_help(frame, registries.metrics);
   } else if (flags.cost) {
     text = cost_tables(frame, cost_request(flags));
   } else if (flags.tree > 0) {

@@ -68,10 +68,13 @@ room plugins/trainers 'core/*' plugins plugins/tokenizers 'plugins/tasks/*' "$mo
 room plugins/remote/wire 'core/*'
 room plugins/remote 'core/*' plugins plugins/remote/wire
 
-room analysis 'core/*'
-for part in replay report trace; do room analysis/$part 'core/*' analysis; done
-room analysis/figures 'core/*' analysis analysis/report
-room analysis/page 'core/*' analysis analysis/report
+room analysis/frame 'core/*'
+room analysis/metrics 'core/*' analysis/frame
+room analysis/report 'core/*' analysis/frame analysis/metrics
+for part in figures page replay; do
+  room analysis/$part 'core/*' analysis/frame analysis/metrics analysis/report
+done
+room analysis/inspect 'core/*' analysis/frame
 room experiments/command 'core/*' plugins/remote
 room experiments/arm 'core/*' 'plugins/*'
 for part in bench certify check distill doctor sweep; do
@@ -112,6 +115,31 @@ random="$random|[^_a-z](rand|srand|drand48|random)\\(\\)"
 random="$random|at::(rand|randn|randint|multinomial|bernoulli|manual_seed)\\("
 forbid "randomness comes from core/prob/chance alone" "$random" \
   $(sources ! -path 'core/prob/chance.*')
+# What a plugin is called decides nothing above the plugins: whoever knows a fact records it. So no
+# text is compared with a registered name, none begins KIND = NAME, and names of several words, which
+# mean nothing else, do not occur at all. The drafter `model` is called as a kind of plugins is.
+# Outside the rule are benchmarks, which are of the models that they name, `draftlab train`, which
+# trains the model that it names, and `draftlab export`, whose held-out images are one task's.
+names() {
+  grep -oE 'X\([a-z0-9_]+, [a-z0-9_]+\)' plugins/builtin.h |
+    sed -E 's/.*, ([a-z0-9_]+)\)/\1/; s/_/-/g' | grep -E "$1" | sort -u | paste -s -d '|'
+}
+kinds='model|frontier|drafter|verifier|acceptance|router|estimator|unmasker|task|trainer'
+compared=$(names . | sed -E 's/(^|\|)model(\||$)/\1/')
+named="[=!]= *\"($compared)\"|\"($compared)\" *[=!]="
+named="$named|^[^/]*\"($(names '[-]'))\"|^[^/]*\"($kinds) ?= ?($(names .))[^a-z0-9-]"
+forbid "no plugin's name decides anything outside plugins" "$named" \
+  $(find core experiments analysis \( -name '*.h' -o -name '*.cc' \) \
+    ! -path 'experiments/bench/*' ! -path experiments/train.cc ! -path experiments/export.cc)
 forbid "a .cc file is included by nobody" '#include ".*\.cc"' \
   $(find core plugins experiments analysis tests -name '*.h' -o -name '*.cc')
+# Metrics are listed, as plugins are.
+for file in $(grep -lE '^DRAFTLAB_METRICS\(' analysis/metrics/*.cc); do
+  name=$(sed -nE 's/^DRAFTLAB_METRICS\(([a-z0-9_]+)\).*/\1/p' "$file")
+  grep -q "X($name)" analysis/metrics/builtin.h && [ "$(basename "$file" .cc)" = "$name" ] &&
+    continue
+  printf '%s declares the metrics %s, which must have its name and a line X(%s) in %s\n' \
+    "$file" "$name" "$name" analysis/metrics/builtin.h
+  wrong=1
+done
 exit $wrong

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "tests/analysis/equivalence_size.h"
+#include "tests/analysis/report/equivalence_size.h"
 
 int main() {
   constexpr std::array kRates = {0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999};

@@ -15,27 +15,23 @@ constexpr std::size_t kDeepest = 64;
 
 Picture acceptance_figure(const PlotData& data) {
   Bins rate(data.series(), kDeepest), conditional(data.series(), kDeepest);
-  data.frame.walk({"step_verified", "step_span"}, Table::draft, {"draft_depth", "draft_accepted"},
-                  [&](const Frame::Block& block) {
-                    for (std::size_t i = 0; i < block.samples.size(); ++i) {
-                      const int series = data.series_of(block.samples[i]);
-                      if (series < 0) continue;
-                      const int prompt =
-                          data.frame.samples()[static_cast<std::size_t>(block.samples[i])].prompt;
-                      for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
-                        const double span = block.steps[1][s];
-                        if (block.steps[0][s] == 0) continue;
-                        for (std::int64_t d = block.row_begin[s]; d < block.row_begin[s + 1]; ++d) {
-                          const auto depth = static_cast<std::size_t>(block.rows[0][d]);
-                          if (depth >= kDeepest || (span > 0 && block.rows[0][d] >= span)) continue;
-                          const bool accepted = block.rows[1][d] == 1;
-                          rate.add(series, depth, prompt, accepted);
-                          if (block.rows[1][d] >= 0)
-                            conditional.add(series, depth, prompt, accepted);
-                        }
-                      }
-                    }
-                  });
+  each_shown(data,
+             {{"step_verified", "step_span"}, Table::draft, {"draft_depth", "draft_accepted"}},
+             [&](const ShownSample& sample) {
+               const auto &steps = sample.block.steps, &rows = sample.block.rows;
+               for (std::int64_t s = sample.begin; s < sample.end; ++s) {
+                 const double span = steps[1][s];
+                 if (steps[0][s] == 0) continue;
+                 for (auto d = sample.block.row_begin[s]; d < sample.block.row_begin[s + 1]; ++d) {
+                   const auto depth = static_cast<std::size_t>(rows[0][d]);
+                   if (depth >= kDeepest || (span > 0 && rows[0][d] >= span)) continue;
+                   const bool accepted = rows[1][d] == 1;
+                   rate.add(sample.series, depth, sample.prompt, accepted);
+                   if (rows[1][d] >= 0)
+                     conditional.add(sample.series, depth, sample.prompt, accepted);
+                 }
+               }
+             });
   if (conditional.empty())
     throw DataError(
         "the figure 'acceptance' needs judged drafts, and the traces hold none; decode with "

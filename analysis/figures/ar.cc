@@ -36,32 +36,28 @@ Picture ar_figure(const PlotData& data) {
   const std::size_t n = data.series();
   Bins local(n, kParts), local_s2d2(n, kParts), global(n, kParts), confidence(n, kParts),
       tokens(n, kParts);
-  data.frame.walk(
-      {"step_committed"}, Table::token, {"token_position", "token_source", "token_confidence"},
-      [&](const Frame::Block& block) {
-        for (std::size_t i = 0; i < block.samples.size(); ++i) {
-          const int series = data.series_of(block.samples[i]);
-          if (series < 0) continue;
-          const int prompt =
-              data.frame.samples()[static_cast<std::size_t>(block.samples[i])].prompt;
-          const SampleRow sample = read_as(tokens_of(block, i), data.request.order);
-          const std::vector<int> chains = ends_chains(generated_order(sample), kArWindow);
-          std::size_t t = 0;
-          std::set<std::int32_t> seen;  // A position that was taken back counts once.
-          for (std::size_t s = 0; s < sample.steps.size(); ++s) {
-            const auto part = static_cast<std::size_t>(
-                (static_cast<double>(s) + 0.5) / static_cast<double>(sample.steps.size()) * kParts);
-            tokens.add(series, part, prompt, sample.steps[s].committed);
-            for (const TokenRow& token : sample.steps[s].tokens) {
-              if (!token.commits() || !seen.insert(token.position).second) continue;
-              local.add(series, part, prompt, token.ar_local);
-              global.add(series, part, prompt, token.ar_global);
-              if (t < chains.size() && chains[t] >= 0)
-                local_s2d2.add(series, part, prompt, chains[t]);
-              ++t;
-              if (!std::isnan(token.confidence))
-                confidence.add(series, part, prompt, token.confidence);
-            }
+  each_shown(
+      data,
+      {{"step_committed"}, Table::token, {"token_position", "token_source", "token_confidence"}},
+      [&](const ShownSample& shown) {
+        const auto add = [&](Bins& bins, std::size_t part, double value) {
+          bins.add(shown.series, part, shown.prompt, value);
+        };
+        const SampleRow sample = read_as(tokens_of(shown.block, shown.place), data.request.order);
+        const std::vector<int> chains = ends_chains(generated_order(sample), kArWindow);
+        std::size_t t = 0;
+        std::set<std::int32_t> seen;  // A position that was taken back counts once.
+        for (std::size_t s = 0; s < sample.steps.size(); ++s) {
+          const auto part = static_cast<std::size_t>(
+              (static_cast<double>(s) + 0.5) / static_cast<double>(sample.steps.size()) * kParts);
+          add(tokens, part, sample.steps[s].committed);
+          for (const TokenRow& token : sample.steps[s].tokens) {
+            if (!token.commits() || !seen.insert(token.position).second) continue;
+            add(local, part, token.ar_local);
+            add(global, part, token.ar_global);
+            if (t < chains.size() && chains[t] >= 0) add(local_s2d2, part, chains[t]);
+            ++t;
+            if (!std::isnan(token.confidence)) add(confidence, part, token.confidence);
           }
         }
       });

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "analysis/figures/figures.h"
-#include "analysis/words.h"
+#include "analysis/report/words.h"
 #include "core/base/error.h"
 
 namespace draftlab {
@@ -33,15 +33,10 @@ std::string key_along(const PlotData& data, const std::vector<Actor>& known) {
 }  // namespace
 
 Picture axis_figure(const PlotData& data) {
-  const std::string along = key_along(data, actors(data.frame, data.grouping));
+  const std::string along = key_along(data, actors(data.grouping));
   const Reading up{&data.quantities.find(data.request.score.empty() ? "tokens_per_forward"
                                                                     : data.request.score)};
-  refuse_times(data, *up.quantity, "axis");
-  ReportRequest request;
-  request.by = data.request.by;
-  request.baseline = data.request.baseline;
-  request.metrics = {up.quantity->name};
-  const Report report = make_report(data.frame, request);
+  const Report report = report_of(data, {"axis", {up.quantity}, data.request.by});
   const std::vector<Actor> known = actors_of(data, report);
   std::vector<Actor> shown;
   std::size_t prompts = 0;

@@ -83,7 +83,7 @@ Picture curve_figure(const PlotData& data, const std::string& name,
                      const std::string& note) {
   std::vector<Actor> shown;
   std::size_t empty = 0;
-  for (const Actor& actor : actors(data.frame, data.grouping)) {
+  for (const Actor& actor : actors(data.grouping)) {
     const bool any = std::any_of(panels.begin(), panels.end(), [&](const CurvePanel& panel) {
       return !panel.bins->empty(static_cast<std::size_t>(actor.group));
     });

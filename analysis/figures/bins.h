@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/statistics.h"
+#include "analysis/report/statistics.h"
 
 namespace draftlab {
 

@@ -67,32 +67,24 @@ Picture calibration_figure(const PlotData& data) {
   // Curves of the estimators that routers read come first, an arm each, then those of the first
   // attached one, ...
   Curve prefix(arms * expectations.size()), drafts(arms);
-  data.frame.walk(
-      columns, Table::draft, {"draft_depth", "draft_accepted", "draft_confidence"},
-      [&](const Frame::Block& block) {
-        for (std::size_t i = 0; i < block.samples.size(); ++i) {
-          const int series = data.series_of(block.samples[i]);
-          if (series < 0) continue;
-          const int prompt =
-              data.frame.samples()[static_cast<std::size_t>(block.samples[i])].prompt;
-          for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
-            if (block.steps[verified][s] == 0) continue;
-            for (std::size_t c = 0; c < expectations.size() && expectations.most > 0; ++c) {
-              if (const double expected = block.steps[c][s]; expected >= 0)
-                prefix.add(c * arms + static_cast<std::size_t>(series), expected, expectations.most,
-                           prompt, block.steps[accepted][s]);
-            }
-            for (std::int64_t d = block.row_begin[s]; d < block.row_begin[s + 1]; ++d) {
-              const bool judged =
-                  block.rows[1][d] >= 0 &&
-                  block.rows[0][d] >=
-                      block.steps[exact][s];  // A structural acceptance tests nothing.
-              if (const double c = block.rows[2][d]; judged && c >= 0)
-                drafts.add(static_cast<std::size_t>(series), c, 1, prompt, block.rows[1][d]);
-            }
-          }
-        }
-      });
+  each_shown(data, {columns, Table::draft, {"draft_depth", "draft_accepted", "draft_confidence"}},
+             [&](const ShownSample& sample) {
+               const auto &steps = sample.block.steps, &rows = sample.block.rows;
+               for (std::int64_t s = sample.begin; s < sample.end; ++s) {
+                 if (steps[verified][s] == 0) continue;
+                 for (std::size_t c = 0; c < expectations.size() && expectations.most > 0; ++c) {
+                   if (const double expected = steps[c][s]; expected >= 0)
+                     prefix.add(c * arms + sample.series, expected, expectations.most,
+                                sample.prompt, steps[accepted][s]);
+                 }
+                 for (auto d = sample.block.row_begin[s]; d < sample.block.row_begin[s + 1]; ++d) {
+                   // A structural acceptance tests nothing.
+                   const bool judged = rows[1][d] >= 0 && rows[0][d] >= steps[exact][s];
+                   if (const double c = rows[2][d]; judged && c >= 0)
+                     drafts.add(sample.series, c, 1, sample.prompt, rows[1][d]);
+                 }
+               }
+             });
   const bool estimated = !prefix.x.empty(), judged = !drafts.x.empty();
   if (!estimated && !judged) {
     throw DataError(
@@ -102,7 +94,7 @@ Picture calibration_figure(const PlotData& data) {
   // Every curve is an arm, and with attached estimators an estimator of an arm, which is a value
   // like those of config keys.
   std::vector<std::string> names;
-  const std::vector<Actor> known = actors(data.frame, data.grouping);
+  const std::vector<Actor> known = actors(data.grouping);
   std::vector<Actor> curves_of_prefix, curves_of_drafts;
   for (std::size_t curve = 0; curve < prefix.x.series(); ++curve) {
     const std::string estimator = curve < arms ? "" : expectations.attached[curve / arms - 1];

@@ -7,14 +7,13 @@
 #include <tuple>
 
 #include "analysis/figures/figures.h"
-#include "analysis/words.h"
+#include "analysis/report/words.h"
 #include "core/base/error.h"
 
 namespace draftlab {
 namespace {
 
 constexpr std::size_t kMostPanels = 12;
-const char* const kSeed = "run.seed";
 
 using Keys = std::vector<std::string>;
 using Tuple = std::vector<std::string>;
@@ -100,7 +99,7 @@ void name_arm(Actor& actor, const std::string& along) {
   std::string name;
   for (const auto& [key, value] : actor.values)
     if (key != along) name += (name.empty() ? "" : ", ") + value_words(key, value);
-  actor.values.emplace_back("arm", name.empty() ? short_name(actor.name) : name);
+  actor.values.emplace_back("arm", name.empty() ? actor.name : name);
 }
 
 }  // namespace
@@ -111,18 +110,16 @@ std::string Actor::value(const std::string& key) const {
   return "";
 }
 
-std::vector<Actor> actors(const Frame& frame, const Grouping& grouping) {
+std::vector<Actor> actors(const Grouping& grouping) {
   std::vector<Actor> list;
   for (std::size_t g = 0; g < grouping.groups.size(); ++g) {
     const Grouping::Group& group = grouping.groups[g];
-    Actor actor{static_cast<int>(g), group.name};
+    Actor actor{static_cast<int>(g), group.called.short_text()};
     for (std::size_t k = 0; k < grouping.by.size(); ++k)
       actor.values.emplace_back(grouping.by[k], group.keys[k]);
     if (grouping.by.empty()) {
-      const ArmName name = arm_name(frame, group.arms[0]);
-      if (!name.label.empty()) actor.values.emplace_back("arm", name.label);
-      for (const auto& [key, value] : name.values)
-        if (key != kSeed) actor.values.emplace_back(key, value);
+      if (!group.called.label.empty()) actor.values.emplace_back("arm", group.called.label);
+      for (const auto& value : group.called.values) actor.values.push_back(value);
     }
     list.push_back(std::move(actor));
   }
@@ -134,7 +131,7 @@ std::string words_of(const Actor& actor) {
   Tuple values;
   for (const auto& [key, value] : actor.values) keys.push_back(key), values.push_back(value);
   const std::string text = words(keys, values, keys);
-  return text.empty() ? short_name(actor.name) : text;
+  return text.empty() ? actor.name : text;
 }
 
 std::string numeric_key(const std::vector<Actor>& actors, std::size_t most) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/figures/sheet.h"
-#include "analysis/grouping.h"
+#include "analysis/report/grouping.h"
 
 namespace draftlab {
 
@@ -24,7 +24,7 @@ struct Actor {
 std::string words_of(const Actor& actor);
 
 // The groups as actors. The label that a config gave an arm is the value of the key "arm".
-std::vector<Actor> actors(const Frame& frame, const Grouping& grouping);
+std::vector<Actor> actors(const Grouping& grouping);
 
 struct CastRequest {
   // The keys whose values are colours; where there are none, they are chosen.

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "analysis/figures/figures.h"
-#include "analysis/timing.h"
+#include "analysis/frame/timing.h"
 #include "core/base/error.h"
 
 namespace draftlab {

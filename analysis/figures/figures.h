@@ -1,15 +1,16 @@
 // The figures of `draftlab plot`, a function each. DataError: what the traces lack for it.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/figures/cast.h"
 #include "analysis/figures/sheet.h"
-#include "analysis/grouping.h"
+#include "analysis/frame/trajectories.h"
+#include "analysis/report/grouping.h"
 #include "analysis/report/report.h"
-#include "analysis/trajectories.h"
 
 namespace draftlab {
 
@@ -31,12 +32,14 @@ struct PlotRequest {
   std::string along = {};   // The key along which the arms of a series are joined.
   OrderReading order = {};  // How `ar` orders the tokens of one step.
   PageWidth width = PageWidth::double_column;
+  // The metrics that can be asked for.
+  const MetricRegistry* known = &builtin_metrics();
 };
 
 // What an axis shows of each group: a metric, or its factor against the baseline. The label and the
 // numbers come from the one metric that was asked for.
 struct Reading {
-  const Quantity* quantity;
+  const Metric* quantity;
   bool factor = false;
   std::string label() const;  // Returns the title of an axis, such as "NFE, times fewer".
   Estimate of(const Report::Group& group) const;  // A baseline's factor is 1.
@@ -47,7 +50,7 @@ struct Reading {
 // What the figures are made from.
 struct PlotData {
   const Frame& frame;
-  const Quantities& quantities;
+  const Metrics& quantities;
   const Grouping& grouping;
   const PlotRequest& request;
 
@@ -56,11 +59,37 @@ struct PlotData {
   int series_of(std::int64_t sample) const;  // Returns -1 where the sample does not count.
 };
 
+// The columns of steps, and of a table below them, that a figure reads.
+struct ReadColumns {
+  std::vector<std::string> steps;
+  Table lower = Table::step;  // Table::step: there is none.
+  std::vector<std::string> rows = {};
+};
+
+// A sample that a figure shows: its place in the block, its series and its prompt, and its steps
+// [begin, end) of the block.
+struct ShownSample {
+  const Frame::Block& block;
+  std::size_t place, series;
+  int prompt;
+  std::int64_t begin, end;
+};
+
+// Visits every sample that a figure shows.
+void each_shown(const PlotData& data, const ReadColumns& columns,
+                const std::function<void(const ShownSample&)>& visit);
+
+// The report that a figure draws from, of the metrics that it shows, by the keys `by`. DataError
+// where times are among them and may not be compared: no figure shows them side by side.
+struct ShownMetrics {
+  std::string figure;
+  std::vector<const Metric*> metrics;
+  std::vector<std::string> by;
+};
+Report report_of(const PlotData& data, const ShownMetrics& shown);
+
 // The groups of a report as actors, in their order.
 std::vector<Actor> actors_of(const PlotData& data, const Report& report);
-
-// DataError where times may not be compared, with the reason: no figure shows them side by side.
-void refuse_times(const PlotData& data, const Quantity& quantity, const std::string& figure);
 
 Picture pareto_figure(const PlotData& data);  // Shows worth against speed, with the Pareto front.
 Picture acceptance_figure(const PlotData& data);  // Shows acceptance by depth.
@@ -94,8 +123,6 @@ std::vector<std::string> swept_keys(const Frame& frame);
 // The values of a key, numbers by size.
 std::vector<std::string> values_of(const Frame& frame, const std::string& key);
 std::optional<double> number_of(const std::string& text);
-// "decode.draft_length=5 drafter=self" without the sections: "draft_length=5 drafter=self".
-std::string short_name(const std::string& name);
 
 // The quantity that a figure shows as worth.
 std::string chosen_score(const PlotData& data);

@@ -5,9 +5,9 @@
 
 #include "analysis/figures/figures.h"
 #include "analysis/report/report.h"
-#include "analysis/table.h"
-#include "analysis/words.h"
+#include "analysis/report/words.h"
 #include "core/base/error.h"
+#include "core/base/table.h"
 
 namespace draftlab {
 namespace {
@@ -43,15 +43,10 @@ Picture heat_figure(const PlotData& data) {
   if (xs.empty() || ys.empty())
     throw DataError("the figure 'heat' found no arm with the key '{}'",
                     xs.empty() ? keys[0] : keys[1]);
-  const Quantity& quantity =
+  const Metric& quantity =
       data.quantities.find(data.request.score.empty() ? "tokens_per_forward" : data.request.score);
   const Reading shade{&quantity};
-  refuse_times(data, quantity, "heat");
-  ReportRequest request;
-  request.by = keys;
-  request.baseline = data.request.baseline;
-  request.metrics = {quantity.name};
-  const Report report = make_report(data.frame, request);
+  const Report report = report_of(data, {"heat", {&quantity}, keys});
   std::map<std::pair<std::string, std::string>, const ReportCell*> cells;
   std::string without;  // The arms that lack one of the keys.
   for (const Report::Group& group : report.groups) {

@@ -5,11 +5,11 @@
 #include <cmath>
 
 #include "analysis/figures/figures.h"
+#include "analysis/frame/timing.h"
 #include "analysis/report/baselines.h"
 #include "analysis/report/forward_counts.h"
-#include "analysis/table.h"
-#include "analysis/timing.h"
 #include "core/base/error.h"
+#include "core/base/table.h"
 
 namespace draftlab {
 namespace {

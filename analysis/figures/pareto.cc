@@ -4,7 +4,7 @@
 #include <map>
 
 #include "analysis/figures/figures.h"
-#include "analysis/words.h"
+#include "analysis/report/words.h"
 #include "core/base/error.h"
 
 namespace draftlab {
@@ -43,17 +43,12 @@ std::string direction(int better) {
 Picture pareto_figure(const PlotData& data) {
   Reading up{&data.quantities.find(chosen_score(data))},
       across{&data.quantities.find(data.request.speed)};
-  refuse_times(data, *up.quantity, "pareto");
-  refuse_times(data, *across.quantity, "pareto");
-  ReportRequest request;
-  request.by = data.request.by;
-  request.baseline = data.request.baseline;
-  request.metrics = {across.quantity->name, up.quantity->name};
-  const Report report = make_report(data.frame, request);
+  const Report report =
+      report_of(data, {"pareto", {across.quantity, up.quantity}, data.request.by});
   const std::vector<Actor> known = actors_of(data, report);
   // Costs and rates are shown as factors against a baseline where there is one.
   across.factor =
-      across.quantity->compare != Quantity::Compare::difference && report.groups.size() > 1;
+      across.quantity->compare != Metric::Compare::difference && report.groups.size() > 1;
   // Only arms with one baseline are compared, so each baseline has a panel.
   std::map<int, std::vector<Point>> by_baseline;
   std::vector<Actor> shown;
@@ -105,7 +100,7 @@ Picture pareto_figure(const PlotData& data) {
   const auto name_of = [&](int group) {
     for (const Actor& actor : shown)
       if (actor.group == group) return words_of(actor);
-    return short_name(report.groups[static_cast<std::size_t>(group)].name);
+    return report.groups[static_cast<std::size_t>(group)].called.short_text();
   };
   std::string stairs, joined;  // The fronts, and the lines that join arms of one colour.
   int fronts = 0, blocks = 0;

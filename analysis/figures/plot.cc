@@ -10,11 +10,10 @@
 #include <functional>
 #include <optional>
 #include <set>
-#include <sstream>
 
-#include "analysis/timing.h"
-#include "analysis/widened.h"
-#include "analysis/words.h"
+#include "analysis/frame/timing.h"
+#include "analysis/frame/widened.h"
+#include "analysis/report/words.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/text.h"
@@ -169,12 +168,12 @@ int PlotData::series_of(std::int64_t sample) const {
 
 std::vector<std::string> PlotData::names() const {
   std::vector<std::string> names;
-  for (const Actor& actor : actors(frame, grouping)) names.push_back(words_of(actor));
+  for (const Actor& actor : actors(grouping)) names.push_back(words_of(actor));
   return names;
 }
 
 std::vector<Actor> actors_of(const PlotData& data, const Report& report) {
-  const std::vector<Actor> known = actors(data.frame, data.grouping);
+  const std::vector<Actor> known = actors(data.grouping);
   std::vector<Actor> list;
   for (const Report::Group& group : report.groups) {
     list.push_back(*std::find_if(known.begin(), known.end(), [&](const Actor& one) {
@@ -198,24 +197,37 @@ bool Reading::share() const {
   return !factor && (quantity->share || quantity->margin == "margin_score");
 }
 
-void refuse_times(const PlotData& data, const Quantity& quantity, const std::string& figure) {
-  const std::string refused = quantity.timing ? times_refused(data.frame) : "";
-  if (!refused.empty())
-    throw DataError("the figure '{}' would compare {}, and times may not be compared: {}", figure,
-                    quantity.name, refused);
+void each_shown(const PlotData& data, const ReadColumns& columns,
+                const std::function<void(const ShownSample&)>& visit) {
+  data.frame.walk(columns.steps, columns.lower, columns.rows, [&](const Frame::Block& block) {
+    for (std::size_t i = 0; i < block.samples.size(); ++i) {
+      const int series = data.series_of(block.samples[i]);
+      if (series < 0) continue;
+      const auto sample = static_cast<std::size_t>(block.samples[i]);
+      visit({block, i, static_cast<std::size_t>(series), data.frame.samples()[sample].prompt,
+             block.step_begin[i], block.step_begin[i + 1]});
+    }
+  });
+}
+
+Report report_of(const PlotData& data, const ShownMetrics& shown) {
+  ReportRequest request{.by = shown.by, .baseline = data.request.baseline};
+  request.known = data.request.known;
+  for (const Metric* const metric : shown.metrics) {
+    const std::string refused = metric->timing ? times_refused(data.frame) : "";
+    if (!refused.empty())
+      throw DataError("the figure '{}' would compare {}, and times may not be compared: {}",
+                      shown.figure, metric->name, refused);
+    request.metrics.push_back(metric->name);
+  }
+  return make_report(data.frame, request);
 }
 
 std::vector<std::string> swept_keys(const Frame& frame) {
   std::vector<std::string> keys;
-  for (const Frame::Arm& arm : frame.arms()) {
-    std::istringstream words(arm.run.arm);
-    for (std::string word; words >> word;) {
-      const std::string key = word.substr(0, word.find('='));
-      const bool known = std::any_of(frame.arms().begin(), frame.arms().end(),
-                                     [&](const Frame::Arm& other) { return other.find(key); });
-      if (known && std::count(keys.begin(), keys.end(), key) == 0) keys.push_back(key);
-    }
-  }
+  for (const Frame::Arm& arm : frame.arms())
+    for (const AxisRow& axis : arm.run.axes)
+      if (std::count(keys.begin(), keys.end(), axis.key) == 0) keys.push_back(axis.key);
   return keys.empty() ? frame.varying() : keys;
 }
 
@@ -223,17 +235,6 @@ std::optional<double> number_of(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
   return text.empty() || *end != 0 ? std::nullopt : std::optional(value);
-}
-
-std::string short_name(const std::string& name) {
-  std::string text;
-  std::istringstream words(name);
-  for (std::string word; words >> word;) {
-    const std::size_t equals = word.find('='),
-                      dot = equals == std::string::npos ? equals : word.rfind('.', equals);
-    text += (text.empty() ? "" : " ") + (dot == std::string::npos ? word : word.substr(dot + 1));
-  }
-  return text.empty() ? "all" : text;
 }
 
 std::vector<std::string> values_of(const Frame& frame, const std::string& key) {
@@ -252,7 +253,7 @@ std::vector<std::string> values_of(const Frame& frame, const std::string& key) {
 std::string chosen_score(const PlotData& data) {
   if (!data.request.score.empty()) return data.request.score;
   // A score in which samples differ at all.
-  for (const std::string& score : data.quantities.plain_scores()) {
+  for (const std::string& score : data.quantities.samples().plain_scores()) {
     std::vector<double> values = data.quantities.of(data.quantities.find(score)).above();
     std::erase_if(values, [](double value) { return value != value; });
     if (std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) != values.end())
@@ -278,11 +279,11 @@ Plotted plot(const PlotFiles& files, const PlotRequest& request) {
   const std::vector<std::string> curves = take_curves(paths);
   std::optional<Frame> frame;
   if (!paths.empty()) frame.emplace(paths);
-  std::optional<Quantities> quantities;
+  std::optional<Metrics> quantities;
   std::optional<Grouping> grouping;
   std::optional<PlotData> data;
   if (frame) {
-    quantities.emplace(*frame);
+    quantities.emplace(*frame, *request.known);
     grouping.emplace(*frame, request.by);
     data.emplace(PlotData{*frame, *quantities, *grouping, request});
   }

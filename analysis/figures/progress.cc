@@ -19,25 +19,21 @@ Picture progress_figure(const PlotData& data) {
   for (const double tokens : generated) longest = std::max(longest, tokens);
   const std::size_t parts = std::min(kMost, static_cast<std::size_t>(longest));
   Bins accepted(data.series(), parts);
-  data.frame.walk(
-      {"step_verified", "step_masked", "step_exact"}, Table::draft,
-      {"draft_depth", "draft_accepted"}, [&](const Frame::Block& block) {
-        for (std::size_t i = 0; i < block.samples.size(); ++i) {
-          const int series = data.series_of(block.samples[i]);
-          if (series < 0) continue;
-          const int prompt =
-              data.frame.samples()[static_cast<std::size_t>(block.samples[i])].prompt;
-          const double all = generated[static_cast<std::size_t>(block.samples[i])];
-          for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
-            if (block.steps[0][s] == 0) continue;
-            for (std::int64_t d = block.row_begin[s]; d < block.row_begin[s + 1]; ++d) {
-              const double depth = block.rows[0][d], before = all - block.steps[1][s] + depth;
-              if (block.rows[1][d] < 0 || depth < block.steps[2][s] || before < 0 || before >= all)
-                continue;
-              accepted.add(series,
-                           static_cast<std::size_t>(before / all * static_cast<double>(parts)),
-                           prompt, block.rows[1][d] == 1);
-            }
+  each_shown(
+      data,
+      {{"step_verified", "step_masked", "step_exact"},
+       Table::draft,
+       {"draft_depth", "draft_accepted"}},
+      [&](const ShownSample& sample) {
+        const auto &steps = sample.block.steps, &rows = sample.block.rows;
+        const double all = generated[static_cast<std::size_t>(sample.block.samples[sample.place])];
+        for (std::int64_t s = sample.begin; s < sample.end; ++s) {
+          if (steps[0][s] == 0) continue;
+          for (auto d = sample.block.row_begin[s]; d < sample.block.row_begin[s + 1]; ++d) {
+            const double depth = rows[0][d], before = all - steps[1][s] + depth;
+            if (rows[1][d] < 0 || depth < steps[2][s] || before < 0 || before >= all) continue;
+            const auto part = static_cast<std::size_t>(before / all * static_cast<double>(parts));
+            accepted.add(sample.series, part, sample.prompt, rows[1][d] == 1);
           }
         }
       });

@@ -20,32 +20,24 @@ Picture router_figure(const PlotData& data) {
   });
   const std::size_t n = data.series(), parts = blocks > 0 ? kSteps : kParts;
   Bins verified(n, parts), span(n, parts), score(n, parts);
-  data.frame.walk(
-      {"step_verified", "step_span", "step_score", "step_block", "step_routed"},
-      [&](const Frame::Block& block) {
-        for (std::size_t i = 0; i < block.samples.size(); ++i) {
-          const int series = data.series_of(block.samples[i]);
-          if (series < 0) continue;
-          const int prompt =
-              data.frame.samples()[static_cast<std::size_t>(block.samples[i])].prompt;
-          const std::int64_t begin = block.step_begin[i], steps = block.step_begin[i + 1] - begin;
-          std::size_t in_block = 0;
-          for (std::int64_t s = 0; s < steps; ++s) {
-            in_block = s > 0 && block.steps[3][begin + s] == block.steps[3][begin + s - 1]
-                           ? in_block + 1
-                           : 0;
-            const std::size_t part =
-                blocks > 0 ? in_block
-                           : static_cast<std::size_t>((static_cast<double>(s) + 0.5) /
-                                                      static_cast<double>(steps) * kParts);
-            if (part >= parts) continue;
-            const double routed =
-                block.steps[4][begin + s];  // A shadow verifies where the router would not have.
-            verified.add(series, part, prompt, routed >= 0 ? routed : block.steps[0][begin + s]);
-            span.add(series, part, prompt, block.steps[1][begin + s]);
-            if (const double x = block.steps[2][begin + s]; x == x)
-              score.add(series, part, prompt, x);
-          }
+  each_shown(
+      data, {{"step_verified", "step_span", "step_score", "step_block", "step_routed"}},
+      [&](const ShownSample& sample) {
+        const auto& columns = sample.block.steps;
+        const auto count = static_cast<double>(sample.end - sample.begin);
+        std::size_t in_block = 0;
+        for (std::int64_t s = sample.begin; s < sample.end; ++s) {
+          const bool goes_on = s > sample.begin && columns[3][s] == columns[3][s - 1];
+          in_block = goes_on ? in_block + 1 : 0;
+          const double done = (static_cast<double>(s - sample.begin) + 0.5) / count;
+          const std::size_t part = blocks > 0 ? in_block : static_cast<std::size_t>(done * kParts);
+          if (part >= parts) continue;
+          const double routed =
+              columns[4][s];  // A shadow verifies where the router would not have.
+          verified.add(sample.series, part, sample.prompt, routed >= 0 ? routed : columns[0][s]);
+          span.add(sample.series, part, sample.prompt, columns[1][s]);
+          if (const double x = columns[2][s]; x == x)
+            score.add(sample.series, part, sample.prompt, x);
         }
       });
   if (verified.empty())

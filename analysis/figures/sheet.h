@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/statistics.h"
+#include "analysis/report/statistics.h"
 
 namespace draftlab {
 

@@ -9,8 +9,8 @@
 
 #include "analysis/page/page_parts.h"
 #include "analysis/page/page_trajectories.h"
-#include "analysis/table.h"
-#include "analysis/words.h"
+#include "analysis/report/words.h"
+#include "core/base/table.h"
 #include "core/base/text.h"
 
 namespace draftlab {
@@ -57,7 +57,7 @@ Json number(const Estimate& estimate) {
 // group has its cells.
 void table(const Report& report, Json& metrics, std::vector<Json>& cells) {
   cells.assign(report.groups.size(), Json::array());
-  for (const Quantity& quantity : report.quantities) {
+  for (const Metric& quantity : report.quantities) {
     metrics.push_back({{"name", quantity.title},
                        {"help", quantity.doc},
                        {"digits", quantity.digits},
@@ -65,8 +65,8 @@ void table(const Report& report, Json& metrics, std::vector<Json>& cells) {
                        {"refused", quantity.timing && !report.times_refused.empty()}});
     for (std::size_t g = 0; g < report.groups.size(); ++g)
       cells[g].push_back(number(report.groups[g].cell(quantity).value));
-    const bool cost = quantity.compare == Quantity::Compare::cost;
-    if (quantity.compare == Quantity::Compare::difference || report.groups.size() < 2) continue;
+    const bool cost = quantity.compare == Metric::Compare::cost;
+    if (quantity.compare == Metric::Compare::difference || report.groups.size() < 2) continue;
     metrics.push_back({{"name", (cost ? "fewer " : "more ") + quantity.title},
                        {"help", "how many times, against the baseline"},
                        {"digits", 2},
@@ -81,16 +81,14 @@ void table(const Report& report, Json& metrics, std::vector<Json>& cells) {
 
 // Returns the label that a config gave the arm, or what distinguishes it, in words: "self, draft
 // length 5".
-std::string label_of(const Frame& frame, const Report& report, const Report::Group& group) {
+std::string label_of(const Report& report, const Report::Group& group) {
   std::string text;
   const auto add = [&](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
   for (std::size_t k = 0; k < report.by.size(); ++k)
     add(value_words(report.by[k], group.keys[k], report.by));
   if (!report.by.empty()) return text;
-  const ArmName name = arm_name(frame, group.arms[0]);
-  if (!name.label.empty()) add(name.label);
-  for (const auto& [key, value] : name.values)
-    if (key != "run.seed") add(value_words(key, value));
+  if (!group.called.label.empty()) add(group.called.label);
+  for (const auto& [key, value] : group.called.values) add(value_words(key, value));
   return text.empty() ? "all" : text;
 }
 
@@ -110,10 +108,10 @@ std::pair<int, int> axes(const Report& report, const Json& metrics,
       x = m;
   std::map<std::string, int> column;
   for (int m = 0; m < count; ++m) column[metrics[m]["name"].get<std::string>()] = m;
-  for (const Quantity& quantity : report.quantities) {
+  for (const Metric& quantity : report.quantities) {
     const int m = column[quantity.title];
     // Scores come last.
-    if (quantity.compare == Quantity::Compare::difference && quantity.better != 0 && differs(m))
+    if (quantity.compare == Metric::Compare::difference && quantity.better != 0 && differs(m))
       y = m;
   }
   return {x, y};
@@ -210,7 +208,7 @@ std::string html_page(const Frame& frame, const Report& report, const PageOption
   data["axes"] = {x, y};
   data["arms"] = Json::array();
   for (std::size_t g = 0; g < report.groups.size(); ++g) {
-    data["arms"].push_back({{"label", label_of(frame, report, report.groups[g])},
+    data["arms"].push_back({{"label", label_of(report, report.groups[g])},
                             {"baseline", report.groups[g].baseline},
                             {"keys", keys[g]},
                             {"values", cells[g]}});

@@ -5,8 +5,8 @@
 #include <map>
 #include <span>
 
-#include "analysis/table.h"
 #include "core/base/error.h"
+#include "core/base/table.h"
 
 namespace draftlab {
 namespace {
@@ -61,13 +61,15 @@ std::int64_t stale_rounds(const std::vector<StepRow>& steps, int draft_length, i
   return forwards;
 }
 
-// Says whether a sample was decoded stepwise, with drafts of all masks.
+// Says whether a sample was decoded stepwise, without verification, from drafts of all masks that a
+// forward of each step gave, in the order in which they would be committed.
 bool usable(const SampleRow& sample) {
   return !sample.steps.empty() &&
          std::all_of(sample.steps.begin(), sample.steps.end(), [](const StepRow& step) {
-           return step.tokens.size() == 1 &&
+           return step.tokens.size() == 1 && !step.verified && step.counts[Kind::draft].calls > 0 &&
                   static_cast<std::int64_t>(step.drafts.size()) == step.masked &&
-                  !step.drafts.front().top.empty();
+                  !step.drafts.front().top.empty() &&
+                  step.drafts.front().position == step.tokens.front().position;
          });
 }
 
@@ -101,9 +103,7 @@ std::vector<AcceptanceLimits> acceptance_limits(const Frame& frame,
   std::map<std::int32_t, Gathered> arms;
   const auto each = [&](const auto& visit) {
     for (const Frame::Sample& at : frame.samples()) {
-      const bool pass = frame.key(at.arm, "drafter") == "confidence" &&
-                        frame.key(at.arm, "drafter.confidence.source") == "pass";
-      if (!at.counts || !pass || frame.key(at.arm, "router") != "never") continue;
+      if (!at.counts) continue;
       const SampleRow sample = frame.open(at.file)->sample(at.row);
       if (usable(sample)) visit(at, sample);
     }

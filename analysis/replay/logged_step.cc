@@ -16,11 +16,10 @@ double number_of(const Frame& frame, int arm, const std::string& key, double oth
   return text.empty() ? otherwise : std::atof(text.c_str());
 }
 
-// How an arm cut its canvases, and what its unmasker would commit unverified.
+// How an arm cut its canvases.
 struct Setting {
   std::int32_t block = 0;
-  bool aligned_to_prompt = false, commits_all = false, has_threshold = false;
-  double threshold = 0;
+  bool aligned_to_prompt = false;
   int vocabulary = 0;
 };
 
@@ -28,10 +27,6 @@ Setting setting_of(const Frame& frame, int arm, int vocabulary) {
   Setting setting;
   setting.block = static_cast<std::int32_t>(number_of(frame, arm, "decode.block_size", 0));
   setting.aligned_to_prompt = frame.key(arm, "decode.align") == "prompt";
-  setting.threshold = number_of(frame, arm, "decode.threshold", 1);
-  const std::string unmasker = frame.key(arm, "unmasker");
-  setting.commits_all = unmasker == "all";
-  setting.has_threshold = unmasker != "all" && unmasker != "one" && unmasker != "static";
   const std::int32_t said = frame.arms()[arm].run.vocabulary;
   setting.vocabulary = vocabulary > 0 ? vocabulary : said;
   return setting;
@@ -39,6 +34,132 @@ Setting setting_of(const Frame& frame, int arm, int vocabulary) {
 
 NumbersView view_of(const std::vector<double>& values) {
   return {values.data(), static_cast<Eigen::Index>(values.size())};
+}
+
+// The columns that are read, in this order; those of attached estimators follow.
+enum StepColumn {
+  kMasked,
+  kSpan,
+  kDrafted,
+  kExact,
+  kVerified,
+  kCommitted,
+  kRouted,
+  kPropensity,
+  kDraftForwards,
+  kVerifyForwards,
+  kCommitForwards,
+  kExpected,
+  kPreview,
+  kFirstStored
+};
+const std::vector<std::string> kStepColumns = {
+    "step_masked",     "step_span",     "step_drafted",    "step_exact",     "step_verified",
+    "step_committed",  "step_routed",   "step_propensity", "step_nfe_draft", "step_nfe_verify",
+    "step_nfe_commit", "step_expected", "step_preview"};
+enum DraftColumn { kPosition, kAccept, kAccepted, kConfidence, kMargin, kEntropy, kRenyi2 };
+const std::vector<std::string> kDraftColumns = {
+    "draft_position", "draft_accept",  "draft_accepted", "draft_confidence",
+    "draft_margin",   "draft_entropy", "draft_renyi2"};
+
+// A sample as its steps are read: what they have in common.
+struct LoggedSample {
+  const Frame::Block& block;
+  const Setting& setting;
+  std::int64_t row = 0;
+  std::uint64_t sequence = 0;
+  std::int32_t length = 0, given = 0;
+};
+
+// Where a step's rows of drafts lie in the block.
+struct DraftRows {
+  std::size_t begin, end;
+  // Returns a copy of a column of these rows.
+  std::vector<double> column(const Frame::Block& block, DraftColumn column) const {
+    const auto from = block.rows[column].begin();
+    return {from + static_cast<std::ptrdiff_t>(begin), from + static_cast<std::ptrdiff_t>(end)};
+  }
+};
+
+// Reads what was routed, judged and committed in step `s` of the block.
+LoggedStep read_outcome(const Frame::Block& block, std::int64_t s, const DraftRows& drafts) {
+  const auto of = [&](std::size_t column) {
+    return block.steps[column][static_cast<std::size_t>(s)];
+  };
+  LoggedStep step;
+  step.drafted = static_cast<int>(of(kDrafted)), step.exact = static_cast<int>(of(kExact));
+  step.committed = static_cast<int>(of(kCommitted));
+  step.verified = of(kVerified) > 0;
+  const bool said = !std::isnan(of(kRouted));
+  step.undecided = said ? of(kRouted) >= 0 : step.drafted > step.exact;
+  step.routed = said ? of(kRouted) > 0 : step.verified;
+  step.propensity = of(kPropensity);
+  step.forwards = of(kDraftForwards) + of(kVerifyForwards) + of(kCommitForwards);
+  for (std::size_t column = kFirstStored; column < block.steps.size(); ++column)
+    step.stored.push_back(of(column));
+  const int span =
+      std::min<int>(static_cast<int>(of(kSpan)), static_cast<int>(drafts.end - drafts.begin));
+  for (int d = 0; d < span; ++d) {
+    const std::size_t row = drafts.begin + static_cast<std::size_t>(d);
+    const double accepted = block.rows[kAccepted][row];
+    step.accept.push_back(block.rows[kAccept][row]);
+    if (accepted >= 0 && step.prefix < 0) step.prefix = 0;
+    if (accepted == 1 && step.prefix == d) ++step.prefix;
+  }
+  return step;
+}
+
+// Reads what the parts saw of step `s`, but for the numbers of its drafts.
+StepView read_view(const LoggedSample& sample, std::int64_t s, const DraftRows& drafts) {
+  const auto of = [&](std::size_t column) {
+    return sample.block.steps[column][static_cast<std::size_t>(s)];
+  };
+  const Setting& setting = sample.setting;
+  const std::int32_t size = setting.block, origin = setting.aligned_to_prompt ? sample.given : 0;
+  const Blocks blocks{size, size > 0 ? origin % size : 0};
+  const std::vector<double> positions = drafts.column(sample.block, kPosition);
+  const auto first = static_cast<std::int32_t>(positions.front());
+  const std::int32_t begin = blocks.first(first), end = blocks.end(first, sample.length);
+  const int masked = static_cast<int>(of(kMasked));
+  StepView view;
+  view.sequence = sample.sequence;
+  view.span = {first, static_cast<int>(of(kSpan))};
+  // The masked positions of a block are those that were drafted; a prompt lies to the left of what
+  // is decoded in blocks.
+  const auto inside = std::count_if(positions.begin(), positions.end(), [&](double position) {
+    return position >= begin && position < end;
+  });
+  view.block = {blocks.index(first), end - begin, std::clamp(sample.given - begin, 0, end - begin),
+                size > 0 ? static_cast<int>(inside) : masked};
+  view.length = sample.length;
+  view.masked = masked;
+  view.vocabulary = setting.vocabulary;
+  const int generated = sample.length - sample.given;
+  view.progress = generated > 0 ? 1 - of(kMasked) / generated : 0;
+  view.preview = std::isnan(of(kPreview)) ? 0 : static_cast<int>(of(kPreview));
+  view.expected = of(kExpected);
+  return view;
+}
+
+// Visits step `number` of a sample, whose view lives as long as the visit.
+void visit_step(const LoggedSample& sample, int number, std::int64_t s,
+                const std::function<void(const LoggedStep&)>& visit) {
+  const Frame::Block& block = sample.block;
+  const DraftRows drafts{static_cast<std::size_t>(block.row_begin[s]),
+                         static_cast<std::size_t>(block.row_begin[s + 1])};
+  if (drafts.begin == drafts.end) return;
+  LoggedStep step = read_outcome(block, s, drafts);
+  step.sample = sample.row, step.number = number;
+  step.preview_known = !std::isnan(block.steps[kPreview][static_cast<std::size_t>(s)]);
+  step.view = read_view(sample, s, drafts);
+  step.view.step = number;
+  const std::vector<double> confidence = drafts.column(block, kConfidence),
+                            margin = drafts.column(block, kMargin),
+                            entropy = drafts.column(block, kEntropy),
+                            renyi2 = drafts.column(block, kRenyi2);
+  step.view.confidence = view_of(confidence), step.view.margin = view_of(margin);
+  step.view.entropy = view_of(entropy), step.view.renyi2 = view_of(renyi2);
+  visit(step);
 }
 
 }  // namespace
@@ -61,95 +182,22 @@ void each_step(const Frame& frame, int vocabulary,
     settings.push_back(setting_of(frame, static_cast<int>(arm), vocabulary));
   const std::vector<double> lengths = frame.numbers("sample_length"),
                             givens = frame.numbers("sample_prompt_tokens");
-  const std::vector<std::string> estimators = frame.estimators();
-  std::vector<std::string> columns = {"step_masked",     "step_span",       "step_drafted",
-                                      "step_exact",      "step_verified",   "step_committed",
-                                      "step_routed",     "step_propensity", "step_nfe_draft",
-                                      "step_nfe_verify", "step_nfe_commit", "step_expected"};
-  const std::size_t first_stored = columns.size();
-  for (const std::string& name : estimators) columns.push_back("step_expected_" + name);
-  const std::vector<std::string> drafts = {"draft_position",   "draft_accept", "draft_accepted",
-                                           "draft_confidence", "draft_margin", "draft_entropy",
-                                           "draft_renyi2"};
-  frame.walk(columns, Table::draft, drafts, [&](const Frame::Block& block) {
+  std::vector<std::string> columns = kStepColumns;
+  for (const std::string& name : frame.estimators()) columns.push_back("step_expected_" + name);
+  frame.walk(columns, Table::draft, kDraftColumns, [&](const Frame::Block& block) {
     for (std::size_t i = 0; i < block.samples.size(); ++i) {
       const std::int64_t row = block.samples[i];
       const Frame::Sample& sample = frame.samples()[row];
       if (!sample.counts) continue;
-      const Setting& setting = settings[sample.arm];
-      const auto length = static_cast<std::int32_t>(lengths[row]),
-                 given = static_cast<std::int32_t>(givens[row]);
-      const Blocks blocks{setting.block, setting.block > 0 && setting.aligned_to_prompt
-                                             ? given % setting.block
-                                             : 0};
-      const std::uint64_t sequence =
-          stable_hash(frame.prompts()[sample.prompt] + "/" + std::to_string(sample.sample_index));
-      for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s) {
-        const auto begin = static_cast<std::size_t>(block.row_begin[s]),
-                   end = static_cast<std::size_t>(block.row_begin[s + 1]);
-        if (begin == end) continue;
-        const auto of = [&](std::size_t column) { return block.steps[column][s]; };
-        LoggedStep step;
-        step.sample = row;
-        step.number = static_cast<int>(s - block.step_begin[i]);
-        step.drafted = static_cast<int>(of(2)), step.exact = static_cast<int>(of(3)),
-        step.committed = static_cast<int>(of(5));
-        step.verified = of(4) > 0;
-        step.undecided = std::isnan(of(6)) ? step.drafted > step.exact : of(6) >= 0;
-        step.routed = std::isnan(of(6)) ? step.verified : of(6) > 0;
-        step.propensity = of(7);
-        step.forwards = of(8) + of(9) + of(10);
-        for (std::size_t e = 0; e < estimators.size(); ++e)
-          step.stored.push_back(of(first_stored + e));
-
-        const auto column = [&](std::size_t c) {
-          return std::vector<double>(block.rows[c].begin() + static_cast<std::ptrdiff_t>(begin),
-                                     block.rows[c].begin() + static_cast<std::ptrdiff_t>(end));
-        };
-        const std::vector<double> confidence = column(3), margin = column(4), entropy = column(5),
-                                  renyi2 = column(6);
-        const int span = std::min<int>(static_cast<int>(of(1)), static_cast<int>(end - begin));
-        for (int d = 0; d < span; ++d) {
-          const double accepted = block.rows[2][begin + static_cast<std::size_t>(d)];
-          step.accept.push_back(block.rows[1][begin + static_cast<std::size_t>(d)]);
-          if (accepted >= 0 && step.prefix < 0) step.prefix = 0;
-          if (accepted == 1 && step.prefix == d) ++step.prefix;
-        }
-
-        StepView& view = step.view;
-        view.sequence = sequence;
-        const auto first = static_cast<std::int32_t>(block.rows[0][begin]);
-        const std::int32_t block_first = blocks.first(first), block_end = blocks.end(first, length);
-        view.span = {first, static_cast<int>(of(1))};
-        // The masked positions of a block are those that were drafted; a prompt lies to the left of
-        // what is decoded in blocks.
-        int masked = static_cast<int>(of(0));
-        if (setting.block > 0) {
-          masked = static_cast<int>(std::count_if(
-              block.rows[0].begin() + static_cast<std::ptrdiff_t>(begin),
-              block.rows[0].begin() + static_cast<std::ptrdiff_t>(end),
-              [&](double position) { return position >= block_first && position < block_end; }));
-        }
-        view.block = {blocks.index(first), block_end - block_first,
-                      std::clamp(given - block_first, 0, block_end - block_first), masked};
-        view.step = step.number;
-        view.length = length;
-        view.masked = static_cast<int>(of(0));
-        view.vocabulary = setting.vocabulary;
-        view.progress = length > given ? 1 - of(0) / (length - given) : 0;
-        view.preview =
-            setting.commits_all ? step.drafted
-            : setting.has_threshold
-                ? static_cast<int>(std::count_if(confidence.begin(), confidence.end(),
-                                                 [&](double p) { return p > setting.threshold; }))
-                : 0;
-        view.confidence = view_of(confidence);
-        view.margin = view_of(margin);
-        view.entropy = view_of(entropy);
-        view.renyi2 = view_of(renyi2);
-        view.expected = of(11);
-        visit(step);
-      }
+      const LoggedSample logged{
+          block,
+          settings[sample.arm],
+          row,
+          stable_hash(frame.prompts()[sample.prompt] + "/" + std::to_string(sample.sample_index)),
+          static_cast<std::int32_t>(lengths[row]),
+          static_cast<std::int32_t>(givens[row])};
+      for (std::int64_t s = block.step_begin[i]; s < block.step_begin[i + 1]; ++s)
+        visit_step(logged, static_cast<int>(s - block.step_begin[i]), s, visit);
     }
   });
 }

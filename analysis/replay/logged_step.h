@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "analysis/frame.h"
+#include "analysis/frame/frame.h"
 #include "core/parts/step_view.h"
 
 namespace draftlab {
@@ -16,6 +16,9 @@ struct LoggedStep {
   int number = 0;
   // `view.expected` is what the run's own estimator said.
   StepView view;
+  // Whether the trace says what the unmasker would have committed (view.preview). A file before
+  // version 1.7 does not.
+  bool preview_known = false;
   int drafted = 0, exact = 0, committed = 0;
   // `undecided` says that there was something to route.
   bool verified = false, undecided = false;

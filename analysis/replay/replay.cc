@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "analysis/replay/logged_step.h"
-#include "analysis/table.h"
 #include "core/base/error.h"
+#include "core/base/table.h"
 #include "core/metrics/decode_metrics.h"
 #include "core/prob/accepted_prefix.h"
 
@@ -59,7 +59,6 @@ class Judge {
         bins_(kBins) {}
 
   void hear(std::int32_t prompt, const LoggedStep& step, double said, const Eigen::ArrayXd* alpha) {
-    if (std::isnan(said)) return;
     error_.add(prompt, said - step.prefix);
     absolute_.add(prompt, std::abs(said - step.prefix));
     realised_.add(said - step.prefix);
@@ -136,7 +135,7 @@ class Ledger {
     ++steps_;
     verified_ += verify;
     agreed_ += verify == step.routed;
-    if (step.known()) {
+    if (step.known() && step.preview_known) {
       const Worth worth = worth_of(step, request);
       rate_.add(worth.of(verify));
       best_.add(std::max(worth.verify, worth.skip));
@@ -183,116 +182,197 @@ class Ledger {
   bool explored_ = false, shadowed_ = false;
 };
 
-}  // namespace
-
-Replay replay(const Frame& frame, const ReplayRequest& request) {
+void check_arms(const Frame& frame) {
   for (const Frame::Arm& arm : frame.arms()) {
-    const std::string* const verifier = arm.find("verifier");
-    if (verifier && *verifier == "block")
+    if (arm.run.judges_paths)
       throw DataError(
-          "arm '{}' was judged by verifier block, whose acceptance probabilities are of whole "
-          "paths; replay needs those of each draft given the drafts before it",
+          "the verifier of arm '{}' judged whole paths, and its acceptance probabilities are of "
+          "these; replay needs those of each draft given the drafts before it",
           arm.run.arm);
   }
-  Replay result;
-  const std::size_t prompts = frame.prompts().size();
-  std::vector<char> seen(prompts);
-  Moments luck, prefix, length;
+}
 
-  const std::vector<std::string> stored = frame.estimators();
-  std::vector<Judge> judges;
-  std::vector<std::unique_ptr<Estimator>> estimators;
-  for (const std::string& name : stored) judges.emplace_back(name + " (logged)", prompts);
-  for (const auto& [name, bound] : request.estimators) {
-    judges.emplace_back(name, prompts);
-    estimators.push_back(bound.make());
+// Asks estimators and routers about step after step.
+class Replaying {
+ public:
+  Replaying(const Frame& frame, const ReplayRequest& request)
+      : frame_(frame),
+        request_(request),
+        stored_(frame.estimators()),
+        seen_(frame.prompts().size()) {
+    const std::size_t prompts = frame.prompts().size();
+    for (const std::string& name : stored_) judges_.emplace_back(name + " (logged)", prompts);
+    logged_.resize(stored_.size());
+    for (const auto& [name, bound] : request.estimators) {
+      judges_.emplace_back(name, prompts);
+      estimators_.push_back(bound.make());
+    }
+    ledgers_.emplace_back("as logged", prompts);
+    for (const char* const name : kFixedRules) ledgers_.emplace_back(name, prompts);
+    for (const ReplayRequest::Candidate& candidate : request.routers) {
+      ledgers_.emplace_back(candidate.name, prompts);
+      routers_.push_back(
+          {candidate.router.make(), candidate.estimator ? candidate.estimator->make() : nullptr});
+      if (routers_.back().router->reads_expected() && !candidate.estimator) {
+        throw UsageError("router '{}' reads an estimator, and none is named; add --estimator NAME",
+                         candidate.name);
+      }
+    }
   }
-  std::vector<Ledger> ledgers;
-  for (const char* name : {"as logged", "always", "never"}) ledgers.emplace_back(name, prompts);
+
+  void hear(const LoggedStep& step) {
+    ++result_.steps;
+    check(step);
+    if (step.sample != sample_) begin(step);
+    if (!step.undecided) return;
+    if (step.prefix >= 0) judge(step);
+    decide(step);
+  }
+
+  Replay result() {
+    if (result_.judged == 0) {
+      throw DataError(
+          "'{}' has no step whose drafts were judged; decode with decode.shadow = commit or "
+          "observe, or a router that verifies",
+          frame_.files()[0].path);
+    }
+    for (const std::map<std::pair<int, int>, Said>& of_arms : logged_)
+      for (const auto& [arm, said] : of_arms)
+        if (said.numbers > 0 && !said.first_nan.empty()) throw DataError(said.first_nan);
+    result_.prompts = std::count(seen_.begin(), seen_.end(), 1);
+    result_.luck = luck_.mean(), result_.luck_spread = luck_.spread();
+    result_.prefix = prefix_.mean(), result_.length = length_.mean();
+    for (const Judge& judge : judges_) result_.estimators.push_back(judge.result());
+    for (const Ledger& ledger : ledgers_) result_.routers.push_back(ledger.result());
+    return std::move(result_);
+  }
+
+ private:
   struct Running {
     std::unique_ptr<Router> router;
     std::unique_ptr<Estimator> estimator;
   };
-  std::vector<Running> routers;
-  for (const ReplayRequest::Candidate& candidate : request.routers) {
-    ledgers.emplace_back(candidate.name, prompts);
-    routers.push_back({nullptr, candidate.estimator ? candidate.estimator->make() : nullptr});
-    if (candidate.router.make()->reads_expected() && !candidate.estimator) {
-      throw UsageError("router '{}' reads an estimator, and none is named; add --estimator NAME",
-                       candidate.name);
-    }
-  }
+  // What a logged estimator said in an arm of a file: nothing at all where it was not attached.
+  struct Said {
+    std::int64_t numbers = 0;
+    std::string first_nan = {};
+  };
 
-  std::int64_t sample = -1;
-  // Routers are shown a canvas, and read nothing of it.
-  std::unique_ptr<Canvas> canvas;
-  each_step(frame, request.vocabulary, [&](const LoggedStep& step) {
-    const std::int32_t prompt = frame.samples()[step.sample].prompt;
-    ++result.steps;
-    // A router learns only within a sequence.
-    if (step.sample != sample) {
-      sample = step.sample;
-      canvas = std::make_unique<Canvas>(step.view.length,
-                                        std::span<const std::pair<std::int32_t, Token>>{});
-      for (std::size_t r = 0; r < routers.size(); ++r)
-        routers[r].router = request.routers[r].router.make();
-    }
-    if (step.view.vocabulary < 2 && !request.estimators.empty()) {
+  void check(const LoggedStep& step) {
+    result_.preview_unknown = result_.preview_unknown || !step.preview_known;
+    if (!step.preview_known && !routers_.empty())
+      throw DataError(
+          "'{}' is older than version 1.7 of the trace and does not say what the unmasker would "
+          "have committed (step_preview); what a router saw is not known, so none can be replayed",
+          frame_.files()[static_cast<std::size_t>(at(step).file)].path);
+    if (step.view.vocabulary < 2 && !request_.estimators.empty())
       throw UsageError(
           "the trace does not say how many tokens the model knows, which estimators divide by; "
           "--vocabulary must");
+  }
+
+  // A router learns only within a sequence.
+  void begin(const LoggedStep& step) {
+    sample_ = step.sample;
+    canvas_ = std::make_unique<Canvas>(step.view.length,
+                                       std::span<const std::pair<std::int32_t, Token>>{});
+    for (std::size_t r = 0; r < routers_.size(); ++r)
+      routers_[r].router = request_.routers[r].router.make();
+  }
+
+  void judge(const LoggedStep& step) {
+    const std::int32_t prompt = at(step).prompt;
+    ++result_.judged;
+    seen_[static_cast<std::size_t>(prompt)] = 1;
+    prefix_.add(step.prefix);
+    length_.add(step.span());
+    if (step.known()) {
+      ++result_.known;
+      luck_.add(step.prefix - expected_accepted(step.accept));
     }
-    if (step.prefix >= 0 && step.undecided) {
-      ++result.judged;
-      seen[prompt] = 1;
-      prefix.add(step.prefix);
-      length.add(step.span());
-      if (step.known()) {
-        ++result.known;
-        luck.add(step.prefix - expected_accepted(step.accept));
-      }
-      for (std::size_t e = 0; e < stored.size(); ++e)
-        judges[e].hear(prompt, step, step.stored[e], nullptr);
-      for (std::size_t e = 0; e < estimators.size(); ++e) {
-        const auto* tokens = dynamic_cast<const TokenEstimator*>(estimators[e].get());
-        if (tokens) {
-          const Eigen::ArrayXd alpha = tokens->alpha(step.view);
-          judges[stored.size() + e].hear(prompt, step, estimators[e]->expected(step.view),
-                                         alpha.size() >= step.span() ? &alpha : nullptr);
-        } else {
-          judges[stored.size() + e].hear(prompt, step, estimators[e]->expected(step.view), nullptr);
-        }
+    for (std::size_t e = 0; e < stored_.size(); ++e) {
+      Said& said = logged_[e][{at(step).file, at(step).arm}];
+      if (std::isfinite(step.stored[e])) {
+        ++said.numbers;
+        judges_[e].hear(prompt, step, step.stored[e], nullptr);
+      } else if (said.first_nan.empty()) {
+        said.first_nan = not_comparable(stored_[e], step.stored[e], step);
       }
     }
-    if (!step.undecided) return;
+    for (std::size_t e = 0; e < estimators_.size(); ++e) {
+      const double said =
+          checked(request_.estimators[e].first, estimators_[e]->expected(step.view), step);
+      const auto* const tokens = dynamic_cast<const TokenEstimator*>(estimators_[e].get());
+      const Eigen::ArrayXd alpha = tokens ? tokens->alpha(step.view) : Eigen::ArrayXd();
+      const bool whole = tokens && alpha.size() >= step.span();
+      judges_[stored_.size() + e].hear(prompt, step, said, whole ? &alpha : nullptr);
+    }
+  }
+
+  void decide(const LoggedStep& step) {
+    const std::int32_t prompt = at(step).prompt;
     const bool fixed_rules[] = {step.routed, true, false};
-    for (int rule = 0; rule < 3; ++rule)
-      ledgers[rule].hear(prompt, step, fixed_rules[rule], request);
-    for (std::size_t r = 0; r < routers.size(); ++r) {
+    for (std::size_t rule = 0; rule < std::size(fixed_rules); ++rule)
+      ledgers_[rule].hear(prompt, step, fixed_rules[rule], request_);
+    for (std::size_t r = 0; r < routers_.size(); ++r) {
+      const auto& [router, estimator] = routers_[r];
       StepView view = step.view;
-      view.expected =
-          routers[r].estimator ? routers[r].estimator->expected(step.view) : step.view.expected;
-      Route route = routers[r].router->decide(view);
-      ledgers[3 + r].hear(prompt, step, route.verify, request);
+      if (estimator) view.expected = estimator->expected(step.view);
+      if (router->reads_expected())
+        checked("of router " + request_.routers[r].name, view.expected, step);
+      Route route = router->decide(view);
+      ledgers_[std::size(fixed_rules) + r].hear(prompt, step, route.verify, request_);
       // The router learns from what was done.
       route.verify = step.verified;
       Verdict verdict;
       verdict.commits.resize(static_cast<std::size_t>(std::max(0, step.committed)));
-      routers[r].router->observe(*canvas, route, verdict);
+      router->observe(*canvas_, route, verdict);
     }
-  });
-  if (result.judged == 0) {
-    throw DataError(
-        "'{}' has no step whose drafts were judged; decode with decode.shadow = commit or observe, "
-        "or a router that verifies",
-        frame.files()[0].path);
   }
-  result.prompts = std::count(seen.begin(), seen.end(), 1);
-  result.luck = luck.mean(), result.luck_spread = luck.spread();
-  result.prefix = prefix.mean(), result.length = length.mean();
-  for (const Judge& judge : judges) result.estimators.push_back(judge.result());
-  for (const Ledger& ledger : ledgers) result.routers.push_back(ledger.result());
-  return result;
+
+  const Frame::Sample& at(const LoggedStep& step) const {
+    return frame_.samples()[static_cast<std::size_t>(step.sample)];
+  }
+
+  std::string not_comparable(const std::string& name, double said, const LoggedStep& step) const {
+    const Frame::Sample& sample = at(step);
+    return "'" + frame_.files()[static_cast<std::size_t>(sample.file)].path + "': estimator '" +
+           name + "' expects an accepted prefix of " + std::to_string(said) + " in step " +
+           std::to_string(step.number) + " of prompt '" +
+           frame_.prompts()[static_cast<std::size_t>(sample.prompt)] +
+           "', which cannot be compared; it must be one that these drafts have numbers for";
+  }
+
+  double checked(const std::string& name, double said, const LoggedStep& step) const {
+    if (!std::isfinite(said)) throw DataError(not_comparable(name, said, step));
+    return said;
+  }
+
+  const Frame& frame_;
+  const ReplayRequest& request_;
+  const std::vector<std::string> stored_;
+  std::vector<char> seen_;
+  // The logged estimators come first.
+  std::vector<Judge> judges_;
+  std::vector<std::map<std::pair<int, int>, Said>> logged_;
+  std::vector<std::unique_ptr<Estimator>> estimators_;
+  // What was logged and the fixed rules come first.
+  std::vector<Ledger> ledgers_;
+  std::vector<Running> routers_;
+  std::int64_t sample_ = -1;
+  // Routers are shown a canvas, and read nothing of it.
+  std::unique_ptr<Canvas> canvas_;
+  Moments luck_, prefix_, length_;
+  Replay result_;
+};
+
+}  // namespace
+
+Replay replay(const Frame& frame, const ReplayRequest& request) {
+  check_arms(frame);
+  Replaying replaying(frame, request);
+  each_step(frame, request.vocabulary, [&](const LoggedStep& step) { replaying.hear(step); });
+  return replaying.result();
 }
 
 std::string replay_tables(const Replay& replay, bool reliability) {
@@ -358,6 +438,10 @@ std::string replay_tables(const Replay& replay, bool reliability) {
                               d.effective > 0 && shown ? fixed(d.effective, 0) : "-"});
     if (!shown) refused[d.refused] += (refused[d.refused].empty() ? "" : ", ") + d.name;
   }
+  if (replay.preview_unknown)
+    text +=
+        "\nA trace older than version 1.7 does not say what the unmasker would have committed, so "
+        "tokens a forward are not known, and no router can be asked.\n";
   text +=
       "\nDecisions on logged states; tokens a forward as E[C] or the confident drafts over the "
       "cost, where E[C] is known\n" +

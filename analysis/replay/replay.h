@@ -10,13 +10,14 @@
 // logged propensities is there an estimate of what it would have done instead.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "analysis/frame.h"
-#include "analysis/statistics.h"
+#include "analysis/frame/frame.h"
+#include "analysis/report/statistics.h"
 #include "core/config/registry.h"
 #include "core/parts/estimator.h"
 #include "core/parts/router.h"
@@ -76,6 +77,8 @@ struct Decisions {
   std::string refused;
 };
 inline constexpr double kLeastEffective = 50;
+// The rules that are shown beside what was logged, whatever routers are asked.
+inline constexpr std::array kFixedRules = {"always", "never"};
 
 struct Replay {
   // `known` counts the steps of whose span every a_i is known.
@@ -83,6 +86,8 @@ struct Replay {
   std::int64_t prompts = 0;
   // The mean and the standard deviation of K - E[K].
   double luck = 0, luck_spread = 0;
+  // Whether some file is too old to say what the unmasker would have committed.
+  bool preview_unknown = false;
   // The means of K and of L.
   double prefix = 0, length = 0;
   // Stored estimators (step_expected_*) come first.
@@ -91,7 +96,8 @@ struct Replay {
   std::vector<Decisions> routers;
 };
 
-// Throws DataError when the traces hold no drafts, or none that was judged.
+// Throws DataError when the traces hold no drafts, or none that was judged, when a router is asked
+// of a file that does not say what it saw, and when an estimate is no number.
 Replay replay(const Frame& frame, const ReplayRequest& request);
 std::string replay_tables(const Replay& replay, bool reliability);
 

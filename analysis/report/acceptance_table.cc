@@ -4,9 +4,9 @@
 #include <map>
 #include <vector>
 
-#include "analysis/grouping.h"
-#include "analysis/table.h"
+#include "analysis/report/grouping.h"
 #include "core/base/error.h"
+#include "core/base/table.h"
 
 namespace draftlab {
 
@@ -22,7 +22,7 @@ Dialect dialect_of(const std::string& name) {
 }
 
 std::string acceptance_table(const Frame& frame, const ReportRequest& request, Dialect dialect) {
-  const Quantities quantities(frame);
+  const Metrics quantities(frame);
   const Grouping grouping(frame, request.by);
   const Pairing pairing(frame, grouping);
   TextTable table{{"arm"}, {}};
@@ -31,10 +31,10 @@ std::string acceptance_table(const Frame& frame, const ReportRequest& request, D
     const std::vector<char> wanted = pairing.wanted(static_cast<int>(g));
     AcceptanceSums sums;
     for (const std::int64_t i : pairing.members(static_cast<int>(g)))
-      sums.add(quantities.acceptance()[i]);
+      sums.add(quantities.samples().acceptance()[i]);
     rows.push_back(acceptance_terms(sums,
                                     dialect == Dialect::own || dialect == Dialect::vllm
-                                        ? quantities.by_depth(wanted)
+                                        ? quantities.samples().by_depth(wanted)
                                         : std::vector<AtDepth>{},
                                     dialect));
   }

@@ -6,9 +6,9 @@
 #include <numeric>
 #include <vector>
 
-#include "analysis/grouping.h"
-#include "analysis/table.h"
+#include "analysis/report/grouping.h"
 #include "core/base/error.h"
+#include "core/base/table.h"
 
 namespace draftlab {
 namespace {
@@ -43,15 +43,15 @@ std::string aup_table(const Frame& frame, const ReportRequest& request,
                       const std::string& accuracy) {
   if (request.by.empty())
     throw UsageError("--aup needs --by KEYS: the first names the method, the others its settings");
-  const Quantities quantities(frame);
-  const Quantity& score = quantities.find(accuracy);
-  const Quantity& parallelism = quantities.find("tokens_per_forward");
+  const Metrics quantities(frame, *request.known);
+  const Metric& score = quantities.find(accuracy);
+  const Metric& parallelism = quantities.find("tokens_per_forward");
   const Grouping grouping(frame, request.by);
   const Pairing pairing(frame, grouping);
   std::map<std::string, std::vector<AupPoint>> methods;
   double best = 0;
   for (std::size_t g = 0; g < grouping.groups.size(); ++g) {
-    const auto value = [&](const Quantity& quantity) {
+    const auto value = [&](const Metric& quantity) {
       std::vector<double> sums;
       for (const std::vector<double>& column :
            pairing.all(static_cast<int>(g), quantities.of(quantity)).columns)

@@ -10,24 +10,30 @@
 namespace draftlab {
 namespace {
 
-const char* const kStepwise = "drafter=stepwise";
-
 struct Word {
   std::string key, value;
 };
 
-// Splits "arm=two words router=ucb": a word without `=` belongs to the value before it.
-std::vector<Word> words_of(const std::string& baseline) {
+// Says whether a word of a baseline begins with a key that some arm has.
+bool begins_value(const Frame& frame, const std::string& word) {
+  const std::string key = word.substr(0, word.find('='));
+  return key.size() < word.size() &&
+         std::any_of(frame.arms().begin(), frame.arms().end(),
+                     [&](const Frame::Arm& arm) { return arm.find(key) != nullptr; });
+}
+
+// Splits "arm=two words router=ucb": a value goes on to the next word that begins with a key.
+std::vector<Word> words_of(const Frame& frame, const std::string& baseline) {
   std::vector<Word> words;
   std::istringstream in(baseline);
   for (std::string text; in >> text;) {
     const std::size_t equals = text.find('=');
-    if (equals == 0 || (equals == std::string::npos && words.empty()))
+    if (words.empty() && (equals == 0 || equals == std::string::npos))
       throw UsageError("--baseline {} must be key=value, or several of them", baseline);
-    if (equals == std::string::npos)
-      words.back().value += " " + text;
-    else
+    if (words.empty() || begins_value(frame, text))
       words.push_back({text.substr(0, equals), text.substr(equals + 1)});
+    else
+      words.back().value += " " + text;
   }
   return words;
 }
@@ -45,7 +51,7 @@ bool share(const std::set<int>& one, const std::set<int>& other) {
 // In how many of the keys that vary, and that the baseline does not name, two groups have the same
 // values.
 int likeness(const Rows& rows, const std::string& baseline, int one, int other) {
-  const std::vector<Word> named = words_of(baseline);
+  const std::vector<Word> named = words_of(rows.frame, baseline);
   int alike = 0;
   for (const std::string& key : rows.frame.varying()) {
     if (std::any_of(named.begin(), named.end(), [&](const Word& word) { return word.key == key; }))
@@ -74,20 +80,35 @@ std::vector<int> nearest_of(const Rows& rows, const std::string& baseline,
   return best;
 }
 
-// Returns the groups that decode as the sweep's baseline does, or else stepwise, and for prompts
-// that none of these decoded the first that did.
+// Says whether all arms decode sequentially, one draw of the target a step.
+bool is_sequential(const Frame& frame, const std::vector<int>& arms) {
+  return std::all_of(arms.begin(), arms.end(), [&](int arm) {
+    return frame.arms()[static_cast<std::size_t>(arm)].run.sequential != 0;
+  });
+}
+
+// Returns the groups that decode as the sweep's baseline does, or else sequentially, and for
+// prompts that none of these decoded the first that did. `baseline` becomes the sweep's.
 std::vector<int> undeclared(const Rows& rows, std::string& baseline) {
   const int count = static_cast<int>(rows.prompts.size());
-  std::vector<int> candidates;
+  const auto groups = [&](const auto& wanted) {
+    std::vector<int> found;
+    for (int g = 0; g < count; ++g)
+      if (!rows.prompts[g].empty() && wanted(rows.grouping.groups[g].arms)) found.push_back(g);
+    return found;
+  };
   const auto& config = rows.frame.files()[0].config;
   const auto of_sweep = config.find("sweep.baseline");
-  for (const std::string& words :
-       {of_sweep == config.end() ? std::string() : of_sweep->second, std::string(kStepwise)}) {
-    if (words.find('=') == std::string::npos || !candidates.empty()) continue;
-    for (int g = 0; g < count; ++g)
-      if (!rows.prompts[g].empty() && is_baseline(rows.frame, rows.grouping.groups[g].arms, words))
-        candidates.push_back(g);
-    baseline = words;
+  std::vector<int> candidates;
+  if (of_sweep != config.end() && of_sweep->second.find('=') != std::string::npos) {
+    baseline = of_sweep->second;
+    candidates = groups(
+        [&](const std::vector<int>& arms) { return is_baseline(rows.frame, arms, baseline); });
+  }
+  if (candidates.empty()) {
+    baseline.clear();
+    candidates =
+        groups([&](const std::vector<int>& arms) { return is_sequential(rows.frame, arms); });
   }
   // Where every row decodes so, the first is the baseline; a sweep's stands first in its trace.
   if (static_cast<int>(candidates.size()) ==
@@ -106,7 +127,7 @@ std::vector<int> undeclared(const Rows& rows, std::string& baseline) {
 }  // namespace
 
 bool is_baseline(const Frame& frame, const std::vector<int>& arms, const std::string& baseline) {
-  for (const Word& word : words_of(baseline))
+  for (const Word& word : words_of(frame, baseline))
     if (!std::all_of(arms.begin(), arms.end(),
                      [&](int arm) { return frame.key(arm, word.key) == word.value; }))
       return false;
@@ -131,7 +152,7 @@ int only_baseline(const Frame& frame, const Grouping& grouping, const std::strin
   const std::vector<char> every(grouping.groups.size(), 1);
   if (baseline.empty()) {
     for (std::size_t g = 0; g < grouping.groups.size(); ++g)
-      if (is_baseline(frame, grouping.groups[g].arms, kStepwise)) return static_cast<int>(g);
+      if (is_sequential(frame, grouping.groups[g].arms)) return static_cast<int>(g);
     return 0;
   }
   const std::vector<int> found = groups_named(frame, grouping, every, baseline);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/grouping.h"
+#include "analysis/report/grouping.h"
 
 namespace draftlab {
 

@@ -6,11 +6,11 @@
 #include <numeric>
 #include <set>
 
-#include "analysis/grouping.h"
+#include "analysis/frame/timing.h"
 #include "analysis/report/baselines.h"
-#include "analysis/table.h"
-#include "analysis/timing.h"
+#include "analysis/report/grouping.h"
 #include "core/base/error.h"
+#include "core/base/table.h"
 
 namespace draftlab {
 namespace {
@@ -36,8 +36,8 @@ bool is_number(const std::string& text) {
 // baseline's, and the best of all others.
 std::set<std::string> best_methods(const Frame& tuning, const ReportRequest& request,
                                    std::vector<std::string>& notes) {
-  const Quantities quantities(tuning);
-  const Quantity& quantity = quantities.find(request.choose);
+  const Metrics quantities(tuning, *request.known);
+  const Metric& quantity = quantities.find(request.choose);
   if (quantity.better == 0)
     throw UsageError("--choose {}: neither more nor less of it is better, so no arm is the best",
                      request.choose);

@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "analysis/report/report_options.h"
-#include "analysis/table.h"
 #include "core/base/error.h"
+#include "core/base/table.h"
 
 namespace draftlab {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 // Of a quantity that no prompt has by itself: the difference of two statistics, of the same
 // resampled prompts for both arms.
 void compare_as_a_whole(const Compared& compared, Versus& result) {
-  const Quantity& quantity = compared.quantity;
+  const Metric& quantity = compared.quantity;
   std::vector<std::vector<double>> columns = compared.theirs.columns;
   columns.insert(columns.end(), compared.mine.columns.begin(), compared.mine.columns.end());
   const auto gain = [&](std::span<const double> s) {
@@ -44,7 +44,7 @@ void compare_shares(const Compared& compared, Versus& result) {
 // The ratio of sums of a cost or a rate, and how many prompts it takes where its interval holds 1.
 void find_factor(const Compared& compared, Versus& result) {
   const PromptSums &theirs = compared.theirs, &mine = compared.mine;
-  const int sign = compared.quantity.compare == Quantity::Compare::cost ? 1 : -1;
+  const int sign = compared.quantity.compare == Metric::Compare::cost ? 1 : -1;
   const std::vector<double> columns[] = {theirs.columns[0], theirs.columns[1], mine.columns[0],
                                          mine.columns[1]};
   const auto [logs, p] = cluster_bootstrap_test(
@@ -65,12 +65,12 @@ void find_factor(const Compared& compared, Versus& result) {
 
 }  // namespace
 
-Estimate estimate(const Quantity& quantity, std::span<const std::vector<double>> columns,
+Estimate estimate(const Metric& quantity, std::span<const std::vector<double>> columns,
                   const Statistic& statistic, double confidence) {
-  if (quantity.jackknife == Quantity::Jackknife::none)
+  if (quantity.jackknife == Metric::Jackknife::none)
     return cluster_bootstrap(columns, statistic, confidence);
   const Estimate unbiased = jackknife(columns, statistic, confidence);
-  if (quantity.jackknife == Quantity::Jackknife::value) return unbiased;
+  if (quantity.jackknife == Metric::Jackknife::value) return unbiased;
   std::vector<double> totals;
   for (const std::vector<double>& column : columns)
     totals.push_back(std::accumulate(column.begin(), column.end(), 0.0));
@@ -79,14 +79,14 @@ Estimate estimate(const Quantity& quantity, std::span<const std::vector<double>>
 }
 
 void compare(const Compared& compared, Versus& result) {
-  const Quantity& quantity = compared.quantity;
+  const Metric& quantity = compared.quantity;
   if (!quantity.by_prompt()) return compare_as_a_whole(compared, result);
   std::vector<double> their_means, my_means;
   for (std::size_t i = 0; i < compared.mine.prompts.size(); ++i) {
     their_means.push_back(compared.theirs.columns[0][i] / compared.theirs.columns[1][i]);
     my_means.push_back(compared.mine.columns[0][i] / compared.mine.columns[1][i]);
   }
-  if (quantity.compare != Quantity::Compare::difference) {
+  if (quantity.compare != Metric::Compare::difference) {
     result.difference = difference(their_means, my_means, compared.confidence);
     return find_factor(compared, result);
   }

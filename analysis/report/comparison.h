@@ -6,19 +6,19 @@
 #include <string>
 #include <vector>
 
-#include "analysis/grouping.h"
-#include "analysis/paired_proportions.h"
+#include "analysis/report/grouping.h"
+#include "analysis/report/paired_proportions.h"
 #include "analysis/report/report.h"
 
 namespace draftlab {
 
 // The statistic of sums over prompts, by the jackknife where the quantity asks for it.
-Estimate estimate(const Quantity& quantity, std::span<const std::vector<double>> columns,
+Estimate estimate(const Metric& quantity, std::span<const std::vector<double>> columns,
                   const Statistic& statistic, double confidence);
 
 // What is compared: one quantity of two rows, over the prompts that both have.
 struct Compared {
-  const Quantity& quantity;
+  const Metric& quantity;
   PromptSums theirs, mine;
   // It is there where every sample is right or wrong.
   std::optional<Discordance> discordance;

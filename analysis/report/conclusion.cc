@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "analysis/table.h"
+#include "core/base/table.h"
 
 namespace draftlab {
 namespace {

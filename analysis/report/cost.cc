@@ -5,11 +5,11 @@
 #include <array>
 #include <cmath>
 
-#include "analysis/grouping.h"
+#include "analysis/frame/timing.h"
 #include "analysis/report/baselines.h"
-#include "analysis/table.h"
-#include "analysis/timing.h"
+#include "analysis/report/grouping.h"
 #include "core/base/error.h"
+#include "core/base/table.h"
 
 namespace draftlab {
 namespace {
@@ -125,7 +125,7 @@ std::vector<Cost> costs(const Frame& frame, const CostRequest& request) {
       }
     }
   });
-  const Quantities quantities(frame);
+  const Metrics quantities(frame);
   const Measured &model = quantities.of(quantities.find("model_seconds")),
                  &nfe = quantities.of(quantities.find("nfe"));
   for (std::size_t i = 0; i < frame.samples().size(); ++i) {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/frame.h"
-#include "analysis/statistics.h"
+#include "analysis/frame/frame.h"
+#include "analysis/report/statistics.h"
 
 namespace draftlab {
 

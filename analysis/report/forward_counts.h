@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/grouping.h"
-#include "analysis/statistics.h"
+#include "analysis/report/grouping.h"
+#include "analysis/report/statistics.h"
 
 namespace draftlab {
 

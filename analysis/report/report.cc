@@ -5,15 +5,15 @@
 #include <map>
 #include <set>
 
-#include "analysis/grouping.h"
+#include "analysis/frame/timing.h"
 #include "analysis/report/baselines.h"
 #include "analysis/report/choice.h"
 #include "analysis/report/comparison.h"
+#include "analysis/report/grouping.h"
 #include "analysis/report/report_notes.h"
 #include "analysis/report/verdict.h"
-#include "analysis/table.h"
-#include "analysis/timing.h"
 #include "core/base/error.h"
+#include "core/base/table.h"
 
 namespace draftlab {
 namespace {
@@ -23,7 +23,7 @@ class Maker {
   Maker(const Frame& frame, const ReportRequest& request)
       : frame_(frame),
         request_(request),
-        quantities_(frame),
+        quantities_(frame, *request.known),
         grouping_(frame, request.by),
         pairing_(frame, grouping_),
         origin_(grouping_.groups.size()) {
@@ -55,8 +55,9 @@ class Maker {
       Report::Group group{grouping_.groups[g].name, grouping_.groups[g].keys,
                           grouping_.groups[g].arms, baseline_[g]};
       group.samples = origin_[g].samples;
-      for (const Quantity& quantity : report_.quantities)
+      for (const Metric& quantity : report_.quantities)
         group.cells[quantity.name] = cell(static_cast<int>(g), quantity);
+      group.called = grouping_.groups[g].called;
       report_.groups.push_back(std::move(group));
     }
     adjust();
@@ -78,8 +79,8 @@ class Maker {
       throw UsageError(
           "--speedup {} stands in brackets in a table with --pivot KEY, and there is none",
           report_.speedup);
-    const Quantity& quantity = quantities_.find(report_.speedup);
-    if (quantity.compare == Quantity::Compare::difference)
+    const Metric& quantity = quantities_.find(report_.speedup);
+    if (quantity.compare == Metric::Compare::difference)
       throw UsageError("--speedup {} must be a cost or a rate, such as nfe or seconds",
                        report_.speedup);
     const std::string refused = quantity.timing ? times_refused(frame_) : "";
@@ -88,7 +89,7 @@ class Maker {
           "--speedup {}: times may not be compared, since {}; --speedup nfe counts function "
           "evaluations",
           report_.speedup, refused);
-    const auto same = [&](const Quantity& q) { return q.name == quantity.name; };
+    const auto same = [&](const Metric& q) { return q.name == quantity.name; };
     if (std::none_of(report_.quantities.begin(), report_.quantities.end(), same))
       report_.quantities.push_back(quantity);
   }
@@ -115,9 +116,9 @@ class Maker {
   // Where seconds may not be compared, function evaluations stand in for them.
   void stand_in_for_seconds() {
     const bool timing = std::any_of(report_.quantities.begin(), report_.quantities.end(),
-                                    [](const Quantity& q) { return q.timing; });
+                                    [](const Metric& q) { return q.timing; });
     const bool nfe = std::any_of(report_.quantities.begin(), report_.quantities.end(),
-                                 [](const Quantity& q) { return q.name == "nfe"; });
+                                 [](const Metric& q) { return q.name == "nfe"; });
     std::set<std::string> reasons;
     for (std::size_t g = 0; timing && g < baseline_.size(); ++g) {
       if (origin_[g].samples == 0 || baseline_[g] == static_cast<int>(g)) continue;
@@ -131,7 +132,7 @@ class Maker {
     if (!nfe) report_.quantities.insert(report_.quantities.begin(), quantities_.find("nfe"));
   }
 
-  ReportCell cell(int g, const Quantity& quantity) {
+  ReportCell cell(int g, const Metric& quantity) {
     const Measured& measured = quantities_.of(quantity);
     PromptSums sums = pairing_.all(g, measured);
     ReportCell cell;
@@ -156,7 +157,7 @@ class Maker {
   }
 
   // `paired` becomes the group's sums over the samples that have a partner.
-  Versus versus(int g, const Quantity& quantity, const Measured& measured, PromptSums& paired) {
+  Versus versus(int g, const Metric& quantity, const Measured& measured, PromptSums& paired) {
     const int baseline = baseline_[g];
     Versus result;
     result.ratio = result.difference = {kNotMeasured, {kNotMeasured, kNotMeasured}};
@@ -193,7 +194,8 @@ class Maker {
   std::string structural(int baseline, int g) const {
     for (const int group : {g, baseline}) {
       AcceptanceSums sums;
-      for (const std::int64_t i : pairing_.members(group)) sums.add(quantities_.acceptance()[i]);
+      for (const std::int64_t i : pairing_.members(group))
+        sums.add(quantities_.samples().acceptance()[i]);
       if (sums.drafted > 0 && sums.drafted == sums.structural_drafted)
         return "every draft of " + grouping_.groups[group].name +
                " is the target's own draw, which is always accepted";
@@ -215,7 +217,7 @@ class Maker {
                : "no prompt of both was measured";
   }
 
-  std::optional<double> margin_of(const Quantity& quantity) {
+  std::optional<double> margin_of(const Metric& quantity) {
     if (quantity.margin.empty()) return std::nullopt;
     const DeclaredMargin margin = declared_margin(frame_, quantity.margin);
     if (!margin.note.empty()) report_notes_once(margin.note);
@@ -276,10 +278,10 @@ class Maker {
   // What the comparisons say, sentence by sentence.
   void find_verdicts() {
     for (std::size_t g = 0; g < report_.groups.size(); ++g) {
-      for (const Quantity& quantity : report_.quantities) {
+      for (const Metric& quantity : report_.quantities) {
         const auto& versus = report_.groups[g].cell(quantity).versus;
         if (!versus) continue;
-        for (const Verdict& found :
+        for (const Judgement& found :
              {verdict(quantity, *versus), undecided_factor(quantity, *versus)})
           if (!found.sentence.empty())
             report_.findings.push_back({static_cast<int>(g), found.sentence, found.brief});
@@ -310,7 +312,7 @@ class Maker {
 
   const Frame& frame_;
   const ReportRequest& request_;
-  Quantities quantities_;
+  Metrics quantities_;
   Grouping grouping_;
   Pairing pairing_;
   std::vector<Origin> origin_;
@@ -361,10 +363,10 @@ Report make_report(const Frame& frame, const ReportRequest& request) {
   return report;
 }
 
-std::string metric_help(const Frame& frame) {
+std::string metric_help(const Frame& frame, const MetricRegistry& known) {
   TextTable table{{"metric", "unit", "better", "meaning"}, {}};
-  const Quantities quantities(frame);
-  for (const Quantity& quantity : quantities.all()) {
+  const Metrics quantities(frame, known);
+  for (const Metric& quantity : quantities.all()) {
     table.rows.push_back({quantity.name, quantity.unit,
                           quantity.better > 0   ? "more"
                           : quantity.better < 0 ? "less"

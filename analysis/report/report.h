@@ -10,8 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/quantity.h"
-#include "analysis/statistics.h"
+#include "analysis/metrics/metrics.h"
+#include "analysis/report/statistics.h"
+#include "analysis/report/words.h"
 
 namespace draftlab {
 
@@ -26,8 +27,8 @@ struct ReportRequest {
   std::vector<std::string> metrics = {};
   std::string pivot = {};    // A key of `by` whose values become columns.
   std::string speedup = {};  // With a pivot: a cost or rate whose factor stands behind each value.
-  // The baseline as "key=value ..."; where it is empty, the stepwise drafter if there is one, else
-  // the first group.
+  // The baseline as "key=value ..."; where it is empty, the group that decodes sequentially if
+  // there is one, else the first.
   std::string baseline = {};
   // A quantity: of each group only the arm that is best in it is reported.
   std::string choose = {};
@@ -36,6 +37,8 @@ struct ReportRequest {
   std::vector<std::string> tune =
       {};  // The traces on which arms are chosen, or how many of the first prompts choose ("200").
   double confidence = 0.95;
+  // The metrics that can be asked for.
+  const MetricRegistry* known = &builtin_metrics();
 };
 
 // A group against its baseline, over the prompts that both decoded.
@@ -63,8 +66,8 @@ struct ReportCell {
 
 struct Report {
   std::vector<std::string> by;
-  std::string pivot, speedup;        // The pivot and speedup of the request.
-  std::vector<Quantity> quantities;  // The columns of the table, in their order.
+  std::string pivot, speedup;      // The pivot and speedup of the request.
+  std::vector<Metric> quantities;  // The columns of the table, in their order.
   struct Group {
     std::string name;
     std::vector<std::string> keys;  // The group's values of `by`.
@@ -74,9 +77,10 @@ struct Report {
     // The cell of a metric. A cell is asked for by name, never by place: the table may hold
     // columns that nobody asked for. Fault when the table has no such column.
     const ReportCell& cell(const std::string& metric) const;
-    const ReportCell& cell(const Quantity& quantity) const { return cell(quantity.name); }
+    const ReportCell& cell(const Metric& quantity) const { return cell(quantity.name); }
     std::map<std::string, ReportCell> cells = {};  // The cells by the metric's name.
     int samples = 0;                               // How many samples the group has.
+    ArmName called = {};                           // The parts of its name.
   };
   std::vector<Group> groups;
   // What was found of a group against its baseline: better, worse, equivalent, or undecided and
@@ -103,6 +107,6 @@ struct Report {
 Report make_report(const Frame& frame, const ReportRequest& request);
 
 // "--metric help": name, unit and meaning.
-std::string metric_help(const Frame& frame);
+std::string metric_help(const Frame& frame, const MetricRegistry& known = builtin_metrics());
 
 }  // namespace draftlab

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "analysis/table.h"
-#include "analysis/widened.h"
+#include "analysis/frame/widened.h"
+#include "core/base/table.h"
 #include "core/base/text.h"
 
 namespace draftlab {
@@ -121,14 +121,14 @@ void add_notes(const Noted& noted, Report& report) {
   add_left_out(report);
   const bool unbiased =
       std::any_of(report.quantities.begin(), report.quantities.end(),
-                  [](const Quantity& q) { return q.jackknife == Quantity::Jackknife::value; });
+                  [](const Metric& q) { return q.jackknife == Metric::Jackknife::value; });
   if (unbiased)
     report.notes.push_back(
         "The Frechet distance is of the task's own classifier, without the bias of few images "
         "(jackknife), with Student's interval from its standard error; a distance of zero may "
         "come out below it.");
   const bool timing = std::any_of(report.quantities.begin(), report.quantities.end(),
-                                  [](const Quantity& q) { return q.timing; });
+                                  [](const Metric& q) { return q.timing; });
   if (timing) add_timing_note(noted, interleaved, report);
   const std::vector<double> generated =
                                 noted.quantities.of(noted.quantities.find("generated")).above(),
@@ -137,7 +137,7 @@ void add_notes(const Noted& noted, Report& report) {
     generated_differ = generated_differ || generated[i] != valid[i];
   const bool shown =
       std::any_of(report.quantities.begin(), report.quantities.end(),
-                  [](const Quantity& q) { return q.name.find("valid") != std::string::npos; });
+                  [](const Metric& q) { return q.name.find("valid") != std::string::npos; });
   if (generated_differ && !shown)
     report.notes.push_back(
         "Texts end before their canvas does: see valid_per_forward and nfe_per_valid, which "

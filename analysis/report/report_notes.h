@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/quantity.h"
+#include "analysis/metrics/metrics.h"
 #include "analysis/report/report.h"
 
 namespace draftlab {
@@ -26,7 +26,7 @@ struct PairingKeys {
 // What the notes are written from. There is one origin a group of the report.
 struct Noted {
   const Frame& frame;
-  const Quantities& quantities;
+  const Metrics& quantities;
   const std::vector<Origin>& origin;
   const PairingKeys& keys;
   double confidence;

@@ -15,8 +15,6 @@ struct ReportOptions {
   double margin_frechet = 0.2, margin_class_score = 0.2, margin_energy = 0.02;
   std::string choose;  // The metric by which an arm is chosen before it is reported.
   std::int64_t tune_prompts = 0;
-  // The layers of the target; 0: not said.
-  std::int64_t layers = 0;
   void declare(OptionSet& set) {
     set.add("margin_nll", &margin_nll)
         .in(1e-6, 10)
@@ -46,11 +44,6 @@ struct ReportOptions {
     set.add("tune_prompts", &tune_prompts)
         .in(0, 1e9)
         .help("How many prompts, the first, choose; the others are reported.");
-    set.add("layers", &layers)
-        .in(0, 10000)
-        .help(
-            "Layers of the target, so that metric `layers` can count those that were gone through; "
-            "0: it is not measured.");
   }
 };
 

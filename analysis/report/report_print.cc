@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/report/report_table.h"
-#include "analysis/table.h"
-#include "analysis/words.h"
+#include "analysis/report/words.h"
 #include "core/base/error.h"
+#include "core/base/table.h"
 
 namespace draftlab {
 namespace {
@@ -152,7 +152,7 @@ std::string csv(const Report& report) {
       "high,difference,difference_low,difference_high,p,p_holm,"
       "equivalence,margin,no_worse,refused\n";
   for (const Report::Group& group : report.groups) {
-    for (const Quantity& quantity : report.quantities) {
+    for (const Metric& quantity : report.quantities) {
       const ReportCell& cell = group.cell(quantity);
       for (const std::string& key : group.keys) text += csv_text(key) + ",";
       text += quantity.name + "," + quantity.unit + "," + full_number(cell.value.value) + "," +
@@ -196,7 +196,7 @@ std::string json(const Report& report) {
            {"family", std::string(words(Family{})[static_cast<std::size_t>(report.family)])},
            {"metrics", Json::array()},
            {"groups", Json::array()}};
-  for (const Quantity& q : report.quantities)
+  for (const Metric& q : report.quantities)
     all["metrics"].push_back({{"name", q.name},
                               {"title", q.title},
                               {"unit", q.unit},
@@ -208,7 +208,7 @@ std::string json(const Report& report) {
              {"baseline", report.groups[group.baseline].name},
              {"cells", Json::object()}};
     for (std::size_t k = 0; k < report.by.size(); ++k) row["keys"][report.by[k]] = group.keys[k];
-    for (const Quantity& quantity : report.quantities) {
+    for (const Metric& quantity : report.quantities) {
       const ReportCell& cell = group.cell(quantity);
       Json here = estimate(cell.value);
       here["prompts"] = cell.prompts;

@@ -5,14 +5,14 @@
 #include <cstdlib>
 #include <set>
 
-#include "analysis/table.h"
-#include "analysis/words.h"
+#include "analysis/report/words.h"
 #include "core/base/error.h"
+#include "core/base/table.h"
 
 namespace draftlab {
 namespace {
 
-using Compare = Quantity::Compare;
+using Compare = Metric::Compare;
 using Cell = ReportTable::Cell;
 
 std::string plus(double value, int digits) {
@@ -35,7 +35,7 @@ std::string p_text(double p) {
   return std::isnan(p) ? "" : p < 0.001 ? "p < 0.001" : "p = " + fixed(p, 3);
 }
 
-std::string comparison(const ReportCell& cell, const Quantity& quantity) {
+std::string comparison(const ReportCell& cell, const Metric& quantity) {
   if (!cell.versus) return quantity.compare == Compare::difference ? "0" : "1";
   const Versus& versus = *cell.versus;
   if (!versus.refused.empty()) return "-";
@@ -47,7 +47,7 @@ std::string comparison(const ReportCell& cell, const Quantity& quantity) {
          star;
 }
 
-std::string comparison_title(const Quantity& quantity) {
+std::string comparison_title(const Metric& quantity) {
   switch (quantity.compare) {
     case Compare::cost: return "fewer " + quantity.title;
     case Compare::rate: return "more " + quantity.title;
@@ -56,15 +56,15 @@ std::string comparison_title(const Quantity& quantity) {
   return "";
 }
 
-bool compared(const Report& report, const Quantity& quantity) {
+bool compared(const Report& report, const Metric& quantity) {
   return std::any_of(report.groups.begin(), report.groups.end(), [&](const Report::Group& group) {
     const auto& versus = group.cell(quantity).versus;
     return versus && versus->refused.empty();
   });
 }
 
-const Quantity* found(const Report& report, const std::string& name) {
-  for (const Quantity& quantity : report.quantities)
+const Metric* found(const Report& report, const std::string& name) {
+  for (const Metric& quantity : report.quantities)
     if (quantity.name == name) return &quantity;
   return nullptr;
 }
@@ -73,13 +73,13 @@ std::string key_text(const std::string& key, const Report& report, Headings head
   return headings == Headings::words ? key_words(key, report.by) : key;
 }
 
-std::string title_text(const Quantity& quantity, Headings headings) {
+std::string title_text(const Metric& quantity, Headings headings) {
   return headings == Headings::words ? title_words(quantity) : quantity.title;
 }
 
 // The best value of some groups in a metric; not a number where neither end is better, all are
 // alike, fewer than two have a value, or they are compared with several baselines.
-double best_of(const std::vector<const Report::Group*>& groups, const Quantity& quantity) {
+double best_of(const std::vector<const Report::Group*>& groups, const Metric& quantity) {
   double best = kNotMeasured, worst = kNotMeasured;
   std::set<int> baselines;
   for (const Report::Group* group : groups) {
@@ -117,7 +117,7 @@ ReportTable flat(const Report& report, Headings headings) {
     std::vector<Cell>& row = table.rows.emplace_back();
     for (const std::string& key : group.keys) row.push_back({key.empty() ? "-" : key});
   }
-  for (const Quantity& quantity : report.quantities) {
+  for (const Metric& quantity : report.quantities) {
     const bool timed = quantity.timing && !report.times_refused.empty();
     const double best = timed ? kNotMeasured : best_of(all, quantity);
     const bool versus = compared(report, quantity);
@@ -182,8 +182,8 @@ struct Grid {
 std::string star(const Versus& versus) { return versus.p_holm < 0.05 ? "*" : ""; }
 
 // "0.900 (3.52x)": a value, and how many times the cost is less, or the rate more.
-std::string with_speedup(const Report::Group& group, const Quantity& quantity,
-                         const Quantity& speedup) {
+std::string with_speedup(const Report::Group& group, const Metric& quantity,
+                         const Metric& speedup) {
   const std::string value = fixed(group.cell(quantity).value.value, quantity.digits);
   const auto& versus = group.cell(speedup).versus;
   if (!versus) return value + " (1x)";
@@ -192,7 +192,7 @@ std::string with_speedup(const Report::Group& group, const Quantity& quantity,
 }
 
 // "40.0 [39.1, 40.8] (1.50x*)": a value with its interval, and its own factor or difference.
-std::string with_comparison(const Report::Group& group, const Quantity& quantity) {
+std::string with_comparison(const Report::Group& group, const Metric& quantity) {
   const ReportCell& cell = group.cell(quantity);
   std::string text = with_interval(cell.value, quantity.digits, false);
   if (!cell.versus || !cell.versus->refused.empty()) return text;
@@ -204,7 +204,7 @@ std::string with_comparison(const Report::Group& group, const Quantity& quantity
          star(versus) + ")";
 }
 
-ReportTable pivoted(const Report& report, const Quantity& quantity, const Quantity* speedup,
+ReportTable pivoted(const Report& report, const Metric& quantity, const Metric* speedup,
                     Headings headings) {
   const Grid grid(report);
   ReportTable table;
@@ -252,9 +252,9 @@ ReportTable pivoted(const Report& report, const Quantity& quantity, const Quanti
 }
 
 // The metrics that have a table of their own.
-std::vector<const Quantity*> shown(const Report& report) {
-  std::vector<const Quantity*> list;
-  for (const Quantity& quantity : report.quantities)
+std::vector<const Metric*> shown(const Report& report) {
+  std::vector<const Metric*> list;
+  for (const Metric& quantity : report.quantities)
     if (quantity.name != report.speedup || report.quantities.size() == 1) list.push_back(&quantity);
   return list;
 }
@@ -264,7 +264,7 @@ std::vector<const Quantity*> shown(const Report& report) {
 std::vector<ReportTable> report_tables(const Report& report, Headings headings) {
   if (report.pivot.empty()) return {flat(report, headings)};
   std::vector<ReportTable> tables;
-  for (const Quantity* quantity : shown(report))
+  for (const Metric* quantity : shown(report))
     tables.push_back(pivoted(report, *quantity, found(report, report.speedup), headings));
   return tables;
 }
@@ -291,7 +291,7 @@ std::string csv_text(const std::string& given) {
 
 std::string pivoted_csv(const Report& report) {
   const Grid grid(report);
-  const Quantity* const speedup = found(report, report.speedup);
+  const Metric* const speedup = found(report, report.speedup);
   std::string text;
   for (std::size_t k = 0; k < report.by.size(); ++k)
     if (k != grid.at) text += csv_text(report.by[k]) + ",";
@@ -303,7 +303,7 @@ std::string pivoted_csv(const Report& report) {
   }
   text += "\n";
   for (const auto& row : grid.rows) {
-    for (const Quantity* quantity : shown(report)) {
+    for (const Metric* quantity : shown(report)) {
       for (const std::string& key : row) text += csv_text(key) + ",";
       text += quantity->name;
       for (const std::string& column : grid.columns) {

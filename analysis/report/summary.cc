@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "analysis/report/conclusion.h"
 #include "analysis/report/report.h"
-#include "analysis/table.h"
+#include "core/base/table.h"
 
 namespace draftlab {
 namespace {
@@ -17,43 +15,29 @@ namespace {
 constexpr std::size_t kWidth = 100, kLongestName = 48;
 
 // "decode.block_size=4 router=ucb run.seed=1" as "block_size=4 router=ucb", where every arm has
-// that seed and no other key ends alike. Words without a key are an arm's label, which stays whole.
-std::vector<std::string> shortened(const std::vector<std::string>& names) {
-  std::map<std::string, std::size_t> uses;
+// that seed and no other key ends alike.
+std::vector<std::string> shortened(const std::vector<Report::Group>& groups) {
+  std::map<std::pair<std::string, std::string>, std::size_t> uses;
   std::map<std::string, std::set<std::string>> ends;
-  const auto words = [](const std::string& name) {
-    std::istringstream in(name);
-    return std::vector<std::string>(std::istream_iterator<std::string>(in), {});
-  };
   const auto end_of = [](const std::string& key) { return key.substr(key.rfind('.') + 1); };
-  const auto has_key = [](const std::string& word) {
-    const std::size_t equals = word.find('=');
-    return equals != 0 && equals != std::string::npos;
-  };
-  for (const std::string& name : names) {
-    for (const std::string& word : words(name)) {
-      if (!has_key(word)) continue;
-      const std::string key = word.substr(0, word.find('='));
-      ++uses[word];
-      ends[end_of(key)].insert(key);
+  for (const Report::Group& group : groups) {
+    for (const auto& value : group.called.values) {
+      ++uses[value];
+      ends[end_of(value.first)].insert(value.first);
     }
   }
-  std::vector<std::string> result;
-  for (const std::string& name : names) {
-    std::string text;
-    for (const std::string& word : words(name)) {
-      if (!has_key(word)) {
-        text += (text.empty() ? "" : " ") + word;
-        continue;
-      }
-      if (names.size() > 1 && uses[word] == names.size()) continue;
-      const std::string key = word.substr(0, word.find('=')), end = end_of(key);
-      text +=
-          (text.empty() ? "" : " ") + (ends[end].size() == 1 ? end : key) + word.substr(key.size());
+  std::vector<std::string> names;
+  for (const Report::Group& group : groups) {
+    ArmName name{group.called.label};
+    for (const auto& [key, value] : group.called.values) {
+      if (groups.size() > 1 && uses[{key, value}] == groups.size()) continue;
+      const std::string end = end_of(key);
+      name.values.emplace_back(ends[end].size() == 1 ? end : key, value);
     }
-    result.push_back(text.empty() ? name : text);
+    const std::string text = name.text();
+    names.push_back(text.empty() ? group.name : text);
   }
-  return result;
+  return names;
 }
 
 // Breaks lines at blanks, so that none is longer than the table; what follows is indented below
@@ -79,7 +63,7 @@ std::string wrapped(const std::string& text) {
 const std::vector<std::string> kKinds = {"prefill", "draft", "verify", "commit", "aux"};
 
 // The columns of the first table and of the second: what was spent, and what came of it.
-std::vector<std::string> costs(const Quantities& quantities) {
+std::vector<std::string> costs(const Metrics& quantities) {
   std::vector<std::string> metrics;
   for (const std::string& kind : kKinds) {
     const bool always = kind == "draft" || kind == "verify";
@@ -91,9 +75,9 @@ std::vector<std::string> costs(const Quantities& quantities) {
   return metrics;
 }
 
-std::vector<std::string> worth(const Quantities& quantities) {
+std::vector<std::string> worth(const Metrics& quantities) {
   std::vector<std::string> metrics;
-  for (const Quantity& quantity : quantities.all()) {
+  for (const Metric& quantity : quantities.all()) {
     if (quantity.margin.empty() || quantity.name == "nll") continue;
     const bool always = quantity.name == "perplexity" || quantity.name == "entropy_bits";
     if (always || quantities.measured(quantity)) metrics.push_back(quantity.name);
@@ -101,7 +85,7 @@ std::vector<std::string> worth(const Quantities& quantities) {
   return metrics;
 }
 
-std::string factor(const Report::Group& group, const Quantity& quantity) {
+std::string factor(const Report::Group& group, const Metric& quantity) {
   const auto& versus = group.cell(quantity).versus;
   if (!versus) return "1";
   const Estimate& ratio = versus->ratio;
@@ -123,15 +107,13 @@ std::map<int, std::vector<int>> tables_of(const Report& report) {
 }  // namespace
 
 std::string summary(const Frame& frame) {
-  const Quantities quantities(frame);
+  const Metrics quantities(frame);
   const std::vector<std::string> spent = costs(quantities), gained = worth(quantities);
   ReportRequest request;
   request.metrics = spent;
   request.metrics.insert(request.metrics.end(), gained.begin(), gained.end());
   Report report = make_report(frame, request);
-  std::vector<std::string> names;
-  for (const Report::Group& group : report.groups) names.push_back(group.name);
-  names = shortened(names);
+  const std::vector<std::string> names = shortened(report.groups);
   for (std::size_t g = 0; g < names.size(); ++g) report.groups[g].name = names[g];
 
   const auto row_name = [](const std::string& name) {
@@ -142,7 +124,7 @@ std::string summary(const Frame& frame) {
   for (const auto& [baseline, groups] : tables_of(report)) {
     TextTable cost{{"arm"}, {}}, value{{"arm"}, {}};
     for (const std::string& metric : spent) {
-      const Quantity& quantity = quantities.find(metric);
+      const Metric& quantity = quantities.find(metric);
       const bool kind = metric.starts_with("nfe_");
       cost.header.push_back(kind ? metric.substr(4) : quantity.title);
       if (metric == "nfe") cost.header.push_back("fewer NFE");
@@ -153,7 +135,7 @@ std::string summary(const Frame& frame) {
       const Report::Group& group = report.groups[g];
       std::vector<std::string> costs{row_name(group.name)}, values{row_name(group.name)};
       for (const std::string& metric : spent) {
-        const Quantity& quantity = quantities.find(metric);
+        const Metric& quantity = quantities.find(metric);
         costs.push_back(fixed(group.cell(quantity).value.value,
                               metric == "seconds" ? quantity.digits - 1 : quantity.digits));
         if (metric == "nfe") costs.push_back(factor(group, quantity));
@@ -161,7 +143,7 @@ std::string summary(const Frame& frame) {
           costs.push_back(factor(group, quantity));
       }
       for (const std::string& metric : gained) {
-        const Quantity& quantity = quantities.find(metric);
+        const Metric& quantity = quantities.find(metric);
         values.push_back(fixed(group.cell(quantity).value.value, quantity.digits));
       }
       cost.rows.push_back(std::move(costs));

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analysis/frame.h"
+#include "analysis/frame/frame.h"
 
 namespace draftlab {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <deque>
 
-#include "analysis/grouping.h"
-#include "analysis/table.h"
+#include "analysis/report/grouping.h"
 #include "core/base/error.h"
+#include "core/base/table.h"
 
 namespace draftlab {
 namespace {

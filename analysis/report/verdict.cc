@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "analysis/table.h"
+#include "core/base/table.h"
 
 namespace draftlab {
 namespace {
@@ -13,23 +13,23 @@ using Finding = Equivalence::Finding;
 std::string plus(double value, int digits) { return (value < 0 ? "" : "+") + fixed(value, digits); }
 
 // "entropy, bits" is called "entropy" in a sentence, which names the unit elsewhere.
-std::string called(const Quantity& quantity) {
+std::string called(const Metric& quantity) {
   return quantity.title.substr(0, quantity.title.find(','));
 }
 
-std::string unit_of(const Quantity& quantity) {
+std::string unit_of(const Metric& quantity) {
   if (quantity.margin == "margin_nll") return " nats a token";
   return quantity.unit == "bit" ? " bits" : "";
 }
 
-std::string margin_text(const Quantity& quantity, double margin) {
+std::string margin_text(const Metric& quantity, double margin) {
   char text[64];
   std::snprintf(text, sizeof text, "%g", margin);
   return text + unit_of(quantity);
 }
 
 // Beyond the margin: how much better or worse, or how far apart where neither is better.
-std::string different(const Quantity& quantity, const Equivalence& e, int digits) {
+std::string different(const Metric& quantity, const Equivalence& e, int digits) {
   const Estimate& d = e.difference;
   const bool up = d.value > 0, judged = quantity.better != 0;
   const std::string amount = !judged ? plus(d.value, digits) + " [" + plus(d.interval.low, digits) +
@@ -54,7 +54,7 @@ std::string prompts_text(double needed) {
 
 }  // namespace
 
-Verdict verdict(const Quantity& quantity, const Versus& versus) {
+Judgement verdict(const Metric& quantity, const Versus& versus) {
   if (!versus.refused.empty() || !versus.equivalence) return {};
   const int digits = quantity.digits + 1;
   const Equivalence& e = *versus.equivalence;
@@ -94,7 +94,7 @@ Verdict verdict(const Quantity& quantity, const Versus& versus) {
   return {line, brief};
 }
 
-Verdict undecided_factor(const Quantity& quantity, const Versus& versus) {
+Judgement undecided_factor(const Metric& quantity, const Versus& versus) {
   if (!versus.refused.empty() || !(versus.needed > versus.prompts)) return {};
   const Interval& interval = versus.ratio.interval;
   return {quantity.title + " undecided (" + fixed(versus.ratio.value, 2) + "x [" +

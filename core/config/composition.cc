@@ -281,6 +281,13 @@ class Composer {
     arm.files = files_;
     arm.resolved += plugins_section(all_files(files_));
     arm.effective = to_ini(resolved_) + plugins_section(deciding_files(files_));
+    for (const auto& [section, options] : resolved_)
+      for (const auto& [name, value] : options)
+        arm.settings.push_back({.key = section.empty() ? name : section + "." + name,
+                                .value = value,
+                                .part = section.empty()});
+    for (const auto& [name, file] : deciding_files(files_))
+      arm.settings.push_back({.key = "plugins." + name, .value = file->pinned()});
     arm.id = arm_id(arm.effective);
   }
 

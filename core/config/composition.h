@@ -15,6 +15,7 @@
 #include "core/config/config.h"
 #include "core/config/plugin.h"
 #include "core/config/run_options.h"
+#include "core/trace/rows.h"
 
 namespace draftlab {
 
@@ -47,6 +48,8 @@ struct Composition : Arm {
   // The same text with every other option (threads, batch, limit, trace), so that it can be run
   // again as it stands.
   std::string resolved;
+  // The options of `effective` one by one, with dotted keys.
+  std::vector<SettingRow> settings;
 };
 
 // The hash of a text, 12 hex digits.
@@ -75,6 +78,9 @@ struct Cell {
   std::string id;
   std::string label;
   std::vector<std::pair<std::string, std::string>> axes;
+  // The label's parts: what [arm.NAME] calls the cell, and the axis values behind it.
+  std::string name = {};
+  std::vector<std::pair<std::string, std::string>> shown = {};
 };
 
 // Expands [sweep]: a product of comma-separated axes. `zip = a, b` (and `zip.2 = c, d`) pairs axes

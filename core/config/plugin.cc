@@ -97,7 +97,8 @@ void register_file(const NamedPlugin& plugin, PluginFile file, Registries& regis
                    const std::function<void()>& enter) {
   const auto shared = std::make_shared<const PluginFile>(std::move(file));
   const auto add_for = [&](const std::string& name, const std::shared_ptr<const PluginFile>& of) {
-    registries.each([&](auto& registry) { registry.set_plugin(name), registry.set_file(of); });
+    registries.each_registry(
+        [&](auto& registry) { registry.set_plugin(name), registry.set_file(of); });
   };
   add_for(plugin.path, shared);
   try {
@@ -126,9 +127,9 @@ void load_plugin(const NamedPlugin& plugin, Registries& registries) {
                       tag_of(abi), DRAFTLAB_ABI);
   }
   name_crashes(reinterpret_cast<const void*>(enter), plugin.said);
-  registries.each([&](auto& registry) { registry.set_source(plugin.path); });
+  registries.each_registry([&](auto& registry) { registry.set_source(plugin.path); });
   register_file(plugin, file, registries, [&] { enter_library(plugin, enter, registries); });
-  registries.each([](auto& registry) { registry.set_source(""); });
+  registries.each_registry([](auto& registry) { registry.set_source(""); });
 }
 
 void* module_function(const std::string& module, const std::string& function) {

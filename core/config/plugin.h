@@ -14,6 +14,7 @@
 
 namespace draftlab {
 
+class MetricFamily;
 class Trainer;
 
 // All registries, one for each kind of plugin. They are made in main and passed by reference.
@@ -28,11 +29,13 @@ struct Registries {
   Registry<Unmasker> unmaskers{"unmasker"};
   Registry<Task> tasks{"task"};
   Registry<Trainer> trainers{"trainer"};
+  // What reports compute of traces (analysis/metrics/metric.h).
+  Registry<MetricFamily> metrics{"metric"};
   Sections sections;
   // The files that were loaded, in that order.
   std::vector<std::shared_ptr<const PluginFile>> files;
 
-  // Calls visit(registry) for each kind of plugin, in the order above.
+  // Calls visit(registry) for each kind of plugin that a config names, in the order above.
   template <class Visit>
   void each(Visit visit) {
     each_of(*this, visit);
@@ -40,6 +43,12 @@ struct Registries {
   template <class Visit>
   void each(Visit visit) const {
     each_of(*this, visit);
+  }
+  // Does the same for metrics, too, which no config names.
+  template <class Visit>
+  void each_registry(Visit visit) {
+    each_of(*this, visit);
+    visit(metrics);
   }
 
  private:
@@ -60,7 +69,7 @@ struct Registries {
 
 // The tag that an out-of-tree plugin must share: the interface version, the compiler and the build
 // type.
-#define DRAFTLAB_INTERFACE "draftlab-plugin-3"
+#define DRAFTLAB_INTERFACE "draftlab-plugin-4"
 #ifdef NDEBUG
 #define DRAFTLAB_ABI DRAFTLAB_INTERFACE "/g++-" __VERSION__ "/release"
 #else

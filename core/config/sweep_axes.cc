@@ -142,14 +142,26 @@ class Reader {
     }
   }
 
+  // Splits "router=ucb drafter.model.shape=2 1": a word without = goes on with the value before it.
+  static std::vector<std::string> values_of(const std::string& baseline) {
+    std::vector<std::string> values;
+    for (const std::string& word : split(baseline, ' ')) {
+      if (word.empty()) continue;
+      if (values.empty() || word.find('=') != std::string::npos)
+        values.push_back(word);
+      else
+        values.back() += " " + word;
+    }
+    return values;
+  }
+
   // An axis that the baseline does not name takes the config's own value, or its first where the
   // config has none.
   void read_baseline(const Config::Entry& line) {
     std::vector<SharedEntry>& named = sweep_.baseline_names;
     AxisValue value;
-    for (const std::string& pair : split(line.value, ' ')) {
+    for (const std::string& pair : values_of(line.value)) {
       const std::size_t equals = pair.find('=');
-      if (pair.empty()) continue;
       if (equals == std::string::npos || equals == 0) {
         faults_.add("{}: [sweep] baseline = {} must be key=value key=value ...", line.where,
                     line.value);

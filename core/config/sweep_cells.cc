@@ -83,9 +83,11 @@ class Cells {
     std::string identified = identity(arm.effective, config);
     seen_.insert(identified);
     if (!value.arm.empty()) baseline_ = std::move(identified);
-    Cell cell{std::move(config), arm.id, value.label, {}};
-    for (const SharedEntry& entry : sweep_.baseline_names)
+    Cell cell{std::move(config), arm.id, value.label, {}, value.label};
+    for (const SharedEntry& entry : sweep_.baseline_names) {
       (cell.label += cell.label.empty() ? "" : " ").append(entry->key + "=" + entry->value);
+      cell.shown.emplace_back(entry->key, entry->value);
+    }
     if (!value.arm.empty()) cell.axes.emplace_back("arm", value.arm);
     Faults none;
     const Config effective = Config::parse(arm.effective, "", none);
@@ -124,9 +126,10 @@ class Cells {
         if (const std::string* const applied = value(entry->key, rows))
           cell.axes.emplace_back(entry->key, *applied);
     }
-    if (arm) cell.label = arm->label;
+    if (arm) cell.label = cell.name = arm->label;
     for (const auto& [key, text] : cell.axes)
       (cell.label += cell.label.empty() ? "" : " ").append(key).append("=").append(text);
+    cell.shown = cell.axes;
     if (arm) cell.axes.insert(cell.axes.begin(), {"arm", arm->arm});
     if (!is_baseline) return cells_.push_back(std::move(cell));
     cells_[0] = std::move(cell);  // It stands first, and is named like the other cells of its arm.

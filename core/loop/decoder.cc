@@ -24,6 +24,7 @@ Counts since(const Counts& before, const Counts& after) {
                            after.of[kind].positions - before.of[kind].positions,
                            after.of[kind].ns - before.of[kind].ns};
   }
+  difference.layers = after.layers - before.layers;
   return difference;
 }
 
@@ -236,6 +237,7 @@ Asking<bool> Decoder::step() {
   const StepView view = look(step, proposal, numbers);
   row.masked = view.masked;
   row.expected = view.expected;
+  row.preview = view.preview;
   for (std::size_t i = 0; i < attached_.size(); ++i)
     row.estimates.emplace_back(attached_[i].first,
                                expected(authors_.attached[i], *attached_[i].second, view));

@@ -272,36 +272,6 @@ double acceptance_rate(std::span<const SampleRow> samples, bool structural) {
   return all.rate();
 }
 
-double mean_accepted_prefix(std::span<const SampleRow> samples) {
-  std::int64_t accepted = 0, steps = 0;
-  for (const SampleRow& sample : samples) {
-    for (const StepRow& step : sample.steps) {
-      if (!step.verified) continue;
-      accepted += step.accepted;
-      ++steps;
-    }
-  }
-  return ratio(static_cast<double>(accepted), static_cast<double>(steps));
-}
-
-double mean_committed(std::span<const SampleRow> samples) {
-  std::int64_t committed = 0, steps = 0;
-  for (const SampleRow& sample : samples) {
-    for (const StepRow& step : sample.steps) committed += step.committed;
-    steps += static_cast<std::int64_t>(sample.steps.size());
-  }
-  return ratio(static_cast<double>(committed), static_cast<double>(steps));
-}
-
-double tokens_per_iteration(std::span<const SampleRow> samples) {
-  std::int64_t tokens = 0, iterations = 0;
-  for (const SampleRow& sample : samples) {
-    tokens += sample.generated;
-    iterations += sample.iterations;
-  }
-  return ratio(static_cast<double>(tokens), static_cast<double>(iterations));
-}
-
 double tokens_per_forward(std::span<const SampleRow> samples) {
   std::int64_t tokens = 0, forwards = 0;
   for (const SampleRow& sample : samples) {

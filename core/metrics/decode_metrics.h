@@ -114,14 +114,8 @@ struct Term {
 std::vector<Term> acceptance_terms(const AcceptanceSums& sums, std::span<const AtDepth> depths,
                                    Dialect dialect);
 
-// The mean over verified steps, without the replacement token.
-double mean_accepted_prefix(std::span<const SampleRow> samples);
-// The mean over all steps, with the replacement token.
-double mean_committed(std::span<const SampleRow> samples);
 // Generated tokens / function evaluations of the target, as a ratio of sums.
 double tokens_per_forward(std::span<const SampleRow> samples);
-// Generated tokens / steps, as a ratio of sums.
-double tokens_per_iteration(std::span<const SampleRow> samples);
 // Tokens before the first end token / function evaluations of the target, as a ratio of sums.
 double valid_per_forward(std::span<const SampleRow> samples);
 

@@ -43,6 +43,7 @@ void Model::answer(std::span<Pending> batch) {
   std::int64_t positions = 0;
   for (const Pending& pending : batch) {
     positions += pending.positions;
+    pending.sequence->counts_.layers += pending.layers;
     Count& count = pending.sequence->counts_[pending.question->kind];
     ++count.calls;
     count.rows += pending.rows;

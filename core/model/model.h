@@ -32,6 +32,8 @@ struct Count {
 
 struct Counts {
   std::array<Count, kKinds> of;
+  // The layers of the model that its forwards went through, in sum; 0 where it does not say.
+  std::int64_t layers = 0;
   Count& operator[](Kind kind) { return of[static_cast<int>(kind)]; }
   const Count& operator[](Kind kind) const { return of[static_cast<int>(kind)]; }
   // The function evaluations that the papers count: prefill, draft, verify and commit, but neither
@@ -70,6 +72,9 @@ struct Pending {
   const Question* question = nullptr;
   Answer* answer = nullptr;
   std::int64_t rows = 1, positions = 0;
+  // The layers that the question went through, fewer for a shallow one; 0 where the model has none
+  // or does not say.
+  std::int64_t layers = 0;
 };
 
 // What a model is; the facts are known once it is loaded.

@@ -83,6 +83,8 @@ struct StepRow {
   // 1 when routed to the verifier, 0 when not, and -1 when there was nothing to decide.
   std::int32_t routed = -1;
   double score = kNotMeasured, expected = kNotMeasured, propensity = 1;
+  // N_hi: how many drafts the unmasker would have committed unverified (StepView::preview).
+  std::int32_t preview = 0;
   // The accepted prefix that each attached estimator expected.
   std::vector<std::pair<std::string, double>> estimates;
   // The function evaluations of the target in this step alone.
@@ -123,11 +125,35 @@ struct SampleRow {
   std::vector<StepRow> steps;
 };
 
+// One option of an arm, or one part: then `key` is its kind, and `value` the plugin's name.
+struct SettingRow {
+  // The row of the run table.
+  std::int32_t run = 0;
+  std::string key, value;
+  // 1 when the key names a part.
+  std::int32_t part = 0;
+};
+
+// One value by which a sweep tells an arm from its others.
+struct AxisRow {
+  // The row of the run table.
+  std::int32_t run = 0;
+  std::string key, value;
+};
+
 // One arm as a resolved config.
 struct RunRow {
-  // `id` is the hash, `arm` a short label of what distinguishes the arm, and `config` the resolved
+  // `id` is the hash, `arm` a short text of what distinguishes the arm, and `config` the resolved
   // config.
   std::string id, arm, config;
+  // What the config calls the arm; empty where axes alone tell it from the others.
+  std::string label;
+  // Each is 0 or 1: whether the drafter is the sequential baseline, the verifier judges whole
+  // paths, and drafts are judged one by one with the exact ratio test.
+  std::int32_t sequential = 0, judges_paths = 0, ratio_test = 0;
+  // The arm's rows of the tables of these names.
+  std::vector<AxisRow> axes;
+  std::vector<SettingRow> settings;
   std::string model_family, checkpoint, checkpoint_digest, data_digest;
   // The vocabulary of the target.
   std::int32_t vocabulary = 0;

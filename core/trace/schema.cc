@@ -32,8 +32,9 @@ TableInfo describe(Table table, const char* doc, std::vector<ColumnInfo> links,
 }  // namespace
 
 std::string_view name(Table table) {
-  constexpr std::string_view names[] = {"run",   "sample", "step", "token", "draft",
-                                        "piece", "plugin", "cell", "curve", "validation"};
+  constexpr std::string_view names[] = {"run",   "sample", "step",   "token",
+                                        "draft", "piece",  "plugin", "setting",
+                                        "axis",  "cell",   "curve",  "validation"};
   return names[static_cast<int>(table)];
 }
 
@@ -71,6 +72,15 @@ const TableInfo& info(Table table) {
        describe<PluginRow>(Table::plugin,
                            "One file of plugins that took part. A file may lack this table.", {},
                            true)},
+      {Table::setting,
+       describe<SettingRow>(Table::setting,
+                            "One resolved option or part of an arm. A file may lack this table.",
+                            {}, true)},
+      {Table::axis,
+       describe<AxisRow>(Table::axis,
+                         "One value by which a sweep tells an arm from its others, in the order of "
+                         "the sweep's axes. A file may lack this table.",
+                         {}, true)},
       {Table::cell, describe<CellRow>(Table::cell,
                                       "One cell of a sweep: the manifest. Only traces that "
                                       "`draftlab sweep` gathered have this table.",
@@ -84,8 +94,9 @@ const TableInfo& info(Table table) {
 }
 
 const std::vector<Table>& trace_tables() {
-  static const std::vector<Table> tables = {Table::run,   Table::sample, Table::step,  Table::token,
-                                            Table::draft, Table::piece,  Table::plugin};
+  static const std::vector<Table> tables = {Table::run,    Table::sample,  Table::step,
+                                            Table::token,  Table::draft,   Table::piece,
+                                            Table::plugin, Table::setting, Table::axis};
   return tables;
 }
 

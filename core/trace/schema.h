@@ -17,10 +17,23 @@ namespace draftlab {
 inline constexpr std::string_view kTraceMagic = "draftlab-trace";
 inline constexpr std::string_view kCurvesMagic = "draftlab-curves";
 // The version as major.minor. Readers accept every minor version of their major version.
-inline constexpr std::string_view kSchemaVersion = "1.6";
+inline constexpr std::string_view kSchemaVersion = "1.7";
 
 // A table is a dimension of the file; the names of its columns begin with its name.
-enum class Table { run, sample, step, token, draft, piece, plugin, cell, curve, validation };
+enum class Table {
+  run,
+  sample,
+  step,
+  token,
+  draft,
+  piece,
+  plugin,
+  setting,
+  axis,
+  cell,
+  curve,
+  validation
+};
 std::string_view name(Table);
 
 enum class Type { int8, int32, int64, float32, float64, text };
@@ -86,7 +99,7 @@ struct Column {
 };
 
 // The columns that are fields of a row. Row is one of RunRow, SampleRow, StepRow, TokenRow,
-// DraftRow, PieceRow, PluginRow, CellRow, CurveRow and ValidationRow.
+// DraftRow, PieceRow, PluginRow, SettingRow, AxisRow, CellRow, CurveRow and ValidationRow.
 template <class Row>
 const std::vector<Column<Row>>& fields();
 
@@ -100,7 +113,7 @@ struct TableInfo {
   bool optional = false;
 };
 const TableInfo& info(Table table);
-// Returns run, sample, step, token, draft, piece and plugin.
+// Returns run, sample, step, token, draft, piece, plugin, setting and axis.
 const std::vector<Table>& trace_tables();
 // Returns cell, which the trace of a sweep has besides.
 const std::vector<Table>& sweep_tables();

@@ -61,6 +61,13 @@ void add_counts(std::vector<Column<Row>>& columns, Counts Row::*member, const st
       columns.push_back({std::move(info), std::move(field)});
     }
   }
+  columns.push_back({{.name = prefix + "layers",
+                      .type = Type::int64,
+                      .unit = "1",
+                      .doc = whose + ": layers that its forwards went through, in sum; 0: not said",
+                      .low = 0,
+                      .since = 7},
+                     [member](Row& row) -> Field { return &(row.*member).layers; }});
 }
 
 template <class Enum>
@@ -112,6 +119,21 @@ const std::vector<Column<RunRow>>& fields<RunRow>() {
           column(&R::plugins, "plugins", "",
                  "digests (plugin_digest) of the files whose parts it has, blanks between them")
               .since(6),
+          column(&R::label, "label", "",
+                 "what the config calls the arm; empty where axes alone tell it from the others")
+              .since(7),
+          column(&R::sequential, "sequential", "1",
+                 "its drafter draws one token of the target a step: others are compared with it")
+              .flags(kYesNo)
+              .since(7),
+          column(&R::judges_paths, "judges_paths", "1",
+                 "draft_accept is of a draft and all before it, not of a draft given those")
+              .flags(kYesNo)
+              .since(7),
+          column(&R::ratio_test, "ratio_test", "1",
+                 "each draft is judged by the exact ratio test, given those before it")
+              .flags(kYesNo)
+              .since(7),
       });
   return columns;
 }
@@ -193,6 +215,11 @@ const std::vector<Column<StepRow>>& fields<StepRow>() {
                "accepted prefix that the estimator expected; NaN without one"),
         column(&R::propensity, "propensity", "1", "probability with which this route was taken")
             .in(0, 1),
+        column(&R::preview, "preview", "1",
+               "N_hi: drafts that the unmasker would have committed unverified, as the router and "
+               "estimators saw it")
+            .in(0, kInfinity)
+            .since(7),
         column(&R::ns, "ns", "ns", "wall time of the whole step").in(0, kInfinity),
     };
     add_counts(list, &R::counts, "", "target");
@@ -250,7 +277,7 @@ const std::vector<Column<DraftRow>>& fields<DraftRow>() {
               .in(0, 1)
               .single(),
           column(&R::accept, "accept", "1",
-                 "acceptance probability, given the drafts before it (verifier block: of it and "
+                 "acceptance probability, given the drafts before it (run_judges_paths: of it and "
                  "all before "
                  "it); NaN: not measured. A shadow measures it past the first rejection too")
               .in(0, 1)
@@ -308,6 +335,36 @@ const std::vector<Column<PluginRow>>& fields<PluginRow>() {
           column(&R::path, "path", "", "where it lay, or the address of a process"),
           column(&R::source, "source", "", "the text of a Python file; empty for a library"),
       });
+  return columns;
+}
+
+template <>
+const std::vector<Column<SettingRow>>& fields<SettingRow>() {
+  using R = SettingRow;
+  static const auto columns = named<R>(
+      Table::setting,
+      {
+          column(&R::run, "run_index", "1", "row of the run table: the arm")
+              .in(0, kInfinity)
+              .leads_to(Table::run),
+          column(&R::key, "key", "", "the option as configs name it, or the kind of the part"),
+          column(&R::value, "value", "", "its value, or the name of the plugin"),
+          column(&R::part, "part", "1", "it names a part").flags(kYesNo),
+      });
+  return columns;
+}
+
+template <>
+const std::vector<Column<AxisRow>>& fields<AxisRow>() {
+  using R = AxisRow;
+  static const auto columns = named<R>(
+      Table::axis, {
+                       column(&R::run, "run_index", "1", "row of the run table: the arm")
+                           .in(0, kInfinity)
+                           .leads_to(Table::run),
+                       column(&R::key, "key", "", "the option or the kind of part that varies"),
+                       column(&R::value, "value", "", "the arm's value of it"),
+                   });
   return columns;
 }
 

@@ -92,9 +92,12 @@ class TraceWriter final : public TraceSink {
 // One finished trace of a sweep, and what of it is wanted: prompts [first, first + prompts), and
 // `samples` repeats of each.
 struct GatheredTrace {
-  // The arm is renamed to what distinguishes the cell.
+  // The arm is renamed to what distinguishes the cell, unless that is empty.
   std::string path, arm;
   std::int64_t first = 0, prompts = 0, samples = 0;
+  // What the cell's run row says besides, once it is renamed.
+  std::string label = {};
+  std::vector<AxisRow> axes = {};
 };
 
 // Merges traces of one run each into `path`, so that run i is cells[i], together with the manifest

@@ -61,9 +61,7 @@ Trace::Trace(const std::string& path, ColumnReader::Trust trust)
   named_ = named_of(*file_);
   for (Table table : trace_tables()) file_->rows(table);
   file_->probe(Table::run, info(Table::run).columns);
-  const Columns stored = columns(Table::run, 0, rows(Table::run));
-  runs_.resize(stored.rows());
-  for (std::int64_t i = 0; i < stored.rows(); ++i) stored.get(i, runs_[i]);
+  runs_ = runs_of(*file_);
   first_step_ = integers(*file_, Table::sample, "sample_first_step");
   n_steps_ = integers(*file_, Table::sample, "sample_n_steps");
   check_ragged(*file_, "step", first_step_, n_steps_, 0, rows(Table::step));

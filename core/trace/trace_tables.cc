@@ -90,11 +90,38 @@ Columns load(const ColumnReader& file, Table table, const Named& named, std::int
   return columns;
 }
 
-std::vector<PluginRow> plugins_of(const ColumnReader& file) {
-  const Columns stored = load(file, Table::plugin, {}, 0, file.rows(Table::plugin));
-  std::vector<PluginRow> rows(stored.rows());
-  for (std::int64_t i = 0; i < stored.rows(); ++i) stored.get(i, rows[i]);
+namespace {
+
+template <class Row>
+std::vector<Row> rows_of(const ColumnReader& file, Table table) {
+  const Columns stored = load(file, table, {}, 0, file.rows(table));
+  std::vector<Row> rows(static_cast<std::size_t>(stored.rows()));
+  for (std::int64_t i = 0; i < stored.rows(); ++i) stored.get(i, rows[static_cast<std::size_t>(i)]);
   return rows;
+}
+
+// Gives each arm its rows of a table whose rows name their arm.
+template <class Row>
+void distribute(const ColumnReader& file, Table table, std::vector<Row> RunRow::*member,
+                std::vector<RunRow>& runs) {
+  for (Row& row : rows_of<Row>(file, table)) {
+    if (row.run < 0 || row.run >= static_cast<std::int32_t>(runs.size()))
+      file.fail("has a row of '" + std::string(name(table)) + "' of a run that it does not list");
+    (runs[static_cast<std::size_t>(row.run)].*member).push_back(std::move(row));
+  }
+}
+
+}  // namespace
+
+std::vector<RunRow> runs_of(const ColumnReader& file) {
+  std::vector<RunRow> runs = rows_of<RunRow>(file, Table::run);
+  distribute(file, Table::axis, &RunRow::axes, runs);
+  distribute(file, Table::setting, &RunRow::settings, runs);
+  return runs;
+}
+
+std::vector<PluginRow> plugins_of(const ColumnReader& file) {
+  return rows_of<PluginRow>(file, Table::plugin);
 }
 
 std::vector<std::int64_t> integers(const ColumnReader& file, Table table,

@@ -27,6 +27,8 @@ Values absent(const ColumnInfo& column, std::int64_t count);
 // Returns rows [first, first + count) of a table.
 Columns load(const ColumnReader& file, Table table, const Named& named, std::int64_t first,
              std::int64_t count);
+// Returns the arms with their settings and axes, which an older file does not have.
+std::vector<RunRow> runs_of(const ColumnReader& file);
 // Returns the files of plugins that took part; none where the file is older than that table.
 std::vector<PluginRow> plugins_of(const ColumnReader& file);
 // Returns a whole column of the schema.

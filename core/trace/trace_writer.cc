@@ -41,9 +41,14 @@ void write_root(ColumnWriter& file, Provenance provenance, const std::vector<Run
   file.attribute("comment", std::string("contiguous ragged arrays: rows [first, first + n) of a "
                                         "table belong to one row of its parent"));
   file.attribute("drafts", drafts);
-  Columns table(Table::run);
-  for (RunRow run : runs) table.add(run, {});
-  file.columns(table);
+  Columns table(Table::run), settings(Table::setting), axes(Table::axis);
+  for (RunRow run : runs) {
+    const auto index = static_cast<std::int32_t>(table.rows());
+    table.add(run, {});
+    for (SettingRow& setting : run.settings) setting.run = index, settings.add(setting, {});
+    for (AxisRow& axis : run.axes) axis.run = index, axes.add(axis, {});
+  }
+  for (const Columns* const columns : {&table, &settings, &axes}) file.columns(*columns);
   Columns plugins(Table::plugin);
   for (PluginRow plugin : provenance.plugins) plugins.add(plugin, {});
   file.columns(plugins);
@@ -174,21 +179,15 @@ void TraceWriter::adopt(const std::string& path) {
         "file with --out",
         path, what, there, here);
   };
-  const Columns stored = load(file, Table::run, {}, 0, file.rows(Table::run));
-  if (stored.rows() != static_cast<std::int64_t>(runs_.size())) {
+  const std::vector<RunRow> stored = runs_of(file);
+  if (stored.size() != runs_.size()) {
     std::vector<std::string> there, here;
-    for (std::int64_t i = 0; i < stored.rows(); ++i) {
-      RunRow run;
-      stored.get(i, run);
-      there.push_back(run.arm);
-    }
+    for (const RunRow& run : stored) there.push_back(run.arm);
     for (const RunRow& run : runs_) here.push_back(run.arm);
     differs("list of arms", joined(there), joined(here));
   }
-  for (std::int64_t i = 0; i < stored.rows(); ++i) {
-    RunRow run;
-    stored.get(i, run);
-    const RunRow& now = runs_[i];
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    const RunRow &run = stored[i], &now = runs_[i];
     if (run.id != now.id) {
       const auto [key, was, is] = different_key(run, now);
       differs(key, was, is);
@@ -372,14 +371,13 @@ void gather(const std::string& path, Provenance provenance, const std::vector<Ga
   Merge merge(std::move(sources));
   merge.plan([&](const ColumnReader& file, Merge::Source& source) {
     check_root(file);
-    const Columns stored = load(file, Table::run, {}, 0, file.rows(Table::run));
-    if (stored.rows() != 1)
-      file.fail("is no cell's trace: it has " + std::to_string(stored.rows()) + " runs");
+    std::vector<RunRow> stored = runs_of(file);
+    if (stored.size() != 1)
+      file.fail("is no cell's trace: it has " + std::to_string(stored.size()) + " runs");
     for (const PluginRow& plugin : plugins_of(file)) plugins.emplace(plugin.digest, plugin);
-    RunRow run;
-    stored.get(0, run);
-    const std::string& arm = cells[runs.size()].arm;
-    run.arm = arm.empty() ? run.arm : arm;
+    RunRow run = std::move(stored.front());
+    const GatheredTrace& cell = cells[runs.size()];
+    if (!cell.arm.empty()) run.arm = cell.arm, run.label = cell.label, run.axes = cell.axes;
     const std::string recorded = file.text("drafts").value_or("");
     if (!drafts.empty() && recorded != drafts)
       file.fail("records '" + recorded + "' of the drafts and other cells record '" + drafts +

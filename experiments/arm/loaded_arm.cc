@@ -137,6 +137,13 @@ RunRow LoadedArm::row() const {
   row.id = composition.id;
   row.arm = label.empty() ? composition.drafter.name : label;
   row.config = composition.effective;
+  row.label = name;
+  row.sequential = composition.drafter.make()->is_sequential();
+  const auto verifier = composition.verifier.make();
+  row.judges_paths = verifier->judges_paths();
+  row.ratio_test = composition.acceptance.make()->exact() && !verifier->has_own_rule();
+  for (const auto& [key, value] : axes) row.axes.push_back({.key = key, .value = value});
+  row.settings = composition.settings;
   row.model_family = facts.family;
   row.checkpoint = facts.checkpoint;
   row.checkpoint_digest = facts.digest;
@@ -181,9 +188,9 @@ void load_task(Task& task, const Tokenizer* tokenizer, const std::string& checkp
   }
 }
 
-LoadedArm ModelCache::arm(std::string label, Composition composition) {
+LoadedArm ModelCache::arm(const Cell& cell, Composition composition) {
   LoadedArm arm;
-  arm.label = std::move(label);
+  arm.label = cell.label, arm.name = cell.name, arm.axes = cell.shown;
   arm.composition = std::move(composition);
   const Composition& made = arm.composition;
   arm.models = load_models(made, made.run.machine, loaded_);
@@ -229,7 +236,7 @@ std::vector<LoadedArm> load_arms(const Config& config, const Registries& registr
   ModelCache cache;
   std::vector<LoadedArm> arms;
   for (std::size_t i = 0; i < cells.size(); ++i)
-    arms.push_back(cache.arm(cells[i].label, std::move(compositions[i])));
+    arms.push_back(cache.arm(cells[i], std::move(compositions[i])));
   return arms;
 }
 

@@ -21,7 +21,9 @@ struct Job {
 };
 
 struct LoadedArm {
-  std::string label;
+  // What distinguishes the arm, and the parts of that text (Cell).
+  std::string label, name;
+  std::vector<std::pair<std::string, std::string>> axes;
   Composition composition;
   Models models;
   // The tokenizer; null for models without text.
@@ -47,7 +49,7 @@ struct LoadedArm {
 // loaded once.
 class ModelCache {
  public:
-  LoadedArm arm(std::string label, Composition composition);
+  LoadedArm arm(const Cell& cell, Composition composition);
   // Frees the models, tokenizers and tasks that no remaining arm uses.
   void release_unused();
 

@@ -3,7 +3,7 @@
 #include <iostream>
 #include <map>
 
-#include "analysis/table.h"
+#include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/config/arms.h"
 #include "core/config/composition.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <iostream>
 
-#include "analysis/trace/check_trace.h"
+#include "analysis/inspect/check_trace.h"
 #include "core/base/error.h"
 #include "core/trace/schema.h"
 #include "experiments/check/check.h"

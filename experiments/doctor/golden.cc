@@ -6,7 +6,7 @@
 #include <iostream>
 #include <iterator>
 
-#include "analysis/trace/trajectory_text.h"
+#include "analysis/inspect/trajectory_text.h"
 #include "core/base/files.h"
 #include "core/base/text.h"
 #include "core/config/composition.h"

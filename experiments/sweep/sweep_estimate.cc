@@ -43,7 +43,7 @@ Probe probe(const SweepCell& cell, ModelCache& cache, const Registries& registri
   if (threads == 0) threads = usable_threads();
   found.threads = threads;
   auto began = Clock::now();
-  const LoadedArm arm = cache.arm(cell.cell.label, std::move(composition));
+  const LoadedArm arm = cache.arm(cell.cell, std::move(composition));
   found.loading = since(began);
   began = Clock::now();
   double decoded = 0;

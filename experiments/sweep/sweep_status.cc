@@ -49,9 +49,12 @@ bool gather(const SweepFolder& folder, const Manifest& manifest) {
   std::vector<GatheredTrace> cells;
   for (std::size_t i = 0; i < manifest.rows.size(); ++i) {
     const SweepCell& cell = folder.cells()[i];
-    if (manifest.rows[i].run >= 0)
-      cells.push_back(
-          {folder.trace(cell), cell.cell.label, cell.first, cell.prompts, cell.samples});
+    if (manifest.rows[i].run < 0) continue;
+    GatheredTrace trace{folder.trace(cell), cell.cell.label, cell.first, cell.prompts,
+                        cell.samples,       cell.cell.name,  {}};
+    for (const auto& [key, value] : cell.cell.shown)
+      trace.axes.push_back({.key = key, .value = value});
+    cells.push_back(std::move(trace));
   }
   if (cells.empty()) return false;
   const Trace first(cells.front().path);

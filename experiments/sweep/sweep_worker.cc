@@ -268,7 +268,7 @@ Worker::Result Worker::decode(std::size_t index) {
     faults.raise();
     int& threads = composition.run.machine.threads;
     threads = threads > 0 ? threads : options_.threads > 0 ? options_.threads : usable_threads();
-    const LoadedArm arm = cache_.arm(cell.cell.label, std::move(composition));
+    const LoadedArm arm = cache_.arm(cell.cell, std::move(composition));
     cache_.release_unused();
     const std::string digest = arm.models.target().facts().digest,
                       frozen = cell.inputs.checkpoint_digest;

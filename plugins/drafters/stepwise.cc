@@ -9,6 +9,7 @@ namespace {
 class Stepwise final : public Drafter {
  public:
   bool reads_draft_length() const override { return false; }
+  bool is_sequential() const override { return true; }
   std::vector<Form> asks() const override { return {Form::committed}; }
   Asking<Proposal> propose(const Step& step) const override { return own_draw(step); }
 };

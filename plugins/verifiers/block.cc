@@ -39,6 +39,7 @@ class Block final : public Verifier {
   explicit Block(const Options& options) : options_(options) {}
   std::vector<Form> asks() const override { return {Form::chain}; }
   bool has_own_rule() const override { return true; }
+  bool judges_paths() const override { return true; }
 
   void begin(const Blocks&, const DecodeOptions& decode) override {
     if (decode.noise != Noise::own)

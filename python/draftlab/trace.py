@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 
 COUNTED = ("prefill", "draft", "verify", "commit")  # Papers count these evaluations.
-TABLES = ("run", "sample", "step", "token", "draft", "piece", "plugin")
+TABLES = ("run", "sample", "step", "token", "draft", "piece", "plugin", "setting", "axis")
 
 
 class Trace:
@@ -28,7 +28,7 @@ class Trace:
             raise ValueError(
                 f"{path} has schema {self.attributes['schema_version']}; this reader knows 1.x"
             )
-        # "piece" came with version 1.1, "plugin" with 1.6.
+        # "piece" came with version 1.1, "plugin" with 1.6, "setting" and "axis" with 1.7.
         self.rows = {name: self.file[name].shape[0] if name in self.file else 0 for name in TABLES}
         # Columns of a table begin with its name; dimension scales bear a table's name alone.
         self.columns = {

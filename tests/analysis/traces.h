@@ -1,10 +1,12 @@
 // Traces whose numbers a reader can check: every step of an arm is alike.
 #pragma once
 
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "core/metrics/text_metrics.h"
+#include "core/trace/hdf5_columns.h"
 #include "tests/core/trace/trace_fixture.h"
 
 namespace draftlab {
@@ -13,7 +15,9 @@ namespace draftlab {
 struct MadeArm {
   std::string id = {}, label = {}, config = {};
   int steps = 4, drafted = 4, accepted = 2, exact = 0;
-  bool verified = true;
+  bool verified = true, ratio_test = false;
+  // The layers that a draft and a verification of a step go through; 0 where the model says none.
+  int draft_layers = 0, verify_layers = 0;
   double seconds = 1, entropy = kNotMeasured, judge_nll = kNotMeasured;
   // The parameters of the checkpoint that the target was widened from.
   std::int64_t original_parameters = 0;
@@ -23,11 +27,27 @@ struct MadeArm {
   std::function<BleuSums(int prompt)> bleu_sums = {};
 };
 
+// The words of a made label, of which those that name a key of the made config are axes.
+inline void name_run(const MadeArm& arm, RunRow& run) {
+  std::istringstream words(arm.label);
+  for (std::string word; words >> word;) {
+    const std::size_t equals = word.find('=');
+    const std::string key = word.substr(0, equals), last = key.substr(key.rfind('.') + 1);
+    if (equals != std::string::npos && arm.config.find(last + " =") != std::string::npos)
+      run.axes.push_back({.key = key, .value = word.substr(equals + 1)});
+    else
+      run.label += (run.label.empty() ? "" : " ") + word;
+  }
+}
+
 inline RunRow made_run(const MadeArm& arm) {
   RunRow run;
+  name_run(arm, run);
   run.id = arm.id, run.arm = arm.label, run.config = arm.config, run.model_family = "table",
   run.data_digest = "d1";
   run.vocabulary = 8, run.parameters = 1000;
+  run.ratio_test = arm.ratio_test;
+  run.sequential = arm.config.find("drafter = stepwise") != std::string::npos;
   run.original_parameters = arm.original_parameters;
   if (arm.original_parameters > 0) run.original_digest = "0123";
   return run;
@@ -51,6 +71,7 @@ inline SampleRow made_sample(const MadeArm& arm, int run, int prompt, int repeat
     step.counts[Kind::draft] = {1, 1, arm.drafted, 1000000 + 100000 * arm.drafted};
     if (arm.verified)
       step.counts[Kind::verify] = {1, 1, 2 * arm.drafted, 1000000 + 200000 * arm.drafted};
+    step.counts.layers = arm.draft_layers + (arm.verified ? arm.verify_layers : 0);
     step.ns = 3000000;
     for (int d = 0; d < arm.drafted; ++d) {
       DraftRow draft;
@@ -76,6 +97,7 @@ inline SampleRow made_sample(const MadeArm& arm, int run, int prompt, int repeat
       row.counts[kind].positions += step.counts[kind].positions,
           row.counts[kind].ns += step.counts[kind].ns;
     }
+    row.counts.layers += step.counts.layers;
     row.steps.push_back(std::move(step));
   }
   row.valid = row.generated;
@@ -124,7 +146,8 @@ inline void write_sweep(const std::string& path, const std::vector<MadeArm>& arm
   for (std::size_t i = 0; i < arms.size(); ++i) {
     const std::string cell = path + ".cell" + std::to_string(i);
     write_arms(cell, {arms[i]}, made);
-    cells.push_back({cell, arms[i].label, made.first, made.prompts, made.repeats});
+    const RunRow run = made_run(arms[i]);
+    cells.push_back({cell, run.arm, made.first, made.prompts, made.repeats, run.label, run.axes});
     CellRow row;
     row.id = arms[i].id, row.arm = arms[i].label, row.status = "done", row.attempts = 1;
     row.run = static_cast<std::int32_t>(i), row.samples = made.prompts * made.repeats;
@@ -132,6 +155,39 @@ inline void write_sweep(const std::string& path, const std::vector<MadeArm>& arm
   }
   gather(path, {}, cells, manifest);
   for (const GatheredTrace& cell : cells) std::filesystem::remove(cell.path);
+}
+
+// Writes a trace again without one column, as a version of the format that lacked it did.
+inline void forget_column(const std::string& path, const std::string& column) {
+  ColumnWriter writer(1);
+  {
+    const ColumnReader file(path);
+    writer.root(kTraceMagic, trace_tables(), file.provenance());
+    writer.attribute("drafts", file.text("drafts").value_or(""));
+    const std::vector<std::string> names = file.names();
+    for (const Table table : trace_tables()) {
+      std::vector<ColumnInfo> columns = info(table).columns;
+      const std::string prefix(named_prefix(table));
+      for (const std::string& name : names)
+        if (!prefix.empty() && name.starts_with(prefix))
+          columns.push_back(named_column(table, name.substr(prefix.size())));
+      writer.table(table, file.rows(table));
+      for (const ColumnInfo& one : columns)
+        if (one.name != column) writer.column(table, one, file.read(table, one));
+    }
+  }
+  writer.save(path);
+}
+
+// Returns the sentence of the error that is thrown; "" where none is.
+template <class Thrown>
+std::string message_of(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Thrown& error) {
+    return error.what();
+  }
+  return "";
 }
 
 }  // namespace draftlab

@@ -89,6 +89,7 @@ class Autoregressive final : public Model {
       const Question& question = *batch[i].question;
       auto& sequence = static_cast<CausalSequence&>(*batch[i].sequence);
       sequence.add_source_rows(source);
+      batch[i].layers = question.shallow ? shallow_layers() : rules_.layers;
       if (question.shallow && feature_rows_ && !question.asks.empty()) {
         shallow.push_back({.sequence = &static_cast<FeatureSequence&>(sequence),
                            .question = &question,
@@ -110,6 +111,9 @@ class Autoregressive final : public Model {
   }
 
  private:
+  // The layers that answer a shallow question: one in a feature head, and none in Hydra's heads.
+  std::int64_t shallow_layers() const { return feature_rows_ ? 1 : hydra_rows_ ? 0 : rules_.exit; }
+
   void load_feature_head(const LoadedDecoder& loaded) {
     check_shallow("feature_head", options_.feature_head);
     FeatureHead head = FeatureHead::load(options_.feature_head, config_, facts_.digest);

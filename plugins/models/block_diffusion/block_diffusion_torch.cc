@@ -83,6 +83,7 @@ class BlockDiffusion final : public Model {
       auto& sequence = static_cast<BlockSequence&>(*pending.sequence);
       const std::int32_t end = sequence.begin(*pending.question);
       pending.positions = 0;
+      pending.layers = config_.num_hidden_layers;
       for (std::size_t before = gathered.rows.size(); sequence.add_final_rows(end, gathered.rows);
            before = gathered.rows.size()) {
         pending.positions += static_cast<std::int64_t>(gathered.rows.size() - before);

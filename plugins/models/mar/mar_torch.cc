@@ -96,6 +96,8 @@ class MarModel final : public Model {
     std::vector<Pending*> asking, reversing;
     for (Pending& pending : batch)
       (pending.question->reverse.empty() ? asking : reversing).push_back(&pending);
+    for (Pending* const pending : asking)
+      pending->layers = config_.decoder_depth + (config_.causal ? 0 : config_.encoder_depth);
     if (config_.causal)
       answer_causal(asking);
     else

@@ -74,6 +74,7 @@ class MaskedDiffusion final : public Model {
       pending.rows = static_cast<MaskedSequence*>(pending.sequence)
                          ->add_rows(*pending.question, *scratch_, gathered.rows, asked);
       pending.positions = static_cast<std::int64_t>(gathered.rows.size() - before);
+      pending.layers = config_.num_hidden_layers;
       gathered.asked.emplace_back(pending.answer, std::move(asked));
       if (gathered.rows.size() >= kManyRows) forward(gathered);
     }

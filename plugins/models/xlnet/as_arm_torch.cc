@@ -191,6 +191,7 @@ class AsArm final : public Model {
  protected:
   void evaluate(std::span<Pending> batch) override {
     const at::NoGradGuard no_grad;
+    for (Pending& pending : batch) pending.layers = config_.n_layer;
     if (!rows_) {
       for (Pending& pending : batch) recompute(pending);
       return;

@@ -8,7 +8,7 @@
 
 #include "analysis/figures/bins.h"
 #include "analysis/report/forward_counts.h"
-#include "analysis/words.h"
+#include "analysis/report/words.h"
 #include "core/base/error.h"
 #include "core/metrics/decode_metrics.h"
 #include "core/trace/curves.h"
@@ -85,7 +85,7 @@ TEST_CASE("acceptance by depth is what the metrics say") {
   const TraceFolder folder("plot");
   write_made(folder / "a.h5", 12);
   const Frame frame({folder / "a.h5"});
-  const Quantities quantities(frame);
+  const Metrics quantities(frame);
   const Grouping grouping(frame, {});
   const PlotRequest request;
   const PlotData data{frame, quantities, grouping, request};
@@ -124,7 +124,7 @@ TEST_CASE(
     writer.close();
   }
   const Frame frame({folder / "a.h5"});
-  const Quantities quantities(frame);
+  const Metrics quantities(frame);
   const Grouping grouping(frame, {});
   const auto values = [&](const OrderReading& order, const std::string& name) {
     PlotRequest request;
@@ -160,7 +160,7 @@ TEST_CASE("calibration has a curve for every attached estimator") {
     writer.close();
   }
   const Frame frame({folder / "a.h5"});
-  const Quantities quantities(frame);
+  const Metrics quantities(frame);
   const PlotRequest request;
   const auto check = [&](const std::vector<std::string>& by,
                          const std::vector<std::string>& curves) {
@@ -344,13 +344,13 @@ TEST_CASE("a figure shows what its label says") {
   for (const char* trace : {"run.h5", "sweep.h5"}) {
     const bool sweep = std::string(trace) == "sweep.h5";
     const Frame frame({folder / trace});
-    const Quantities quantities(frame);
+    const Metrics quantities(frame);
     const Grouping grouping(frame, {});
     REQUIRE(grouping.groups.size() == 6);
     for (const auto& [score, of] : scores) {
       CAPTURE(trace);
       CAPTURE(score);
-      const Quantity& quantity = quantities.find(score);
+      const Metric& quantity = quantities.find(score);
       PlotRequest request;
       request.score = score, request.speed = "nfe";
       request.baseline = "drafter=stepwise decode.draft_length=2";
@@ -406,7 +406,7 @@ TEST_CASE("a front stands among arms with one baseline, else there are panels") 
   const TraceFolder folder("plot");
   write_arms(folder / "a.h5", six_arms());
   const Frame frame({folder / "a.h5"});
-  const Quantities quantities(frame);
+  const Metrics quantities(frame);
   const PlotRequest request{.by = {"drafter", "decode.draft_length"},
                             .baseline = "drafter=stepwise"};
   const Grouping grouping(frame, request.by);
@@ -424,7 +424,7 @@ TEST_CASE("a front's lines join arms along numbers, and not along names") {
   const TraceFolder folder("plot");
   write_arms(folder / "a.h5", six_arms());
   const Frame frame({folder / "a.h5"});
-  const Quantities quantities(frame);
+  const Metrics quantities(frame);
   const auto joined = [&](const std::string& series, const std::string& along) {
     PlotRequest request;
     request.series = {series}, request.along = along;
@@ -566,7 +566,7 @@ TEST_CASE("a machine is told by bandwidth and arithmetic, and so is an arm's spe
   CHECK(machine.flops == doctest::Approx(2e7));
 
   const PlotRequest request;
-  const Quantities quantities(frame);
+  const Metrics quantities(frame);
   const Picture picture = machine_figure({frame, quantities, grouping, request});
   // Where reading is all that counts, two forwards for three tokens; else 12 positions for three.
   for (const std::vector<double>& cell : numbers_of(data_of(picture, "machine_1.dat"))) {

@@ -29,6 +29,7 @@ SampleRow decoded(const Text& text, int prompt = 0) {
     step.step = s;
     step.masked = step.drafted = sample.length - s;
     step.committed = 1;
+    step.counts[Kind::draft].calls = 1, ++sample.counts[Kind::draft].calls;
     std::vector<std::int32_t> done;
     const auto draft = [&](std::int32_t position, const std::vector<Token>& tokens) {
       DraftRow row;
@@ -104,17 +105,16 @@ TEST_CASE("the order matters in order, and only there") {
 
 TEST_CASE("limits of a trace: sums over texts, with what cannot be used refused") {
   const TraceFolder folder("limit");
-  const auto write = [&](const std::string& path, const std::string& config, int prompts,
-                         const Text& text) {
-    MadeArm arm;
-    arm.config = config;
-    TraceWriter writer(path, {}, {made_run(arm)}, TraceOptions{}, false);
-    for (int prompt = 0; prompt < prompts; ++prompt) writer.sample(decoded(text, prompt));
+  const auto write = [&](const std::string& path, const Text& text, bool verified = false) {
+    TraceWriter writer(path, {}, {made_run({})}, TraceOptions{}, false);
+    for (int prompt = 0; prompt < 3; ++prompt) {
+      SampleRow sample = decoded(text, prompt);
+      sample.steps[2].verified = verified;
+      writer.sample(std::move(sample));
+    }
     writer.close();
   };
-  const std::string stepwise =
-      "drafter = confidence\nrouter = never\n[drafter.confidence]\nsource = pass\n";
-  write(folder / "a.h5", stepwise, 3, {kLeftToRight});
+  write(folder / "a.h5", {kLeftToRight});
   const auto arms = acceptance_limits(Frame({folder / "a.h5"}), {2, 5});
   REQUIRE(arms.size() == 1);
   CHECK(arms[0].tokens == 18);
@@ -126,8 +126,11 @@ TEST_CASE("limits of a trace: sums over texts, with what cannot be used refused"
   const std::string text = acceptance_limit_tables(arms);
   CHECK(text.find("N = 2") != std::string::npos);
   CHECK(text.find("66.7") != std::string::npos);
-  write(folder / "b.h5", "drafter = denoise\nrouter = never\n", 3, {kLeftToRight});
+  // What was drafted first must be what the step commits, and nothing may be verified.
+  write(folder / "b.h5", {kLeftToRight, {{0, {{1, {6, 90}}}}}});
   CHECK_THROWS_AS(acceptance_limits(Frame({folder / "b.h5"}), {2}), DataError);
+  write(folder / "c.h5", {kLeftToRight}, true);
+  CHECK_THROWS_AS(acceptance_limits(Frame({folder / "c.h5"}), {2}), DataError);
 }
 
 }  // namespace

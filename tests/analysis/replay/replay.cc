@@ -212,17 +212,72 @@ TEST_CASE("traces that nothing can be replayed from") {
 
 TEST_CASE("acceptance probabilities of whole paths are not replayed as those of drafts") {
   const TraceFolder folder("replay");
-  const auto written = [&](const std::string& verifier) {
-    MadeArm arm;
-    arm.config = "drafter = self\nverifier = " + verifier + "\n";
-    const std::string path = folder / (verifier + ".h5");
-    TraceWriter writer(path, {}, {made_run(arm)}, TraceOptions{}, false);
+  const auto written = [&](bool judges_paths) {
+    RunRow run = made_run({});
+    run.judges_paths = judges_paths;
+    const std::string path = folder / (judges_paths ? "paths.h5" : "drafts.h5");
+    TraceWriter writer(path, {}, {run}, TraceOptions{}, false);
     writer.sample(shadow(0, {1, 2}));
     writer.close();
     return path;
   };
-  CHECK_NOTHROW(replay(Frame({written("chain")}), {}));
-  CHECK_THROWS_AS(replay(Frame({written("block")}), {}), DataError);
+  CHECK_NOTHROW(replay(Frame({written(false)}), {}));
+  CHECK_THROWS_AS(replay(Frame({written(true)}), {}), DataError);
+}
+
+TEST_CASE("an estimate that is no number is compared with nothing") {
+  const TraceFolder folder("replay");
+  write(folder / "a.h5", 2, {0, 1, 3}, unchanged);
+  ReplayRequest request;
+  request.estimators = {{"lost", constant(kNotMeasured)}};
+  const auto message = [&](const std::string& path) {
+    return message_of<DataError>([&] { replay(Frame({path}), request); });
+  };
+  CHECK(message(folder / "a.h5")
+            .find("estimator 'lost' expects an accepted prefix of nan in step "
+                  "0 of prompt 'p0', which cannot be compared") != std::string::npos);
+  request.estimators.clear();
+  write(folder / "b.h5", 2, {0, 1, 3}, [](SampleRow& row) {
+    row.steps[1].estimates = {{"two", kNotMeasured}};
+  });
+  CHECK(message(folder / "b.h5")
+            .find("estimator 'two' expects an accepted prefix of nan in step "
+                  "1 of prompt 'p0'") != std::string::npos);
+  // An estimator that was not attached says nothing at all.
+  write(folder / "c.h5", 2, {0, 1, 3}, [](SampleRow& row) {
+    for (StepRow& step : row.steps) step.estimates = {{"two", kNotMeasured}};
+  });
+  CHECK(std::isnan(named(replay(Frame({folder / "c.h5"}), {}), "two (logged)").error.value));
+}
+
+// Verifies where the unmasker would commit fewer than two drafts.
+class Hesitant final : public Router {
+ public:
+  Route decide(const StepView& step) const override { return {.verify = step.preview < 2}; }
+};
+
+TEST_CASE("a router is replayed on what it saw, and not where the trace does not say that") {
+  const TraceFolder folder("replay");
+  write(folder / "a.h5", 2, {0, 1, 3}, [](SampleRow& row) {
+    row.steps[1].preview = 2;
+    row.steps[1].routed = row.steps[1].verified = 0;
+  });
+  ReplayRequest request;
+  request.routers = {
+      {"hesitant", {"hesitant", {}, [] { return std::make_unique<Hesitant>(); }}, std::nullopt}};
+  const Replay now = replay(Frame({folder / "a.h5"}), request);
+  CHECK(decisions(now, "hesitant").steps == 6);
+  CHECK(decisions(now, "hesitant").agreement == 1);
+  CHECK_FALSE(now.preview_unknown);
+
+  forget_column(folder / "a.h5", "step_preview");
+  CHECK(message_of<DataError>([&] { replay(Frame({folder / "a.h5"}), request); })
+            .find("is older than version 1.7 of the trace and does not say what the unmasker would "
+                  "have committed (step_preview)") != std::string::npos);
+  const Replay old = replay(Frame({folder / "a.h5"}), {});
+  CHECK(old.preview_unknown);
+  CHECK(std::isnan(decisions(old, "always").rate));
+  CHECK(replay_tables(old, false).find("tokens a forward are not known") != std::string::npos);
 }
 
 }  // namespace draftlab

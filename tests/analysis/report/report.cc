@@ -16,16 +16,6 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-template <class Error>
-std::string message_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no such error";
-}
-
 // Stepwise decoding has 24 steps of one token a forward. Drafting has 8 steps, each of which drafts
 // 4 tokens, accepts 2 and commits 3 in two forwards.
 MadeArm stepwise() {
@@ -171,7 +161,7 @@ TEST_CASE("corpus BLEU is made of sums over prompts, compared on the same resamp
   // All prompts are alike, which does not say how prompts spread.
   CHECK(cell(report, 2, "bleu").versus->equivalence->finding == Equivalence::Finding::unjudged);
 
-  const std::vector<std::string> usual = Quantities(frame).usual();
+  const std::vector<std::string> usual = Metrics(frame).usual();
   CHECK(std::count(usual.begin(), usual.end(), "bleu") == 1);
   CHECK(std::count(usual.begin(), usual.end(), "exact_match") == 1);
   CHECK(std::count(usual.begin(), usual.end(), "bleu_match_1") == 0);
@@ -558,12 +548,13 @@ TEST_CASE("one run in four vocabularies") {
   write_arms(folder / "a.h5", {arm, idle}, {.prompts = 2});
   const Frame frame({folder / "a.h5"});
   const auto terms = [&](Dialect dialect) {
-    const Quantities quantities(frame);
+    const Metrics quantities(frame);
     AcceptanceSums sums;
-    for (const AcceptanceSums& sample : quantities.acceptance()) sums.add(sample);
+    for (const AcceptanceSums& sample : quantities.samples().acceptance()) sums.add(sample);
     std::map<std::string, double> values;
     for (const Term& term : acceptance_terms(
-             sums, quantities.by_depth(std::vector<char>(frame.samples().size(), 1)), dialect))
+             sums, quantities.samples().by_depth(std::vector<char>(frame.samples().size(), 1)),
+             dialect))
       values[term.name] = term.value;
     return values;
   };
@@ -646,43 +637,36 @@ TEST_CASE("S2D2's AR-ness is of the order of commitment, and edits are none") {
   CHECK(cell(report, 0, "ar_local_s2d2").value.value == doctest::Approx(1.0 / 3));
 }
 
-TEST_CASE(
-    "layers: a draft by early exit counts those it went through, if the trace says of how many") {
+TEST_CASE("layers are those that forwards went through, whatever the drafter is called") {
   const TraceFolder folder("report");
-  MadeArm exits = self();
-  exits.config = "drafter = shallow\n[model.autoregressive]\nexit_layers = 2\n";
-  const auto layers = [&](const char* file, const std::string& declared) {
-    write_arms(folder / file, {stepwise(), exits}, {.config = declared});
-    return make_report(Frame({folder / file}), {.metrics = {"layers"}});
-  };
-  const Report report = layers("a.h5", "[report]\nlayers = 3\n");
-  CHECK(cell(report, 0, "layers").value.value == 3 * 24);
-  CHECK(cell(report, 1, "layers").value.value == 2 * 8 + 3 * 8);  // Eight drafts, eight verdicts.
-  CHECK(std::isnan(cell(layers("b.h5", ""), 1, "layers").value.value));
-  // Older traces name the drafter otherwise; a tree may have the same guide, and a head has one
-  // layer.
-  exits.config = "drafter = early-exit\n[model.autoregressive]\nexit_layers = 2\n";
-  CHECK(cell(layers("d.h5", "[report]\nlayers = 3\n"), 1, "layers").value.value == 40);
-  exits.config =
-      "drafter = dynamic-tree\n[drafter.dynamic-tree]\nguide = shallow\n"
-      "[model.autoregressive]\nfeature_head = head\n";
-  CHECK(cell(layers("e.h5", "[report]\nlayers = 3\n"), 1, "layers").value.value == 8 + 24);
-  exits.config = "drafter = shallow\n[model.autoregressive]\nhydra_heads = heads\n";
-  CHECK(cell(layers("f.h5", "[report]\nlayers = 3\n"), 1, "layers").value.value == 24);
-  exits.config = "drafter = shallow\n[model.autoregressive]\nexit_layers = 2\n";
-  CHECK(message_of<DataError>([&] {
-          layers("c.h5", "[report]\nlayers = 2\n");
-        }).find("c.h5' declares [report] layers = 2, but its shallow drafts went through 2") !=
-        std::string::npos);
+  MadeArm whole = stepwise(), exits = self();
+  whole.draft_layers = exits.verify_layers = 3;
+  exits.draft_layers = 2;
+  for (const char* const drafter : {"shallow", "mine"}) {
+    exits.config = std::string("drafter = ") + drafter + "\n";
+    const std::string path = folder / (std::string(drafter) + ".h5");
+    write_arms(path, {whole, exits});
+    const Report report = make_report(Frame({path}), {.metrics = {"layers"}});
+    CHECK(cell(report, 0, "layers").value.value == 3 * 24);
+    // Eight drafts, and eight verdicts.
+    CHECK(cell(report, 1, "layers").value.value == 2 * 8 + 3 * 8);
+  }
 }
 
-TEST_CASE("every quantity can be asked for") {
+TEST_CASE("a model that counts no layers has none in a table") {
+  const TraceFolder folder("report");
+  write_arms(folder / "a.h5", {stepwise(), self()});
+  const Report report = make_report(Frame({folder / "a.h5"}), {.metrics = {"layers"}});
+  CHECK(std::isnan(cell(report, 1, "layers").value.value));
+}
+
+TEST_CASE("every metric can be asked for") {
   const TraceFolder folder("report");
   write_arms(folder / "a.h5", {stepwise(), self()});
   const Frame frame({folder / "a.h5"});
   ReportRequest request;
-  const Quantities quantities(frame);
-  for (const Quantity& quantity : quantities.all()) request.metrics.push_back(quantity.name);
+  const Metrics quantities(frame);
+  for (const Metric& quantity : quantities.all()) request.metrics.push_back(quantity.name);
   CHECK(request.metrics.size() > 30);
   CHECK(request.metrics.back() == "exact_match");
   const Report report = make_report(frame, request);

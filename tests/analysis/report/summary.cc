@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "analysis/table.h"
+#include "core/base/table.h"
 #include "tests/analysis/traces.h"
 
 namespace draftlab {

@@ -1,0 +1,40 @@
+// Checks what the samples of a trace say: that counts add up, positions are committed once, and
+// cells and pieces lead to runs that exist.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "analysis/inspect/findings.h"
+#include "core/trace/trace_file.h"
+
+namespace draftlab {
+
+class CheckSamples {
+ public:
+  // `drafts` is the trace's attribute: which drafts its steps record.
+  CheckSamples(const Trace& trace, std::string drafts, Findings& findings)
+      : trace_(trace), drafts_(std::move(drafts)), findings_(findings) {}
+  void run();
+
+ private:
+  void check_manifest();
+  void check_pieces();
+  void check_plugins();
+  void check_sample(const SampleRow& sample, std::int64_t row);
+  void check_step(const SampleRow& sample, const StepRow& step, std::set<std::int32_t>& filled);
+  void check_counts(const SampleRow& sample, std::int64_t row, Counts SampleRow::*whole,
+                    Counts StepRow::*part, const std::string& prefix);
+
+  const Trace& trace_;
+  const std::string drafts_;
+  Findings& findings_;
+  // Whether drafts and target of the sample read the same numbers, which leaves no probability to a
+  // rule that compares their draws.
+  bool shared_noise_ = false;
+  // The rows of the tables that the next sample begins with.
+  std::int64_t step_row_ = 0, token_row_ = 0, draft_row_ = 0;
+};
+
+}  // namespace draftlab

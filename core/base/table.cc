@@ -1,0 +1,54 @@
+#include "core/base/table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace draftlab {
+namespace {
+
+constexpr std::size_t kGap = 2;
+
+// Counts the columns of a terminal, that is the bytes that begin a character.
+std::size_t columns(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+}  // namespace
+
+std::string TextTable::print(std::size_t width) const {
+  std::vector<std::size_t> widths;
+  for (std::size_t column = 0; column < header.size(); ++column) {
+    widths.push_back(columns(header[column]));
+    for (const auto& row : rows) widths[column] = std::max(widths[column], columns(row[column]));
+  }
+  std::string text;
+  for (std::size_t first = 1, last; first < header.size(); first = last) {
+    std::size_t used = widths[0];
+    for (last = first;
+         last < header.size() && (last == first || used + kGap + widths[last] <= width); ++last)
+      used += kGap + widths[last];
+    const auto line = [&](const std::vector<std::string>& cells) {
+      text += cells[0] + std::string(widths[0] - columns(cells[0]), ' ');
+      for (std::size_t column = first; column < last; ++column) {
+        text += std::string(kGap + widths[column] - columns(cells[column]), ' ') + cells[column];
+      }
+      text.erase(text.find_last_not_of(' ') + 1);
+      text += '\n';
+    };
+    if (first > 1) text += '\n';
+    line(header);
+    for (const auto& row : rows) line(row);
+  }
+  return text;
+}
+
+std::string fixed(double value, int digits) {
+  if (std::isnan(value)) return "-";
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+}  // namespace draftlab

@@ -1,0 +1,102 @@
+#include "analysis/metrics/metrics.h"
+
+#include <doctest/doctest.h>
+
+#include "analysis/report/report.h"
+#include "core/base/author.h"
+#include "tests/analysis/traces.h"
+
+namespace draftlab {
+namespace {
+
+// The drafts of a sample that came to nothing.
+class Wasted final : public MetricFamily {
+ public:
+  std::vector<Metric> metrics(const Samples&) const override {
+    return {{.name = "wasted",
+             .title = "wasted drafts",
+             .unit = "1",
+             .doc = "drafts that were not accepted, a sample",
+             .compare = Metric::Compare::cost,
+             .better = -1,
+             .digits = 1,
+             .measure = [](const Samples& samples) {
+               std::vector<double> wasted;
+               for (const AcceptanceSums& sums : samples.acceptance())
+                 wasted.push_back(static_cast<double>(sums.drafted - sums.accepted));
+               return Measured::mean_of(std::move(wasted));
+             }}};
+  }
+};
+
+// A number too few, under a name that is new.
+class TooFew final : public MetricFamily {
+ public:
+  std::vector<Metric> metrics(const Samples&) const override {
+    return {{.name = "too_few", .measure = [](const Samples& samples) {
+               return Measured::mean_of(std::vector<double>(samples.size() - 1, 1.0));
+             }}};
+  }
+};
+
+class SecondNfe final : public MetricFamily {
+ public:
+  std::vector<Metric> metrics(const Samples&) const override {
+    return {{.name = "nfe",
+             .measure = [](const Samples& s) { return Measured::mean_of(s.forwards()); }}};
+  }
+};
+
+template <class Family>
+MetricRegistry with(const std::string& name, const std::string& plugin = "") {
+  MetricRegistry metrics = builtin_metrics();
+  metrics.set_plugin(plugin);
+  metrics.add<Family>(name, "a metric of a test");
+  return metrics;
+}
+
+Frame two_arms(const TraceFolder& folder) {
+  MadeArm first{.id = "a", .label = "first", .config = "drafter = self\n", .steps = 8};
+  MadeArm second = first;
+  second.id = "b", second.label = "second", second.config = "drafter = mine\n";
+  second.accepted = 3;
+  write_arms(folder / "a.h5", {first, second});
+  return Frame({folder / "a.h5"});
+}
+
+}  // namespace
+
+TEST_CASE("a metric of a user's own is measured, compared and listed like any other") {
+  const TraceFolder folder("metrics");
+  const Frame frame = two_arms(folder);
+  const MetricRegistry known = with<Wasted>("wasted");
+  const Report report = make_report(frame, {.metrics = {"wasted", "nfe"}, .known = &known});
+  CHECK(report.groups[0].cell("wasted").value.value == 8 * (4 - 2));
+  CHECK(report.groups[1].cell("wasted").value.value == 8 * (4 - 3));
+  CHECK(report.groups[1].cell("wasted").versus->ratio.value == doctest::Approx(2));
+  CHECK(metric_help(frame, known).find("drafts that were not accepted") != std::string::npos);
+  CHECK(metric_help(frame).find("drafts that were not accepted") == std::string::npos);
+}
+
+TEST_CASE("a family that declares a name again, or measures too few numbers, is blamed") {
+  const TraceFolder folder("metrics");
+  const Frame frame = two_arms(folder);
+  const MetricRegistry again = with<SecondNfe>("again", "libagain.so");
+  CHECK(message_of<PartFault>([&] { Metrics(frame, again); }) ==
+        "metric 'again' (libagain.so) declares 'nfe', which metric 'forwards' declares, too");
+  const MetricRegistry few = with<TooFew>("few", "libfew.so");
+  const Metrics metrics(frame, few);
+  CHECK(message_of<PartFault>([&] { metrics.of(metrics.find("too_few")); })
+            .find("metric 'few' (libfew.so) measures 'too_few' by 2 columns; it takes a number for "
+                  "each of 12 samples") != std::string::npos);
+}
+
+TEST_CASE("every family of metrics names the file that declares it") {
+  for (const auto& family : builtin_metrics().entries()) {
+    CAPTURE(family.name);
+    CHECK(family.source == "analysis/metrics/" + family.name + ".cc");
+    CHECK_FALSE(family.summary.empty());
+  }
+}
+
+}  // namespace draftlab
