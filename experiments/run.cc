@@ -62,11 +62,22 @@ void print_next(const std::string& path, std::size_t arms) {
   }
 }
 
+// Warns of options and axes that no part reads, and of arms that therefore decode alike.
+void warn_of_unread(const std::vector<LoadedArm>& arms) {
+  UnreadInArms unread;
+  for (const LoadedArm& arm : arms) unread.add(arm.cell.label, arm.composition);
+  for (const std::string& sentence : unread.sentences()) {
+    std::cerr << "warning: " << sentence << "\n";
+    log(LogLevel::warning, sentence);
+  }
+}
+
 int run(const RunFlags& flags, const CommandLine& line, const Registries& registries) {
   Faults faults;
   const Config config = Config::read(line.paths[0], line.overrides, faults);
   faults.raise();
   std::vector<LoadedArm> arms = load_arms(config, registries);
+  warn_of_unread(arms);
   const Composition& first = arms.front().composition;
   if (!arms.front().models.target().facts().checkpoint.empty()) {
     if (const std::string warning = blas_warning(); !warning.empty()) {
@@ -124,11 +135,11 @@ int run(const RunFlags& flags, const CommandLine& line, const Registries& regist
                           end = std::min(begin + together, work[arm].size());
         arms[arm].decode(std::span(work[arm]).subspan(begin, end - begin), [&](SampleRow row) {
           row.run = static_cast<std::int32_t>(arm);
-          log(LogLevel::debug, arms[arm].label + ": prompt " + std::to_string(row.prompt_index) +
+          log(LogLevel::debug, arms[arm].cell.label + ": prompt " + std::to_string(row.prompt_index) +
                                    ", " + std::to_string(row.generated) + " tokens, NFE " +
                                    std::to_string(row.counts.nfe()) + ", " + duration(row.seconds));
           writer.sample(std::move(row));
-          progress.at(++done, arms[arm].label);
+          progress.at(++done, arms[arm].cell.label);
           return !stop_requested();
         });
       }

@@ -264,7 +264,7 @@ Worker::Result Worker::decode(std::size_t index) {
   };
   try {
     Faults faults;
-    Composition composition = compose(cell.cell.config, registries_, faults);
+    Composition composition = composition_of(cell.cell, registries_, faults);
     faults.raise();
     int& threads = composition.run.machine.threads;
     threads = threads > 0 ? threads : options_.threads > 0 ? options_.threads : usable_threads();
