@@ -11,7 +11,9 @@ namespace {
 // No sentence names more groups of arms than this.
 constexpr std::size_t kMostGroups = 3;
 
-bool has_threshold(DraftRule rule) { return rule != DraftRule::fixed && rule != DraftRule::matches; }
+bool has_threshold(DraftRule rule) {
+  return rule != DraftRule::fixed && rule != DraftRule::matches;
+}
 
 const UnreadOption* find(const std::vector<UnreadOption>& options, const std::string& key) {
   const auto found = std::find_if(options.begin(), options.end(),
@@ -71,7 +73,9 @@ std::string UnreadInArms::alike(const std::string& key) const {
     if (!differ || ++groups > kMostGroups) continue;
     text += groups == 1 ? "; these decode alike: " : "; and these: ";
     for (std::size_t i = 0; i < arms.size(); ++i)
-      text.append(i == 0 ? "'" : i + 1 == arms.size() ? " and '" : ", '")
+      text.append(i == 0                 ? "'"
+                  : i + 1 == arms.size() ? " and '"
+                                         : ", '")
           .append(arms[i].label)
           .append("'");
   }
@@ -88,9 +92,9 @@ std::vector<std::string> UnreadInArms::sentences() const {
     const std::string cells = alike(key);
     if (count < arms_ && cells.empty()) continue;
     sentences.push_back(where + ": " + key + " has no effect" +
-                        (count < arms_ ? " in " + std::to_string(count) + " of " +
-                                             std::to_string(arms_) +
-                                             " cells: no part of theirs reads it"
+                        (count < arms_
+                             ? " in " + std::to_string(count) + " of " + std::to_string(arms_) +
+                                   " cells: no part of theirs reads it"
                          : arms_ > 1 ? ": no part of any cell reads it"
                                      : ": no part of the arm reads it") +
                         cells);

@@ -1,5 +1,5 @@
-// What a config says of [decode] and no part of an arm reads: it has no effect, and cells of a sweep
-// that differ in it alone decode alike.
+// What a config says of [decode] and no part of an arm reads: it has no effect, and cells of a
+// sweep that differ in it alone decode alike.
 #pragma once
 
 #include <array>

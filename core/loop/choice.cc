@@ -33,8 +33,7 @@ std::vector<double> ChoiceQuestion::log_probabilities(const Answer& answer,
                                                       std::size_t choice) const {
   std::vector<double> logs;
   for (std::size_t i = 0; i < choices_[choice].size(); ++i)
-    logs.push_back(
-        answer.at(paths_[choice][i], open_[i]).log_probability(choices_[choice][i]));
+    logs.push_back(answer.at(paths_[choice][i], open_[i]).log_probability(choices_[choice][i]));
   return logs;
 }
 

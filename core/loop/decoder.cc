@@ -114,7 +114,8 @@ Asking<SampleRow> Decoder::decode() {
 
 Asking<bool> Decoder::step() {
   if (done()) co_return false;
-  if (clock_ == 0) co_await refresh();  // The prompt's forward belongs to the sample, not to a step.
+  if (clock_ == 0)
+    co_await refresh();  // The prompt's forward belongs to the sample, not to a step.
   Iteration now(*this);
   co_await propose(now);
   route(now);
@@ -147,8 +148,8 @@ void Decoder::route(Iteration& now) {
   now.route = {.verify = !now.proposal.nodes.empty()};
   if (now.undecided) now.route = routed(view);
   if (now.route.flip > 0) {
-    const bool flipped = chance_.below(
-        now.route.flip, now.step.site(now.window.positions.front(), Purpose::route));
+    const bool flipped =
+        chance_.below(now.route.flip, now.step.site(now.window.positions.front(), Purpose::route));
     now.route.verify = now.route.verify != flipped;
     now.route.propensity = flipped ? now.route.flip : 1 - now.route.flip;
   }

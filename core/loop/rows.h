@@ -1,5 +1,5 @@
-// What decoding leaves behind, as plain rows: a sample, its steps, and the tokens and drafts of each.
-// Whoever decodes fills them in; core/trace/schema.h says what each column of a trace means.
+// What decoding leaves behind, as plain rows: a sample, its steps, and the tokens and drafts of
+// each. Whoever decodes fills them in; core/trace/schema.h says what each column of a trace means.
 #pragma once
 
 #include <Eigen/Core>

@@ -10,8 +10,8 @@ class Router : public Part {
  public:
   // Whether it reads StepView::expected; a config that then names no estimator is refused.
   virtual bool reads_expected() const { return false; }
-  // Whether any step may be verified, with the options that the router has. Where none is, the verifier is never asked, and need not fit
-  // the model.
+  // Whether any step may be verified, with the options that the router has. Where none is, the
+  // verifier is never asked, and need not fit the model.
   virtual bool may_verify() const { return true; }
   // Decides about a step with at least one draft that is not the target's own draw; of others it
   // is not asked, and does not observe them.

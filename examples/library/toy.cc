@@ -36,7 +36,9 @@ struct LeftToRight final : Frontier {
 // Draws all of them independently of each other, by one question.
 struct Independent final : Drafter {
   Asking<Proposal> propose(const Step& step) const override {
-    const Answer answer = co_await step.ask({.nodes = {}, .asks = {{kRoot, step.window.positions}}});
+    Question question;
+    question.asks = {{kRoot, step.window.positions}};
+    const Answer answer = co_await step.ask(std::move(question));
     Proposal proposal;
     for (const std::int32_t i : step.window.positions) {
       const Distribution law = step.drawn(answer.at(kRoot, i));

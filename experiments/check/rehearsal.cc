@@ -47,7 +47,8 @@ void Rehearsal::tell(const std::string& sentence, Faults& faults) {
   if (told_.insert(sentence).second) faults.add("{}: {}", path_, sentence);
 }
 
-bool Rehearsal::has_checkpoint(const std::string& key, const Factory<Model>& model, Faults& faults) {
+bool Rehearsal::has_checkpoint(const std::string& key, const Factory<Model>& model,
+                               Faults& faults) {
   if (!has_option(model, "checkpoint") || !value_of(model, "random").empty()) return true;
   const std::string option = key + ".checkpoint", folder = value_of(model, "checkpoint");
   if (folder.empty()) {

@@ -260,9 +260,10 @@ TEST_CASE("sections without effect are warned of") {
       compose(parsed(kSmall + "[router.hysteresis]\non = 1\n[model.judge]\nvocabulary = 2\n"),
               registries(), faults);
   CHECK(faults.empty());
-  CHECK(arm.warnings == std::vector<std::string>{
-                        "a.ini:6: [model.judge] has no effect: no model.judge is named",
-                        "a.ini:4: [router.hysteresis] has no effect: router is not 'hysteresis'"});
+  CHECK(arm.warnings ==
+        std::vector<std::string>{
+            "a.ini:6: [model.judge] has no effect: no model.judge is named",
+            "a.ini:4: [router.hysteresis] has no effect: router is not 'hysteresis'"});
 }
 
 std::vector<std::string> labels(const std::string& text) {

@@ -80,8 +80,7 @@ Registries registries() {
 std::vector<std::string> told(const std::string& lines) {
   const Registries all = registries();
   Faults faults;
-  const Config config =
-      Config::parse("model = silent\ntask = nothing\n" + lines, "a.ini", faults);
+  const Config config = Config::parse("model = silent\ntask = nothing\n" + lines, "a.ini", faults);
   UnreadInArms unread;
   for (const Cell& cell : expand(config, all, faults))
     unread.add(cell.label, composition_of(cell, all, faults));

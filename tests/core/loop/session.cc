@@ -57,8 +57,11 @@ TEST_CASE("a text ends with its first generated end-of-text token") {
 TEST_CASE("a part that asks more than decode.questions is named") {
   struct Asks final : Drafter {
     Asking<Proposal> propose(const Step& step) const override {
-      for (;;)
-        co_await step.ask({.nodes = {}, .asks = {{kRoot, {step.window.positions.front()}}}});
+      for (;;) {
+        Question question;
+        question.asks = {{kRoot, {step.window.positions.front()}}};
+        const Answer answer = co_await step.ask(std::move(question));
+      }
     }
   };
   Arm arm = toy::arm(false);

@@ -79,8 +79,9 @@ struct Likeliest final : Drafter {
     if (calls) calls->push_back("drafter.propose");
     const auto& window = step.window.positions;
     const auto count = std::min<std::size_t>(window.size(), step.decode.draft_length);
-    const Answer answer = co_await step.ask(
-        {.nodes = {}, .asks = {{kRoot, {window.begin(), window.begin() + count}}}});
+    Question question;
+    question.asks = {{kRoot, {window.begin(), window.begin() + count}}};
+    const Answer answer = co_await step.ask(std::move(question));
     Proposal proposal;
     for (std::size_t i = 0; i < count; ++i) {
       const Distribution& raw = answer.at(kRoot, window[i]);
@@ -99,10 +100,10 @@ struct AcceptsAll final : Verifier {
   Asking<Verdict> judge(const Step& step, const Proposal& proposal,
                         const Acceptance&) const override {
     if (calls) calls->push_back("verifier.judge");
-    const Answer answer =
-        co_await step.ask({.kind = Kind::verify,
-                           .nodes = {},
-                           .asks = {{kRoot, {proposal.nodes.front().position}}}});
+    Question question;
+    question.kind = Kind::verify;
+    question.asks = {{kRoot, {proposal.nodes.front().position}}};
+    const Answer answer = co_await step.ask(std::move(question));
     Verdict verdict;
     for (const Node& node : proposal.nodes) {
       verdict.commits.push_back(commit_of(node, Source::accepted));
