@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -62,24 +64,90 @@ void print_next(const std::string& path, std::size_t arms) {
   }
 }
 
+// Warns of options and axes that no part reads, and of arms that therefore decode alike.
+void warn_of_unread(const std::vector<LoadedArm>& arms) {
+  UnreadInArms unread;
+  for (const LoadedArm& arm : arms) unread.add(arm.cell.label, arm.composition);
+  for (const std::string& sentence : unread.sentences()) {
+    std::cerr << "warning: " << sentence << "\n";
+    log(LogLevel::warning, sentence);
+  }
+}
+
+// Warns of a slow BLAS where a checkpoint's matrices will be multiplied.
+void warn_of_blas(const LoadedArm& arm) {
+  if (arm.models.target().facts().checkpoint.empty()) return;
+  const std::string warning = blas_warning();
+  if (warning.empty()) return;
+  std::cerr << warning << "\n";
+  log(LogLevel::warning, warning);
+}
+
+// How many samples a config asks for.
+std::int64_t samples(const std::vector<LoadedArm>& arms) {
+  std::int64_t total = 0;
+  for (const LoadedArm& arm : arms)
+    total += static_cast<std::int64_t>(arm.prompts()) * arm.composition.run.samples;
+  return total;
+}
+
+std::unique_ptr<TraceWriter> open_trace(const std::string& path, const Provenance& made,
+                                        const std::vector<LoadedArm>& arms, bool resume) {
+  std::vector<RunRow> runs;
+  for (const LoadedArm& arm : arms) runs.push_back(arm.row());
+  auto writer =
+      std::make_unique<TraceWriter>(path, made, runs, arms.front().composition.trace, resume);
+  writer->spell_with([&arms](int run, Token token) {
+    const Tokenizer* tokenizer = arms[run].tokenizer.get();
+    return tokenizer && token >= 0 && token < tokenizer->vocabulary() ? tokenizer->piece(token)
+                                                                      : std::string();
+  });
+  return writer;
+}
+
+// Decodes what the trace does not hold yet. At batch 1 arms take turns on the same prompts,
+// forwards and backwards (A B B A), so that a machine that speeds up or slows down does so for all
+// of them. In a batch samples have no times of their own, and each arm decodes all of its own.
+void decode_missing(const std::vector<LoadedArm>& arms, Progress& progress, TraceWriter& writer) {
+  auto done = static_cast<std::int64_t>(writer.finished());
+  std::vector<std::vector<Job>> work;
+  for (std::size_t arm = 0; arm < arms.size(); ++arm)
+    work.push_back(missing(arms[arm], static_cast<int>(arm), writer));
+  std::size_t most = 0;
+  for (const std::vector<Job>& jobs : work) most = std::max(most, jobs.size());
+  const bool batched = arms.front().composition.run.batch > 1;
+  const std::size_t together = batched ? std::max<std::size_t>(most, 1) : 1;
+  const auto decode = [&](std::size_t arm, std::span<const Job> jobs) {
+    const std::string& label = arms[arm].cell.label;
+    arms[arm].decode(jobs, [&](SampleRow row) {
+      row.run = static_cast<std::int32_t>(arm);
+      log(LogLevel::debug, label + ": prompt " + std::to_string(row.prompt_index) + ", " +
+                               std::to_string(row.generated) + " tokens, NFE " +
+                               std::to_string(row.counts.nfe()) + ", " + duration(row.seconds));
+      writer.sample(std::move(row));
+      progress.at(++done, label);
+      return !stop_requested();
+    });
+  };
+  for (std::size_t turn = 0; turn * together < most && !stop_requested(); ++turn) {
+    for (std::size_t place = 0; place < arms.size() && !stop_requested(); ++place) {
+      const std::size_t arm = turn % 2 == 0 ? place : arms.size() - 1 - place;
+      const std::size_t begin = std::min(turn * together, work[arm].size()),
+                        end = std::min(begin + together, work[arm].size());
+      decode(arm, std::span(work[arm]).subspan(begin, end - begin));
+    }
+  }
+}
+
 int run(const RunFlags& flags, const CommandLine& line, const Registries& registries) {
   Faults faults;
   const Config config = Config::read(line.paths[0], line.overrides, faults);
   faults.raise();
-  std::vector<LoadedArm> arms = load_arms(config, registries);
+  const std::vector<LoadedArm> arms = load_arms(config, registries);
   const Composition& first = arms.front().composition;
-  if (!arms.front().models.target().facts().checkpoint.empty()) {
-    if (const std::string warning = blas_warning(); !warning.empty()) {
-      std::cerr << warning << "\n";
-      log(LogLevel::warning, warning);
-    }
-  }
-  std::vector<RunRow> runs;
-  std::int64_t total = 0;
-  for (const LoadedArm& arm : arms) {
-    runs.push_back(arm.row());
-    total += static_cast<std::int64_t>(arm.prompts()) * arm.composition.run.samples;
-  }
+  warn_of_unread(arms);
+  warn_of_blas(arms.front());
+  const std::int64_t total = samples(arms);
   if (total == 0)
     throw ConfigError("{}: the task has no prompts from run.first = {} on", line.paths[0],
                       first.run.first);
@@ -94,54 +162,25 @@ int run(const RunFlags& flags, const CommandLine& line, const Registries& regist
   if (!line.python.empty()) made.libraries += ", " + line.python;
   made.config = first.resolved;
   made.plugins = plugins(arms);
-  TraceWriter writer(path, made, runs, first.trace, flags.resume);
-  writer.spell_with([&](int run, Token token) {
-    const Tokenizer* tokenizer = arms[run].tokenizer.get();
-    return tokenizer && token >= 0 && token < tokenizer->vocabulary() ? tokenizer->piece(token)
-                                                                      : std::string();
-  });
+  const std::unique_ptr<TraceWriter> writer = open_trace(path, made, arms, flags.resume);
 
   const StopOnSignals stopping;
   try {
-    auto done = static_cast<std::int64_t>(writer.finished());
+    const auto there = static_cast<std::int64_t>(writer->finished());
     log(LogLevel::info, path + ": " + std::to_string(arms.size()) + " arms, " +
-                            std::to_string(total) + " samples, of which " + std::to_string(done) +
+                            std::to_string(total) + " samples, of which " + std::to_string(there) +
                             " are there");
-    Progress progress("decoding", "samples", total, done);
-    // At batch 1 arms take turns on the same prompts, forwards and backwards (A B B A), so that a
-    // machine that speeds up or slows down does so for all of them. In a batch samples have no
-    // times of their own, and each arm decodes all of its own.
-    std::vector<std::vector<Job>> work;
-    for (std::size_t arm = 0; arm < arms.size(); ++arm)
-      work.push_back(missing(arms[arm], static_cast<int>(arm), writer));
-    std::size_t most = 0;
-    for (const std::vector<Job>& jobs : work) most = std::max(most, jobs.size());
-    const std::size_t together = first.run.batch > 1 ? std::max<std::size_t>(most, 1) : 1;
-    for (std::size_t turn = 0; turn * together < most && !stop_requested(); ++turn) {
-      for (std::size_t place = 0; place < arms.size() && !stop_requested(); ++place) {
-        const std::size_t arm = turn % 2 == 0 ? place : arms.size() - 1 - place;
-        const std::size_t begin = std::min(turn * together, work[arm].size()),
-                          end = std::min(begin + together, work[arm].size());
-        arms[arm].decode(std::span(work[arm]).subspan(begin, end - begin), [&](SampleRow row) {
-          row.run = static_cast<std::int32_t>(arm);
-          log(LogLevel::debug, arms[arm].label + ": prompt " + std::to_string(row.prompt_index) +
-                                   ", " + std::to_string(row.generated) + " tokens, NFE " +
-                                   std::to_string(row.counts.nfe()) + ", " + duration(row.seconds));
-          writer.sample(std::move(row));
-          progress.at(++done, arms[arm].label);
-          return !stop_requested();
-        });
-      }
-    }
+    Progress progress("decoding", "samples", total, there);
+    decode_missing(arms, progress, *writer);
   } catch (const Stopped&) {  // The samples in hand are dropped, in the middle of a step.
   }
   if (stop_requested()) {
-    writer.flush();
+    writer->flush();
     std::cerr << "interrupted; what was finished is kept: the same command with --resume --out "
               << path << " continues\n";
     return 130;
   }
-  writer.close();
+  writer->close();
 
   std::cout << summary(Frame({path})) << "\ntrace: " << path << "\n";
   print_next(path, arms.size());

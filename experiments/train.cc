@@ -86,7 +86,7 @@ int train(const TrainFlags& flags, const CommandLine& line, const Registries& re
         line.paths[0]);
   const std::vector<Cell> cells = expand(config, registries, faults);
   std::vector<Composition> compositions;
-  for (const Cell& cell : cells) compositions.push_back(compose(cell.config, registries, faults));
+  for (const Cell& cell : cells) compositions.push_back(composition_of(cell, registries, faults));
   faults.raise();
   for (const Composition& composition : compositions) {
     const Precision dtype = composition.run.machine.dtype;

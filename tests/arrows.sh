@@ -30,10 +30,10 @@ room core/base
 room core/prob core/base
 room core/model core/base core/prob
 room core/parts core/base core/prob core/model
-room core/trace core/base core/prob core/model core/parts
-room core/config core/base core/prob core/model core/parts core/trace
-room core/metrics core/base core/prob core/model core/parts core/trace
-room core/loop core/base core/prob core/model core/parts core/trace core/config core/metrics
+room core/loop core/base core/prob core/model core/parts
+room core/trace core/base core/prob core/model core/parts core/loop
+room core/config core/base core/prob core/model core/parts core/loop core/trace
+room core/metrics core/base core/prob core/model core/parts core/loop
 
 # A plugin sees core, the list of plugins, and what its own room shares.
 for kind in acceptance drafters estimators frontiers routers unmaskers verifiers; do

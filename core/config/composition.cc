@@ -8,7 +8,6 @@
 #include "core/base/documents.h"
 #include "core/base/text.h"
 #include "core/config/composition_checks.h"
-#include "core/config/draft_length_options.h"
 #include "core/config/train.h"
 #include "core/prob/chance.h"
 
@@ -31,15 +30,11 @@ std::string hint(const std::string& word, const std::vector<std::string>& candid
   return near.empty() ? "; there are: " + joined(candidates) : "; did you mean '" + near + "'?";
 }
 
-// The options by section, as they stand in a config. Section "" holds the names of the plugins.
-using Resolved = std::map<std::string, std::map<std::string, std::string>>;
-
-std::string to_ini(const Resolved& resolved) {
+std::string to_ini(const OptionTexts& resolved) {
   std::string text;
   for (const auto& [section, options] : resolved) {
     if (!section.empty()) text += "\n[" + section + "]\n";
-    for (const auto& [name, value] : options)
-      text += name + (value.empty() ? " =" : " = " + value) + "\n";
+    for (const auto& [name, value] : options) text += option_line(name, value);
   }
   return text;
 }
@@ -47,9 +42,8 @@ std::string to_ini(const Resolved& resolved) {
 // Reads one config, key by key, and remembers which keys it has used.
 class Composer {
  public:
-  Composer(const Config& config, const Registries& registries, Faults& faults,
-           std::vector<std::string>* warnings)
-      : config_(config), registries_(registries), faults_(faults), warnings_(warnings) {}
+  Composer(const Config& config, const Registries& registries, Faults& faults)
+      : config_(config), registries_(registries), faults_(faults) {}
 
   Composition compose() {
     Composition arm;
@@ -72,6 +66,7 @@ class Composer {
     read_section("decode", arm.decode);
     read_section("run", arm.run);
     read_section("trace", arm.trace);
+    arm.recording = arm.trace;
     for (const Section& section : registries_.sections.all()) {
       OptionSet set;
       arm.sections[section.type] = section.make(set);
@@ -79,8 +74,11 @@ class Composer {
     }
     registries_.each([&](const auto& registry) { visit_unchosen(registry); });
     refuse_unknown();
-    if (faults_.empty()) check_parts(arm, config_, registries_, faults_);
+    if (faults_.empty())
+      arm.unread =
+          unread_options(arm.decode, check_parts(arm, config_, registries_, faults_), config_);
     name(arm);
+    arm.warnings = std::move(warnings_);
     return arm;
   }
 
@@ -190,10 +188,10 @@ class Composer {
       if (!plugin && !role) {
         faults_.add("{}: [{}] names an unknown {}{}", entry->where, section, registry.kind(),
                     hint(name, registry.names()));
-      } else if (warnings_) {
+      } else {
         const std::string why =
             role ? "no " + section + " is named" : registry.kind() + " is not '" + name + "'";
-        warnings_->push_back(entry->where + ": [" + section + "] has no effect: " + why);
+        warnings_.push_back(entry->where + ": [" + section + "] has no effect: " + why);
       }
     }
   }
@@ -267,35 +265,44 @@ class Composer {
   }
 
   void name(Composition& arm) {
+    const PluginFiles deciding = deciding_files(files_), all = all_files(files_);
     for (const Section& section : registries_.sections.all())
       if (section.recorded == Recorded::no) resolved_.erase(section.name);
-    arm.resolved = to_ini(resolved_);
+    arm.files = files_;
+    arm.resolved = to_ini(resolved_) + plugins_section(all);
     resolved_.erase("trace");
     for (const Section& section : registries_.sections.all()) resolved_.erase(section.name);
     for (const char* const option : kWithoutConsequence) resolved_["run"].erase(option);
-    if (faults_.empty() && !arm.drafter.make()->reads_draft_length())
-      for (const std::string_view option : kDraftLengthOptions)
-        resolved_["decode"].erase(std::string(option));
+    // Arms that differ in the drafts of a drafter that makes no chain of them are one arm.
+    const bool drafts_no_chain =
+        std::any_of(arm.unread.begin(), arm.unread.end(),
+                    [](const UnreadOption& option) { return option.key == kDraftLength; });
+    if (drafts_no_chain)
+      for (const std::string_view key : kDraftLengthKeys)
+        resolved_["decode"].erase(std::string(key.substr(key.find('.') + 1)));
+    arm.recorded = to_ini(resolved_) + plugins_section(all);
     for (const auto& [name, estimator] : arm.attached)
       resolved_[""].erase("estimator." + name), resolved_.erase("estimator." + name);
-    arm.files = files_;
-    arm.resolved += plugins_section(all_files(files_));
-    arm.effective = to_ini(resolved_) + plugins_section(deciding_files(files_));
-    for (const auto& [section, options] : resolved_)
+    arm.options = resolved_;
+    arm.effective = to_ini(resolved_) + plugins_section(deciding);
+    for (const auto& [section, options] : arm.options)
       for (const auto& [name, value] : options)
         arm.settings.push_back({.key = section.empty() ? name : section + "." + name,
                                 .value = value,
                                 .part = section.empty()});
-    for (const auto& [name, file] : deciding_files(files_))
+    for (const auto& [name, file] : deciding)
       arm.settings.push_back({.key = "plugins." + name, .value = file->pinned()});
     arm.id = arm_id(arm.effective);
+    for (const UnreadOption& option : arm.unread)
+      resolved_["decode"].erase(option.key.substr(option.key.find('.') + 1));
+    arm.read_id = arm_id(to_ini(resolved_) + plugins_section(deciding));
   }
 
   const Config& config_;
   const Registries& registries_;
   Faults& faults_;
-  std::vector<std::string>* warnings_;
-  Resolved resolved_;
+  std::vector<std::string> warnings_;
+  OptionTexts resolved_;
   // The files that the chosen plugins were loaded from, as Composition::files.
   std::map<std::string, PluginFiles> files_;
   // The keys that name a plugin.
@@ -308,6 +315,10 @@ class Composer {
 };
 
 }  // namespace
+
+std::string option_line(const std::string& name, const std::string& value) {
+  return name + (value.empty() ? " =" : " = " + value) + "\n";
+}
 
 std::string id_of(const std::string& text) {
   char id[17];
@@ -339,9 +350,12 @@ PluginFiles all_files(const std::map<std::string, PluginFiles>& by_kind) {
   return found;
 }
 
-Composition compose(const Config& config, const Registries& registries, Faults& faults,
-                    std::vector<std::string>* warnings) {
-  return Composer(config, registries, faults, warnings).compose();
+Composition compose(const Config& config, const Registries& registries, Faults& faults) {
+  return Composer(config, registries, faults).compose();
+}
+
+Composition composition_of(const Cell& cell, const Registries& registries, Faults& faults) {
+  return cell.composition ? *cell.composition : compose(cell.config, registries, faults);
 }
 
 }  // namespace draftlab

@@ -32,18 +32,23 @@ class Checks {
     if (arm.task.make) check_part(arm.task, "task", arm);
     if (arm.trainer) check_part(*arm.trainer, "trainer", arm);
   }
+  const std::set<DecodeKey>& read() const { return read_; }
 
  private:
   // Returns whether the part could be made.
   template <class Interface>
-  bool check_part(const Bound<Interface>& bound, const std::string& kind, const Composition& arm,
+  bool check_part(const Factory<Interface>& bound, const std::string& kind, const Composition& arm,
                   bool asked = true) {
     const Config::Entry* const entry = config_.find(kind);
     const std::string place = entry ? entry->where : file_of(config_);
     try {
       const std::unique_ptr<Interface> part = bound.make();
-      if constexpr (std::is_base_of_v<Part, Interface>)
-        if (asked) check_asks(part->asks(), kind + " '" + bound.name + "'", place, arm, "");
+      if constexpr (std::is_base_of_v<Part, Interface>) {
+        if (asked) {
+          check_asks(part->asks(), kind + " '" + bound.name + "'", place, arm, "");
+          for (const DecodeKey key : part->reads()) read_.insert(key);
+        }
+      }
       if constexpr (std::is_same_v<Drafter, Interface>)
         check_asks(part->asks_draft_model(), kind + " '" + bound.name + "'", place, arm, "draft");
       return true;
@@ -109,7 +114,7 @@ class Checks {
     const auto speaks = [](const std::vector<Form>& forms) {
       return std::count(forms.begin(), forms.end(), Form::reverse) > 0;
     };
-    const auto answers = [&](const Bound<Model>& model) {
+    const auto answers = [&](const Factory<Model>& model) {
       return speaks(registries_.models.find(model.name)->forms);
     };
     const auto refuse = [&](const std::string& key, const std::string& why) {
@@ -165,13 +170,16 @@ class Checks {
   const Config& config_;
   const Registries& registries_;
   Faults& faults_;
+  std::set<DecodeKey> read_;
 };
 
 }  // namespace
 
-void check_parts(const Composition& arm, const Config& config, const Registries& registries,
-                 Faults& faults) {
-  Checks(config, registries, faults).run(arm);
+std::set<DecodeKey> check_parts(const Composition& arm, const Config& config,
+                                const Registries& registries, Faults& faults) {
+  Checks checks(config, registries, faults);
+  checks.run(arm);
+  return checks.read();
 }
 
 }  // namespace draftlab

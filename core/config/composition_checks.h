@@ -2,14 +2,16 @@
 // models answer what is asked, that vectors meet no part made for ids.
 #pragma once
 
+#include <set>
+
 #include "core/config/composition.h"
 
 namespace draftlab {
 
 // Makes the parts once, because constructors check what one option's range cannot, and because the
 // parts then say what they will ask of the model. Models are not made, since that can load a
-// library.
-void check_parts(const Composition& arm, const Config& config, const Registries& registries,
-                 Faults& faults);
+// library. Returns the options of [decode] that parts of the arm read.
+std::set<DecodeKey> check_parts(const Composition& arm, const Config& config,
+                                const Registries& registries, Faults& faults);
 
 }  // namespace draftlab

@@ -13,12 +13,6 @@ constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-Blocks DecodeOptions::blocks(const Canvas& canvas) const {
-  const auto size = static_cast<std::int32_t>(block_size);
-  return {size, size > 0 && align == Align::prompt ? canvas.prompt_size() % size : 0,
-          static_cast<std::int32_t>(sub_block)};
-}
-
 void DecodeOptions::declare(OptionSet& set) {
   set.add("temperature", &sampling.temperature)
       .in(0, 100)

@@ -13,15 +13,8 @@
 #include "core/config/config.h"
 #include "core/config/options.h"
 #include "core/config/plugin_file.h"
-#include "core/model/model.h"
-#include "core/parts/acceptance.h"
-#include "core/parts/drafter.h"
-#include "core/parts/estimator.h"
-#include "core/parts/frontier.h"
-#include "core/parts/router.h"
+#include "core/loop/arm.h"
 #include "core/parts/task.h"
-#include "core/parts/unmasker.h"
-#include "core/parts/verifier.h"
 
 namespace draftlab {
 
@@ -52,15 +45,9 @@ constexpr bool states_what_it_learns() {
 }
 }  // namespace detail
 
-// A plugin whose options have been read. It makes as many instances as there are sequences.
+// A plugin whose options have been read: a factory, whose values stand in the order of declaration.
 template <class Interface>
-struct Bound {
-  std::string name;
-  // Every option with its resolved value, in the order of declaration.
-  std::vector<std::pair<std::string, std::string>> values;
-  std::function<std::unique_ptr<Interface>()> make;
-  // What --plugin named; empty for the plugins of draftlab's own tree.
-  std::string plugin = {};
+struct Bound : Factory<Interface> {
   // The files that the plugin, and what it wraps, were loaded from; none for those of this tree.
   std::vector<std::shared_ptr<const PluginFile>> files = {};
 };
@@ -140,7 +127,7 @@ class Registry {
       OptionSet set;
       options->declare(set);
       set.read(config, section, faults);
-      Bound<Interface> bound{name, {}, [options, make] { return make(*options); }, {}};
+      Bound<Interface> bound{{name, {}, [options, make] { return make(*options); }}};
       for (const Option& option : set.options())
         bound.values.emplace_back(option.name(), option.value());
       return bound;
@@ -172,7 +159,7 @@ class Registry {
         (is_own ? own : rest).set(*one);
       }
       set.read(own, section, faults);
-      Bound<Interface> bound{name, {}, {}, {}};
+      Bound<Interface> bound{{name, {}, {}}};
       for (const Option& option : set.options())
         bound.values.emplace_back(option.name(), option.value());
       const Entry* const inner =

@@ -5,7 +5,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "core/config/draft_length_options.h"
 #include "core/config/sweep_axes.h"
 #include "core/config/unshown_axis.h"
 
@@ -16,10 +15,7 @@ constexpr std::size_t kMostCells = 1000000;
 
 // Says whether a key is one of the options that some drafters have no use for.
 bool is_of_draft_length(std::string_view key) {
-  constexpr std::string_view kDecode = "decode.";
-  return key.starts_with(kDecode) &&
-         std::find(kDraftLengthOptions.begin(), kDraftLengthOptions.end(),
-                   key.substr(kDecode.size())) != kDraftLengthOptions.end();
+  return std::find(kDraftLengthKeys.begin(), kDraftLengthKeys.end(), key) != kDraftLengthKeys.end();
 }
 
 // The options of a cell that depend on the same axes: all that belongs to one kind of plugin, or
@@ -79,22 +75,20 @@ class Cells {
     const AxisValue& value = *sweep_.baseline;
     for (const auto* entries : {&value.keys, &value.arm_keys})
       for (const SharedEntry& entry : *entries) config.set(entry);
-    const Composition arm = composed(config);
-    std::string identified = identity(arm.effective, config);
+    const std::shared_ptr<const Composition> composition = composed(config);
+    std::string identified = identity(composition->effective, config);
     seen_.insert(identified);
     if (!value.arm.empty()) baseline_ = std::move(identified);
-    Cell cell{std::move(config), arm.id, value.label, {}, value.label};
+    Cell cell{{composition->id, value.label, {}, value.label}, std::move(config), composition};
     for (const SharedEntry& entry : sweep_.baseline_names) {
       (cell.label += cell.label.empty() ? "" : " ").append(entry->key + "=" + entry->value);
       cell.shown.emplace_back(entry->key, entry->value);
     }
     if (!value.arm.empty()) cell.axes.emplace_back("arm", value.arm);
-    Faults none;
-    const Config effective = Config::parse(arm.effective, "", none);
     for (const auto* entries : {&sweep_.baseline_names, &value.keys})
       for (const SharedEntry& entry : *entries)
-        if (const Config::Entry* const applied = effective.find(entry->key))
-          cell.axes.emplace_back(entry->key, applied->value);
+        if (const std::string* const applied = value_of(composition->options, entry->key))
+          cell.axes.emplace_back(entry->key, *applied);
     cells_.push_back(std::move(cell));
   }
 
@@ -109,14 +103,14 @@ class Cells {
     }
     if (arm)
       for (const SharedEntry& entry : arm->arm_keys) config.set(entry);
-    compose_if_new(config, rows);
+    std::shared_ptr<const Composition> composition = composed_if_new(config, rows);
     assemble(rows);
     for (const std::string& key : varied_)
       if (value(key, rows)) shown_.insert(key);
     const std::string identified = identity(effective_, config);
     const bool is_baseline = arm && identified == baseline_;
     if (!seen_.insert(identified).second && !is_baseline) return;
-    Cell cell{std::move(config), arm_id(effective_), {}, {}};
+    Cell cell{{arm_id(effective_), {}, {}}, std::move(config), std::move(composition)};
     for (const std::string& key : varied_) {
       const std::string* const applied = value(key, rows);
       if (applied && !(arm && arm->sets(key))) cell.axes.emplace_back(key, *applied);
@@ -149,6 +143,15 @@ class Cells {
   std::vector<Cell> take() { return std::move(cells_); }
 
  private:
+  // Returns the value of a dotted key; nullptr where there is no such option.
+  static const std::string* value_of(const OptionTexts& options, const std::string& key) {
+    const std::size_t dot = key.rfind('.');
+    const auto section = options.find(dot == std::string::npos ? "" : key.substr(0, dot));
+    if (section == options.end()) return nullptr;
+    const auto option = section->second.find(key.substr(dot == std::string::npos ? 0 : dot + 1));
+    return option == section->second.end() ? nullptr : &option->second;
+  }
+
   static bool is_plain(const std::string& head) { return head == "decode" || head == "run"; }
 
   static std::string group_of(const std::string& key) {
@@ -183,14 +186,16 @@ class Cells {
       if (told_.insert(sentence).second) faults_.add(sentence);
   }
 
-  Composition composed(const Config& config) {
+  std::shared_ptr<const Composition> composed(const Config& config) {
     Faults found;
-    Composition arm = compose(config, registries_, found);
+    auto arm = std::make_shared<const Composition>(compose(config, registries_, found));
     tell(found);
     return arm;
   }
 
-  void compose_if_new(const Config& config, const std::vector<std::size_t>& rows) {
+  // Composes a config that shows something new, and returns null for any other.
+  std::shared_ptr<const Composition> composed_if_new(const Config& config,
+                                                     const std::vector<std::size_t>& rows) {
     bool fresh = pieces_.empty();
     for (std::size_t i = 0; i < kinds_.size(); ++i) {
       const std::size_t state = kinds_[i]->state(rows);
@@ -205,7 +210,10 @@ class Cells {
       if (name.find('.') != std::string::npos && !pieces_[name].count(state))
         pieces_[name][state] = option(name, config);
     }
-    if (fresh) harvest(composed(config), rows);
+    if (!fresh) return nullptr;
+    std::shared_ptr<const Composition> arm = composed(config);
+    harvest(*arm, rows);
+    return arm;
   }
 
   // One option of [decode] or [run]: right or wrong, whatever the others are.
@@ -230,35 +238,24 @@ class Cells {
     return {};
   }
 
-  // Takes an effective config apart into what each group contributed.
+  // Takes the options of a composition apart into what each group contributed.
   void harvest(const Composition& arm, const std::vector<std::size_t>& rows) {
-    const std::string effective = arm.effective.substr(0, arm.effective.find(kPluginsHead));
     std::map<std::string, Piece> found;
-    std::string section;
-    bool headed = false;
-    for (std::size_t begin = 0; begin < effective.size();) {
-      const std::size_t end = std::min(effective.find('\n', begin), effective.size());
-      const std::string line = effective.substr(begin, end - begin);
-      begin = end + 1;
-      if (line.empty()) continue;
-      if (line.front() == '[') {
-        section = line.substr(1, line.size() - 2);
-        headed = false;
-        continue;
+    for (const auto& [section, options] : arm.options) {
+      bool headed = false;
+      for (const auto& [name, value] : options) {
+        const std::string key = section.empty() ? name : section + "." + name,
+                          line = option_line(name, value);
+        Piece& piece = found[group_of(key)];
+        if (section.empty() || is_plain(section)) {
+          piece.names += line;
+        } else {
+          if (!headed) piece.sections += "\n[" + section + "]\n";
+          piece.sections += line;
+          headed = true;
+        }
+        piece.values.emplace_back(key, value);
       }
-      const std::size_t equals = line.find(" =");
-      const std::string name = line.substr(0, equals),
-                        key = section.empty() ? name : section + "." + name;
-      const std::string word = group_of(key);
-      Piece& piece = found[word];
-      if (section.empty() || is_plain(section)) {
-        piece.names += line + "\n";
-      } else {
-        if (!headed) piece.sections += "\n[" + section + "]\n";
-        piece.sections += line + "\n";
-        headed = true;
-      }
-      piece.values.emplace_back(key, equals + 3 <= line.size() ? line.substr(equals + 3) : "");
     }
     found["drafter"].reads_draft_length = found.count(kDraftLength) > 0;
     for (const auto& [kind, files] : arm.files)

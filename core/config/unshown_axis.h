@@ -7,10 +7,9 @@
 
 #include "core/config/plugin.h"
 #include "core/config/sweep_axes.h"
+#include "core/config/unread.h"
 
 namespace draftlab {
-
-inline constexpr const char* kDraftLength = "decode.draft_length";
 
 // Returns the sentence. `chosen` are the plugins of the key's kind that cells have.
 std::string unshown_axis(const std::string& key, const Sweep& sweep, const Registries& registries,

@@ -23,8 +23,7 @@ std::vector<std::string> without_effect(const std::vector<Cell>& cells,
     }
     if (!seen.insert(choice).second) continue;
     Faults ignored;
-    std::vector<std::string> warnings;
-    compose(config, registries, ignored, &warnings);
+    const std::vector<std::string> warnings = composition_of(cell, registries, ignored).warnings;
     if (first)
       common = warnings;
     else

@@ -9,40 +9,40 @@
 
 namespace draftlab {
 
-std::shared_ptr<Model> load(const Bound<Model>& bound, const Machine& machine, Loaded& loaded) {
-  std::string key = bound.name;
+std::shared_ptr<Model> load(const Factory<Model>& made, const Machine& machine, Loaded& loaded) {
+  std::string key = made.name;
   key.append("\n").append(word(machine.device)).append("\n").append(word(machine.dtype));
-  for (const auto& [option, value] : bound.values) key += "\n" + option + "=" + value;
+  for (const auto& [option, value] : made.values) key += "\n" + option + "=" + value;
   std::shared_ptr<Model>& model = loaded[key];
   if (!model) {
     const auto began = std::chrono::steady_clock::now();
-    const Author author{"model", bound.name, bound.plugin};
+    const Author author{"model", made.name, made.plugin};
     model = in_name_of(author, [&]() -> std::shared_ptr<Model> {
-      std::shared_ptr<Model> fresh = bound.make();
+      std::shared_ptr<Model> fresh = made.make();
       fresh->load(machine);
       check_facts(author, fresh->facts());
       return fresh;
     });
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
     const std::string checkpoint = model->facts().checkpoint;
-    log(LogLevel::info, "loaded model " + bound.name +
+    log(LogLevel::info, "loaded model " + made.name +
                             (checkpoint.empty() ? "" : " from " + checkpoint) + " in " +
                             duration(took.count()));
   }
   if (machine.fixed_shape && !model->rows_are_independent())
     throw ConfigError(
         "run.fixed_shape = true, but answers of model '{}' may depend on what shares their forward",
-        bound.name);
+        made.name);
   return model;
 }
 
 Models load_models(const Arm& arm, const Machine& machine, Loaded& loaded) {
   Models models;
   for (const char* name : {"", "draft"}) {
-    const auto bound = arm.models.find(name);
-    if (bound == arm.models.end()) continue;
-    models.models.push_back(load(bound->second, machine, loaded));
-    models.authors.push_back({"model", bound->second.name, bound->second.plugin});
+    const auto found = arm.models.find(name);
+    if (found == arm.models.end()) continue;
+    models.models.push_back(load(found->second, machine, loaded));
+    models.authors.push_back({"model", found->second.name, found->second.plugin});
     models.facts.push_back(models.models.back()->facts());
   }
   for (const auto& model : models.models) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/author.h"
-#include "core/config/arm.h"
+#include "core/loop/arm.h"
 
 namespace draftlab {
 
@@ -15,8 +15,8 @@ namespace draftlab {
 // of one run share weights.
 using Loaded = std::map<std::string, std::shared_ptr<Model>>;
 
-// Returns the loaded model that `bound` describes, and loads it when `loaded` does not hold it yet.
-std::shared_ptr<Model> load(const Bound<Model>& bound, const Machine& machine, Loaded& loaded);
+// Returns the loaded model that `made` makes, and loads it when `loaded` does not hold it yet.
+std::shared_ptr<Model> load(const Factory<Model>& made, const Machine& machine, Loaded& loaded);
 
 // The models that decode: index 0 is the target, and 1 the draft model where one is named.
 struct Models {

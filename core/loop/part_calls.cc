@@ -6,8 +6,8 @@ namespace draftlab {
 namespace {
 
 template <class Interface>
-Author author_of(const char* kind, const Bound<Interface>& bound) {
-  return {kind, bound.name, bound.plugin};
+Author author_of(const char* kind, const Factory<Interface>& made) {
+  return {kind, made.name, made.plugin};
 }
 
 // How often a model was asked in a sequence, for whatever reason.
@@ -27,21 +27,7 @@ Decoder::Authors::Authors(const Arm& arm)
       router(author_of("router", arm.router)),
       unmasker(author_of("unmasker", arm.unmasker)) {
   if (arm.estimator) estimator = author_of("estimator", *arm.estimator);
-  for (const auto& [name, bound] : arm.attached) attached.push_back(author_of("estimator", bound));
-}
-
-std::array<Decoder::NamedPart, 6> Decoder::parts() const {
-  return {NamedPart{frontier_.get(), &authors_.frontier},
-          {drafter_.get(), &authors_.drafter},
-          {verifier_.get(), &authors_.verifier},
-          {acceptance_.get(), &authors_.acceptance},
-          {router_.get(), &authors_.router},
-          {unmasker_.get(), &authors_.unmasker}};
-}
-
-void Decoder::check_models() const {
-  for (std::size_t i = 0; i < models_.models.size(); ++i)
-    check_same(models_.authors[i], models_.facts[i], models_.models[i]->facts());
+  for (const auto& [name, made] : arm.attached) attached.push_back(author_of("estimator", made));
 }
 
 double Decoder::expected(const Author& author, const Estimator& estimator, const StepView& view) {
@@ -111,7 +97,7 @@ Verdict Decoder::topped_up(const Step& step, const Proposal& proposal, Verdict v
   return whole;
 }
 
-void Decoder::settle() {
+void Decoder::finish_settled() {
   const std::vector<std::int32_t> settled =
       in_name_of(authors_.frontier, [&] { return frontier_->settled(canvas_); });
   check_settled(authors_.frontier, settled, canvas_);

@@ -1,19 +1,19 @@
-// Computes what a step leaves in the trace.
+// Computes what a step leaves in its row.
 #pragma once
 
 #include <Eigen/Core>
 
+#include "core/loop/arm.h"
+#include "core/loop/rows.h"
 #include "core/parts/proposal.h"
 #include "core/parts/route.h"
 #include "core/parts/step_view.h"
 #include "core/parts/verdict.h"
 #include "core/parts/window.h"
-#include "core/trace/rows.h"
-#include "core/trace/trace_options.h"
 
 namespace draftlab {
 
-// What estimators and the trace read of each draft. Summaries come from the distributions that the
+// What estimators and rows read of each draft. Summaries come from the distributions that the
 // proposal names for it (Step::readings) where it has any, else from what was drawn from; a point
 // mass without either says nothing.
 class DraftNumbers {
@@ -33,9 +33,17 @@ class DraftNumbers {
   Eigen::ArrayX4d numbers_;
 };
 
+// A step that was made: everything that its row tells.
+struct MadeStep {
+  const Window& window;
+  const Proposal& proposal;
+  const DraftNumbers& numbers;
+  const Route& route;
+  const Verdict& verdict;
+};
+
 // Fills what `row` says of the verdict, of the drafts (each with its most probable tokens and
-// limits as far as `options` want them) and of the tokens that were written.
-void record(const Window& window, const Proposal& proposal, const DraftNumbers& numbers,
-            const Route& route, const Verdict& verdict, const TraceOptions& options, StepRow& row);
+// limits as far as `wanted` says) and of the tokens that were written.
+void record(const MadeStep& made, const Recording& wanted, StepRow& row);
 
 }  // namespace draftlab

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/trace/rows.h"
+#include "core/loop/rows.h"
 
 namespace draftlab {
 

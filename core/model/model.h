@@ -107,16 +107,20 @@ struct ModelFacts {
   double rounding = 0;
 };
 
+// One model serves all sequences and arms that share its weights. It is used by one thread at a
+// time, and may compute with threads of its own inside a call. It outlives its sequences.
 class Model {
  public:
   virtual ~Model() = default;
-  // Reads the checkpoint, and throws DataError when it cannot. It is called once, before anything
-  // else.
+  // Reads the checkpoint, and throws DataError when it cannot, and ConfigError when `machine` asks
+  // for what it cannot do. It is called once, before anything else.
   virtual void load(const Machine& machine) = 0;
+  // What the model is. It may be asked at any time after load(), and is the same each time.
   virtual ModelFacts facts() const = 0;
   // Opens a sequence. `canvas` must outlive it; `blocks` is how decoding cuts the canvas. A
   // bidirectional answer sees the whole of its position's block, hence in a block of one position
-  // both views are the same. Throws ConfigError when the canvas is longer than the model can hold.
+  // both views are the same. The caller owns what is returned. Throws ConfigError when the canvas
+  // is longer than the model can hold. Any number of sequences may be open.
   virtual std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks& blocks = {}) = 0;
   // The forward that the sequence's cache needs before anything else is asked, where it costs a
   // forward of its own: that of the prompt (Kind::prefill), or that of a block which became final
@@ -129,8 +133,9 @@ class Model {
   // Whether one forward can answer questions of different kinds, views and depths, so that a batch
   // need not wait for questions that are alike.
   virtual bool mixes() const { return false; }
-  // Answers questions in one forward and counts them. The questions are alike unless the model
-  // mixes them.
+  // Answers questions in one forward, and counts them and their time. The questions are alike
+  // unless the model mixes them, and are of forms that the model is registered for. Questions and
+  // answers belong to the caller.
   void answer(std::span<Pending> batch);
   // Calls `watcher` after every forward with the token positions computed in it and its wall time
   // in nanoseconds.
@@ -143,8 +148,11 @@ class Model {
   static void uncount(Sequence& sequence, const Counts& before) { sequence.counts_ = before; }
 
  protected:
-  // Fills every answer, and the rows and positions computed. Implementations neither count
-  // evaluations nor take times.
+  // Fills every answer: a law over the vocabulary at temperature 1, without the mask token, for
+  // each asked position, in the order of the asks. Fills in the rows and positions computed.
+  // Answers depend on the sequence's canvas, its memory and the question alone. Implementations
+  // neither count evaluations nor take times. Throws a Fault where a node lies deeper than
+  // Sequence::horizon.
   virtual void evaluate(std::span<Pending> batch) = 0;
 
  private:

@@ -41,6 +41,13 @@ constexpr std::array<std::string_view, 5> words(DraftRule) {
   return {"fixed", "matches", "likely", "likely-dropped", "sure"};
 }
 
+// The options of [decode] of which parts say whether they read them (Part::reads). The loop and the
+// models read the others in every arm.
+enum class DecodeKey { draft_length, threshold, steps, edit_threshold, post_steps };
+constexpr std::array<std::string_view, 5> words(DecodeKey) {
+  return {"draft_length", "threshold", "steps", "edit_threshold", "post_steps"};
+}
+
 // Config section `decode`: what several parts read is declared here once.
 struct DecodeOptions {
   Sampling sampling;

@@ -14,7 +14,7 @@ namespace draftlab {
 
 class DraftLength {
  public:
-  // A drafter that does not read decode.draft_length (Drafter::reads_draft_length) is left alone:
+  // A drafter that does not read decode.draft_length (Part::reads) is left alone:
   // for it, whatever the options, the rule is fixed.
   explicit DraftLength(const DecodeOptions& options, bool applies = true);
 

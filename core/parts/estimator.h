@@ -10,7 +10,9 @@ namespace draftlab {
 
 class Estimator : public Part {
  public:
-  // The expected number of accepted drafts of the span.
+  // The expected number of accepted drafts of the span, which is at least 0; NaN where nothing can
+  // be told, never an infinity. It is asked once in every step, also in those that are not
+  // verified, and must depend on `step` and on what was observed alone.
   virtual double expected(const StepView& step) const = 0;
 };
 
@@ -18,7 +20,8 @@ class Estimator : public Part {
 // those before it were.
 class TokenEstimator : public Estimator {
  public:
-  // One probability in [0, 1] for each of the step.drafts() drafts.
+  // One probability in [0, 1] for each of the step.drafts() drafts; NaN is allowed where the
+  // draft's entropy is NaN, for nobody read its law.
   virtual Eigen::ArrayXd alpha(const StepView& step) const = 0;
   // The estimate K-hat of S2D2's Eq. 5.
   double expected(const StepView& step) const final;

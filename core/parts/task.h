@@ -7,12 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/model/canvas.h"
 
 namespace draftlab {
 
 // Turns text into ids and back. The checkpoint decides which tokenizer is used
-// (plugins/tokenizers/).
+// (plugins/tokenizers/). All methods are const and depend on their arguments alone. One tokenizer
+// serves all arms of a checkpoint, in one thread.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
@@ -62,18 +64,32 @@ struct Score {
   double value = 0;
 };
 
+// A task decodes text and its model has no tokenizer. It has a type of its own because a command
+// that has found no checkpoint need not say this, too.
+struct NoTokenizer : ConfigError {
+  explicit NoTokenizer(const std::string& task);
+};
+
+// One object serves all arms of equal options and one checkpoint, in one thread. Its owner is
+// whoever made it, and the tokenizer outlives it.
 class Task {
  public:
   virtual ~Task() = default;
-  // Reads its data, and throws DataError when it cannot. `tokenizer` is null for models without
-  // text.
+  // Reads its data. It is called before every other method, and may be called again, which begins
+  // anew. `tokenizer` is null for models without text. Throws NoTokenizer where one is needed,
+  // ConfigError where the options do not fit together, and DataError when the data cannot be read.
   virtual void load(const Tokenizer* tokenizer) = 0;
+  // The number of prompts, which does not change.
   virtual int size() const = 0;
+  // A prompt, 0 <= index < size(): the same each time, for arms are compared prompt by prompt. Its
+  // given positions are on the canvas, each once, and tokens are not negative.
   virtual Prompt prompt(int index) const = 0;
+  // The scores of a decoded canvas, which may hold masks where decoding ended early. Each has a
+  // name of its own and is finite, or NaN where there is nothing to score.
   virtual std::vector<Score> score(const Prompt& prompt, const Canvas& canvas) const = 0;
   // The decoded text that a judge scores; "" where there is none.
   virtual std::string text(const Prompt& prompt, const Canvas& canvas) const = 0;
-  // The digest of the data that was read.
+  // The digest of the data that was read; equal data have equal digests.
   virtual std::string digest() const { return {}; }
 };
 

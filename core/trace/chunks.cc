@@ -44,8 +44,14 @@ void convert(const From* from, std::size_t count, unsigned char* to) {
   }
 }
 
-void store(const Values& values, Type type, std::size_t first, std::size_t count,
-           unsigned char* to) {
+// Values [first, first + count) of a column.
+struct Slice {
+  const Values& values;
+  std::size_t first = 0, count = 0;
+};
+
+void store(const Slice& slice, Type type, unsigned char* to) {
+  const auto& [values, first, count] = slice;
   if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&values)) {
     const std::int64_t* const from = integers->data() + first;
     if (type == Type::int8) return convert<std::int8_t>(from, count, to);
@@ -224,7 +230,7 @@ std::size_t chunk_rows(std::size_t rows) { return std::min(rows, kChunk); }
 void store(const Values& values, Type type, Stored& to) {
   const std::size_t before = to.size(), count = static_cast<std::size_t>(size(values));
   to.resize(before + count * width(type));
-  store(values, type, 0, count, to.data() + before);
+  store({values, 0, count}, type, to.data() + before);
 }
 
 void widen(const Stored& from, Type type, Values& to) {
@@ -239,7 +245,7 @@ std::vector<Chunks> make_chunks(const std::vector<Unchunked>& columns, int level
     sources.push_back({type, static_cast<std::size_t>(size(values)),
                        [&values, type](std::size_t first, std::size_t count, unsigned char* to) {
                          const bool constant = is_constant(values, first, count);
-                         store(values, type, first, constant ? 1 : count, to);
+                         store({values, first, constant ? 1 : count}, type, to);
                          return constant;
                        }});
   }
@@ -265,19 +271,19 @@ Chunks make_chunks(const Stored& column, Type type, const std::vector<std::int64
 
 // Where a column holds one value for long, chunks of equal bytes follow one another. Such chunks
 // are small, and are inflated once.
-bool append_chunk(Stored& to, std::span<const unsigned char> chunk, Type type, std::size_t rows,
-                  std::size_t count) {
+bool append_chunk(Stored& to, std::span<const unsigned char> chunk, Type type,
+                  const PartOfChunk& part) {
   struct Last {
     std::vector<unsigned char> chunk;
     std::size_t bytes = 0, length = 0;
     Stored plain;
   };
   static thread_local Last last;
-  const std::size_t bytes = width(type), length = rows * bytes, before = to.size();
+  const std::size_t bytes = width(type), length = part.rows * bytes, before = to.size();
   if (last.bytes == bytes && last.length == length &&
       std::equal(chunk.begin(), chunk.end(), last.chunk.begin(), last.chunk.end())) {
     to.insert(to.end(), last.plain.begin(),
-              last.plain.begin() + static_cast<std::ptrdiff_t>(count * bytes));
+              last.plain.begin() + static_cast<std::ptrdiff_t>(part.count * bytes));
     return true;
   }
   const Bytes shuffled = bytes_of(length);
@@ -290,15 +296,15 @@ bool append_chunk(Stored& to, std::span<const unsigned char> chunk, Type type, s
   if (bytes == 1)
     std::memcpy(plain, shuffled.get(), length);
   else if (bytes == 4)
-    unshuffle<4>(shuffled.get(), rows, plain);
+    unshuffle<4>(shuffled.get(), part.rows, plain);
   else
-    unshuffle<8>(shuffled.get(), rows, plain);
+    unshuffle<8>(shuffled.get(), part.rows, plain);
   if (chunk.size() <= kMostAlike) {
     last.chunk.assign(chunk.begin(), chunk.end());
     last.bytes = bytes, last.length = length;
     last.plain.assign(plain, plain + length);
   }
-  to.resize(before + count * bytes);
+  to.resize(before + part.count * bytes);
   return true;
 }
 

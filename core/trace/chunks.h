@@ -48,9 +48,12 @@ std::vector<Chunks> make_chunks(const std::vector<Unchunked>& columns, int level
 Chunks make_chunks(const Stored& column, Type type, const std::vector<std::int64_t>& rows,
                    int level);
 
-// Appends the first `count` of the `rows` values of a chunk that was stored so. Returns false when
-// it is damaged.
-bool append_chunk(Stored& to, std::span<const unsigned char> chunk, Type type, std::size_t rows,
-                  std::size_t count);
+// The leading `count` of the `rows` values of a chunk.
+struct PartOfChunk {
+  std::size_t rows = 0, count = 0;
+};
+// Appends a part of a chunk that was stored so. Returns false when the chunk is damaged.
+bool append_chunk(Stored& to, std::span<const unsigned char> chunk, Type type,
+                  const PartOfChunk& part);
 
 }  // namespace draftlab

@@ -99,7 +99,7 @@ bool ColumnReader::State::take_own(hid_t data, Type type, hsize_t rows, const Ta
     if (H5Dread_chunk(data, H5P_DEFAULT, &at, &skipped, packed.data()) < 0 || skipped != 0)
       return false;
     piece.clear();
-    if (!append_chunk(piece, packed, type, chunk, std::min(chunk, rows - at))) return false;
+    if (!append_chunk(piece, packed, type, {chunk, std::min(chunk, rows - at)})) return false;
     take(piece);
   }
   return true;

@@ -49,21 +49,26 @@ struct ColumnWriter::State {
   static void check(bool good) {
     if (!good) throw Fault("HDF5 could not build a file in memory");
   }
-  static void attach(hid_t object, const std::string& name, hid_t type, hsize_t count,
-                     const void* data) {
+  // What an attribute holds; a count of 0 stands for a scalar.
+  struct Held {
+    hid_t type;
+    hsize_t count;
+    const void* data;
+  };
+  static void attach(hid_t object, const std::string& name, const Held& held) {
     static const Handle scalar(H5Screate(H5S_SCALAR), H5Sclose);
     const Handle row =
-        count == 0 ? Handle() : Handle(H5Screate_simple(1, &count, nullptr), H5Sclose);
-    const hid_t space = count == 0 ? scalar : row;
-    Handle attribute(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
+        held.count == 0 ? Handle() : Handle(H5Screate_simple(1, &held.count, nullptr), H5Sclose);
+    const hid_t space = held.count == 0 ? scalar : row;
+    Handle attribute(H5Acreate2(object, name.c_str(), held.type, space, H5P_DEFAULT, H5P_DEFAULT),
                      H5Aclose);
-    check(attribute.good() && H5Awrite(attribute, type, data) >= 0);
+    check(attribute.good() && H5Awrite(attribute, held.type, held.data) >= 0);
   }
   static void attach(hid_t object, const std::string& name, const std::string& value) {
     const std::string clean = valid_utf8(value);
     const char* data = clean.c_str();
     static const Handle type = text_type();
-    attach(object, name, type, 0, &data);
+    attach(object, name, {type, 0, &data});
   }
   Handle made(const ColumnInfo& info, hid_t type, hsize_t extent, hid_t layout) const;
   void describe(hid_t data, const ColumnInfo& info, Scale& scale);
@@ -77,7 +82,7 @@ struct ColumnWriter::State {
 void ColumnWriter::State::attach_scale(hid_t column, Scale& scale) {
   static const Handle list(H5Tvlen_create(H5T_STD_REF_OBJ), H5Tclose);
   hvl_t one{1, &scale.reference};
-  attach(column, "DIMENSION_LIST", list, 1, &one);
+  attach(column, "DIMENSION_LIST", {list, 1, &one});
   hobj_ref_t reference = 0;
   // The object is named by itself; by its name it would be searched for.
   check(H5Rcreate(&reference, column, ".", H5R_OBJECT, -1) >= 0);
@@ -96,7 +101,7 @@ void ColumnWriter::State::finish_scales() {
     std::vector<Entry> entries;
     for (const hobj_ref_t column : scale.columns) entries.push_back({column, 0});
     if (!entries.empty())
-      attach(scale.data, "REFERENCE_LIST", type, entries.size(), entries.data());
+      attach(scale.data, "REFERENCE_LIST", {type, entries.size(), entries.data()});
   }
   scales.clear();
 }
@@ -123,7 +128,7 @@ void ColumnWriter::attribute(const std::string& name, const std::string& value) 
 }
 
 void ColumnWriter::attribute(const std::string& name, std::int64_t value) {
-  State::attach(state_->file, name, H5T_NATIVE_INT64, 0, &value);
+  State::attach(state_->file, name, {H5T_NATIVE_INT64, 0, &value});
 }
 
 void ColumnWriter::root(std::string_view magic, const std::vector<Table>& tables,
@@ -186,7 +191,7 @@ void ColumnWriter::State::describe(hid_t data, const ColumnInfo& info, Scale& sc
     flags.push_back(static_cast<std::int8_t>(value));
     meanings += (meanings.empty() ? "" : " ") + meaning;
   }
-  attach(data, "flag_values", H5T_NATIVE_INT8, flags.size(), flags.data());
+  attach(data, "flag_values", {H5T_NATIVE_INT8, flags.size(), flags.data()});
   attach(data, "flag_meanings", meanings);
 }
 

@@ -210,7 +210,7 @@ const std::vector<Column<StepRow>>& fields<StepRow>() {
             &R::score, "score", "1",
             "the router's score, cut to this range: 1e9 and -1e9 stand for what was never tried, "
             "as an arm of a bandit; NaN where it computes none")
-            .in(-1e9, 1e9),
+            .in(kLowestScore, kHighestScore),
         column(&R::expected, "expected", "1",
                "accepted prefix that the estimator expected; NaN without one"),
         column(&R::propensity, "propensity", "1", "probability with which this route was taken")

@@ -132,113 +132,142 @@ Merge::Packed read_back(Type type, std::size_t rows, const std::byte*& from) {
   return chunks;
 }
 
+// What the sources hold, their rows laid end to end.
+struct Laid {
+  struct Sample {
+    std::int64_t prompt, repeat, run, row;
+    RowRange steps;
+    auto key() const { return std::tuple(prompt, repeat, run); }
+  };
+  std::vector<Sample> samples;
+  std::vector<RowRange> step_tokens, step_drafts;
+  std::int64_t rows = 0, tokens = 0, drafts = 0;
+
+  // Lays the rows of a file behind those before it, as far as they are wanted.
+  void append(const ColumnReader& file, const Merge::Source& source);
+  // Puts the samples in the order of a merged trace, each once.
+  void sort();
+};
+
+void Laid::append(const ColumnReader& file, const Merge::Source& source) {
+  const auto of = [&](Table table, const char* column) { return integers(file, table, column); };
+  const auto prompt = of(Table::sample, "sample_prompt_index"),
+             repeat = of(Table::sample, "sample_sample_index"),
+             run = of(Table::sample, "sample_run_index");
+  const auto first = of(Table::sample, "sample_first_step"),
+             count = of(Table::sample, "sample_n_steps");
+  const auto first_token = of(Table::step, "step_first_token"),
+             n_tokens = of(Table::step, "step_n_tokens");
+  const auto first_draft = of(Table::step, "step_first_draft"),
+             n_drafts = of(Table::step, "step_n_drafts");
+  check_ragged(file, "step", {first, count, 0, file.rows(Table::step)});
+  check_ragged(file, "token", {first_token, n_tokens, 0, file.rows(Table::token)});
+  check_ragged(file, "draft", {first_draft, n_drafts, 0, file.rows(Table::draft)});
+  const auto steps_before = static_cast<std::int64_t>(step_tokens.size());
+  for (std::size_t s = 0; s < first.size(); ++s, ++rows) {
+    if (!source.wants(prompt[s], repeat[s])) continue;
+    samples.push_back({prompt[s],
+                       repeat[s],
+                       source.run < 0 ? run[s] : source.run,
+                       rows,
+                       {steps_before + first[s], count[s]}});
+  }
+  for (std::size_t s = 0; s < first_token.size(); ++s) {
+    step_tokens.push_back({tokens + first_token[s], n_tokens[s]});
+    step_drafts.push_back({drafts + first_draft[s], n_drafts[s]});
+  }
+  tokens += file.rows(Table::token);
+  drafts += file.rows(Table::draft);
+}
+
+void Laid::sort() {
+  std::stable_sort(samples.begin(), samples.end(),
+                   [](const Sample& a, const Sample& b) { return a.key() < b.key(); });
+  samples.erase(std::unique(samples.begin(), samples.end(),
+                            [](const Sample& a, const Sample& b) { return a.key() == b.key(); }),
+                samples.end());
+}
+
+// Adds the columns of a file that are not in the schema and not known yet.
+void add_named(const ColumnReader& file, Named& named) {
+  for (const auto& [table, columns] : named_of(file)) {
+    std::vector<ColumnInfo>& merged = named[table];
+    for (const ColumnInfo& column : columns) {
+      const bool known = std::any_of(merged.begin(), merged.end(),
+                                     [&](const ColumnInfo& c) { return c.name == column.name; });
+      if (!known) merged.push_back(column);
+    }
+  }
+}
+
+// Numbers the rows of the merged tables and links them.
+void link(const Laid& laid, Merge& merge) {
+  auto &first_step = merge.links["sample_first_step"], &n_steps = merge.links["sample_n_steps"],
+       &sample_index = merge.links["step_sample_index"];
+  auto &first_token = merge.links["step_first_token"], &n_tokens = merge.links["step_n_tokens"],
+       &first_draft = merge.links["step_first_draft"], &n_drafts = merge.links["step_n_drafts"];
+  auto &step_of_token = merge.links["token_step_index"],
+       &step_of_draft = merge.links["draft_step_index"];
+  const auto total = [](const std::vector<RowRange>& ranges) {
+    std::int64_t sum = 0;
+    for (const RowRange& range : ranges) sum += range.count;
+    return static_cast<std::size_t>(sum);
+  };
+  const auto take = [](std::vector<std::int64_t>& rows, const RowRange& range) {
+    for (std::int64_t row = range.first; row < range.first + range.count; ++row)
+      rows.push_back(row);
+  };
+  for (auto* of_step :
+       {&merge.steps, &sample_index, &first_token, &n_tokens, &first_draft, &n_drafts})
+    reserve(*of_step, laid.step_tokens.size());
+  for (auto* of_token : {&merge.tokens, &step_of_token})
+    reserve(*of_token, total(laid.step_tokens));
+  for (auto* of_draft : {&merge.drafts, &step_of_draft})
+    reserve(*of_draft, total(laid.step_drafts));
+  for (const Laid::Sample& sample : laid.samples) {
+    first_step.push_back(static_cast<std::int64_t>(merge.steps.size()));
+    n_steps.push_back(sample.steps.count);
+    for (std::int64_t s = sample.steps.first; s < sample.steps.first + sample.steps.count; ++s) {
+      const RowRange &tokens = laid.step_tokens[s], &drafts = laid.step_drafts[s];
+      const auto step = static_cast<std::int64_t>(merge.steps.size());
+      sample_index.push_back(static_cast<std::int64_t>(merge.samples.size()));
+      first_token.push_back(static_cast<std::int64_t>(merge.tokens.size()));
+      n_tokens.push_back(tokens.count);
+      first_draft.push_back(static_cast<std::int64_t>(merge.drafts.size()));
+      n_drafts.push_back(drafts.count);
+      step_of_token.insert(step_of_token.end(), tokens.count, step);
+      step_of_draft.insert(step_of_draft.end(), drafts.count, step);
+      take(merge.tokens, tokens);
+      take(merge.drafts, drafts);
+      merge.steps.push_back(s);
+    }
+    merge.samples.push_back(sample.row);
+    merge.runs.push_back(sample.run);
+  }
+}
+
 }  // namespace
 
 void Merge::plan(const std::function<void(const ColumnReader&, Source&)>& opened) {
-  struct Range {
-    std::int64_t first, count;
-  };
-  struct Sample {
-    std::int64_t prompt, repeat, run, row;
-    Range steps;
-  };
-  std::vector<Sample> all;
-  std::vector<Range> step_tokens, step_drafts;
-  std::int64_t rows = 0, tokens_before = 0, drafts_before = 0;
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    const ColumnReader file(sources[i].path, ColumnReader::Trust::own);
-    if (opened) opened(file, sources[i]);
-    for (const auto& [table, columns] : named_of(file)) {
-      std::vector<ColumnInfo>& merged = named[table];
-      for (const ColumnInfo& column : columns) {
-        const bool known = std::any_of(merged.begin(), merged.end(),
-                                       [&](const ColumnInfo& c) { return c.name == column.name; });
-        if (!known) merged.push_back(column);
-      }
-    }
-    auto of = [&](Table table, const char* column) { return integers(file, table, column); };
-    const auto prompt = of(Table::sample, "sample_prompt_index"),
-               repeat = of(Table::sample, "sample_sample_index"),
-               run = of(Table::sample, "sample_run_index");
-    const auto first = of(Table::sample, "sample_first_step"),
-               count = of(Table::sample, "sample_n_steps");
-    const auto first_token = of(Table::step, "step_first_token"),
-               n_tokens = of(Table::step, "step_n_tokens");
-    const auto first_draft = of(Table::step, "step_first_draft"),
-               n_drafts = of(Table::step, "step_n_drafts");
-    check_ragged(file, "step", first, count, 0, file.rows(Table::step));
-    check_ragged(file, "token", first_token, n_tokens, 0, file.rows(Table::token));
-    check_ragged(file, "draft", first_draft, n_drafts, 0, file.rows(Table::draft));
-    const std::int64_t steps_before = static_cast<std::int64_t>(step_tokens.size());
-    for (std::size_t s = 0; s < first.size(); ++s, ++rows) {
-      if (!sources[i].wants(prompt[s], repeat[s])) continue;
-      all.push_back({prompt[s],
-                     repeat[s],
-                     sources[i].run < 0 ? run[s] : sources[i].run,
-                     rows,
-                     {steps_before + first[s], count[s]}});
-    }
-    for (std::size_t s = 0; s < first_token.size(); ++s) {
-      step_tokens.push_back({tokens_before + first_token[s], n_tokens[s]});
-      step_drafts.push_back({drafts_before + first_draft[s], n_drafts[s]});
-    }
-    const Columns spelled = load(file, Table::piece, {}, 0, file.rows(Table::piece));
+  Laid laid;
+  for (Source& source : sources) {
+    const ColumnReader file(source.path, ColumnReader::Trust::own);
+    if (opened) opened(file, source);
+    add_named(file, named);
+    laid.append(file, source);
+    const Columns spelled = load(file, Table::piece, {}, {0, file.rows(Table::piece)});
     for (std::int64_t s = 0; s < spelled.rows(); ++s) {
       PieceRow piece;
       spelled.get(s, piece);
-      if (sources[i].speller >= 0) piece.run = sources[i].speller;
+      if (source.speller >= 0) piece.run = source.speller;
       pieces[{piece.run, piece.token}] = piece;
     }
-    tokens_before += file.rows(Table::token);
-    drafts_before += file.rows(Table::draft);
   }
-  for (auto& [of_table, columns] : named)
+  for (auto& [table, columns] : named)
     std::sort(columns.begin(), columns.end(),
               [](const ColumnInfo& a, const ColumnInfo& b) { return a.name < b.name; });
-  auto key = [](const Sample& s) { return std::tuple(s.prompt, s.repeat, s.run); };
-  std::stable_sort(all.begin(), all.end(),
-                   [&](const Sample& a, const Sample& b) { return key(a) < key(b); });
-  all.erase(std::unique(all.begin(), all.end(),
-                        [&](const Sample& a, const Sample& b) { return key(a) == key(b); }),
-            all.end());
-
-  auto take = [](std::vector<std::int64_t>& rows_of, const Range& range) {
-    for (std::int64_t row = range.first; row < range.first + range.count; ++row)
-      rows_of.push_back(row);
-  };
-  auto &first_step = links["sample_first_step"], &n_steps = links["sample_n_steps"],
-       &sample_index = links["step_sample_index"];
-  auto &first_token = links["step_first_token"], &n_tokens = links["step_n_tokens"],
-       &first_draft = links["step_first_draft"], &n_drafts = links["step_n_drafts"];
-  auto &step_of_token = links["token_step_index"], &step_of_draft = links["draft_step_index"];
-  const auto total = [](const std::vector<Range>& ranges) {
-    std::int64_t sum = 0;
-    for (const Range& range : ranges) sum += range.count;
-    return static_cast<std::size_t>(sum);
-  };
-  for (auto* of_step : {&steps, &sample_index, &first_token, &n_tokens, &first_draft, &n_drafts})
-    reserve(*of_step, step_tokens.size());
-  for (auto* of_token : {&tokens, &step_of_token}) reserve(*of_token, total(step_tokens));
-  for (auto* of_draft : {&drafts, &step_of_draft}) reserve(*of_draft, total(step_drafts));
-  for (const Sample& sample : all) {
-    first_step.push_back(static_cast<std::int64_t>(steps.size()));
-    n_steps.push_back(sample.steps.count);
-    for (std::int64_t s = sample.steps.first; s < sample.steps.first + sample.steps.count; ++s) {
-      const auto step = static_cast<std::int64_t>(steps.size());
-      sample_index.push_back(static_cast<std::int64_t>(samples.size()));
-      first_token.push_back(static_cast<std::int64_t>(tokens.size()));
-      n_tokens.push_back(step_tokens[s].count);
-      first_draft.push_back(static_cast<std::int64_t>(drafts.size()));
-      n_drafts.push_back(step_drafts[s].count);
-      step_of_token.insert(step_of_token.end(), step_tokens[s].count, step);
-      step_of_draft.insert(step_of_draft.end(), step_drafts[s].count, step);
-      take(tokens, step_tokens[s]);
-      take(drafts, step_drafts[s]);
-      steps.push_back(s);
-    }
-    samples.push_back(sample.row);
-    runs.push_back(sample.run);
-  }
+  laid.sort();
+  link(laid, *this);
 }
 
 // Reads several columns at once, in the new order. Sources are opened anew each time, which costs

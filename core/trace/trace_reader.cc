@@ -64,7 +64,7 @@ Trace::Trace(const std::string& path, ColumnReader::Trust trust)
   runs_ = runs_of(*file_);
   first_step_ = integers(*file_, Table::sample, "sample_first_step");
   n_steps_ = integers(*file_, Table::sample, "sample_n_steps");
-  check_ragged(*file_, "step", first_step_, n_steps_, 0, rows(Table::step));
+  check_ragged(*file_, "step", {first_step_, n_steps_, 0, rows(Table::step)});
 }
 
 Trace::~Trace() = default;
@@ -74,7 +74,7 @@ const std::string& Trace::path() const { return file_->path(); }
 std::int64_t Trace::rows(Table table) const { return file_->rows(table); }
 
 Columns Trace::columns(Table table, std::int64_t first, std::int64_t count) const {
-  return load(*file_, table, named_, first, count);
+  return load(*file_, table, named_, {first, count});
 }
 
 std::vector<SampleRow> Trace::read(std::int64_t first, std::int64_t count, bool with_steps) const {
@@ -99,7 +99,7 @@ std::vector<SampleRow> Trace::read(std::int64_t first, std::int64_t count, bool 
     if (begin < 0 || begin > rows(table))
       file_->fail("has rows of '" + std::string(name(table)) +
                   "' that do not lie one after the other");
-    check_ragged(*file_, std::string(name(table)), from, many, begin, rows(table));
+    check_ragged(*file_, std::string(name(table)), {from, many, begin, rows(table)});
     return columns(table, begin, from.empty() ? 0 : from.back() + many.back() - begin);
   };
   std::int64_t first_token = 0, first_draft = 0;

@@ -39,14 +39,12 @@ void check_root(const ColumnReader& file) {
     file.fail("is incomplete: its root attribute 'complete' is not 1");
 }
 
-void check_ragged(const ColumnReader& file, const std::string& what,
-                  const std::vector<std::int64_t>& first, const std::vector<std::int64_t>& count,
-                  std::int64_t begin, std::int64_t end) {
-  std::int64_t next = begin;
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    if (first[i] != next || count[i] < 0 || count[i] > end - next)
-      file.fail("has rows of '" + what + "' that do not lie one after the other");
-    next += count[i];
+void check_ragged(const ColumnReader& file, const std::string& table, const Ragged& rows) {
+  std::int64_t next = rows.begin;
+  for (std::size_t i = 0; i < rows.first.size(); ++i) {
+    if (rows.first[i] != next || rows.count[i] < 0 || rows.count[i] > rows.end - next)
+      file.fail("has rows of '" + table + "' that do not lie one after the other");
+    next += rows.count[i];
   }
 }
 
@@ -72,20 +70,19 @@ Values absent(const ColumnInfo& column, std::int64_t count) {
   return std::vector<std::int64_t>(count, column.flags.empty() ? 0 : column.flags.front().first);
 }
 
-Columns load(const ColumnReader& file, Table table, const Named& named, std::int64_t first,
-             std::int64_t count) {
+Columns load(const ColumnReader& file, Table table, const Named& named, const RowRange& rows) {
   Columns columns(table);
   if (info(table).optional && !file.has(std::string(name(table)))) return columns;
   for (const ColumnInfo& column : info(table).columns) {
     Values values = column.since > 0 && !file.has(column.name)
-                        ? absent(column, count)
-                        : file.read(table, column, first, count);
+                        ? absent(column, rows.count)
+                        : file.read(table, column, rows.first, rows.count);
     check_flags(file, column, values);
     columns.set(column, std::move(values));
   }
   if (named.count(table)) {
     for (const ColumnInfo& column : named.at(table))
-      columns.set(column, file.read(table, column, first, count));
+      columns.set(column, file.read(table, column, rows.first, rows.count));
   }
   return columns;
 }
@@ -94,7 +91,7 @@ namespace {
 
 template <class Row>
 std::vector<Row> rows_of(const ColumnReader& file, Table table) {
-  const Columns stored = load(file, table, {}, 0, file.rows(table));
+  const Columns stored = load(file, table, {}, {0, file.rows(table)});
   std::vector<Row> rows(static_cast<std::size_t>(stored.rows()));
   for (std::int64_t i = 0; i < stored.rows(); ++i) stored.get(i, rows[static_cast<std::size_t>(i)]);
   return rows;

@@ -16,17 +16,22 @@ using Named = std::map<Table, std::vector<ColumnInfo>>;
 
 // Refuses a file that is not a trace of a version that this program reads.
 void check_root(const ColumnReader& file);
-// Checks that the rows of children lie one parent after the other, and that all of them lie in
-// [begin, end).
-void check_ragged(const ColumnReader& file, const std::string& what,
-                  const std::vector<std::int64_t>& first, const std::vector<std::int64_t>& count,
-                  std::int64_t begin, std::int64_t end);
+// Where the rows of children lie: those of each parent, and that all of them lie in [begin, end).
+struct Ragged {
+  const std::vector<std::int64_t>& first;
+  const std::vector<std::int64_t>& count;
+  std::int64_t begin = 0, end = 0;
+};
+// Checks that the rows of a table lie one parent after the other, and where they should.
+void check_ragged(const ColumnReader& file, const std::string& table, const Ragged& rows);
 Named named_of(const ColumnReader& file);
 // Returns the values that stand in for a column that an older file, or another task, does not have.
 Values absent(const ColumnInfo& column, std::int64_t count);
-// Returns rows [first, first + count) of a table.
-Columns load(const ColumnReader& file, Table table, const Named& named, std::int64_t first,
-             std::int64_t count);
+// Rows [first, first + count) of a table.
+struct RowRange {
+  std::int64_t first = 0, count = 0;
+};
+Columns load(const ColumnReader& file, Table table, const Named& named, const RowRange& rows);
 // Returns the arms with their settings and axes, which an older file does not have.
 std::vector<RunRow> runs_of(const ColumnReader& file);
 // Returns the files of plugins that took part; none where the file is older than that table.

@@ -4,7 +4,7 @@
 
 namespace draftlab {
 
-Judge::Judge(const Bound<Model>& bound, const Machine& machine, Loaded& loaded)
+Judge::Judge(const Factory<Model>& bound, const Machine& machine, Loaded& loaded)
     : model_(load(bound, machine, loaded)) {
   const std::string checkpoint = model_->facts().checkpoint;
   if (checkpoint.empty())

@@ -13,7 +13,7 @@ class Judge {
  public:
   // Loads the model and the tokenizer of its checkpoint. Throws ConfigError when it has no
   // tokenizer.
-  Judge(const Bound<Model>& bound, const Machine& machine, Loaded& loaded);
+  Judge(const Factory<Model>& bound, const Machine& machine, Loaded& loaded);
 
   struct Score {
     // The negative log-likelihood in nats, summed over tokens.

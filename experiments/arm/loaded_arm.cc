@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/loop/checked_task.h"
+#include "core/loop/choice.h"
 #include "core/metrics/decode_metrics.h"
 #include "plugins/models/checkpoint/origin.h"
 #include "plugins/tokenizers/tokenizer.h"
@@ -63,7 +64,7 @@ void LoadedArm::decode(std::span<const Job> jobs,
     Job job;
     Prompt prompt;
     SampledChance chance;
-    std::optional<Decoder> decoder;
+    std::unique_ptr<Session> session;
     std::optional<Asking<SampleRow>> work;
 
     Slot(const LoadedArm& arm, const Job& job)
@@ -72,8 +73,8 @@ void LoadedArm::decode(std::span<const Job> jobs,
           chance(static_cast<std::uint64_t>(arm.composition.run.seed)) {
       check(prompt, arm.models.target().facts());
       const std::uint64_t sequence = stable_hash(prompt.id + "/" + std::to_string(job.sample));
-      decoder.emplace(arm.composition, arm.models, prompt, sequence, chance);
-      work.emplace(decoder->decode());
+      session = session_of(arm.composition, arm.models, prompt, sequence, chance);
+      work.emplace(session->decode());
       work->start();
     }
   };
@@ -90,14 +91,14 @@ void LoadedArm::decode(std::span<const Job> jobs,
   for (bool wanted = true; wanted;) {
     while (slots.size() < batch && next < jobs.size()) slots.emplace_back(*this, jobs[next++]);
     if (slots.empty()) return;
-    std::vector<Decoder*> waiting;
+    std::vector<Session*> waiting;
     for (auto slot = slots.begin(); slot != slots.end();) {
       if (!slot->work->done()) {
-        waiting.push_back(&*slot++->decoder);
+        waiting.push_back(slot++->session.get());
         continue;
       }
       SampleRow row = of_models([&] { return slot->work->take(); });
-      wanted = finished(finish(std::move(row), slot->job, slot->prompt, *slot->decoder)) && wanted;
+      wanted = finished(finish(std::move(row), slot->job, slot->prompt, *slot->session)) && wanted;
       slot = slots.erase(slot);
     }
     // A place that became free is filled before the next forward.
@@ -107,18 +108,18 @@ void LoadedArm::decode(std::span<const Job> jobs,
 }
 
 SampleRow LoadedArm::finish(SampleRow row, const Job& job, const Prompt& prompt,
-                            const Decoder& decoder) const {
+                            const Session& session) const {
   row.prompt_index = job.prompt;
   row.sample_index = job.sample;
   // The samples of a batch share forwards.
   if (composition.run.batch > 1) row.seconds = row.own_seconds = kNotMeasured;
-  row.text = task->text(prompt, decoder.canvas());
+  row.text = task->text(prompt, session.canvas());
   row.reference = prompt.text;
-  for (const Score& score : task->score(prompt, decoder.canvas()))
+  for (const Score& score : task->score(prompt, session.canvas()))
     row.scores.emplace_back(score.name, score.value);
   // Vectors have no frequencies.
   if (models.target().facts().dimension == 0) {
-    std::vector<Token> tokens = decoder.text();
+    std::vector<Token> tokens = session.text();
     std::erase(tokens, kNoToken);
     row.entropy_bits = token_entropy_bits(tokens);
   }
@@ -135,14 +136,14 @@ RunRow LoadedArm::row() const {
   const ModelFacts facts = models.target().facts();
   RunRow row;
   row.id = composition.id;
-  row.arm = label.empty() ? composition.drafter.name : label;
-  row.config = composition.effective;
-  row.label = name;
+  row.arm = cell.label.empty() ? composition.drafter.name : cell.label;
+  row.config = composition.recorded;
+  row.label = cell.name;
   row.sequential = composition.drafter.make()->is_sequential();
   const auto verifier = composition.verifier.make();
   row.judges_paths = verifier->judges_paths();
   row.ratio_test = composition.acceptance.make()->exact() && !verifier->has_own_rule();
-  for (const auto& [key, value] : axes) row.axes.push_back({.key = key, .value = value});
+  for (const auto& [key, value] : cell.shown) row.axes.push_back({.key = key, .value = value});
   row.settings = composition.settings;
   row.model_family = facts.family;
   row.checkpoint = facts.checkpoint;
@@ -181,16 +182,16 @@ std::vector<PluginRow> plugins(const std::vector<LoadedArm>& arms) {
 void load_task(Task& task, const Tokenizer* tokenizer, const std::string& checkpoint) {
   try {
     task.load(tokenizer);
-  } catch (const ConfigError& error) {
-    if (tokenizer || checkpoint.empty() || has_tokenizer(checkpoint)) throw;
+  } catch (const NoTokenizer& error) {
+    if (checkpoint.empty() || has_tokenizer(checkpoint)) throw;
     throw ConfigError("{}: {}'{}{}", error.what(), kNoTokenizer, checkpoint,
                       std::filesystem::is_directory(checkpoint) ? "'" : "', which is no folder");
   }
 }
 
-LoadedArm ModelCache::arm(const Cell& cell, Composition composition) {
+LoadedArm ModelCache::arm(CellName cell, Composition composition) {
   LoadedArm arm;
-  arm.label = cell.label, arm.name = cell.name, arm.axes = cell.shown;
+  arm.cell = std::move(cell);
   arm.composition = std::move(composition);
   const Composition& made = arm.composition;
   arm.models = load_models(made, made.run.machine, loaded_);
@@ -231,7 +232,7 @@ std::vector<LoadedArm> load_arms(const Config& config, const Registries& registr
   const std::vector<Cell> cells = expand(config, registries, faults);
   faults.raise();
   std::vector<Composition> compositions;
-  for (const Cell& cell : cells) compositions.push_back(compose(cell.config, registries, faults));
+  for (const Cell& cell : cells) compositions.push_back(composition_of(cell, registries, faults));
   faults.raise();
   ModelCache cache;
   std::vector<LoadedArm> arms;

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "core/config/composition.h"
-#include "core/loop/decoder.h"
+#include "core/loop/session.h"
 #include "core/parts/task.h"
+#include "core/trace/rows.h"
 #include "experiments/arm/judge.h"
 
 namespace draftlab {
@@ -21,9 +22,7 @@ struct Job {
 };
 
 struct LoadedArm {
-  // What distinguishes the arm, and the parts of that text (Cell).
-  std::string label, name;
-  std::vector<std::pair<std::string, std::string>> axes;
+  CellName cell;
   Composition composition;
   Models models;
   // The tokenizer; null for models without text.
@@ -42,14 +41,14 @@ struct LoadedArm {
  private:
   // Fills in what is known of a sample once it is decoded: text, scores and the judge's numbers.
   SampleRow finish(SampleRow row, const Job& job, const Prompt& prompt,
-                   const Decoder& decoder) const;
+                   const Session& session) const;
 };
 
 // The arms of a run, and what several of them share: models, tokenizers, tasks and judges are
 // loaded once.
 class ModelCache {
  public:
-  LoadedArm arm(const Cell& cell, Composition composition);
+  LoadedArm arm(CellName cell, Composition composition);
   // Frees the models, tokenizers and tasks that no remaining arm uses.
   void release_unused();
 
@@ -67,7 +66,7 @@ std::vector<LoadedArm> load_arms(const Config& config, const Registries& registr
 std::vector<PluginRow> plugins(const Composition& composition);
 std::vector<PluginRow> plugins(const std::vector<LoadedArm>& arms);
 
-// Reads a task's data. Throws ConfigError where the task needs text and the checkpoint's folder has
+// Reads a task's data. Throws NoTokenizer where the task needs text and the checkpoint's folder has
 // no tokenizer.
 void load_task(Task& task, const Tokenizer* tokenizer, const std::string& checkpoint);
 

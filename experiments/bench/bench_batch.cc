@@ -109,8 +109,9 @@ int bench_batch(const BenchFlags& flags, const CommandLine& line, const Registri
     }
     const Line time = fit(all);
     std::printf("%s, %s, %s: %lld decodes, threads %d; one forward takes %.3f ms + %.4f ms a row\n",
-                line.paths[1].c_str(), arm.label.c_str(), dtype, static_cast<long long>(decodes),
-                arm.composition.run.machine.threads, 1e3 * time.a, 1e3 * time.b);
+                line.paths[1].c_str(), arm.cell.label.c_str(), dtype,
+                static_cast<long long>(decodes), arm.composition.run.machine.threads, 1e3 * time.a,
+                1e3 * time.b);
     std::printf("  batch   tokens/s   of batch 1   rows a forward   ms a row   of the fit's\n");
     for (const Measured& measured : all) {
       double rows = 0, seconds = 0, predicted = 0;

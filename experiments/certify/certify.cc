@@ -124,7 +124,7 @@ void print(const Certificate& made, const std::string& name, double seconds) {
 bool certify_cell(const Cell& cell, const std::string& name, const Registries& registries,
                   bool table, Row& row) {
   Faults faults;
-  const Composition decoder = compose(cell.config, registries, faults);
+  const Composition decoder = composition_of(cell, registries, faults);
   faults.raise();
   const std::vector<Form>& forms = registries.models.find(decoder.models.at("").name)->forms;
   if (std::count(forms.begin(), forms.end(), Form::reverse))

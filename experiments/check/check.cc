@@ -83,9 +83,16 @@ int check(const CommandLine& line, const Registries& registries) {
     for (const std::string& sentence : read_sweep(config, faults).warnings)
       std::cout << "  warning: " << sentence << "\n";
     Rehearsal rehearsal(path, registries);
-    for (const Cell& cell : cells) rehearsal.cell(compose(cell.config, registries, faults), faults);
+    UnreadInArms unread;
+    for (const Cell& cell : cells) {
+      const Composition arm = composition_of(cell, registries, faults);
+      rehearsal.cell(arm, faults);
+      unread.add(cell.label, arm);
+    }
     for (const std::string& sentence : faults.sentences()) all.add(sentence);
     for (const std::string& sentence : without_effect(cells, registries))
+      std::cout << "  warning: " << sentence << "\n";
+    for (const std::string& sentence : unread.sentences())
       std::cout << "  warning: " << sentence << "\n";
   }
   all.raise();

@@ -15,14 +15,14 @@ namespace fs = std::filesystem;
 
 // The value of an option; "" where the plugin has no such option.
 template <class Interface>
-std::string value_of(const Bound<Interface>& bound, const std::string& option) {
+std::string value_of(const Factory<Interface>& bound, const std::string& option) {
   for (const auto& [name, value] : bound.values)
     if (name == option) return value;
   return "";
 }
 
 template <class Interface>
-bool has_option(const Bound<Interface>& bound, const std::string& option) {
+bool has_option(const Factory<Interface>& bound, const std::string& option) {
   return std::any_of(bound.values.begin(), bound.values.end(),
                      [&](const auto& pair) { return pair.first == option; });
 }
@@ -47,7 +47,8 @@ void Rehearsal::tell(const std::string& sentence, Faults& faults) {
   if (told_.insert(sentence).second) faults.add("{}: {}", path_, sentence);
 }
 
-bool Rehearsal::has_checkpoint(const std::string& key, const Bound<Model>& model, Faults& faults) {
+bool Rehearsal::has_checkpoint(const std::string& key, const Factory<Model>& model,
+                               Faults& faults) {
   if (!has_option(model, "checkpoint") || !value_of(model, "random").empty()) return true;
   const std::string option = key + ".checkpoint", folder = value_of(model, "checkpoint");
   if (folder.empty()) {
@@ -69,7 +70,7 @@ bool Rehearsal::has_checkpoint(const std::string& key, const Bound<Model>& model
 }
 
 std::shared_ptr<Task> Rehearsal::task_of(const Composition& cell, Faults& faults) {
-  const Bound<Model>& target = cell.models.at("");
+  const Factory<Model>& target = cell.models.at("");
   const bool there = has_checkpoint("model." + target.name, target, faults);
   for (const auto& [role, model] : cell.models)
     if (!role.empty()) has_checkpoint("model." + role, model, faults);
@@ -91,10 +92,12 @@ std::shared_ptr<Task> Rehearsal::task_of(const Composition& cell, Faults& faults
   std::shared_ptr<Task> made = cell.task.make();
   try {
     load_task(*made, tokenizer.get(), checkpoint);
-  } catch (const ConfigError& error) {
+  } catch (const NoTokenizer& error) {
     // Without a checkpoint there is no tokenizer either, which need not be said.
-    if (there || !std::string(error.what()).ends_with("the model has no tokenizer"))
-      tell(error.what(), faults);
+    if (there) tell(error.what(), faults);
+    return nullptr;
+  } catch (const ConfigError& error) {
+    tell(error.what(), faults);
     return nullptr;
   } catch (const DataError& error) {
     tell(error.what(), faults);

@@ -27,7 +27,7 @@ class Rehearsal {
   // Null where the task cannot be loaded, for reasons that are told.
   std::shared_ptr<Task> task_of(const Composition& cell, Faults& faults);
   // Whether the folder of a model's weights is there, as far as it needs one.
-  bool has_checkpoint(const std::string& key, const Bound<Model>& model, Faults& faults);
+  bool has_checkpoint(const std::string& key, const Factory<Model>& model, Faults& faults);
   void tell(const std::string& sentence, Faults& faults);
 
   std::string path_;

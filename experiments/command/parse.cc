@@ -70,6 +70,47 @@ bool declares(const OptionSet& own, const std::string& name) {
       near.empty() ? "see draftlab " + command.name + " --help" : "did you mean --" + near + "?");
 }
 
+// Takes the words behind the command's last flag, which belong to another program.
+void take_last(const Command& command, std::vector<std::string>& words, CommandLine& line) {
+  const auto last = std::find(words.begin(), words.end(), "--" + command.last);
+  if (command.last.empty() || last == words.end()) return;
+  line.passes = true;
+  line.passed.assign(last + 1, words.end());
+  words.erase(last, words.end());
+}
+
+// Reads the text of one flag into its field.
+void read(const Command& command, OptionSet& set, const std::string& name,
+          const std::string& text) {
+  if (text.empty())
+    throw UsageError("draftlab {}: --{} is empty; leave it out for its default", command.name,
+                     name);
+  const std::string rule = set.read(name, text);
+  if (!rule.empty()) throw UsageError("draftlab {}: --{} {} {}", command.name, name, text, rule);
+}
+
+// Takes the words apart by the flags that there are.
+po::variables_map values_of(const std::vector<std::string>& words,
+                            const po::options_description& flags, const Command& command,
+                            const OptionSet& own) {
+  po::positional_options_description positional;
+  positional.add("paths", -1);
+  po::variables_map values;
+  try {
+    const int style =
+        po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+    po::store(
+        po::command_line_parser(words).options(flags).positional(positional).style(style).run(),
+        values);
+    po::notify(values);
+  } catch (const po::unknown_option& unknown) {
+    refuse_flag(command, own, unknown.get_option_name());
+  } catch (const po::error& error) {
+    throw UsageError("draftlab {}: {}", command.name, error.what());
+  }
+  return values;
+}
+
 }  // namespace
 
 const std::vector<Alias>& aliases() {
@@ -115,12 +156,7 @@ Parsed parse(const Command& command, std::vector<std::string> words) {
   CommandLine& line = parsed.line;
   OptionSet own;
   parsed.run = command.flags(own);
-  const auto last = std::find(words.begin(), words.end(), "--" + command.last);
-  if (!command.last.empty() && last != words.end()) {
-    line.passes = true;
-    line.passed.assign(last + 1, words.end());
-    words.erase(last, words.end());
-  }
+  take_last(command, words, line);
   line.overrides = take_overrides(words);
   if (!command.takes_config && !line.overrides.empty()) {
     throw UsageError("draftlab {} reads no config, so --{} means nothing to it", command.name,
@@ -144,36 +180,14 @@ Parsed parse(const Command& command, std::vector<std::string> words) {
   add("paths", po::value(&line.paths));
   for (const Option& option : own.options())
     add(option.name(), option.is_switch() ? Value(po::bool_switch()) : po::value<std::string>());
-  po::positional_options_description positional;
-  positional.add("paths", -1);
-  po::variables_map values;
-  try {
-    const int style =
-        po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
-    po::store(
-        po::command_line_parser(words).options(flags).positional(positional).style(style).run(),
-        values);
-    po::notify(values);
-  } catch (const po::unknown_option& unknown) {
-    refuse_flag(command, own, unknown.get_option_name());
-  } catch (const po::error& error) {
-    throw UsageError("draftlab {}: {}", command.name, error.what());
-  }
+  const po::variables_map values = values_of(words, flags, command, own);
   OptionSet common;
   common.add("log-level", &parsed.log_level);
-  const auto read = [&](OptionSet& set, const std::string& name, const std::string& text) {
-    const std::string rule = set.read(name, text);
-    if (!rule.empty()) throw UsageError("draftlab {}: --{} {} {}", command.name, name, text, rule);
-  };
-  read(common, "log-level", level);
+  read(command, common, "log-level", level);
   for (const Option& option : own.options()) {
     const std::string& name = option.name();
     if (values.count(name) == 0 || values[name].defaulted()) continue;
-    const std::string text = option.is_switch() ? "true" : values[name].as<std::string>();
-    if (text.empty())
-      throw UsageError("draftlab {}: --{} is empty; leave it out for its default", command.name,
-                       name);
-    read(own, name, text);
+    read(command, own, name, option.is_switch() ? "true" : values[name].as<std::string>());
   }
   if (!parsed.help && (line.paths.size() < command.fewest || line.paths.size() > command.most)) {
     throw UsageError("usage: draftlab {}{}", command.name,

@@ -146,26 +146,61 @@ bool set_aside(const SweepFolder& folder) {
   return true;
 }
 
+// Decodes cells of a frozen sweep in this process.
+int work_as(const SweepFlags& flags, const CommandLine& line, const Registries& registries) {
+  WorkerOptions options;
+  for (const auto& [key, value] : line.overrides) {
+    if (key != "run.threads")
+      throw UsageError("a worker decodes what was frozen, so --{} means nothing to it", key);
+    options.threads = std::atoi(value.c_str());
+  }
+  options.report = static_cast<int>(flags.report);
+  options.round = flags.round.empty() ? process_identity() : flags.round;
+  if (!flags.cells.empty()) set_cells(flags.cells, options);
+  const SlurmJob job = slurm_job();
+  options.job = job.id, options.requeued = job.requeued, options.seconds_left = job.seconds_left;
+  options.wait = flags.requeue || options.report >= 0;  // A whole sweep ends when every cell has.
+  if (flags.requeue && !job.id.empty())
+    options.at_exit = [&] { std::cout << requeue(job) << std::endl; };
+  return work(SweepFolder::open(line.paths[0], registries), options, registries);
+}
+
+// Freezes a config into the folder of a sweep, or goes on with what was frozen there.
+SweepFolder begin(const SweepFlags& flags, const CommandLine& line, const Registries& registries) {
+  const std::string& path = line.paths[0];
+  Faults faults;
+  const Config config = Config::read(path, line.overrides, faults);
+  faults.raise();
+  const std::string out =
+      flags.out.empty() ? "out/" + std::filesystem::path(path).stem().string() : flags.out;
+  if (out.find_first_of("\r\n") != std::string::npos)
+    throw UsageError("--out has an end of line in its name, which no script of a job may hold");
+  if (!SweepFolder::may_begin(out))
+    throw OutputError("'{}' exists and is no folder of a sweep; name another with --out", out);
+  const std::string parts_changed = plugin_change(out, registries);
+  if (!flags.replace) {
+    if (!parts_changed.empty()) throw OutputError(parts_changed);
+    if (const std::string change = config_change(out, config, registries); !change.empty())
+      throw OutputError(change);
+  }
+  SweepFolder frozen = SweepFolder::freeze(out, config, registries);
+  if (flags.replace) frozen.remove_cells(!parts_changed.empty());
+  return frozen;
+}
+
+int cancel(SweepFolder& folder) {
+  folder.cancel(true);
+  if (const std::string said = cancel_jobs(folder); !said.empty())
+    std::cerr << "Slurm did not end the jobs: " << said << "\n";
+  std::cout << "workers of " << folder.path() << " stop after the sample in hand; "
+            << program_name() << " sweep " << folder.path() << " continues\n";
+  return 0;
+}
+
 int sweep(const SweepFlags& flags, const CommandLine& line, const Registries& registries) {
   const std::string& path = line.paths[0];
+  if (flags.worker) return work_as(flags, line, registries);
   const bool is_folder = std::filesystem::is_directory(path);
-  if (flags.worker) {
-    WorkerOptions options;
-    for (const auto& [key, value] : line.overrides) {
-      if (key != "run.threads")
-        throw UsageError("a worker decodes what was frozen, so --{} means nothing to it", key);
-      options.threads = std::atoi(value.c_str());
-    }
-    options.report = static_cast<int>(flags.report);
-    options.round = flags.round.empty() ? process_identity() : flags.round;
-    if (!flags.cells.empty()) set_cells(flags.cells, options);
-    const SlurmJob job = slurm_job();
-    options.job = job.id, options.requeued = job.requeued, options.seconds_left = job.seconds_left;
-    options.wait = flags.requeue || options.report >= 0;  // A whole sweep ends when every cell has.
-    if (flags.requeue && !job.id.empty())
-      options.at_exit = [&] { std::cout << requeue(job) << std::endl; };
-    return work(SweepFolder::open(path, registries), options, registries);
-  }
   if (is_folder && !line.overrides.empty()) {
     throw UsageError(
         "'{}' holds a frozen config; to change --{}, give the config itself and --out {}", path,
@@ -177,38 +212,11 @@ int sweep(const SweepFlags& flags, const CommandLine& line, const Registries& re
     faults.raise();
     return dry_run(config, registries);
   }
-  const auto begun = [&] {
-    if (is_folder) return SweepFolder::open(path, registries);
-    Faults faults;
-    const Config config = Config::read(path, line.overrides, faults);
-    faults.raise();
-    const std::string out =
-        flags.out.empty() ? "out/" + std::filesystem::path(path).stem().string() : flags.out;
-    if (out.find_first_of("\r\n") != std::string::npos)
-      throw UsageError("--out has an end of line in its name, which no script of a job may hold");
-    if (!SweepFolder::may_begin(out))
-      throw OutputError("'{}' exists and is no folder of a sweep; name another with --out", out);
-    const std::string parts_changed = plugin_change(out, registries);
-    if (!flags.replace) {
-      if (!parts_changed.empty()) throw OutputError(parts_changed);
-      if (const std::string change = config_change(out, config, registries); !change.empty())
-        throw OutputError(change);
-    }
-    SweepFolder frozen = SweepFolder::freeze(out, config, registries);
-    if (flags.replace) frozen.remove_cells(!parts_changed.empty());
-    return frozen;
-  };
-  SweepFolder folder = begun();
+  SweepFolder folder =
+      is_folder ? SweepFolder::open(path, registries) : begin(flags, line, registries);
   if (flags.sample_seconds >= 0) folder.remember_sample_seconds(flags.sample_seconds);
   if (flags.dry_run) return dry_run(folder.config(), registries);
-  if (flags.cancel) {
-    folder.cancel(true);
-    if (const std::string said = cancel_jobs(folder); !said.empty())
-      std::cerr << "Slurm did not end the jobs: " << said << "\n";
-    std::cout << "workers of " << folder.path() << " stop after the sample in hand; "
-              << program_name() << " sweep " << folder.path() << " continues\n";
-    return 0;
-  }
+  if (flags.cancel) return cancel(folder);
   if (flags.gather || flags.status) settle_with_slurm(folder);
   if (flags.status) return print_status(folder, manifest(folder), std::cout) ? 0 : 1;
   if (flags.gather) {
@@ -223,7 +231,7 @@ int sweep(const SweepFlags& flags, const CommandLine& line, const Registries& re
   if (line.passes) {
     Faults faults;
     const SlurmOptions options =
-        compose(folder.cells()[0].cell.config, registries, faults).section<SlurmOptions>();
+        composition_of(folder.cells()[0].cell, registries, faults).section<SlurmOptions>();
     settle_with_slurm(folder);
     return submit(folder, options, line.passed);
   }

@@ -10,6 +10,7 @@
 
 #include "core/base/progress.h"
 #include "core/config/composition.h"
+#include "core/loop/decoder.h"
 #include "core/prob/chance.h"
 #include "core/trace/provenance.h"
 #include "experiments/arm/loaded_arm.h"
@@ -36,7 +37,7 @@ struct Probe {
 // long.
 Probe probe(const SweepCell& cell, ModelCache& cache, const Registries& registries) {
   Faults faults;
-  Composition composition = compose(cell.cell.config, registries, faults);
+  Composition composition = composition_of(cell.cell, registries, faults);
   faults.raise();
   Probe found;
   int& threads = composition.run.machine.threads;

@@ -34,14 +34,14 @@ std::string contents(const std::string& path) {
 }
 
 template <class Interface>
-std::string described(const Bound<Interface>& bound) {
+std::string described(const Factory<Interface>& bound) {
   std::string text = bound.name;
   for (const auto& [option, value] : bound.values) text += " " + option + "=" + value;
   return text;
 }
 
 // The folder of weights that a model names; "" for models that are made, not loaded.
-std::string checkpoint_of(const Bound<Model>& model) {
+std::string checkpoint_of(const Factory<Model>& model) {
   for (const auto& [option, value] : model.values)
     if (option == "checkpoint") return value;
   return {};
@@ -220,7 +220,7 @@ void SweepFolder::load(const Registries& registries) {
   for (Cell& cell : cells) {
     const auto [found, fresh] = known.emplace(what_reads(cell), SweepCell{});
     if (fresh) {
-      const Composition arm = compose(cell.config, registries, faults);
+      const Composition arm = composition_of(cell, registries, faults);
       faults.raise();
       found->second = read_by(arm);
     }

@@ -244,6 +244,38 @@ bool Worker::decode_prompts(const LoadedArm& arm, const SweepCell& cell, std::si
   return whole;
 }
 
+namespace {
+
+// Throws DataError where what the arm reads is no longer what it was when the sweep was frozen.
+void check_unchanged(const LoadedArm& arm, const Inputs& inputs) {
+  const std::string digest = arm.models.target().facts().digest, frozen = inputs.checkpoint_digest;
+  const bool comparable = !frozen.empty() && frozen.find(' ') == std::string::npos;
+  if (!digest.empty() && comparable && digest != frozen) {
+    throw DataError(
+        "the checkpoint '{}' has changed since the sweep was frozen: its digest is {} and was {}",
+        inputs.checkpoint, digest, frozen);
+  }
+  if (arm.task->digest() != inputs.data_digest) {
+    throw DataError(
+        "the data of the task has changed since the sweep was frozen: its digest is {} and was "
+        "{}",
+        arm.task->digest(), inputs.data_digest);
+  }
+}
+
+// Where and with what a cell is decoded.
+Provenance provenance_of(const LoadedArm& arm, const Config& config) {
+  Provenance made = provenance(arm.composition.run.machine, arm.composition.run.seed);
+  if (const std::string python = remote_provenance(); !python.empty())
+    made.libraries += ", " + python;
+  made.title = config.title();
+  made.config = arm.composition.resolved;
+  made.plugins = plugins(arm.composition);
+  return made;
+}
+
+}  // namespace
+
 Worker::Result Worker::decode(std::size_t index) {
   const SweepCell& cell = folder_.cells()[index];
   const CellLog here(folder_.log(cell));
@@ -264,36 +296,18 @@ Worker::Result Worker::decode(std::size_t index) {
   };
   try {
     Faults faults;
-    Composition composition = compose(cell.cell.config, registries_, faults);
+    Composition composition = composition_of(cell.cell, registries_, faults);
     faults.raise();
     int& threads = composition.run.machine.threads;
     threads = threads > 0 ? threads : options_.threads > 0 ? options_.threads : usable_threads();
     const LoadedArm arm = cache_.arm(cell.cell, std::move(composition));
     cache_.release_unused();
-    const std::string digest = arm.models.target().facts().digest,
-                      frozen = cell.inputs.checkpoint_digest;
-    const bool comparable = !frozen.empty() && frozen.find(' ') == std::string::npos;
-    if (!digest.empty() && comparable && digest != frozen) {
-      throw DataError(
-          "the checkpoint '{}' has changed since the sweep was frozen: its digest is {} and was {}",
-          cell.inputs.checkpoint, digest, frozen);
-    }
-    if (arm.task->digest() != cell.inputs.data_digest) {
-      throw DataError(
-          "the data of the task has changed since the sweep was frozen: its digest is {} and was "
-          "{}",
-          arm.task->digest(), cell.inputs.data_digest);
-    }
-    Provenance made = provenance(arm.composition.run.machine, arm.composition.run.seed);
-    if (const std::string python = remote_provenance(); !python.empty())
-      made.libraries += ", " + python;
-    made.title = folder_.config().title();
-    made.config = arm.composition.resolved;
-    made.plugins = plugins(arm.composition);
+    check_unchanged(arm, cell.inputs);
     {
       const std::lock_guard lock(writing_);
       writer_ = std::make_unique<TraceWriter>(
-          folder_.trace(cell), made, std::vector<RunRow>{arm.row()}, arm.composition.trace, true);
+          folder_.trace(cell), provenance_of(arm, folder_.config()), std::vector<RunRow>{arm.row()},
+          arm.composition.trace, true);
       writer_->spell_with([&arm](int, Token token) {
         const Tokenizer* const tokenizer = arm.tokenizer.get();
         return tokenizer && token >= 0 && token < tokenizer->vocabulary() ? tokenizer->piece(token)

@@ -46,7 +46,7 @@ class AlongSteps final : public Drafter {
     }
   };
   explicit AlongSteps(const Options& options) : options_(options) {}
-  bool reads_draft_length() const override { return false; }
+  std::vector<DecodeKey> reads() const override { return {}; }
   std::vector<Form> asks() const override { return {Form::committed, Form::reverse}; }
   std::vector<Form> asks_draft_model() const override {
     if (options_.states != States::model) return {};

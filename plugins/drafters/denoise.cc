@@ -34,7 +34,7 @@ class Denoise final : public Drafter {
     }
   };
   explicit Denoise(const Options& options) : options_(options) {}
-  bool reads_draft_length() const override { return false; }
+  std::vector<DecodeKey> reads() const override { return {DecodeKey::edit_threshold}; }
   std::vector<Form> asks() const override { return {Form::committed}; }
 
   Asking<Proposal> propose(const Step& step) const override {

@@ -8,7 +8,7 @@ namespace {
 
 class Stepwise final : public Drafter {
  public:
-  bool reads_draft_length() const override { return false; }
+  std::vector<DecodeKey> reads() const override { return {}; }
   bool is_sequential() const override { return true; }
   std::vector<Form> asks() const override { return {Form::committed}; }
   Asking<Proposal> propose(const Step& step) const override { return own_draw(step); }

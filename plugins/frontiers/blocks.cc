@@ -25,6 +25,9 @@ class BlockwiseOrder final : public Frontier {
   };
   explicit BlockwiseOrder(const Options& options) : options_(options) {}
 
+  std::vector<DecodeKey> reads() const override {
+    return {DecodeKey::edit_threshold, DecodeKey::post_steps};
+  }
   void begin(const Blocks& blocks, const DecodeOptions& decode) override {
     blocks_ = blocks;
     post_steps_ = decode.edit_threshold < 1 ? decode.post_steps : 0;

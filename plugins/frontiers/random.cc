@@ -29,6 +29,9 @@ class RandomOrder final : public Frontier {
   };
   explicit RandomOrder(const Options& options) : cosine_(options.schedule == Schedule::cosine) {}
 
+  std::vector<DecodeKey> reads() const override {
+    return cosine_ ? std::vector{DecodeKey::steps} : std::vector<DecodeKey>();
+  }
   void begin(const Blocks&, const DecodeOptions& decode) override {
     steps_ = decode.steps;
     if (cosine_ && steps_ == 0)

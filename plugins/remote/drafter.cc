@@ -34,7 +34,11 @@ void check_exact(const Remote& remote, const Proposal& proposal, Dialogue& dialo
 class RemoteDrafter final : public RemotePart<Drafter> {
  public:
   using RemotePart::RemotePart;
-  bool reads_draft_length() const override { return remote_->spec().reads_draft_length; }
+  std::vector<DecodeKey> reads() const override {
+    std::vector<DecodeKey> read = RemotePart::reads();
+    if (remote_->spec().reads_draft_length) read.push_back(DecodeKey::draft_length);
+    return read;
+  }
   std::vector<Form> asks_draft_model() const override { return remote_->spec().asks_draft_model; }
 
   Asking<Proposal> propose(const Step& step) const override {

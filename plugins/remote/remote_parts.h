@@ -33,6 +33,11 @@ class RemotePart : public Interface {
  public:
   explicit RemotePart(Instance remote) : remote_(std::move(remote)) {}
   std::vector<Form> asks() const override { return remote_->spec().asks; }
+  // The other process is told all options of [decode], and does not say which it reads.
+  std::vector<DecodeKey> reads() const override {
+    return {DecodeKey::threshold, DecodeKey::steps, DecodeKey::edit_threshold,
+            DecodeKey::post_steps};
+  }
   void begin(const Blocks& blocks, const DecodeOptions& decode) override {
     decode_ = decode;
     remote_->begin(blocks, decode_);

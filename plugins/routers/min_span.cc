@@ -2,7 +2,6 @@
 // verifies always, and the block size B only the first step of a block.
 #include "core/config/plugin.h"
 #include "core/parts/router.h"
-#include "core/trace/rows.h"
 
 namespace draftlab {
 namespace {

@@ -6,8 +6,7 @@
 namespace draftlab {
 
 void ListedTask::start(const Tokenizer* tokenizer) {
-  if (!tokenizer)
-    throw ConfigError("task '{}' decodes text, but the model has no tokenizer", name_);
+  if (!tokenizer) throw NoTokenizer(name_);
   tokenizer_ = tokenizer;
   prompts_.clear();
   digest_.clear();

@@ -8,6 +8,7 @@ namespace {
 
 class All final : public Unmasker {
  public:
+  std::vector<DecodeKey> reads() const override { return {}; }
   Verdict choose(const Step& step, const Proposal& proposal) const override {
     Verdict verdict{.commits = {}, .edits = {}, .why = Stop::unverified, .carry = {}, .judged = {}};
     for (const Node& node : proposal.nodes) {

@@ -21,6 +21,7 @@ class EntropyBound final : public QuotaUnmasker {
     }
   };
   explicit EntropyBound(const Options& options) : bound_(options.bound) {}
+  std::vector<DecodeKey> reads() const override { return {DecodeKey::steps}; }
 
  private:
   int sure(const Step&, std::vector<Draft>& drafts) const override {

@@ -23,6 +23,7 @@ class Factor final : public QuotaUnmasker {
     }
   };
   explicit Factor(const Options& options) : options_(options) {}
+  std::vector<DecodeKey> reads() const override { return {DecodeKey::steps}; }
 
  private:
   // Drafts come most confident first, and the first needs no test.

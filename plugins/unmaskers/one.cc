@@ -25,6 +25,7 @@ class One final : public Unmasker {
     }
   };
   explicit One(const Options& options) : confident_(options.which == Which::confident) {}
+  std::vector<DecodeKey> reads() const override { return {}; }
 
   Verdict choose(const Step& step, const Proposal& proposal) const override {
     // The best draft in the window; the first draft of every drafter is the first of the window.

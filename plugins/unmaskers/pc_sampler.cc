@@ -29,6 +29,7 @@ class PcSampler final : public QuotaUnmasker {
   explicit PcSampler(const Options& options) : options_(options) {
     if (!options.corpus.empty()) corpus_ = Corpus::read(options.corpus);
   }
+  std::vector<DecodeKey> reads() const override { return {DecodeKey::steps}; }
 
  private:
   double frequency(Token token, int vocabulary) const {

@@ -23,6 +23,7 @@ class Prophet final : public QuotaUnmasker {
     }
   };
   explicit Prophet(const Options& options) : options_(options) {}
+  std::vector<DecodeKey> reads() const override { return {DecodeKey::steps}; }
 
  private:
   int sure(const Step& step, std::vector<Draft>& drafts) const override {

@@ -38,6 +38,7 @@ class Remdm final : public QuotaUnmasker {
     }
   };
   explicit Remdm(const Options& options) : options_(options) {}
+  std::vector<DecodeKey> reads() const override { return {DecodeKey::steps}; }
   bool takes_back() const override { return true; }
 
   void observe(const Canvas& canvas, const Route& route, const Verdict& verdict) override {

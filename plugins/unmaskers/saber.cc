@@ -35,6 +35,7 @@ class Saber final : public QuotaUnmasker {
     }
   };
   explicit Saber(const Options& options) : options_(options) {}
+  std::vector<DecodeKey> reads() const override { return {DecodeKey::steps}; }
   bool takes_back() const override { return true; }
 
   void observe(const Canvas& canvas, const Route& route, const Verdict& verdict) override {

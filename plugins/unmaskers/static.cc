@@ -48,6 +48,7 @@ class Static final : public QuotaUnmasker {
     }
   };
   explicit Static(const Options& options) : options_(options) {}
+  std::vector<DecodeKey> reads() const override { return {DecodeKey::steps}; }
 
  private:
   int sure(const Step&, std::vector<Draft>& drafts) const override {

@@ -6,7 +6,6 @@
 
 #include "core/config/plugin.h"
 #include "core/parts/verifier.h"
-#include "core/trace/rows.h"
 #include "plugins/verifiers/branches.h"
 
 namespace draftlab {

@@ -7,7 +7,6 @@
 
 #include "core/base/error.h"
 #include "core/config/plugin.h"
-#include "core/trace/rows.h"
 #include "plugins/verifiers/paths.h"
 
 namespace draftlab {

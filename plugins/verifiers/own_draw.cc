@@ -4,7 +4,6 @@
 // token at equal seeds. A drafter that reads the same numbers is accepted nearly as often as by the
 // ratio test: with Gumbel noise at least (1 - TV) / (1 + TV) of the time.
 #include "core/config/plugin.h"
-#include "core/trace/rows.h"
 #include "plugins/verifiers/paths.h"
 
 namespace draftlab {

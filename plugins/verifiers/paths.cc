@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/trace/rows.h"
-
 namespace draftlab {
 namespace {
 

@@ -10,7 +10,6 @@
 #include "core/base/error.h"
 #include "core/config/plugin.h"
 #include "core/parts/verifier.h"
-#include "core/trace/rows.h"
 #include "plugins/verifiers/branches.h"
 
 namespace draftlab {
@@ -65,6 +64,7 @@ class Tree final : public Verifier {
   };
   explicit Tree(const Options& options) : options_(options) {}
   std::vector<Form> asks() const override { return {Form::committed, Form::branches}; }
+  std::vector<DecodeKey> reads() const override { return {DecodeKey::steps}; }
 
   void begin(const Blocks&, const DecodeOptions& decode) override {
     if (decode.steps > 0)

@@ -11,7 +11,6 @@
 #include "core/parts/acceptance.h"
 #include "core/parts/vector_draw.h"
 #include "core/parts/verdict.h"
-#include "core/trace/rows.h"
 
 namespace draftlab {
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/config/composition.h"
+#include "core/loop/choice.h"
 #include "core/loop/decoder.h"
 #include "plugins/builtin.h"
 
@@ -73,7 +74,7 @@ std::vector<SampleRow> decode(const Composition& composition, int sequences, std
   task->load(nullptr);
   const Prompt prompt = task->prompt(0);
   std::vector<std::unique_ptr<SampledChance>> chances;
-  std::vector<std::unique_ptr<Decoder>> decoders;
+  std::vector<std::unique_ptr<Session>> decoders;
   std::vector<Asking<SampleRow>> work;
   for (int i = 0; i < sequences; ++i) {
     chances.push_back(std::make_unique<SampledChance>(seed));
@@ -83,7 +84,7 @@ std::vector<SampleRow> decode(const Composition& composition, int sequences, std
   }
   for (auto& one : work) one.start();
   for (;;) {
-    std::vector<Decoder*> waiting;
+    std::vector<Session*> waiting;
     for (int i = 0; i < sequences; ++i)
       if (!work[i].done()) waiting.push_back(decoders[i].get());
     if (waiting.empty()) break;
@@ -355,9 +356,8 @@ std::pair<std::vector<Token>, std::vector<double>> chosen(
   task->load(nullptr);
   Prompt prompt = task->prompt(0);
   prompt.choices = choices;
-  SampledChance chance(3);
-  Decoder decoder(composition, models, prompt, 0, chance);
-  const SampleRow row = drive(models, decoder, decoder.decode());
+  Choice choice(composition, models, prompt);
+  const SampleRow row = drive(models, choice, choice.decode());
   std::vector<Token> tokens;
   std::vector<double> probabilities;
   for (const TokenRow& token : row.steps.front().tokens) tokens.push_back(token.token);
@@ -440,11 +440,11 @@ TEST_CASE(
     }
   }
   SampledChance chance(1);
-  Decoder decoder(composition, models, prompt, 0, chance);
-  const SampleRow row = drive(models, decoder, decoder.decode());
-  CHECK(decoder.canvas().token(2) == wanted[0]);
-  CHECK(decoder.canvas().token(3) == wanted[1]);
-  CHECK(decoder.canvas().masked(4));
+  const std::unique_ptr<Session> choice = session_of(composition, models, prompt, 0, chance);
+  const SampleRow row = drive(models, *choice, choice->decode());
+  CHECK(choice->canvas().token(2) == wanted[0]);
+  CHECK(choice->canvas().token(3) == wanted[1]);
+  CHECK(choice->canvas().masked(4));
   CHECK(row.counts.nfe() == 1);
   CHECK(row.generated == 2);
   REQUIRE(row.steps.size() == 1);
@@ -452,6 +452,6 @@ TEST_CASE(
 
   // Without a verifier of chains nobody has made sure that the model can answer.
   const Composition other = setup.compose_with("verifier = tree\n");
-  Decoder refused(other, models, prompt, 0, chance);
+  Choice refused(other, models, prompt);
   CHECK_THROWS_AS(drive(models, refused, refused.decode()), ConfigError);
 }

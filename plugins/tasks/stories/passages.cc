@@ -77,7 +77,7 @@ Passages read_passages(const PassageOptions& options, const Tokenizer* tokenizer
   if (options.source != TextSource::stories && options.path.empty())
     throw ConfigError("task.{}.path must name a file where task.{}.source = {}", task, task,
                       word(options.source));
-  if (!tokenizer) throw ConfigError("task '{}' decodes text, but the model has no tokenizer", task);
+  if (!tokenizer) throw NoTokenizer(task);
   if (options.source == TextSource::stories && options.count == 0)
     throw ConfigError(
         "task.{}.count must be at least 1 where task.{}.source = stories: the generator has no end",

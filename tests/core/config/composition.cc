@@ -73,6 +73,21 @@ struct NoUnmasker final : Unmasker {
   Verdict choose(const Step&, const Proposal&) const override { return {}; }
   int preview(const Step&, const Proposal&) const override { return 1; }
 };
+struct NoEstimator final : Estimator {
+  struct Options {
+    std::int64_t of = 1;
+    void declare(OptionSet& set) { set.add("of", &of).in(1, 8).help("Of."); }
+  };
+  explicit NoEstimator(const Options&) {}
+  double expected(const StepView&) const override { return 1; }
+};
+// Counts how often it is made; a composition makes each of its parts once.
+int made_parts = 0;
+struct Counted final : Router {
+  Counted() { ++made_parts; }
+  bool may_verify() const override { return true; }
+  Route decide(const StepView&) const override { return {}; }
+};
 struct NoTask final : Task {
   void load(const Tokenizer*) override {}
   int size() const override { return 0; }
@@ -203,6 +218,31 @@ TEST_CASE("the resolved config is complete, and runs again as it stands") {
   CHECK(composed(arm.effective).id == arm.id);
 }
 
+TEST_CASE("what a trace records of an arm runs again as it stands, onlookers included") {
+  Registries all = registries();
+  all.estimators.add<NoEstimator>("guess", "guesses");
+  Faults faults;
+  const auto compose_text = [&](const std::string& text) {
+    const Composition arm = compose(parsed(text), all, faults);
+    REQUIRE(faults.sentences() == std::vector<std::string>());
+    return arm;
+  };
+  const Composition plain = compose_text(kSmall),
+                    watched = compose_text(kSmall +
+                                           "estimator.mine = guess\n[estimator.mine]\nof = 3\n"
+                                           "[trace]\ntop_k = 2\n");
+  CHECK(watched.id == plain.id);
+  CHECK(watched.recorded.find("[estimator.mine]\nof = 3\n") != std::string::npos);
+  CHECK(watched.recorded.find("top_k = 0") != std::string::npos);  // That of [decode].
+  CHECK(watched.recorded.find("[trace]") == std::string::npos);
+  const Composition again = compose_text(watched.recorded);
+  REQUIRE(again.attached.size() == 1);
+  CHECK(again.attached[0].first == "mine");
+  CHECK(again.attached[0].second.values == watched.attached[0].second.values);
+  CHECK(again.recorded == watched.recorded);
+  CHECK(again.id == plain.id);
+}
+
 TEST_CASE("an arm is what can change a decoded token") {
   const std::string id = composed(kSmall).id;
   CHECK(composed(kSmall + "[run]\nthreads = 2\nbatch = 4\nlimit = 3\n[trace]\ndrafts = "
@@ -216,13 +256,14 @@ TEST_CASE("an arm is what can change a decoded token") {
 
 TEST_CASE("sections without effect are warned of") {
   Faults faults;
-  std::vector<std::string> warnings;
-  compose(parsed(kSmall + "[router.hysteresis]\non = 1\n[model.judge]\nvocabulary = 2\n"),
-          registries(), faults, &warnings);
+  const Composition arm =
+      compose(parsed(kSmall + "[router.hysteresis]\non = 1\n[model.judge]\nvocabulary = 2\n"),
+              registries(), faults);
   CHECK(faults.empty());
-  CHECK(warnings == std::vector<std::string>{
-                        "a.ini:6: [model.judge] has no effect: no model.judge is named",
-                        "a.ini:4: [router.hysteresis] has no effect: router is not 'hysteresis'"});
+  CHECK(arm.warnings ==
+        std::vector<std::string>{
+            "a.ini:6: [model.judge] has no effect: no model.judge is named",
+            "a.ini:4: [router.hysteresis] has no effect: router is not 'hysteresis'"});
 }
 
 std::vector<std::string> labels(const std::string& text) {
@@ -246,6 +287,33 @@ TEST_CASE("a sweep is a product, the first axis slowest") {
         std::vector<std::string>{
             "drafter=self decode.draft_length=2", "drafter=self decode.draft_length=3",
             "drafter=stepwise decode.draft_length=2", "drafter=stepwise decode.draft_length=3"});
+}
+
+TEST_CASE("a cell is composed once, whoever asks for its composition") {
+  Registries all = registries();
+  all.routers.add<Counted>("counted", "counts");
+  Faults faults;
+  const auto made_for = [&](const auto& work) {
+    made_parts = 0;
+    work();
+    return made_parts;
+  };
+  const Config one = parsed(kSmall + "router = counted\n");
+  const int each = made_for([&] { compose(one, all, faults); });
+  CHECK(each > 0);
+  const Config sweep = parsed(kSmall + "router = counted\n[sweep]\ndrafter = self, stepwise\n");
+  std::vector<Cell> cells;
+  CHECK(made_for([&] { cells = expand(sweep, all, faults); }) == 2 * each);
+  REQUIRE(cells.size() == 2);
+  CHECK(made_for([&] {
+          for (const Cell& cell : cells) {
+            const Composition arm = composition_of(cell, all, faults);
+            CHECK(arm.id == cell.id);
+            CHECK(arm.drafter.name == cell.axes.at(0).second);
+          }
+          without_effect(cells, all);
+        }) == 0);
+  CHECK(faults.empty());
 }
 
 TEST_CASE("axes that do not apply collapse") {

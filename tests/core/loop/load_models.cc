@@ -23,7 +23,7 @@ class Nothing final : public Model {
   void evaluate(std::span<Pending>) override {}
 };
 
-Bound<Model> bound(const std::string& name, const std::string& checkpoint) {
+Factory<Model> made(const std::string& name, const std::string& checkpoint) {
   return {name, {{"checkpoint", checkpoint}}, [] { return std::make_unique<Nothing>(); }};
 }
 
@@ -34,15 +34,15 @@ DOCTEST_TEST_CASE(
   Loaded loaded;
   const Machine f32{.dtype = Precision::f32}, q8{.dtype = Precision::q8},
       elsewhere{.device = Device::cuda};
-  const auto first = load(bound("a", "x"), f32, loaded);
-  DOCTEST_CHECK(load(bound("a", "x"), f32, loaded) == first);
-  DOCTEST_CHECK(load(bound("a", "y"), f32, loaded) != first);
-  DOCTEST_CHECK(load(bound("b", "x"), f32, loaded) != first);
-  DOCTEST_CHECK(load(bound("a", "x"), q8, loaded) != first);
-  DOCTEST_CHECK(load(bound("a", "x"), elsewhere, loaded) != first);
+  const auto first = load(made("a", "x"), f32, loaded);
+  DOCTEST_CHECK(load(made("a", "x"), f32, loaded) == first);
+  DOCTEST_CHECK(load(made("a", "y"), f32, loaded) != first);
+  DOCTEST_CHECK(load(made("b", "x"), f32, loaded) != first);
+  DOCTEST_CHECK(load(made("a", "x"), q8, loaded) != first);
+  DOCTEST_CHECK(load(made("a", "x"), elsewhere, loaded) != first);
   Machine strict = f32;
   strict.fixed_shape = true;
-  DOCTEST_CHECK_THROWS_AS(load(bound("a", "x"), strict, loaded), ConfigError);
+  DOCTEST_CHECK_THROWS_AS(load(made("a", "x"), strict, loaded), ConfigError);
 }
 
 }  // namespace draftlab

@@ -33,7 +33,8 @@ Stored stored(const Values& values, Type type) {
 Stored unpacked(const Chunks& chunks, Type type, std::size_t rows) {
   Stored all;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    if (!append_chunk(all, *chunks[i], type, chunk_rows(rows), std::min(kChunk, rows - i * kChunk)))
+    if (!append_chunk(all, *chunks[i], type,
+                      {chunk_rows(rows), std::min(kChunk, rows - i * kChunk)}))
       return {};
   }
   return all;
@@ -77,7 +78,7 @@ TEST_CASE("numbers that a type cannot hold become the nearest it can; a damaged 
   std::vector<unsigned char> damaged = *chunks[0];
   damaged[damaged.size() / 2] ^= 0xFF;
   Stored some;
-  CHECK_FALSE(append_chunk(some, damaged, Type::int32, kChunk, kChunk));
+  CHECK_FALSE(append_chunk(some, damaged, Type::int32, {kChunk, kChunk}));
 }
 
 }  // namespace draftlab

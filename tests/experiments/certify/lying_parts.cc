@@ -92,7 +92,7 @@ class FalselyExact final : public Drafter {
  public:
   using Options = NoOptions;
   explicit FalselyExact(const Options&) {}
-  bool reads_draft_length() const override { return false; }
+  std::vector<DecodeKey> reads() const override { return {}; }
   Asking<Proposal> propose(const Step& step) const override {
     const std::int32_t position = step.window.positions.front();
     Question question{
@@ -256,7 +256,7 @@ class OwnRandomness final : public Drafter {
  public:
   using Options = NoOptions;
   explicit OwnRandomness(const Options&) {}
-  bool reads_draft_length() const override { return false; }
+  std::vector<DecodeKey> reads() const override { return {}; }
   Asking<Proposal> propose(const Step& step) const override {
     const std::int32_t position = step.window.positions.front();
     Question question{

@@ -6,7 +6,6 @@
 
 #include "core/base/error.h"
 #include "core/config/composition.h"
-#include "core/trace/rows.h"
 #include "tests/plugins/vector_decoding.h"
 
 namespace draftlab {

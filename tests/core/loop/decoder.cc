@@ -1,0 +1,120 @@
+#include "core/loop/decoder.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "tests/core/loop/toy.h"
+
+namespace draftlab {
+namespace {
+
+using toy::Calls;
+
+// Decodes a toy canvas to its end.
+SampleRow decoded(const Arm& arm, int length) {
+  const Models models = toy::models_of(arm);
+  SampledChance chance(1);
+  Decoder decoder(arm, models, toy::prompt(length), 0, chance);
+  return drive(models, decoder, decoder.decode());
+}
+
+TEST_CASE("a step proposes, routes, judges, settles and records, in this order") {
+  Calls calls;
+  const Arm arm = toy::arm(true, &calls);
+  const Models models = toy::models_of(arm);
+  SampledChance chance(1);
+  Decoder decoder(arm, models, toy::prompt(4), 0, chance);
+  REQUIRE(drive(models, decoder, decoder.step()));
+  CHECK(calls == Calls{"frontier.next", "drafter.propose", "router.decide", "verifier.judge",
+                       "unmasker.top_up", "router.observe", "frontier.settled"});
+  REQUIRE(decoder.row().steps.size() == 1);
+  const StepRow& step = decoder.row().steps[0];
+  CHECK(step.step == 0);
+  CHECK(step.routed == 1);
+  CHECK(step.verified == 1);
+  CHECK(step.drafted == 2);
+  CHECK(step.accepted == 2);
+  CHECK(step.committed == 2);
+  CHECK(step.masked == 3);
+  CHECK(step.counts[Kind::draft].calls == 1);
+  CHECK(step.counts[Kind::verify].calls == 1);
+  CHECK(decoder.canvas().tokens() == std::vector<Token>{2, 1, 2, kNoToken});
+}
+
+TEST_CASE("a step without a verification asks the unmasker in the verifier's place") {
+  Calls calls;
+  const Arm arm = toy::arm(false, &calls);
+  const Models models = toy::models_of(arm);
+  SampledChance chance(1);
+  Decoder decoder(arm, models, toy::prompt(4), 0, chance);
+  REQUIRE(drive(models, decoder, decoder.step()));
+  CHECK(calls == Calls{"frontier.next", "drafter.propose", "router.decide", "unmasker.choose",
+                       "unmasker.top_up", "router.observe", "frontier.settled"});
+  CHECK(decoder.row().steps[0].verified == 0);
+  CHECK(decoder.row().steps[0].committed == 1);
+  CHECK(decoder.nfe() == 1);
+}
+
+TEST_CASE("with shadow = observe a step is judged and counted as if it were not") {
+  Calls calls;
+  Arm arm = toy::arm(false, &calls);
+  arm.decode.shadow = Shadow::observe;
+  const Models models = toy::models_of(arm);
+  SampledChance chance(1);
+  Decoder decoder(arm, models, toy::prompt(4), 0, chance);
+  REQUIRE(drive(models, decoder, decoder.step()));
+  CHECK(std::count(calls.begin(), calls.end(), "verifier.judge") == 1);
+  CHECK(std::count(calls.begin(), calls.end(), "unmasker.choose") == 1);
+  CHECK(decoder.row().steps[0].verified == 0);
+  CHECK(decoder.row().steps[0].drafts[0].accepted == 1);
+  CHECK(decoder.row().steps[0].committed == 1);
+  CHECK(decoder.nfe() == 1);
+}
+
+TEST_CASE("decoding ends when the canvas is full, and the row says what it took") {
+  const SampleRow verified = decoded(toy::arm(true), 6), chosen = decoded(toy::arm(false), 6);
+  CHECK(verified.status == "done");
+  CHECK(verified.generated == 5);
+  CHECK(verified.iterations == 3);
+  CHECK(verified.counts.nfe() == 6);
+  CHECK(chosen.iterations == 5);
+  CHECK(chosen.counts.nfe() == 5);
+}
+
+TEST_CASE("an arm that never verifies needs neither a verifier nor an acceptance rule") {
+  Arm arm = toy::arm(false);
+  arm.verifier = {};
+  arm.acceptance = {};
+  CHECK(decoded(arm, 6).generated == 5);
+}
+
+TEST_CASE("the forward of the prompt belongs to the sample, not to a step") {
+  Arm arm = toy::arm(false);
+  arm.models.at("").make = [] {
+    auto model = std::make_unique<toy::OfPositions>();
+    model->prefills = true;
+    return model;
+  };
+  const SampleRow row = decoded(arm, 3);
+  CHECK(row.counts[Kind::prefill].calls == 1);
+  for (const StepRow& step : row.steps) CHECK(step.counts[Kind::prefill].calls == 0);
+  CHECK(row.counts.nfe() == 3);
+}
+
+TEST_CASE("equal decodes have equal states, and a step changes the state") {
+  const Arm arm = toy::arm(true);
+  const Models models = toy::models_of(arm);
+  SampledChance one(1), two(1);
+  Decoder first(arm, models, toy::prompt(6), 0, one), second(arm, models, toy::prompt(6), 0, two);
+  const std::string before = first.state();
+  CHECK(before == second.state());
+  drive(models, first, first.step());
+  CHECK(first.state() != before);
+  drive(models, second, second.step());
+  CHECK(first.state() == second.state());
+}
+
+}  // namespace
+}  // namespace draftlab
