@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/loop/checked_task.h"
 #include "core/metrics/decode_metrics.h"
-#include "plugins/models/checkpoint/origin.h"
+#include "plugins/models/nn/checkpoint/origin.h"
 #include "plugins/tokenizers/tokenizer.h"
 
 namespace draftlab {

@@ -19,8 +19,8 @@
 #include "experiments/bench/bench.h"
 #include "plugins/models/bench/machine_speed.h"
 #include "plugins/models/bench/random_checkpoint.h"
-#include "plugins/models/checkpoint/config_json.h"
-#include "plugins/models/transformer/transformer_config.h"
+#include "plugins/models/nn/checkpoint/config_json.h"
+#include "plugins/models/nn/transformer/transformer_config.h"
 
 namespace draftlab {
 namespace {

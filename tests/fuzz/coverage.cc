@@ -25,8 +25,8 @@
 #include "core/config/sweep_cells.h"
 #include "core/trace/checksum.h"
 #include "core/trace/trace_file.h"
-#include "plugins/models/checkpoint/gguf.h"
-#include "plugins/models/checkpoint/safetensors.h"
+#include "plugins/models/nn/checkpoint/gguf.h"
+#include "plugins/models/nn/checkpoint/safetensors.h"
 #include "plugins/remote/wire/channel.h"
 #include "plugins/tokenizers/tokenizer_json.h"
 

@@ -13,8 +13,8 @@
 #include "core/model/blocks.h"
 #include "core/model/model.h"
 #include "plugins/models/masked_diffusion/masked_diffusion.h"
-#include "plugins/models/transformer/scratch_memories_torch.h"
-#include "plugins/models/transformer/transformer_rows_torch.h"
+#include "plugins/models/nn/transformer/scratch_memories_torch.h"
+#include "plugins/models/nn/transformer/transformer_rows_torch.h"
 
 namespace draftlab {
 

@@ -15,8 +15,8 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "plugins/models/checkpoint/weights_torch.h"
-#include "plugins/models/kernels/machine_torch.h"
+#include "plugins/models/nn/checkpoint/weights_torch.h"
+#include "plugins/models/nn/kernels/machine_torch.h"
 #include "plugins/models/xlnet/as_arm.h"
 #include "plugins/models/xlnet/xlnet_rows_torch.h"
 #include "plugins/models/xlnet/xlnet_torch.h"

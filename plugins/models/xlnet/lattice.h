@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plugins/models/training/schedules.h"
+#include "plugins/models/nn/training/schedules.h"
 
 namespace draftlab {
 

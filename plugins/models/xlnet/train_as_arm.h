@@ -8,8 +8,8 @@
 
 #include "core/config/options.h"
 #include "core/config/train.h"
-#include "plugins/models/training/corpus.h"
-#include "plugins/models/training/training.h"
+#include "plugins/models/nn/training/corpus.h"
+#include "plugins/models/nn/training/training.h"
 #include "plugins/tasks/benchmarks/white_space_map.h"
 
 namespace draftlab {

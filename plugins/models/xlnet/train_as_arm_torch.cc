@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "plugins/models/training/corpus.h"
-#include "plugins/models/training/training_torch.h"
+#include "plugins/models/nn/training/corpus.h"
+#include "plugins/models/nn/training/training_torch.h"
 #include "plugins/models/xlnet/lattice_loss_torch.h"
 #include "plugins/models/xlnet/train_as_arm.h"
 #include "plugins/models/xlnet/xlnet_torch.h"

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plugins/models/kernels/rows/lanes.h"
+#include "plugins/models/nn/kernels/rows/lanes.h"
 
 namespace draftlab {
 

@@ -18,7 +18,7 @@
 #include "core/config/plugin.h"
 #include "core/prob/chance.h"
 #include "core/trace/curves.h"
-#include "plugins/models/checkpoint/safetensors.h"
+#include "plugins/models/nn/checkpoint/safetensors.h"
 #include "plugins/models/xlnet/lattice_loss_torch.h"
 #include "tests/plugins/models/letters.h"
 
