@@ -5,7 +5,7 @@
 
 #define DRAFTLAB_BUILTIN_PLUGINS(X) \
   X(model, table)                   \
-  X(model, as_arm)                  \
+  X(model, any_subset)              \
   X(model, block_diffusion)         \
   X(model, masked_diffusion)        \
   X(model, autoregressive)          \
@@ -98,7 +98,7 @@
   X(task, transduce)                \
   X(task, images)                   \
   X(task, super_resolution)         \
-  X(trainer, as_arm)                \
+  X(trainer, any_subset)            \
   X(trainer, block_diffusion)       \
   X(trainer, masked_diffusion)      \
   X(trainer, autoregressive)        \

@@ -21,7 +21,7 @@ namespace draftlab {
 struct CacheRules {
   CanvasCache cache = CanvasCache::none;
   // Whether drafted tokens are computed in the forward that refreshes.
-  Riding ride = Riding::none;
+  DraftsInRefresh ride = DraftsInRefresh::none;
   // The number of committed tokens from one refresh to the next; 0 refreshes where a block begins.
   std::int64_t refresh = 0;
   // Whether drafted tokens past a refresh are answered from the old cache.

@@ -125,7 +125,7 @@ constexpr std::int64_t kGrain = 64;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-struct LatticeAttention : torch::autograd::Function<LatticeAttention> {
+struct TwoStreamAttention : torch::autograd::Function<TwoStreamAttention> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& qw, const at::Tensor& qr,
                             const at::Tensor& k, const at::Tensor& v, const at::Tensor& r,
                             const at::Tensor& rank, const at::Tensor& limit) {
@@ -179,10 +179,10 @@ struct LatticeAttention : torch::autograd::Function<LatticeAttention> {
 
 }  // namespace
 
-at::Tensor lattice_attention(const at::Tensor& qw, const at::Tensor& qr, const at::Tensor& k,
-                             const at::Tensor& v, const at::Tensor& r, const at::Tensor& rank,
-                             const at::Tensor& limit) {
-  return LatticeAttention::apply(qw, qr, k, v, r, rank, limit);
+at::Tensor two_stream_attention(const at::Tensor& qw, const at::Tensor& qr, const at::Tensor& k,
+                                const at::Tensor& v, const at::Tensor& r, const at::Tensor& rank,
+                                const at::Tensor& limit) {
+  return TwoStreamAttention::apply(qw, qr, k, v, r, rank, limit);
 }
 
 }  // namespace draftlab

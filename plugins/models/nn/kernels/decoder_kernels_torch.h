@@ -14,8 +14,8 @@ at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double epsilo
 
 // Turns projected queries or keys [n, R, H dh] into heads [n, H, R, dh]: each head is normed
 // (weight [dh] f32; not where it is undefined), then rotated by cosine and sine [n, R, dh / 2] f32
-// (rotate-half: the halves of a head turn into one another), and multiplied by `factor`.
-at::Tensor turned_heads(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& cosine,
+// (rotate-half: the halves of a head are rotated into one another), and multiplied by `factor`.
+at::Tensor rotary_heads(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& cosine,
                         const at::Tensor& sine, double epsilon, double factor);
 
 // Computes silu(gate) * up.

@@ -135,8 +135,8 @@ void TransformerRows::prepare(std::int64_t positions) {
   sines_ = floats(sine);
 }
 
-void TransformerRows::turn(float* head, const std::vector<float>& norm, std::int32_t position,
-                           float scale) const {
+void TransformerRows::rotate(float* head, const std::vector<float>& norm, std::int32_t position,
+                             float scale) const {
   const std::int64_t half = config_.rotary() / 2;
   if (!norm.empty()) rms_norm(head, config_.head_dim, norm.data(), config_.rms_norm_eps, head);
   if (config_.gpt2()) {
@@ -235,7 +235,7 @@ void TransformerRows::run(const std::vector<Layer>& layers, std::span<const Memo
     each_row(active, [&](std::int64_t i) {
       for (std::int64_t g = 0; g < groups; ++g) {
         float* key = kv.get() + i * 2 * shared + g * head;
-        turn(key, layer.k_norm, above[i]->position, 1);
+        rotate(key, layer.k_norm, above[i]->position, 1);
         above[i]->memory->put(l, g, above[i]->slot, key, key + shared);
       }
     });
@@ -259,11 +259,11 @@ void TransformerRows::run(const std::vector<Layer>& layers, std::span<const Memo
       above.resize(active);
     }
     const auto queries = [&](const RowLinear& linear, const std::vector<float>& weight,
-                             bool turned) {
+                             bool rotated) {
       linear.apply(inside.get(), active, q.get());
       each_row(active, [&](std::int64_t i) {
         for (std::int64_t h = 0; h < heads; ++h)
-          turn(q.get() + i * all + h * head, weight, turned ? above[i]->position : 0, scale);
+          rotate(q.get() + i * all + h * head, weight, rotated ? above[i]->position : 0, scale);
       });
     };
     queries(layer.q, layer.q_norm, true);

@@ -124,7 +124,8 @@ class TransformerRows {
                    std::span<const MemoryRow* const> rows, bool to_source, const float* q,
                    float* joined) const;
   // Applies a head's norm, where the family has one, and its rotation, and multiplies by `scale`.
-  void turn(float* head, const std::vector<float>& norm, std::int32_t position, float scale) const;
+  void rotate(float* head, const std::vector<float>& norm, std::int32_t position,
+              float scale) const;
 
   TransformerConfig config_;
   // The layout of memories.

@@ -34,7 +34,7 @@ struct Products {
   static constexpr int kPanels = 1;
 
   template <int M, int P>
-  static void eight(const Job& job) {
+  static void q8(const Job& job) {
     Sums<M> sums(job);
     const __m256i ones = _mm256_set1_epi16(1);
     for (std::int64_t b = 0; b < job.blocks; ++b) {
@@ -68,7 +68,7 @@ struct Products {
   }
 
   template <int M, int P>
-  static void four(const Job& job) {
+  static void q4(const Job& job) {
     Sums<M> sums(job);
     const __m256i low_half = _mm256_set1_epi8(15), ones = _mm256_set1_epi16(1);
     for (std::int64_t b = 0; b < job.blocks; ++b) {

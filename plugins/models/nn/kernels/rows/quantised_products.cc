@@ -25,7 +25,7 @@ struct Products {
   static constexpr int kPanels = 1;
 
   template <int M, int P>
-  static void eight(const Job& job) {
+  static void q8(const Job& job) {
     Sums<M> sums(job);
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const auto* const w = reinterpret_cast<const std::int8_t*>(job.weights + 512 * b);
@@ -47,7 +47,7 @@ struct Products {
   }
 
   template <int M, int P>
-  static void four(const Job& job) {
+  static void q4(const Job& job) {
     Sums<M> sums(job);
     for (std::int64_t b = 0; b < job.blocks; ++b) {
       const auto* const w = reinterpret_cast<const std::uint8_t*>(job.weights + 256 * b);
@@ -86,14 +86,14 @@ using Some = void (*)(const Job&);
 // What multiplies so many rows, in each layout: with several panels, and with one.
 struct Few {
   int panels;
-  Some eight, four, eight_alone, four_alone;
+  Some q8, q4, q8_single, q4_single;
 };
 template <class Products, int... M>
 constexpr std::array<Few, sizeof...(M)> few(std::integer_sequence<int, M...>) {
   return {Few{Products::template kPanels<M + 1>,
-              Products::template eight<M + 1, Products::template kPanels<M + 1>>,
-              Products::template four<M + 1, Products::template kPanels<M + 1>>,
-              Products::template eight<M + 1, 1>, Products::template four<M + 1, 1>}...};
+              Products::template q8<M + 1, Products::template kPanels<M + 1>>,
+              Products::template q4<M + 1, Products::template kPanels<M + 1>>,
+              Products::template q8<M + 1, 1>, Products::template q4<M + 1, 1>}...};
 }
 
 // Panels are read once for each group of up to kRows rows; groups are as equal as they can be.
@@ -125,9 +125,9 @@ void multiply(const PackedView& linear, const QuantisedRows& x, float* y, std::i
                     .outputs = std::min(16 * panels, linear.out - 16 * panel)};
       const Few& own = kFew[many - 1];
       if (panels > 1)
-        (q8 ? own.eight : own.four)(job);
+        (q8 ? own.q8 : own.q4)(job);
       else
-        (q8 ? own.eight_alone : own.four_alone)(job);
+        (q8 ? own.q8_single : own.q4_single)(job);
       row += many;
     }
     panel += panels;

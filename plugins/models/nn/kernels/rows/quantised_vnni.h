@@ -105,7 +105,7 @@ struct Products {
   }
 
   template <int M, int P>
-  static void eight(const Job& job) {
+  static void q8(const Job& job) {
     // Added to a weight, this makes it a number in [0, 255].
     const __m512i sign = _mm512_set1_epi8(-128);
     __m512 totals[M][P];
@@ -131,7 +131,7 @@ struct Products {
   }
 
   template <int M, int P>
-  static void four(const Job& job) {
+  static void q4(const Job& job) {
     const __m512i low_half = _mm512_set1_epi8(15);
     __m512 totals[M][P];
     begin(job, totals);

@@ -1,4 +1,4 @@
-// The steps of the trainer `as-arm`; training_torch.cc runs the loop.
+// The steps of the trainer `any-subset`; training_torch.cc runs the loop.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -7,16 +7,16 @@
 #include "core/base/error.h"
 #include "plugins/models/nn/training/corpus.h"
 #include "plugins/models/nn/training/training_torch.h"
-#include "plugins/models/xlnet/lattice_loss_torch.h"
-#include "plugins/models/xlnet/train_as_arm.h"
+#include "plugins/models/xlnet/any_subset_loss_torch.h"
+#include "plugins/models/xlnet/train_any_subset.h"
 #include "plugins/models/xlnet/xlnet_torch.h"
 
 namespace draftlab {
 
 namespace {
 
-Xlnet network(const TrainAsArmJob& job, std::uint64_t seed) {
-  const TrainAsArmOptions& o = job.options;
+Xlnet network(const TrainAnySubsetJob& job, std::uint64_t seed) {
+  const TrainAnySubsetOptions& o = job.options;
   if (!o.start.empty()) {
     Xlnet net = Xlnet::load(o.start);
     if (net.config.vocab_size != job.vocabulary)
@@ -36,13 +36,13 @@ Xlnet network(const TrainAsArmJob& job, std::uint64_t seed) {
 
 // Mask rates are stratified over the canvases of the step; each canvas has a shape, a prompt and an
 // order of its own.
-LatticeBatch draw(const TrainAsArmOptions& o, const Corpus& corpus, std::uint64_t seed,
-                  std::uint64_t stream, std::int64_t step, std::int64_t count) {
+AnySubsetBatch draw(const TrainAnySubsetOptions& o, const Corpus& corpus, std::uint64_t seed,
+                    std::uint64_t stream, std::int64_t step, std::int64_t count) {
   const int length = static_cast<int>(o.length);
   const MaskSchedule masks{o.mask_start, o.mask_min, o.mask_max, o.mask_warmup};
   const std::vector<double> strata =
       low_discrepancy(uniforms(seed, stream, step, -1)(), static_cast<int>(count));
-  LatticeBatch batch;
+  AnySubsetBatch batch;
   for (std::int64_t i = 0; i < count; i++) {
     const Uniforms uniform = uniforms(seed, stream, step, i);
     batch.tokens.push_back(corpus.canvas(length, uniform(), o.align));
@@ -63,32 +63,35 @@ LatticeBatch draw(const TrainAsArmOptions& o, const Corpus& corpus, std::uint64_
 }
 
 // Returns a part of a step's batch, which takes one forward.
-LatticeBatch part(const LatticeBatch& batch, std::int64_t first, std::int64_t count) {
+AnySubsetBatch part(const AnySubsetBatch& batch, std::int64_t first, std::int64_t count) {
   return {{batch.tokens.begin() + first, batch.tokens.begin() + first + count},
           {batch.arrangements.begin() + first, batch.arrangements.begin() + first + count}};
 }
 
-double held_out_loss(const TrainAsArmJob& job, const Xlnet& net, std::uint64_t seed, bool bf16) {
-  const TrainAsArmOptions& o = job.options;
+double held_out_loss(const TrainAnySubsetJob& job, const Xlnet& net, std::uint64_t seed,
+                     bool bf16) {
+  const TrainAnySubsetOptions& o = job.options;
   const at::NoGradGuard guard;
-  const LatticeBatch all = draw(o, job.held_out, seed, kValidationStream, 0, o.validate_canvases);
+  const AnySubsetBatch all = draw(o, job.held_out, seed, kValidationStream, 0, o.validate_canvases);
   double sum = 0;
   for (std::int64_t first = 0; first < o.validate_canvases; first += o.batch)
-    sum += lattice_nll(net, part(all, first, std::min(o.batch, o.validate_canvases - first)), bf16)
-               .sum()
-               .item<double>();
+    sum +=
+        any_subset_nll(net, part(all, first, std::min(o.batch, o.validate_canvases - first)), bf16)
+            .sum()
+            .item<double>();
   return sum / static_cast<double>(all.scored());
 }
 
-StepResult gradient(const TrainAsArmJob& job, const Xlnet& net, std::uint64_t seed, bool bf16,
+StepResult gradient(const TrainAnySubsetJob& job, const Xlnet& net, std::uint64_t seed, bool bf16,
                     std::int64_t step) {
-  const TrainAsArmOptions& o = job.options;
-  const LatticeBatch batch =
+  const TrainAnySubsetOptions& o = job.options;
+  const AnySubsetBatch batch =
       draw(o, job.corpus, seed, kTrainingStream, step, o.batch * o.accumulate);
   const auto scored = static_cast<double>(batch.scored());
   StepResult result;
   for (std::int64_t i = 0; i < o.accumulate; i++) {
-    const at::Tensor nll = lattice_nll(net, part(batch, i * o.batch, o.batch), bf16).sum() / scored;
+    const at::Tensor nll =
+        any_subset_nll(net, part(batch, i * o.batch, o.batch), bf16).sum() / scored;
     nll.backward();
     result.loss += nll.item<double>();
   }
@@ -97,12 +100,12 @@ StepResult gradient(const TrainAsArmJob& job, const Xlnet& net, std::uint64_t se
   return result;
 }
 
-void train_as_arm(const TrainAsArmJob& job, const TrainContext& context) {
-  const TrainAsArmOptions& o = job.options;
+void train_any_subset(const TrainAnySubsetJob& job, const TrainContext& context) {
+  const TrainAnySubsetOptions& o = job.options;
   const bool bf16 = context.machine.dtype == Precision::bf16;
   const Xlnet net = network(job, context.seed);
   Training training;
-  training.name = "as-arm";
+  training.name = "any-subset";
   training.data = std::to_string(job.corpus.tokens()) + " tokens in " +
                   std::to_string(job.corpus.documents()) + " documents, " +
                   std::to_string(job.held_out.tokens()) + " held out";
@@ -129,10 +132,11 @@ void train_as_arm(const TrainAsArmJob& job, const TrainContext& context) {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) void draftlab_train_as_arm(
-    const TrainAsArmJob& job, const TrainContext& context);
-extern "C" void draftlab_train_as_arm(const TrainAsArmJob& job, const TrainContext& context) {
-  train_as_arm(job, context);
+extern "C" __attribute__((visibility("default"))) void draftlab_train_any_subset(
+    const TrainAnySubsetJob& job, const TrainContext& context);
+extern "C" void draftlab_train_any_subset(const TrainAnySubsetJob& job,
+                                          const TrainContext& context) {
+  train_any_subset(job, context);
 }
 
 }  // namespace draftlab

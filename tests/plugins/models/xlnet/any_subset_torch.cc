@@ -1,5 +1,5 @@
-// The model as-arm: cached answers equal whole recomputation, and recorded decodes of the authors'
-// loop are reproduced.
+// The model any-subset: cached answers equal whole recomputation, and recorded decodes of the
+// authors' loop are reproduced.
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -22,7 +22,7 @@
 #include "core/config/composition.h"
 #include "core/loop/decoder.h"
 #include "plugins/builtin.h"
-#include "plugins/models/xlnet/as_arm.h"
+#include "plugins/models/xlnet/any_subset.h"
 #include "plugins/models/xlnet/xlnet_torch.h"
 #include "tests/plugins/models/recorded_torch.h"
 #include "tests/plugins/models/rounding.h"
@@ -39,7 +39,7 @@ double most_apart(double positions) {
 }
 
 struct Checkpoint {
-  fs::path path = fs::temp_directory_path() / ("draftlab-as-arm-" + std::to_string(::getpid()));
+  fs::path path = fs::temp_directory_path() / ("draftlab-any-subset-" + std::to_string(::getpid()));
   Checkpoint() {
     XlnetConfig config;
     config.vocab_size = 37;
@@ -57,10 +57,10 @@ struct Checkpoint {
   ~Checkpoint() { fs::remove_all(path); }
 
   std::unique_ptr<Model> model(bool incremental, Precision dtype = Precision::f32) const {
-    AsArmOptions options;
+    AnySubsetOptions options;
     options.checkpoint = path.string();
     options.incremental = incremental;
-    std::unique_ptr<Model> model(draftlab_make_as_arm(&options));
+    std::unique_ptr<Model> model(draftlab_make_any_subset(&options));
     model->load({Device::cpu, dtype, 1});
     return model;
   }
@@ -157,7 +157,7 @@ DOCTEST_TEST_CASE("cached answers equal whole recomputation, whatever is accepte
                   reference->counts()[Kind::verify].calls);
     DOCTEST_CHECK(sequence->counts()[Kind::verify].rows == reference->counts()[Kind::verify].rows);
   }
-  std::cout << "as-arm: cached answers differ from whole recomputation by at most " << largest
+  std::cout << "any-subset: cached answers differ from whole recomputation by at most " << largest
             << "\n";
   DOCTEST_CHECK(largest < most_apart(40));
 }
@@ -241,17 +241,17 @@ DOCTEST_TEST_CASE("bf16 weights and weights of eight and four bits change answer
   DOCTEST_CHECK_THROWS_AS(checkpoint.model(false, Precision::q8), ConfigError);
 }
 
-DOCTEST_TEST_CASE("what as-arm cannot answer is refused") {
+DOCTEST_TEST_CASE("what any-subset cannot answer is refused") {
   const Checkpoint checkpoint;
   const auto model = checkpoint.model(true);
   const std::vector<std::pair<std::int32_t, Token>> none, large{{0, 37}};
   const Canvas empty(5, none), outside(5, large);
   DOCTEST_CHECK_THROWS_AS(model->open(empty), ConfigError);
   DOCTEST_CHECK_THROWS_AS(model->open(outside), ConfigError);
-  AsArmOptions options;
-  DOCTEST_CHECK_THROWS_AS(draftlab_make_as_arm(&options), ConfigError);
+  AnySubsetOptions options;
+  DOCTEST_CHECK_THROWS_AS(draftlab_make_any_subset(&options), ConfigError);
   options.random = "12x768";
-  std::unique_ptr<Model> bad(draftlab_make_as_arm(&options));
+  std::unique_ptr<Model> bad(draftlab_make_any_subset(&options));
   DOCTEST_CHECK_THROWS_AS(bad->load({}), ConfigError);
 }
 
@@ -387,12 +387,12 @@ void replay(const fs::path& checkpoint, const nlohmann::json& trace, const Regis
   const double temperature = args["T"];
   const bool plain_oracle = args["no_temp_oracle"];
   const Token mask = args["mask_token"];
-  std::string text = "model = as-arm\nacceptance = authors\ntask = positions\ndrafter = " +
+  std::string text = "model = any-subset\nacceptance = authors\ntask = positions\ndrafter = " +
                      std::string(ngram ? "ngram" : "self") +
                      "\n[task.positions]\nlength = 2\nprompt = 0:1\n[decode]\ndraft_length = " +
                      std::to_string(args["k"].get<int>()) +
                      "\ntemperature = " + std::to_string(plain_oracle ? 1.0 : temperature) +
-                     "\n[model.as-arm]\ncheckpoint = " + checkpoint.string() +
+                     "\n[model.any-subset]\ncheckpoint = " + checkpoint.string() +
                      "\nincremental = " + (incremental ? "true" : "false") +
                      "\n[acceptance.authors]\nmask = " + std::to_string(mask) +
                      "\n[run]\nthreads = 1\n";
@@ -446,15 +446,15 @@ void replay(const fs::path& checkpoint, const nlohmann::json& trace, const Regis
 DOCTEST_TEST_CASE("parity: recorded decodes, commit for commit") {
   Registries registries;
   // Not all of them: the tokenizers' library and torch's do not share a program's scope.
-  for (const auto add : {register_model_as_arm, register_frontier_lattice, register_drafter_self,
-                         register_drafter_ngram, register_verifier_chain,
+  for (const auto add : {register_model_any_subset, register_frontier_lattice,
+                         register_drafter_self, register_drafter_ngram, register_verifier_chain,
                          register_acceptance_speculative, register_router_always,
                          register_unmasker_one, register_unmasker_all, register_task_positions}) {
     add(registries);
   }
   registries.acceptance.add<AuthorsAcceptance>("authors", "the ratio test on unnormalised numbers");
   const Checkpoint scratch;
-  for (const auto& [folder, name, family] : bundles_of({"xlnet"}, "decodes of as-arm")) {
+  for (const auto& [folder, name, family] : bundles_of({"xlnet"}, "decodes of any-subset")) {
     if (!fs::exists(folder / "decode.json")) continue;
     const auto decodes = nlohmann::json::parse(std::ifstream(folder / "decode.json"));
     auto config = nlohmann::json::parse(std::ifstream(folder / "config.json"));

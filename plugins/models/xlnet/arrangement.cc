@@ -1,4 +1,4 @@
-#include "plugins/models/xlnet/lattice.h"
+#include "plugins/models/xlnet/arrangement.h"
 
 #include <algorithm>
 #include <cmath>

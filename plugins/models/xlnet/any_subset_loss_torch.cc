@@ -1,4 +1,4 @@
-#include "plugins/models/xlnet/lattice_loss_torch.h"
+#include "plugins/models/xlnet/any_subset_loss_torch.h"
 
 #include <ATen/ATen.h>
 
@@ -20,14 +20,14 @@ at::Tensor from_heads(const at::Tensor& x) { return x.permute({1, 2, 0, 3}).flat
 
 }  // namespace
 
-std::int64_t LatticeBatch::scored() const {
+std::int64_t AnySubsetBatch::scored() const {
   std::int64_t count = 0;
   for (const Arrangement& a : arrangements)
     count += static_cast<std::int64_t>(a.rank.size()) - a.prompt;
   return count;
 }
 
-at::Tensor lattice_nll(const Xlnet& net, const LatticeBatch& batch, bool bf16) {
+at::Tensor any_subset_nll(const Xlnet& net, const AnySubsetBatch& batch, bool bf16) {
   const auto n = static_cast<std::int64_t>(batch.tokens.size()),
              length = static_cast<std::int64_t>(batch.tokens[0].size());
   const auto& config = net.config;
@@ -78,8 +78,8 @@ at::Tensor lattice_nll(const Xlnet& net, const LatticeBatch& batch, bool bf16) {
     const auto biased = [&](const at::Tensor& bias) {
       return q + compute(bias).view({heads, 1, 1, config.d_head});
     };
-    const at::Tensor seen = from_heads(
-        lattice_attention(biased(layer.r_w_bias), biased(layer.r_r_bias), k, v, r, rank, limits));
+    const at::Tensor seen = from_heads(two_stream_attention(
+        biased(layer.r_w_bias), biased(layer.r_r_bias), k, v, r, rank, limits));
     x = norm(x + at::matmul(seen, matrix(layer.o).t()), layer.attention_norm,
              layer.attention_norm_bias, config.layer_norm_eps);
     const at::Tensor inner =

@@ -1,6 +1,6 @@
-// The trainer `as-arm` trains an any-subset autoregressive model on text (ASSD, Sec. 6 and Appendix
-// E).
-#include "plugins/models/xlnet/train_as_arm.h"
+// The trainer `any-subset` trains an any-subset autoregressive model on text (ASSD, Sec. 6 and
+// Appendix E).
+#include "plugins/models/xlnet/train_any_subset.h"
 
 #include <cmath>
 #include <filesystem>
@@ -14,7 +14,7 @@
 
 namespace draftlab {
 
-void TrainAsArmOptions::declare(OptionSet& set) {
+void TrainAnySubsetOptions::declare(OptionSet& set) {
   set.add("text", &text).help("UTF-8 file to train on; empty: generated stories");
   set.add("documents", &documents)
       .help(
@@ -83,7 +83,7 @@ void TrainAsArmOptions::declare(OptionSet& set) {
   TrainingOptions::declare(set);
 }
 
-DocumentFormat document_format(const TrainAsArmOptions& options, const Tokenizer& tokenizer) {
+DocumentFormat document_format(const TrainAnySubsetOptions& options, const Tokenizer& tokenizer) {
   DocumentFormat format = separated(tokenizer);
   if (options.white_space == WhiteSpace::xlnet)
     format.encode = [&](const std::string& text) { return encode_code(tokenizer, text); };
@@ -96,10 +96,10 @@ namespace {
 
 constexpr std::int64_t kValidationStories = 500;
 
-class AsArmTrainer final : public Trainer {
+class AnySubsetTrainer final : public Trainer {
  public:
-  using Options = TrainAsArmOptions;
-  explicit AsArmTrainer(const Options& options) : options_(options) {
+  using Options = TrainAnySubsetOptions;
+  explicit AnySubsetTrainer(const Options& options) : options_(options) {
     // The word `none` is a value that a list of an axis can hold, which the empty text is not.
     if (options_.start == "none") options_.start.clear();
     const auto require = [](bool holds, const std::string& rule) {
@@ -120,22 +120,23 @@ class AsArmTrainer final : public Trainer {
   void run(const TrainContext& context) override {
     const std::string folder = options_.tokenizer.empty() ? options_.start : options_.tokenizer;
     if (context.machine.device != Device::cpu)
-      throw ConfigError("run.device = {}: trainer.as-arm runs on cpu only",
+      throw ConfigError("run.device = {}: trainer.any-subset runs on cpu only",
                         word(context.machine.device));
     const auto tokenizer = open_tokenizer(folder);
     const auto [corpus, held_out] = corpora(*tokenizer, context.seed);
     for (const Corpus* half : {&corpus, &held_out})
       if (half->tokens() < options_.length)
         throw DataError(
-            "{}{} tokens and {} held-out ones: each must be at least trainer.as-arm.length = {}",
+            "{}{} tokens and {} held-out ones: each must be at least trainer.any-subset.length = "
+            "{}",
             options_.text.empty() ? "the stories have " : "'" + options_.text + "' has ",
             corpus.tokens(), held_out.tokens(), options_.length);
     if (!context.resume && std::filesystem::exists(context.out + "/training.safetensors"))
       throw OutputError(
           "'{}' holds a training already: --resume goes on with it, or --out names another folder",
           context.out);
-    const auto train =
-        reinterpret_cast<TrainAsArm>(module_function("draftlab_torch", "draftlab_train_as_arm"));
+    const auto train = reinterpret_cast<TrainAnySubset>(
+        module_function("draftlab_torch", "draftlab_train_any_subset"));
     make_folder(context.out);
     copy_tokenizer(folder, context.out);
     train({options_, corpus, held_out, tokenizer->vocabulary()}, context);
@@ -170,7 +171,8 @@ class AsArmTrainer final : public Trainer {
 }  // namespace
 }  // namespace draftlab
 
-DRAFTLAB_PLUGIN(trainer, as_arm) {
-  registries.trainers.add<draftlab::AsArmTrainer>(
-      "as-arm", "an any-subset autoregressive model (XLNet), from text or from generated stories");
+DRAFTLAB_PLUGIN(trainer, any_subset) {
+  registries.trainers.add<draftlab::AnySubsetTrainer>(
+      "any-subset",
+      "an any-subset autoregressive model (XLNet), from text or from generated stories");
 }

@@ -1,4 +1,4 @@
-#include "plugins/models/xlnet/train_as_arm.h"
+#include "plugins/models/xlnet/train_any_subset.h"
 
 #include <doctest/doctest.h>
 
@@ -13,10 +13,11 @@ namespace {
 // The sentence with which a config is refused before anything is loaded; "" when it is not.
 std::string refusal(const std::string& options) {
   Registries registries;
-  register_trainer_as_arm(registries);
+  register_trainer_any_subset(registries);
   Faults faults;
-  const Config config = Config::parse("[trainer.as-arm]\n" + options, "test.ini", faults);
-  const auto bound = registries.trainers.find("as-arm")->bind(config, "trainer.as-arm", faults);
+  const Config config = Config::parse("[trainer.any-subset]\n" + options, "test.ini", faults);
+  const auto bound =
+      registries.trainers.find("any-subset")->bind(config, "trainer.any-subset", faults);
   faults.raise();
   try {
     bound.make();
@@ -46,7 +47,7 @@ TEST_CASE("a training that cannot be is refused in a sentence that names the rul
 
 TEST_CASE("documents are packed as draftlab has them, or as ASSD's authors do for XLNet") {
   const Letters letters;
-  TrainAsArmOptions options;
+  TrainAnySubsetOptions options;
   const Corpus own({"ab"}, document_format(options, letters));
   CHECK(own.canvas(5, 0, true) == std::vector<Token>{1, 9, 10, 4, 9});
   options.packing = DocumentEnds::xlnet;

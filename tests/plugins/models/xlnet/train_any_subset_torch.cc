@@ -1,6 +1,6 @@
 // The training loss against the network's general forward, and the loop: it learns, and a resumed
 // run is the whole one.
-#include "plugins/models/xlnet/train_as_arm.h"
+#include "plugins/models/xlnet/train_any_subset.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
@@ -19,11 +19,11 @@
 #include "core/prob/chance.h"
 #include "core/trace/curves.h"
 #include "plugins/models/nn/checkpoint/safetensors.h"
-#include "plugins/models/xlnet/lattice_loss_torch.h"
+#include "plugins/models/xlnet/any_subset_loss_torch.h"
 #include "tests/plugins/models/letters.h"
 
-extern "C" void draftlab_train_as_arm(const draftlab::TrainAsArmJob& job,
-                                      const draftlab::TrainContext& context);
+extern "C" void draftlab_train_any_subset(const draftlab::TrainAnySubsetJob& job,
+                                          const draftlab::TrainContext& context);
 
 namespace draftlab {
 namespace {
@@ -45,12 +45,12 @@ Xlnet tiny() {
 }
 
 // Three canvases: scattered lattice, scattered and shuffled, prefix.
-LatticeBatch batch() {
+AnySubsetBatch batch() {
   const Uniforms uniform = [site = Site{11, 0, Purpose::train, 0, 0}]() mutable {
     site.position++;
     return SampledChance::uniform(5, site);
   };
-  LatticeBatch batch;
+  AnySubsetBatch batch;
   for (int b = 0; b < 3; b++) {
     std::vector<Token> tokens{1};
     while (tokens.size() < kLength) tokens.push_back(9 + static_cast<Token>(26 * uniform()));
@@ -64,7 +64,7 @@ LatticeBatch batch() {
 
 // The same through the general forward, one token at a time: what is not yet generated is the mask
 // token, unseen.
-at::Tensor stepwise_nll(const Xlnet& net, const LatticeBatch& batch) {
+at::Tensor stepwise_nll(const Xlnet& net, const AnySubsetBatch& batch) {
   std::vector<at::Tensor> nll;
   for (std::size_t b = 0; b < batch.tokens.size(); b++) {
     const auto& [rank, prompt, ahead] = batch.arrangements[b];
@@ -91,12 +91,13 @@ at::Tensor stepwise_nll(const Xlnet& net, const LatticeBatch& batch) {
 DOCTEST_TEST_CASE("the density of a sequence is the product of its stepwise conditionals") {
   const at::NoGradGuard guard;
   const Xlnet net = tiny();
-  const at::Tensor joint = lattice_nll(net, batch(), false), stepwise = stepwise_nll(net, batch());
+  const at::Tensor joint = any_subset_nll(net, batch(), false),
+                   stepwise = stepwise_nll(net, batch());
   DOCTEST_REQUIRE(joint.numel() == 6 + 6 + 8);
   DOCTEST_CHECK(batch().scored() == 20);
   DOCTEST_CHECK((joint - stepwise).abs().max().item<double>() < 1e-4);
   DOCTEST_CHECK(joint.std().item<double>() > 0.3);  // The answers do differ.
-  const at::Tensor bf16 = lattice_nll(net, batch(), true);
+  const at::Tensor bf16 = any_subset_nll(net, batch(), true);
   DOCTEST_CHECK((bf16 - joint).abs().max().item<double>() < 0.5);
   DOCTEST_CHECK((bf16.mean() - joint.mean()).abs().item<double>() < 0.05);
 }
@@ -106,7 +107,7 @@ DOCTEST_TEST_CASE("the fused attention has the gradient of the general forward")
   for (bool fused : {true, false}) {
     const Xlnet net = tiny();
     for (auto& [name, parameter] : net.named_parameters()) parameter.set_requires_grad(true);
-    (fused ? lattice_nll(net, batch(), false) : stepwise_nll(net, batch())).mean().backward();
+    (fused ? any_subset_nll(net, batch(), false) : stepwise_nll(net, batch())).mean().backward();
     gradients.emplace_back();
     for (auto& [name, parameter] : net.named_parameters())
       gradients.back().push_back(parameter.grad());
@@ -129,14 +130,14 @@ struct Folder {
   ~Folder() { std::filesystem::remove_all(path); }
 };
 
-TrainAsArmJob job(std::int64_t steps) {
+TrainAnySubsetJob job(std::int64_t steps) {
   std::vector<std::string> documents;
   for (int i = 0; i < 40; i++) documents.push_back(i % 2 ? "abcdefgh" : "zyxwvuts");
-  TrainAsArmJob job;
+  TrainAnySubsetJob job;
   const Letters letters;
   std::tie(job.corpus, job.held_out) = split_corpus(documents, 5, separated(letters));
   job.vocabulary = 35;
-  TrainAsArmOptions& o = job.options;
+  TrainAnySubsetOptions& o = job.options;
   o.layers = 2, o.width = 16, o.heads = 2, o.inner = 32, o.length = kLength, o.batch = 4,
   o.accumulate = 2;
   o.steps = steps, o.warmup = 0, o.floor = 1, o.rate = 1e-2, o.mask_warmup = 4, o.log_every = 1,
@@ -145,14 +146,14 @@ TrainAsArmJob job(std::int64_t steps) {
   return job;
 }
 
-void train(const TrainAsArmJob& job, const std::filesystem::path& out, bool resume) {
+void train(const TrainAnySubsetJob& job, const std::filesystem::path& out, bool resume) {
   const Registries registries;
   Faults faults;
   const Config config = Config::parse("", "test.ini", faults);
   Machine machine;
   machine.threads = 1;
   std::filesystem::create_directories(out);
-  draftlab_train_as_arm(job, {registries, config, machine, 5, out.string(), resume});
+  draftlab_train_any_subset(job, {registries, config, machine, 5, out.string(), resume});
 }
 
 DOCTEST_TEST_CASE("a resumed training is the uninterrupted one") {
@@ -187,7 +188,7 @@ DOCTEST_TEST_CASE("a resumed training is the uninterrupted one") {
 
 DOCTEST_TEST_CASE("training learns what there is to learn") {
   const Folder folder;
-  TrainAsArmJob learning = job(150);
+  TrainAnySubsetJob learning = job(150);
   learning.options.mask_max = 0.6;
   learning.options.validate_every = 150;
   train(learning, folder.path / "run", false);

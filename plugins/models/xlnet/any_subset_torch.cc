@@ -1,4 +1,4 @@
-// The model `as-arm` on libtorch: it turns questions into rows of the network, and keeps each
+// The model `any-subset` on libtorch: it turns questions into rows of the network, and keeps each
 // sequence's cache in step with its canvas.
 //
 // Prompt rows see one another; generated rows see the prompt and what was committed before them,
@@ -17,7 +17,7 @@
 #include "core/base/error.h"
 #include "plugins/models/nn/checkpoint/weights_torch.h"
 #include "plugins/models/nn/kernels/machine_torch.h"
-#include "plugins/models/xlnet/as_arm.h"
+#include "plugins/models/xlnet/any_subset.h"
 #include "plugins/models/xlnet/xlnet_rows_torch.h"
 #include "plugins/models/xlnet/xlnet_torch.h"
 
@@ -45,9 +45,9 @@ std::vector<Placed> rows_of(const Canvas& canvas) {
 }
 
 // The network's rows for one sequence: what is cached, and what a question adds.
-class AsArmSequence final : public Sequence {
+class AnySubsetSequence final : public Sequence {
  public:
-  AsArmSequence(const Canvas& canvas, const XlnetConfig& config)
+  AnySubsetSequence(const Canvas& canvas, const XlnetConfig& config)
       : Sequence(canvas), cache_(config, canvas.length()) {}
 
   // Appends the content and query rows that `question` needs; content rows take their places in the
@@ -126,9 +126,9 @@ class AsArmSequence final : public Sequence {
   std::vector<Node> drafted_;
 };
 
-class AsArm final : public Model {
+class AnySubset final : public Model {
  public:
-  explicit AsArm(const AsArmOptions& options) : options_(options) {
+  explicit AnySubset(const AnySubsetOptions& options) : options_(options) {
     if (options_.checkpoint.empty() == options_.random.empty()) {
       throw ConfigError(
           "model.checkpoint must name a folder with config.json and model.safetensors (or "
@@ -138,12 +138,13 @@ class AsArm final : public Model {
 
   void load(const Machine& machine) override {
     if (machine.device != Device::cpu)
-      throw ConfigError("run.device is {}: the model as-arm runs on cpu", word(machine.device));
+      throw ConfigError("run.device is {}: the model any-subset runs on cpu", word(machine.device));
     use_threads(machine.threads);
     const Precision precision = precision_of(options_.dtype, machine);
     if (is_quantised(precision) && !options_.incremental)
       throw ConfigError(
-          "model.as-arm.incremental = false multiplies with libtorch, which has no products in q8 "
+          "model.any-subset.incremental = false multiplies with libtorch, which has no products in "
+          "q8 "
           "or q4");
     bf16_ = precision == Precision::bf16;
     if (options_.random.empty()) {
@@ -172,12 +173,12 @@ class AsArm final : public Model {
 
   std::unique_ptr<Sequence> open(const Canvas& canvas, const Blocks&) override {
     if (canvas.length() > kLongest) {
-      throw ConfigError("a canvas of {} positions is longer than the {} that as-arm can hold",
+      throw ConfigError("a canvas of {} positions is longer than the {} that any-subset can hold",
                         canvas.length(), kLongest);
     }
     // Without a prompt the first query row would attend nothing, and a softmax over nothing sees
     // everything.
-    if (canvas.prompt_size() == 0) throw ConfigError("as-arm needs at least one prompt token");
+    if (canvas.prompt_size() == 0) throw ConfigError("any-subset needs at least one prompt token");
     for (const Token token : canvas.tokens()) {
       if (token >= facts_.vocabulary) {
         throw ConfigError("prompt token {} lies outside the model's vocabulary of {}", token,
@@ -185,7 +186,7 @@ class AsArm final : public Model {
       }
     }
     if (rows_) rows_->prepare(canvas.length());
-    return std::make_unique<AsArmSequence>(canvas, config_);
+    return std::make_unique<AnySubsetSequence>(canvas, config_);
   }
 
  protected:
@@ -200,7 +201,8 @@ class AsArm final : public Model {
     std::vector<Row> content, queries;
     for (Pending& pending : batch) {
       const std::size_t before = content.size() + queries.size();
-      static_cast<AsArmSequence*>(pending.sequence)->add_rows(*pending.question, content, queries);
+      static_cast<AnySubsetSequence*>(pending.sequence)
+          ->add_rows(*pending.question, content, queries);
       pending.rows = std::max(1, pending.question->leaves());
       pending.positions = static_cast<std::int64_t>(content.size() + queries.size() - before);
     }
@@ -322,7 +324,7 @@ class AsArm final : public Model {
     }
   }
 
-  AsArmOptions options_;
+  AnySubsetOptions options_;
   ModelFacts facts_;
   bool bf16_ = false;
   XlnetConfig config_;
@@ -335,6 +337,6 @@ class AsArm final : public Model {
 }  // namespace
 }  // namespace draftlab
 
-draftlab::Model* draftlab_make_as_arm(const draftlab::AsArmOptions* options) {
-  return new draftlab::AsArm(*options);
+draftlab::Model* draftlab_make_any_subset(const draftlab::AnySubsetOptions* options) {
+  return new draftlab::AnySubset(*options);
 }

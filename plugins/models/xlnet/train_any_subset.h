@@ -1,5 +1,5 @@
-// The options of the trainer `as-arm`. The loop is in train_as_arm_torch.cc; this file needs no
-// torch, so that `list`, `describe` and `check` know the trainer without loading torch.
+// The options of the trainer `any-subset`. The loop is in train_any_subset_torch.cc; this file
+// needs no torch, so that `list`, `describe` and `check` know the trainer without loading torch.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 2> words(GenerationOrder) {
   return {"lattice", "any-permutation"};
 }
 
-struct TrainAsArmOptions : TrainingOptions {
+struct TrainAnySubsetOptions : TrainingOptions {
   // The corpus.
   std::string text, field = "text", tokenizer;
   TextUnit documents = TextUnit::lines;
@@ -54,17 +54,17 @@ struct TrainAsArmOptions : TrainingOptions {
 };
 
 // How the trainer packs documents: `packing` and `white_space`.
-DocumentFormat document_format(const TrainAsArmOptions& options, const Tokenizer& tokenizer);
+DocumentFormat document_format(const TrainAnySubsetOptions& options, const Tokenizer& tokenizer);
 
 // What the torch module gets. The module must not depend on the tokenizer's library, whose copy of
 // protobuf would clash with the one that torch loads.
-struct TrainAsArmJob {
-  TrainAsArmOptions options;
+struct TrainAnySubsetJob {
+  TrainAnySubsetOptions options;
   Corpus corpus, held_out;
   int vocabulary = 0;
 };
 
-// The torch module exports a function of this type as `draftlab_train_as_arm`.
-using TrainAsArm = void (*)(const TrainAsArmJob&, const TrainContext&);
+// The torch module exports a function of this type as `draftlab_train_any_subset`.
+using TrainAnySubset = void (*)(const TrainAnySubsetJob&, const TrainContext&);
 
 }  // namespace draftlab

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "core/prob/types.h"
-#include "plugins/models/xlnet/lattice.h"
+#include "plugins/models/xlnet/arrangement.h"
 #include "plugins/models/xlnet/xlnet_torch.h"
 
 namespace draftlab {
 
 // A batch of canvases of one length, every position filled with its true token.
-struct LatticeBatch {
+struct AnySubsetBatch {
   std::vector<std::vector<Token>> tokens;
   std::vector<Arrangement> arrangements;
   // Counts the tokens of rank >= prompt.
@@ -24,6 +24,6 @@ struct LatticeBatch {
 // Returns -log p(token | prompt and earlier ranks) in nats of every scored token, f32 [scored],
 // sample by sample, with positions ascending. With `bf16`, matrix products are in bf16; norms,
 // residuals, softmax and the loss stay f32.
-at::Tensor lattice_nll(const Xlnet& net, const LatticeBatch& batch, bool bf16);
+at::Tensor any_subset_nll(const Xlnet& net, const AnySubsetBatch& batch, bool bf16);
 
 }  // namespace draftlab

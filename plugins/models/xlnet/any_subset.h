@@ -1,4 +1,4 @@
-// The options of the model `as-arm`, declared without torch.
+// The options of the model `any-subset`, declared without torch.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace draftlab {
 
-struct AsArmOptions {
+struct AnySubsetOptions {
   std::string checkpoint;
   std::string random;
   bool incremental = true;
@@ -21,4 +21,4 @@ struct AsArmOptions {
 }  // namespace draftlab
 
 // The torch module exports this function; the caller owns the model.
-extern "C" draftlab::Model* draftlab_make_as_arm(const draftlab::AsArmOptions* options);
+extern "C" draftlab::Model* draftlab_make_any_subset(const draftlab::AnySubsetOptions* options);

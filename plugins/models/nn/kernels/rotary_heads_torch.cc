@@ -44,8 +44,8 @@ DRAFTLAB_INLINE float inverse_root(const float* x, const HeadShape& s) {
 }
 
 template <class T>
-DRAFTLAB_INLINE void turn(const HeadShape& s, const T* x, const float* weight, const float* cosine,
-                          const float* sine, T* out) {
+DRAFTLAB_INLINE void rotate(const HeadShape& s, const T* x, const float* weight,
+                            const float* cosine, const float* sine, T* out) {
   std::vector<float> buffer(2 * s.half);
   float* y = buffer.data();
   for (std::int64_t b = 0; b < s.batch; b++)
@@ -66,9 +66,9 @@ DRAFTLAB_INLINE void turn(const HeadShape& s, const T* x, const float* weight, c
     }
 }
 template <class T>
-DRAFTLAB_INLINE void turn_back(const HeadShape& s, const T* x, const float* weight,
-                               const float* cosine, const float* sine, const T* gradient, T* d_x,
-                               float* d_weight) {
+DRAFTLAB_INLINE void rotate_back(const HeadShape& s, const T* x, const float* weight,
+                                 const float* cosine, const float* sine, const T* gradient, T* d_x,
+                                 float* d_weight) {
   std::vector<float> buffer(4 * s.half);
   float *y = buffer.data(), *g = y + 2 * s.half;
   for (std::int64_t b = 0; b < s.batch; b++)
@@ -101,21 +101,21 @@ DRAFTLAB_INLINE void turn_back(const HeadShape& s, const T* x, const float* weig
       }
     }
 }
-void turn_f32(const HeadShape& s, const float* x, const float* weight, const float* cosine,
-              const float* sine, float* out) {
-  on_widest([&] { turn(s, x, weight, cosine, sine, out); });
+void rotate_f32(const HeadShape& s, const float* x, const float* weight, const float* cosine,
+                const float* sine, float* out) {
+  on_widest([&] { rotate(s, x, weight, cosine, sine, out); });
 }
-void turn_bf16(const HeadShape& s, const Half* x, const float* weight, const float* cosine,
-               const float* sine, Half* out) {
-  on_widest([&] { turn(s, x, weight, cosine, sine, out); });
+void rotate_bf16(const HeadShape& s, const Half* x, const float* weight, const float* cosine,
+                 const float* sine, Half* out) {
+  on_widest([&] { rotate(s, x, weight, cosine, sine, out); });
 }
-void turn_back_f32(const HeadShape& s, const float* x, const float* weight, const float* cosine,
-                   const float* sine, const float* gradient, float* d_x, float* d_weight) {
-  on_widest([&] { turn_back(s, x, weight, cosine, sine, gradient, d_x, d_weight); });
+void rotate_back_f32(const HeadShape& s, const float* x, const float* weight, const float* cosine,
+                     const float* sine, const float* gradient, float* d_x, float* d_weight) {
+  on_widest([&] { rotate_back(s, x, weight, cosine, sine, gradient, d_x, d_weight); });
 }
-void turn_back_bf16(const HeadShape& s, const Half* x, const float* weight, const float* cosine,
-                    const float* sine, const Half* gradient, Half* d_x, float* d_weight) {
-  on_widest([&] { turn_back(s, x, weight, cosine, sine, gradient, d_x, d_weight); });
+void rotate_back_bf16(const HeadShape& s, const Half* x, const float* weight, const float* cosine,
+                      const float* sine, const Half* gradient, Half* d_x, float* d_weight) {
+  on_widest([&] { rotate_back(s, x, weight, cosine, sine, gradient, d_x, d_weight); });
 }
 
 HeadShape head_shape(const at::Tensor& x, const at::Tensor& cosine, double epsilon, double factor) {
@@ -128,7 +128,7 @@ HeadShape head_shape(const at::Tensor& x, const at::Tensor& cosine, double epsil
 }
 
 // An empty weight means that there is no norm. (A Function does not take an undefined one.)
-struct TurnedHeads : torch::autograd::Function<TurnedHeads> {
+struct RotaryHeads : torch::autograd::Function<RotaryHeads> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& given,
                             const at::Tensor& weight, const at::Tensor& cosine,
                             const at::Tensor& sine, double epsilon, double factor) {
@@ -137,9 +137,9 @@ struct TurnedHeads : torch::autograd::Function<TurnedHeads> {
     const at::Tensor out = at::empty({s.batch, s.heads, s.rows, 2 * s.half}, x.options());
     const float* w = weight.numel() > 0 ? data<float>(weight) : nullptr;
     if (is_bf16(x))
-      turn_bf16(s, data<Half>(x), w, data<float>(cosine), data<float>(sine), data<Half>(out));
+      rotate_bf16(s, data<Half>(x), w, data<float>(cosine), data<float>(sine), data<Half>(out));
     else
-      turn_f32(s, data<float>(x), w, data<float>(cosine), data<float>(sine), data<float>(out));
+      rotate_f32(s, data<float>(x), w, data<float>(cosine), data<float>(sine), data<float>(out));
     context->save_for_backward({x, weight, cosine, sine});
     context->saved_data["epsilon"] = epsilon;
     context->saved_data["factor"] = factor;
@@ -155,20 +155,20 @@ struct TurnedHeads : torch::autograd::Function<TurnedHeads> {
     const float* w = weight.numel() > 0 ? data<float>(weight) : nullptr;
     float* d_w = w ? data<float>(d_weight) : nullptr;
     if (is_bf16(x))
-      turn_back_bf16(s, data<Half>(x), w, data<float>(cosine), data<float>(sine),
-                     data<Half>(gradient), data<Half>(d_x), d_w);
+      rotate_back_bf16(s, data<Half>(x), w, data<float>(cosine), data<float>(sine),
+                       data<Half>(gradient), data<Half>(d_x), d_w);
     else
-      turn_back_f32(s, data<float>(x), w, data<float>(cosine), data<float>(sine),
-                    data<float>(gradient), data<float>(d_x), d_w);
+      rotate_back_f32(s, data<float>(x), w, data<float>(cosine), data<float>(sine),
+                      data<float>(gradient), data<float>(d_x), d_w);
     return {d_x, d_weight, {}, {}, {}, {}};
   }
 };
 
 }  // namespace
 
-at::Tensor turned_heads(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& cosine,
+at::Tensor rotary_heads(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& cosine,
                         const at::Tensor& sine, double epsilon, double factor) {
-  return TurnedHeads::apply(x, weight.defined() ? weight : at::empty({0}, cosine.options()),
+  return RotaryHeads::apply(x, weight.defined() ? weight : at::empty({0}, cosine.options()),
                             cosine.contiguous(), sine.contiguous(), epsilon, factor);
 }
 }  // namespace draftlab
