@@ -18,6 +18,7 @@
 #include "plugins/tasks/sentences.h"
 #include "plugins/tasks/stories/five_sentences.h"
 #include "plugins/tokenizers/tokenizer_json.h"
+#include "plugins/tokenizers/xlnet_text.h"
 #include "tests/plugins/models/nn/checkpoint/small_gguf.h"
 #include "tests/plugins/tokenizers/small_tokenizer.h"
 
